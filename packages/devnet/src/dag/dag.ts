@@ -1,0 +1,242 @@
+/**
+ * A block DAG in memory as a Kaspa node sees it: every block with its mergeset, the selected parent chain with what each
+ * chain block accepts, and the virtual block on top. It knows no consensus rule: mergesets, colours, the sink and the accepted
+ * transactions are told to it (by the simulation, or by a recording), and `answers/` reads them.
+ */
+import { type Hash, type Header, toHex, type Transaction } from '@kasgres/kaspa';
+
+/** A transaction as the node answers it: with what it derives from it. */
+export interface DagTransaction extends Transaction {
+  transactionId: Hash;
+  hash: Hash;
+  computeMass: bigint;
+}
+
+/** What `Dag.add` takes. Hashes are lower-case hex here and everywhere in `dag`; every block named must be known. */
+export interface NewBlock {
+  hash: string;
+  header: Header;
+  /** `undefined` for genesis. */
+  selectedParentHash: string | undefined;
+  /** Selected parent first, then ascending by (blue work, hash). */
+  mergeSetBlues: readonly string[];
+  /** Ascending by (blue work, hash). */
+  mergeSetReds: readonly string[];
+  transactions: readonly DagTransaction[];
+  /** Difficulty as a multiple of the minimum, as in the node's verbose data. */
+  difficulty: number;
+}
+
+/** A block in the DAG. Read-only for everyone but `Dag`. */
+export interface DagBlock {
+  readonly hash: string;
+  readonly header: Header;
+  readonly difficulty: number;
+  readonly transactions: readonly DagTransaction[];
+  /** Direct (level 0) parents. */
+  readonly parents: readonly DagBlock[];
+  readonly children: readonly DagBlock[];
+  /** `undefined` for genesis. */
+  readonly selectedParent: DagBlock | undefined;
+  readonly mergeSetBlues: readonly DagBlock[];
+  readonly mergeSetReds: readonly DagBlock[];
+  /** The whole mergeset in the order of acceptance: selected parent first, then ascending by (blue work, hash). */
+  readonly mergeSet: readonly DagBlock[];
+  /** Place on the selected chain (genesis 0); `undefined` for a block off the chain. */
+  readonly chainIndex: number | undefined;
+  /** The chain block in whose mergeset this block is; `undefined` while it is not merged (the sink, its anticone). */
+  readonly mergingBlock: DagBlock | undefined;
+  /** What the block accepts as a chain block, in order; `undefined` while nobody said (a block that never was on the chain). */
+  readonly accepted: readonly AcceptedTransaction[] | undefined;
+}
+
+/** An accepted transaction: which body, in which merged block. */
+export interface AcceptedTransaction {
+  readonly block: DagBlock;
+  readonly transaction: DagTransaction;
+}
+
+/** The virtual block: the one a miner would make now. */
+export interface Virtual {
+  /** Its selected parent. */
+  readonly sink: DagBlock;
+  readonly parents: readonly DagBlock[];
+  readonly blueScore: bigint;
+  readonly daaScore: bigint;
+  /** Unix milliseconds. */
+  readonly pastMedianTime: bigint;
+  /** As a multiple of the minimum. */
+  readonly difficulty: number;
+}
+
+/** `Virtual` with hashes in the place of blocks. */
+export interface NewVirtual extends Omit<Virtual, 'sink' | 'parents'> {
+  sink: string;
+  parents: readonly string[];
+}
+
+/** How the selected chain moved. */
+export interface ChainChange {
+  /** From the old sink down. */
+  removed: DagBlock[];
+  /** From the lowest up to the new sink. */
+  added: DagBlock[];
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+type StoredBlock = Omit<Mutable<DagBlock>, 'children' | 'selectedParent' | 'mergeSet'> & {
+  children: StoredBlock[];
+  selectedParent: StoredBlock | undefined;
+  mergeSet: StoredBlock[];
+};
+
+export class Dag {
+  private readonly blocks = new Map<string, StoredBlock>();
+  private readonly chain: StoredBlock[] = [];
+  /** By transaction id: the bodies of an id differ in signatures only, so one is enough for its outputs. */
+  private readonly transactions = new Map<string, DagTransaction>();
+  /** By transaction id: the chain block that accepts it now. */
+  private readonly acceptingBlocks = new Map<string, DagBlock>();
+  private currentVirtual: Virtual | undefined;
+
+  /** Adds a block on top of known ones. Adding a block again changes nothing. Throws when a block it names is unknown. */
+  add(block: NewBlock): DagBlock {
+    const known = this.blocks.get(block.hash);
+    if (known !== undefined) return known;
+    const parents = (block.header.parentsByLevel[0] ?? []).map((hash) => this.stored(toHex(hash)));
+    const mergeSetBlues = block.mergeSetBlues.map((hash) => this.stored(hash));
+    const mergeSetReds = block.mergeSetReds.map((hash) => this.stored(hash));
+    const selectedParent = block.selectedParentHash === undefined ? undefined : this.stored(block.selectedParentHash);
+    const added: StoredBlock = {
+      hash: block.hash,
+      header: block.header,
+      difficulty: block.difficulty,
+      transactions: block.transactions,
+      parents,
+      children: [],
+      selectedParent,
+      mergeSetBlues,
+      mergeSetReds,
+      mergeSet: inAcceptanceOrder(selectedParent, [...mergeSetBlues, ...mergeSetReds]),
+      chainIndex: undefined,
+      mergingBlock: undefined,
+      accepted: undefined,
+    };
+    for (const parent of parents) parent.children.push(added);
+    for (const transaction of block.transactions) this.transactions.set(toHex(transaction.transactionId), transaction);
+    this.blocks.set(block.hash, added);
+    return added;
+  }
+
+  /** Says what a chain block accepts; before `setVirtual` puts it on the chain for the first time. */
+  setAcceptance(hash: string, accepted: readonly { blockHash: string; index: number }[]): void {
+    this.stored(hash).accepted = accepted.map(({ blockHash, index }) => {
+      const block = this.stored(blockHash);
+      const transaction = block.transactions[index];
+      if (transaction === undefined) throw new Error(`block ${blockHash} has no transaction ${index}`);
+      return { block, transaction };
+    });
+  }
+
+  /** Moves the virtual block, and with it the selected chain, which then ends at its sink. */
+  setVirtual(virtual: NewVirtual): ChainChange {
+    const sink = this.stored(virtual.sink);
+    const added: StoredBlock[] = [];
+    let fork: StoredBlock | undefined = sink;
+    while (fork !== undefined && fork.chainIndex === undefined) {
+      added.push(fork);
+      fork = fork.selectedParent;
+    }
+    added.reverse();
+    const removed = this.chain.splice((fork?.chainIndex ?? -1) + 1).reverse();
+    for (const block of removed) this.leaveChain(block);
+    for (const block of added) this.joinChain(block);
+    this.currentVirtual = { ...virtual, sink, parents: virtual.parents.map((hash) => this.stored(hash)) };
+    return { removed, added };
+  }
+
+  find(hash: string): DagBlock | undefined {
+    return this.blocks.get(hash);
+  }
+
+  /** Throws when the block is unknown. */
+  get(hash: string): DagBlock {
+    return this.stored(hash);
+  }
+
+  /** Any body of a transaction id. */
+  findTransaction(transactionId: string): DagTransaction | undefined {
+    return this.transactions.get(transactionId);
+  }
+
+  /** The chain block that accepts a transaction id, as the chain is now. */
+  findAcceptingBlock(transactionId: string): DagBlock | undefined {
+    return this.acceptingBlocks.get(transactionId);
+  }
+
+  /** The selected chain, from genesis to the sink. */
+  get chainBlocks(): readonly DagBlock[] {
+    return this.chain;
+  }
+
+  get virtual(): Virtual {
+    if (this.currentVirtual === undefined) throw new Error('the DAG has no virtual block yet');
+    return this.currentVirtual;
+  }
+
+  get sink(): DagBlock {
+    return this.virtual.sink;
+  }
+
+  get genesis(): DagBlock {
+    const genesis = this.chain[0];
+    if (genesis === undefined) throw new Error('the DAG has no chain yet');
+    return genesis;
+  }
+
+  get size(): number {
+    return this.blocks.size;
+  }
+
+  /** Every block, in the order of adding: parents before children. */
+  allBlocks(): IterableIterator<DagBlock> {
+    return this.blocks.values();
+  }
+
+  /** Blocks without children. */
+  tips(): DagBlock[] {
+    return [...this.blocks.values()].filter((block) => block.children.length === 0);
+  }
+
+  private stored(hash: string): StoredBlock {
+    const block = this.blocks.get(hash);
+    if (block === undefined) throw new Error(`block ${hash} is not in the DAG`);
+    return block;
+  }
+
+  private joinChain(block: StoredBlock): void {
+    block.chainIndex = this.chain.push(block) - 1;
+    for (const merged of block.mergeSet) merged.mergingBlock = block;
+    for (const { transaction } of block.accepted ?? []) {
+      this.acceptingBlocks.set(toHex(transaction.transactionId), block);
+    }
+  }
+
+  private leaveChain(block: StoredBlock): void {
+    block.chainIndex = undefined;
+    for (const merged of block.mergeSet) merged.mergingBlock = undefined;
+    for (const { transaction } of block.accepted ?? []) this.acceptingBlocks.delete(toHex(transaction.transactionId));
+  }
+}
+
+/** The order of (blue work, hash): of a mergeset, of the window of a hash rate. */
+export function compareByBlueWork(a: DagBlock, b: DagBlock): number {
+  if (a.header.blueWork !== b.header.blueWork) return a.header.blueWork < b.header.blueWork ? -1 : 1;
+  if (a.hash === b.hash) return 0;
+  return a.hash < b.hash ? -1 : 1;
+}
+
+function inAcceptanceOrder<T extends DagBlock>(selectedParent: T | undefined, mergeSet: T[]): T[] {
+  if (selectedParent === undefined) return [];
+  return [selectedParent, ...mergeSet.filter((block) => block !== selectedParent).sort(compareByBlueWork)];
+}

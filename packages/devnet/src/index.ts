@@ -1,0 +1,2 @@
+export * from './dag/dag.ts';
+export * from './dag/node-state.ts';
