@@ -1,1 +1,15 @@
-export const placeholder: number = 1;
+/** Everything about Kaspa that needs no I/O: the model of blocks and transactions, hashes, addresses, scripts, networks. */
+export * from './address.ts';
+export { HASH_BYTES, headerHash, merkleRoot, ZERO_HASH } from './block-hash.ts';
+export { fromHex, HexError, toHex } from './hex.ts';
+export type * from './model.ts';
+export { type DaaTimestamp, findNetwork, getNetwork, type Network, type NetworkId, networks } from './networks.ts';
+export { addressToScript, classifyScript, type ScriptType, scriptToAddress } from './script.ts';
+export {
+  COINBASE_SUBNETWORK,
+  isCoinbase,
+  NATIVE_SUBNETWORK,
+  SUBNETWORK_ID_BYTES,
+  transactionHash,
+  transactionId,
+} from './transaction-id.ts';

@@ -1,0 +1,61 @@
+/**
+ * The hash that names a block, and the merkle root by which its header commits to its transactions
+ * (rusty-kaspa, consensus/core/src/hashing/header.rs and crypto/merkle).
+ */
+import { ByteWriter } from './byte-writer.ts';
+import { hashBlock, hashMerkleBranch } from './keyed-hash.ts';
+import type { Hash, Header } from './model.ts';
+
+export const HASH_BYTES = 32;
+/** What stands where there is no hash: genesis' pruning point, the right half of an odd pair. */
+export const ZERO_HASH: Hash = new Uint8Array(HASH_BYTES);
+
+const writer = new ByteWriter();
+
+/** The 32 bytes that name a block. A genesis, of version 0 and without parents, hashes in the same way. */
+export function headerHash(header: Header): Hash {
+  writer.reset().uint16(header.version).length(header.parentsByLevel.length);
+  for (const parents of header.parentsByLevel) {
+    writer.length(parents.length);
+    for (const parent of parents) writer.bytes(parent);
+  }
+  writer
+    .bytes(header.hashMerkleRoot)
+    .bytes(header.acceptedIdMerkleRoot)
+    .bytes(header.utxoCommitment)
+    .uint64(header.timestamp)
+    .uint32(header.bits)
+    .uint64(header.nonce)
+    .uint64(header.daaScore)
+    .uint64(header.blueScore);
+  writeBlueWork(header.blueWork);
+  writer.bytes(header.pruningPoint);
+  return hashBlock(writer.written());
+}
+
+/** Blue work is the only big-endian number: as few bytes as it needs, none for zero. */
+function writeBlueWork(blueWork: bigint): void {
+  const digits = blueWork === 0n ? '' : blueWork.toString(16);
+  writer.lengthAndBytes(Buffer.from(digits.length % 2 === 0 ? digits : `0${digits}`, 'hex'));
+}
+
+/**
+ * The root of a binary tree over the given hashes, in order; for `hashMerkleRoot` these are the block's transaction hashes.
+ * An odd hash is paired with zeros; one hash is its own root; none give zeros.
+ */
+export function merkleRoot(hashes: readonly Hash[]): Hash {
+  if (hashes.length === 0) return ZERO_HASH;
+  let level = hashes;
+  while (level.length > 1) level = pairUp(level);
+  return level[0] ?? ZERO_HASH;
+}
+
+function pairUp(level: readonly Hash[]): Hash[] {
+  const above: Hash[] = [];
+  for (let left = 0; left < level.length; left += 2) {
+    writer.reset().bytes(level[left] ?? ZERO_HASH);
+    writer.bytes(level[left + 1] ?? ZERO_HASH);
+    above.push(hashMerkleBranch(writer.written()));
+  }
+  return above;
+}

@@ -1,0 +1,36 @@
+/**
+ * Kaspa separates what it hashes by a key: one hash function for each kind of thing, keyed with the kind's name (rusty-kaspa,
+ * crypto/hashes). The implementation is WebAssembly, compiled once when this module loads; docs/adr/0002-hashing.md has the reasons.
+ */
+import { createBLAKE2b, createBLAKE3, type IHasher } from 'hash-wasm';
+import type { Hash } from './model.ts';
+
+/** 32 new bytes from any number of bytes. */
+export type HashFunction = (data: Uint8Array) => Hash;
+
+const BITS = 256;
+const BLAKE3_KEY_BYTES = 32;
+
+async function keyedBlake2b(domain: string): Promise<HashFunction> {
+  return toFunction(await createBLAKE2b(BITS, Buffer.from(domain)));
+}
+
+/** BLAKE3 takes keys of 32 bytes only: the name is filled up with zeros. */
+async function keyedBlake3(domain: string): Promise<HashFunction> {
+  const key = new Uint8Array(BLAKE3_KEY_BYTES);
+  key.set(Buffer.from(domain));
+  return toFunction(await createBLAKE3(BITS, key));
+}
+
+function toFunction(hasher: IHasher): HashFunction {
+  return (data) => hasher.init().update(data).digest('binary');
+}
+
+export const hashTransaction = await keyedBlake2b('TransactionHash');
+export const hashTransactionId = await keyedBlake2b('TransactionID');
+export const hashBlock = await keyedBlake2b('BlockHash');
+export const hashMerkleBranch = await keyedBlake2b('MerkleBranchHash');
+
+export const hashTransactionPayload = await keyedBlake3('PayloadDigest');
+export const hashTransactionRest = await keyedBlake3('TransactionRest');
+export const hashTransactionIdV1 = await keyedBlake3('TransactionV1Id');

@@ -1,0 +1,137 @@
+/**
+ * The networks that the product knows and the parameters of theirs that matter to it (rusty-kaspa, consensus/core/src/config). All run
+ * at ten blocks a second; a private network may override its parameters, which no RPC tells.
+ */
+import type { AddressPrefix } from './address.ts';
+import { fromHex } from './hex.ts';
+import type { Hash } from './model.ts';
+
+export type NetworkId = 'mainnet' | 'testnet-10' | 'simnet' | 'devnet';
+
+/** A known point of a chain: the time (Unix milliseconds) of the block at a DAA score. */
+export interface DaaTimestamp {
+  daaScore: bigint;
+  timestamp: bigint;
+}
+
+export interface Network {
+  /** As in the node's getServerInfo. */
+  id: NetworkId;
+  /** As in the node's getCurrentNetwork. */
+  name: 'mainnet' | 'testnet' | 'simnet' | 'devnet';
+  addressPrefix: AddressPrefix;
+  genesisHash: Hash;
+  genesisDaaScore: bigint;
+  genesisTimestamp: bigint;
+  targetTimePerBlockMs: number;
+  /** In blue score: reorganisations below it are refused by the node. */
+  finalityDepth: bigint;
+  /** In blue score: how much of the past a node keeps at least. */
+  pruningDepth: bigint;
+  /** In DAA score: how old a coinbase must be to be spent. */
+  coinbaseMaturity: bigint;
+  ghostdagK: number;
+  mergesetSizeLimit: number;
+  /** A merged block more than this below its merging block's blue score counts neither for difficulty nor for DAA scores. */
+  difficultyWindowBlueScores: bigint;
+  /** gRPC. */
+  rpcPort: number;
+  p2pPort: number;
+  /** Points before the genesis (mainnet's is a checkpoint), ascending. */
+  daaTimestamps: readonly DaaTimestamp[];
+}
+
+const TEN_BLOCKS_A_SECOND = {
+  targetTimePerBlockMs: 100,
+  finalityDepth: 432_000n,
+  pruningDepth: 1_080_000n,
+  coinbaseMaturity: 1_000n,
+  ghostdagK: 124,
+  mergesetSizeLimit: 248,
+  difficultyWindowBlueScores: 26_440n,
+};
+
+const mainnet: Network = {
+  ...TEN_BLOCKS_A_SECOND,
+  id: 'mainnet',
+  name: 'mainnet',
+  addressPrefix: 'kaspa',
+  genesisHash: fromHex('58c2d4199e21f910d1571d114969cecef48f09f934d42ccb6a281a15868f2999'),
+  genesisDaaScore: 1_312_860n,
+  genesisTimestamp: 1_637_609_671_037n,
+  rpcPort: 16110,
+  p2pPort: 16111,
+  // Pruning points of the chain that the checkpoint replaced, as every node has them built in.
+  daaTimestamps: [
+    { daaScore: 0n, timestamp: 1_636_298_787_842n },
+    { daaScore: 87_133n, timestamp: 1_636_386_662_010n },
+    { daaScore: 176_797n, timestamp: 1_636_473_700_804n },
+    { daaScore: 264_837n, timestamp: 1_636_560_706_885n },
+    { daaScore: 355_974n, timestamp: 1_636_650_005_662n },
+    { daaScore: 445_152n, timestamp: 1_636_737_841_327n },
+    { daaScore: 536_709n, timestamp: 1_636_828_600_930n },
+    { daaScore: 624_635n, timestamp: 1_636_912_614_350n },
+    { daaScore: 712_234n, timestamp: 1_636_999_362_832n },
+    { daaScore: 801_831n, timestamp: 1_637_088_292_662n },
+    { daaScore: 890_716n, timestamp: 1_637_174_890_675n },
+    { daaScore: 978_396n, timestamp: 1_637_260_956_454n },
+    { daaScore: 1_068_387n, timestamp: 1_637_349_078_269n },
+    { daaScore: 1_139_626n, timestamp: 1_637_418_723_538n },
+    { daaScore: 1_218_320n, timestamp: 1_637_495_941_516n },
+    { daaScore: 1_312_860n, timestamp: 1_637_609_671_037n },
+  ],
+};
+
+const testnet10: Network = {
+  ...TEN_BLOCKS_A_SECOND,
+  id: 'testnet-10',
+  name: 'testnet',
+  addressPrefix: 'kaspatest',
+  genesisHash: fromHex('f896a3034873be1739fc4359236899fd3d65d2bc94f9780df0d0da3eb1cc4370'),
+  genesisDaaScore: 0n,
+  genesisTimestamp: 1_633_687_894_966n,
+  rpcPort: 16210,
+  p2pPort: 16211,
+  daaTimestamps: [],
+};
+
+const simnet: Network = {
+  ...TEN_BLOCKS_A_SECOND,
+  id: 'simnet',
+  name: 'simnet',
+  addressPrefix: 'kaspasim',
+  genesisHash: fromHex('411f8cd26f3d41aea39e78573927da24d23995705b579f30959b9127e96b79e3'),
+  genesisDaaScore: 0n,
+  genesisTimestamp: 1_633_687_894_966n,
+  rpcPort: 16510,
+  p2pPort: 16511,
+  daaTimestamps: [],
+};
+
+const devnet: Network = {
+  ...TEN_BLOCKS_A_SECOND,
+  id: 'devnet',
+  name: 'devnet',
+  addressPrefix: 'kaspadev',
+  genesisHash: fromHex('4cb48d0b2073b802360145a15ad1abdc01d89b5c2fe4722630ab9b5fe9dfc4f2'),
+  genesisDaaScore: 0n,
+  genesisTimestamp: 1_231_006_505_000n,
+  rpcPort: 16610,
+  p2pPort: 16611,
+  daaTimestamps: [],
+};
+
+export const networks: readonly Network[] = [mainnet, testnet10, simnet, devnet];
+
+export function findNetwork(id: string): Network | undefined {
+  return networks.find((network) => network.id === id);
+}
+
+/** @throws Error when there is no such network */
+export function getNetwork(id: string): Network {
+  const network = findNetwork(id);
+  if (network === undefined) {
+    throw new Error(`Unknown network ${JSON.stringify(id)}: known are ${networks.map(({ id }) => id).join(', ')}`);
+  }
+  return network;
+}
