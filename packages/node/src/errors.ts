@@ -1,0 +1,40 @@
+/**
+ * What can go wrong with the node, by what the caller can do about it: `NodeRpcError` is the node's own refusal,
+ * `NodeUnavailableError` may pass (try again), `NodeProtocolError` means that what came cannot be trusted, and
+ * `NodeUnsuitableError` needs the operator. Aborting a call throws the signal's own reason instead.
+ */
+import { type NodeRpcErrorKind, rpcErrorKind } from './rpc-error-kind.ts';
+
+/** The node answered with an error; `message` is its text. */
+export class NodeRpcError extends Error {
+  override readonly name = 'NodeRpcError';
+  readonly op: string;
+  readonly kind: NodeRpcErrorKind;
+
+  constructor(op: string, message: string) {
+    super(message);
+    this.op = op;
+    this.kind = rpcErrorKind(message);
+  }
+}
+
+/** No answer: not connected, the stream was cut, or the deadline passed. The call may or may not have been carried out. */
+export class NodeUnavailableError extends Error {
+  override readonly name = 'NodeUnavailableError';
+}
+
+/** What came does not parse, is too large, or answers another question. */
+export class NodeProtocolError extends Error {
+  override readonly name = 'NodeProtocolError';
+}
+
+/** The node cannot serve us as it is configured. Starting again won't help; `message` says what will. */
+export class NodeUnsuitableError extends Error {
+  override readonly name = 'NodeUnsuitableError';
+  readonly reason: 'wrong-network' | 'no-utxoindex';
+
+  constructor(reason: 'wrong-network' | 'no-utxoindex', message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}

@@ -1,0 +1,14 @@
+/** kaspad over gRPC: connect, call, subscribe. The wire messages are in `protocol`, for those who build or serve them. */
+export type { AnyOp, Notification, NotificationOf, Op, RequestOf, ResponseOf, Topic } from './calls.ts';
+export { NodeProtocolError, NodeRpcError, NodeUnavailableError, NodeUnsuitableError } from './errors.ts';
+export * as protocol from './generated/kaspad_pb.ts';
+export type { AcceptedTransactionIds, BlocksAnswer, RpcBlock, RpcTransaction, VirtualChainAnswer } from './model.ts';
+export {
+  type CallOptions,
+  NodeClient,
+  type NodeClientOptions,
+  type NodeLogger,
+  type SubscribeOptions,
+  type Subscription,
+} from './node-client.ts';
+export type { NodeRpcErrorKind } from './rpc-error-kind.ts';

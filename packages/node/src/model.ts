@@ -1,0 +1,59 @@
+/**
+ * What the hot calls of the node return. Blocks and transactions are the model of `@kasgres/kaspa` plus what only the node
+ * says of them. The byte arrays of one answer share one buffer: copy what is to outlive the batch. Equal lists (the parents of
+ * neighbouring levels) and frequent values (the native subnetwork) may be one object: treat all of it as read-only.
+ */
+import type { Hash, Header, Transaction } from '@kasgres/kaspa';
+
+export interface RpcTransaction extends Transaction {
+  transactionId: Hash;
+  /** Covers signature scripts and mass too, unlike the id: tells the bodies of one id apart. */
+  hash: Hash;
+  /** Grams. */
+  computeMass: bigint;
+}
+
+export interface RpcBlock {
+  hash: Hash;
+  header: Header;
+  /** Empty when they were not asked for, or when the node has only the header. */
+  transactions: RpcTransaction[];
+  difficulty: number;
+  selectedParentHash: Hash;
+  /** The selected parent first, then by ascending blue work. */
+  mergeSetBluesHashes: Hash[];
+  mergeSetRedsHashes: Hash[];
+  /** In no fixed order. */
+  childrenHashes: Hash[];
+  /** Only of a block without transactions: where these are included, their own ids speak. */
+  transactionIds: Hash[];
+  blueScore: bigint;
+  isHeaderOnly: boolean;
+  isChainBlock: boolean;
+}
+
+export interface BlocksAnswer {
+  /** The low hash first. */
+  blockHashes: Hash[];
+  /** In the order of `blockHashes`; empty unless asked for. */
+  blocks: RpcBlock[];
+  /** Size of the answer on the wire. */
+  wireBytes: number;
+}
+
+export interface VirtualChainAnswer {
+  /** From the start hash down to the chain, which it excludes. */
+  removedChainBlockHashes: Hash[];
+  /** From the chain, which it excludes, up to the sink. */
+  addedChainBlockHashes: Hash[];
+  /** One entry an added chain block, in the same order; empty unless asked for. */
+  acceptedTransactionIds: AcceptedTransactionIds[];
+  /** Size of the answer on the wire. */
+  wireBytes: number;
+}
+
+export interface AcceptedTransactionIds {
+  acceptingBlockHash: Hash;
+  /** In the order of acceptance. */
+  acceptedTransactionIds: Hash[];
+}
