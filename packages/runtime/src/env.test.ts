@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { documentEnv, EnvError, readEnv } from './env.ts';
+
+const schema = z.object({
+  PORT: z.coerce.number().int().min(1).max(65_535).default(3000).describe('port of the API'),
+  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).describe('the database'),
+  VERBOSE: z.stringbool().default(false).describe('say more'),
+  NODE_URL: z.string().optional().describe('the node'),
+});
+
+test('values are parsed and defaults filled in', () => {
+  expect(readEnv(schema, { DATABASE_URL: 'postgres://a@b/c', VERBOSE: 'false', UNKNOWN: 'x' })).toEqual({
+    PORT: 3000,
+    DATABASE_URL: 'postgres://a@b/c',
+    VERBOSE: false,
+  });
+});
+
+test('all problems are reported at once, without the values', () => {
+  const error = catchError(() => readEnv(schema, { PORT: 'hunter2', VERBOSE: 'perhaps' }));
+  expect(error).toBeInstanceOf(EnvError);
+  expect((error as EnvError).problems).toHaveLength(3);
+  expect((error as Error).message).toContain('DATABASE_URL: is not set (the database)');
+  expect((error as Error).message).toContain('PORT: ');
+  expect((error as Error).message).not.toContain('hunter2');
+});
+
+test('an empty variable counts as unset', () => {
+  expect(readEnv(schema, { DATABASE_URL: 'postgres://a@b/c', PORT: '', NODE_URL: '' })).toMatchObject({ PORT: 3000 });
+  expect(() => readEnv(schema, { DATABASE_URL: '' })).toThrow('DATABASE_URL: is not set');
+});
+
+test('the documentation has a row for each variable', () => {
+  expect(documentEnv(schema)).toBe(
+    [
+      '| Variable | Default | Meaning |',
+      '|---|---|---|',
+      '| `PORT` | `3000` | port of the API |',
+      '| `DATABASE_URL` | required | the database |',
+      '| `VERBOSE` | `false` | say more |',
+      '| `NODE_URL` | unset | the node |',
+      '',
+    ].join('\n'),
+  );
+});
+
+function catchError(run: () => unknown): unknown {
+  try {
+    run();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('nothing was thrown');
+}

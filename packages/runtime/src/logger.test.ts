@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { createLogger, redactUrl } from './logger.ts';
+
+function collect(): { lines: Record<string, unknown>[]; write: (line: string) => void } {
+  const lines: Record<string, unknown>[] = [];
+  return { lines, write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>) };
+}
+
+test('secrets are redacted, at the top and one level down', () => {
+  const output = collect();
+  const log = createLogger({ name: 'test', destination: output });
+  log.info(
+    { password: 'p', env: { DATABASE_URL: 'postgres://a:b@c/d' }, req: { headers: { 'x-api-key': 'kdp_1' } } },
+    'started',
+  );
+  expect(output.lines[0]).toMatchObject({
+    level: 'info',
+    name: 'test',
+    msg: 'started',
+    password: '[redacted]',
+    env: { DATABASE_URL: '[redacted]' },
+    req: { headers: { 'x-api-key': '[redacted]' } },
+  });
+});
+
+test('a bigint is logged as its decimal digits', () => {
+  const output = collect();
+  createLogger({ name: 'test', destination: output }).info({ blueScore: 2n ** 63n, rows: 3 }, 'applied batch');
+  expect(output.lines[0]).toMatchObject({ blueScore: '9223372036854775808', rows: 3 });
+});
+
+test('the level holds', () => {
+  const output = collect();
+  const log = createLogger({ name: 'test', level: 'warn', destination: output });
+  log.info('unheard');
+  log.warn('heard');
+  expect(output.lines.map((line) => line['msg'])).toEqual(['heard']);
+});
+
+test('a URL loses its password', () => {
+  expect(redactUrl('postgres://alice:secret@db:5432/kasgres')).toBe('postgres://alice:***@db:5432/kasgres');
+  expect(redactUrl('grpc://127.0.0.1:16110')).toBe('grpc://127.0.0.1:16110');
+  expect(redactUrl('secret')).toBe('[not a URL]');
+});

@@ -1,0 +1,46 @@
+import { afterEach, expect, test } from 'vitest';
+import { Counter, createRegistry } from './metrics.ts';
+import { type Probes, type Readiness, startProbes } from './probes.ts';
+
+let probes: Probes | undefined;
+afterEach(async () => await probes?.close());
+
+async function ask(path: string): Promise<{ status: number; body: string }> {
+  const response = await fetch(`http://127.0.0.1:${probes?.port}${path}`);
+  return { status: response.status, body: await response.text() };
+}
+
+test('the probes answer, and readiness follows the program', async () => {
+  const registry = createRegistry('example');
+  const errors = new Counter({ name: 'kasgres_example_errors_total', help: 'errors', registers: [registry] });
+  errors.inc();
+  let readiness: Readiness = { ready: false, reason: 'no connection to the database' };
+  const controller = new AbortController();
+  probes = await startProbes({ port: 0, registry, ready: () => readiness, signal: controller.signal });
+
+  expect(await ask('/healthz')).toEqual({ status: 200, body: 'ok\n' });
+  expect(await ask('/readyz')).toEqual({ status: 503, body: 'no connection to the database\n' });
+  readiness = { ready: true };
+  expect(await ask('/readyz')).toEqual({ status: 200, body: 'ready\n' });
+  controller.abort();
+  expect(await ask('/readyz')).toEqual({ status: 503, body: 'shutting down\n' });
+
+  const metrics = await ask('/metrics');
+  expect(metrics.body).toContain('kasgres_example_errors_total{program="example"} 1');
+  expect(metrics.body).toContain('process_cpu_seconds_total');
+  expect(await ask('/else')).toMatchObject({ status: 404 });
+});
+
+test('a readiness check that throws is a no with its message', async () => {
+  const ready = (): Readiness => {
+    throw new Error('pool is closed');
+  };
+  probes = await startProbes({ port: 0, registry: createRegistry('example'), ready });
+  expect(await ask('/readyz')).toEqual({ status: 503, body: 'pool is closed\n' });
+});
+
+test('a port that is taken is an error', async () => {
+  const options = { registry: createRegistry('example'), ready: (): Readiness => ({ ready: true }) };
+  probes = await startProbes({ port: 0, ...options });
+  await expect(startProbes({ port: probes.port, ...options })).rejects.toThrow('EADDRINUSE');
+});
