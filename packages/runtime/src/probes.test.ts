@@ -32,10 +32,7 @@ test('the probes answer, and readiness follows the program', async () => {
 });
 
 test('a readiness check that throws is a no with its message', async () => {
-  const ready = (): Readiness => {
-    throw new Error('pool is closed');
-  };
-  probes = await startProbes({ port: 0, registry: createRegistry('example'), ready });
+  probes = await startProbes({ port: 0, registry: createRegistry('example'), ready: failToAnswer });
   expect(await ask('/readyz')).toEqual({ status: 503, body: 'pool is closed\n' });
 });
 
@@ -44,3 +41,7 @@ test('a port that is taken is an error', async () => {
   probes = await startProbes({ port: 0, ...options });
   await expect(startProbes({ port: probes.port, ...options })).rejects.toThrow('EADDRINUSE');
 });
+
+function failToAnswer(): Readiness {
+  throw new Error('pool is closed');
+}
