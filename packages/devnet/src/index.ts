@@ -1,2 +1,27 @@
-export * from './dag/dag.ts';
-export * from './dag/node-state.ts';
+/** A simulated node: what a Kaspa node answers over a DAG in memory (`dag`), and its gRPC (`rpc`). */
+export { acceptedBy } from './dag/answers/chain.ts';
+export { sinkAnticone } from './dag/answers/get-blocks.ts';
+export {
+  type AcceptedTransaction,
+  type ChainChange,
+  compareByBlueWork,
+  Dag,
+  type DagBlock,
+  type DagTransaction,
+  type NewBlock,
+  type NewVirtual,
+  type Virtual,
+} from './dag/dag.ts';
+export {
+  type BlockTemplate,
+  type MempoolEntry,
+  type MempoolFilter,
+  NodeAnswerError,
+  type NodeEvent,
+  type NodeState,
+  type SubmitBlockResult,
+  type Utxo,
+} from './dag/node-state.ts';
+export type { Fault, FaultPlan } from './rpc/faults.ts';
+export { readHeader, readTransaction } from './rpc/from-messages.ts';
+export { NodeServer, type NodeServerOptions } from './rpc/server.ts';

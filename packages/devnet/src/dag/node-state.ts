@@ -55,6 +55,8 @@ export interface NodeState {
   readonly pruningPoint: string;
   /** False: balances, UTXOs and supply answer as a node without `--utxoindex`. */
   readonly isUtxoIndexed: boolean;
+  /** True: as a node with `--unsaferpc`, which answers hash rates of large windows. */
+  readonly isUnsafeRpc?: boolean;
 
   /** The entry of a transaction id (hex) in the pools that the filter names. */
   findMempoolEntry(transactionId: string, filter: MempoolFilter): MempoolEntry | undefined;

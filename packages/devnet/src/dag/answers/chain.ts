@@ -1,0 +1,69 @@
+/** Walking the selected chain, and what the virtual chain calls of a node answer about it. */
+import type { AcceptedTransaction, Dag, DagBlock } from '../dag.ts';
+
+/** The block itself when it is on the chain, else the nearest of its selected parents that is. */
+export function highestChainAncestor(block: DagBlock): DagBlock {
+  let ancestor = block;
+  while (ancestor.chainIndex === undefined) {
+    if (ancestor.selectedParent === undefined) throw new Error(`block ${block.hash} has no ancestor on the chain`);
+    ancestor = ancestor.selectedParent;
+  }
+  return ancestor;
+}
+
+/** The chain blocks above a chain block, up to the sink. */
+export function chainAbove(dag: Dag, { hash, chainIndex }: DagBlock): readonly DagBlock[] {
+  if (chainIndex === undefined) throw new Error(`block ${hash} is not on the chain`);
+  return dag.chainBlocks.slice(chainIndex + 1);
+}
+
+export interface VirtualChain {
+  /** From the start down to the chain, which is not in it. Never cut. */
+  removed: DagBlock[];
+  /** From the fork up towards the sink. */
+  added: readonly DagBlock[];
+}
+
+export interface VirtualChainRequest {
+  start: DagBlock;
+  /** Chain blocks with this many confirmations or fewer are left out; 0 leaves out none. */
+  minConfirmationCount: bigint;
+  /** Whether the answer lists accepted transactions: then it is merged blocks that are limited, not chain blocks. */
+  withAccepted: boolean;
+  /** The network's limit for a mergeset; an answer holds ten times that. */
+  mergeSetSizeLimit: number;
+}
+
+/** Source: rusty-kaspa, `get_virtual_chain_from_block_call`. */
+export function virtualChainFrom(dag: Dag, request: VirtualChainRequest): VirtualChain {
+  const limit = 10 * request.mergeSetSizeLimit;
+  const removed: DagBlock[] = [];
+  const fork = highestChainAncestor(request.start);
+  for (let block = request.start; block !== fork && block.selectedParent !== undefined; block = block.selectedParent) {
+    removed.push(block);
+  }
+  const added = chainAbove(dag, fork).slice(0, limit);
+  const confirmed = withConfirmations(added, dag.sink, request.minConfirmationCount);
+  return { removed, added: request.withAccepted ? firstMerging(confirmed, limit) : confirmed };
+}
+
+/** What a chain block accepts, in order. */
+export function acceptedBy(chainBlock: DagBlock): readonly AcceptedTransaction[] {
+  if (chainBlock.accepted === undefined) throw new Error(`nobody said what block ${chainBlock.hash} accepts`);
+  return chainBlock.accepted;
+}
+
+function withConfirmations(chainBlocks: readonly DagBlock[], sink: DagBlock, minimum: bigint): readonly DagBlock[] {
+  if (minimum === 0n) return chainBlocks;
+  return chainBlocks.filter(({ header }) => sink.header.blueScore - header.blueScore > minimum);
+}
+
+/** The first of the chain blocks that together merge at most `limit` blocks. */
+function firstMerging(chainBlocks: readonly DagBlock[], limit: number): readonly DagBlock[] {
+  let merged = 0;
+  const tooMany = chainBlocks.findIndex((block) => {
+    merged += block.mergeSet.length;
+    return merged > limit;
+  });
+  return tooMany === -1 ? chainBlocks : chainBlocks.slice(0, tooMany);
+}

@@ -1,0 +1,23 @@
+/** The coin behind an input of an accepted transaction. */
+import { isCoinbase, type Outpoint, toHex } from '@kasgres/kaspa';
+import type { Dag } from '../dag.ts';
+import type { Utxo } from '../node-state.ts';
+
+/** As the UTXO set had it before it was spent. Throws when no transaction made it: nothing accepted spends such a coin. */
+export function spentCoin(dag: Dag, outpoint: Outpoint): Utxo {
+  const id = toHex(outpoint.transactionId);
+  const transaction = dag.findTransaction(id);
+  const output = transaction?.outputs[outpoint.index];
+  const acceptingBlock = dag.findAcceptingBlock(id);
+  if (transaction === undefined || output === undefined || acceptingBlock === undefined) {
+    throw new Error(`no accepted transaction made the coin ${id}:${outpoint.index}`);
+  }
+  return {
+    outpoint,
+    amount: output.amount,
+    scriptPublicKey: output.scriptPublicKey,
+    blockDaaScore: acceptingBlock.header.daaScore,
+    isCoinbase: isCoinbase(transaction),
+    covenantId: output.covenant?.covenantId,
+  };
+}

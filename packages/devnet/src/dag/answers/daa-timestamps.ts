@@ -1,0 +1,24 @@
+/**
+ * getDaaScoreTimestampEstimate as a node answers it: it interpolates between a few samples of the chain.
+ * Source: rusty-kaspa, `get_chain_block_samples` and `get_daa_score_timestamp_estimate_call`.
+ */
+import { type DaaTimestamp, estimateTimestamp, type Network } from '@kasgres/kaspa';
+import type { Dag } from '../dag.ts';
+
+/** Unix milliseconds, one for each score, in the order asked. */
+export function timestampsOfDaaScores(dag: Dag, network: Network, daaScores: readonly bigint[]): bigint[] {
+  const samples = chainSamples(dag, network);
+  return daaScores.map((daaScore) => estimateTimestamp(daaScore, samples, network.targetTimePerBlockMs));
+}
+
+/** The network's known points, genesis (the only pruning point that a chain without pruning has), about three blocks of the
+ * chain, and the sink; ascending. */
+function chainSamples(dag: Dag, network: Network): DaaTimestamp[] {
+  const high = dag.chainBlocks.length - 1;
+  const step = Math.max(Math.floor(high / 3), 1);
+  const sampled = dag.chainBlocks.filter((_, index) => index % step === 0 || index === high);
+  return [
+    ...network.daaTimestamps,
+    ...sampled.map(({ header }) => ({ daaScore: header.daaScore, timestamp: header.timestamp })),
+  ];
+}

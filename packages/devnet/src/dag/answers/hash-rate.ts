@@ -1,0 +1,79 @@
+/**
+ * estimateNetworkHashesPerSecond: blue work over time in a window of the heaviest blocks below a block.
+ * Source: rusty-kaspa, `build_block_window` with sample rate 1 and `internal_estimate_network_hashes_per_second`.
+ */
+import { type Network, networkHashesPerSecond } from '@kasgres/kaspa';
+import { compareByBlueWork, type Dag, type DagBlock } from '../dag.ts';
+import { NodeAnswerError } from '../node-state.ts';
+import { sinkAnticone } from './get-blocks.ts';
+
+const MIN_WINDOW_SIZE = 1000;
+const MAX_SAFE_WINDOW_SIZE = 10_000;
+
+/** `start` undefined: the virtual block. Throws `NodeAnswerError` where the node answers with an error. */
+export function hashesPerSecond(
+  dag: Dag,
+  network: Network,
+  request: { start: DagBlock | undefined; windowSize: number; isUnsafeRpc: boolean },
+): bigint {
+  const { windowSize, start } = request;
+  if (!request.isUnsafeRpc && windowSize > MAX_SAFE_WINDOW_SIZE) {
+    throw new NodeAnswerError(
+      `Requested window size ${windowSize} is larger than max ${MAX_SAFE_WINDOW_SIZE} allowed in RPC safe mode.`,
+    );
+  }
+  if (BigInt(windowSize) > network.pruningDepth) {
+    throw new NodeAnswerError(
+      `Requested window size ${windowSize} is larger than pruning point depth ${network.pruningDepth}.`,
+    );
+  }
+  if (start !== undefined && start.selectedParent === undefined) {
+    throw new NodeAnswerError(
+      'difficulty error: window data has only 0 entries -- this usually happens when the node has just began syncing',
+    );
+  }
+  const window = heaviestBelow(dag, start, network.difficultyWindowBlueScores).slice(0, windowSize);
+  if (window.length < MIN_WINDOW_SIZE) {
+    throw new NodeAnswerError(
+      `difficulty error: under min allowed window size (${window.length} < ${MIN_WINDOW_SIZE})`,
+    );
+  }
+  const timestamps = window.map((block) => block.header.timestamp).sort(compareNumbers);
+  const minTimestamp = at(timestamps, 0);
+  const maxTimestamp = at(timestamps, -1);
+  if (minTimestamp === maxTimestamp) {
+    throw new NodeAnswerError('difficulty error: min window timestamp is equal to the max window timestamp');
+  }
+  return networkHashesPerSecond({
+    maxBlueWork: at(window, 0).header.blueWork,
+    minBlueWork: at(window, -1).header.blueWork,
+    minTimestamp,
+    maxTimestamp,
+  });
+}
+
+/** The past of a block (of the virtual block) without genesis and without blocks that came too late to count for the
+ * difficulty where they were merged; heaviest first. */
+function heaviestBelow(dag: Dag, start: DagBlock | undefined, difficultyWindow: bigint): DagBlock[] {
+  const counted: DagBlock[] = [];
+  const addMergeSet = (mergeSet: readonly DagBlock[], blueScore: bigint) => {
+    const lowest = blueScore - difficultyWindow;
+    counted.push(...mergeSet.filter((block) => block.selectedParent !== undefined && block.header.blueScore >= lowest));
+  };
+  if (start === undefined) addMergeSet([dag.sink, ...sinkAnticone(dag)], dag.virtual.blueScore);
+  for (let block = start ?? dag.sink; block.selectedParent !== undefined; block = block.selectedParent) {
+    addMergeSet(block.mergeSet, block.header.blueScore);
+  }
+  return counted.sort((a, b) => compareByBlueWork(b, a));
+}
+
+function compareNumbers(a: bigint, b: bigint): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+function at<T>(items: readonly T[], index: number): T {
+  const item = items.at(index);
+  if (item === undefined) throw new Error('an empty window');
+  return item;
+}

@@ -1,0 +1,38 @@
+/** What the chain made of a block: getCurrentBlockColor and getBlockRewardInfo. Source: rusty-kaspa, `service.rs`. */
+import type { Dag, DagBlock } from '../dag.ts';
+import { NodeAnswerError } from '../node-state.ts';
+
+/** Throws the node's error for a block that is unknown or not merged. */
+export function isBlue(dag: Dag, hash: string): boolean {
+  const block = dag.find(hash);
+  if (block?.mergingBlock === undefined) throw new NodeAnswerError(`Block ${hash} doesn't have any merger block.`);
+  return block.mergingBlock.mergeSetBlues.includes(block);
+}
+
+export interface RewardInfo {
+  color: 'unknown' | 'blue' | 'red';
+  /** Unset for a block not merged yet. */
+  merged?: { mergingBlock: DagBlock; confirmationCount: bigint };
+  /** Sompi, for a blue block. */
+  rewardAmount?: bigint;
+}
+
+export function rewardInfo(dag: Dag, block: DagBlock): RewardInfo {
+  const { mergingBlock } = block;
+  if (mergingBlock === undefined) return { color: 'unknown' };
+  const merged = { mergingBlock, confirmationCount: dag.sink.header.blueScore - mergingBlock.header.blueScore };
+  const index = mergingBlock.mergeSetBlues.indexOf(block);
+  if (index === -1) return { color: 'red', merged };
+  const output = mergingBlock.transactions[0]?.outputs[index];
+  if (output === undefined) {
+    throw new NodeAnswerError(`missing reward output ${index} in merging chain block ${mergingBlock.hash}`);
+  }
+  return { color: 'blue', merged, rewardAmount: output.amount + rewardForReds(block) };
+}
+
+/** A chain block also pays itself for the reds it merges, by one output more than it has blues. */
+function rewardForReds(block: DagBlock): bigint {
+  const outputs = block.transactions[0]?.outputs ?? [];
+  const isPaid = block.chainIndex !== undefined && outputs.length === block.mergeSetBlues.length + 1;
+  return isPaid ? (outputs.at(-1)?.amount ?? 0n) : 0n;
+}

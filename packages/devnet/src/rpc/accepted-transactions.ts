@@ -1,0 +1,142 @@
+/**
+ * The messages of getVirtualChainFromBlockV2: headers of chain blocks and the transactions they accept, as much of them as the
+ * verbosity asks for. Source: rusty-kaspa, `rpc/core/src/convert/verbosity.rs` and the converter of its RPC service.
+ */
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { type AddressPrefix, formatBlueWork, type ScriptPublicKey, toHex, type TransactionInput } from '@kasgres/kaspa';
+import { protocol } from '@kasgres/node';
+import { acceptedBy } from '../dag/answers/chain.ts';
+import { spentCoin } from '../dag/answers/coins.ts';
+import type { AcceptedTransaction, Dag, DagBlock } from '../dag/dag.ts';
+import { NodeAnswerError, type Utxo } from '../dag/node-state.ts';
+import { optionally, outpointMessage, scriptMessage, scriptVerboseData } from './to-messages.ts';
+
+const Level = protocol.GetVirtualChainFromBlockV2Request_DataVerbosityLevel;
+type Level = protocol.GetVirtualChainFromBlockV2Request_DataVerbosityLevel;
+
+interface Context {
+  dag: Dag;
+  level: Level;
+  prefix: AddressPrefix;
+}
+
+/** Throws the node's "The address is invalid" when a script to be shown has no address: the node loses the whole answer so. */
+export function acceptedTransactionsMessage(
+  chainBlock: DagBlock,
+  context: Context,
+): MessageInitShape<typeof protocol.ChainBlockAcceptedTransactionsSchema> {
+  return {
+    chainBlockHeader: optionalHeader(chainBlock, context.level),
+    acceptedTransactions: acceptedBy(chainBlock).map((accepted) => optionalTransaction(accepted, context)),
+  };
+}
+
+function optionalHeader(
+  { hash, header }: DagBlock,
+  level: Level,
+): MessageInitShape<typeof protocol.OptionalHeaderSchema> {
+  return {
+    hash,
+    ...(level >= Level.LOW && {
+      version: header.version,
+      timestamp: header.timestamp,
+      bits: header.bits,
+      nonce: header.nonce,
+      daaScore: header.daaScore,
+      blueWork: formatBlueWork(header.blueWork),
+      blueScore: header.blueScore,
+    }),
+    ...(level >= Level.HIGH && {
+      parentsByLevel: levelRuns(header.parentsByLevel.map((parents) => parents.map(toHex))),
+      hashMerkleRoot: toHex(header.hashMerkleRoot),
+      acceptedIdMerkleRoot: toHex(header.acceptedIdMerkleRoot),
+    }),
+    ...(level >= Level.FULL && {
+      utxoCommitment: toHex(header.utxoCommitment),
+      pruningPoint: toHex(header.pruningPoint),
+    }),
+  };
+}
+
+/** Consecutive levels with the same parents as one run, which ends at `cumulativeLevel`. */
+function levelRuns(levels: string[][]): { parentHashes: string[]; cumulativeLevel: number }[] {
+  const runs: { parentHashes: string[]; cumulativeLevel: number }[] = [];
+  for (const [level, parentHashes] of levels.entries()) {
+    const last = runs.at(-1);
+    if (last !== undefined && String(last.parentHashes) === String(parentHashes)) last.cumulativeLevel = level + 1;
+    else runs.push({ parentHashes, cumulativeLevel: level + 1 });
+  }
+  return runs;
+}
+
+function optionalTransaction(
+  { block, transaction }: AcceptedTransaction,
+  context: Context,
+): MessageInitShape<typeof protocol.OptionalTransactionSchema> {
+  const { level } = context;
+  return {
+    inputs: transaction.inputs.map((input) => optionalInput(input, context)),
+    outputs: transaction.outputs.map(({ amount, scriptPublicKey, covenant }) => ({
+      ...(level >= Level.LOW && { value: amount, scriptPublicKey: scriptMessage(scriptPublicKey) }),
+      ...(level >= Level.LOW &&
+        covenant && {
+          covenant: {
+            covenant: { authorizingInput: covenant.authorizingInput, covenantId: toHex(covenant.covenantId) },
+          },
+        }),
+      verboseData: level >= Level.LOW ? verboseDataOrFail(scriptPublicKey, context) : {},
+    })),
+    // The node fills these in at every level.
+    subnetworkId: toHex(transaction.subnetworkId),
+    gas: transaction.gas,
+    payload: toHex(transaction.payload),
+    mass: transaction.storageMass,
+    ...(level >= Level.FULL && { version: transaction.version, lockTime: transaction.lockTime }),
+    verboseData: {
+      ...(level >= Level.LOW && {
+        transactionId: toHex(transaction.transactionId),
+        hash: toHex(transaction.hash),
+        blockHash: block.hash,
+        blockTime: block.header.timestamp,
+      }),
+      ...(level >= Level.HIGH && { computeMass: transaction.computeMass }),
+    },
+  };
+}
+
+function optionalInput(
+  input: TransactionInput,
+  context: Context,
+): MessageInitShape<typeof protocol.OptionalTransactionInputSchema> {
+  const { level } = context;
+  return {
+    ...(level >= Level.LOW && { signatureScript: toHex(input.signatureScript) }),
+    ...(level >= Level.HIGH && {
+      previousOutpoint: outpointMessage(input.previousOutpoint),
+      sequence: input.sequence,
+      sigOpCount: input.sigOpCount,
+      computeBudget: input.computeBudget,
+    }),
+    verboseData: { utxoEntry: optionalCoin(spentCoin(context.dag, input.previousOutpoint), context) },
+  };
+}
+
+function optionalCoin(coin: Utxo, context: Context) {
+  const { level } = context;
+  return {
+    ...(level >= Level.HIGH && {
+      amount: coin.amount,
+      scriptPublicKey: scriptMessage(coin.scriptPublicKey),
+      isCoinbase: coin.isCoinbase,
+    }),
+    ...(level >= Level.FULL && { blockDaaScore: coin.blockDaaScore }),
+    ...optionally('covenantId', coin.covenantId && toHex(coin.covenantId)),
+    verboseData: level >= Level.LOW ? verboseDataOrFail(coin.scriptPublicKey, context) : {},
+  };
+}
+
+function verboseDataOrFail(script: ScriptPublicKey, { prefix }: Context) {
+  const verboseData = scriptVerboseData(script, prefix);
+  if (verboseData === undefined) throw new NodeAnswerError('The address is invalid');
+  return verboseData;
+}

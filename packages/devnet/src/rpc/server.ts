@@ -1,0 +1,157 @@
+/**
+ * The gRPC server of a simulated or replayed node: the one bidirectional stream of kaspad, over any `NodeState`. Messages stay
+ * bytes for the gRPC library, so that answers of any size pass and nothing is compressed. Requests of a stream are answered one
+ * after another, in their order.
+ */
+import { setTimeout } from 'node:timers/promises';
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { Server, ServerCredentials, type ServerDuplexStream, type ServiceDefinition } from '@grpc/grpc-js';
+import { type AnyOp, type Op, protocol } from '@kasgres/node';
+import { NodeAnswerError, type NodeState } from '../dag/node-state.ts';
+import { answers } from './answers.ts';
+import {
+  isNotifyOp,
+  type NotifyOp,
+  operationOf,
+  type ReceivedRequest,
+  type RequestPayload,
+  type ResponseInit,
+  responsePayload,
+  type ResponsePayload,
+} from './calls.ts';
+import { type Fault, type FaultPlan, removeBodies } from './faults.ts';
+import { Subscriptions } from './subscriptions.ts';
+
+type MessageStream = ServerDuplexStream<Buffer, Buffer>;
+
+const RPC: ServiceDefinition = {
+  messageStream: {
+    path: '/protowire.RPC/MessageStream',
+    requestStream: true,
+    responseStream: true,
+    requestSerialize: (bytes: Buffer) => bytes,
+    requestDeserialize: (bytes: Buffer) => bytes,
+    responseSerialize: (bytes: Buffer) => bytes,
+    responseDeserialize: (bytes: Buffer) => bytes,
+  },
+};
+
+export interface NodeServerOptions {
+  state: NodeState;
+  /** Default 127.0.0.1. */
+  host?: string;
+  /** Default: a free one. */
+  port?: number;
+  faults?: FaultPlan;
+  /** An answer could not be made, by a fault of ours: the client gets an error answer all the same. */
+  onError?: (error: unknown) => void;
+}
+
+export class NodeServer {
+  readonly url: string;
+  private readonly server: Server;
+  private readonly address: string;
+  private readonly options: NodeServerOptions;
+  /** What was answered to each request (by its bytes without the id), for stale answers; kept only where faults are planned. */
+  private readonly answered = new Map<string, ResponsePayload>();
+
+  static async start(options: NodeServerOptions): Promise<NodeServer> {
+    const server = new Server({ 'grpc.max_receive_message_length': -1, 'grpc.max_send_message_length': -1 });
+    const host = options.host ?? '127.0.0.1';
+    const port = await new Promise<number>((resolve, reject) => {
+      server.bindAsync(`${host}:${options.port ?? 0}`, ServerCredentials.createInsecure(), (error, bound) =>
+        error === null ? resolve(bound) : reject(error),
+      );
+    });
+    return new NodeServer(server, `${host}:${port}`, options);
+  }
+
+  private constructor(server: Server, address: string, options: NodeServerOptions) {
+    this.server = server;
+    this.address = address;
+    this.url = `grpc://${address}`;
+    this.options = options;
+    server.addService(RPC, { messageStream: (stream: MessageStream) => this.serve(stream) });
+  }
+
+  /** Closes every connection; new ones are taken. */
+  dropConnections(): void {
+    this.server.drain(this.address, 0);
+  }
+
+  close(): void {
+    this.server.forceShutdown();
+  }
+
+  private serve(stream: MessageStream): void {
+    const { state } = this.options;
+    const subscriptions = new Subscriptions();
+    const stopListening = state.onEvent((event) => {
+      for (const payload of subscriptions.notifications(event, state)) stream.write(encoded(0n, payload));
+    });
+    let served = Promise.resolve();
+    stream.on('data', (bytes: Buffer) => {
+      served = served
+        .then(() => this.respond(stream, subscriptions, bytes))
+        .catch((error: unknown) => {
+          this.options.onError?.(error);
+          stream.end();
+        });
+    });
+    stream.on('end', () => stream.end());
+    stream.on('error', stopListening);
+    stream.on('close', stopListening);
+  }
+
+  private async respond(stream: MessageStream, subscriptions: Subscriptions, bytes: Buffer): Promise<void> {
+    const request = fromBinary(protocol.KaspadRequestSchema, bytes);
+    const op = operationOf(request.payload);
+    if (op === undefined) {
+      // As kaspad: an empty or unknown request ends the stream.
+      stream.end();
+      return;
+    }
+    const fault = this.options.faults?.(op);
+    if (fault?.kind === 'drop') {
+      this.dropConnections();
+      return;
+    }
+    if (fault?.kind === 'delay') await setTimeout(fault.ms);
+    if (isNotifyOp(op)) subscriptions.change(op, request.payload.value as ReceivedRequest<NotifyOp>);
+    stream.write(encoded(request.id, this.answer(op, request, fault), fault));
+  }
+
+  private answer(op: AnyOp, request: protocol.KaspadRequest, fault: Fault | undefined): ResponsePayload {
+    if (fault?.kind === 'error') return errorPayload(op, fault.message);
+    if (this.options.faults === undefined) return this.truthfulAnswer(op, request.payload);
+    const question = Buffer.from(toBinary(protocol.KaspadRequestSchema, { ...request, id: 0n })).toString('latin1');
+    const stale = fault?.kind === 'stale' ? this.answered.get(question) : undefined;
+    const payload = stale ?? this.truthfulAnswer(op, request.payload);
+    this.answered.set(question, payload);
+    return payload;
+  }
+
+  private truthfulAnswer(op: AnyOp, { value }: RequestPayload): ResponsePayload {
+    if (isNotifyOp(op)) return responsePayload(op, {});
+    // The table pairs each operation with its own request; the union of all pairs is more than the compiler follows.
+    const answer = answers[op] as (state: NodeState, request: RequestPayload['value']) => ResponseInit<Op>;
+    try {
+      return responsePayload(op, answer(this.options.state, value));
+    } catch (error) {
+      if (error instanceof NodeAnswerError) return errorPayload(op, error.message);
+      this.options.onError?.(error);
+      return errorPayload(op, `the simulated node failed: ${String(error)}`);
+    }
+  }
+}
+
+function encoded(id: bigint, payload: ResponsePayload, fault?: Fault): Buffer {
+  const response = create(protocol.KaspadResponseSchema, { id, payload });
+  if (fault?.kind === 'header-only') removeBodies(response);
+  const bytes = Buffer.from(toBinary(protocol.KaspadResponseSchema, response));
+  return fault?.kind === 'cut' ? bytes.subarray(0, bytes.length / 2) : bytes;
+}
+
+function errorPayload(op: AnyOp, message: string): ResponsePayload {
+  return responsePayload(op, { error: { message } });
+}

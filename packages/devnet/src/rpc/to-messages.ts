@@ -1,0 +1,175 @@
+/** From the model to the messages of the protocol: blocks, transactions, coins, mempool entries. */
+import {
+  type AddressPrefix,
+  classifyScript,
+  formatBlueWork,
+  type Hash,
+  type Header,
+  type ScriptPublicKey,
+  scriptToAddress,
+  toHex,
+  type Transaction,
+  type TransactionInput,
+  type TransactionOutput,
+} from '@kasgres/kaspa';
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import type { protocol } from '@kasgres/node';
+import type { DagBlock, DagTransaction } from '../dag/dag.ts';
+import type { BlockTemplate, MempoolEntry, Utxo } from '../dag/node-state.ts';
+
+/** What the node names as genesis' selected parent. */
+const ORIGIN = 'fe'.repeat(32);
+const NO_BLOCK = { blockHash: '00'.repeat(32), blockTime: 0n };
+
+/** A block as getBlock, getBlocks and the blockAdded notification have it. */
+export function blockMessage(
+  block: DagBlock,
+  includeTransactions: boolean,
+  prefix: AddressPrefix,
+): MessageInitShape<typeof protocol.BlockSchema> {
+  return {
+    header: headerMessage(block.header, block.hash),
+    transactions: includeTransactions
+      ? block.transactions.map((transaction) => transactionMessage(transaction, block, prefix))
+      : [],
+    verboseData: {
+      hash: block.hash,
+      difficulty: block.difficulty,
+      selectedParentHash: block.selectedParent?.hash ?? ORIGIN,
+      transactionIds: block.transactions.map(({ transactionId }) => toHex(transactionId)),
+      isHeaderOnly: false,
+      blueScore: block.header.blueScore,
+      childrenHashes: hashesOf(block.children),
+      mergeSetBluesHashes: hashesOf(block.mergeSetBlues),
+      mergeSetRedsHashes: hashesOf(block.mergeSetReds),
+      isChainBlock: block.chainIndex !== undefined,
+    },
+  };
+}
+
+/** A template has no hashes, no verbose data, and no storage mass is missing from it. */
+export function templateMessage({
+  header,
+  transactions,
+}: BlockTemplate): MessageInitShape<typeof protocol.BlockSchema> {
+  return { header: headerMessage(header, ''), transactions: transactions.map(plainTransactionMessage) };
+}
+
+export function headerMessage(header: Header, hash: string): MessageInitShape<typeof protocol.HeaderSchema> {
+  return {
+    version: header.version,
+    hashMerkleRoot: toHex(header.hashMerkleRoot),
+    acceptedIdMerkleRoot: toHex(header.acceptedIdMerkleRoot),
+    utxoCommitment: toHex(header.utxoCommitment),
+    timestamp: header.timestamp,
+    bits: header.bits,
+    nonce: header.nonce,
+    daaScore: header.daaScore,
+    blueWork: formatBlueWork(header.blueWork),
+    parents: header.parentsByLevel.map((level) => ({ parentHashes: level.map(toHex) })),
+    blueScore: header.blueScore,
+    pruningPoint: toHex(header.pruningPoint),
+    hash,
+  };
+}
+
+/** `block` undefined: a transaction of the mempool. */
+export function transactionMessage(
+  transaction: DagTransaction,
+  block: DagBlock | undefined,
+  prefix: AddressPrefix,
+): MessageInitShape<typeof protocol.TransactionSchema> {
+  return {
+    ...plainTransactionMessage(transaction),
+    outputs: transaction.outputs.map((output) => ({
+      ...outputMessage(output),
+      ...optionally('verboseData', scriptVerboseData(output.scriptPublicKey, prefix)),
+    })),
+    verboseData: {
+      transactionId: toHex(transaction.transactionId),
+      hash: toHex(transaction.hash),
+      computeMass: transaction.computeMass,
+      ...(block === undefined ? NO_BLOCK : { blockHash: block.hash, blockTime: block.header.timestamp }),
+    },
+  };
+}
+
+export function mempoolEntryMessage(
+  { fee, transaction, isOrphan }: MempoolEntry,
+  prefix: AddressPrefix,
+): MessageInitShape<typeof protocol.MempoolEntrySchema> {
+  return { fee, transaction: transactionMessage(transaction, undefined, prefix), isOrphan };
+}
+
+export function utxoEntryMessage(utxo: Utxo, prefix: AddressPrefix): MessageInitShape<typeof protocol.UtxoEntrySchema> {
+  return {
+    amount: utxo.amount,
+    scriptPublicKey: scriptMessage(utxo.scriptPublicKey),
+    blockDaaScore: utxo.blockDaaScore,
+    isCoinbase: utxo.isCoinbase,
+    covenantId: utxo.covenantId === undefined ? '' : toHex(utxo.covenantId),
+    ...optionally('verboseData', scriptVerboseData(utxo.scriptPublicKey, prefix)),
+  };
+}
+
+/** Type and address of a script; `undefined` for a non-standard one, of which the node says nothing. */
+export function scriptVerboseData(
+  script: ScriptPublicKey,
+  prefix: AddressPrefix,
+): { scriptPublicKeyType: string; scriptPublicKeyAddress: string } | undefined {
+  const address = scriptToAddress(script, prefix);
+  if (address === undefined) return undefined;
+  return { scriptPublicKeyType: classifyScript(script), scriptPublicKeyAddress: address };
+}
+
+export function scriptMessage({ version, script }: ScriptPublicKey): { version: number; scriptPublicKey: string } {
+  return { version, scriptPublicKey: toHex(script) };
+}
+
+export function outpointMessage(outpoint: { transactionId: Hash; index: number }): {
+  transactionId: string;
+  index: number;
+} {
+  return { transactionId: toHex(outpoint.transactionId), index: outpoint.index };
+}
+
+export function hashesOf(blocks: readonly DagBlock[]): string[] {
+  return blocks.map(({ hash }) => hash);
+}
+
+/** The property, or nothing where there is no value: a message field is absent, never undefined. */
+export function optionally<K extends string, V>(key: K, value: V | undefined): Partial<Record<K, V>> {
+  return value === undefined ? {} : ({ [key]: value } as Record<K, V>);
+}
+
+function plainTransactionMessage(transaction: Transaction) {
+  return {
+    version: transaction.version,
+    inputs: transaction.inputs.map(inputMessage),
+    outputs: transaction.outputs.map(outputMessage),
+    lockTime: transaction.lockTime,
+    subnetworkId: toHex(transaction.subnetworkId),
+    gas: transaction.gas,
+    payload: toHex(transaction.payload),
+    storageMass: transaction.storageMass,
+  };
+}
+
+function inputMessage(input: TransactionInput) {
+  return {
+    previousOutpoint: outpointMessage(input.previousOutpoint),
+    signatureScript: toHex(input.signatureScript),
+    sequence: input.sequence,
+    sigOpCount: input.sigOpCount,
+    computeBudget: input.computeBudget,
+  };
+}
+
+function outputMessage({ amount, scriptPublicKey, covenant }: TransactionOutput) {
+  const message = { amount, scriptPublicKey: scriptMessage(scriptPublicKey) };
+  if (covenant === undefined) return message;
+  return {
+    ...message,
+    covenant: { authorizingInput: covenant.authorizingInput, covenantId: toHex(covenant.covenantId) },
+  };
+}
