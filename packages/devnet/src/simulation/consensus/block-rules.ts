@@ -1,0 +1,92 @@
+/**
+ * What a block must fulfil to be taken in at all, on the chain or off it; refusals are the node's words (rusty-kaspa,
+ * consensus/core/src/errors/block.rs). A block whose own transactions do not fit the state is taken in all the same, see `chain-rules.ts`.
+ */
+import { decodeCoinbasePayload, type Header, isCoinbase, merkleRoot, toHex } from '@kasgres/kaspa';
+import type { DagTransaction } from '../../dag/dag.ts';
+import type { ConsensusParams } from './params.ts';
+import type { Pov } from './pov.ts';
+import { isDagAncestorOf } from './reachability.ts';
+import { describeOutpoint } from './transaction-rules.ts';
+import { outpointKey } from './utxo.ts';
+
+/** The block is refused; the message says why. */
+export class BlockRuleError extends Error {
+  override name = 'BlockRuleError';
+}
+
+/** Throws `BlockRuleError` unless the header says what follows from its parents. */
+export function checkHeader(header: Header, pov: Pov, params: ConsensusParams): void {
+  const { parents, ghostdag } = pov;
+  if (parents.length > params.maxBlockParents) {
+    throw refuse(`block has too many parents: got ${parents.length} when the limit is ${params.maxBlockParents}`);
+  }
+  for (const parent of parents) {
+    const descendant = parents.find((other) => other !== parent && isDagAncestorOf(parent, other));
+    if (descendant !== undefined) throw refuse(`parent ${parent.id} is an ancestor of parent ${descendant.id}`);
+  }
+  if (ghostdag.mergeSet.length > params.mergesetSizeLimit) {
+    throw refuse(`block merges ${ghostdag.mergeSet.length} blocks > ${params.mergesetSizeLimit} merge set size limit`);
+  }
+  if (header.timestamp <= pov.pastMedianTime) {
+    throw refuse(`block timestamp of ${header.timestamp} is not after expected ${pov.pastMedianTime}`);
+  }
+  expectEqual('daa score', BigInt(pov.daaScore), header.daaScore);
+  expectEqual('blue score', BigInt(ghostdag.blueScore), header.blueScore);
+  expectEqual('blue work', ghostdag.blueWork, header.blueWork);
+  expectEqual('difficulty', BigInt(pov.bits), BigInt(header.bits));
+}
+
+/** Throws `BlockRuleError` unless the transactions are those of the header and do not get in each other's way. */
+export function checkBody(header: Header, transactions: readonly DagTransaction[], params: ConsensusParams): void {
+  const [coinbase, ...payments] = transactions;
+  if (coinbase === undefined) throw refuse('block has no transactions');
+  if (!isCoinbase(coinbase)) throw refuse('block first transaction is not coinbase');
+  const second = payments.findIndex(isCoinbase);
+  if (second >= 0) throw refuse(`block has second coinbase transaction as index ${second + 1}`);
+  const root = merkleRoot(transactions.map(({ hash }) => hash));
+  if (Buffer.compare(root, header.hashMerkleRoot) !== 0) {
+    throw refuse(
+      `invalid merkle root: header indicates ${toHex(header.hashMerkleRoot)} but calculated value is ${toHex(root)}`,
+    );
+  }
+  const payload = decodeCoinbasePayload(coinbase.payload);
+  if (payload.blueScore !== header.blueScore) {
+    throw refuse(`coinbase blue score of ${payload.blueScore} is not the expected value of ${header.blueScore}`);
+  }
+  if (payload.subsidy !== params.subsidy) {
+    throw refuse(`wrong coinbase subsidy: expected ${params.subsidy} but got ${payload.subsidy}`);
+  }
+  checkIndependence(payments);
+}
+
+/** Transactions of one block are accepted as if at once: none may stand on another, nor compete with it. */
+function checkIndependence(payments: readonly DagTransaction[]): void {
+  const ids = new Set<string>();
+  for (const { transactionId } of payments) {
+    const id = toHex(transactionId);
+    if (ids.has(id)) throw refuse(`transaction ${id} is found more than once in the block`);
+    ids.add(id);
+  }
+  const spent = new Set<string>();
+  for (const { inputs } of payments) {
+    for (const { previousOutpoint } of inputs) {
+      const key = outpointKey(previousOutpoint);
+      if (spent.has(key)) {
+        throw refuse(`outpoint ${describeOutpoint(previousOutpoint)} is spent more than once on the same block`);
+      }
+      spent.add(key);
+      if (ids.has(toHex(previousOutpoint.transactionId))) {
+        throw refuse(`outpoint ${describeOutpoint(previousOutpoint)} is created and spent on the same block`);
+      }
+    }
+  }
+}
+
+function expectEqual(what: string, expected: bigint, actual: bigint): void {
+  if (expected !== actual) throw refuse(`expected header ${what} ${expected} but got ${actual}`);
+}
+
+function refuse(message: string): BlockRuleError {
+  return new BlockRuleError(message);
+}

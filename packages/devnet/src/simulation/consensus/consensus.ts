@@ -1,0 +1,228 @@
+/**
+ * The simulated consensus: takes in blocks, parents first, and keeps what a node derives from them: GHOSTDAG data, the virtual block, the
+ * selected chain with what it accepts, the unspent outputs. It has no clock, no I/O and no randomness: two instances that were given the
+ * same blocks, in whatever order, agree on everything.
+ */
+import { type Hash, type Header, toHex, workFromBits } from '@kasgres/kaspa';
+import type { DagTransaction } from '../../dag/dag.ts';
+import { type Acceptance, acceptMergeSet } from './acceptance.ts';
+import type { Block } from './block.ts';
+import { BlockRuleError, checkBody, checkHeader } from './block-rules.ts';
+import { type ChainRules, judgeChainBlock } from './chain-rules.ts';
+import { getGhostdag } from './ghostdag.ts';
+import type { ConsensusParams } from './params.ts';
+import { type Pov, povOf } from './pov.ts';
+import { PovMemo } from './pov-memo.ts';
+import { isChainAncestorOf, recordMerges, treePlace } from './reachability.ts';
+import { StateCursor } from './state-cursor.ts';
+import type { TransactionRules } from './transaction-rules.ts';
+import { UtxoSet, UtxoView } from './utxo.ts';
+import { findSink, pickVirtualParents } from './virtual-parents.ts';
+import { EMPTY_WINDOW } from './window.ts';
+
+/** A block as it comes: with ids and hashes of its transactions, but nothing of its place in the DAG. */
+export interface BlockBody {
+  hash: Hash;
+  header: Header;
+  transactions: readonly DagTransaction[];
+}
+
+export interface ConsensusOptions {
+  params: ConsensusParams;
+  genesis: BlockBody;
+  hasValidSignatures: TransactionRules['hasValidSignatures'];
+  /** False where the headers carry a real node's commitments, which cannot be recomputed here. */
+  checksCommitments?: boolean;
+}
+
+/** How the selected chain moved. */
+export interface ChainMove {
+  /** From the old sink down. */
+  removed: Block[];
+  /** From the lowest up to the new sink. */
+  added: Block[];
+}
+
+/** The virtual block: its acceptance is always known. */
+export interface Virtual extends Pov {
+  acceptance: Acceptance;
+}
+
+export class Consensus {
+  readonly params: ConsensusParams;
+  readonly genesis: Block;
+  /** Of the virtual block. */
+  readonly utxos = new UtxoSet();
+  private readonly rules: ChainRules;
+  private readonly blocks = new Map<string, Block>();
+  private readonly tips = new Set<Block>();
+  private readonly povs: PovMemo;
+  private currentVirtual: Virtual;
+
+  constructor({ params, genesis, hasValidSignatures, checksCommitments = true }: ConsensusOptions) {
+    const { coinbaseMaturity, subsidy } = params;
+    this.params = params;
+    this.rules = { coinbaseMaturity, hasValidSignatures, subsidy, checksCommitments };
+    this.povs = new PovMemo((parents) => povOf(parents, params));
+    this.genesis = genesisOf(genesis);
+    this.blocks.set(this.genesis.id, this.genesis);
+    this.tips.add(this.genesis);
+    this.currentVirtual = this.settleVirtual([this.genesis], new UtxoView(this.utxos));
+  }
+
+  get size(): number {
+    return this.blocks.size;
+  }
+
+  /** The block that a miner would make now, as of the latest `resolveVirtual`. */
+  get virtual(): Virtual {
+    return this.currentVirtual;
+  }
+
+  get sink(): Block {
+    return this.virtual.ghostdag.selectedParent;
+  }
+
+  find(hash: Hash): Block | undefined {
+    return this.blocks.get(toHex(hash));
+  }
+
+  /** Throws when the block is unknown. */
+  get(hash: Hash): Block {
+    const block = this.find(hash);
+    if (block === undefined) throw new BlockRuleError(`block has missing parents: [${toHex(hash)}]`);
+    return block;
+  }
+
+  /** Takes in a block that is not known yet; `resolveVirtual` draws the consequences. Throws `BlockRuleError`. */
+  add({ hash, header, transactions }: BlockBody): Block {
+    const parents = (header.parentsByLevel[0] ?? []).map((parent) => this.get(parent));
+    if (parents.length === 0) throw new BlockRuleError('block has no parents');
+    const pov = this.povs.get(parents);
+    checkHeader(header, pov, this.params);
+    checkBody(header, transactions, this.params);
+    const { ghostdag, daaScore, nonDaa, bits, pastMedianTime, difficultyWindow, medianTimeWindow } = pov;
+    const block: Block = {
+      index: this.blocks.size,
+      hash,
+      id: toHex(hash),
+      header,
+      transactions,
+      parents,
+      ghostdag,
+      blueScore: ghostdag.blueScore,
+      blueWork: ghostdag.blueWork,
+      work: workFromBits(bits),
+      daaScore,
+      nonDaa,
+      bits,
+      pastMedianTime,
+      difficultyWindow,
+      medianTimeWindow,
+      ...treePlace(ghostdag.selectedParent),
+      mergedBy: [],
+      state: { kind: 'unknown' },
+    };
+    recordMerges(block, ghostdag);
+    this.blocks.set(block.id, block);
+    for (const parent of parents) this.tips.delete(parent);
+    this.tips.add(block);
+    return block;
+  }
+
+  /** Moves the virtual block onto all that was added. */
+  resolveVirtual(): ChainMove {
+    const oldSink = this.sink;
+    const cursor = this.cursor();
+    const { sink, candidates } = findSink([...this.tips], cursor);
+    this.currentVirtual = this.settleVirtual(pickVirtualParents(sink, candidates, this.params), cursor.view);
+    return chainMove(oldSink, sink);
+  }
+
+  /** What a new block on these parents would merge and accept; undefined where it could not be on the chain. */
+  findVirtualOn(parents: readonly Block[]): Virtual | undefined {
+    const pov = this.povs.get(parents);
+    if (pov.acceptance === undefined) {
+      const cursor = this.cursor();
+      if (!cursor.moveTo(pov.ghostdag.selectedParent)) return undefined;
+      this.accept(pov, cursor.view);
+    }
+    return withAcceptance(pov);
+  }
+
+  /** The unspent outputs at a block to be: those that its own transactions may spend. */
+  viewOf(virtual: Virtual): UtxoView {
+    if (virtual === this.virtual) return new UtxoView(this.utxos);
+    const { ghostdag, acceptance } = virtual;
+    const cursor = this.cursor();
+    if (!cursor.moveTo(ghostdag.selectedParent)) throw new Error('the selected parent is disqualified');
+    cursor.view.apply(acceptance.diff);
+    return cursor.view;
+  }
+
+  /** Makes the set of unspent outputs that of the virtual block on these parents. */
+  private settleVirtual(parents: readonly Block[], viewOfSink: UtxoView): Virtual {
+    const pov = this.povs.get(parents);
+    viewOfSink.apply(this.accept(pov, viewOfSink).diff);
+    viewOfSink.commit();
+    return withAcceptance(pov);
+  }
+
+  /** At the sink, over the set of the virtual block. */
+  private cursor(): StateCursor {
+    const view = new UtxoView(this.utxos);
+    view.undo(this.virtual.acceptance.diff);
+    return new StateCursor(view, this.sink, (block) => this.judge(block, view));
+  }
+
+  private judge(block: Block, view: UtxoView): void {
+    const acceptance = this.accept(this.povs.get(block.parents), view);
+    view.apply(acceptance.diff);
+    block.state = judgeChainBlock(block, acceptance, view, this.rules);
+    if (block.state.kind === 'disqualified') view.undo(acceptance.diff);
+  }
+
+  /** @param view of the state at the selected parent */
+  private accept(pov: Pov, view: UtxoView): Acceptance {
+    pov.acceptance ??= acceptMergeSet(pov.ghostdag.mergeSet, pov.daaScore, view, this.rules);
+    return pov.acceptance;
+  }
+}
+
+function withAcceptance(pov: Pov): Virtual {
+  if (pov.acceptance === undefined) throw new Error('what the block would accept is not known');
+  return pov as Virtual;
+}
+
+function chainMove(oldSink: Block, sink: Block): ChainMove {
+  const removed: Block[] = [];
+  let fork = oldSink;
+  for (; !isChainAncestorOf(fork, sink); fork = getGhostdag(fork).selectedParent) removed.push(fork);
+  const added: Block[] = [];
+  for (let block = sink; block !== fork; block = getGhostdag(block).selectedParent) added.push(block);
+  return { removed, added: added.reverse() };
+}
+
+function genesisOf({ hash, header, transactions }: BlockBody): Block {
+  return {
+    index: 0,
+    hash,
+    id: toHex(hash),
+    header,
+    transactions,
+    parents: [],
+    ghostdag: undefined,
+    blueScore: 0,
+    blueWork: 0n,
+    work: workFromBits(header.bits),
+    daaScore: Number(header.daaScore),
+    nonDaa: new Set<Block>(),
+    bits: header.bits,
+    pastMedianTime: Number(header.timestamp),
+    difficultyWindow: EMPTY_WINDOW,
+    medianTimeWindow: EMPTY_WINDOW,
+    ...treePlace(undefined),
+    mergedBy: [],
+    state: { kind: 'qualified', acceptance: { accepted: [], diff: { added: [], removed: [] }, fees: [] } },
+  };
+}

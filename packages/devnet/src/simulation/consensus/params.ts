@@ -1,0 +1,31 @@
+/**
+ * The numbers of a network that consensus depends on; simnet's by default, which has mainnet's block rate and no proof of work
+ * (rusty-kaspa, consensus/core/src/config). Blocks are never final and never pruned here: both lie half a day and more behind.
+ */
+export interface ConsensusParams {
+  /** Blues that a blue block may have in its anticone. */
+  ghostdagK: number;
+  maxBlockParents: number;
+  mergesetSizeLimit: number;
+  /** DAA scores between a coinbase's acceptance and its first spending. */
+  coinbaseMaturity: number;
+  /** Sompi that a block earns; constant for the first half year of a network. */
+  subsidy: bigint;
+  targetTimePerBlockMs: number;
+  difficulty: { windowSize: number; sampleRate: number; minWindowSize: number };
+  medianTime: { windowSize: number; sampleRate: number };
+  /** Milliseconds that a timestamp may be ahead of the clock. */
+  timestampToleranceMs: number;
+}
+
+export const SIMNET_PARAMS: ConsensusParams = {
+  ghostdagK: 124,
+  maxBlockParents: 64,
+  mergesetSizeLimit: 248,
+  coinbaseMaturity: 1000,
+  subsidy: 5_000_000_000n,
+  targetTimePerBlockMs: 100,
+  difficulty: { windowSize: 661, sampleRate: 40, minWindowSize: 150 },
+  medianTime: { windowSize: 27, sampleRate: 100 },
+  timestampToleranceMs: 132_000,
+};

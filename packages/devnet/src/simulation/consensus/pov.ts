@@ -1,0 +1,37 @@
+/**
+ * A block to be: what follows for a block from its parents alone, before anybody made it. The virtual block is one, and so is what a
+ * miner works on who has not heard of the latest blocks yet.
+ */
+import type { Acceptance } from './acceptance.ts';
+import type { Block, BlockContext, Ghostdag } from './block.ts';
+import { difficultyBits, pastMedianTime } from './difficulty.ts';
+import { ghostdag } from './ghostdag.ts';
+import type { ConsensusParams } from './params.ts';
+import { countDaa, extendWindow } from './window.ts';
+
+export interface Pov extends BlockContext {
+  /** In the order in which a header names them: the selected parent first, if its maker knew. */
+  readonly parents: readonly Block[];
+  readonly ghostdag: Ghostdag;
+  /** Known once it was asked for; only where the selected parent is qualified for the chain. */
+  acceptance: Acceptance | undefined;
+}
+
+export function povOf(parents: readonly Block[], params: ConsensusParams): Pov {
+  const merged = ghostdag(parents, params.ghostdagK);
+  const { selectedParent } = merged;
+  const { daaScore, nonDaa } = countDaa(merged, params.difficulty);
+  const difficultyWindow = extendWindow(selectedParent.difficultyWindow, merged, nonDaa, params.difficulty);
+  const medianTimeWindow = extendWindow(selectedParent.medianTimeWindow, merged, nonDaa, params.medianTime);
+  return {
+    parents,
+    ghostdag: merged,
+    daaScore,
+    nonDaa,
+    difficultyWindow,
+    medianTimeWindow,
+    bits: difficultyBits(difficultyWindow, selectedParent, params),
+    pastMedianTime: pastMedianTime(medianTimeWindow, selectedParent),
+    acceptance: undefined,
+  };
+}

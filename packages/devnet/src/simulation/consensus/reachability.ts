@@ -1,0 +1,56 @@
+/**
+ * Whether one block is in the past of another, without walking the DAG. Selected parents make the DAG a tree, in which jump
+ * pointers find an ancestor in logarithmic time. A block's whole future is, beside its own subtree, the subtrees of the blocks
+ * that merged it: so each block lists these, as far as none of them is below another.
+ */
+import type { Block, Ghostdag } from './block.ts';
+
+/** The place in the tree of a block with this selected parent. */
+export function treePlace(selectedParent: Block | undefined): { height: number; jump: Block | undefined } {
+  if (selectedParent === undefined) return { height: 0, jump: undefined };
+  const { jump } = selectedParent;
+  // Two jumps of equal length are followed by one over both: skew-binary numbers.
+  const canJoin = jump?.jump !== undefined && selectedParent.height - jump.height === jump.height - jump.jump.height;
+  return { height: selectedParent.height + 1, jump: canJoin ? jump.jump : selectedParent };
+}
+
+/** Notes that a new block merges others; to be called once for each block, after it got its place. */
+export function recordMerges(block: Block, { selectedParent, mergeSet }: Ghostdag): void {
+  for (const merged of mergeSet) {
+    if (merged === selectedParent) continue;
+    if (!merged.mergedBy.some((earlier) => isChainAncestorOf(earlier, block))) merged.mergedBy.push(block);
+  }
+}
+
+/** The ancestor by selected parents at a height; undefined when the block itself is lower. */
+export function findChainAncestorAt(block: Block, height: number): Block | undefined {
+  let current = block;
+  while (current.height > height) {
+    const { jump, ghostdag } = current;
+    const next = jump !== undefined && jump.height >= height ? jump : ghostdag?.selectedParent;
+    if (next === undefined) return undefined;
+    current = next;
+  }
+  return current.height === height ? current : undefined;
+}
+
+/** Whether `ancestor` is the block itself or reached from it by selected parents. */
+export function isChainAncestorOf(ancestor: Block, block: Block): boolean {
+  return ancestor.height <= block.height && findChainAncestorAt(block, ancestor.height) === ancestor;
+}
+
+/** Whether `ancestor` is the block itself or in its past. */
+export function isDagAncestorOf(ancestor: Block, block: Block): boolean {
+  if (ancestor.index >= block.index) return ancestor === block;
+  return isChainAncestorOf(ancestor, block) || ancestor.mergedBy.some((merging) => isChainAncestorOf(merging, block));
+}
+
+export function isDagAncestorOfAny(ancestor: Block, blocks: Iterable<Block>): boolean {
+  for (const block of blocks) if (isDagAncestorOf(ancestor, block)) return true;
+  return false;
+}
+
+export function isAnyDagAncestorOf(ancestors: Iterable<Block>, block: Block): boolean {
+  for (const ancestor of ancestors) if (isDagAncestorOf(ancestor, block)) return true;
+  return false;
+}
