@@ -93,37 +93,38 @@ export function decodeAddress(text: string): Address {
   if (count <= 0 || !digits.every((digit, index) => digit === checked[index])) {
     throw new AddressError('bad-checksum', 'The checksum of the address is wrong');
   }
-  const [versionByte, ...payload] = readBytes(digits.subarray(0, count));
-  const version = Object.values(ADDRESS_VERSION).find((known) => known === versionByte);
+  const bytes = readBytes(digits.subarray(0, count));
+  const version = Object.values(ADDRESS_VERSION).find((known) => known === bytes[0]);
   if (version === undefined) throw new AddressError('unknown-version', 'The address has an unknown version');
-  const address = { prefix, version, payload: Uint8Array.from(payload) };
-  checkPayload(version, address.payload);
-  return address;
+  const payload = bytes.subarray(1);
+  checkPayload(version, payload);
+  return { prefix, version, payload };
 }
 
 function readDigits(text: string): Uint8Array {
   return Uint8Array.from(text, (character) => {
     const digit = ALPHABET.indexOf(character);
     if (digit === -1)
-      throw new AddressError('bad-character', `The address has a character that none has: ${character}`);
+      throw new AddressError('bad-character', `The address contains a character that no address has: ${character}`);
     return digit;
   });
 }
 
-function readBytes(digits: Uint8Array): number[] {
-  const bytes: number[] = [];
+function readBytes(digits: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(Math.floor((digits.length * BITS_PER_DIGIT) / 8));
   let pending = 0;
   let pendingBits = 0;
+  let count = 0;
   for (const digit of digits) {
-    pending = ((pending << BITS_PER_DIGIT) | digit) & 0xfff;
+    pending = ((pending & 255) << BITS_PER_DIGIT) | digit;
     pendingBits += BITS_PER_DIGIT;
     if (pendingBits >= 8) {
       pendingBits -= 8;
-      bytes.push((pending >> pendingBits) & 255);
+      bytes[count++] = pending >> pendingBits;
     }
   }
-  const padding = pending & ((1 << pendingBits) - 1);
-  if (pendingBits >= BITS_PER_DIGIT || padding !== 0) {
+  // What fills up the last digit is less than a digit, and zero.
+  if (pendingBits >= BITS_PER_DIGIT || (pending & ((1 << pendingBits) - 1)) !== 0) {
     throw new AddressError('bad-padding', 'The address ends in bits that no address has');
   }
   return bytes;

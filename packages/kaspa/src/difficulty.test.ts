@@ -1,0 +1,62 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { difficultyFromBits, formatBlueWork, parseBlueWork, targetFromBits, workFromBits } from './difficulty.ts';
+import { recordedBlocks } from './testing/recorded-blocks.ts';
+
+describe('recorded blocks', () => {
+  test('have the difficulty that the node says', () => {
+    for (const { header, verboseData } of recordedBlocks) {
+      expect(difficultyFromBits(header.bits)).toBe(verboseData.difficulty);
+    }
+  });
+
+  test('have the blue work of so many blocks as their blue score counts', () => {
+    for (const { header } of recordedBlocks) {
+      expect(parseBlueWork(header.blueWork)).toBe(BigInt(header.blueScore) * workFromBits(header.bits));
+    }
+  });
+});
+
+describe('bits', () => {
+  test.each([
+    [0x207fffff, 0x7fffffn << 232n],
+    [0x1d02ca33, 0x02ca33n << 208n],
+    [0x03123456, 0x123456n],
+    [0x02123456, 0x1234n],
+    [0x01123456, 0x12n],
+    [0x00123456, 0n],
+    [0x20800000, 0n],
+    [0xff7fffff, 0n],
+  ])('%i is a target', (bits, target) => {
+    expect(targetFromBits(bits)).toBe(target);
+  });
+
+  test("mainnet's genesis took half a trillion times the easiest target's work", () => {
+    expect(workFromBits(0x1d02ca33)).toBe(2n ** 256n / ((0x02ca33n << 208n) + 1n));
+    expect(difficultyFromBits(0x1d02ca33)).toBeCloseTo(Number(workFromBits(0x1d02ca33)) / 2, -3);
+  });
+
+  test('without a target are infinitely difficult', () => {
+    expect(difficultyFromBits(0)).toBe(Number.POSITIVE_INFINITY);
+  });
+});
+
+describe('blue work', () => {
+  test('comes back from its text', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 2n ** 192n - 1n }), (blueWork) => {
+        expect(parseBlueWork(formatBlueWork(blueWork))).toBe(blueWork);
+      }),
+    );
+  });
+
+  test('has no leading zeros, and is read with them', () => {
+    expect(formatBlueWork(0n)).toBe('0');
+    expect(formatBlueWork(738n)).toBe('2e2');
+    expect(parseBlueWork('2e2'.padStart(48, '0'))).toBe(738n);
+  });
+
+  test.each(['', '0x2e2', '-1', '2e2 ', 'xyz', 'f'.repeat(49)])('is not %j', (text) => {
+    expect(() => parseBlueWork(text)).toThrow(RangeError);
+  });
+});

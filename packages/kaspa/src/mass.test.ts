@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest';
+import { SOMPI_PER_KAS } from './amounts.ts';
+import { toHex } from './hex.ts';
+import { computeMass, storageMass, transientMass } from './mass.ts';
+import type { Transaction, TransactionOutput } from './model.ts';
+import { recordedBlocks, toTransaction } from './testing/recorded-blocks.ts';
+import { NATIVE_SUBNETWORK } from './transaction-id.ts';
+
+const recorded = recordedBlocks.flatMap(({ transactions }) => transactions);
+
+describe('recorded transactions', () => {
+  test.each(recorded)('$verboseData.transactionId has its compute mass', (transaction) => {
+    expect(computeMass(toTransaction(transaction))).toBe(BigInt(transaction.verboseData.computeMass));
+  });
+
+  const outputs = new Map(
+    recorded.map((transaction) => [transaction.verboseData.transactionId, toTransaction(transaction).outputs]),
+  );
+  const withKnownCoins = recorded
+    .map(toTransaction)
+    .map((transaction) => ({
+      transaction,
+      spent: transaction.inputs.map(
+        ({ previousOutpoint }) => outputs.get(toHex(previousOutpoint.transactionId))?.[previousOutpoint.index],
+      ),
+    }))
+    .filter(
+      (found): found is { transaction: Transaction; spent: TransactionOutput[] } => !found.spent.includes(undefined),
+    );
+
+  test('have the storage mass that their coins give', () => {
+    const payments = withKnownCoins.filter(({ spent }) => spent.length > 0);
+    expect(payments.length).toBeGreaterThanOrEqual(8);
+    for (const { transaction, spent } of payments) {
+      expect(storageMass(spent, transaction.outputs)).toBe(transaction.storageMass);
+    }
+  });
+
+  test('coinbases have no mass', () => {
+    const coinbases = withKnownCoins.filter(({ spent }) => spent.length === 0).map(({ transaction }) => transaction);
+    expect(coinbases).toHaveLength(recordedBlocks.length);
+    for (const coinbase of coinbases) {
+      expect([computeMass(coinbase), transientMass(coinbase), storageMass([], coinbase.outputs)]).toEqual([0n, 0n, 0n]);
+    }
+  });
+});
+
+const kas = (amount: number) => BigInt(amount) * SOMPI_PER_KAS;
+
+const coin = (amount: bigint, scriptBytes = 34, hasCovenant = false): TransactionOutput => ({
+  amount,
+  scriptPublicKey: { version: 0, script: new Uint8Array(scriptBytes) },
+  covenant: hasCovenant ? { authorizingInput: 0, covenantId: new Uint8Array(32) } : undefined,
+});
+
+test('compute and transient mass of a small payment, counted by hand', () => {
+  const payment: Transaction = {
+    version: 0,
+    inputs: [
+      {
+        previousOutpoint: { transactionId: new Uint8Array(32), index: 0 },
+        signatureScript: new Uint8Array(66),
+        sequence: 0n,
+        sigOpCount: 1,
+        computeBudget: 0,
+      },
+    ],
+    outputs: [coin(1n)],
+    lockTime: 0n,
+    subnetworkId: NATIVE_SUBNETWORK,
+    gas: 0n,
+    payload: new Uint8Array(0),
+    storageMass: 0n,
+  };
+  // Fixed fields, one input, one output.
+  const bytes = 94 + (36 + 8 + 66 + 8) + (8 + 2 + 8 + 34);
+  expect(computeMass(payment)).toBe(BigInt(bytes + 10 * (2 + 34) + 1000));
+  expect(transientMass(payment)).toBe(BigInt(4 * bytes));
+});
+
+describe('storage mass', () => {
+  /** What a coin of 1 KAS counts, and one of 2 KAS half of it. */
+  const ONE = 10_000n;
+
+  test('falls to zero where coins are merged', () => {
+    expect(storageMass([coin(kas(1)), coin(kas(1)), coin(kas(1))], [coin(kas(3))])).toBe(0n);
+  });
+
+  test('of one coin into two takes the one back', () => {
+    expect(storageMass([coin(kas(2))], [coin(kas(1)), coin(kas(1))])).toBe(2n * ONE - ONE / 2n);
+  });
+
+  test('of two coins into two takes each back by its own amount', () => {
+    expect(storageMass([coin(kas(1)), coin(kas(4))], [coin(kas(1)), coin(kas(4))])).toBe(0n);
+  });
+
+  test('of three coins takes back their mean', () => {
+    const spent = [coin(kas(1)), coin(kas(1)), coin(kas(10))];
+    expect(storageMass(spent, [coin(kas(1)), coin(kas(11))])).toBe(ONE + ONE / 11n - 3n * (ONE / 4n));
+  });
+
+  test('of a coin with a long script or a covenant counts it as several', () => {
+    expect(storageMass([coin(kas(1))], [coin(kas(1), 37)])).toBe(0n);
+    expect(storageMass([coin(kas(1))], [coin(kas(1), 38)])).toBe(4n * ONE - ONE);
+    expect(storageMass([coin(kas(1))], [coin(kas(1), 34, true)])).toBe(4n * ONE - ONE);
+  });
+
+  test('of a coin of nothing is an error', () => {
+    expect(() => storageMass([coin(kas(1))], [coin(0n)])).toThrow(RangeError);
+  });
+});

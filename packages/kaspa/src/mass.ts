@@ -1,0 +1,110 @@
+/**
+ * The three masses that limit what a block can hold (rusty-kaspa, consensus/core/src/mass): compute mass for checking a transaction,
+ * transient mass for keeping its bytes until they are pruned, storage mass for what it adds to the UTXO set (KIP-9). A coinbase has none.
+ */
+import { HASH_BYTES } from './block-hash.ts';
+import type { Transaction, TransactionInput, TransactionOutput } from './model.ts';
+import { isCoinbase, SUBNETWORK_ID_BYTES } from './transaction-id.ts';
+
+const MASS_PER_BYTE = 1;
+const MASS_PER_SCRIPT_PUBLIC_KEY_BYTE = 10;
+const MASS_PER_SIG_OP = 1000;
+const MASS_PER_COMPUTE_BUDGET_UNIT = 100;
+const TRANSIENT_MASS_PER_BYTE = 4;
+
+const UINT16_BYTES = 2;
+const UINT32_BYTES = 4;
+const UINT64_BYTES = 8;
+
+export function computeMass(transaction: Transaction): bigint {
+  if (isCoinbase(transaction)) return 0n;
+  const scriptPublicKeyBytes = sum(
+    transaction.outputs,
+    ({ scriptPublicKey }) => UINT16_BYTES + scriptPublicKey.script.length,
+  );
+  const scriptMass = sum(transaction.inputs, ({ sigOpCount, computeBudget }) =>
+    transaction.version === 0 ? sigOpCount * MASS_PER_SIG_OP : computeBudget * MASS_PER_COMPUTE_BUDGET_UNIT,
+  );
+  return BigInt(
+    estimatedBytes(transaction) * MASS_PER_BYTE + scriptPublicKeyBytes * MASS_PER_SCRIPT_PUBLIC_KEY_BYTE + scriptMass,
+  );
+}
+
+export function transientMass(transaction: Transaction): bigint {
+  return isCoinbase(transaction) ? 0n : BigInt(estimatedBytes(transaction) * TRANSIENT_MASS_PER_BYTE);
+}
+
+/** The size that consensus counts: that of a plain serialisation, which neither gRPC nor p2p uses. */
+function estimatedBytes({ version, inputs, outputs, payload }: Transaction): number {
+  return (
+    UINT16_BYTES + // version
+    UINT64_BYTES + // number of inputs
+    sum(inputs, (input) => inputBytes(input, version)) +
+    UINT64_BYTES + // number of outputs
+    sum(outputs, outputBytes) +
+    UINT64_BYTES + // lock time
+    SUBNETWORK_ID_BYTES +
+    UINT64_BYTES + // gas
+    HASH_BYTES + // of the payload
+    UINT64_BYTES + // length of the payload
+    payload.length
+  );
+}
+
+function inputBytes({ signatureScript }: TransactionInput, version: number): number {
+  const outpointBytes = HASH_BYTES + UINT32_BYTES;
+  const computeBudgetBytes = version === 0 ? 0 : UINT16_BYTES;
+  // Between outpoint and compute budget: the length of the script, the script, the sequence.
+  return outpointBytes + UINT64_BYTES + signatureScript.length + UINT64_BYTES + computeBudgetBytes;
+}
+
+function outputBytes({ scriptPublicKey, covenant }: TransactionOutput): number {
+  const covenantBytes = covenant === undefined ? 0 : UINT16_BYTES + HASH_BYTES;
+  // Amount, version of the script, its length, the script.
+  return UINT64_BYTES + UINT16_BYTES + UINT64_BYTES + scriptPublicKey.script.length + covenantBytes;
+}
+
+const STORAGE_MASS_PARAMETER = 10n ** 12n;
+/** What a coin takes besides its script: outpoint, amount, DAA score, coinbase flag, version and length of the script. */
+const COIN_BYTES = HASH_BYTES + UINT32_BYTES + 3 * UINT64_BYTES + 1 + UINT16_BYTES;
+const STORAGE_UNIT_BYTES = 100;
+
+/**
+ * Storage mass of a transaction that spends and creates these coins: what it creates counts the more the smaller its amounts are,
+ * what it spends is given back, at most to zero. It is what the node calls for in `storageMass`.
+ * @param spent the outputs that the inputs refer to, none for a coinbase
+ * @throws RangeError on an amount of zero, which consensus forbids
+ */
+export function storageMass(spent: readonly TransactionOutput[], created: readonly TransactionOutput[]): bigint {
+  if (spent.length === 0) return 0n;
+  const createdUnits = storageUnits(created);
+  const spentUnits = storageUnits(spent);
+  // KIP-9 is milder on transactions that do not split their coins: the harmonic mean of the inputs, not the arithmetic one.
+  const isRelaxed = createdUnits === 1n || spentUnits === 1n || (createdUnits === 2n && spentUnits === 2n);
+  const credit = isRelaxed ? harmonicMass(spent) : arithmeticMass(spent, spentUnits);
+  const debit = harmonicMass(created);
+  return debit > credit ? debit - credit : 0n;
+}
+
+function harmonicMass(coins: readonly TransactionOutput[]): bigint {
+  return coins.reduce((mass, coin) => mass + (STORAGE_MASS_PARAMETER * storageUnitsOf(coin) ** 2n) / coin.amount, 0n);
+}
+
+function arithmeticMass(coins: readonly TransactionOutput[], units: bigint): bigint {
+  const meanAmount = coins.reduce((total, { amount }) => total + amount, 0n) / units;
+  return units * (STORAGE_MASS_PARAMETER / (meanAmount > 0n ? meanAmount : 1n));
+}
+
+function storageUnits(coins: readonly TransactionOutput[]): bigint {
+  return coins.reduce((units, coin) => units + storageUnitsOf(coin), 0n);
+}
+
+/** A coin with a standard script and without a covenant is one unit. */
+function storageUnitsOf({ scriptPublicKey, covenant }: TransactionOutput): bigint {
+  const bytes = COIN_BYTES + scriptPublicKey.script.length + (covenant === undefined ? 0 : HASH_BYTES);
+  return BigInt(Math.ceil(bytes / STORAGE_UNIT_BYTES));
+}
+
+function sum<T>(items: readonly T[], valueOf: (item: T) => number): number {
+  return items.reduce((total, item) => total + valueOf(item), 0);
+}
