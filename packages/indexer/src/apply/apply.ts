@@ -1,0 +1,119 @@
+/**
+ * Applies a batch: everything in ONE transaction, from the lock on the checkpoint row to the checkpoint's move (invariant 1).
+ * A batch that was computed from another checkpoint is refused (invariant 2).
+ */
+import { copyRows } from '@kasgres/database';
+import type { ClientBase } from 'pg';
+import { CheckpointMovedError } from '../errors.ts';
+import type { Batch } from '../prepare/batch.ts';
+import { resolveLateInputs } from './late-inputs.ts';
+import { undoChainBlocks } from './undo.ts';
+import { writeCheckpoint } from './checkpoint.ts';
+
+/** @param first what the very first batch does before it writes */
+export async function apply(
+  client: ClientBase,
+  batch: Batch,
+  first?: (client: ClientBase) => Promise<void>,
+): Promise<void> {
+  await client.query('begin');
+  try {
+    await lockCheckpoint(client, batch);
+    await first?.(client);
+    const undone = await undoChainBlocks(client, batch);
+    for (const rows of Object.values(batch.rows)) await copyRows(client, rows);
+    await completeBlocks(client, batch);
+    await acceptTransactions(client, batch);
+    if (!batch.from.firstCatchUp) {
+      if (batch.rows.transactions.rows > 0) await resolveLateInputs(client, batch.from.nextTransactionId);
+      await moveCoins(client, batch);
+    }
+    await writeCheckpoint(client, batch, undone.circulatingChange + circulatingChange(batch));
+    await client.query('commit');
+  } catch (error) {
+    // The connection may be gone; then there is nothing to roll back.
+    await client.query('rollback').catch(() => undefined);
+    throw error;
+  }
+}
+
+async function lockCheckpoint(client: ClientBase, { from }: Batch): Promise<void> {
+  const { rows } = await client.query<{ block_id: bigint; chain_index: bigint }>(
+    'select block_id, chain_index from checkpoint for update',
+  );
+  const found = { blockId: Number(rows[0]?.block_id ?? 0), chainIndex: Number(rows[0]?.chain_index ?? -1) };
+  if (found.blockId !== from.blockId || found.chainIndex !== from.chainIndex) {
+    throw new CheckpointMovedError(
+      'The checkpoint was moved by somebody else: another indexer works on this database.',
+    );
+  }
+}
+
+/** Completes blocks that were written before they were merged or came on the chain. */
+async function completeBlocks(client: ClientBase, { mergedEarlier, chainEarlier }: Batch): Promise<void> {
+  if (mergedEarlier.length > 0) {
+    await client.query({
+      name: 'merge-blocks',
+      text: `update blocks b set merging_block_id = merged.merging_block_id, is_blue = merged.is_blue
+               from unnest($1::bigint[], $2::bigint[], $3::boolean[]) merged (id, merging_block_id, is_blue)
+              where b.id = merged.id`,
+      values: [
+        mergedEarlier.map(({ block }) => block),
+        mergedEarlier.map(({ mergingBlock }) => mergingBlock),
+        mergedEarlier.map(({ isBlue }) => isBlue),
+      ],
+    });
+  }
+  if (chainEarlier.length > 0) {
+    await client.query({
+      name: 'chain-blocks',
+      text: 'update blocks set is_chain_block = true where id = any($1::bigint[])',
+      values: [chainEarlier],
+    });
+  }
+}
+
+async function acceptTransactions(client: ClientBase, { acceptedEarlier }: Batch): Promise<void> {
+  if (acceptedEarlier.length === 0) return;
+  await client.query({
+    name: 'accept-transactions',
+    text: `update transactions t set accepting_block_id = accepted.block_id, accepted_body = accepted.body
+             from unnest($1::bigint[], $2::bigint[], $3::smallint[]) accepted (id, block_id, body)
+            where t.id = accepted.id`,
+    values: [
+      acceptedEarlier.map(({ transaction }) => transaction),
+      acceptedEarlier.map(({ acceptingBlock }) => acceptingBlock),
+      acceptedEarlier.map(({ body }) => body),
+    ],
+  });
+}
+
+async function moveCoins(client: ClientBase, { spent, balanceChanges }: Batch): Promise<void> {
+  if (spent.length > 0) {
+    const { rowCount } = await client.query({
+      name: 'spend-coins',
+      text: `delete from utxos u using unnest($1::bigint[], $2::bigint[]) spent (transaction_id, index)
+              where u.transaction_id = spent.transaction_id and u.index = spent.index`,
+      values: [spent.map(({ transaction }) => transaction), spent.map(({ index }) => index)],
+    });
+    if (rowCount !== spent.length) {
+      throw new Error(`${spent.length} coins are spent but only ${rowCount} of them were unspent (invariant 4)`);
+    }
+  }
+  const changes = [...balanceChanges].filter(([, amount]) => amount !== 0n);
+  if (changes.length > 0) {
+    await client.query({
+      name: 'change-balances',
+      text: `insert into balances (script_id, balance)
+             select * from unnest($1::bigint[], $2::bigint[]) changed (script_id, balance)
+             on conflict (script_id) do update set balance = balances.balance + excluded.balance`,
+      values: [changes.map(([script]) => script), changes.map(([, amount]) => amount)],
+    });
+  }
+}
+
+function circulatingChange({ balanceChanges }: Batch): bigint {
+  let sum = 0n;
+  for (const amount of balanceChanges.values()) sum += amount;
+  return sum;
+}

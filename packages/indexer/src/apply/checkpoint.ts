@@ -1,0 +1,79 @@
+/** The checkpoint row: read at the start and after every failure, written by every batch, and made by the very first start. */
+import type { Network } from '@kasgres/kaspa';
+import type { ClientBase } from 'pg';
+import type { Batch, Checkpoint } from '../prepare/batch.ts';
+
+interface CheckpointRow {
+  block_id: bigint;
+  hash: Buffer;
+  blue_score: bigint;
+  chain_index: bigint;
+  next_block_id: bigint;
+  next_transaction_id: bigint;
+  next_script_id: bigint;
+  next_subnetwork_id: number;
+  first_catch_up: boolean;
+}
+
+/** @returns undefined on a database that no indexer has started on */
+export async function findCheckpoint(client: ClientBase): Promise<Checkpoint | undefined> {
+  const { rows } = await client.query<CheckpointRow>(
+    `select c.block_id, b.hash, b.blue_score, c.chain_index, c.next_block_id, c.next_transaction_id, c.next_script_id,
+            c.next_subnetwork_id, c.first_catch_up
+       from checkpoint c join blocks b on b.id = c.block_id`,
+  );
+  const row = rows[0];
+  if (row === undefined) return undefined;
+  return {
+    blockId: Number(row.block_id),
+    hash: row.hash,
+    blueScore: BigInt(row.blue_score),
+    chainIndex: Number(row.chain_index),
+    nextBlockId: Number(row.next_block_id),
+    nextTransactionId: Number(row.next_transaction_id),
+    nextScriptId: Number(row.next_script_id),
+    nextSubnetworkId: row.next_subnetwork_id,
+    firstCatchUp: row.first_catch_up,
+  };
+}
+
+/** @param circulatingChange sompi */
+export async function writeCheckpoint(client: ClientBase, batch: Batch, circulatingChange: bigint): Promise<void> {
+  const { to, virtualMergeSet, targetBlueScore, secondsLeft } = batch;
+  await client.query({
+    name: 'write-checkpoint',
+    text: `insert into checkpoint (block_id, chain_index, next_block_id, next_transaction_id, next_script_id, next_subnetwork_id,
+             circulating_sompi, virtual_merge_set, first_catch_up, target_blue_score, seconds_left, updated_at)
+           values ($1, $2, $3, $4, $5, $6, $7, $8::bigint[], $9, $10, $11, now())
+           on conflict (one_row) do update set
+             block_id = excluded.block_id, chain_index = excluded.chain_index, next_block_id = excluded.next_block_id,
+             next_transaction_id = excluded.next_transaction_id, next_script_id = excluded.next_script_id,
+             next_subnetwork_id = excluded.next_subnetwork_id,
+             circulating_sompi = checkpoint.circulating_sompi + excluded.circulating_sompi,
+             virtual_merge_set = excluded.virtual_merge_set, target_blue_score = excluded.target_blue_score,
+             seconds_left = excluded.seconds_left, updated_at = excluded.updated_at`,
+    values: [
+      to.blockId,
+      to.chainIndex,
+      to.nextBlockId,
+      to.nextTransactionId,
+      to.nextScriptId,
+      to.nextSubnetworkId,
+      circulatingChange,
+      virtualMergeSet,
+      to.firstCatchUp,
+      targetBlueScore,
+      secondsLeft,
+    ],
+  });
+}
+
+/** The network that the database is about, or undefined before the first start. */
+export async function findNetworkOfDatabase(client: ClientBase): Promise<string | undefined> {
+  const { rows } = await client.query<{ network: string }>('select network from meta');
+  return rows[0]?.network;
+}
+
+export async function writeNetwork(client: ClientBase, network: Network): Promise<void> {
+  await client.query('insert into meta (network) values ($1) on conflict do nothing', [network.id]);
+}

@@ -1,0 +1,39 @@
+/**
+ * An input may be written before the transaction that makes its coin (both wait in parallel blocks). When that transaction
+ * comes, the input is completed, and with it the spender's fee and the rows of the addresses it spends from.
+ */
+import type { ClientBase } from 'pg';
+
+/** @param firstNewTransaction transactions from this key on have just been written; 0 looks at all */
+export async function resolveLateInputs(client: ClientBase, firstNewTransaction: number): Promise<void> {
+  const waiting = await client.query(
+    'select from transaction_inputs where previous_transaction_hash is not null limit 1',
+  );
+  if (waiting.rowCount === 0) return;
+  const { rows } = await client.query<{ transaction_id: bigint }>(
+    `with resolved as (
+       update transaction_inputs i
+          set previous_transaction_id = p.id,
+              previous_transaction_hash = null,
+              amount = (select o.amount from transaction_outputs o where o.transaction_id = p.id and o.index = i.previous_index),
+              script_id = (select o.script_id from transaction_outputs o where o.transaction_id = p.id and o.index = i.previous_index)
+         from transactions p
+        where p.id >= $1 and p.transaction_id = i.previous_transaction_hash and i.previous_transaction_hash is not null
+       returning i.transaction_id, i.script_id, i.amount),
+     touched as (
+       insert into address_transactions (script_id, transaction_id, amount_sent, amount_received)
+       select script_id, transaction_id, sum(amount), 0 from resolved where script_id is not null group by 1, 2
+       on conflict (script_id, transaction_id) do update set amount_sent = address_transactions.amount_sent + excluded.amount_sent)
+     select distinct transaction_id from resolved`,
+    [firstNewTransaction],
+  );
+  if (rows.length === 0) return;
+  await client.query(
+    `update transactions t
+        set fee = (select sum(i.amount) from transaction_inputs i where i.transaction_id = t.id)
+                - (select coalesce(sum(o.amount), 0) from transaction_outputs o where o.transaction_id = t.id)
+      where t.id = any($1::bigint[])
+        and not exists (select from transaction_inputs i where i.transaction_id = t.id and i.amount is null)`,
+    [rows.map((row) => row.transaction_id)],
+  );
+}

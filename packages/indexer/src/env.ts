@@ -1,0 +1,36 @@
+/** The environment of the indexer. */
+import { LOG_LEVELS } from '@kasgres/runtime';
+import { z } from 'zod';
+
+const count = z.coerce.number().int().positive();
+
+export const envSchema = z.object({
+  NODE_URL: z.string().min(1).describe('kaspad to follow: grpc://host:port. It needs --utxoindex.'),
+  DATABASE_URL: z.string().min(1).describe('Postgres to write: postgres://user:password@host:port/database.'),
+  METRICS_PORT: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(65_535)
+    .default(9101)
+    .describe('Port of /metrics, /healthz and /readyz.'),
+  METRICS_HOST: z.string().default('127.0.0.1').describe('Address of /metrics, /healthz and /readyz.'),
+  LOG_LEVEL: z
+    .enum(LOG_LEVELS)
+    .default('info')
+    .describe(`One of ${LOG_LEVELS.join(', ')}.`),
+  NETWORK: z
+    .enum(['mainnet', 'testnet-10', 'simnet', 'devnet'])
+    .optional()
+    .describe('Refuse a node of any other network. Unset: the network of the first node is kept.'),
+  PAGE_STREAMS: count.default(3).describe('Pages of blocks fetched from the node at once while catching up.'),
+  MAX_BYTES_AHEAD: count
+    .default(256 * 1024 * 1024)
+    .describe('Bytes of pages that may be fetched ahead while catching up.'),
+  BATCH_TRANSACTIONS: count.default(20_000).describe('Transactions in one database transaction while catching up.'),
+  MEMORY_TRANSACTIONS: count
+    .default(4_000_000)
+    .describe('Transactions whose keys and coins are kept in memory, about 150 bytes each; older ones are looked up.'),
+});
+
+export type Env = z.infer<typeof envSchema>;

@@ -1,0 +1,48 @@
+/**
+ * What the writer knows without asking Postgres: the keys of blocks, transactions, scripts and subnetworks that it saw last,
+ * and the coins of the transactions it wrote last. Everything here is a fact that no reorg changes. As long as the memory
+ * was there from the first row on and forgot nothing, what it does not know does not exist, and nobody needs to be asked.
+ */
+import type { ScriptPublicKey } from '@kasgres/kaspa';
+import { HashIndex } from './hash-index.ts';
+import { TransactionMemory } from './transaction-memory.ts';
+import { TwoGenerations } from './two-generations.ts';
+
+/** Bounds, in entries. With the defaults of env.ts the whole is below 1 GiB. */
+export interface MemoryLimits {
+  blocks: number;
+  transactions: number;
+  outputs: number;
+  scripts: number;
+}
+
+export class Memory {
+  readonly blocks: TwoGenerations<Uint8Array, number>;
+  readonly transactions: TwoGenerations<Uint8Array, number>;
+  readonly coins: TransactionMemory;
+  readonly scripts: TwoGenerations<string, number>;
+  /** By hex; there are few. */
+  readonly subnetworks = new Map<string, number>();
+  /** Hashes of second and further bodies, by transaction key; only of transactions that have such. */
+  readonly furtherBodies = new Map<number, Uint8Array[]>();
+  readonly #fromTheFirstRow: boolean;
+
+  constructor(limits: MemoryLimits, nextTransactionId: number, databaseIsEmpty: boolean) {
+    this.blocks = new TwoGenerations(() => new HashIndex(), limits.blocks);
+    this.transactions = new TwoGenerations(() => new HashIndex(), limits.transactions);
+    this.coins = new TransactionMemory(nextTransactionId, limits.outputs);
+    this.scripts = new TwoGenerations(() => new Map<string, number>(), limits.scripts);
+    this.#fromTheFirstRow = databaseIsEmpty;
+  }
+
+  get knowsEverything(): boolean {
+    const forgot = this.blocks.forgot || this.transactions.forgot || this.coins.forgot || this.scripts.forgot;
+    return this.#fromTheFirstRow && !forgot;
+  }
+}
+
+/** The key under which `scripts` holds a script: a char a byte, after a char that no byte can be where the version is not 0. */
+export function scriptKey({ version, script }: ScriptPublicKey): string {
+  const bytes = Buffer.from(script.buffer, script.byteOffset, script.length).latin1Slice();
+  return version === 0 ? bytes : String.fromCodePoint(0x100 + version) + bytes;
+}

@@ -1,0 +1,196 @@
+/**
+ * Asks Postgres for what the memory does not know of an update, before rows are made of it: one query a kind, for all that
+ * is missing at once. Skipped while the memory knows everything there is.
+ */
+import type { Hash, ScriptPublicKey } from '@kasgres/kaspa';
+import type { RpcBlock, RpcTransaction } from '@kasgres/node';
+import type { ClientBase } from 'pg';
+import { type Memory, scriptKey } from './memory.ts';
+
+const HASH_BYTES = 32;
+
+/** Coins and hashes of transactions that are older than the memory, for one batch. */
+export class Recalled {
+  readonly #coins = new Map<number, Map<number, { amount: bigint; script: number }>>();
+  readonly #hashes = new Map<number, Uint8Array>();
+
+  findCoin(key: number, index: number): { amount: bigint; script: number } | undefined {
+    return this.#coins.get(key)?.get(index);
+  }
+
+  findHash(key: number): Uint8Array | undefined {
+    return this.#hashes.get(key);
+  }
+
+  addCoin(key: number, index: number, coin: { amount: bigint; script: number }): void {
+    const outputs = this.#coins.get(key) ?? new Map<number, { amount: bigint; script: number }>();
+    this.#coins.set(key, outputs.set(index, coin));
+  }
+
+  addHash(key: number, hash: Uint8Array): void {
+    this.#hashes.set(key, hash);
+  }
+}
+
+/** @param blocks every block of the update, with its transactions */
+export async function recall(client: ClientBase, memory: Memory, blocks: Iterable<RpcBlock>): Promise<Recalled> {
+  const recalled = new Recalled();
+  if (memory.knowsEverything) return recalled;
+  const all = [...blocks];
+  await recallBlocks(client, memory, all);
+  const transactions = all.flatMap((block) => block.transactions);
+  await recallTransactions(client, memory, recalled, transactions);
+  await recallCoins(client, memory, recalled, transactions);
+  await recallFurtherBodies(client, memory, recalled, transactions);
+  await recallScripts(client, memory, transactions);
+  return recalled;
+}
+
+async function recallBlocks(client: ClientBase, memory: Memory, blocks: RpcBlock[]): Promise<void> {
+  const unknown = new HashSet();
+  for (const block of blocks) {
+    const parents = block.header.parentsByLevel[0] ?? [];
+    for (const hash of [block.hash, ...parents, ...block.mergeSetBluesHashes, ...block.mergeSetRedsHashes]) {
+      if (memory.blocks.get(hash) === undefined) unknown.add(hash);
+    }
+  }
+  const found = await queryByHash<{ id: bigint; hash: Buffer }>(
+    client,
+    'select b.id, b.hash from wanted join blocks b on b.hash = wanted.hash',
+    unknown,
+  );
+  for (const row of found) memory.blocks.set(row.hash, Number(row.id));
+}
+
+/** Keys of the transactions and of those whose coins they spend. */
+async function recallTransactions(
+  client: ClientBase,
+  memory: Memory,
+  recalled: Recalled,
+  transactions: RpcTransaction[],
+): Promise<void> {
+  const unknown = new HashSet();
+  for (const { transactionId, inputs } of transactions) {
+    const key = memory.transactions.get(transactionId);
+    if (key === undefined || !memory.coins.has(key)) unknown.add(transactionId);
+    for (const { previousOutpoint } of inputs) {
+      if (memory.transactions.get(previousOutpoint.transactionId) === undefined) {
+        unknown.add(previousOutpoint.transactionId);
+      }
+    }
+  }
+  const found = await queryByHash<{ id: bigint; transaction_id: Buffer; hash: Buffer }>(
+    client,
+    'select t.id, t.transaction_id, t.hash from wanted join transactions t on t.transaction_id = wanted.hash',
+    unknown,
+  );
+  for (const row of found) {
+    memory.transactions.set(row.transaction_id, Number(row.id));
+    recalled.addHash(Number(row.id), row.hash);
+  }
+}
+
+async function recallCoins(
+  client: ClientBase,
+  memory: Memory,
+  recalled: Recalled,
+  transactions: RpcTransaction[],
+): Promise<void> {
+  const keys: number[] = [];
+  const indexes: number[] = [];
+  for (const transaction of transactions) {
+    for (const { previousOutpoint } of transaction.inputs) {
+      const key = memory.transactions.get(previousOutpoint.transactionId);
+      if (key === undefined || memory.coins.has(key)) continue;
+      keys.push(key);
+      indexes.push(previousOutpoint.index);
+    }
+  }
+  if (keys.length === 0) return;
+  const { rows } = await client.query<{ transaction_id: bigint; index: number; amount: bigint; script_id: bigint }>({
+    name: 'recall-coins',
+    text: `select o.transaction_id, o.index, o.amount, o.script_id
+             from unnest($1::bigint[], $2::bigint[]) wanted (transaction_id, index)
+             join transaction_outputs o on o.transaction_id = wanted.transaction_id and o.index = wanted.index`,
+    values: [keys, indexes],
+  });
+  for (const row of rows) {
+    recalled.addCoin(Number(row.transaction_id), row.index, {
+      amount: BigInt(row.amount),
+      script: Number(row.script_id),
+    });
+  }
+}
+
+/** Where a transaction came again with another body, the bodies that it has already. */
+async function recallFurtherBodies(
+  client: ClientBase,
+  memory: Memory,
+  recalled: Recalled,
+  transactions: RpcTransaction[],
+): Promise<void> {
+  const keys = new Set<number>();
+  for (const { transactionId, hash } of transactions) {
+    const key = memory.transactions.get(transactionId);
+    if (key === undefined || memory.furtherBodies.has(key)) continue;
+    const first = memory.coins.findHash(key) ?? recalled.findHash(key);
+    if (first !== undefined && Buffer.compare(first, hash) !== 0) keys.add(key);
+  }
+  if (keys.size === 0) return;
+  const { rows } = await client.query<{ transaction_id: bigint; hash: Buffer }>(
+    'select transaction_id, hash from transaction_bodies where transaction_id = any($1::bigint[]) order by transaction_id, body',
+    [[...keys]],
+  );
+  for (const key of keys) memory.furtherBodies.set(key, []);
+  for (const row of rows) memory.furtherBodies.get(Number(row.transaction_id))?.push(row.hash);
+}
+
+async function recallScripts(client: ClientBase, memory: Memory, transactions: RpcTransaction[]): Promise<void> {
+  const unknown = new Map<string, ScriptPublicKey>();
+  for (const { outputs } of transactions) {
+    for (const { scriptPublicKey } of outputs) {
+      const key = scriptKey(scriptPublicKey);
+      if (memory.scripts.get(key) === undefined) unknown.set(key, scriptPublicKey);
+    }
+  }
+  if (unknown.size === 0) return;
+  const scripts = [...unknown.values()].map(({ script }) => Buffer.from(script));
+  const { rows } = await client.query<{ id: bigint; version: number; script: Buffer }>({
+    name: 'recall-scripts',
+    text: `select s.id, s.version, s.script
+             from unnest($1::bytea[]) wanted (script) join scripts s on s.script = wanted.script`,
+    values: [scripts],
+  });
+  for (const row of rows) memory.scripts.set(scriptKey(row), Number(row.id));
+}
+
+/** Distinct hashes. */
+class HashSet {
+  readonly #hashes = new Map<string, Hash>();
+
+  get size(): number {
+    return this.#hashes.size;
+  }
+
+  add(hash: Hash): void {
+    this.#hashes.set(Buffer.from(hash.buffer, hash.byteOffset, hash.length).latin1Slice(), hash);
+  }
+
+  /** All of them, one after the other. */
+  concat(): Buffer {
+    return Buffer.concat([...this.#hashes.values()]);
+  }
+}
+
+/** Runs a query over a relation `wanted (hash)`. The hashes travel as one bytea: an array of bytea would travel as text. */
+async function queryByHash<Row extends object>(client: ClientBase, select: string, wanted: HashSet): Promise<Row[]> {
+  if (wanted.size === 0) return [];
+  const { rows } = await client.query<Row>({
+    text: `with wanted as (
+             select substring($1::bytea from n * ${HASH_BYTES} + 1 for ${HASH_BYTES}) as hash
+               from generate_series(0, length($1::bytea) / ${HASH_BYTES} - 1) n
+           ) ${select}`,
+    values: [wanted.concat()],
+  });
+  return rows;
+}

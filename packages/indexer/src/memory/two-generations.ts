@@ -1,0 +1,43 @@
+/**
+ * A bounded memory out of unbounded maps: a full young generation becomes the old one, and the old one is forgotten. What
+ * is used again moves back to the young one, so what is in use stays. Costs no list and no clock, unlike an LRU.
+ */
+interface Entries<K, V> {
+  readonly size: number;
+  get(key: K): V | undefined;
+  set(key: K, value: V): void;
+}
+
+export class TwoGenerations<K, V> {
+  /** Whether something was forgotten: then a key that is not here may still exist elsewhere. */
+  forgot = false;
+  readonly #create: () => Entries<K, V>;
+  readonly #maxYoung: number;
+  #young: Entries<K, V>;
+  #old: Entries<K, V>;
+
+  /** @param maxEntries bound on both generations together */
+  constructor(create: () => Entries<K, V>, maxEntries: number) {
+    this.#create = create;
+    this.#maxYoung = Math.ceil(maxEntries / 2);
+    this.#young = create();
+    this.#old = create();
+  }
+
+  get(key: K): V | undefined {
+    const young = this.#young.get(key);
+    if (young !== undefined) return young;
+    const old = this.#old.get(key);
+    if (old !== undefined) this.set(key, old);
+    return old;
+  }
+
+  set(key: K, value: V): void {
+    if (this.#young.size >= this.#maxYoung) {
+      this.forgot ||= this.#old.size > 0;
+      this.#old = this.#young;
+      this.#young = this.#create();
+    }
+    this.#young.set(key, value);
+  }
+}

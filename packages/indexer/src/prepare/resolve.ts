@@ -1,0 +1,37 @@
+/** An input and the coin it spends, as far as that was ever seen. */
+import type { RpcTransaction } from '@kasgres/node';
+import type { Memory } from '../memory/memory.ts';
+import type { Recalled } from '../memory/recall.ts';
+
+export interface Coin {
+  amount: bigint;
+  script: number;
+}
+
+export interface ResolvedInput {
+  /** Key of the transaction that made the coin; undefined while that was never seen. */
+  transaction: number | undefined;
+  /** Undefined while the transaction was never seen, or when it has no such output. */
+  coin: Coin | undefined;
+}
+
+export function resolveInputs(transaction: RpcTransaction, memory: Memory, recalled: Recalled): ResolvedInput[] {
+  return transaction.inputs.map(({ previousOutpoint }) => {
+    const key = memory.transactions.get(previousOutpoint.transactionId);
+    if (key === undefined) return { transaction: undefined, coin: undefined };
+    const { index } = previousOutpoint;
+    return { transaction: key, coin: memory.coins.findOutput(key, index) ?? recalled.findCoin(key, index) };
+  });
+}
+
+/** Inputs minus outputs; 0 for a coinbase, null while a coin is not known. */
+export function feeOf(transaction: RpcTransaction, inputs: ResolvedInput[], isCoinbase: boolean): bigint | null {
+  if (isCoinbase) return 0n;
+  let fee = 0n;
+  for (const { coin } of inputs) {
+    if (coin === undefined) return null;
+    fee += coin.amount;
+  }
+  for (const { amount } of transaction.outputs) fee -= amount;
+  return fee;
+}

@@ -1,0 +1,236 @@
+/** One function a table: the fields of a row, in the order of its columns (batch.ts). */
+import { type Network, classifyScript, scriptToAddress, type ScriptPublicKey } from '@kasgres/kaspa';
+import { packParents } from '@kasgres/database';
+import type { RpcBlock, RpcTransaction } from '@kasgres/node';
+import type { Rows } from './batch.ts';
+import type { NewCoin } from './ledger.ts';
+
+import type { ResolvedInput } from './resolve.ts';
+
+export interface BlockPlace {
+  key: number;
+  selectedParent: number | null;
+  parents: number[];
+  mergeSetBlues: number[];
+  mergeSetReds: number[];
+  isChainBlock: boolean;
+  mergingBlock: number | null;
+  isBlue: boolean | null;
+}
+
+export function writeBlock(rows: Rows, block: RpcBlock, place: BlockPlace): void {
+  const { header } = block;
+  const to = rows.blocks;
+  to.row();
+  to.key(place.key);
+  to.bytea(block.hash);
+  to.integer(header.version);
+  to.bytea(packParents(header.parentsByLevel.slice(1)));
+  to.bytea(header.hashMerkleRoot);
+  to.bytea(header.acceptedIdMerkleRoot);
+  to.bytea(header.utxoCommitment);
+  to.bigint(header.timestamp);
+  to.key(header.bits);
+  to.numeric(header.nonce);
+  to.bigint(header.daaScore);
+  to.numeric(header.blueWork);
+  to.bigint(header.blueScore);
+  to.bytea(header.pruningPoint);
+  keyOrNull(to, place.selectedParent);
+  to.keys(place.mergeSetBlues);
+  to.keys(place.mergeSetReds);
+  to.boolean(place.isChainBlock);
+  keyOrNull(to, place.mergingBlock);
+  if (place.isBlue === null) to.null();
+  else to.boolean(place.isBlue);
+  place.parents.forEach((parent, index) => {
+    rows.blockParents.row();
+    rows.blockParents.key(place.key);
+    rows.blockParents.smallint(index);
+    rows.blockParents.key(parent);
+  });
+}
+
+export function writeBlockTransaction(
+  rows: Rows,
+  block: number,
+  index: number,
+  transaction: number,
+  body: number,
+): void {
+  const to = rows.blockTransactions;
+  to.row();
+  to.key(block);
+  to.integer(index);
+  to.key(transaction);
+  to.smallint(body);
+}
+
+export function writeChainBlock(rows: Rows, index: number, key: number, block: RpcBlock, accepted: number[]): void {
+  const to = rows.chainBlocks;
+  to.row();
+  to.key(index);
+  to.key(key);
+  to.bigint(block.header.daaScore);
+  to.bigint(block.header.timestamp);
+  to.keys(accepted);
+}
+
+export function writeSubnetwork(rows: Rows, key: number, subnetworkId: Uint8Array): void {
+  rows.subnetworks.row();
+  rows.subnetworks.integer(key);
+  rows.subnetworks.bytea(subnetworkId);
+}
+
+export function writeScript(rows: Rows, key: number, scriptPublicKey: ScriptPublicKey, network: Network): void {
+  const to = rows.scripts;
+  const address = scriptToAddress(scriptPublicKey, network.addressPrefix);
+  to.row();
+  to.key(key);
+  to.integer(scriptPublicKey.version);
+  to.bytea(scriptPublicKey.script);
+  to.text(classifyScript(scriptPublicKey));
+  if (address === undefined) to.null();
+  else to.text(address);
+}
+
+export interface TransactionPlace {
+  key: number;
+  subnetwork: number;
+  fee: bigint | null;
+  acceptingBlock: number | null;
+  acceptedBody: number | null;
+}
+
+export function writeTransaction(rows: Rows, transaction: RpcTransaction, place: TransactionPlace): void {
+  const to = rows.transactions;
+  to.row();
+  to.key(place.key);
+  to.bytea(transaction.transactionId);
+  to.bytea(transaction.hash);
+  to.integer(transaction.version);
+  to.numeric(transaction.lockTime);
+  to.integer(place.subnetwork);
+  to.numeric(transaction.gas);
+  to.bytea(transaction.payload);
+  to.bigint(transaction.storageMass);
+  to.bigint(transaction.computeMass);
+  if (place.fee === null) to.null();
+  else to.bigint(place.fee);
+  keyOrNull(to, place.acceptingBlock);
+  if (place.acceptedBody === null) to.null();
+  else to.smallint(place.acceptedBody);
+}
+
+export function writeInputs(rows: Rows, key: number, transaction: RpcTransaction, resolved: ResolvedInput[]): void {
+  const to = rows.inputs;
+  transaction.inputs.forEach((input, index) => {
+    const { transaction: previous, coin } = resolved[index] as ResolvedInput;
+    to.row();
+    to.key(key);
+    to.integer(index);
+    if (previous === undefined) {
+      to.null();
+      to.bytea(input.previousOutpoint.transactionId);
+    } else {
+      to.key(previous);
+      to.null();
+    }
+    to.key(input.previousOutpoint.index);
+    to.bytea(input.signatureScript);
+    to.numeric(input.sequence);
+    to.integer(input.sigOpCount);
+    to.integer(input.computeBudget);
+    if (coin === undefined) {
+      to.null();
+      to.null();
+    } else {
+      to.bigint(coin.amount);
+      to.key(coin.script);
+    }
+  });
+}
+
+export function writeOutput(rows: Rows, key: number, transaction: RpcTransaction, index: number, script: number): void {
+  const to = rows.outputs;
+  const { amount, covenant } = transaction.outputs[index] as RpcTransaction['outputs'][number];
+  to.row();
+  to.key(key);
+  to.integer(index);
+  to.bigint(amount);
+  to.key(script);
+  if (covenant === undefined) {
+    to.null();
+    to.null();
+  } else {
+    to.integer(covenant.authorizingInput);
+    to.bytea(covenant.covenantId);
+  }
+}
+
+export function writeFurtherBody(rows: Rows, key: number, body: number, transaction: RpcTransaction): void {
+  const to = rows.transactionBodies;
+  to.row();
+  to.key(key);
+  to.smallint(body);
+  to.bytea(transaction.hash);
+  to.bigint(transaction.storageMass);
+  to.bigint(transaction.computeMass);
+  transaction.inputs.forEach((input, index) => {
+    const inputs = rows.transactionBodyInputs;
+    inputs.row();
+    inputs.key(key);
+    inputs.smallint(body);
+    inputs.integer(index);
+    inputs.bytea(input.signatureScript);
+    inputs.integer(input.sigOpCount);
+    inputs.integer(input.computeBudget);
+  });
+}
+
+export function writeUtxo(rows: Rows, coin: NewCoin): void {
+  const to = rows.utxos;
+  to.row();
+  to.key(coin.transaction);
+  to.key(coin.index);
+  to.key(coin.script);
+  to.bigint(coin.amount);
+  to.bigint(coin.blockDaaScore);
+  to.boolean(coin.isCoinbase);
+}
+
+/** One row for each script that the transaction touches. */
+export function writeAddressTransactions(
+  rows: Rows,
+  key: number,
+  transaction: RpcTransaction,
+  inputs: ResolvedInput[],
+  outputScripts: number[],
+): void {
+  const sums = new Map<number, { sent: bigint; received: bigint }>();
+  const sumOf = (script: number): { sent: bigint; received: bigint } => {
+    let sum = sums.get(script);
+    if (sum === undefined) {
+      sum = { sent: 0n, received: 0n };
+      sums.set(script, sum);
+    }
+    return sum;
+  };
+  for (const { coin } of inputs) if (coin !== undefined) sumOf(coin.script).sent += coin.amount;
+  outputScripts.forEach((script, index) => {
+    sumOf(script).received += (transaction.outputs[index] as RpcTransaction['outputs'][number]).amount;
+  });
+  const to = rows.addressTransactions;
+  for (const [script, { sent, received }] of sums) {
+    to.row();
+    to.key(script);
+    to.key(key);
+    to.bigint(sent);
+    to.bigint(received);
+  }
+}
+
+function keyOrNull(to: Rows['blocks'], key: number | null): void {
+  if (key === null) to.null();
+  else to.key(key);
+}

@@ -1,0 +1,66 @@
+/** How far the index is, how fast it goes and how long it still takes: a log line every few seconds in catch-up, one a minute at the tip. */
+import type { Logger } from '@kasgres/runtime';
+import type { Batch } from './prepare/batch.ts';
+
+const CATCH_UP_LINE_MS = 5_000;
+const TIP_LINE_MS = 60_000;
+/** The rate is that of the last half minute. */
+const RATE_WINDOW_MS = 30_000;
+
+interface Sample {
+  at: number;
+  blueScore: number;
+  transactions: number;
+}
+
+export class Progress {
+  readonly #log: Logger;
+  readonly #now: () => number;
+  readonly #samples: Sample[] = [];
+  /** Batches applied since the program began. */
+  batches = 0;
+  #transactions = 0;
+  #lastLine = 0;
+
+  constructor(log: Logger, now: () => number = Date.now) {
+    this.#log = log;
+    this.#now = now;
+  }
+
+  /** Seconds until `target` at the present rate; null when there is no telling. */
+  secondsLeft(blueScore: bigint, target: bigint): number | null {
+    const first = this.#samples[0];
+    const last = this.#samples.at(-1);
+    if (first === undefined || last === undefined || last.blueScore <= first.blueScore) return null;
+    const perSecond = ((last.blueScore - first.blueScore) / (last.at - first.at)) * 1_000;
+    return Math.max(0, Math.ceil(Number(target - blueScore) / perSecond));
+  }
+
+  applied(batch: Batch, atTip: boolean): void {
+    const at = this.#now();
+    this.batches += 1;
+    this.#transactions += batch.rows.transactions.rows;
+    this.#samples.push({ at, blueScore: Number(batch.to.blueScore), transactions: this.#transactions });
+    while ((this.#samples[0]?.at ?? at) < at - RATE_WINDOW_MS) this.#samples.shift();
+    if (at - this.#lastLine < (atTip ? TIP_LINE_MS : CATCH_UP_LINE_MS)) return;
+    this.#lastLine = at;
+    const { blueScore } = batch.to;
+    if (atTip) this.#log.info({ blueScore, ...this.#rate() }, 'follows the chain');
+    else {
+      const { targetBlueScore, secondsLeft } = batch;
+      const percent = Math.floor((Number(blueScore) / Math.max(1, Number(targetBlueScore))) * 100);
+      this.#log.info({ percent, blueScore, targetBlueScore, ...this.#rate(), secondsLeft }, 'catches up');
+    }
+  }
+
+  #rate(): { blueScoresPerSecond: number; transactionsPerSecond: number } {
+    const first = this.#samples[0];
+    const last = this.#samples.at(-1);
+    const seconds = first === undefined || last === undefined ? 0 : (last.at - first.at) / 1_000;
+    const rate = (amount: number): number => (seconds === 0 ? 0 : Math.round(amount / seconds));
+    return {
+      blueScoresPerSecond: rate((last?.blueScore ?? 0) - (first?.blueScore ?? 0)),
+      transactionsPerSecond: rate((last?.transactions ?? 0) - (first?.transactions ?? 0)),
+    };
+  }
+}

@@ -1,0 +1,60 @@
+/**
+ * Bodies waiting to be put together with the chain. They come in pages of different moments; what makes them fit is that a
+ * block's hash names its parents, and so its mergeset, for good.
+ */
+import { type Hash, toHex } from '@kasgres/kaspa';
+import type { RpcBlock } from '@kasgres/node';
+import type { AddedChainBlock } from '../chain-update.ts';
+import { IncompleteUpdateError } from '../errors.ts';
+import { findFault } from './check-block.ts';
+
+export class BlockSet {
+  readonly #blocks = new Map<string, RpcBlock>();
+
+  add(blocks: Iterable<RpcBlock>): void {
+    for (const block of blocks) {
+      const name = toHex(block.hash);
+      if (!this.#blocks.has(name)) this.#blocks.set(name, block);
+    }
+  }
+
+  has(hash: Hash): boolean {
+    return this.#blocks.has(toHex(hash));
+  }
+
+  /**
+   * Takes a chain block and what it merges. The chain block stays: the next one merges it.
+   * @throws IncompleteUpdateError when a block is missing or not whole
+   */
+  take(hash: Hash, acceptedTransactionIds: Hash[]): AddedChainBlock {
+    const block = this.#get(hash);
+    const [selectedParent, ...others] = [...block.mergeSetBluesHashes, ...block.mergeSetRedsHashes];
+    if (selectedParent === undefined) throw new IncompleteUpdateError(`chain block ${toHex(hash)} has no mergeset`);
+    const mergeSet = [this.#get(selectedParent), ...others.map((merged) => this.#get(merged)).sort(byBlueWork)];
+    for (const merged of mergeSet) this.#blocks.delete(toHex(merged.hash));
+    return { block, mergeSet, acceptedTransactionIds };
+  }
+
+  /** Takes the whole blocks that are left and stand before the sink in (blue work, hash): those that a next block may merge. */
+  takeTail(sink: RpcBlock): RpcBlock[] {
+    const tail = [...this.#blocks.values()].filter(
+      (block) => byBlueWork(block, sink) < 0 && findFault(block) === undefined,
+    );
+    this.#blocks.clear();
+    return tail.sort(byBlueWork);
+  }
+
+  #get(hash: Hash): RpcBlock {
+    const block = this.#blocks.get(toHex(hash));
+    if (block === undefined) throw new IncompleteUpdateError(`block ${toHex(hash)} is missing from the node's answer`);
+    const fault = findFault(block);
+    if (fault !== undefined) throw new IncompleteUpdateError(`block ${toHex(hash)} ${fault}`);
+    return block;
+  }
+}
+
+/** Ascending (blue work, hash): parents before children, and the order in which a mergeset is accepted. */
+function byBlueWork(a: RpcBlock, b: RpcBlock): number {
+  if (a.header.blueWork !== b.header.blueWork) return a.header.blueWork < b.header.blueWork ? -1 : 1;
+  return Buffer.compare(a.hash, b.hash);
+}

@@ -1,0 +1,21 @@
+/**
+ * Whether a block is whole. A node that prunes or syncs can answer with the header alone or with transactions left out; such
+ * a block never lands (invariant 10). What binds a body to its name: the header hashes to the block's hash, and the
+ * transactions' hashes give the header's merkle root.
+ */
+import { headerHash, merkleRoot } from '@kasgres/kaspa';
+import type { RpcBlock } from '@kasgres/node';
+
+/** @returns what is wrong, to be read after the block's name; undefined when the block is whole */
+export function findFault(block: RpcBlock): string | undefined {
+  if (block.isHeaderOnly) return 'has only its header';
+  if (block.transactions.length === 0) return 'has no transactions';
+  if (!sameBytes(headerHash(block.header), block.hash)) return 'has a header that does not hash to its name';
+  const root = merkleRoot(block.transactions.map((transaction) => transaction.hash));
+  if (!sameBytes(root, block.header.hashMerkleRoot)) return 'has transactions that do not give its merkle root';
+  return undefined;
+}
+
+function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return Buffer.compare(a, b) === 0;
+}

@@ -1,0 +1,27 @@
+/** Lets a loop rest until something happens, or a while has passed. What happens while nobody waits is remembered. */
+export class Waker {
+  #awake = false;
+  #resolve: (() => void) | undefined;
+
+  wake(): void {
+    this.#awake = true;
+    this.#resolve?.();
+  }
+
+  /** @throws the signal's reason when it is aborted */
+  async rest(maxMs: number, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    if (!this.#awake) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#resolve = resolve;
+      const timer = setTimeout(resolve, maxMs);
+      signal.addEventListener('abort', resolve, { once: true });
+      await promise;
+      clearTimeout(timer);
+      signal.removeEventListener('abort', resolve);
+      this.#resolve = undefined;
+    }
+    this.#awake = false;
+    signal.throwIfAborted();
+  }
+}
