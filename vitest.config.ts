@@ -2,10 +2,30 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    include: ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts'],
-    exclude: ['**/node_modules/**', 'test/node/**'],
+    // In CI, .ci/run reads the counts from the JSON report.
+    reporters: process.env['CI'] === undefined ? ['default'] : ['default', ['json', { outputFile: 'test-results.json' }]],
     // Two cores run the suite, a Postgres and, at times, several of our programs.
     maxWorkers: 2,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts'],
+          exclude: ['**/node_modules/**', 'test/node/**', '**/*.db.test.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'database',
+          include: ['packages/*/src/**/*.db.test.ts', 'test/**/*.db.test.ts'],
+          exclude: ['**/node_modules/**', 'test/node/**'],
+          // One Postgres for the run, started only when a test of this project is to run.
+          globalSetup: 'packages/database/src/testing/global-setup.ts',
+        },
+      },
+    ],
     testTimeout: 60_000,
     hookTimeout: 120_000,
   },
