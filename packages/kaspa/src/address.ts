@@ -102,12 +102,14 @@ export function decodeAddress(text: string): Address {
 }
 
 function readDigits(text: string): Uint8Array {
-  return Uint8Array.from(text, (character) => {
+  const digits = new Uint8Array(text.length);
+  let count = 0;
+  for (const character of text) {
     const digit = ALPHABET.indexOf(character);
-    if (digit === -1)
-      throw new AddressError('bad-character', `The address contains a character that no address has: ${character}`);
-    return digit;
-  });
+    if (digit === -1) throw new AddressError('bad-character', `No address has the character ${character}`);
+    digits[count++] = digit;
+  }
+  return digits;
 }
 
 function readBytes(digits: Uint8Array): Uint8Array {
