@@ -17,13 +17,16 @@ export type Op = Exclude<AnyOp, `notify${string}`>;
 /** What to pass; fields left out have their default. 64-bit integers are bigint. */
 export type RequestOf<O extends AnyOp> = Extract<RequestPayload, { case: `${O}Request` }>['value'];
 
-/** What comes back, never with an `error`: that is thrown. */
+/** A member of the response union: `getInfoResponse`, `blockAddedNotification`, … */
+export type ResponseCase = Exclude<ResponsePayload['case'], undefined>;
+
+/** What comes back; its `error` is never set: that is thrown. */
 export type ResponseOf<O extends AnyOp> = Extract<ResponsePayload, { case: `${O}Response` }>['value'];
 
 type TopicOf<Case> = Case extends `${infer Name}Notification` ? Name : never;
 
 /** What can be subscribed to: `virtualChainChanged`, `blockAdded`, … */
-export type Topic = TopicOf<Exclude<ResponsePayload['case'], undefined>>;
+export type Topic = TopicOf<ResponseCase>;
 
 export type NotificationOf<T extends Topic> = Extract<ResponsePayload, { case: `${T}Notification` }>['value'];
 

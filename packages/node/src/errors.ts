@@ -3,6 +3,7 @@
  * `NodeUnavailableError` may pass (try again), `NodeProtocolError` means that what came cannot be trusted, and
  * `NodeUnsuitableError` needs the operator. Aborting a call throws the signal's own reason instead.
  */
+import { FatalError } from '@kasgres/runtime';
 import { type NodeRpcErrorKind, rpcErrorKind } from './rpc-error-kind.ts';
 
 /** The node answered with an error; `message` is its text. */
@@ -29,7 +30,7 @@ export class NodeProtocolError extends Error {
 }
 
 /** The node cannot serve us as it is configured. Starting again won't help; `message` says what will. */
-export class NodeUnsuitableError extends Error {
+export class NodeUnsuitableError extends FatalError {
   override readonly name = 'NodeUnsuitableError';
   readonly reason: 'wrong-network' | 'no-utxoindex';
 

@@ -3,12 +3,6 @@ export type { AnyOp, Notification, NotificationOf, Op, RequestOf, ResponseOf, To
 export { NodeProtocolError, NodeRpcError, NodeUnavailableError, NodeUnsuitableError } from './errors.ts';
 export * as protocol from './generated/kaspad_pb.ts';
 export type { AcceptedTransactionIds, BlocksAnswer, RpcBlock, RpcTransaction, VirtualChainAnswer } from './model.ts';
-export {
-  type CallOptions,
-  NodeClient,
-  type NodeClientOptions,
-  type NodeLogger,
-  type SubscribeOptions,
-  type Subscription,
-} from './node-client.ts';
+export { type CallOptions, NodeClient, type NodeClientOptions } from './node-client.ts';
 export type { NodeRpcErrorKind } from './rpc-error-kind.ts';
+export type { SubscribeOptions, Subscription } from './subscriptions.ts';

@@ -1,0 +1,156 @@
+/**
+ * The answers of getBlock and getBlocks from the wire to the model, by hand. An error in a block names it. Field numbers:
+ * protocol/kaspad.proto.
+ */
+import type { Hash, Header } from '@kasgres/kaspa';
+import { decodeHeader } from './decode-header.ts';
+import { decodeTransaction } from './decode-transaction.ts';
+import { NodeProtocolError } from './errors.ts';
+import { findBlockHash } from './find-block-hash.ts';
+import { HexReader } from './hex-reader.ts';
+import type { BlocksAnswer, RpcBlock, RpcTransaction } from './model.ts';
+import { decodeRpcError, RPC_ERROR } from './rpc-error.ts';
+import { bytesTag, fixed64Tag, varintTag } from './wire-reader.ts';
+
+const ANSWER_BLOCK = bytesTag(3);
+const ANSWER_BLOCK_HASHES = bytesTag(4);
+
+const BLOCK_HEADER = bytesTag(1);
+const BLOCK_TRANSACTIONS = bytesTag(2);
+const BLOCK_VERBOSE_DATA = bytesTag(3);
+
+const VERBOSE_HASH = bytesTag(1);
+const VERBOSE_DIFFICULTY = fixed64Tag(11);
+const VERBOSE_SELECTED_PARENT = bytesTag(13);
+const VERBOSE_TRANSACTION_IDS = bytesTag(14);
+const VERBOSE_IS_HEADER_ONLY = varintTag(15);
+const VERBOSE_BLUE_SCORE = varintTag(16);
+const VERBOSE_CHILDREN = bytesTag(17);
+const VERBOSE_MERGE_SET_BLUES = bytesTag(18);
+const VERBOSE_MERGE_SET_REDS = bytesTag(19);
+const VERBOSE_IS_CHAIN_BLOCK = varintTag(20);
+
+type VerboseData = Omit<RpcBlock, 'header' | 'transactions'>;
+
+/** `body` is the getBlocksResponse message. Throws NodeRpcError where the node answered with an error. */
+export function decodeBlocksAnswer(body: Uint8Array): BlocksAnswer {
+  const reader = new HexReader(body);
+  const blockHashes: Hash[] = [];
+  const blocks: RpcBlock[] = [];
+  while (reader.more) {
+    const tag = reader.tag();
+    if (tag === ANSWER_BLOCK) blocks.push(decodeBlock(reader, blocks.length));
+    else if (tag === ANSWER_BLOCK_HASHES) blockHashes.push(reader.hash());
+    else if (tag === RPC_ERROR) throw decodeRpcError(reader, 'getBlocks');
+    else reader.skip(tag);
+  }
+  reader.leave(body.length);
+  return { blockHashes, blocks, wireBytes: body.length };
+}
+
+/** `body` is the getBlockResponse message. Throws NodeRpcError where the node answered with an error. */
+export function decodeBlockAnswer(body: Uint8Array): RpcBlock {
+  const reader = new HexReader(body);
+  let block: RpcBlock | undefined;
+  while (reader.more) {
+    const tag = reader.tag();
+    if (tag === ANSWER_BLOCK) block = decodeBlock(reader, 0);
+    else if (tag === RPC_ERROR) throw decodeRpcError(reader, 'getBlock');
+    else reader.skip(tag);
+  }
+  reader.leave(body.length);
+  if (block === undefined) throw new NodeProtocolError('getBlock answered without a block');
+  return block;
+}
+
+function decodeBlock(reader: HexReader, index: number): RpcBlock {
+  const outerEnd = reader.enter();
+  const { position: start, end } = reader;
+  try {
+    const block = decodeBlockFields(reader);
+    reader.leave(outerEnd);
+    return block;
+  } catch (error) {
+    if (!(error instanceof NodeProtocolError)) throw error;
+    const name = findBlockHash(reader.bytes.subarray(start, end)) ?? `number ${index + 1} of the answer`;
+    throw new NodeProtocolError(`block ${name}: ${error.message}`, { cause: error });
+  }
+}
+
+function decodeBlockFields(reader: HexReader): RpcBlock {
+  let header: Header | undefined;
+  let headerHash: Hash | undefined;
+  let verboseData: VerboseData | undefined;
+  const transactions: RpcTransaction[] = [];
+  while (reader.more) {
+    const tag = reader.tag();
+    if (tag === BLOCK_TRANSACTIONS) transactions.push(decodeTransaction(reader));
+    else if (tag === BLOCK_HEADER) ({ header, hash: headerHash } = decodeHeader(reader));
+    else if (tag === BLOCK_VERBOSE_DATA) verboseData = decodeVerboseData(reader, transactions.length > 0);
+    else reader.skip(tag);
+  }
+  if (header === undefined || verboseData === undefined) {
+    throw new NodeProtocolError('it lacks its header or its verbose data');
+  }
+  if (headerHash !== undefined && Buffer.compare(headerHash, verboseData.hash) !== 0) {
+    throw new NodeProtocolError('its header and its verbose data name different hashes');
+  }
+  return {
+    hash: verboseData.hash,
+    header,
+    transactions,
+    difficulty: verboseData.difficulty,
+    selectedParentHash: verboseData.selectedParentHash,
+    mergeSetBluesHashes: verboseData.mergeSetBluesHashes,
+    mergeSetRedsHashes: verboseData.mergeSetRedsHashes,
+    childrenHashes: verboseData.childrenHashes,
+    transactionIds: verboseData.transactionIds,
+    blueScore: verboseData.blueScore,
+    isHeaderOnly: verboseData.isHeaderOnly,
+    isChainBlock: verboseData.isChainBlock,
+  };
+}
+
+function decodeVerboseData(reader: HexReader, hasTransactions: boolean): VerboseData {
+  const outerEnd = reader.enter();
+  let hash: Hash | undefined;
+  let selectedParentHash: Hash | undefined;
+  let difficulty = 0;
+  let blueScore = 0n;
+  let isHeaderOnly = false;
+  let isChainBlock = false;
+  const transactionIds: Hash[] = [];
+  const childrenHashes: Hash[] = [];
+  const mergeSetBluesHashes: Hash[] = [];
+  const mergeSetRedsHashes: Hash[] = [];
+  while (reader.more) {
+    const tag = reader.tag();
+    if (tag === VERBOSE_TRANSACTION_IDS && !hasTransactions) transactionIds.push(reader.hash());
+    else if (tag === VERBOSE_CHILDREN) childrenHashes.push(reader.hash());
+    else if (tag === VERBOSE_MERGE_SET_BLUES) mergeSetBluesHashes.push(reader.hash());
+    else if (tag === VERBOSE_MERGE_SET_REDS) mergeSetRedsHashes.push(reader.hash());
+    else if (tag === VERBOSE_HASH) hash = reader.hash();
+    else if (tag === VERBOSE_SELECTED_PARENT) selectedParentHash = reader.hash();
+    else if (tag === VERBOSE_DIFFICULTY) difficulty = reader.double();
+    else if (tag === VERBOSE_BLUE_SCORE) blueScore = reader.uint64();
+    else if (tag === VERBOSE_IS_HEADER_ONLY) isHeaderOnly = reader.bool();
+    else if (tag === VERBOSE_IS_CHAIN_BLOCK) isChainBlock = reader.bool();
+    else reader.skip(tag);
+  }
+  reader.leave(outerEnd);
+  if (hash === undefined || selectedParentHash === undefined) {
+    throw new NodeProtocolError('its verbose data lack the hash or the selected parent');
+  }
+  return {
+    hash,
+    difficulty,
+    selectedParentHash,
+    mergeSetBluesHashes,
+    mergeSetRedsHashes,
+    childrenHashes,
+    transactionIds,
+    blueScore,
+    isHeaderOnly,
+    isChainBlock,
+  };
+}

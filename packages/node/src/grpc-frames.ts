@@ -1,0 +1,73 @@
+/**
+ * The framing of gRPC on an HTTP/2 stream: each message has a prefix of five bytes, a flag (1 = compressed) and the length.
+ * Compressed messages are refused, since we never offer to take them.
+ */
+import { NodeProtocolError } from './errors.ts';
+
+const PREFIX_BYTES = 5;
+
+export function encodeFrame(message: Uint8Array): Buffer {
+  const frame = Buffer.allocUnsafe(PREFIX_BYTES + message.length);
+  frame[0] = 0;
+  frame.writeUInt32BE(message.length, 1);
+  frame.set(message, PREFIX_BYTES);
+  return frame;
+}
+
+/** Puts messages together from the chunks of a stream; each byte is copied at most once. */
+export class FrameReader {
+  readonly #limitBytes: number;
+  readonly #onMessage: (message: Uint8Array) => void;
+  readonly #prefix = Buffer.alloc(PREFIX_BYTES);
+  #prefixFilled = 0;
+  #message: Buffer | undefined;
+  #messageFilled = 0;
+
+  /** A message may be a view of the chunk that it came in. */
+  constructor(limitBytes: number, onMessage: (message: Uint8Array) => void) {
+    this.#limitBytes = limitBytes;
+    this.#onMessage = onMessage;
+  }
+
+  /** Throws NodeProtocolError; the stream is of no use then. */
+  push(chunk: Uint8Array): void {
+    let position = 0;
+    while (position < chunk.length) {
+      if (this.#message === undefined) {
+        while (this.#prefixFilled < PREFIX_BYTES && position < chunk.length) {
+          this.#prefix[this.#prefixFilled++] = chunk[position++] as number;
+        }
+        if (this.#prefixFilled < PREFIX_BYTES) return;
+        const length = this.#readPrefix();
+        this.#prefixFilled = 0;
+        if (length <= chunk.length - position) {
+          const message = chunk.subarray(position, position + length);
+          position += length;
+          this.#onMessage(message);
+          continue;
+        }
+        this.#message = Buffer.allocUnsafeSlow(length);
+        this.#messageFilled = 0;
+      }
+      const message = this.#message;
+      const part = chunk.subarray(position, position + message.length - this.#messageFilled);
+      message.set(part, this.#messageFilled);
+      this.#messageFilled += part.length;
+      position += part.length;
+      if (this.#messageFilled === message.length) {
+        this.#message = undefined;
+        this.#onMessage(message);
+      }
+    }
+  }
+
+  #readPrefix(): number {
+    const length = this.#prefix.readUInt32BE(1);
+    if (this.#prefix[0] === 1) throw new NodeProtocolError('the node compressed a message, which was not offered');
+    if (this.#prefix[0] !== 0) throw new NodeProtocolError('what the node sent is no gRPC message');
+    if (length > this.#limitBytes) {
+      throw new NodeProtocolError(`the node sent a message of ${length} bytes, and the limit is ${this.#limitBytes}`);
+    }
+    return length;
+  }
+}

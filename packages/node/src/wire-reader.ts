@@ -1,0 +1,166 @@
+/**
+ * Reads protobuf from bytes, without a description: who calls knows which fields to expect, and skips the others. Numbers of
+ * 64 bits become bigint. Whatever is cut off or overlong throws NodeProtocolError; nothing is read beyond the bytes given.
+ */
+import { NodeProtocolError } from './errors.ts';
+
+const WIRE_VARINT = 0;
+const WIRE_FIXED64 = 1;
+const WIRE_BYTES = 2;
+const WIRE_FIXED32 = 5;
+
+/** The tag of a varint field: integers, booleans. */
+export function varintTag(field: number): number {
+  return field * 8 + WIRE_VARINT;
+}
+
+/** The tag of a field with a length: strings, messages, packed lists. */
+export function bytesTag(field: number): number {
+  return field * 8 + WIRE_BYTES;
+}
+
+/** The tag of a double. */
+export function fixed64Tag(field: number): number {
+  return field * 8 + WIRE_FIXED64;
+}
+
+// Two halves in, one bigint out: cheaper than BigInt arithmetic. Typed arrays are little-endian wherever Node runs.
+const halves = new Uint32Array(2);
+const unsigned = new BigUint64Array(halves.buffer);
+const signed = new BigInt64Array(halves.buffer);
+
+export class WireReader {
+  readonly bytes: Uint8Array;
+  position: number;
+  /** Where the message being read ends. */
+  end: number;
+  readonly #view: DataView;
+
+  constructor(bytes: Uint8Array, position = 0, end = bytes.length) {
+    this.bytes = bytes;
+    this.position = position;
+    this.end = end;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  /** Is there another field in the message being read? */
+  get more(): boolean {
+    return this.position < this.end;
+  }
+
+  /** Starts to read a message within this one; give the result to `leave`. */
+  enter(): number {
+    const outerEnd = this.end;
+    const length = this.length();
+    this.end = this.position + length;
+    return outerEnd;
+  }
+
+  leave(outerEnd: number): void {
+    if (this.position !== this.end) throw malformed(`a field runs beyond its message at byte ${this.end}`);
+    this.end = outerEnd;
+  }
+
+  /** Field number and wire type of the next field, see `varintTag` and its like. */
+  tag(): number {
+    const tag = this.uint32();
+    if (tag < 8) throw malformed(`field number 0 at byte ${this.position}`);
+    return tag;
+  }
+
+  /** Of 32 bits; what a sender put above these is dropped, as protobuf has it. */
+  uint32(): number {
+    const { bytes } = this;
+    let byte = bytes[this.position++] as number;
+    if (byte < 0x80) return byte;
+    let value = byte & 0x7f;
+    for (let shift = 7; shift < 70; shift += 7) {
+      byte = bytes[this.position++] as number;
+      if (shift < 35) value |= (byte & 0x7f) << shift;
+      if (byte < 0x80) return value >>> 0;
+    }
+    throw malformed(`a number has no end at byte ${this.position}`);
+  }
+
+  uint64(): bigint {
+    this.#readHalves();
+    return unsigned[0] as bigint;
+  }
+
+  int64(): bigint {
+    this.#readHalves();
+    return signed[0] as bigint;
+  }
+
+  bool(): boolean {
+    this.#readHalves();
+    return unsigned[0] !== 0n;
+  }
+
+  double(): number {
+    const start = this.position;
+    this.#advance(8);
+    return this.#view.getFloat64(start, true);
+  }
+
+  text(): string {
+    const length = this.length();
+    const start = this.position;
+    this.position += length;
+    return Buffer.from(this.bytes.buffer, this.bytes.byteOffset + start, length).toString('utf8');
+  }
+
+  /** The length of a string or message, which then starts at `position` and is all there. */
+  length(): number {
+    const length = this.uint32();
+    if (length > this.end - this.position)
+      throw malformed(`a field is longer than its message at byte ${this.position}`);
+    return length;
+  }
+
+  /** Passes over the field of this tag. */
+  skip(tag: number): void {
+    const wireType = tag & 7;
+    if (wireType === WIRE_VARINT) this.#readHalves();
+    else if (wireType === WIRE_BYTES) this.#advance(this.length());
+    else if (wireType === WIRE_FIXED64) this.#advance(8);
+    else if (wireType === WIRE_FIXED32) this.#advance(4);
+    else throw malformed(`unknown wire type ${wireType} at byte ${this.position}`);
+  }
+
+  #advance(count: number): void {
+    if (count > this.end - this.position) throw malformed(`the message is cut off at byte ${this.end}`);
+    this.position += count;
+  }
+
+  #readHalves(): void {
+    const { bytes } = this;
+    let byte = bytes[this.position++] as number;
+    if (byte < 0x80) {
+      halves[0] = byte;
+      halves[1] = 0;
+      return;
+    }
+    let low = byte & 0x7f;
+    let high = 0;
+    for (let shift = 7; shift < 70; shift += 7) {
+      byte = bytes[this.position++] as number;
+      const bits = byte & 0x7f;
+      if (shift < 28) low |= bits << shift;
+      else if (shift === 28) {
+        low |= bits << 28;
+        high = bits >>> 4;
+      } else high |= bits << (shift - 32);
+      if (byte < 0x80) {
+        halves[0] = low;
+        halves[1] = high;
+        return;
+      }
+    }
+    throw malformed(`a number has no end at byte ${this.position}`);
+  }
+}
+
+function malformed(what: string): NodeProtocolError {
+  return new NodeProtocolError(`malformed message: ${what}`);
+}
