@@ -1,6 +1,6 @@
 /** The indexer: follows a node and writes what it sees to Postgres, until it is told to stop. */
-import { checkSchema, connect } from '@kasgres/database';
-import { checkNode, NodeClient } from '@kasgres/node';
+import { connect } from '@kasgres/database';
+import { NodeClient } from '@kasgres/node';
 import { createLogger, createRegistry, readEnv, runProgram, startProbes } from '@kasgres/runtime';
 import { envSchema } from './env.ts';
 import { createMetrics } from './metrics.ts';

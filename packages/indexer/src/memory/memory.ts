@@ -43,6 +43,6 @@ export class Memory {
 
 /** The key under which `scripts` holds a script: a char a byte, after a char that no byte can be where the version is not 0. */
 export function scriptKey({ version, script }: ScriptPublicKey): string {
-  const bytes = Buffer.from(script.buffer, script.byteOffset, script.length).latin1Slice();
+  const bytes = Buffer.from(script.buffer, script.byteOffset, script.length).toString('latin1');
   return version === 0 ? bytes : String.fromCodePoint(0x100 + version) + bytes;
 }

@@ -173,7 +173,7 @@ class HashSet {
   }
 
   add(hash: Hash): void {
-    this.#hashes.set(Buffer.from(hash.buffer, hash.byteOffset, hash.length).latin1Slice(), hash);
+    this.#hashes.set(Buffer.from(hash.buffer, hash.byteOffset, hash.length).toString('latin1'), hash);
   }
 
   /** All of them, one after the other. */

@@ -1,6 +1,7 @@
 /**
- * A bounded memory out of unbounded maps: a full young generation becomes the old one, and the old one is forgotten. What
- * is used again moves back to the young one, so what is in use stays. Costs no list and no clock, unlike an LRU.
+ * A bounded memory out of unbounded maps: a full young generation becomes the old one, and the old one is forgotten. From
+ * the first forgetting on, what is used moves back to the young one, so what is in use stays. Costs no list and no clock,
+ * unlike an LRU.
  */
 interface Entries<K, V> {
   readonly size: number;
@@ -28,7 +29,8 @@ export class TwoGenerations<K, V> {
     const young = this.#young.get(key);
     if (young !== undefined) return young;
     const old = this.#old.get(key);
-    if (old !== undefined) this.set(key, old);
+    // While nothing was forgotten, moving would only fill the young generation with what is here already.
+    if (old !== undefined && this.forgot) this.set(key, old);
     return old;
   }
 

@@ -15,10 +15,11 @@ export class Waker {
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#resolve = resolve;
       const timer = setTimeout(resolve, maxMs);
-      signal.addEventListener('abort', resolve, { once: true });
+      const onAbort = (): void => resolve();
+      signal.addEventListener('abort', onAbort, { once: true });
       await promise;
       clearTimeout(timer);
-      signal.removeEventListener('abort', resolve);
+      signal.removeEventListener('abort', onAbort);
       this.#resolve = undefined;
     }
     this.#awake = false;

@@ -1,0 +1,121 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { CopyBuffer, copyRows } from './copy.ts';
+import { createTestDatabase, type TestDatabase } from './testing/test-database.ts';
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+const row = fc.record({
+  key: fc.nat(Number.MAX_SAFE_INTEGER),
+  bigint: fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n),
+  numeric: fc.bigInt(0n, 2n ** 192n - 1n),
+  integer: fc.integer(),
+  smallint: fc.integer({ min: -(2 ** 15), max: 2 ** 15 - 1 }),
+  boolean: fc.boolean(),
+  bytea: fc.uint8Array({ maxLength: 300 }),
+  text: fc.string({ unit: 'binary' }).filter((text) => !text.includes('\0')),
+  keys: fc.array(fc.nat(Number.MAX_SAFE_INTEGER), { maxLength: 20 }),
+});
+
+test('every value comes back as it was written', async () => {
+  const client = await database.pool.connect();
+  try {
+    await client.query(
+      `create temporary table copied (n bigint, key bigint, bigint bigint, numeric numeric, integer integer,
+         smallint smallint, boolean boolean, bytea bytea, text text, keys bigint[], nothing bigint)`,
+    );
+    const columns = [
+      'n',
+      'key',
+      'bigint',
+      'numeric',
+      'integer',
+      'smallint',
+      'boolean',
+      'bytea',
+      'text',
+      'keys',
+      'nothing',
+    ];
+    await fc.assert(
+      fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 50 }), async (rows) => {
+        const buffer = new CopyBuffer('copied', columns);
+        rows.forEach((fields, n) => {
+          buffer.row();
+          buffer.key(n);
+          buffer.key(fields.key);
+          buffer.bigint(fields.bigint);
+          buffer.numeric(fields.numeric);
+          buffer.integer(fields.integer);
+          buffer.smallint(fields.smallint);
+          buffer.boolean(fields.boolean);
+          buffer.bytea(fields.bytea);
+          buffer.text(fields.text);
+          buffer.keys(fields.keys);
+          buffer.null();
+        });
+        await client.query('truncate copied');
+        await copyRows(client, buffer);
+        const { rows: found } = await client.query('select * from copied order by n');
+        expect(found).toEqual(
+          rows.map((fields, n) => ({
+            ...fields,
+            n: BigInt(n),
+            key: BigInt(fields.key),
+            numeric: fields.numeric.toString(),
+            bytea: Buffer.from(fields.bytea),
+            keys: fields.keys.map(BigInt),
+            nothing: null,
+          })),
+        );
+      }),
+      { numRuns: 50 },
+    );
+  } finally {
+    client.release();
+  }
+});
+
+test('a buffer of many megabytes arrives whole, and can be used again', async () => {
+  const client = await database.pool.connect();
+  try {
+    await client.query('create temporary table large (key bigint, bytea bytea)');
+    const buffer = new CopyBuffer('large', ['key', 'bytea']);
+    for (let key = 0; key < 5_000; key += 1) {
+      buffer.row();
+      buffer.key(key);
+      buffer.bytea(Buffer.alloc(2_000, key % 256));
+    }
+    await copyRows(client, buffer);
+    buffer.clear();
+    buffer.row();
+    buffer.key(5_000);
+    buffer.bytea(Buffer.alloc(1));
+    await copyRows(client, buffer);
+    const { rows } = await client.query('select count(*), sum(length(bytea)) from large');
+    expect(rows).toEqual([{ count: 5_001n, sum: 10_000_001n }]);
+  } finally {
+    client.release();
+  }
+});
+
+test('a row that the table refuses fails the copy with the error of the database', async () => {
+  const client = await database.pool.connect();
+  try {
+    await client.query('create temporary table strict (key bigint primary key)');
+    const buffer = new CopyBuffer('strict', ['key']);
+    for (const key of [1, 1]) {
+      buffer.row();
+      buffer.key(key);
+    }
+    await expect(copyRows(client, buffer)).rejects.toMatchObject({ code: '23505' });
+    await expect(client.query('select 1 as one')).resolves.toMatchObject({ rows: [{ one: 1 }] });
+  } finally {
+    client.release();
+  }
+});

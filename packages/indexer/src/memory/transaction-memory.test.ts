@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { TransactionMemory } from './transaction-memory.ts';
+
+const hashOf = (key: number): Uint8Array => new Uint8Array(32).fill(key % 251);
+
+function fill(memory: TransactionMemory, from: number, to: number): void {
+  for (let key = from; key < to; key += 1) {
+    memory.add(hashOf(key));
+    for (let index = 0; index < key % 4; index += 1) memory.addOutput(BigInt(key) * 10n + BigInt(index), key + index);
+  }
+}
+
+test('gives back hashes and coins of many chunks', () => {
+  const memory = new TransactionMemory(7, 1_000_000);
+  fill(memory, 7, 50_000);
+  for (let key = 7; key < 50_000; key += 1) {
+    expect(memory.findHash(key)).toEqual(hashOf(key));
+    for (let index = 0; index < key % 4; index += 1) {
+      expect(memory.findOutput(key, index)).toEqual({ amount: BigInt(key) * 10n + BigInt(index), script: key + index });
+    }
+    expect(memory.findOutput(key, key % 4)).toBeUndefined();
+  }
+  expect(memory.has(6)).toBe(false);
+  expect(memory.has(50_000)).toBe(false);
+  expect(memory.forgot).toBe(false);
+});
+
+test('forgets the oldest transactions when the outputs exceed the bound', () => {
+  const memory = new TransactionMemory(1, 40_000);
+  fill(memory, 1, 100_000);
+  expect(memory.forgot).toBe(true);
+  expect(memory.has(1)).toBe(false);
+  expect(memory.findOutput(3, 0)).toBeUndefined();
+  expect(memory.findOutput(99_999, 0)).toEqual({ amount: 999_990n, script: 99_999 });
+});
