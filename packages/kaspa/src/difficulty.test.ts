@@ -31,7 +31,7 @@ describe('bits', () => {
     expect(targetFromBits(bits)).toBe(target);
   });
 
-  test("mainnet's genesis took half a trillion times the easiest target's work", () => {
+  test('give the work of a block as twice its difficulty, the easiest target being half of all hashes', () => {
     expect(workFromBits(0x1d02ca33)).toBe(2n ** 256n / ((0x02ca33n << 208n) + 1n));
     expect(difficultyFromBits(0x1d02ca33)).toBeCloseTo(Number(workFromBits(0x1d02ca33)) / 2, -3);
   });

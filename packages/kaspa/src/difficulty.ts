@@ -33,7 +33,7 @@ export function workFromBits(bits: number): bigint {
 }
 
 /**
- * Reads blue work as gRPC has it, hex without leading zeros and so at times of odd length, or as JSON has it, filled up to 48 digits.
+ * Reads blue work in hex: as gRPC has it, without leading zeros and so at times of odd length, or filled up to 48 digits.
  * @throws RangeError on anything else
  */
 export function parseBlueWork(hex: string): bigint {

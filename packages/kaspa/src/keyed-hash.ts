@@ -1,6 +1,6 @@
 /**
  * Kaspa separates what it hashes by a key: one hash function for each kind of thing, keyed with the kind's name (rusty-kaspa,
- * crypto/hashes). The implementation is WebAssembly, compiled once when this module loads; docs/adr/0002-hashing.md has the reasons.
+ * crypto/hashes). They run in WebAssembly, compiled once when this module loads; docs/adr/0002-hashing.md has the reasons.
  */
 import { createBLAKE2b, createBLAKE3, type IHasher } from 'hash-wasm';
 import type { Hash } from './model.ts';

@@ -1,6 +1,7 @@
 /**
- * The three masses that limit what a block can hold (rusty-kaspa, consensus/core/src/mass): compute mass for checking a transaction,
- * transient mass for keeping its bytes until they are pruned, storage mass for what it adds to the UTXO set (KIP-9). A coinbase has none.
+ * The three masses that limit what a block can hold (rusty-kaspa, consensus/core/src/mass): compute mass for checking a
+ * transaction, transient mass for keeping its bytes until they are pruned, storage mass for what it adds to the UTXO set (KIP-9).
+ * A coinbase has none.
  */
 import { HASH_BYTES } from './block-hash.ts';
 import type { Transaction, TransactionInput, TransactionOutput } from './model.ts';

@@ -1,6 +1,6 @@
 /**
- * The networks that the product knows and the parameters of theirs that matter to it (rusty-kaspa, consensus/core/src/config). All run
- * at ten blocks a second; a private network may override its parameters, which no RPC tells.
+ * The networks that the product knows and those of their parameters that matter to it (rusty-kaspa, consensus/core/src/config).
+ * All run at ten blocks a second; a private network may override its parameters, which no RPC tells.
  */
 import type { AddressPrefix } from './address.ts';
 import { fromHex } from './hex.ts';

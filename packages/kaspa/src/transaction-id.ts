@@ -22,35 +22,28 @@ export const COINBASE_SUBNETWORK: Uint8Array = new Uint8Array(SUBNETWORK_ID_BYTE
 const NO_BYTES = new Uint8Array(0);
 const writer = new ByteWriter();
 
-/** Which fields one of the serialisations below leaves out. */
-interface Leaving {
+/** What a serialisation contains, besides what all of them do. */
+interface Parts {
+  /** Signature scripts, what they may cost, and the storage mass. */
   signatures: boolean;
   payload: boolean;
 }
 
-const NOTHING_LEFT_OUT: Leaving = { signatures: false, payload: false };
-const WITHOUT_SIGNATURES: Leaving = { signatures: true, payload: false };
-const WITHOUT_SIGNATURES_AND_PAYLOAD: Leaving = { signatures: true, payload: true };
+const EVERYTHING: Parts = { signatures: true, payload: true };
+const WITHOUT_SIGNATURES: Parts = { signatures: false, payload: true };
+const WITHOUT_SIGNATURES_AND_PAYLOAD: Parts = { signatures: false, payload: false };
 
 /** The 32 bytes by which inputs refer to a transaction. */
 export function transactionId(transaction: Transaction): Hash {
-  if (transaction.version === 0) {
-    writer.reset();
-    writeTransaction(transaction, WITHOUT_SIGNATURES);
-    return hashTransactionId(writer.written());
-  }
+  if (transaction.version === 0) return hashTransactionId(serialize(transaction, WITHOUT_SIGNATURES));
   const payloadDigest = hashTransactionPayload(transaction.payload);
-  writer.reset();
-  writeTransaction(transaction, WITHOUT_SIGNATURES_AND_PAYLOAD);
-  const restDigest = hashTransactionRest(writer.written());
+  const restDigest = hashTransactionRest(serialize(transaction, WITHOUT_SIGNATURES_AND_PAYLOAD));
   return hashTransactionIdV1(writer.reset().bytes(payloadDigest).bytes(restDigest).written());
 }
 
 /** The 32 bytes that commit to every field of a transaction, signatures included. */
 export function transactionHash(transaction: Transaction): Hash {
-  writer.reset();
-  writeTransaction(transaction, NOTHING_LEFT_OUT);
-  return hashTransaction(writer.written());
+  return hashTransaction(serialize(transaction, EVERYTHING));
 }
 
 export function isCoinbase(transaction: Pick<Transaction, 'subnetworkId'>): boolean {
@@ -58,22 +51,24 @@ export function isCoinbase(transaction: Pick<Transaction, 'subnetworkId'>): bool
   return id.length === SUBNETWORK_ID_BYTES && id.every((byte, index) => byte === COINBASE_SUBNETWORK[index]);
 }
 
-function writeTransaction(transaction: Transaction, leaving: Leaving): void {
+/** A view that is valid until the next serialisation. */
+function serialize(transaction: Transaction, parts: Parts): Uint8Array {
   const { version, inputs, outputs, payload, storageMass } = transaction;
-  writer.uint16(version);
+  writer.reset().uint16(version);
   writer.length(inputs.length);
-  for (const input of inputs) writeInput(input, version, leaving);
+  for (const input of inputs) writeInput(input, version, parts);
   writer.length(outputs.length);
   for (const output of outputs) writeOutput(output, version);
   writer.uint64(transaction.lockTime).bytes(transaction.subnetworkId).uint64(transaction.gas);
-  writer.lengthAndBytes(leaving.payload ? NO_BYTES : payload);
+  writer.lengthAndBytes(parts.payload ? payload : NO_BYTES);
   // Version 0 leaves a mass of zero out, which keeps the hashes of transactions older than the field.
-  if (!leaving.signatures && (version > 0 || storageMass > 0n)) writer.uint64(storageMass);
+  if (parts.signatures && (version > 0 || storageMass > 0n)) writer.uint64(storageMass);
+  return writer.written();
 }
 
-function writeInput(input: TransactionInput, version: number, leaving: Leaving): void {
+function writeInput(input: TransactionInput, version: number, parts: Parts): void {
   writer.bytes(input.previousOutpoint.transactionId).uint32(input.previousOutpoint.index);
-  if (leaving.signatures) {
+  if (!parts.signatures) {
     writer.length(0).uint64(input.sequence);
   } else if (version === 0) {
     writer.lengthAndBytes(input.signatureScript).uint8(input.sigOpCount).uint64(input.sequence);
