@@ -3,7 +3,8 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     // In CI, .ci/run reads the counts from the JSON report.
-    reporters: process.env['CI'] === undefined ? ['default'] : ['default', ['json', { outputFile: 'test-results.json' }]],
+    reporters:
+      process.env['CI'] === undefined ? ['default'] : ['default', ['json', { outputFile: 'test-results.json' }]],
     // Two cores run the suite, a Postgres and, at times, several of our programs.
     maxWorkers: 2,
     projects: [

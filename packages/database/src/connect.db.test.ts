@@ -1,0 +1,28 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from './testing/test-database.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(async () => await database.drop());
+
+test('64-bit integers come back as bigint, numeric and date as text, bytea as bytes', async () => {
+  const { rows } = await sql`
+    select 9223372036854775807::bigint as big, '{1,-2,9223372036854775807}'::bigint[] as bigs, '{}'::bigint[] as none,
+      18446744073709551615::numeric as n, '2026-08-21'::date as day, '\\x00ff'::bytea as bytes, 7::int as small,
+      null::bigint as nothing`.execute(database.kysely);
+  expect(rows).toEqual([
+    {
+      big: 9223372036854775807n,
+      bigs: [1n, -2n, 9223372036854775807n],
+      none: [],
+      n: '18446744073709551615',
+      day: '2026-08-21',
+      bytes: Buffer.from([0, 255]),
+      small: 7,
+      nothing: null,
+    },
+  ]);
+});

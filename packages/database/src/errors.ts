@@ -1,0 +1,42 @@
+/** Which failures of the database pass by themselves: told by SQLSTATE, or by the system's error code. */
+import { FatalError } from '@kasgres/runtime';
+import { DatabaseError } from 'pg';
+
+/** The schema is not the one this program was written for. The message says what to do. */
+export class SchemaError extends FatalError {
+  override readonly name = 'SchemaError';
+}
+
+/** Classes of SQLSTATE where the server cannot be used now: connection, resources, operator intervention, system. */
+const UNAVAILABLE_CLASSES = new Set(['08', '53', '57', '58']);
+/** A statement that ran into its time limit; by its class it would count as an intervention. */
+const QUERY_CANCELED = '57014';
+/** Serialization failure, deadlock, lock not available: the same transaction may go through the next time. */
+const RETRYABLE = new Set(['40001', '40P01', '55P03']);
+
+/** What `pg` says, without a code, when it lost a connection or could not get one. */
+const LOST_CONNECTION = [
+  'Connection terminated',
+  'timeout exceeded when trying to connect',
+  'Client has encountered a connection error and is not queryable',
+  'Cannot use a pool after calling end on the pool',
+];
+
+/** Whether the database is out of reach or going down: what was asked may work later, with a new connection. */
+export function isDatabaseUnavailable(error: unknown): boolean {
+  if (error instanceof DatabaseError) {
+    return error.code !== QUERY_CANCELED && UNAVAILABLE_CLASSES.has(error.code?.slice(0, 2) ?? '');
+  }
+  if (error instanceof AggregateError) return error.errors.some(isDatabaseUnavailable);
+  if (!(error instanceof Error)) return false;
+  return 'syscall' in error || LOST_CONNECTION.some((text) => error.message.startsWith(text));
+}
+
+/**
+ * Whether the whole transaction may be tried again. After a lost connection the outcome of a commit is unknown: read the
+ * checkpoint before trying again.
+ */
+export function isRetryableDatabaseError(error: unknown): boolean {
+  if (error instanceof DatabaseError && RETRYABLE.has(error.code ?? '')) return true;
+  return isDatabaseUnavailable(error);
+}

@@ -1,0 +1,15 @@
+/** The database: connections, schema, keys and tags, and Postgres servers of our own. */
+export { type Connection, type ConnectOptions, connect, type Database } from './connect.ts';
+export { CopyBuffer, copyRows } from './copy.ts';
+export {
+  type EmbeddedPostgres,
+  type EmbeddedPostgresOptions,
+  startEmbeddedPostgres,
+  startTemporaryPostgres,
+} from './embedded/embedded-postgres.ts';
+export { EmbeddedPostgresUnavailableError } from './embedded/errors.ts';
+export { isDatabaseUnavailable, isRetryableDatabaseError, SchemaError } from './errors.ts';
+export { checkSchema, type MigrateOptions, migrate } from './migrate.ts';
+export { packParents, unpackParents } from './packed-parents.ts';
+export { createTestDatabase, type TestDatabase, type TestDatabaseOptions } from './testing/test-database.ts';
+export { createMigratedDatabase, startTestServer, type TestServer } from './testing/test-server.ts';

@@ -1,0 +1,123 @@
+/**
+ * Brings a database to the schema of this program. An explicit step (`kasgres migrate`, and part of `kasgres start`);
+ * indexer and API only check. Migrators that race take turns by an advisory lock of the database, so each migration is
+ * applied once.
+ */
+import { Client, type ClientBase, type Pool } from 'pg';
+import { SchemaError } from './errors.ts';
+import { type AppliedMigration, findPending, MIGRATIONS_DIRECTORY, readMigrations } from './migrations.ts';
+
+/** Key of the advisory lock: "kasgres" in ASCII. Advisory locks are per database. */
+const LOCK_KEY = 0x6b61736772657300n;
+
+const CREATE_TABLE = `
+  create table if not exists migrations (
+    number integer not null,
+    name text not null,
+    checksum text not null,
+    applied_at timestamptz not null default now(),
+    constraint migrations_pkey primary key (number)
+  );
+  comment on table migrations is 'Which migrations were applied. Written by kasgres migrate.';
+  comment on column migrations.number is 'Number of the migration, from 1.';
+  comment on column migrations.name is 'File name without its ending.';
+  comment on column migrations.checksum is 'SHA-256 of the file, hex. A file that changed later is refused.';
+  comment on column migrations.applied_at is 'When it was applied.';`;
+
+export interface MigrateOptions {
+  /** Where the SQL files are; the repository's own by default. */
+  directory?: URL;
+  /** Hears the name of each migration just before it is applied. */
+  onMigration?: (name: string) => void;
+}
+
+/**
+ * Applies what is missing, each migration in a transaction of its own, and returns the names of those applied.
+ * @throws {SchemaError} when the database is newer than this program, or an applied migration was changed
+ */
+export async function migrate(database: string | Pool, options: MigrateOptions = {}): Promise<string[]> {
+  const known = await readMigrations(options.directory ?? MIGRATIONS_DIRECTORY);
+  return await withClient(database, async (client) => {
+    // Index builds take long: the limits of ordinary connections do not hold here.
+    await client.query('set statement_timeout = 0; set lock_timeout = 0; set idle_in_transaction_session_timeout = 0');
+    await client.query('select pg_advisory_lock($1)', [LOCK_KEY]);
+    try {
+      await client.query(`set client_min_messages = warning; ${CREATE_TABLE}`);
+      const pending = findPending(known, await selectApplied(client));
+      for (const migration of pending) {
+        options.onMigration?.(migration.name);
+        await applyMigration(client, migration);
+      }
+      return pending.map(({ name }) => name);
+    } finally {
+      await client.query('select pg_advisory_unlock($1)', [LOCK_KEY]);
+      await client.query('reset all');
+    }
+  });
+}
+
+/**
+ * Whether this program can work on the database as it is.
+ * @throws {SchemaError} in words, when the schema is missing, older, newer or another one
+ */
+export async function checkSchema(pool: Pool, directory: URL = MIGRATIONS_DIRECTORY): Promise<void> {
+  const known = await readMigrations(directory);
+  const { rows } = await pool.query<{ found: boolean }>(`select to_regclass('migrations') is not null as found`);
+  if (rows[0]?.found !== true) {
+    throw new SchemaError('The database has no schema of Kasgres yet. Run `kasgres migrate` first.');
+  }
+  const pending = findPending(known, await selectApplied(pool));
+  if (pending.length > 0) {
+    throw new SchemaError(
+      `The database's schema is older than this program: ${known.length - pending.length} of ${known.length} migrations ` +
+        `are applied, ${pending[0]?.name} comes next. Run \`kasgres migrate\` first.`,
+    );
+  }
+}
+
+async function selectApplied(client: Pool | ClientBase): Promise<AppliedMigration[]> {
+  const { rows } = await client.query<AppliedMigration>(
+    'select number, name, checksum from migrations order by number',
+  );
+  return rows;
+}
+
+async function applyMigration(
+  client: ClientBase,
+  { number, name, sql, checksum }: AppliedMigration & { sql: string },
+): Promise<void> {
+  await client.query('begin');
+  try {
+    await client.query(sql);
+    await client.query('insert into migrations (number, name, checksum) values ($1, $2, $3)', [number, name, checksum]);
+    await client.query('commit');
+  } catch (error) {
+    await client.query('rollback');
+    throw new Error(`Migration ${name} failed and was rolled back.`, { cause: error });
+  }
+}
+
+/** A connection of its own: the advisory lock belongs to one, and closing it releases the lock in any case. */
+async function withClient<Result>(
+  database: string | Pool,
+  run: (client: ClientBase) => Promise<Result>,
+): Promise<Result> {
+  if (typeof database !== 'string') {
+    const client = await database.connect();
+    try {
+      const result = await run(client);
+      client.release();
+      return result;
+    } catch (error) {
+      client.release(true);
+      throw error;
+    }
+  }
+  const client = new Client({ connectionString: database, application_name: 'kasgres migrate' });
+  await client.connect();
+  try {
+    return await run(client);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,17 @@
+/**
+ * Run by Vitest once before the database tests: starts a server with one migrated template, from which each test file clones
+ * its own database.
+ */
+import { TEMPLATE_URL_VARIABLE } from './test-database.ts';
+import { createMigratedDatabase, startTestServer } from './test-server.ts';
+
+/** @returns what Vitest runs at the end */
+export async function setup(): Promise<() => Promise<void>> {
+  const server = await startTestServer();
+  const template = await createMigratedDatabase(server, 'template');
+  process.env[TEMPLATE_URL_VARIABLE] = template.url;
+  return async () => {
+    await template.drop();
+    await server.stop();
+  };
+}

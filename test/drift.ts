@@ -1,0 +1,26 @@
+/**
+ * Committed files that are generated must come out the same: `npm run check:drift` compares, `npm run generate` writes them
+ * anew.
+ */
+import { databaseDrift } from './drift/database.ts';
+import type { Drift } from './drift/generated-files.ts';
+
+const drifts: Drift[] = [databaseDrift];
+
+if (process.argv.includes('--fix')) {
+  for (const { name, fix } of drifts) {
+    await fix();
+    console.log(`generated: ${name}`);
+  }
+} else {
+  let stale = 0;
+  for (const { name, check } of drifts) {
+    const files = await check();
+    stale += files.length;
+    console.log(files.length === 0 ? `up to date: ${name}` : `STALE: ${name}: ${files.join(', ')}`);
+  }
+  if (stale > 0) {
+    console.error('Run `npm run generate` and commit what it writes.');
+    process.exitCode = 1;
+  }
+}
