@@ -3,7 +3,7 @@
  * do not fit together, a node in its initial download. What does not pass stops the program with words.
  */
 import { type Connection, checkSchema, isRetryableDatabaseError } from '@kasgres/database';
-import { getNetwork } from '@kasgres/kaspa';
+import type { NetworkId } from '@kasgres/kaspa';
 import {
   checkNode,
   type NodeClient,
@@ -26,7 +26,7 @@ export interface KeepFollowingParts {
   node: NodeClient;
   database: Connection;
   /** Refuse a node of any other. */
-  expectedNetwork: string | undefined;
+  expectedNetwork: NetworkId | undefined;
   options: IndexerOptions;
   log: Logger;
   progress: Progress;
@@ -45,9 +45,9 @@ export async function keepFollowing(parts: KeepFollowingParts, signal: AbortSign
     try {
       await checkSchema(database.pool);
       await node.waitUntilConnected({ signal });
-      const { networkId } = await checkNode(node, { network: expectedNetwork });
+      const { network } = await checkNode(node, { ...(expectedNetwork && { network: expectedNetwork }), signal });
       status.isFollowing = true;
-      await followChain({ ...parts, network: getNetwork(networkId) }, signal);
+      await followChain({ ...parts, network }, signal);
     } catch (error) {
       if (signal.aborted) return;
       throwIfFatal(error);
