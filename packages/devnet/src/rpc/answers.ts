@@ -1,6 +1,13 @@
 /** What the node answers to each call: requests read, the DAG or the state asked, the result as a message. */
 import { isDeepStrictEqual } from 'node:util';
-import { MAX_SOMPI, type ScriptPublicKey, toHex } from '@kasgres/kaspa';
+import {
+  CoinbasePayloadError,
+  encodeCoinbasePayload,
+  MAX_SOMPI,
+  type ScriptPublicKey,
+  scriptToAddress,
+  toHex,
+} from '@kasgres/kaspa';
 import { type Op, protocol } from '@kasgres/node';
 import { acceptedBy, type VirtualChain, virtualChainFrom } from '../dag/answers/chain.ts';
 import { timestampsOfDaaScores } from '../dag/answers/daa-timestamps.ts';
@@ -32,10 +39,13 @@ type Answers = { readonly [O in Op]: (state: NodeState, request: ReceivedRequest
 
 /** A start hash that means the virtual block, from the days of the Go node. */
 const VIRTUAL = 'ff'.repeat(32);
-const MAX_COINBASE_PAYLOAD_BYTES = 204;
 /** What the node says while no block is full: the least fee rate that it relays. */
-const QUIET_BUCKET = { feerate: 100, estimatedSeconds: 0.0004 };
-const QUIET_FEES = { priorityBucket: QUIET_BUCKET, normalBuckets: [QUIET_BUCKET], lowBuckets: [QUIET_BUCKET] };
+const QUIET_BUCKET = { feerate: 100, estimatedSeconds: 0.0004072 };
+const QUIET_FEES = {
+  priorityBucket: QUIET_BUCKET,
+  normalBuckets: [QUIET_BUCKET, QUIET_BUCKET],
+  lowBuckets: [QUIET_BUCKET],
+};
 
 const RejectReason = protocol.SubmitBlockResponse_RejectReason;
 const SUBMIT_BLOCK_RESPONSES: Record<SubmitBlockResult, ResponseInit<'submitBlock'>> = {
@@ -148,16 +158,15 @@ export const answers: Answers = {
   },
 
   getUtxosByAddresses: (state, request) => {
-    const { addressPrefix } = state.network;
     const scripts = distinct(request.addresses.map(readAddress));
     return {
       entries: indexed(state, () =>
         scripts.flatMap((script) =>
-          state.utxos(script).map((utxo) => {
-            const utxoEntry = utxoEntryMessage(utxo, addressPrefix);
-            const address = utxoEntry.verboseData?.scriptPublicKeyAddress ?? '';
-            return { address, outpoint: outpointMessage(utxo.outpoint), utxoEntry };
-          }),
+          state.utxos(script).map((utxo) => ({
+            address: ownAddress(state, script),
+            outpoint: outpointMessage(utxo.outpoint),
+            utxoEntry: utxoEntryMessage(utxo),
+          })),
         ),
       ),
     };
@@ -189,12 +198,16 @@ export const answers: Answers = {
     entries: entryMessages(state, state.mempoolEntries(mempoolFilter(request))),
   }),
   getMempoolEntriesByAddresses: (state, request) => {
-    const addresses = [...new Set(request.addresses)].map((address) => ({ address, script: readAddress(address) }));
+    const scripts = distinct(request.addresses.map(readAddress));
     const filter = mempoolFilter(request);
     return {
-      entries: addresses.map(({ address, script }) => {
+      entries: scripts.map((script) => {
         const { sending, receiving } = state.mempoolEntriesByScript(script, filter);
-        return { address, sending: entryMessages(state, sending), receiving: entryMessages(state, receiving) };
+        return {
+          address: ownAddress(state, script),
+          sending: entryMessages(state, sending),
+          receiving: entryMessages(state, receiving),
+        };
       }),
     };
   },
@@ -213,12 +226,8 @@ export const answers: Answers = {
     if (prefix !== state.network.addressPrefix) {
       throw new NodeAnswerError(`The address has an invalid prefix ${prefix}`);
     }
+    checkCoinbasePayload(script, Buffer.from(`${state.serverVersion}/${extraData}`));
     const template = state.blockTemplate(script, Buffer.from(extraData));
-    if ((template.transactions[0]?.payload.length ?? 0) > MAX_COINBASE_PAYLOAD_BYTES) {
-      throw new NodeAnswerError(
-        `Coinbase payload is above max length (${MAX_COINBASE_PAYLOAD_BYTES}). Try to shorten the extra data.`,
-      );
-    }
     return { block: templateMessage(template), isSynced: state.isSynced };
   },
   submitBlock: (state, request) => {
@@ -275,6 +284,11 @@ function entryMessages({ network }: NodeState, entries: readonly MempoolEntry[])
   return entries.map((entry) => mempoolEntryMessage(entry, network.addressPrefix));
 }
 
+/** The node takes addresses of other networks, and answers with its own. */
+function ownAddress({ network }: NodeState, script: ScriptPublicKey): string {
+  return scriptToAddress(script, network.addressPrefix) ?? '';
+}
+
 function indexed<T>(state: NodeState, ask: () => T): T {
   if (!state.isUtxoIndexed) {
     throw new NodeAnswerError('Method unavailable. Run the node with the --utxoindex argument.');
@@ -284,6 +298,17 @@ function indexed<T>(state: NodeState, ask: () => T): T {
 
 function distinct(scripts: readonly ScriptPublicKey[]): ScriptPublicKey[] {
   return scripts.filter((script, index) => scripts.findIndex((other) => isDeepStrictEqual(other, script)) === index);
+}
+
+function checkCoinbasePayload(scriptPublicKey: ScriptPublicKey, extraData: Uint8Array): void {
+  try {
+    encodeCoinbasePayload({ blueScore: 0n, subsidy: 0n, scriptPublicKey, extraData });
+  } catch (error) {
+    if (!(error instanceof CoinbasePayloadError)) throw error;
+    throw new NodeAnswerError('Coinbase payload is above max length (204). Try to shorten the extra data.', {
+      cause: error,
+    });
+  }
 }
 
 function rejection(rejectReason: protocol.SubmitBlockResponse_RejectReason, reason: string) {

@@ -101,14 +101,13 @@ export function mempoolEntryMessage(
   return { fee, transaction: transactionMessage(transaction, undefined, prefix), isOrphan };
 }
 
-export function utxoEntryMessage(utxo: Utxo, prefix: AddressPrefix): MessageInitShape<typeof protocol.UtxoEntrySchema> {
+export function utxoEntryMessage(utxo: Utxo): MessageInitShape<typeof protocol.UtxoEntrySchema> {
   return {
     amount: utxo.amount,
     scriptPublicKey: scriptMessage(utxo.scriptPublicKey),
     blockDaaScore: utxo.blockDaaScore,
     isCoinbase: utxo.isCoinbase,
     covenantId: utxo.covenantId === undefined ? '' : toHex(utxo.covenantId),
-    ...optionally('verboseData', scriptVerboseData(utxo.scriptPublicKey, prefix)),
   };
 }
 
