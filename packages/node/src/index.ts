@@ -1,5 +1,8 @@
 /** kaspad over gRPC: connect, call, subscribe. The wire messages are in `protocol`, for those who build or serve them. */
 export type { AnyOp, Notification, NotificationOf, Op, RequestOf, ResponseOf, Topic } from './calls.ts';
+export { checkNode, type NodeStatus } from './check-node.ts';
+export { decodeBlockAnswer, decodeBlocksAnswer } from './decode-block.ts';
+export { decodeVirtualChainAnswer } from './decode-virtual-chain.ts';
 export { NodeProtocolError, NodeRpcError, NodeUnavailableError, NodeUnsuitableError } from './errors.ts';
 export * as protocol from './generated/kaspad_pb.ts';
 export type { AcceptedTransactionIds, BlocksAnswer, RpcBlock, RpcTransaction, VirtualChainAnswer } from './model.ts';

@@ -84,7 +84,13 @@ export class NodeClient {
    * NodeRpcError, NodeUnavailableError, NodeProtocolError, or the signal's reason.
    */
   async call<O extends Op>(op: O, request: RequestOf<O>, options: CallOptions = {}): Promise<ResponseOf<O>> {
-    return decodeResponse(op, await this.#request(op, request, options));
+    return decodeResponse(op, await this.callRaw(op, request, options));
+  }
+
+  /** The response message as it came, perhaps with an `error`: for measuring, and for decoding elsewhere. Throws as `call`. */
+  async callRaw<O extends Op>(op: O, request: RequestOf<O>, options: CallOptions = {}): Promise<Uint8Array> {
+    const { deadlineMs = this.#deadlineMs, signal } = options;
+    return this.#choose(options.stream).request(op, request, { deadlineMs, signal });
   }
 
   /** `lowHash` undefined: from genesis, which a node that has pruned must never be asked for. Throws as `call`. */
@@ -94,7 +100,7 @@ export class NodeClient {
   ): Promise<BlocksAnswer> {
     const { lowHash, includeBlocks, includeTransactions } = request;
     const message = { lowHash: lowHash === undefined ? '' : toHex(lowHash), includeBlocks, includeTransactions };
-    return decodeBlocksAnswer(await this.#request('getBlocks', message, options));
+    return decodeBlocksAnswer(await this.callRaw('getBlocks', message, options));
   }
 
   /** Throws as `call`. */
@@ -103,7 +109,7 @@ export class NodeClient {
     options: CallOptions = {},
   ): Promise<VirtualChainAnswer> {
     const message = { ...request, startHash: toHex(request.startHash) };
-    return decodeVirtualChainAnswer(await this.#request('getVirtualChainFromBlock', message, options));
+    return decodeVirtualChainAnswer(await this.callRaw('getVirtualChainFromBlock', message, options));
   }
 
   /** Throws as `call`. */
@@ -112,7 +118,7 @@ export class NodeClient {
     options: CallOptions = {},
   ): Promise<RpcBlock> {
     const message = { hash: toHex(hash), includeTransactions };
-    return decodeBlockAnswer(await this.#request('getBlock', message, options));
+    return decodeBlockAnswer(await this.callRaw('getBlock', message, options));
   }
 
   /**
@@ -131,11 +137,6 @@ export class NodeClient {
   async close(): Promise<void> {
     this.#closing.abort(new NodeUnavailableError('the client was closed'));
     await Promise.all(this.#connections.map((connection) => connection.close()));
-  }
-
-  #request<O extends Op>(op: O, request: RequestOf<O>, options: CallOptions): Promise<Uint8Array> {
-    const { deadlineMs = this.#deadlineMs, signal } = options;
-    return this.#choose(options.stream).request(op, request, { deadlineMs, signal });
   }
 
   #choose(stream: number | undefined): NodeConnection {

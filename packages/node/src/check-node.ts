@@ -1,0 +1,55 @@
+/** Can this node serve us? Asked once after connecting: what is wrong here does not pass on its own. */
+import { findNetwork, fromHex, type Hash, type Network, type NetworkId, networks } from '@kasgres/kaspa';
+import { NodeProtocolError, NodeUnsuitableError } from './errors.ts';
+import type { CallOptions, NodeClient } from './node-client.ts';
+
+export interface NodeStatus {
+  network: Network;
+  serverVersion: string;
+  /** False is no error: a quiet simnet says so after eleven minutes. Warn about it now and then. */
+  isSynced: boolean;
+  virtualDaaScore: bigint;
+  sink: Hash;
+  /** Genesis as long as the node has not pruned. */
+  pruningPoint: Hash;
+}
+
+/**
+ * Throws NodeUnsuitableError, with words for the operator, where the node is on another network than asked for or runs without
+ * --utxoindex; else as `call`.
+ */
+export async function checkNode(
+  client: NodeClient,
+  { network: wanted, ...options }: { network?: NetworkId } & CallOptions = {},
+): Promise<NodeStatus> {
+  const [server, info, dag] = await Promise.all([
+    client.call('getServerInfo', {}, options),
+    client.call('getInfo', {}, options),
+    client.call('getBlockDagInfo', {}, options),
+  ]);
+  const network = findNetwork(server.networkId);
+  if (network === undefined) {
+    throw new NodeUnsuitableError(
+      'wrong-network',
+      `the node runs on network ${JSON.stringify(server.networkId)}, which is not one of ${networks.map(({ id }) => id).join(', ')}`,
+    );
+  }
+  if (wanted !== undefined && network.id !== wanted) {
+    throw new NodeUnsuitableError(
+      'wrong-network',
+      `the node runs on ${network.id}, and ${wanted} is wanted: point NODE_URL at a node of ${wanted}, or use another database`,
+    );
+  }
+  if (!server.hasUtxoIndex || !info.isUtxoIndexed) {
+    throw new NodeUnsuitableError('no-utxoindex', 'the node has no index of coins: start kaspad with --utxoindex');
+  }
+  if (!info.hasMessageId) throw new NodeProtocolError('the node is too old: its answers carry no ids');
+  return {
+    network,
+    serverVersion: server.serverVersion,
+    isSynced: server.isSynced,
+    virtualDaaScore: server.virtualDaaScore,
+    sink: fromHex(dag.sink),
+    pruningPoint: fromHex(dag.pruningPointHash),
+  };
+}

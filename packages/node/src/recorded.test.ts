@@ -1,0 +1,87 @@
+import { type DescMessage, fromBinary, toJson } from '@bufbuild/protobuf';
+import { describe, expect, it } from 'vitest';
+import { decodeBlockAnswer, decodeBlocksAnswer } from './decode-block.ts';
+import { decodeVirtualChainAnswer } from './decode-virtual-chain.ts';
+import { encodeRequest, readEnvelope } from './envelope.ts';
+import { NodeRpcError } from './errors.ts';
+import {
+  type GetBlockResponse,
+  GetBlockResponseSchema,
+  GetBlocksResponseSchema,
+  GetVirtualChainFromBlockResponseSchema,
+  KaspadRequestSchema,
+  KaspadResponseSchema,
+} from './generated/kaspad_pb.ts';
+import { blockOf, blocksOf, virtualChainOf } from './testing/model-of-message.ts';
+import { readRecordedCalls, recordedFiles } from './testing/recorded-calls.ts';
+
+/** Operations of the node that the product has no use for. */
+const NOT_DESCRIBED = new Set([
+  'getHeaders',
+  'getPeerAddresses',
+  'getMetrics',
+  'getConnections',
+  'getSystemInfo',
+  'getUtxoReturnAddress',
+]);
+
+/** The hot decoders, each with the plain way to the same result. */
+const byHand = {
+  getBlocks: {
+    decode: decodeBlocksAnswer,
+    parse: (body: Uint8Array) => fromBinary(GetBlocksResponseSchema, body),
+    model: blocksOf,
+  },
+  getBlock: {
+    decode: decodeBlockAnswer,
+    parse: (body: Uint8Array) => fromBinary(GetBlockResponseSchema, body),
+    model: (message: GetBlockResponse) => blockOf(message.block),
+  },
+  getVirtualChainFromBlock: {
+    decode: decodeVirtualChainAnswer,
+    parse: (body: Uint8Array) => fromBinary(GetVirtualChainFromBlockResponseSchema, body),
+    model: virtualChainOf,
+  },
+};
+
+describe.each(recordedFiles())('the answers of a real node in %s', (path) => {
+  const calls = [...readRecordedCalls(path)].filter(({ op }) => !NOT_DESCRIBED.has(op));
+
+  it('read by the generated code have the JSON that was recorded', () => {
+    for (const call of calls) {
+      expect(jsonOfPayload(KaspadResponseSchema, call.raw, `${call.op}Response`), call.name).toEqual(call.response);
+    }
+    expect(calls.length).toBeGreaterThan(200);
+  });
+
+  it('belong to requests that have the JSON, and come out of our encoder byte by byte as they were sent', () => {
+    for (const call of calls) {
+      expect(jsonOfPayload(KaspadRequestSchema, call.requestRaw, `${call.op}Request`), call.name).toMatchObject(
+        call.request as object,
+      );
+      const { payload } = fromBinary(KaspadRequestSchema, call.requestRaw);
+      expect(payload.case, call.name).toBe(`${call.op}Request`);
+      const encoded = encodeRequest(0, call.op as 'getInfo', payload.value as object);
+      expect(Buffer.from(encoded).toString('hex'), call.name).toBe(Buffer.from(call.requestRaw).toString('hex'));
+    }
+  });
+
+  it('are decoded by hand as by the generated code, field by field', () => {
+    let compared = 0;
+    for (const call of calls.filter(({ op }) => op in byHand)) {
+      const { decode, parse, model } = byHand[call.op as keyof typeof byHand];
+      const { body } = readEnvelope(call.raw);
+      const message = parse(body);
+      if (message.error === undefined) expect(decode(body), call.name).toEqual(model(message as never, body.length));
+      else expect(() => decode(body), call.name).toThrow(new NodeRpcError(call.op, message.error.message));
+      compared++;
+    }
+    expect(compared).toBeGreaterThan(30);
+  });
+});
+
+/** The member of the envelope's union that the call is about, as JSON with default values. */
+function jsonOfPayload(schema: DescMessage, bytes: Uint8Array, name: string): unknown {
+  const json = toJson(schema, fromBinary(schema, bytes), { alwaysEmitImplicit: true });
+  return (json as Record<string, unknown>)[name];
+}

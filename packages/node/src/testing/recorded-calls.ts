@@ -1,0 +1,54 @@
+/** Recorded calls of a real node: the small part kept here, and a whole recording where `RECORDING` names its directory. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { type Envelope, readEnvelope } from '../envelope.ts';
+
+export interface RecordedCall {
+  /** What distinguishes it in a failure: the file's line and the operation. */
+  name: string;
+  op: string;
+  request: unknown;
+  response: unknown;
+  /** A whole KaspadRequest. */
+  requestRaw: Uint8Array;
+  /** A whole KaspadResponse. */
+  raw: Uint8Array;
+}
+
+/** The paths of the files to read. */
+export function recordedFiles(): string[] {
+  const small = join(import.meta.dirname, '../recorded/calls.jsonl.gz');
+  const whole = process.env['RECORDING'];
+  return whole === undefined ? [small] : [small, join(whole, 'calls.jsonl.gz')];
+}
+
+export function* readRecordedCalls(path: string): Generator<RecordedCall> {
+  const lines = gunzipSync(readFileSync(path)).toString('utf8').trimEnd().split('\n');
+  for (const [index, line] of lines.entries()) {
+    const call = JSON.parse(line) as {
+      op: string;
+      request: unknown;
+      response: unknown;
+      requestRaw: string;
+      raw: string;
+    };
+    // A recording is divided by lines that are no calls.
+    if (call.op === 'checkpoint') continue;
+    yield {
+      name: `line ${index + 1}, ${call.op}`,
+      op: call.op,
+      request: call.request,
+      response: call.response,
+      requestRaw: Buffer.from(call.requestRaw, 'base64'),
+      raw: Buffer.from(call.raw, 'base64'),
+    };
+  }
+}
+
+/** The envelopes of the recorded answers to one operation, from the small part. */
+export function recordedAnswers(op: string): Envelope[] {
+  return [...readRecordedCalls(recordedFiles()[0] as string)]
+    .filter((call) => call.op === op)
+    .map(({ raw }) => readEnvelope(raw));
+}
