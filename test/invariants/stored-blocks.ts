@@ -1,0 +1,103 @@
+/**
+ * Blocks as they can be rebuilt from stored rows alone, page by page: what invariant 8 hashes. It unpacks the schema by the words of
+ * its comments (migrations/0001_initial.sql), not with the code that packed it.
+ */
+import type { Pool } from 'pg';
+import type { Hash, Header } from '@kasgres/kaspa';
+
+export interface StoredBlock {
+  id: bigint;
+  hash: Hash;
+  header: Header;
+  /** Hashes of the transactions in the order of the block, each of the body that this block carries; null where none is stored. */
+  transactionHashes: (Hash | null)[];
+}
+
+interface BlockRow {
+  id: bigint;
+  hash: Buffer;
+  version: number;
+  parents_by_level: Buffer;
+  hash_merkle_root: Buffer;
+  accepted_id_merkle_root: Buffer;
+  utxo_commitment: Buffer;
+  timestamp: bigint;
+  bits: bigint;
+  nonce: string;
+  daa_score: bigint;
+  blue_work: string;
+  blue_score: bigint;
+  pruning_point: Buffer;
+  direct_parents: Buffer[];
+  transaction_hashes: (Buffer | null)[];
+}
+
+const PAGE = 1000;
+
+const SELECT = `
+  select b.id, b.hash, b.version, b.parents_by_level, b.hash_merkle_root, b.accepted_id_merkle_root, b.utxo_commitment, b.timestamp,
+    b.bits, b.nonce, b.daa_score, b.blue_work, b.blue_score, b.pruning_point,
+    array(
+      select parent.hash from block_parents p join blocks parent on parent.id = p.parent_id
+      where p.block_id = b.id order by p.index
+    ) as direct_parents,
+    array(
+      select coalesce(body.hash, case when bt.body = 0 then t.hash end)
+      from block_transactions bt
+      left join transactions t on t.id = bt.transaction_id
+      left join transaction_bodies body on body.transaction_id = bt.transaction_id and body.body = bt.body
+      where bt.block_id = b.id order by bt.index
+    ) as transaction_hashes
+  from blocks b where b.id > $1 order by b.id limit ${PAGE}`;
+
+export async function* storedBlocks(pool: Pool): AsyncGenerator<StoredBlock> {
+  let after = -1n;
+  for (;;) {
+    const { rows } = await pool.query<BlockRow>(SELECT, [after]);
+    for (const row of rows) yield toStoredBlock(row);
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    after = last.id;
+  }
+}
+
+function toStoredBlock(row: BlockRow): StoredBlock {
+  return {
+    id: row.id,
+    hash: row.hash,
+    header: {
+      version: row.version,
+      // Genesis has no parents, at no level.
+      parentsByLevel:
+        row.direct_parents.length === 0 ? [] : [row.direct_parents, ...unpackLevels(row.parents_by_level)],
+      hashMerkleRoot: row.hash_merkle_root,
+      acceptedIdMerkleRoot: row.accepted_id_merkle_root,
+      utxoCommitment: row.utxo_commitment,
+      timestamp: row.timestamp,
+      bits: Number(row.bits),
+      nonce: BigInt(row.nonce),
+      daaScore: row.daa_score,
+      blueWork: BigInt(row.blue_work),
+      blueScore: row.blue_score,
+      pruningPoint: row.pruning_point,
+    },
+    transactionHashes: row.transaction_hashes,
+  };
+}
+
+/** Runs of: number of levels, number of parents (both u16 LE), the parents' hashes. */
+function unpackLevels(packed: Buffer): Hash[][] {
+  const levels: Hash[][] = [];
+  let at = 0;
+  while (at < packed.length) {
+    const levelCount = packed.readUInt16LE(at);
+    const parentCount = packed.readUInt16LE(at + 2);
+    at += 4;
+    const parents = Array.from({ length: parentCount }, (_, index) =>
+      packed.subarray(at + 32 * index, at + 32 * (index + 1)),
+    );
+    at += 32 * parentCount;
+    for (let level = 0; level < levelCount; level += 1) levels.push(parents);
+  }
+  return levels;
+}

@@ -1,0 +1,114 @@
+/**
+ * A real node on simnet, with a data directory of its own and free ports, for as long as a test needs it (flags: rusty-kaspa,
+ * kaspad/src/args.rs). It is found as KASPAD_BIN or on the PATH; without it the tests that need it are skipped.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { accessSync, constants } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { NodeClient } from '@kasgres/node';
+import { stopWithTest } from './stop-with-test.ts';
+
+export interface KaspadOptions {
+  network?: 'simnet' | 'devnet';
+  utxoIndex?: boolean;
+}
+
+const START_DEADLINE_MS = 60_000;
+
+/** Path of the program, or undefined when this machine has none. */
+export function findKaspad(): string | undefined {
+  const given = process.env['KASPAD_BIN'];
+  if (given !== undefined && given !== '') return given;
+  const candidates = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'kaspad'));
+  return candidates.find((path) => {
+    try {
+      accessSync(path, constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+export class Kaspad {
+  readonly url: string;
+  readonly #program: string;
+  readonly #flags: string[];
+  readonly #dataFolder: string;
+  #process: ChildProcess | undefined;
+
+  private constructor(program: string, url: string, flags: string[], dataFolder: string) {
+    this.#program = program;
+    this.url = url;
+    this.#flags = flags;
+    this.#dataFolder = dataFolder;
+  }
+
+  static async start({ network = 'simnet', utxoIndex = true }: KaspadOptions = {}): Promise<Kaspad> {
+    const program = findKaspad();
+    if (program === undefined) throw new Error('kaspad is neither on the PATH nor named by KASPAD_BIN');
+    const dataFolder = await mkdtemp(join(tmpdir(), 'kasgres-kaspad-'));
+    const [rpcPort, p2pPort] = [await freePort(), await freePort()];
+    const flags = [
+      `--${network}`,
+      '--enable-unsynced-mining',
+      ...(utxoIndex ? ['--utxoindex'] : []),
+      '--unsaferpc',
+      '--nodnsseed',
+      '--disable-upnp',
+      '--nologfiles',
+      '--yes',
+      '--ram-scale=0.3',
+      `--appdir=${dataFolder}`,
+      `--rpclisten=127.0.0.1:${rpcPort}`,
+      `--listen=127.0.0.1:${p2pPort}`,
+    ];
+    const kaspad = new Kaspad(program, `grpc://127.0.0.1:${rpcPort}`, flags, dataFolder);
+    await kaspad.run();
+    return kaspad;
+  }
+
+  /** Starts the process (again) on the same data, and waits until it answers. */
+  async run(): Promise<void> {
+    const child = spawn(this.#program, this.#flags, { stdio: 'ignore' });
+    stopWithTest(child);
+    this.#process = child;
+    const client = new NodeClient({ url: this.url });
+    try {
+      await client.waitUntilConnected({ signal: AbortSignal.timeout(START_DEADLINE_MS) });
+      await client.call('getInfo', {});
+    } finally {
+      await client.close();
+    }
+  }
+
+  /** Ends the process and keeps its data. */
+  async halt(): Promise<void> {
+    const child = this.#process;
+    this.#process = undefined;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    child.kill('SIGINT');
+    await ended;
+  }
+
+  async stop(): Promise<void> {
+    await this.halt();
+    await rm(this.#dataFolder, { recursive: true, force: true });
+  }
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no port was given');
+  return address.port;
+}

@@ -1,0 +1,182 @@
+/**
+ * Fills a simnet node with a busy DAG, round by round: siblings on one template, some handed in late, some so late that they turn
+ * red, with payments and mischief. The node says what it accepted (Wallet); nothing here models consensus.
+ */
+import { fromHex, toHex } from '@kasgres/kaspa';
+import type { NodeClient } from '@kasgres/node';
+import type { MinedBlock } from './miner.ts';
+import { Mining } from './mining.ts';
+import { doMischief, type Mischief, mischiefNames } from './mischief.ts';
+import { fitting, type Payment } from './payment.ts';
+import { Random } from './random.ts';
+import { Traffic } from './traffic.ts';
+import { Wallet } from './wallet.ts';
+
+export interface LoadOptions {
+  seed: string;
+  /** Mean number of payments in a block. */
+  paymentsPerBlock: number;
+}
+
+const USERS = 2000;
+/** Likelihoods of 1, 2, 3, 4 siblings. */
+const WIDTHS = [35, 30, 20, 15];
+const WARM_UP_WIDTH = 4;
+const MISCHIEF = 0.3;
+const LATE = 0.06;
+const LATE_BLOCKS = 20;
+const RED_EVERY_ROUNDS = 50;
+/** A block that misses more than k = 124 blocks is red. */
+const RED_BLOCKS = 140;
+const KEPT_PAST = 500;
+
+const NO_MISCHIEF: Mischief = { payments: [], isValid: true };
+
+export class Load {
+  readonly random: Random;
+  readonly wallet: Wallet;
+  readonly traffic: Traffic;
+  readonly mining: Mining;
+  readonly #node: NodeClient;
+  readonly #paymentsPerBlock: number;
+  /** Signed, not mined yet. */
+  #queue: Payment[] = [];
+  #postponed: { payment: Payment; fromDaaScore: bigint }[] = [];
+  #past: Payment[] = [];
+  /** Blocks that are handed in when so many blocks exist. */
+  #late: { block: MinedBlock; fromBlocks: number }[] = [];
+  #rounds = 0;
+  payments = 0;
+
+  private constructor(node: NodeClient, genesis: Uint8Array, { seed, paymentsPerBlock }: LoadOptions) {
+    this.random = new Random(seed);
+    this.wallet = new Wallet(this.random, genesis);
+    this.traffic = new Traffic(this.random, this.wallet, { users: USERS });
+    this.mining = new Mining(node, this.random, this.wallet, this.traffic.miners);
+    this.#node = node;
+    this.#paymentsPerBlock = paymentsPerBlock;
+  }
+
+  /** The node must be at genesis, and nobody else may mine on it. */
+  static async begin(node: NodeClient, options: LoadOptions): Promise<Load> {
+    const { pruningPointHash, blockCount } = await node.call('getBlockDagInfo', {});
+    if (blockCount > 1n) throw new Error('the load needs a node at genesis');
+    return new Load(node, fromHex(pruningPointHash), options);
+  }
+
+  get blocks(): number {
+    return this.mining.blocks;
+  }
+
+  /** Empty blocks until this many exist, so that the first coinbases mature. */
+  async warmUp(blocks: number): Promise<void> {
+    while (this.blocks < blocks) {
+      const templates = await this.mining.templates(WARM_UP_WIDTH);
+      await this.wallet.follow(this.#node, templates[0]?.header?.daaScore ?? 0n);
+      await this.mining.handIn(templates.map((template) => this.mining.make(template, [])));
+    }
+  }
+
+  /** Rounds until this many blocks exist. */
+  async run({ blocks }: { blocks: number }): Promise<void> {
+    while (this.blocks < blocks) await this.round();
+  }
+
+  async round(): Promise<void> {
+    this.#rounds += 1;
+    const templates = await this.mining.templates(1 + this.random.weighted(WIDTHS));
+    const daaScore = templates[0]?.header?.daaScore ?? 0n;
+    await this.wallet.follow(this.#node, daaScore);
+    this.#resume(daaScore);
+
+    const valid: MinedBlock[] = [];
+    const invalid: MinedBlock[] = [];
+    for (const [index, template] of templates.entries()) {
+      const sibling = valid.at(-1)?.payments ?? [];
+      const mischief = index > 0 && this.random.chance(MISCHIEF) ? this.#mischief(sibling, daaScore) : NO_MISCHIEF;
+      const block = this.mining.make(template, this.#fill(mischief.payments));
+      const lateBlocks = index > 0 ? this.#lateBlocks() : 0;
+      if (lateBlocks > 0) this.#late.push({ block, fromBlocks: this.blocks + lateBlocks });
+      else (mischief.isValid ? valid : invalid).push(block);
+    }
+    const handedIn = this.mining.handIn([...valid, ...this.#takeLate()], invalid);
+    // The node is busy now: time to sign.
+    await new Promise(setImmediate);
+    this.#sign();
+    await handedIn;
+  }
+
+  /** Hands in what is late, then mines empty blocks until one tip is left, and nothing beside it unmerged. */
+  async settle(): Promise<void> {
+    await this.mining.handIn(this.#takeLate({ all: true }));
+    for (;;) {
+      const templates = await this.mining.templates(1);
+      const { tipHashes } = await this.#node.call('getBlockDagInfo', {});
+      if (tipHashes.length === 1 && templates[0]?.header?.parents[0]?.parentHashes.length === 1) return;
+      await this.mining.handIn(templates.map((template) => this.mining.make(template, [])));
+    }
+  }
+
+  /** Signed payments of coins that are there now, none of which contradicts another. */
+  takePayments(count: number): Payment[] {
+    while (this.#queue.length < count) {
+      const payment = this.traffic.next();
+      if (payment === undefined) break;
+      this.#queue.push(payment);
+    }
+    return this.#queue.splice(0, count);
+  }
+
+  /** What a block carries: the extra payments, and as many of the queue as fit and may stand beside them. */
+  #fill(extra: Payment[]): Payment[] {
+    const wanted = this.random.chance(0.1) ? 0 : Math.round(this.#paymentsPerBlock * 2 * this.random.fraction());
+    // Consensus forbids a block to spend what it makes.
+    const made = new Set(extra.map(({ id }) => toHex(id)));
+    const isFree = ({ plan }: Payment): boolean =>
+      plan.coins.every(({ outpoint }) => !made.has(toHex(outpoint.transactionId)));
+    const chosen = fitting([...extra, ...this.#queue.slice(0, wanted).filter(isFree)]);
+    this.#queue = this.#queue.filter((payment) => !chosen.includes(payment));
+    this.#past = [...this.#past, ...chosen].slice(-KEPT_PAST);
+    this.payments += chosen.length;
+    return chosen;
+  }
+
+  #mischief(sibling: readonly Payment[], daaScore: bigint): Mischief {
+    return doMischief(this.random.pick(mischiefNames), sibling, {
+      random: this.random,
+      traffic: this.traffic,
+      wallet: this.wallet,
+      daaScore,
+      past: this.#past,
+      later: (payment, fromDaaScore) => this.#postponed.push({ payment, fromDaaScore }),
+    });
+  }
+
+  #sign(): void {
+    const wanted = Math.ceil(this.#paymentsPerBlock * WIDTHS.length * 2);
+    while (this.#queue.length < wanted) {
+      const payment = this.traffic.next();
+      if (payment === undefined) return;
+      this.#queue.push(payment);
+    }
+  }
+
+  /** Puts payments of coins that are mature by now at the head of the queue. */
+  #resume(daaScore: bigint): void {
+    const due = this.#postponed.filter(({ fromDaaScore }) => fromDaaScore <= daaScore);
+    this.#postponed = this.#postponed.filter(({ fromDaaScore }) => fromDaaScore > daaScore);
+    this.#queue.unshift(...due.map(({ payment }) => payment));
+  }
+
+  /** How many blocks a block is to be late by. */
+  #lateBlocks(): number {
+    if (this.#rounds % RED_EVERY_ROUNDS === 0) return RED_BLOCKS;
+    return this.random.chance(LATE) ? 1 + this.random.below(LATE_BLOCKS) : 0;
+  }
+
+  #takeLate({ all = false } = {}): MinedBlock[] {
+    const due = this.#late.filter(({ fromBlocks }) => all || fromBlocks <= this.blocks);
+    this.#late = this.#late.filter((entry) => !due.includes(entry));
+    return due.map(({ block }) => block);
+  }
+}

@@ -1,0 +1,153 @@
+/** Signed transactions of the load, with what a miner wants to know of them. */
+import {
+  computeMass,
+  type Covenant,
+  type Hash,
+  NATIVE_SUBNETWORK,
+  storageMass,
+  type Transaction,
+  transactionHash,
+  transactionId,
+  transientMass,
+} from '@kasgres/kaspa';
+import { blake2b } from '@noble/hashes/blake2.js';
+import type { Coin } from './coin.ts';
+import type { Owner } from './owner.ts';
+import { signingHashes, uint16, uint32, uint64 } from './signing-hash.ts';
+
+export interface Payout {
+  amount: bigint;
+  owner: Owner;
+  covenant?: Covenant;
+}
+
+/** What a transaction is to be; what is left out is empty, and the fee is what is not paid out. */
+export interface Plan {
+  version?: 0 | 1;
+  coins: Coin[];
+  payouts: Payout[];
+  payload?: Uint8Array;
+  lockTime?: bigint;
+  subnetworkId?: Uint8Array;
+  gas?: bigint;
+  sequence?: bigint;
+  /** Compute budget of each signed input of a version 1 transaction. The id leaves it out. */
+  computeBudget?: number;
+  /** Spoils the first signature: the transaction keeps its id and is not valid. */
+  broken?: boolean;
+}
+
+export interface Payment {
+  id: Hash;
+  hash: Hash;
+  transaction: Transaction;
+  /** What it was made from: signing it again gives the same id with other signatures. */
+  plan: Plan;
+  /** Coins that exist once it is accepted. */
+  makes: Coin[];
+  mass: Mass;
+}
+
+/** Grams, in the three dimensions that a block limits. */
+export interface Mass {
+  compute: bigint;
+  storage: bigint;
+  transient: bigint;
+}
+
+/** Enough for a signature under a script hash. */
+const COMPUTE_BUDGET = 12;
+const COVENANT_ID_KEY = Buffer.from('CovenantID');
+
+export function sign(plan: Plan): Payment {
+  const transaction = unsignedTransaction(plan);
+  const hashes = signingHashes(transaction, plan.coins);
+  for (const [index, input] of transaction.inputs.entries()) {
+    input.signatureScript = signatureScript(plan, index, hashes[index] ?? new Uint8Array());
+  }
+  const id = transactionId(transaction);
+  return {
+    id,
+    hash: transactionHash(transaction),
+    transaction,
+    plan,
+    makes: coinsOf(
+      id,
+      transaction,
+      plan.payouts.map(({ owner }) => owner),
+    ),
+    mass: {
+      compute: computeMass(transaction),
+      storage: transaction.storageMass,
+      transient: transientMass(transaction),
+    },
+  };
+}
+
+/** The coins that a transaction's outputs are to these owners; outputs of owners whom we do not know are none of ours. */
+export function coinsOf(id: Hash, { outputs }: Transaction, owners: readonly (Owner | undefined)[]): Coin[] {
+  return outputs.flatMap((output, index) => {
+    const owner = owners[index];
+    return owner === undefined ? [] : [{ outpoint: { transactionId: id, index }, output, owner }];
+  });
+}
+
+/** The id of a covenant that begins with this coin: it commits to the coin and to the outputs that carry the covenant. */
+export function covenantId(origin: Coin, outputs: { index: number; payout: Payout }[]): Hash {
+  const parts = outputs.flatMap(({ index, payout: { amount, owner } }) => {
+    const { version, script } = owner.scriptPublicKey;
+    return [uint32(index), uint64(amount), uint16(version), uint64(BigInt(script.length)), script];
+  });
+  const { transactionId, index } = origin.outpoint;
+  const bytes = Buffer.concat([transactionId, uint32(index), uint64(BigInt(outputs.length)), ...parts]);
+  return blake2b(bytes, { key: COVENANT_ID_KEY, dkLen: 32 });
+}
+
+function unsignedTransaction(plan: Plan): Transaction {
+  const version = plan.version ?? 0;
+  const outputs = plan.payouts.map(({ amount, owner, covenant }) => ({
+    amount,
+    scriptPublicKey: owner.scriptPublicKey,
+    covenant,
+  }));
+  return {
+    version,
+    inputs: plan.coins.map(({ outpoint, owner }) => ({
+      previousOutpoint: outpoint,
+      signatureScript: new Uint8Array(),
+      sequence: plan.sequence ?? 0n,
+      sigOpCount: version === 0 ? owner.sigOps : 0,
+      computeBudget: version === 0 ? 0 : (plan.computeBudget ?? COMPUTE_BUDGET),
+    })),
+    outputs,
+    lockTime: plan.lockTime ?? 0n,
+    subnetworkId: plan.subnetworkId ?? NATIVE_SUBNETWORK,
+    gas: plan.gas ?? 0n,
+    payload: plan.payload ?? new Uint8Array(),
+    storageMass: storageMass(
+      plan.coins.map(({ output }) => output),
+      outputs,
+    ),
+  };
+}
+
+function signatureScript({ coins, broken }: Plan, index: number, signingHash: Hash): Uint8Array {
+  const script = coins[index]?.owner.sign(signingHash) ?? new Uint8Array();
+  // The first byte pushes, the next 64 are the signature.
+  return broken === true && index === 0 ? script.map((byte, at) => (at === 10 ? byte ^ 1 : byte)) : script;
+}
+
+/** Just under what a block may hold. */
+const LIMITS: Mass = { compute: 490_000n, storage: 490_000n, transient: 980_000n };
+
+/** The first of these payments, as far as they fit into one block together. */
+export function fitting(payments: readonly Payment[]): Payment[] {
+  const used: Mass = { compute: 0n, storage: 0n, transient: 0n };
+  const full = payments.findIndex(({ mass }) => {
+    used.compute += mass.compute;
+    used.storage += mass.storage;
+    used.transient += mass.transient;
+    return used.compute > LIMITS.compute || used.storage > LIMITS.storage || used.transient > LIMITS.transient;
+  });
+  return payments.slice(0, full < 0 ? payments.length : full);
+}

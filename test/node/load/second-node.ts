@@ -1,0 +1,135 @@
+/**
+ * Real reorganisations of a chosen depth. A second node that has never heard of the first is given the same blocks; both mine, the second
+ * more; then its branch is handed to the first. What the second node mines is partly what the first has mined in another order, partly
+ * contradicts it, and partly leaves it to be accepted again when the first branch is merged.
+ */
+import { NodeClient, NodeRpcError, type protocol } from '@kasgres/node';
+import { Kaspad } from '../kaspad.ts';
+import type { Load } from './load.ts';
+import { Mining } from './mining.ts';
+import type { Payment } from './payment.ts';
+
+export interface Reorganisation {
+  removed: number;
+  added: number;
+}
+
+const PAYMENTS_PER_BLOCK = 2;
+const MOST_PAYMENTS = 80;
+
+export class SecondNode {
+  readonly #first: NodeClient;
+  readonly #second: NodeClient;
+  readonly #kaspad: Kaspad;
+  readonly #load: Load;
+  readonly #mining: Mining;
+  /** A block that both nodes have; all before it were handed over. */
+  #common = '';
+
+  private constructor(first: NodeClient, second: NodeClient, kaspad: Kaspad, load: Load) {
+    this.#first = first;
+    this.#second = second;
+    this.#kaspad = kaspad;
+    this.#load = load;
+    this.#mining = new Mining(second, load.random, load.wallet, load.traffic.miners);
+  }
+
+  static async start(first: NodeClient, load: Load): Promise<SecondNode> {
+    const kaspad = await Kaspad.start();
+    return new SecondNode(first, new NodeClient({ url: kaspad.url }), kaspad, load);
+  }
+
+  /**
+   * Takes `depth` blocks off the first node's chain.
+   * @param beforeHandOver runs while the first branch is the only one known
+   */
+  async reorganise(depth: number, beforeHandOver?: () => Promise<void>): Promise<Reorganisation> {
+    await this.#load.settle();
+    const fork = await handOver(this.#first, this.#second, this.#common);
+    if ((await this.#second.call('getSink', {})).sink !== fork)
+      throw new Error('the nodes do not agree before the fork');
+    this.#common = fork;
+
+    const payments = this.#load.takePayments(Math.min(MOST_PAYMENTS, depth * PAYMENTS_PER_BLOCK));
+    await mineChain(this.#load.mining, depth, payments);
+    await mineChain(this.#mining, depth + 2, payments.flatMap((payment) => this.#otherVersion(payment)).reverse());
+    await beforeHandOver?.();
+
+    const { sink } = await this.#first.call('getSink', {});
+    await handOver(this.#second, this.#first, fork);
+    const { removedChainBlockHashes, addedChainBlockHashes } = await this.#first.call('getVirtualChainFromBlock', {
+      startHash: sink,
+      includeAcceptedTransactionIds: false,
+    });
+    return { removed: removedChainBlockHashes.length, added: addedChainBlockHashes.length };
+  }
+
+  async stop(): Promise<void> {
+    await this.#second.close();
+    await this.#kaspad.stop();
+  }
+
+  #otherVersion(payment: Payment): Payment[] {
+    switch (this.#load.random.weighted([40, 25, 35])) {
+      case 0:
+        return [payment];
+      case 1:
+        return [this.#load.traffic.conflictOf(payment)];
+      default:
+        return [];
+    }
+  }
+}
+
+/** Blocks one upon the other, with these payments spread over them. */
+async function mineChain(mining: Mining, length: number, payments: readonly Payment[]): Promise<void> {
+  const perBlock = Math.ceil(payments.length / length);
+  for (let index = 0; index < length; index += 1) {
+    const templates = await mining.templates(1);
+    const share = payments.slice(index * perBlock, (index + 1) * perBlock);
+    await mining.handIn(templates.map((template) => mining.make(template, share)));
+  }
+}
+
+/**
+ * Gives one node all blocks that the other has from `lowHash` on.
+ * @returns the sink of the node that gave
+ */
+async function handOver(from: NodeClient, to: NodeClient, lowHash: string): Promise<string> {
+  const blocks = new Map<string, protocol.Block>();
+  const { sink } = await from.call('getSink', {});
+  let next = lowHash;
+  while (!blocks.has(sink)) {
+    const page = await from.call('getBlocks', { lowHash: next, includeBlocks: true, includeTransactions: true });
+    for (const [index, hash] of page.blockHashes.entries()) {
+      const block = page.blocks[index];
+      if (block !== undefined) blocks.set(hash, block);
+    }
+    next = page.blockHashes.at(-1) ?? sink;
+  }
+  let left = [...blocks.values()].filter(({ header }) => header !== undefined && header.parents.length > 0);
+  while (left.length > 0) {
+    const refused = await submitAll(to, left);
+    if (refused.length === left.length) throw new Error(`${left.length} blocks could not be handed over`);
+    left = refused;
+  }
+  return sink;
+}
+
+/**
+ * One after another: the node refuses what comes while its queue is full, and a block whose parents it does not have yet.
+ * @returns the blocks that were refused
+ */
+async function submitAll(node: NodeClient, blocks: readonly protocol.Block[]): Promise<protocol.Block[]> {
+  const refused: protocol.Block[] = [];
+  for (const block of blocks) {
+    try {
+      const { rejectReason } = await node.call('submitBlock', { block, allowNonDAABlocks: true });
+      if (rejectReason !== 0) refused.push(block);
+    } catch (error) {
+      if (!(error instanceof NodeRpcError)) throw error;
+      refused.push(block);
+    }
+  }
+  return refused;
+}
