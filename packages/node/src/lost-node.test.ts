@@ -1,0 +1,140 @@
+import { sleep } from '@kasgres/runtime';
+import { describe, expect, it, vi } from 'vitest';
+import { NodeProtocolError, NodeUnavailableError } from './errors.ts';
+import { encodeFrame } from './grpc-frames.ts';
+import { answerSink, FakeNode, type FakeStream } from './testing/fake-node.ts';
+import { connect, startNode } from './testing/with-fake-node.ts';
+
+/** What a node does instead of answering, and the error that the call fails with. */
+const faults: [string, (stream: FakeStream, node: FakeNode) => void, typeof Error, RegExp][] = [
+  ['resets the stream', (stream) => stream.reset(), NodeUnavailableError, /out of reach/],
+  ['ends the stream', (stream) => stream.http2Stream.end(), NodeUnavailableError, /it ended the stream/],
+  ['says goodbye', (_, node) => node.goAway(), NodeUnavailableError, /GOAWAY/],
+  ['cuts the connection', (_, node) => node.disconnectAll(), NodeUnavailableError, /out of reach/],
+  [
+    'cuts the connection in the middle of a message',
+    (stream, node) => {
+      stream.sendBytes(encodeFrame(Buffer.alloc(1_000)).subarray(0, 500));
+      setTimeout(() => node.disconnectAll(), 50);
+    },
+    NodeUnavailableError,
+    /out of reach/,
+  ],
+  [
+    'sends bytes that are no gRPC',
+    (stream) => stream.sendBytes(Buffer.from('HTTP/1.1 400 Bad Request')),
+    NodeProtocolError,
+    /no gRPC message/,
+  ],
+  [
+    'sends a message that is no protobuf',
+    (stream) => stream.sendMessage(Buffer.alloc(20, 0xff)),
+    NodeProtocolError,
+    /malformed message/,
+  ],
+  [
+    'compresses a message',
+    (stream) => stream.sendBytes(Buffer.of(1, 0, 0, 0, 1, 0)),
+    NodeProtocolError,
+    /compressed a message, which was not offered/,
+  ],
+];
+
+describe.each(faults)('when the node %s', (_, fault, errorClass, message) => {
+  it('calls under way fail, and the next one is answered on a new stream', async () => {
+    let faulty = true;
+    const node = await startNode((request, stream) => {
+      if (!faulty) return answerSink(request, stream);
+      faulty = false;
+      fault(stream, node);
+    });
+    const client = connect(node.url);
+    const error = await client.call('getSink', {}).catch((error: unknown) => error);
+    expect(error).toBeInstanceOf(errorClass);
+    expect(error).toMatchObject({ message: expect.stringMatching(message) as string });
+    await client.waitUntilConnected();
+    expect((await client.call('getSink', {})).sink).not.toBe('');
+    expect(node.streams).toHaveLength(2);
+  });
+});
+
+describe('a node that is away', () => {
+  it('makes calls fail at once, with the reason, once an attempt has failed', async () => {
+    const node = await startNode(answerSink);
+    const { url } = node;
+    await node.stop();
+    const client = connect(url, { maxPauseMs: 5_000 });
+    await expect(client.call('getSink', {})).rejects.toThrow(/ECONNREFUSED/);
+    const before = performance.now();
+    await expect(client.call('getSink', {})).rejects.toThrow(/ECONNREFUSED/);
+    expect(performance.now() - before).toBeLessThan(50);
+    expect(client.connected).toBe(false);
+  });
+
+  it('is found again when it is back, without anybody asking', async () => {
+    const node = await startNode(answerSink);
+    const client = connect(node.url);
+    await client.waitUntilConnected();
+    const { port } = node;
+    await node.stop();
+    await vi.waitFor(() => expect(client.connected).toBe(false));
+    await sleep(300);
+    await startNode(answerSink, port);
+    await client.waitUntilConnected({ signal: AbortSignal.timeout(5_000) });
+    expect((await client.call('getSink', {})).sink).not.toBe('');
+  });
+
+  it('ends waiting when the signal is aborted or the client is closed', async () => {
+    const node = await startNode(answerSink);
+    const { url } = node;
+    await node.stop();
+    const client = connect(url);
+    const abort = new AbortController();
+    const aborted = client.waitUntilConnected({ signal: abort.signal });
+    const closed = client.waitUntilConnected();
+    abort.abort(new Error('enough'));
+    await expect(aborted).rejects.toThrow('enough');
+    await Promise.all([expect(closed).rejects.toThrow(NodeUnavailableError), client.close()]);
+  });
+
+  it('is given up when it falls silent without a word', async () => {
+    const node = await startNode(() => undefined);
+    const client = connect(node.url, { heartbeatMs: 50 });
+    await client.waitUntilConnected();
+    const call = client.call('getSink', {});
+    await sleep(300);
+    expect(client.connected).toBe(true);
+    node.answersPings = false;
+    await expect(call).rejects.toThrow(/silent for 150 ms/);
+    expect(client.connected).toBe(false);
+  });
+
+  it('does not count as connected before it has answered', async () => {
+    const node = await startNode(answerSink);
+    node.answersPings = false;
+    const client = connect(node.url, { heartbeatMs: 50 });
+    await sleep(100);
+    expect(client.connected).toBe(false);
+    node.answersPings = true;
+    await client.waitUntilConnected({ signal: AbortSignal.timeout(5_000) });
+  });
+});
+
+it('a node that refuses the stream says why', async () => {
+  const node = await startNode((_, stream) => stream.refuse(8, 'full capacity'));
+  node.answersPings = false;
+  await expect(connect(node.url).call('getSink', {})).rejects.toThrow(
+    /it ended the stream with gRPC status 8: full capacity$/,
+  );
+});
+
+it('closing the client fails the calls under way, and it does not connect again', async () => {
+  const node = await startNode(() => undefined);
+  const client = connect(node.url);
+  const call = client.call('getSink', {});
+  await vi.waitFor(() => expect(node.requests).toHaveLength(1));
+  await Promise.all([expect(call).rejects.toThrow(new NodeUnavailableError('the client was closed')), client.close()]);
+  await sleep(500);
+  expect(node.streams).toHaveLength(1);
+  await expect(client.call('getSink', {})).rejects.toThrow(NodeUnavailableError);
+});

@@ -1,0 +1,105 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { Notification } from './calls.ts';
+import { NotifyCommand } from './generated/kaspad_pb.ts';
+import { type FakeStream, type KaspadRequest } from './testing/fake-node.ts';
+import { connect, startNode } from './testing/with-fake-node.ts';
+
+const daaScoreChanged = (virtualDaaScore: bigint) =>
+  ({ case: 'virtualDaaScoreChangedNotification', value: { virtualDaaScore } }) as const;
+
+/** Confirms every subscription. */
+function confirm({ id, payload }: KaspadRequest, stream: FakeStream): void {
+  stream.answer(id, { case: `${payload.case?.replace('Request', 'Response')}`, value: {} } as never);
+}
+
+/** The subscription requests in short: `notifyBlockAdded`, or with `stop` before it. */
+function asked(requests: readonly KaspadRequest[]): string[] {
+  return requests.map(({ payload }) => {
+    const { command } = payload.value as { command: NotifyCommand };
+    return `${command === NotifyCommand.NOTIFY_STOP ? 'stop ' : ''}${payload.case?.replace('Request', '')}`;
+  });
+}
+
+describe('a subscription', () => {
+  it('delivers what it asked for, and nothing else', async () => {
+    const node = await startNode(confirm);
+    const client = connect(node.url);
+    const onSubscribed = vi.fn<() => void>();
+    const received: Notification[] = [];
+    client.subscribe(['virtualDaaScoreChanged', 'newBlockTemplate'], (n) => received.push(n), { onSubscribed });
+    await vi.waitFor(() => expect(onSubscribed).toHaveBeenCalledTimes(1));
+    const [stream] = node.streams;
+    stream?.notify({ case: 'sinkBlueScoreChangedNotification', value: { sinkBlueScore: 1n } });
+    stream?.notify(daaScoreChanged(2n));
+    stream?.notify({ case: 'newBlockTemplateNotification', value: {} });
+    await vi.waitFor(() => expect(received).toHaveLength(2));
+    expect(received[0]).toMatchObject({ topic: 'virtualDaaScoreChanged', message: { virtualDaaScore: 2n } });
+    expect(received[1]).toMatchObject({ topic: 'newBlockTemplate' });
+    expect(asked(node.requests)).toEqual(['notifyVirtualDaaScoreChanged', 'notifyNewBlockTemplate']);
+  });
+
+  it('asks for accepted ids where they are wanted', async () => {
+    const node = await startNode(confirm);
+    const client = connect(node.url);
+    client.subscribe(['virtualChainChanged'], () => undefined, { includeAcceptedTransactionIds: true });
+    await vi.waitFor(() => expect(node.requests).toHaveLength(1));
+    expect(node.requests[0]?.payload.value).toMatchObject({ includeAcceptedTransactionIds: true });
+  });
+
+  it('is made again on each new stream, and its owner is told', async () => {
+    const node = await startNode(confirm);
+    const client = connect(node.url);
+    const onSubscribed = vi.fn<() => void>();
+    const received: Notification[] = [];
+    client.subscribe(['virtualDaaScoreChanged'], (n) => received.push(n), { onSubscribed });
+    await vi.waitFor(() => expect(onSubscribed).toHaveBeenCalledTimes(1));
+    node.disconnectAll();
+    await vi.waitFor(() => expect(onSubscribed).toHaveBeenCalledTimes(2), { timeout: 5_000 });
+    node.streams[1]?.notify(daaScoreChanged(7n));
+    await vi.waitFor(() => expect(received).toHaveLength(1));
+  });
+
+  it('that is not confirmed is tried again on a new stream', async () => {
+    const node = await startNode((request, stream) => {
+      if (node.streams.length > 1) confirm(request, stream);
+    });
+    const onSubscribed = vi.fn<() => void>();
+    connect(node.url, { deadlineMs: 100 }).subscribe(['blockAdded'], () => undefined, { onSubscribed });
+    await vi.waitFor(() => expect(onSubscribed).toHaveBeenCalledTimes(1), { timeout: 5_000 });
+    expect(node.streams).toHaveLength(2);
+  });
+
+  it('stops what nobody else wants when it is closed, by hand or by its signal', async () => {
+    const node = await startNode(confirm);
+    const client = connect(node.url);
+    await client.waitUntilConnected();
+    const abort = new AbortController();
+    client.subscribe(['blockAdded', 'newBlockTemplate'], () => undefined, { signal: abort.signal });
+    const other = client.subscribe(['blockAdded'], () => undefined);
+    abort.abort();
+    await vi.waitFor(() => expect(asked(node.requests)).toContain('stop notifyNewBlockTemplate'));
+    expect(asked(node.requests)).not.toContain('stop notifyBlockAdded');
+    other.close();
+    await vi.waitFor(() => expect(asked(node.requests)).toContain('stop notifyBlockAdded'));
+  });
+
+  it('survives a handler that throws', async () => {
+    const node = await startNode(confirm);
+    const client = connect(node.url);
+    const onSubscribed = vi.fn<() => void>();
+    const scores: bigint[] = [];
+    client.subscribe(
+      ['virtualDaaScoreChanged'],
+      (notification) => {
+        if (notification.topic === 'virtualDaaScoreChanged') scores.push(notification.message.virtualDaaScore);
+        throw new Error('a bug of its own');
+      },
+      { onSubscribed },
+    );
+    await vi.waitFor(() => expect(onSubscribed).toHaveBeenCalledTimes(1));
+    node.streams[0]?.notify(daaScoreChanged(1n));
+    node.streams[0]?.notify(daaScoreChanged(2n));
+    await vi.waitFor(() => expect(scores).toEqual([1n, 2n]));
+    expect(client.connected).toBe(true);
+  });
+});

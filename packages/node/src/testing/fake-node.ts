@@ -1,0 +1,131 @@
+/**
+ * A gRPC server that plays a node badly: a test decides for each request what comes back, down to the bytes. Pings are answered
+ * unless told otherwise.
+ */
+import { once } from 'node:events';
+import { constants, createServer, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import { create, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import { type KaspadRequest, KaspadRequestSchema, KaspadResponseSchema } from '../generated/kaspad_pb.ts';
+import { encodeFrame, FrameReader } from '../grpc-frames.ts';
+
+type ResponsePayload = NonNullable<MessageInitShape<typeof KaspadResponseSchema>['payload']>;
+export type OnRequest = (request: KaspadRequest, stream: FakeStream, node: FakeNode) => void;
+
+const FRAME_LIMIT = 2 ** 20;
+
+export type { KaspadRequest } from '../generated/kaspad_pb.ts';
+
+/** Answers getSink with a sink that names the request. */
+export function answerSink(request: KaspadRequest, stream: FakeStream): void {
+  stream.answer(request.id, { case: 'getSinkResponse', value: { sink: sinkOf(request) } });
+}
+
+export function sinkOf({ id }: KaspadRequest): string {
+  return `sink of request ${id}`;
+}
+
+export class FakeNode {
+  /** Requests of all streams, pings left out. */
+  readonly requests: KaspadRequest[] = [];
+  readonly streams: FakeStream[] = [];
+  answersPings = true;
+  readonly #server: Http2Server;
+  readonly #sessions = new Set<ServerHttp2Session>();
+
+  private constructor(server: Http2Server, onRequest: OnRequest) {
+    this.#server = server;
+    server.on('session', (session) => {
+      this.#sessions.add(session);
+      session.on('error', () => undefined);
+      session.on('close', () => this.#sessions.delete(session));
+    });
+    server.on('stream', (http2Stream) => {
+      const stream = new FakeStream(http2Stream);
+      this.streams.push(stream);
+      const frames = new FrameReader(FRAME_LIMIT, (message) => {
+        const request = fromBinary(KaspadRequestSchema, message);
+        if (request.payload.case === 'pingRequest') {
+          if (this.answersPings) stream.answer(request.id, { case: 'pingResponse', value: {} });
+          return;
+        }
+        this.requests.push(request);
+        stream.requests.push(request);
+        onRequest(request, stream, this);
+      });
+      http2Stream.on('data', (chunk: Buffer) => frames.push(chunk));
+      http2Stream.on('error', () => undefined);
+    });
+  }
+
+  static async start(onRequest: OnRequest, port = 0): Promise<FakeNode> {
+    const server = createServer();
+    const node = new FakeNode(server, onRequest);
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    return node;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  get url(): string {
+    return `grpc://127.0.0.1:${this.port}`;
+  }
+
+  /** Says goodbye on every connection, as a server does that is being stopped. */
+  goAway(): void {
+    for (const session of this.#sessions) session.goaway();
+  }
+
+  /** Cuts every connection. */
+  disconnectAll(): void {
+    for (const session of this.#sessions) session.destroy();
+  }
+
+  async stop(): Promise<void> {
+    this.#server.close();
+    this.disconnectAll();
+    if (this.#server.listening) await once(this.#server, 'close');
+  }
+}
+
+export class FakeStream {
+  readonly requests: KaspadRequest[] = [];
+  readonly http2Stream: ServerHttp2Stream;
+
+  constructor(http2Stream: ServerHttp2Stream) {
+    this.http2Stream = http2Stream;
+  }
+
+  answer(id: bigint, payload: ResponsePayload): void {
+    this.sendMessage(toBinary(KaspadResponseSchema, create(KaspadResponseSchema, { id, payload })));
+  }
+
+  notify(payload: ResponsePayload): void {
+    this.answer(0n, payload);
+  }
+
+  sendMessage(message: Uint8Array): void {
+    this.sendBytes(encodeFrame(message));
+  }
+
+  sendBytes(bytes: Uint8Array): void {
+    if (this.http2Stream.destroyed) return;
+    if (!this.http2Stream.headersSent) this.http2Stream.respond({ 'content-type': 'application/grpc' });
+    this.http2Stream.write(bytes);
+  }
+
+  reset(): void {
+    this.http2Stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+  }
+
+  /** What a server does that refuses a stream: headers, and no message. */
+  refuse(grpcStatus: number, message: string): void {
+    this.http2Stream.respond(
+      { 'content-type': 'application/grpc', 'grpc-status': grpcStatus, 'grpc-message': encodeURIComponent(message) },
+      { endStream: true },
+    );
+  }
+}
