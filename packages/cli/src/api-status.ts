@@ -1,0 +1,33 @@
+// `/v1/status` of a running API, as far as this command speaks of it.
+
+import { z } from 'zod';
+
+const apiStatus = z.object({
+  network: z.string().nullable(),
+  synced: z.boolean(),
+  sink: z.string().nullable(),
+  sinkBlueScore: z.string().nullable(),
+  nodeSinkBlueScore: z.string().nullable(),
+  lagSeconds: z.number().nullable(),
+  nodeConnected: z.boolean(),
+});
+
+export type ApiStatus = z.infer<typeof apiStatus>;
+
+const ANSWER_WITHIN_MS = 3_000;
+
+/** The answer, with the fields that this command knows; undefined while the API does not answer. */
+export async function findApiStatus(apiUrl: string): Promise<ApiStatus | undefined> {
+  try {
+    const answer = await fetch(`${apiUrl}/v1/status`, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
+    return answer.ok ? apiStatus.safeParse(await answer.json()).data : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Where a person on this machine reaches an API that listens on `host`. */
+export function apiUrlOf(host: string, port: number): string {
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+}

@@ -1,0 +1,132 @@
+// `kasgres keys`: the keys of the HTTP API. A key is shown once, when it is made, and alone, so that a script can take it.
+
+import { connect, createKey, DEFAULT_RATE_RU, type KeyRecord, listKeys, listUsage, revokeKey } from '@kasgres/database';
+import { FatalError } from '@kasgres/runtime';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { getDatabaseUrl } from '../addresses.ts';
+import { readCliEnv } from '../env.ts';
+import { textTable } from '../text-table.ts';
+
+type Kysely = ReturnType<typeof connect>['kysely'];
+
+interface CreateOptions {
+  rate: number;
+  window: number;
+  quota?: number;
+  period: 'day' | 'month';
+  expires?: Date;
+}
+
+export function keysCommand(): Command {
+  const keys = new Command('keys').description('make, list and revoke API keys, and see what they used');
+
+  keys
+    .command('create <name>')
+    .description('make a key and print it, and nothing else')
+    .option('--rate <ru>', 'request units that a window allows', positiveNumber, DEFAULT_RATE_RU)
+    .option('--window <seconds>', 'length of the window', positiveNumber, 1)
+    .option('--quota <ru>', 'request units that a period allows; no limit unless given', positiveNumber)
+    .addOption(new Option('--period <period>', 'of the quota').choices(['day', 'month']).default('day'))
+    .option('--expires <date>', 'when it ends by itself, such as 2030-01-31', futureDate)
+    .action((name: string, options: CreateOptions) => withDatabase((db) => create(db, name, options)));
+
+  keys
+    .command('list')
+    .description('every key ever made, without the key itself')
+    .action(() => withDatabase(list));
+
+  keys
+    .command('revoke <name-or-id>')
+    .description('end a key for good; a running API honours it within seconds')
+    .action((nameOrId: string) => withDatabase((db) => revoke(db, nameOrId)));
+
+  keys
+    .command('usage [name-or-id]')
+    .description('requests and request units by day (UTC), of one key or of all')
+    .action((nameOrId: string | undefined) => withDatabase((db) => printUsage(db, nameOrId)));
+
+  return keys;
+}
+
+async function withDatabase(run: (db: Kysely) => Promise<void>): Promise<void> {
+  const database = connect({ url: await getDatabaseUrl(readCliEnv()), max: 1, applicationName: 'kasgres keys' });
+  try {
+    await run(database.kysely);
+  } finally {
+    await database.close();
+  }
+}
+
+async function create(db: Kysely, name: string, options: CreateOptions): Promise<void> {
+  const { rate, window, quota, period, expires } = options;
+  const { key } = await createKey(db, {
+    name,
+    rateRu: rate,
+    windowSeconds: window,
+    quota: quota === undefined ? undefined : { ru: quota, period },
+    ...(expires !== undefined && { expiresAt: expires }),
+  });
+  print(key);
+}
+
+async function list(db: Kysely): Promise<void> {
+  const rows = (await listKeys(db)).map((key) => [
+    key.id,
+    key.name,
+    `${key.rateRu} RU / ${key.windowSeconds} s`,
+    key.quota === undefined ? '' : `${key.quota.ru} RU / ${key.quota.period}`,
+    stateOf(key),
+    key.createdAt,
+  ]);
+  print(textTable(['id', 'name', 'rate', 'quota', 'state', 'created'], rows));
+}
+
+async function revoke(db: Kysely, nameOrId: string): Promise<void> {
+  const candidates = await findKeys(db, nameOrId);
+  const inForce = candidates.filter((key) => key.revokedAt === undefined);
+  if (inForce.length > 1) {
+    const ids = inForce.map(({ id }) => String(id)).join(', ');
+    throw new FatalError(`Several keys are named ${nameOrId}. Revoke one by its id: ${ids}.`);
+  }
+  const [key] = inForce;
+  if (key === undefined || !(await revokeKey(db, key.id))) throw new FatalError(`${nameOrId} is revoked already.`);
+  print(`Revoked key ${key.id} (${key.name}).`);
+}
+
+async function printUsage(db: Kysely, nameOrId: string | undefined): Promise<void> {
+  const rows: unknown[][] = [];
+  for (const { id, name } of nameOrId === undefined ? await listKeys(db) : await findKeys(db, nameOrId)) {
+    for (const { day, requests, ru } of await listUsage(db, id)) rows.push([id, name, day, requests, ru]);
+  }
+  print(textTable(['id', 'name', 'day', 'requests', 'RU'], rows));
+}
+
+/** @throws {FatalError} when there is none */
+async function findKeys(db: Kysely, nameOrId: string): Promise<KeyRecord[]> {
+  const keys = await listKeys(db);
+  const found = keys.filter(({ id, name }) => name === nameOrId || String(id) === nameOrId);
+  if (found.length === 0) throw new FatalError(`There is no key ${nameOrId}. See: kasgres keys list`);
+  return found;
+}
+
+function stateOf({ revokedAt, expiresAt }: KeyRecord): string {
+  if (revokedAt !== undefined) return 'revoked';
+  if (expiresAt === undefined) return 'in force';
+  return expiresAt < new Date() ? 'expired' : `until ${expiresAt.toISOString()}`;
+}
+
+function positiveNumber(text: string): number {
+  const number = Number(text);
+  if (!(number > 0 && Number.isFinite(number))) throw new InvalidArgumentError('Expected a number above 0.');
+  return number;
+}
+
+function futureDate(text: string): Date {
+  const date = new Date(text);
+  if (!(date > new Date())) throw new InvalidArgumentError('Expected a date in the future, such as 2030-01-31.');
+  return date;
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}

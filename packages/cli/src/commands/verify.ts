@@ -1,0 +1,3 @@
+export async function runVerify(databaseUrl: string): Promise<number> {
+  return databaseUrl.length;
+}

@@ -1,0 +1,37 @@
+// The environment of the `kasgres` command. The programs that it starts read their own (packages/indexer, packages/api).
+
+import { LOG_LEVELS, readEnv } from '@kasgres/runtime';
+import { z } from 'zod';
+
+const port = z.coerce.number().int().min(1).max(65_535);
+
+export const cliEnvSchema = z.object({
+  NODE_URL: z
+    .url({ protocol: /^grpc$/ })
+    .optional()
+    .describe('gRPC address of the node, such as `grpc://127.0.0.1:16110`. Unset: `start` brings a simulated node'),
+  DATABASE_URL: z
+    .url({ protocol: /^postgres(ql)?$/ })
+    .optional()
+    .describe('Address of Postgres 15 or newer. Unset: `start` brings an embedded one'),
+  HOST: z.string().default('127.0.0.1').describe('Address where the API listens'),
+  PORT: port.default(3000).describe('Port where the API listens'),
+  METRICS_PORT: port
+    .max(65_534)
+    .optional()
+    .describe(
+      'Port of the metrics and probes of the API; `start` gives the indexer the next one. Unset: `start` picks free ones',
+    ),
+  DATA_DIR: z
+    .string()
+    .default('./data')
+    .describe('Where `start` keeps embedded Postgres, the simulated chain, the demo key and logs'),
+  LOG_LEVEL: z.enum(LOG_LEVELS).default('info').describe('Least important log lines to write'),
+});
+
+export type CliEnv = z.infer<typeof cliEnvSchema>;
+
+/** @throws {EnvError} */
+export function readCliEnv(): CliEnv {
+  return readEnv(cliEnvSchema, process.env);
+}

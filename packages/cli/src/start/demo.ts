@@ -1,0 +1,48 @@
+// The demo's own things: a key that a person finds again at every start, and the tags that the simulated node gives some of
+// its addresses.
+
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { connect, createKey, findKey, hashKey, type Tag, upsertTags } from '@kasgres/database';
+import { z } from 'zod';
+import type { DataDir } from '../data-dir.ts';
+import { writePrivateFile } from '../private-file.ts';
+
+const demoFile = z.object({
+  tags: z.array(z.object({ address: z.string(), name: z.string(), link: z.string(), labels: z.array(z.string()) })),
+});
+
+export interface Demo {
+  tags: Tag[];
+}
+
+/** What the simulated node wrote about its chain. */
+export async function readDemo(dataDir: DataDir): Promise<Demo> {
+  return demoFile.parse(JSON.parse(await readFile(join(dataDir.node, 'demo.json'), 'utf8')));
+}
+
+/**
+ * Writes the demo's tags and returns its key: the one in DATA_DIR/demo-key while it is in force in this database, else a new
+ * one, which is then kept there.
+ */
+export async function prepareDatabase(databaseUrl: string, dataDir: DataDir, demo: Demo | undefined): Promise<string> {
+  const database = connect({ url: databaseUrl, max: 1, applicationName: 'kasgres start' });
+  try {
+    if (demo !== undefined) await upsertTags(database.kysely, demo.tags);
+    const kept = await findKeptKey(dataDir);
+    if (kept !== undefined && (await findKey(database.kysely, hashKey(kept))) !== undefined) return kept;
+    const { key } = await createKey(database.kysely, { name: 'demo' });
+    writePrivateFile(dataDir.demoKeyFile, `${key}\n`);
+    return key;
+  } finally {
+    await database.close();
+  }
+}
+
+async function findKeptKey(dataDir: DataDir): Promise<string | undefined> {
+  try {
+    return (await readFile(dataDir.demoKeyFile, 'utf8')).trim();
+  } catch {
+    return undefined;
+  }
+}

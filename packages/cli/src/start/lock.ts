@@ -1,0 +1,105 @@
+// One start at a time on a DATA_DIR. A process id alone cannot tell whether the holder of a lock still lives (ids are given
+// again, in a container at once), so the holder listens on a local port and answers with the token that the lock file names.
+// A lock whose holder does not answer is stale and is taken over.
+
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
+import { z } from 'zod';
+import { FatalError } from '@kasgres/runtime';
+
+const ANSWER_WITHIN_MS = 2_000;
+const ATTEMPTS = 5;
+
+const lockFile = z.object({ processId: z.number(), port: z.number(), token: z.string() });
+type Lock = z.infer<typeof lockFile>;
+
+export interface HeldLock {
+  release: () => Promise<void>;
+}
+
+/** Takes the lock, or fails in words while another start holds it. */
+export async function takeLock(path: string, dataDir: string): Promise<HeldLock> {
+  const token = randomUUID();
+  const server = createServer((socket) => {
+    socket.on('error', () => socket.destroy());
+    socket.end(token);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  server.unref();
+
+  const own: Lock = { processId: process.pid, port: (server.address() as AddressInfo).port, token };
+  const draft = `${path}.${token}`;
+  await writeFile(draft, JSON.stringify(own), { mode: 0o600 });
+  try {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      if (await linkIfAbsent(draft, path)) return { release: () => release(server, path, token) };
+      const other = await readLock(path);
+      if (other !== undefined && (await isAlive(other))) {
+        throw new FatalError(
+          `Kasgres already runs on ${dataDir} (process ${other.processId}). Stop it first, or set DATA_DIR and PORT for a second one.`,
+        );
+      }
+      await setAside(path, other, draft);
+    }
+    throw new FatalError(`Cannot take the lock ${path}: other starts keep taking it.`);
+  } catch (error) {
+    server.close();
+    throw error;
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+/** A link is made in one step, with its content, or not at all. */
+async function linkIfAbsent(draft: string, path: string): Promise<boolean> {
+  try {
+    await link(draft, path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+async function readLock(path: string): Promise<Lock | undefined> {
+  try {
+    return lockFile.safeParse(JSON.parse(await readFile(path, 'utf8'))).data;
+  } catch {
+    return undefined;
+  }
+}
+
+async function isAlive(lock: Lock): Promise<boolean> {
+  const socket = connect({ host: '127.0.0.1', port: lock.port, timeout: ANSWER_WITHIN_MS });
+  socket.on('timeout', () => socket.destroy());
+  try {
+    let answer = '';
+    for await (const chunk of socket) answer += String(chunk);
+    return answer === lock.token;
+  } catch {
+    return false;
+  }
+}
+
+/** Removes a stale lock, unless another start has put its own there in the meantime: then that one goes back. */
+async function setAside(path: string, stale: Lock | undefined, draft: string): Promise<void> {
+  const aside = `${draft}.stale`;
+  try {
+    await rename(path, aside);
+    const moved = await readLock(aside);
+    if (moved !== undefined && moved.token !== stale?.token) await linkIfAbsent(aside, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  } finally {
+    await rm(aside, { force: true });
+  }
+}
+
+async function release(server: Server, path: string, token: string): Promise<void> {
+  server.close();
+  if ((await readLock(path))?.token === token) await rm(path, { force: true });
+}

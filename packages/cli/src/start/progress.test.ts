@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import type { ApiStatus } from '../api-status.ts';
+import { progressLine } from './progress.ts';
+
+const status: ApiStatus = {
+  network: 'testnet-10',
+  synced: false,
+  sink: null,
+  sinkBlueScore: '250000',
+  nodeSinkBlueScore: '1000000',
+  lagSeconds: 75_000,
+  nodeConnected: true,
+};
+
+test('says how far, how fast and how long yet', () => {
+  expect(progressLine(status, 2_500)).toBe(
+    'Catching up: 250,000 of 1,000,000 blocks (25.0 %), 2,500 blocks/s, about 5 min left.',
+  );
+});
+
+test('says no rate before it knows one', () => {
+  expect(progressLine({ ...status, sinkBlueScore: null }, 0)).toBe('Catching up: 0 of 1,000,000 blocks (0.0 %).');
+});
+
+test('says when the node is away', () => {
+  expect(progressLine({ ...status, nodeSinkBlueScore: null }, 0)).toBe('Waiting for the node.');
+});

@@ -1,0 +1,116 @@
+// `kasgres start`: everything that is needed, from nothing. What NODE_URL and DATABASE_URL do not name is brought along: a
+// simulated node, an embedded Postgres. The programs are processes of their own (supervised-program.ts); this one starts
+// them in order, restarts what may be restarted, tells a person how it goes, and ends them in the opposite order.
+
+import { isDatabaseUnavailable, migrate } from '@kasgres/database';
+import { FatalError, isAbortError, Shutdown } from '@kasgres/runtime';
+import { apiUrlOf } from '../api-status.ts';
+import { makeDataDir } from '../data-dir.ts';
+import type { DataDir } from '../data-dir.ts';
+import type { CliEnv } from '../env.ts';
+import { programPaths } from '../programs.ts';
+import { findRuntimeFile, writeRuntimeFile } from '../runtime-file.ts';
+import { watchStopRequests } from '../stop-requests.ts';
+import { commandInShell, greetingLines } from './greeting.ts';
+import { prepareDatabase, readDemo } from './demo.ts';
+import { KeptPostgres } from './kept-postgres.ts';
+import { takeLock } from './lock.ts';
+import { choosePorts } from './ports.ts';
+import type { Ports } from './ports.ts';
+import { followIndex, waitUntilUsable } from './progress.ts';
+import { startSimulatedNode } from './simulated-node.ts';
+import { Supervisor } from './supervisor.ts';
+import { waitForProcessesToEnd } from './wait-for-processes.ts';
+
+/** Runs until it is asked to end, or until a program cannot go on. Returns the exit code. */
+export async function start(env: CliEnv): Promise<number> {
+  const requests = watchStopRequests();
+  const dataDir = await makeDataDir(env.DATA_DIR);
+  const shutdown = new Shutdown();
+  const lock = await takeLock(dataDir.lockFile, dataDir.path);
+  shutdown.add('the lock', () => lock.release());
+  const supervisor = new Supervisor(dataDir.logs, say);
+  requests.clean.addEventListener('abort', () => say('Ending. Once more ends it at once.'));
+  requests.atOnce.addEventListener('abort', () => endAtOnce(supervisor));
+  const signal = AbortSignal.any([requests.clean, supervisor.hopeless]);
+  let exitCode = 0;
+  try {
+    await run(env, dataDir, supervisor, shutdown, signal);
+  } catch (error) {
+    const reason: unknown = signal.aborted ? signal.reason : error;
+    if (!isAbortError(reason)) {
+      process.stderr.write(`${wordsFor(reason)}\n`);
+      exitCode = 1;
+    }
+  }
+  const problems = await shutdown.close();
+  for (const { name, error } of problems) process.stderr.write(`Could not end ${name}: ${wordsFor(error)}\n`);
+  if (exitCode === 0) say('Ended.');
+  return exitCode;
+}
+
+async function run(
+  env: CliEnv,
+  dataDir: DataDir,
+  supervisor: Supervisor,
+  shutdown: Shutdown,
+  signal: AbortSignal,
+): Promise<void> {
+  await waitForProcessesToEnd((await findRuntimeFile(dataDir))?.processIds ?? [], signal);
+  const ports = await choosePorts(env);
+  const apiUrl = apiUrlOf(env.HOST, env.PORT);
+
+  say(`Starting Kasgres on ${dataDir.path}.`);
+  const postgres = env.DATABASE_URL === undefined ? new KeptPostgres(dataDir.postgres, ports.postgres, say) : undefined;
+  if (postgres !== undefined) shutdown.add('Postgres', () => postgres.stop());
+  shutdown.add('the programs', () => supervisor.stop());
+  const [databaseUrl, nodeUrl] = await Promise.all([
+    env.DATABASE_URL ?? postgres?.url ?? '',
+    env.NODE_URL ?? startSimulatedNode(supervisor, dataDir, ports.node, signal),
+  ]);
+  supervisor.onProcess = () =>
+    writeRuntimeFile(dataDir, { nodeUrl, databaseUrl, apiUrl, processIds: supervisor.processIds() });
+
+  await migrate(databaseUrl);
+  const demo = env.NODE_URL === undefined ? await readDemo(dataDir) : undefined;
+  const isReal = env.NODE_URL !== undefined && env.DATABASE_URL !== undefined;
+  const apiKey = isReal ? undefined : await prepareDatabase(databaseUrl, dataDir, demo);
+  signal.throwIfAborted();
+
+  startPrograms(env, supervisor, ports, nodeUrl, databaseUrl);
+  // A simulated chain is short: better to wait until every question has an answer. A real one takes its time.
+  const status = await waitUntilUsable(apiUrl, say, { everything: demo !== undefined }, signal);
+  const command = commandInShell(env);
+  for (const line of greetingLines({ apiUrl, status, command, logs: dataDir.logs, apiKey, demo })) say(line);
+  await followIndex(apiUrl, say, status, signal);
+}
+
+function startPrograms(env: CliEnv, supervisor: Supervisor, ports: Ports, nodeUrl: string, databaseUrl: string): void {
+  const shared = { NODE_URL: nodeUrl, DATABASE_URL: databaseUrl, LOG_LEVEL: env.LOG_LEVEL };
+  supervisor.start({
+    name: 'indexer',
+    path: programPaths.indexer,
+    env: { ...shared, METRICS_PORT: String(ports.indexerMetrics) },
+  });
+  supervisor.start({
+    name: 'api',
+    path: programPaths.api,
+    env: { ...shared, HOST: env.HOST, PORT: String(env.PORT), METRICS_PORT: String(ports.apiMetrics) },
+  });
+}
+
+/** Postgres ends by itself when this process is gone. */
+function endAtOnce(supervisor: Supervisor): void {
+  supervisor.endAtOnce();
+  process.exit(130);
+}
+
+/** What a person can put right is told in words, a bug with its stack. */
+function wordsFor(error: unknown): string {
+  if (error instanceof FatalError || isDatabaseUnavailable(error)) return (error as Error).message;
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

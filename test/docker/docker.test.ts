@@ -1,0 +1,183 @@
+/**
+ * The image and the composition, on machines where no Docker engine runs: both files are read as Docker would read them, what
+ * they refer to must exist, and the steps of the image are done in an empty folder outside the repository, by the file's own
+ * commands. What this cannot show: that the base images have what is expected of them, and that kaspad's stage builds (its
+ * `cargo install` takes half an hour).
+ */
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { cp, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { copyIntoImage, filesOf, listBuildContext } from './build-context.ts';
+import { parseCopy, parseDockerfile } from './dockerfile.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const stages = parseDockerfile(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'));
+const context = listBuildContext(ROOT);
+const runFile = promisify(execFile);
+
+interface Service {
+  image?: string;
+  build?: { context: string; target: string };
+  command?: string | string[];
+  environment?: Record<string, string>;
+  depends_on?: Record<string, { condition: string }>;
+  healthcheck?: { test: string[] };
+  volumes?: string[];
+  profiles?: string[];
+}
+
+const composeText = readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8');
+const compose = parse(composeText, { merge: true }) as {
+  services: Record<string, Service>;
+  volumes: Record<string, null>;
+};
+const services = Object.entries(compose.services);
+
+describe('Dockerfile', () => {
+  const copies = stages.flatMap((stage) =>
+    stage.instructions
+      .filter(({ name }) => name === 'COPY')
+      .map(({ text }) => ({ stage: stage.name, copy: parseCopy(text) })),
+  );
+
+  test.each(copies)('stage $stage: COPY $copy.sources finds what it copies', ({ copy: { from, sources } }) => {
+    if (from !== undefined) {
+      expect(stages.map(({ name }) => name)).toContain(from);
+    } else {
+      for (const source of sources) expect(filesOf(source, context), source).not.toEqual([]);
+    }
+  });
+
+  test('brings the package.json of every workspace before it installs packages', () => {
+    const { workspaces } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { workspaces: string[] };
+    const copied = copies.filter(({ stage }) => stage === 'dependencies').flatMap(({ copy }) => copy.sources);
+    for (const workspace of workspaces) expect(copied).toContain(`${workspace}/package.json`);
+  });
+
+  test('ends in an image that does not run as root', () => {
+    expect(stages.at(-1)?.instructions.find(({ name }) => name === 'USER')?.text).toBe('node');
+  });
+
+  test('starts from the Node that the workspace pins', () => {
+    const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+      dependencies: { node: string };
+    };
+    expect(stages.at(-1)?.from).toMatch(new RegExp(`^node:${dependencies.node.split('.')[0]}-`));
+  });
+
+  test('keeps secrets, history, data and tests out of the image', () => {
+    for (const file of ['.git/HEAD', '.env', 'data/demo-key']) expect(context).not.toContain(file);
+    expect(context.filter((file) => file.endsWith('.test.ts'))).toEqual([]);
+  });
+});
+
+describe('docker-compose.yml', () => {
+  test('runs Postgres, the migrations, the indexer and the API, and by profile a node', () => {
+    expect(Object.keys(compose.services).sort()).toEqual(['api', 'indexer', 'kaspad', 'migrate', 'postgres']);
+    expect(services.filter(([, { profiles }]) => profiles !== undefined).map(([name]) => name)).toEqual(['kaspad']);
+  });
+
+  test.each(services)('%s: what it builds, waits for and keeps is there', (_, service) => {
+    if (service.build !== undefined) {
+      expect(service.build.context).toBe('.');
+      expect(stages.map(({ name }) => name)).toContain(service.build.target);
+    } else {
+      expect(service.image).toMatch(/:[^:]*\d/);
+    }
+    for (const [name, { condition }] of Object.entries(service.depends_on ?? {})) {
+      expect(compose.services).toHaveProperty(name);
+      if (condition === 'service_healthy') expect(compose.services[name]).toHaveProperty('healthcheck');
+    }
+    for (const volume of service.volumes ?? []) expect(compose.volumes).toHaveProperty(volume.split(':')[0] ?? '');
+  });
+
+  test('every long-running service has a healthcheck', () => {
+    const without = services.filter(([, { healthcheck }]) => healthcheck === undefined).map(([name]) => name);
+    expect(without).toEqual(['migrate']);
+  });
+
+  test('.env.example explains every setting, and no other', () => {
+    const used = new Set([...composeText.matchAll(/\$\{(\w+)/g)].map(([, name]) => name));
+    const explained = [...readFileSync(join(ROOT, '.env.example'), 'utf8').matchAll(/^(\w+)=/gm)].map(
+      ([, name]) => name,
+    );
+    expect(new Set(explained)).toEqual(used);
+  });
+});
+
+describe("the image's own commands in an empty folder", () => {
+  let image: string;
+  const folders: Record<string, string> = {};
+
+  beforeAll(async () => {
+    image = await realpath(await mkdtemp(join(tmpdir(), 'kasgres-image-')));
+    for (const name of ['dependencies', 'kasgres']) folders[name] = await buildStage(name);
+  }, 600_000);
+
+  afterAll(async () => {
+    await rm(image, { recursive: true, force: true });
+  });
+
+  /** Does the stage's WORKDIR, COPY and RUN. Its folder /app is a folder here. */
+  async function buildStage(name: string): Promise<string> {
+    const stage = stages.find((stage) => stage.name === name);
+    if (stage === undefined) throw new Error(`no stage ${name}`);
+    const inImage = (path: string): string =>
+      path.startsWith('/')
+        ? join(image, name, path)
+        : `${join(image, name, 'app', path)}${path.endsWith('/') ? '/' : ''}`;
+    for (const { name: instruction, text } of stage.instructions) {
+      if (instruction === 'COPY') {
+        const { from, sources, target } = parseCopy(text);
+        if (from === undefined) await copyIntoImage(ROOT, context, sources, inImage(target));
+        else
+          await cp(join(image, from, sources[0] ?? ''), inImage(target), { recursive: true, verbatimSymlinks: true });
+      } else if (instruction === 'RUN') {
+        await runFile('sh', ['-c', text], { cwd: inImage('.'), env: commandEnv(), maxBuffer: 2 ** 26 });
+      }
+    }
+    return inImage('.');
+  }
+
+  test('installs packages for all that runs, and none for tests and tools', () => {
+    const folder = folders['kasgres'] ?? '';
+    expect(existsSync(join(folder, 'node_modules/fastify'))).toBe(true);
+    expect(existsSync(join(folder, 'node_modules/vitest'))).toBe(false);
+  });
+
+  const entrypoint = JSON.parse(
+    stages.at(-1)?.instructions.find(({ name }) => name === 'ENTRYPOINT')?.text ?? '[]',
+  ) as string[];
+  const commands = services
+    .filter(([, { build }]) => build?.target === 'kasgres')
+    .map(([name, { command }]) => ({ name, command: [command ?? []].flat() }));
+
+  test.each([{ name: 'the default', command: [] }, ...commands])(
+    '$name starts: $command --help',
+    async ({ command }) => {
+      const [program, ...parameters] = [...entrypoint, ...command, '--help'];
+      const { stdout } = await runFile(program, parameters, { cwd: folders['kasgres'] ?? '', env: commandEnv() });
+      expect(stdout).toContain(['Usage: kasgres', ...command].join(' '));
+    },
+  );
+
+  test.each(['indexer', 'api'])('%s loads all its code, then says what it lacks', async (program) => {
+    const parameters = [...entrypoint.slice(1), program];
+    const run = runFile(entrypoint[0] ?? '', parameters, { cwd: folders['kasgres'] ?? '', env: commandEnv() });
+    await expect(run).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('DATABASE_URL: is not set') as string,
+    });
+  });
+});
+
+/** The environment of a fresh image: ours without what would point a program at a database or a node. */
+function commandEnv(): NodeJS.ProcessEnv {
+  const { NODE_URL: _, DATABASE_URL: __, NODE_ENV: ___, ...env } = process.env;
+  return { ...env, npm_config_prefer_offline: 'true' };
+}
