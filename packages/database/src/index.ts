@@ -9,7 +9,22 @@ export {
 } from './embedded/embedded-postgres.ts';
 export { EmbeddedPostgresUnavailableError } from './embedded/errors.ts';
 export { isDatabaseUnavailable, isRetryableDatabaseError, SchemaError } from './errors.ts';
+export {
+  type ApiKey,
+  createKey,
+  DEFAULT_RATE_RU,
+  findKey,
+  hashKey,
+  type KeyLimits,
+  type KeyRecord,
+  listKeys,
+  type NewKey,
+  type QuotaPeriod,
+  revokeKey,
+} from './keys.ts';
 export { checkSchema, type MigrateOptions, migrate } from './migrate.ts';
 export { packParents, unpackParents } from './packed-parents.ts';
+export { findClusterTag, findOwnTag, type OwnerTag, type Tag, upsertTags } from './tags.ts';
 export { createTestDatabase, type TestDatabase, type TestDatabaseOptions } from './testing/test-database.ts';
 export { createMigratedDatabase, startTestServer, type TestServer } from './testing/test-server.ts';
+export { addUsage, type KeyUsage, listUsage } from './usage.ts';

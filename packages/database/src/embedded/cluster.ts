@@ -1,7 +1,7 @@
 /**
  * A cluster on disk: a directory with Postgres's `data` and the `password` of its superuser (mode 0600). Its place is
- * `DATA_DIR/postgres`. Where the account of Postgres cannot get there, because only root may enter, the cluster is in
- * root's shared directory and `DATA_DIR/postgres` is a symbolic link to it.
+ * `cluster` in the directory that the caller gives. Where the account of Postgres cannot get there, because only root may
+ * enter, the cluster is in root's shared directory and `cluster` is a symbolic link to it.
  *
  * It is made aside and then renamed (or linked) into place, so that it is there whole or not at all, and of two starts that
  * race one wins and the other uses what it made.
@@ -26,9 +26,9 @@ export interface Cluster {
   password: string;
 }
 
-/** The cluster of a DATA_DIR when it has one. `realpath`, since a postmaster is recognised by where its files really are. */
+/** The cluster of a directory when it has one. `realpath`, since a postmaster is recognised by where its files really are. */
 export async function findClusterDirectory(parent: string): Promise<string | undefined> {
-  const path = join(parent, 'postgres');
+  const path = join(parent, 'cluster');
   if ((await lstat(path).catch(() => undefined)) === undefined) return undefined;
   try {
     return await realpath(path);
@@ -39,14 +39,14 @@ export async function findClusterDirectory(parent: string): Promise<string | und
   }
 }
 
-/** Makes the cluster of a DATA_DIR. */
+/** Makes the cluster of a directory and returns where it really is. */
 export async function createCluster(
   parent: string,
   binaries: Binaries,
   account: Account,
   settings: Readonly<Record<string, string>>,
 ): Promise<string> {
-  const path = join(parent, 'postgres');
+  const path = join(parent, 'cluster');
   const aside = await makeReachableDirectory(parent, account);
   try {
     await initializeCluster(aside.directory, binaries, account, settings);
@@ -111,7 +111,7 @@ async function makeReachableDirectory(
   account: Account,
 ): Promise<{ directory: string; isShared: boolean }> {
   await mkdir(parent, { recursive: true });
-  const directory = await mkdtemp(join(parent, '.postgres-'));
+  const directory = await mkdtemp(join(parent, '.cluster-'));
   if (account === undefined || (await giveTo(directory, account))) return { directory, isShared: false };
   await rm(directory, { recursive: true });
 

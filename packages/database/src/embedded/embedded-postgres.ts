@@ -3,7 +3,7 @@
  * thrown away at the end. It listens on 127.0.0.1 with a generated password, since other users of the machine can reach the
  * loopback too.
  */
-import { chown, mkdir, mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
+import { chown, mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -32,7 +32,7 @@ const READY_MS = 600_000;
 const ATTEMPTS = 5;
 
 export interface EmbeddedPostgresOptions {
-  /** Our DATA_DIR: the cluster is `postgres` in it, its log `logs/postgres.log`. Made where missing. */
+  /** Has the cluster in it and Postgres's log, `postgres.log`. Made where missing. */
   dataDir: string;
   /** A free one by default. */
   port?: number;
@@ -42,7 +42,7 @@ export interface EmbeddedPostgres {
   /** With user and password, of the database `kasgres`. */
   url: string;
   port: number;
-  /** Where the data really is: outside DATA_DIR where only root may enter that. */
+  /** Where the cluster really is: outside `dataDir` where only root may enter that. */
   directory: string;
   /** Resolves with the exit code when Postgres has ended, whoever ended it. */
   exited: Promise<number | undefined>;
@@ -50,7 +50,7 @@ export interface EmbeddedPostgres {
 }
 
 /**
- * Starts the Postgres of a DATA_DIR, with the data of its last start.
+ * Starts the Postgres of a directory, with the data of its last start.
  * @throws {EmbeddedPostgresUnavailableError} when none can run here
  * @throws {FatalError} when it is in use already, or belongs to another user
  */
@@ -61,14 +61,12 @@ export async function startEmbeddedPostgres({ dataDir, port }: EmbeddedPostgresO
   const account = await chooseAccount(existing);
   const binaries = await findBinaries(account);
   const directory = existing ?? (await createCluster(parent, binaries, account, INDEXER_SETTINGS));
-  const logs = join(parent, 'logs');
-  await mkdir(logs, { recursive: true });
   return await start({
     cluster: await readCluster(directory),
     binaries,
     account,
     port,
-    logFile: join(logs, 'postgres.log'),
+    logFile: join(parent, 'postgres.log'),
   });
 }
 

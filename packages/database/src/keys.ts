@@ -1,0 +1,116 @@
+/**
+ * Keys of the HTTP API. A key is shown once, when it is made; the database has its SHA-256 alone. A key carries 256 random
+ * bits, so nothing slower than SHA-256 is needed to make its hash useless.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { type Kysely, type Selectable, sql } from 'kysely';
+import type { Database } from './connect.ts';
+
+export type QuotaPeriod = 'day' | 'month';
+
+export interface KeyLimits {
+  /** Request units that a window allows. */
+  rateRu: number;
+  windowSeconds: number;
+  /** Request units that a day or month (UTC) allows. */
+  quota: { ru: number; period: QuotaPeriod } | undefined;
+}
+
+/** A key that is in force. */
+export interface ApiKey extends KeyLimits {
+  id: bigint;
+  name: string;
+}
+
+/** A key as its keeper sees it. */
+export interface KeyRecord extends ApiKey {
+  createdAt: Date;
+  expiresAt: Date | undefined;
+  revokedAt: Date | undefined;
+}
+
+export interface NewKey extends Partial<KeyLimits> {
+  name: string;
+  expiresAt?: Date;
+}
+
+export const DEFAULT_RATE_RU = 500;
+
+/** `kdp_` and 64 hex digits. */
+export function generateKey(): string {
+  return `kdp_${randomBytes(32).toString('hex')}`;
+}
+
+/** What is stored of a key, 32 bytes. */
+export function hashKey(key: string): Buffer {
+  return createHash('sha256').update(key).digest();
+}
+
+/** Makes a key and returns it: the only time that it can be read. */
+export async function createKey(db: Kysely<Database>, newKey: NewKey): Promise<{ id: bigint; key: string }> {
+  const key = generateKey();
+  const { id } = await db
+    .insertInto('api_keys')
+    .values({
+      name: newKey.name,
+      key_hash: hashKey(key),
+      rate_ru: newKey.rateRu ?? DEFAULT_RATE_RU,
+      window_seconds: newKey.windowSeconds ?? 1,
+      quota_ru: newKey.quota?.ru ?? null,
+      quota_period: newKey.quota?.period ?? null,
+      expires_at: newKey.expiresAt ?? null,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  return { id, key };
+}
+
+/** The key with this hash, unless it was revoked or has expired. */
+export async function findKey(db: Kysely<Database>, keyHash: Uint8Array): Promise<ApiKey | undefined> {
+  const row = await db
+    .selectFrom('api_keys')
+    .selectAll()
+    .where('key_hash', '=', Buffer.from(keyHash))
+    .where('revoked_at', 'is', null)
+    .where(sql<boolean>`coalesce(expires_at > now(), true)`)
+    .executeTakeFirst();
+  return row === undefined ? undefined : toApiKey(row);
+}
+
+/** Every key ever made, oldest first. */
+export async function listKeys(db: Kysely<Database>): Promise<KeyRecord[]> {
+  const rows = await db.selectFrom('api_keys').selectAll().orderBy('id').execute();
+  return rows.map(toKeyRecord);
+}
+
+/** Ends a key for good. False when there is none of this id in force. */
+export async function revokeKey(db: Kysely<Database>, id: bigint): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('api_keys')
+    .set({ revoked_at: sql<Date>`now()` })
+    .where('id', '=', id)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+type KeyRow = Selectable<Database['api_keys']>;
+
+function toKeyRecord(row: KeyRow): KeyRecord {
+  return {
+    ...toApiKey(row),
+    createdAt: row.created_at,
+    expiresAt: row.expires_at ?? undefined,
+    revokedAt: row.revoked_at ?? undefined,
+  };
+}
+
+function toApiKey(row: KeyRow): ApiKey {
+  return {
+    id: row.id,
+    name: row.name,
+    rateRu: Number(row.rate_ru),
+    windowSeconds: row.window_seconds,
+    quota: row.quota_ru === null ? undefined : { ru: Number(row.quota_ru), period: row.quota_period as QuotaPeriod },
+  };
+}

@@ -1,0 +1,61 @@
+/** Names and labels of addresses: given to an address itself, or to the cluster that its script belongs to. */
+import type { ScriptPublicKey } from '@kasgres/kaspa';
+import type { Kysely } from 'kysely';
+import type { Database } from './connect.ts';
+
+/** What is known of the owner. */
+export interface OwnerTag {
+  name: string;
+  /** Where to read more; empty when there is nothing. */
+  link: string;
+  labels: string[];
+}
+
+export interface Tag extends OwnerTag {
+  address: string;
+}
+
+/** The tag that the address itself has. */
+export async function findOwnTag(db: Kysely<Database>, address: string): Promise<Tag | undefined> {
+  return await db
+    .selectFrom('tags')
+    .select(['address', 'name', 'link', 'labels'])
+    .where('address', '=', address)
+    .executeTakeFirst();
+}
+
+/** The tag of the cluster that the script is in. A cluster whose owner nobody knows has none. */
+export async function findClusterTag(db: Kysely<Database>, script: ScriptPublicKey): Promise<OwnerTag | undefined> {
+  const row = await db
+    .selectFrom('scripts')
+    .innerJoin('cluster_members', 'cluster_members.script_id', 'scripts.id')
+    .innerJoin('clusters', 'clusters.id', 'cluster_members.cluster_id')
+    .select(['clusters.name', 'clusters.link', 'clusters.labels'])
+    .where('scripts.script', '=', Buffer.from(script.script))
+    .where('scripts.version', '=', script.version)
+    .executeTakeFirst();
+  return row === undefined || row.name === null ? undefined : { ...row, name: row.name };
+}
+
+/** How many rows one statement writes: a statement has at most 65,535 parameters, and a row takes four. */
+const ROWS_PER_STATEMENT = 5000;
+
+/** Writes tags over what their addresses had before; of two for one address the last one holds. All of them, or none. */
+export async function upsertTags(db: Kysely<Database>, tags: readonly Tag[]): Promise<void> {
+  const rows = [...new Map(tags.map((tag) => [tag.address, tag])).values()];
+  await db.transaction().execute(async (transaction) => {
+    for (let start = 0; start < rows.length; start += ROWS_PER_STATEMENT) {
+      await transaction
+        .insertInto('tags')
+        .values(rows.slice(start, start + ROWS_PER_STATEMENT))
+        .onConflict((conflict) =>
+          conflict.column('address').doUpdateSet((eb) => ({
+            name: eb.ref('excluded.name'),
+            link: eb.ref('excluded.link'),
+            labels: eb.ref('excluded.labels'),
+          })),
+        )
+        .execute();
+    }
+  });
+}
