@@ -27,7 +27,7 @@ export async function findCheckpoint(client: ClientBase): Promise<Checkpoint | u
   return {
     blockId: Number(row.block_id),
     hash: row.hash,
-    blueScore: BigInt(row.blue_score),
+    blueScore: row.blue_score,
     chainIndex: Number(row.chain_index),
     nextBlockId: Number(row.next_block_id),
     nextTransactionId: Number(row.next_transaction_id),

@@ -116,7 +116,7 @@ async function recallCoins(
   });
   for (const row of rows) {
     recalled.addCoin(Number(row.transaction_id), row.index, {
-      amount: BigInt(row.amount),
+      amount: row.amount,
       script: Number(row.script_id),
     });
   }

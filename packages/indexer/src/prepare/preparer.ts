@@ -10,16 +10,10 @@ import type { AddedChainBlock, ChainUpdate } from '../chain-update.ts';
 import { IncompleteUpdateError } from '../errors.ts';
 import { type Memory, scriptKey } from '../memory/memory.ts';
 import { recall, Recalled } from '../memory/recall.ts';
-import {
-  type AcceptedEarlier,
-  type Batch,
-  type Checkpoint,
-  createRows,
-  type MergedEarlier,
-  type Rows,
-} from './batch.ts';
+import type { AcceptedEarlier, Batch, Checkpoint, MergedEarlier } from './batch.ts';
 import { Ledger } from './ledger.ts';
 import { feeOf, type ResolvedInput, resolveInputs } from './resolve.ts';
+import { createRows, type Rows } from './rows.ts';
 import * as write from './write-rows.ts';
 
 /** Asks the node which merged block the accepted body of each id came from (both hex); undefined when it cannot tell. */
@@ -199,7 +193,7 @@ export class Preparer {
     this.#memory.furtherBodies.set(key, further);
     const known = further.findIndex((hash) => sameBytes(hash, transaction.hash));
     if (known >= 0) return known + 1;
-    const body = further.push(transaction.hash);
+    const body = further.push(Uint8Array.from(transaction.hash));
     write.writeFurtherBody(work.rows, key, body, transaction);
     return body;
   }

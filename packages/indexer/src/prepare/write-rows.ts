@@ -2,7 +2,7 @@
 import { type Network, classifyScript, scriptToAddress, type ScriptPublicKey } from '@kasgres/kaspa';
 import { packParents } from '@kasgres/database';
 import type { RpcBlock, RpcTransaction } from '@kasgres/node';
-import type { Rows } from './batch.ts';
+import type { Rows } from './rows.ts';
 import type { NewCoin } from './ledger.ts';
 
 import type { ResolvedInput } from './resolve.ts';
@@ -44,10 +44,10 @@ export function writeBlock(rows: Rows, block: RpcBlock, place: BlockPlace): void
   if (place.isBlue === null) to.null();
   else to.boolean(place.isBlue);
   place.parents.forEach((parent, index) => {
-    rows.blockParents.row();
-    rows.blockParents.key(place.key);
-    rows.blockParents.smallint(index);
-    rows.blockParents.key(parent);
+    rows.block_parents.row();
+    rows.block_parents.key(place.key);
+    rows.block_parents.smallint(index);
+    rows.block_parents.key(parent);
   });
 }
 
@@ -58,7 +58,7 @@ export function writeBlockTransaction(
   transaction: number,
   body: number,
 ): void {
-  const to = rows.blockTransactions;
+  const to = rows.block_transactions;
   to.row();
   to.key(block);
   to.integer(index);
@@ -67,7 +67,7 @@ export function writeBlockTransaction(
 }
 
 export function writeChainBlock(rows: Rows, index: number, key: number, block: RpcBlock, accepted: number[]): void {
-  const to = rows.chainBlocks;
+  const to = rows.chain_blocks;
   to.row();
   to.key(index);
   to.key(key);
@@ -123,7 +123,7 @@ export function writeTransaction(rows: Rows, transaction: RpcTransaction, place:
 }
 
 export function writeInputs(rows: Rows, key: number, transaction: RpcTransaction, resolved: ResolvedInput[]): void {
-  const to = rows.inputs;
+  const to = rows.transaction_inputs;
   transaction.inputs.forEach((input, index) => {
     const { transaction: previous, coin } = resolved[index] as ResolvedInput;
     to.row();
@@ -152,7 +152,7 @@ export function writeInputs(rows: Rows, key: number, transaction: RpcTransaction
 }
 
 export function writeOutput(rows: Rows, key: number, transaction: RpcTransaction, index: number, script: number): void {
-  const to = rows.outputs;
+  const to = rows.transaction_outputs;
   const { amount, covenant } = transaction.outputs[index] as RpcTransaction['outputs'][number];
   to.row();
   to.key(key);
@@ -169,7 +169,7 @@ export function writeOutput(rows: Rows, key: number, transaction: RpcTransaction
 }
 
 export function writeFurtherBody(rows: Rows, key: number, body: number, transaction: RpcTransaction): void {
-  const to = rows.transactionBodies;
+  const to = rows.transaction_bodies;
   to.row();
   to.key(key);
   to.smallint(body);
@@ -177,7 +177,7 @@ export function writeFurtherBody(rows: Rows, key: number, body: number, transact
   to.bigint(transaction.storageMass);
   to.bigint(transaction.computeMass);
   transaction.inputs.forEach((input, index) => {
-    const inputs = rows.transactionBodyInputs;
+    const inputs = rows.transaction_body_inputs;
     inputs.row();
     inputs.key(key);
     inputs.smallint(body);
@@ -220,7 +220,7 @@ export function writeAddressTransactions(
   outputScripts.forEach((script, index) => {
     sumOf(script).received += (transaction.outputs[index] as RpcTransaction['outputs'][number]).amount;
   });
-  const to = rows.addressTransactions;
+  const to = rows.address_transactions;
   for (const [script, { sent, received }] of sums) {
     to.row();
     to.key(script);

@@ -5,6 +5,11 @@ async function* count(to: number): AsyncGenerator<number> {
   for (let n = 0; n < to; n += 1) yield n;
 }
 
+async function failAtTwo(n: number): Promise<number> {
+  if (n === 2) throw new Error('two');
+  return n;
+}
+
 test('yields results in order, with no more than the width under way', async () => {
   let underWay = 0;
   let most = 0;
@@ -40,11 +45,7 @@ test('waits for whoever takes the results', async () => {
 test('throws a failure at its turn, after the results before it', async () => {
   const taken: number[] = [];
   const run = async (): Promise<void> => {
-    const fail = async (n: number): Promise<number> => {
-      if (n === 2) throw new Error('two');
-      return n;
-    };
-    for await (const n of mapAhead(count(9), fail, () => 5)) taken.push(n);
+    for await (const n of mapAhead(count(9), failAtTwo, () => 5)) taken.push(n);
   };
   await expect(run()).rejects.toThrow('two');
   expect(taken).toEqual([0, 1]);
