@@ -6,7 +6,12 @@ import { answerSink, FakeNode, type FakeStream } from './testing/fake-node.ts';
 import { connect, startNode } from './testing/with-fake-node.ts';
 
 /** What a node does instead of answering, and the error that the call fails with. */
-const faults: [string, (stream: FakeStream, node: FakeNode) => void, typeof Error, RegExp][] = [
+const faults: [
+  string,
+  (stream: FakeStream, node: FakeNode) => void,
+  abstract new (...args: never[]) => Error,
+  RegExp,
+][] = [
   ['resets the stream', (stream) => stream.reset(), NodeUnavailableError, /out of reach/],
   ['ends the stream', (stream) => stream.http2Stream.end(), NodeUnavailableError, /it ended the stream/],
   ['says goodbye', (_, node) => node.goAway(), NodeUnavailableError, /GOAWAY/],

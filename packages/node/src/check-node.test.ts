@@ -1,0 +1,50 @@
+import { getNetwork } from '@kasgres/kaspa';
+import { expect, it } from 'vitest';
+import { checkNode } from './check-node.ts';
+import { NodeUnsuitableError } from './errors.ts';
+import type { FakeStream, KaspadRequest } from './testing/fake-node.ts';
+import { connect, startNode } from './testing/with-fake-node.ts';
+
+const SINK = 'ab'.repeat(32);
+
+async function clientOf(server: { networkId?: string; hasUtxoIndex?: boolean; isSynced?: boolean } = {}) {
+  const { networkId = 'simnet', hasUtxoIndex = true, isSynced = true } = server;
+  const node = await startNode(({ id, payload }: KaspadRequest, stream: FakeStream) => {
+    if (payload.case === 'getServerInfoRequest') {
+      const value = { serverVersion: '2.1.0', networkId, hasUtxoIndex, isSynced, virtualDaaScore: 7n };
+      stream.answer(id, { case: 'getServerInfoResponse', value });
+    } else if (payload.case === 'getInfoRequest') {
+      const value = { isUtxoIndexed: hasUtxoIndex, isSynced, hasMessageId: true, hasNotifyCommand: true };
+      stream.answer(id, { case: 'getInfoResponse', value });
+    } else {
+      stream.answer(id, { case: 'getBlockDagInfoResponse', value: { sink: SINK, pruningPointHash: SINK } });
+    }
+  });
+  return connect(node.url);
+}
+
+it('a suitable node is told about; that it is not synced is no error', async () => {
+  const status = await checkNode(await clientOf({ isSynced: false }), { network: 'simnet' });
+  expect(status).toEqual({
+    network: getNetwork('simnet'),
+    serverVersion: '2.1.0',
+    isSynced: false,
+    virtualDaaScore: 7n,
+    sink: Buffer.from(SINK, 'hex'),
+    pruningPoint: Buffer.from(SINK, 'hex'),
+  });
+});
+
+it.each([
+  [{ networkId: 'testnet-10' }, 'wrong-network', /the node runs on testnet-10, and mainnet is wanted/],
+  [
+    { networkId: 'testnet-77' },
+    'wrong-network',
+    /"testnet-77", which is not one of mainnet, testnet-10, simnet, devnet$/,
+  ],
+  [{ networkId: 'mainnet', hasUtxoIndex: false }, 'no-utxoindex', /start kaspad with --utxoindex$/],
+])('of %j the operator is told', async (server, reason, message) => {
+  const error = await checkNode(await clientOf(server), { network: 'mainnet' }).catch((error: unknown) => error);
+  expect(error).toBeInstanceOf(NodeUnsuitableError);
+  expect(error).toMatchObject({ reason, message: expect.stringMatching(message) as string });
+});
