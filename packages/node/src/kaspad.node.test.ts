@@ -1,0 +1,198 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  encodeAddress,
+  getNetwork,
+  type Hash,
+  headerHash,
+  merkleRoot,
+  transactionHash,
+  transactionId,
+} from '@kasgres/kaspa';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Notification } from './calls.ts';
+import { checkNode } from './check-node.ts';
+import { NodeRpcError, NodeUnavailableError, NodeUnsuitableError } from './errors.ts';
+import { NodeClient } from './node-client.ts';
+import { findKaspad, Kaspad } from './testing/kaspad.ts';
+
+const binary = findKaspad() ?? '';
+const words = binary === '' ? ' (skipped: needs kaspad on the PATH or in KASPAD_BIN)' : '';
+
+const MINER = encodeAddress({ prefix: 'kaspasim', version: 0, payload: new Uint8Array(32).fill(7) });
+const { genesisHash } = getNetwork('simnet');
+
+describe.skipIf(binary === '')(`a real node${words}`, () => {
+  let kaspad: Kaspad;
+  let client: NodeClient;
+
+  beforeAll(async () => {
+    kaspad = await Kaspad.create(binary);
+    client = new NodeClient({ url: kaspad.url, streams: 2, maxPauseMs: 300 });
+    await client.waitUntilConnected({ signal: AbortSignal.timeout(30_000) });
+  });
+
+  afterAll(async () => {
+    await client.close();
+    await kaspad.remove();
+  });
+
+  /** Blocks one on another, each the node's template as it comes. */
+  async function mine(count: number): Promise<void> {
+    for (let mined = 0; mined < count; mined++) {
+      const { block } = await client.call('getBlockTemplate', { payAddress: MINER, extraData: 'test' });
+      if (block === undefined) throw new Error('a template without a block');
+      await client.call('submitBlock', { block, allowNonDAABlocks: false });
+    }
+  }
+
+  it('is suitable, and says what it is', async () => {
+    const status = await checkNode(client, { network: 'simnet' });
+    expect(status).toMatchObject({
+      network: { id: 'simnet' },
+      serverVersion: expect.stringMatching(/^\d+\.\d+/) as string,
+    });
+    expect(Buffer.from(status.pruningPoint)).toEqual(Buffer.from(genesisHash));
+  });
+
+  it('of another network than wanted stops with words', async () => {
+    await expect(checkNode(client, { network: 'mainnet' })).rejects.toThrow(NodeUnsuitableError);
+  });
+
+  it('takes the blocks of its templates, and gives them back with hashes that are theirs', async () => {
+    await mine(30);
+    const { blocks, blockHashes, wireBytes } = await client.getBlocks({
+      lowHash: genesisHash,
+      includeBlocks: true,
+      includeTransactions: true,
+    });
+    expect(blocks.map(({ hash }) => hash)).toEqual(blockHashes);
+    expect(blocks.length).toBe(31);
+    expect(wireBytes).toBeGreaterThan(31 * 500);
+    for (const block of blocks) {
+      expect(hex(headerHash(block.header))).toBe(hex(block.hash));
+      expect(hex(merkleRoot(block.transactions.map(transactionHash)))).toBe(hex(block.header.hashMerkleRoot));
+      for (const transaction of block.transactions) {
+        expect(hex(transactionId(transaction))).toBe(hex(transaction.transactionId));
+        expect(hex(transactionHash(transaction))).toBe(hex(transaction.hash));
+      }
+    }
+  });
+
+  it('tells its chain with the accepted transactions, and any block of it', async () => {
+    const chain = await client.getVirtualChainFromBlock({
+      startHash: genesisHash,
+      includeAcceptedTransactionIds: true,
+    });
+    const { sink } = await client.call('getSink', {});
+    expect(hex(chain.addedChainBlockHashes.at(-1) as Hash)).toBe(sink);
+    expect(chain.removedChainBlockHashes).toEqual([]);
+    expect(chain.acceptedTransactionIds.map((accepted) => accepted.acceptingBlockHash)).toEqual(
+      chain.addedChainBlockHashes,
+    );
+
+    const hash = chain.addedChainBlockHashes[3] as Hash;
+    const whole = await client.getBlock({ hash, includeTransactions: true });
+    const bare = await client.getBlock({ hash, includeTransactions: false });
+    expect(whole.transactions).toHaveLength(1);
+    expect(bare).toEqual({ ...whole, transactions: [], transactionIds: [whole.transactions[0]?.transactionId] });
+    const early = await client.getVirtualChainFromBlock({
+      startHash: genesisHash,
+      includeAcceptedTransactionIds: false,
+      minConfirmationCount: 10n,
+    });
+    // More than ten blocks above them, so the last eleven are held back.
+    expect(early.addedChainBlockHashes.length).toBe(chain.addedChainBlockHashes.length - 11);
+  });
+
+  it('has an answer of our description to every call that asks', async () => {
+    const hash = hex(
+      (await client.getVirtualChainFromBlock({ startHash: genesisHash, includeAcceptedTransactionIds: false }))
+        .addedChainBlockHashes[3] as Hash,
+    );
+    await client.call('ping', {});
+    expect((await client.call('getCurrentNetwork', {})).currentNetwork).toBe('simnet');
+    expect((await client.call('getSyncStatus', {})).isSynced).toBe(true);
+    expect((await client.call('getBlockCount', {})).blockCount).toBe(30n);
+    expect((await client.call('getSinkBlueScore', {})).blueScore).toBe(30n);
+    expect((await client.call('getConnectedPeerInfo', {})).infos).toEqual([]);
+    expect((await client.call('getCurrentBlockColor', { hash })).blue).toBe(true);
+    expect((await client.call('getBlockRewardInfo', { hash })).rewardAmount).toBeGreaterThan(0n);
+    expect(
+      (await client.call('getVirtualChainFromBlockV2', { startHash: hex(genesisHash) })).chainBlockAcceptedTransactions,
+    ).toHaveLength(30);
+    expect((await client.call('getDaaScoreTimestampEstimate', { daaScores: [1n] })).timestamps).toHaveLength(1);
+    expect((await client.call('getCoinSupply', {})).circulatingSompi).toBeGreaterThan(0n);
+    expect((await client.call('getBalanceByAddress', { address: MINER })).balance).toBeGreaterThan(0n);
+    expect((await client.call('getBalancesByAddresses', { addresses: [MINER] })).entries).toHaveLength(1);
+    expect((await client.call('getUtxosByAddresses', { addresses: [MINER] })).entries.length).toBeGreaterThan(0);
+    expect((await client.call('getMempoolEntries', {})).entries).toEqual([]);
+    expect((await client.call('getMempoolEntriesByAddresses', { addresses: [MINER] })).entries).toHaveLength(1);
+    expect((await client.call('getFeeEstimate', {})).estimate?.priorityBucket?.feerate).toBeGreaterThan(0);
+    expect((await client.call('getFeeEstimateExperimental', { verbose: true })).verbose).toBeDefined();
+  });
+
+  it.each([
+    ['getBlock', { hash: 'ab'.repeat(32) }, 'unknown-block'],
+    ['getMempoolEntry', { txId: 'ab'.repeat(32) }, 'not-found'],
+    ['getCurrentBlockColor', { hash: 'ab'.repeat(32) }, 'not-found'],
+    ['getSubnetwork', { subnetworkId: '00'.repeat(20) }, 'other'],
+    ['addPeer', { address: '127.0.0.1:1' }, 'other'],
+    ['submitTransaction', { transaction: { subnetworkId: '00'.repeat(20) } }, 'other'],
+    ['submitTransactionReplacement', { transaction: { subnetworkId: '00'.repeat(20) } }, 'other'],
+    ['estimateNetworkHashesPerSecond', { windowSize: 1_000 }, 'other'],
+  ] as const)('refuses %s %j with an error of kind %s', async (op, request, kind) => {
+    const error = await client.call(op, request).catch((error: unknown) => error);
+    expect(error).toBeInstanceOf(NodeRpcError);
+    expect(error).toMatchObject({ op, kind });
+  });
+
+  it('tells subscribers of what they asked for, also after it was restarted', async () => {
+    const received: Notification[] = [];
+    const onSubscribed = vi.fn<() => void>();
+    const subscription = client.subscribe(
+      ['blockAdded', 'virtualChainChanged', 'virtualDaaScoreChanged', 'sinkBlueScoreChanged'],
+      (notification) => received.push(notification),
+      { includeAcceptedTransactionIds: true, onSubscribed },
+    );
+    const topics = (): string[] => [...new Set(received.map(({ topic }) => topic))].toSorted();
+    const all = ['blockAdded', 'sinkBlueScoreChanged', 'virtualChainChanged', 'virtualDaaScoreChanged'];
+    await vi.waitFor(() => expect(onSubscribed).toHaveBeenCalledTimes(1));
+    await mine(2);
+    await vi.waitFor(() => expect(topics()).toEqual(all));
+
+    await kaspad.stop();
+    await vi.waitFor(() => expect(client.connected).toBe(false), { timeout: 10_000 });
+    await expect(client.call('getSink', {}, { deadlineMs: 2_000 })).rejects.toThrow(NodeUnavailableError);
+    kaspad.start();
+    await vi.waitFor(() => expect(onSubscribed).toHaveBeenCalledTimes(2), { timeout: 30_000 });
+    received.length = 0;
+    await mine(1);
+    await vi.waitFor(() => expect(topics()).toEqual(all));
+    subscription.close();
+    await sleep(200);
+    received.length = 0;
+    await mine(1);
+    await sleep(200);
+    expect(received).toEqual([]);
+  });
+});
+
+describe.skipIf(binary === '')(`a real node without --utxoindex${words}`, () => {
+  it('stops with words', async () => {
+    const kaspad = await Kaspad.create(binary, { utxoindex: false });
+    const client = new NodeClient({ url: kaspad.url, maxPauseMs: 300 });
+    try {
+      await client.waitUntilConnected({ signal: AbortSignal.timeout(30_000) });
+      await expect(checkNode(client)).rejects.toThrow('start kaspad with --utxoindex');
+      const error = await client.call('getCoinSupply', {}).catch((error: unknown) => error);
+      expect(error).toMatchObject({ kind: 'no-utxoindex' });
+    } finally {
+      await client.close();
+      await kaspad.remove();
+    }
+  });
+});
+
+function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex');
+}
