@@ -5,3 +5,4 @@ export { envSchema } from './env.ts';
 export { keepFollowing, type KeepFollowingParts } from './keep-following.ts';
 export { createMetrics } from './metrics.ts';
 export { Progress } from './progress.ts';
+export { fetchPages } from './source/pages.ts';

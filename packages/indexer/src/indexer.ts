@@ -199,11 +199,11 @@ class Attempt {
   }
 
   async #finishFirstCatchUp(checkpoint: Checkpoint): Promise<Checkpoint> {
-    const { log } = this.#parts;
-    const started = performance.now();
+    const { log, metrics } = this.#parts;
     log.info({ blueScore: checkpoint.blueScore }, 'caught up with the node; building indexes and balances');
+    const end = metrics.stageSeconds.startTimer({ stage: 'finish' });
     await finishFirstCatchUp([this.#writer, this.#reader]);
-    log.info({ durationMs: Math.round(performance.now() - started) }, 'finished the first catch-up');
+    log.info({ durationMs: Math.round(end() * 1_000) }, 'finished the first catch-up');
     return { ...checkpoint, firstCatchUp: false };
   }
 }

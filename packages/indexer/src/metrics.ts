@@ -19,7 +19,7 @@ export function createMetrics(registry: Registry) {
     batches: new Counter({ name: 'kasgres_indexer_batches_total', help: 'Batches applied', registers }),
     stageSeconds: new Histogram({
       name: 'kasgres_indexer_stage_seconds',
-      help: 'Time of a batch by stage: wait for the source, prepare, apply',
+      help: 'Time by stage: wait for the source, prepare and apply of each batch, finish of the first catch-up',
       labelNames: ['stage'],
       buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60],
       registers,

@@ -1,0 +1,86 @@
+/**
+ * What the node client reads in a second from a real node, all blocks with their transactions: the transport alone, and with the
+ * hot decoding; over one stream, over several on connections of their own.
+ *
+ *   node bench/node-client.ts grpc://127.0.0.1:16510 [streams]
+ */
+import { checkNode, decodeBlocksAnswer, NodeClient } from '@kasgres/node';
+import { toHex } from '@kasgres/kaspa';
+
+const [url = 'grpc://127.0.0.1:16510', streamsText = '3'] = process.argv.slice(2);
+const maxStreams = Number(streamsText);
+const ROUNDS = 3;
+
+const client = new NodeClient({ url, streams: maxStreams, deadlineMs: 120_000 });
+await client.waitUntilConnected();
+const pages = await findPages();
+const bodies = await readPages(1);
+const decoded = bodies.map(decodeBlocksAnswer);
+const blocks = decoded.flatMap((page) => page.blocks);
+const transactions = blocks.reduce((sum, block) => sum + block.transactions.length, 0);
+const megabytes = bodies.reduce((sum, body) => sum + body.length, 0) / 1e6;
+console.log(`${pages.length} pages, ${blocks.length} blocks, ${transactions} transactions, ${megabytes.toFixed(1)} MB`);
+
+for (let round = 1; round <= ROUNDS; round++) {
+  await measure('decoding alone', async () => {
+    for (const body of bodies) decodeBlocksAnswer(body);
+  });
+}
+for (let streams = 1; streams <= maxStreams; streams++) {
+  for (let round = 1; round <= ROUNDS; round++) {
+    await measure(`transport alone, ${streams} streams`, () => readPages(streams));
+    await measure(`transport and decoding, ${streams} streams`, () => readPages(streams, decodeBlocksAnswer));
+  }
+}
+await client.close();
+
+/** Where each getBlocks answer starts: at the last chain block of the one before. */
+async function findPages(): Promise<string[]> {
+  const { network } = await checkNode(client);
+  const onChain = new Set<string>();
+  for (let low = network.genesisHash; ; ) {
+    const { addedChainBlockHashes } = await client.getVirtualChainFromBlock({
+      startHash: low,
+      includeAcceptedTransactionIds: false,
+    });
+    const last = addedChainBlockHashes.at(-1);
+    if (last === undefined) break;
+    for (const hash of addedChainBlockHashes) onChain.add(toHex(hash));
+    low = last;
+  }
+  const starts: string[] = [];
+  for (let low = network.genesisHash; ; ) {
+    const { blockHashes } = await client.getBlocks({ lowHash: low, includeBlocks: false, includeTransactions: false });
+    const last = blockHashes.findLast((hash) => onChain.has(toHex(hash)));
+    if (last === undefined || toHex(last) === toHex(low)) return starts;
+    starts.push(toHex(low));
+    low = last;
+  }
+}
+
+/** Reads every page once, each stream one after another. */
+async function readPages(streams: number, use: (body: Uint8Array) => unknown = () => undefined): Promise<Uint8Array[]> {
+  const answers: Uint8Array[] = [];
+  let next = 0;
+  const read = async (stream: number): Promise<void> => {
+    while (next < pages.length) {
+      const index = next++;
+      const request = { lowHash: pages[index] as string, includeBlocks: true, includeTransactions: true };
+      const body = await client.callRaw('getBlocks', request, { stream });
+      use(body);
+      answers[index] = body;
+    }
+  };
+  await Promise.all(Array.from({ length: streams }, (_, stream) => read(stream)));
+  return answers;
+}
+
+async function measure(what: string, run: () => Promise<unknown>): Promise<void> {
+  const cpuBefore = process.cpuUsage();
+  const start = performance.now();
+  await run();
+  const seconds = (performance.now() - start) / 1000;
+  const { user, system } = process.cpuUsage(cpuBefore);
+  const rate = `${(megabytes / seconds).toFixed(1)} MB/s, ${Math.round(transactions / seconds)} transactions/s`;
+  console.log(`${what}: ${seconds.toFixed(2)} s, ${rate}, ${((user + system) / 1e6).toFixed(2)} s of CPU`);
+}
