@@ -9,7 +9,7 @@ import { run } from './run.ts';
 import { SUPERVISOR_NAME } from './supervisor.ts';
 
 /** How long another start's supervisor may take to notice that its parent was killed. */
-const NOTICE_MS = 3000;
+const NOTICE_MS = 2000;
 const SHUTDOWN_MS = 120_000;
 const IMMEDIATE_SHUTDOWN_MS = 10_000;
 const POLL_MS = 50;
