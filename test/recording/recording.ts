@@ -1,14 +1,15 @@
 /**
  * Reads a directory of recorded node traffic: the calls of one scenario by checkpoint (each a quiet state of the node), and
- * what is true at its end. Only the raw messages are used; the JSON beside them in the file is for people.
+ * what is true at its end.
  */
 import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { createGunzip } from 'node:zlib';
-import { fromBinary } from '@bufbuild/protobuf';
+import { type DescMessage, fromBinary, fromJson, type JsonValue } from '@bufbuild/protobuf';
 import { type Op, protocol } from '@kasgres/node';
+import type { Truth } from './truth.ts';
 
 export interface RecordedCall {
   /** As recorded: also operations that our protocol does not have, whose payloads are then empty. */
@@ -39,6 +40,9 @@ export interface Exchange<O extends Op> {
 interface Line {
   cp: string;
   op: string;
+  /** The messages as JSON, and whole in base64; a recording may leave out the latter. */
+  request?: JsonValue;
+  response?: JsonValue;
   requestRaw?: string;
   raw?: string;
 }
@@ -50,44 +54,18 @@ export async function readRecording(directory: string): Promise<Recording> {
     const line = JSON.parse(text) as Line;
     if (line.op === 'checkpoint') {
       checkpoints.push({ name: line.cp, calls: [] });
-    } else if (line.raw !== undefined && line.requestRaw !== undefined) {
-      checkpoints.at(-1)?.calls.push(readCall(line.op, line.requestRaw, line.raw));
+    } else {
+      checkpoints.at(-1)?.calls.push(readCall(line));
     }
   }
   return { directory, checkpoints };
 }
 
-/** The truth at the end of the scenario. */
-export interface Expected {
-  network: string;
+/** What `expected.json` has beside the truth that follows from the calls. */
+export interface Expected extends Truth {
   coinbaseMaturity: number;
-  genesis: string;
-  finalSink: string;
-  finalSinkBlueScore: number;
-  circulatingSupply: { atSink: string; inNonStandardScriptsAtSink: string };
-  /** Genesis is not in it. */
-  chainBlocks: string[];
-  acceptedTxToAcceptingBlock: Record<string, string>;
-  minedButNotAcceptedTxs: string[];
-  /** Only ids in several blocks. */
-  txToContainingBlocks: Record<string, string[]>;
-  reorgs: {
-    checkpoint: string;
-    fromSink: string;
-    toSink: string;
-    depth: number;
-    removed: string[];
-    added: string[];
-    txsUnaccepted: string[];
-    coinbasesUnaccepted: string[];
-    txsMoved: { tx: string; from: string; to: string }[];
-  }[];
-  unacceptedByReorgs: string[];
-  balances: Record<string, { atSink: string; atVirtual: string; txCountAtSink: number }>;
-  utxoCountAtSink: number;
+  /** Ids of what the scenario did on purpose, by kind. */
   special: Record<string, unknown>;
-  checkpoints: { name: string; sink: string }[];
-  counts: Record<string, unknown>;
 }
 
 export async function readExpected(directory: string): Promise<Expected> {
@@ -108,11 +86,15 @@ export function allExchanges<O extends Op>(checkpoint: Checkpoint, op: O): Excha
   });
 }
 
-function readCall(op: string, requestRaw: string, raw: string): RecordedCall {
+function readCall({ op, request, response, requestRaw, raw }: Line): RecordedCall {
   return {
     op,
-
-    request: fromBinary(protocol.KaspadRequestSchema, Buffer.from(requestRaw, 'base64')),
-    response: fromBinary(protocol.KaspadResponseSchema, Buffer.from(raw, 'base64')),
+    request: readMessage(protocol.KaspadRequestSchema, requestRaw, { [`${op}Request`]: request ?? {} }),
+    response: readMessage(protocol.KaspadResponseSchema, raw, { [`${op}Response`]: response ?? {} }),
   };
+}
+
+function readMessage<Schema extends DescMessage>(schema: Schema, raw: string | undefined, json: JsonValue) {
+  if (raw !== undefined) return fromBinary(schema, Buffer.from(raw, 'base64'));
+  return fromJson(schema, json, { ignoreUnknownFields: true });
 }
