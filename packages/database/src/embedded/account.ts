@@ -17,21 +17,27 @@ const CANDIDATES = ['postgres', 'nobody'];
  */
 export async function chooseAccount(existingCluster: string | undefined): Promise<Account> {
   if (process.getuid?.() !== 0) return undefined;
-  if (existingCluster !== undefined) {
-    const { uid, gid } = await stat(existingCluster);
-    if (uid !== 0) return { uid, gid };
-  }
+  const account = (await findOwner(existingCluster)) ?? (await findCandidate());
+  // Some containers take this right from root, or have no other user mapped into them.
+  const test = await run('/bin/sh', ['-c', ':'], { account });
+  if (test.code === 0) return account;
+  throw new EmbeddedPostgresUnavailableError(
+    `Postgres does not run as root, and this root cannot start it as another user (id ${account.uid}): ${test.output}`,
+  );
+}
+
+async function findOwner(cluster: string | undefined): Promise<Account> {
+  if (cluster === undefined) return undefined;
+  const { uid, gid } = await stat(cluster);
+  return uid === 0 ? undefined : { uid, gid };
+}
+
+async function findCandidate(): Promise<NonNullable<Account>> {
   for (const name of CANDIDATES) {
-    const account = await findAccount(name);
-    if (account !== undefined) return account;
+    const [uid, gid] = await Promise.all([run('id', ['-u', name]), run('id', ['-g', name])]);
+    if (uid.code === 0 && gid.code === 0) return { uid: Number(uid.output), gid: Number(gid.output) };
   }
   throw new EmbeddedPostgresUnavailableError(
     `Postgres does not run as root, and this system has none of the accounts ${CANDIDATES.join(', ')} to run it as.`,
   );
-}
-
-async function findAccount(name: string): Promise<Account> {
-  const [uid, gid] = await Promise.all([run('id', ['-u', name]), run('id', ['-g', name])]);
-  if (uid.code !== 0 || gid.code !== 0) return undefined;
-  return { uid: Number(uid.output), gid: Number(gid.output) };
 }

@@ -16,14 +16,14 @@ export interface CommandResult {
 export async function run(
   command: string,
   parameters: readonly string[],
-  { account, cwd = '/', env = process.env }: { account?: Account; cwd?: string; env?: NodeJS.ProcessEnv } = {},
+  { account, env = process.env }: { account?: Account; env?: NodeJS.ProcessEnv } = {},
 ): Promise<CommandResult> {
-  // A directory that the account cannot enter would make the command fail for no other reason: hence `/`.
-  const child = spawn(command, parameters, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], ...account });
   const chunks: Buffer[] = [];
-  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
-  child.stderr.on('data', (chunk: Buffer) => chunks.push(chunk));
   try {
+    // Started where every account may be: a command fails in a directory that it may not enter.
+    const child = spawn(command, parameters, { cwd: '/', env, stdio: ['ignore', 'pipe', 'pipe'], ...account });
+    child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
+    child.stderr.on('data', (chunk: Buffer) => chunks.push(chunk));
     const [code] = (await once(child, 'close')) as [number | null];
     return { code: code ?? undefined, output: Buffer.concat(chunks).toString() };
   } catch (error) {
