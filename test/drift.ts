@@ -4,8 +4,9 @@
  */
 import { databaseDrift } from './drift/database.ts';
 import type { Drift } from './drift/generated-files.ts';
+import { openapiDrift } from './drift/openapi.ts';
 
-const drifts: Drift[] = [databaseDrift];
+const drifts: Drift[] = [databaseDrift, openapiDrift];
 
 if (process.argv.includes('--fix')) {
   for (const { name, fix } of drifts) {

@@ -1,0 +1,49 @@
+/** The API as a Fastify plugin: what holds for every request, then the resources. It opens nothing: main.ts and the tests do. */
+import type { FastifyPluginAsync } from 'fastify';
+import { requireKey } from './http/authentication.ts';
+import { useErrorEnvelope } from './http/error-envelope.ts';
+import { refuseUnknownRoutes } from './http/unknown-routes.ts';
+import { serializerCompiler, validatorCompiler } from './http/validation.ts';
+import { balanceRoutes } from './resources/addresses/balance.ts';
+import { tagRoutes } from './resources/addresses/tag.ts';
+import { blockTemplateRoutes } from './resources/block-template.ts';
+import { getBlocksRoutes } from './resources/blocks/get-blocks.ts';
+import { daaScoreTimestampRoutes } from './resources/chain/daa-score-timestamps.ts';
+import { hashRateRoutes } from './resources/chain/hash-rate.ts';
+import { virtualChainRoutes } from './resources/chain/virtual-chain.ts';
+import { mempoolRoutes } from './resources/mempool/routes.ts';
+import { networkRoutes } from './resources/network.ts';
+import { statusRoutes } from './resources/status.ts';
+import { acceptanceRoutes } from './resources/transactions/acceptance.ts';
+import type { ApiPlugin, Services } from './services.ts';
+
+/** In the order of api-spec.md §4. */
+const UNDER_KEY: readonly ApiPlugin[] = [
+  virtualChainRoutes,
+  getBlocksRoutes,
+  mempoolRoutes,
+  blockTemplateRoutes,
+  acceptanceRoutes,
+  daaScoreTimestampRoutes,
+  tagRoutes,
+  hashRateRoutes,
+  balanceRoutes,
+  networkRoutes,
+];
+
+export const api: FastifyPluginAsync<Services> = async (app, services) => {
+  app.setValidatorCompiler(validatorCompiler);
+  app.setSerializerCompiler(serializerCompiler);
+  useErrorEnvelope(app);
+  refuseUnknownRoutes(app);
+  // What was refused, or needs no key, costs nothing.
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.header('x-request-cost-ru', '0');
+  });
+
+  await app.register(statusRoutes, services);
+  await app.register(async (underKey) => {
+    requireKey(underKey, services);
+    for (const routes of UNDER_KEY) await underKey.register(routes, services);
+  });
+};

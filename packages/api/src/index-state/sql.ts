@@ -1,0 +1,12 @@
+/** Pieces of SQL that many queries share. */
+import { type RawBuilder, sql } from 'kysely';
+
+/** Bytes as lower-case hex. Postgres makes the text, which saves a Buffer for each value of a large page. */
+export const hex = (column: string): RawBuilder<string> => sql<string>`encode(${sql.ref(column)}, 'hex')`;
+
+/** A number as decimal digits, for where it goes into JSON as a string anyway. */
+export const text = (column: string): RawBuilder<string> => sql<string>`${sql.ref(column)}::text`;
+
+/** A condition: the column is one of these keys. */
+export const isOneOf = (column: string, ids: readonly bigint[]): RawBuilder<boolean> =>
+  sql<boolean>`${sql.ref(column)} = any(${ids}::bigint[])`;

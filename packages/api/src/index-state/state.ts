@@ -1,0 +1,124 @@
+/**
+ * Where the index is, and answers from one state of it: every answer from the database is read in one repeatable-read, read-only
+ * transaction whose first statement reads the checkpoint (invariant 9).
+ */
+import type { Database } from '@kasgres/database';
+import { getNetwork, type Network } from '@kasgres/kaspa';
+import type { Kysely, Transaction } from 'kysely';
+import { unavailable } from '../http/errors.ts';
+import { hex } from './sql.ts';
+
+/** The checkpoint and its block. Times are Unix milliseconds, amounts sompi. */
+export interface IndexState {
+  network: Network;
+  sinkId: bigint;
+  sinkHash: string;
+  sinkChainIndex: bigint;
+  sinkBlueScore: bigint;
+  /** Decimal digits. */
+  sinkBlueWork: string;
+  sinkDaaScore: bigint;
+  sinkTimestamp: bigint;
+  /** Ids of the blocks, other than the sink, that the virtual block would merge. */
+  virtualMergeSet: readonly bigint[];
+  circulatingSompi: bigint;
+  firstCatchUp: boolean;
+  targetBlueScore: bigint;
+  secondsLeft: number | null;
+}
+
+/** What a query of one answer runs on. */
+export interface Reading {
+  db: Transaction<Database>;
+  state: IndexState;
+}
+
+export class IndexReader {
+  readonly #database: Kysely<Database>;
+  #network: Network | undefined;
+
+  constructor(database: Kysely<Database>) {
+    this.#database = database;
+  }
+
+  /**
+   * The network of this database, which never changes.
+   * @throws HttpError 503 while nothing is indexed yet
+   */
+  async getNetwork(): Promise<Network> {
+    this.#network ??= await this.read(async ({ state }) => state.network);
+    return this.#network;
+  }
+
+  /**
+   * Runs all queries of one answer on one state of the chain.
+   * @throws HttpError 503 while nothing is indexed yet
+   */
+  read<T>(work: (reading: Reading) => Promise<T>): Promise<T> {
+    return this.readIfAny((db, state) => {
+      if (state === undefined) throw unavailable('Nothing is indexed yet', 5);
+      return work({ db, state });
+    });
+  }
+
+  /** The same for an answer that there is before anything is indexed. */
+  readIfAny<T>(work: (db: Transaction<Database>, state: IndexState | undefined) => Promise<T>): Promise<T> {
+    return this.#database
+      .transaction()
+      .setIsolationLevel('repeatable read')
+      .setAccessMode('read only')
+      .execute(async (db) => work(db, await findState(db)));
+  }
+}
+
+async function findState(db: Transaction<Database>): Promise<IndexState | undefined> {
+  const row = await db
+    .selectFrom('checkpoint')
+    .innerJoin('blocks', 'blocks.id', 'checkpoint.block_id')
+    .innerJoin('meta', (join) => join.onTrue())
+    .select([
+      'meta.network',
+      'checkpoint.block_id',
+      'checkpoint.chain_index',
+      'checkpoint.virtual_merge_set',
+      'checkpoint.circulating_sompi',
+      'checkpoint.first_catch_up',
+      'checkpoint.target_blue_score',
+      'checkpoint.seconds_left',
+      hex('blocks.hash').as('hash'),
+      'blocks.blue_score',
+      'blocks.blue_work',
+      'blocks.daa_score',
+      'blocks.timestamp',
+    ])
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  return {
+    network: getNetwork(row.network),
+    sinkId: row.block_id,
+    sinkHash: row.hash,
+    sinkChainIndex: row.chain_index,
+    sinkBlueScore: row.blue_score,
+    sinkBlueWork: row.blue_work,
+    sinkDaaScore: row.daa_score,
+    sinkTimestamp: row.timestamp,
+    virtualMergeSet: row.virtual_merge_set,
+    circulatingSompi: row.circulating_sompi,
+    firstCatchUp: row.first_catch_up,
+    targetBlueScore: row.target_blue_score,
+    secondsLeft: row.seconds_left,
+  };
+}
+
+/**
+ * For what is complete only after the first catch-up: UTXOs, balances, the supply, whether a transaction is accepted.
+ * @throws HttpError 503 that says how far the catch-up is
+ */
+export function requireCaughtUp(state: IndexState): void {
+  if (!state.firstCatchUp) return;
+  const left = state.secondsLeft === null ? '' : `, about ${state.secondsLeft} seconds left`;
+  throw unavailable(
+    `The first catch-up is at blue score ${state.sinkBlueScore} of ${state.targetBlueScore}${left}`,
+    Math.min(Math.max(state.secondsLeft ?? 30, 1), 3600),
+  );
+}

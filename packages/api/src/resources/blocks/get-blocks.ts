@@ -1,0 +1,70 @@
+/** getBlocks: blocks from a low block upwards, a page at a time, in the node's selection and order. */
+import type { Database } from '@kasgres/database';
+import type { Kysely } from 'kysely';
+import { z } from 'zod';
+import { answerFromIndex } from '../../index-state/answer.ts';
+import { hex, isOneOf } from '../../index-state/sql.ts';
+import type { Reading } from '../../index-state/state.ts';
+import { block } from '../../schemas/block.ts';
+import { answers, UNDER_KEY, WITH_BODY } from '../../schemas/responses.ts';
+import { flag, hash, hashOrEmptyInput } from '../../schemas/values.ts';
+import type { ApiPlugin } from '../../services.ts';
+import { getFirstBlockHash } from '../chain/path-to-chain.ts';
+import { loadBlocks } from './load-blocks.ts';
+import { selectBlocks } from './select-blocks.ts';
+
+const body = z
+  .strictObject({
+    lowHash: hashOrEmptyInput
+      .optional()
+      .meta({ description: 'Where the page starts; left out or empty: the first indexed block' }),
+    includeBlocks: flag,
+    includeTransactions: flag.meta({ description: 'Only together with `includeBlocks`' }),
+  })
+  .refine((request) => request.includeBlocks || !request.includeTransactions, {
+    path: ['includeTransactions'],
+    message: 'needs includeBlocks',
+  });
+
+const blocks = z.object({
+  blockHashes: z.array(hash).meta({ description: '`lowHash` first' }),
+  blocks: z.array(block).meta({ description: 'In the order of `blockHashes`; empty unless asked for' }),
+});
+
+type BlocksJson = z.infer<typeof blocks>;
+
+/** In the order of the ids. */
+async function listHashes(db: Kysely<Database>, ids: readonly bigint[]): Promise<string[]> {
+  const rows = await db
+    .selectFrom('blocks')
+    .select(['id', hex('hash').as('hash')])
+    .where(isOneOf('id', ids))
+    .execute();
+  const hashes = new Map(rows.map((row) => [row.id, row.hash]));
+  return ids.map((id) => hashes.get(id) as string);
+}
+
+async function getBlocks(reading: Reading, request: z.infer<typeof body>): Promise<BlocksJson> {
+  const { db } = reading;
+  const ids = await selectBlocks(reading, request.lowHash ?? (await getFirstBlockHash(db)));
+  if (!request.includeBlocks) return { blockHashes: await listHashes(db, ids), blocks: [] };
+  const found = await loadBlocks(db, ids, request.includeTransactions);
+  return { blockHashes: found.map(({ header }) => header.hash), blocks: found };
+}
+
+export const getBlocksRoutes: ApiPlugin = async (app, { index }) => {
+  app.post(
+    '/v1/rpc/getBlocks',
+    {
+      config: { cost: 0.5 },
+      schema: {
+        operationId: 'getBlocks',
+        summary: 'Blocks from a low block upwards, at most about 250 of them',
+        tags: ['Node RPC Proxy'],
+        body,
+        response: answers(blocks, 304, ...UNDER_KEY, ...WITH_BODY, 404, 409),
+      },
+    },
+    (request, reply) => answerFromIndex(index, request, reply, (reading) => getBlocks(reading, request.body)),
+  );
+};

@@ -1,0 +1,91 @@
+/**
+ * Times of DAA scores: exact where the chain has a block with the score, interpolated between neighbours, extrapolated above the sink,
+ * and from the network's known points before the index.
+ */
+import type { Database } from '@kasgres/database';
+import { type DaaTimestamp, estimateTimestamp } from '@kasgres/kaspa';
+import { type Kysely, sql } from 'kysely';
+import { z } from 'zod';
+import { answerFromIndex } from '../../index-state/answer.ts';
+import { type Reading, requireCaughtUp } from '../../index-state/state.ts';
+import { answers, UNDER_KEY, WITH_BODY } from '../../schemas/responses.ts';
+import { milliseconds, uint64Input } from '../../schemas/values.ts';
+import type { ApiPlugin } from '../../services.ts';
+
+const MAX_SCORES = 1000;
+const MAX_INT64 = 2n ** 63n - 1n;
+
+const body = z.strictObject({ daaScores: z.array(uint64Input).max(MAX_SCORES) });
+
+const estimates = z.object({
+  timestamps: z.array(milliseconds).meta({ description: 'One for each score, in the order asked' }),
+});
+
+interface NeighboursRow {
+  below_daa_score: bigint | null;
+  below_timestamp: bigint | null;
+  above_daa_score: bigint | null;
+  above_timestamp: bigint | null;
+}
+
+/** For each score the chain block at or below it and the one above it, in the order of the scores. */
+async function listNeighbours(db: Kysely<Database>, scores: readonly bigint[]): Promise<NeighboursRow[]> {
+  const withinBigint = scores.map((score) => (score > MAX_INT64 ? MAX_INT64 : score));
+  const { rows } = await sql<NeighboursRow>`
+    select below.daa_score as below_daa_score, below.timestamp as below_timestamp,
+      above.daa_score as above_daa_score, above.timestamp as above_timestamp
+    from unnest(${withinBigint}::bigint[]) with ordinality as asked (score, place)
+    left join lateral (
+      select daa_score, timestamp from chain_blocks where daa_score <= asked.score order by daa_score desc limit 1
+    ) below on true
+    left join lateral (
+      select daa_score, timestamp from chain_blocks where daa_score > asked.score order by daa_score limit 1
+    ) above on true
+    order by asked.place`.execute(db);
+  return rows;
+}
+
+/** Points around a score, ascending: before the first indexed block those that the network is known by. */
+function toPoints(row: NeighboursRow, known: readonly DaaTimestamp[]): DaaTimestamp[] {
+  const points: DaaTimestamp[] = [];
+  const { below_daa_score, below_timestamp, above_daa_score, above_timestamp } = row;
+  if (below_daa_score !== null && below_timestamp !== null) {
+    points.push({ daaScore: below_daa_score, timestamp: below_timestamp });
+  } else {
+    points.push(...known.filter((point) => above_daa_score === null || point.daaScore < above_daa_score));
+  }
+  if (above_daa_score !== null && above_timestamp !== null) {
+    points.push({ daaScore: above_daa_score, timestamp: above_timestamp });
+  }
+  return points;
+}
+
+export async function getTimestamps({ db, state }: Reading, scores: readonly bigint[]): Promise<string[]> {
+  // While the first catch-up runs, what is above the index is the past, and not to be guessed.
+  if (scores.some((score) => score > state.sinkDaaScore)) requireCaughtUp(state);
+  const { daaTimestamps, targetTimePerBlockMs } = state.network;
+  const neighbours = await listNeighbours(db, scores);
+  return neighbours.map((row, place) =>
+    String(estimateTimestamp(scores[place] as bigint, toPoints(row, daaTimestamps), targetTimePerBlockMs)),
+  );
+}
+
+export const daaScoreTimestampRoutes: ApiPlugin = async (app, { index }) => {
+  app.post(
+    '/v1/rpc/getDaaScoreTimestampEstimate',
+    {
+      config: { cost: 0.1 },
+      schema: {
+        operationId: 'getDaaScoreTimestampEstimate',
+        summary: 'Times of up to 1,000 DAA scores',
+        tags: ['Node RPC Proxy'],
+        body,
+        response: answers(estimates, 304, ...UNDER_KEY, ...WITH_BODY),
+      },
+    },
+    (request, reply) =>
+      answerFromIndex(index, request, reply, async (reading) => ({
+        timestamps: await getTimestamps(reading, request.body.daaScores),
+      })),
+  );
+};

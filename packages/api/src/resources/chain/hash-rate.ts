@@ -1,0 +1,137 @@
+/**
+ * estimateNetworkHashesPerSecond by the node's formula, over the blocks with the most blue work in the past of a block, or of the
+ * virtual block (API.md, "Where each answer comes from").
+ */
+import type { Database } from '@kasgres/database';
+import { type Network, networkHashesPerSecond } from '@kasgres/kaspa';
+import { type Kysely, sql } from 'kysely';
+import { z } from 'zod';
+import { conflict } from '../../http/errors.ts';
+import { answerFromIndex } from '../../index-state/answer.ts';
+import type { IndexState, Reading } from '../../index-state/state.ts';
+import { answers, UNDER_KEY } from '../../schemas/responses.ts';
+import { decimal, hashInput } from '../../schemas/values.ts';
+import type { ApiPlugin } from '../../services.ts';
+import { getPathToChain } from './path-to-chain.ts';
+
+const MIN_WINDOW = 1000;
+const MAX_WINDOW = 10_000;
+
+const querystring = z.strictObject({
+  windowSize: z.coerce
+    .number()
+    .int()
+    .min(MIN_WINDOW)
+    .max(MAX_WINDOW)
+    .default(MIN_WINDOW)
+    .meta({ description: 'Blocks to look at' }),
+  startHash: hashInput
+    .optional()
+    .meta({ description: 'The block whose past is looked at; left out: the virtual block' }),
+});
+
+const hashRate = z.object({ networkHashesPerSecond: decimal });
+
+/** A past: what the chain has merged up to a chain block, and some blocks more, each with the blue score of what merges it. */
+interface Past {
+  chainIndex: bigint;
+  /** That chain block's: all that it has in its past has less. */
+  blueWork: string;
+  more: readonly { id: bigint; mergingBlueScore: bigint }[];
+}
+
+/** The past of the virtual block: what the chain has merged, the sink, and what is not merged yet. */
+function pastOfVirtual(state: IndexState): Past {
+  const mergingBlueScore = state.sinkBlueScore + 1n;
+  const more = [state.sinkId, ...state.virtualMergeSet].map((id) => ({ id, mergingBlueScore }));
+  return { chainIndex: state.sinkChainIndex, blueWork: state.sinkBlueWork, more };
+}
+
+async function getPast(db: Kysely<Database>, startHash: Uint8Array): Promise<Past> {
+  const { offChain, chainBlock } = await getPathToChain(db, startHash);
+  const more = offChain.flatMap(({ mergeSet, blueScore }) =>
+    mergeSet.map((id) => ({ id, mergingBlueScore: blueScore })),
+  );
+  return { chainIndex: chainBlock.index, blueWork: chainBlock.blueWork, more };
+}
+
+interface WindowRow {
+  blocks: bigint;
+  min_blue_work: string;
+  max_blue_work: string;
+  min_timestamp: bigint;
+  max_timestamp: bigint;
+}
+
+/**
+ * The extremes of a window. `offset 0` keeps Postgres from turning the look-up of the merging block into a join, so that the index
+ * on blue work is read downwards just as far as the window needs.
+ */
+async function getWindow(db: Kysely<Database>, past: Past, network: Network, size: number): Promise<WindowRow> {
+  const mergedWithin = network.difficultyWindowBlueScores;
+  const { rows } = await sql<WindowRow>`
+    with merged as (
+      select b.blue_work, b.hash, b.timestamp
+      from blocks b
+      where b.blue_work < ${past.blueWork} and b.hash <> ${network.genesisHash} and exists (
+        select from chain_blocks c join blocks merging on merging.id = c.block_id
+        where c.block_id = b.merging_block_id and c.index <= ${past.chainIndex}
+          and merging.blue_score <= b.blue_score + ${mergedWithin}
+        offset 0
+      )
+      order by b.blue_work desc, b.hash desc
+      limit ${size}
+    ), more as (
+      select b.blue_work, b.hash, b.timestamp
+      from unnest(
+        ${past.more.map(({ id }) => id)}::bigint[], ${past.more.map(({ mergingBlueScore }) => mergingBlueScore)}::bigint[]
+      ) as added (id, merging_blue_score)
+      join blocks b on b.id = added.id
+      where b.hash <> ${network.genesisHash} and added.merging_blue_score <= b.blue_score + ${mergedWithin}
+    ), top as (
+      select * from (select * from merged union all select * from more) as past
+      order by blue_work desc, hash desc
+      limit ${size}
+    )
+    select count(*) as blocks, min(blue_work) as min_blue_work, max(blue_work) as max_blue_work,
+      min(timestamp) as min_timestamp, max(timestamp) as max_timestamp
+    from top`.execute(db);
+  return rows[0] as WindowRow;
+}
+
+export async function estimate(
+  { db, state }: Reading,
+  { windowSize, startHash }: z.infer<typeof querystring>,
+): Promise<bigint> {
+  const past = startHash === undefined ? pastOfVirtual(state) : await getPast(db, startHash);
+  const window = await getWindow(db, past, state.network, windowSize);
+  if (window.blocks < MIN_WINDOW) {
+    throw conflict(`Only ${window.blocks} indexed blocks are before this one; ${MIN_WINDOW} are needed`);
+  }
+  return networkHashesPerSecond({
+    minBlueWork: BigInt(window.min_blue_work),
+    maxBlueWork: BigInt(window.max_blue_work),
+    minTimestamp: window.min_timestamp,
+    maxTimestamp: window.max_timestamp,
+  });
+}
+
+export const hashRateRoutes: ApiPlugin = async (app, { index }) => {
+  app.get(
+    '/v1/rpc/estimateNetworkHashesPerSecond',
+    {
+      config: { cost: 0.1 },
+      schema: {
+        operationId: 'estimateNetworkHashesPerSecond',
+        summary: 'The hash rate of the network over a window of blocks',
+        tags: ['Node RPC Proxy'],
+        querystring,
+        response: answers(hashRate, 304, ...UNDER_KEY, 400, 404, 409),
+      },
+    },
+    (request, reply) =>
+      answerFromIndex(index, request, reply, async (reading) => ({
+        networkHashesPerSecond: String(await estimate(reading, request.query)),
+      })),
+  );
+};

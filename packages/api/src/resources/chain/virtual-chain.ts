@@ -1,0 +1,122 @@
+/**
+ * getVirtualChainFromBlock: what a client that knows the chain up to a block has to remove and to add to be at the sink. The node's
+ * semantics, over the whole indexed history (API.md, "Where each answer comes from").
+ */
+import type { Database } from '@kasgres/database';
+import { type Kysely, sql } from 'kysely';
+import { z } from 'zod';
+import { answerFromIndex } from '../../index-state/answer.ts';
+import { hex, isOneOf } from '../../index-state/sql.ts';
+import type { Reading } from '../../index-state/state.ts';
+import { hash, hashInput } from '../../schemas/values.ts';
+import type { ApiPlugin } from '../../services.ts';
+import { answers, UNDER_KEY, WITH_BODY } from '../../schemas/responses.ts';
+import { getPathToChain } from './path-to-chain.ts';
+
+/** The node's batch at ten blocks a second: merged blocks an answer when ids are asked for, else chain blocks. */
+const MAX_ADDED = 2480;
+
+const body = z.strictObject({ startHash: hashInput, includeAcceptedTransactionIds: z.boolean() });
+
+const acceptedTransactionIds = z
+  .object({ acceptingBlockHash: hash, acceptedTransactionIds: z.array(hash) })
+  .meta({ id: 'AcceptedTransactionIds' });
+
+const virtualChain = z.object({
+  removedChainBlockHashes: z
+    .array(hash)
+    .meta({ description: 'From the start down to the chain, without the chain block' }),
+  addedChainBlockHashes: z.array(hash).meta({ description: 'From the chain block up, at most 2,480 merged blocks' }),
+  acceptedTransactionIds: z.array(acceptedTransactionIds).meta({ description: 'One entry for each added block' }),
+});
+
+type VirtualChainJson = z.infer<typeof virtualChain>;
+
+interface AddedRow {
+  index: bigint;
+  hash: string;
+  merged: number;
+}
+
+/** The chain above an index, at most MAX_ADDED blocks, with how many blocks each merges. */
+async function listChain(db: Kysely<Database>, aboveIndex: bigint): Promise<AddedRow[]> {
+  const { rows } = await sql<AddedRow>`
+    select c.index, encode(b.hash, 'hex') as hash, cardinality(b.merge_set_blues) + cardinality(b.merge_set_reds) as merged
+    from chain_blocks c join blocks b on b.id = c.block_id
+    where c.index > ${aboveIndex}
+    order by c.index
+    limit ${MAX_ADDED}`.execute(db);
+  return rows;
+}
+
+/** As many of the first as merge no more than MAX_ADDED blocks together. */
+function withinMerged(added: readonly AddedRow[]): AddedRow[] {
+  let merged = 0;
+  const end = added.findIndex((row) => (merged += row.merged) > MAX_ADDED);
+  return end === -1 ? [...added] : added.slice(0, end);
+}
+
+/** Ids that the chain blocks of a range accept, in the node's order, by chain index. */
+async function loadAccepted(db: Kysely<Database>, aboveIndex: bigint, size: number): Promise<Map<bigint, string[]>> {
+  const rows = await db
+    .selectFrom('chain_blocks')
+    .select(['index', 'accepted_transactions'])
+    .where('index', '>', aboveIndex)
+    .where('index', '<=', aboveIndex + BigInt(size))
+    .execute();
+  // One list of keys is looked up several times faster than a join for each chain block.
+  const transactions = await db
+    .selectFrom('transactions')
+    .select(['id', hex('transaction_id').as('transaction_id')])
+    .where(
+      isOneOf(
+        'id',
+        rows.flatMap((row) => row.accepted_transactions),
+      ),
+    )
+    .execute();
+  const idOf = new Map(transactions.map((row) => [row.id, row.transaction_id]));
+  return new Map(rows.map((row) => [row.index, row.accepted_transactions.map((key) => idOf.get(key) as string)]));
+}
+
+export async function getVirtualChain({ db }: Reading, request: z.infer<typeof body>): Promise<VirtualChainJson> {
+  const { offChain, chainBlock } = await getPathToChain(db, request.startHash);
+  const removed = offChain.map((block) => block.hash);
+  const chain = await listChain(db, chainBlock.index);
+  if (!request.includeAcceptedTransactionIds) return toVirtualChain(removed, chain);
+  const added = withinMerged(chain);
+  return toVirtualChain(removed, added, await loadAccepted(db, chainBlock.index, added.length));
+}
+
+function toVirtualChain(
+  removed: string[],
+  added: readonly AddedRow[],
+  accepted?: Map<bigint, string[]>,
+): VirtualChainJson {
+  const groups = added.map(({ index, hash }) => ({
+    acceptingBlockHash: hash,
+    acceptedTransactionIds: accepted?.get(index) ?? [],
+  }));
+  return {
+    removedChainBlockHashes: removed,
+    addedChainBlockHashes: added.map((row) => row.hash),
+    acceptedTransactionIds: accepted === undefined ? [] : groups,
+  };
+}
+
+export const virtualChainRoutes: ApiPlugin = async (app, { index }) => {
+  app.post(
+    '/v1/rpc/getVirtualChainFromBlock',
+    {
+      config: { cost: 0.1 },
+      schema: {
+        operationId: 'getVirtualChainFromBlock',
+        summary: 'The virtual chain from a block to the sink',
+        tags: ['Node RPC Proxy'],
+        body,
+        response: answers(virtualChain, 304, ...UNDER_KEY, ...WITH_BODY, 404, 409),
+      },
+    },
+    (request, reply) => answerFromIndex(index, request, reply, (reading) => getVirtualChain(reading, request.body)),
+  );
+};

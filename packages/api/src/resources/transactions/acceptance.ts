@@ -1,0 +1,82 @@
+/** Whether transactions are accepted, by which chain block, and how deep that is by now. */
+import type { Database } from '@kasgres/database';
+import { toHex } from '@kasgres/kaspa';
+import { type Kysely, sql } from 'kysely';
+import { z } from 'zod';
+import { answerFromIndex } from '../../index-state/answer.ts';
+import { type IndexState, type Reading, requireCaughtUp } from '../../index-state/state.ts';
+import { answers, UNDER_KEY, WITH_BODY } from '../../schemas/responses.ts';
+import { count, hash, hashInput } from '../../schemas/values.ts';
+import type { ApiPlugin } from '../../services.ts';
+
+const MAX_IDS = 500;
+
+const body = z.strictObject({ transactionIds: z.array(hashInput).max(MAX_IDS) });
+
+const transactionAcceptance = z
+  .object({
+    transactionId: hash,
+    isAccepted: z.boolean(),
+    acceptingBlockHash: hash.nullable(),
+    confirmations: count.meta({ description: 'Blue score of the sink less that of the accepting block' }),
+  })
+  .meta({ id: 'TransactionAcceptance' });
+
+const acceptance = z.object({
+  transactions: z.array(transactionAcceptance).meta({ description: 'One for each id asked, in the order asked' }),
+});
+
+type AcceptanceJson = z.infer<typeof transactionAcceptance>;
+
+interface AcceptedRow {
+  transaction_id: string;
+  accepting_block_hash: string;
+  accepting_block_blue_score: bigint;
+}
+
+/** Only the accepted ones. */
+async function listAccepted(db: Kysely<Database>, transactionIds: readonly Uint8Array[]): Promise<AcceptedRow[]> {
+  const { rows } = await sql<AcceptedRow>`
+    select encode(t.transaction_id, 'hex') as transaction_id, encode(b.hash, 'hex') as accepting_block_hash,
+      b.blue_score as accepting_block_blue_score
+    from transactions t join blocks b on b.id = t.accepting_block_id
+    where t.transaction_id = any(${transactionIds}::bytea[])`.execute(db);
+  return rows;
+}
+
+function toAcceptance(transactionId: string, row: AcceptedRow | undefined, state: IndexState): AcceptanceJson {
+  if (row === undefined) return { transactionId, isAccepted: false, acceptingBlockHash: null, confirmations: 0 };
+  return {
+    transactionId,
+    isAccepted: true,
+    acceptingBlockHash: row.accepting_block_hash,
+    confirmations: Number(state.sinkBlueScore - row.accepting_block_blue_score),
+  };
+}
+
+async function getAcceptance({ db, state }: Reading, transactionIds: readonly Uint8Array[]): Promise<AcceptanceJson[]> {
+  requireCaughtUp(state);
+  const rows = await listAccepted(db, transactionIds);
+  const rowOf = new Map(rows.map((row) => [row.transaction_id, row]));
+  return transactionIds.map((id) => toAcceptance(toHex(id), rowOf.get(toHex(id)), state));
+}
+
+export const acceptanceRoutes: ApiPlugin = async (app, { index }) => {
+  app.post(
+    '/v1/transactions/acceptance',
+    {
+      config: { cost: 0.1 },
+      schema: {
+        operationId: 'getTransactionsAcceptance',
+        summary: 'Acceptance data of up to 500 transactions',
+        tags: ['Transaction'],
+        body,
+        response: answers(acceptance, 304, ...UNDER_KEY, ...WITH_BODY),
+      },
+    },
+    (request, reply) =>
+      answerFromIndex(index, request, reply, async (reading) => ({
+        transactions: await getAcceptance(reading, request.body.transactionIds),
+      })),
+  );
+};

@@ -1,0 +1,127 @@
+/**
+ * Reads the transactions of whole pages of blocks: one query for each kind of row. Every number that JSON shows as a string is made
+ * text by Postgres, since pages have tens of thousands of rows.
+ */
+import type { Database } from '@kasgres/database';
+import { type Kysely, sql } from 'kysely';
+import { hex, isOneOf, text } from '../../index-state/sql.ts';
+
+export type ContainedRow = Awaited<ReturnType<typeof listContained>>[number];
+
+/** The ids of the transactions that blocks contain, in the order of each block. */
+export function listContainedIds(db: Kysely<Database>, blockIds: readonly bigint[]) {
+  return db
+    .selectFrom('block_transactions as contained')
+    .innerJoin('transactions', 'transactions.id', 'contained.transaction_id')
+    .select(['contained.block_id', hex('transactions.transaction_id').as('hash')])
+    .where(isOneOf('contained.block_id', blockIds))
+    .orderBy('contained.block_id')
+    .orderBy('contained.index')
+    .execute();
+}
+
+/** The transactions that blocks contain, in the order of each block; hash and masses are those of the body that the block carries. */
+export function listContained(db: Kysely<Database>, blockIds: readonly bigint[]) {
+  return db
+    .selectFrom('block_transactions as contained')
+    .innerJoin('transactions', 'transactions.id', 'contained.transaction_id')
+    .innerJoin('subnetworks', 'subnetworks.id', 'transactions.subnetwork_id')
+    .select([
+      'contained.block_id',
+      'contained.body',
+      'transactions.id',
+      hex('transactions.transaction_id').as('transaction_id'),
+      hex('transactions.hash').as('hash'),
+      'transactions.version',
+      text('transactions.lock_time').as('lock_time'),
+      hex('subnetworks.subnetwork_id').as('subnetwork_id'),
+      text('transactions.gas').as('gas'),
+      hex('transactions.payload').as('payload'),
+      text('transactions.storage_mass').as('storage_mass'),
+      text('transactions.compute_mass').as('compute_mass'),
+    ])
+    .where(isOneOf('contained.block_id', blockIds))
+    .orderBy('contained.block_id')
+    .orderBy('contained.index')
+    .execute();
+}
+
+export type InputRow = Awaited<ReturnType<typeof listInputs>>[number];
+
+/** Inputs of first bodies, in order. */
+export function listInputs(db: Kysely<Database>, transactionIds: readonly bigint[]) {
+  return db
+    .selectFrom('transaction_inputs as input')
+    .leftJoin('transactions as previous', 'previous.id', 'input.previous_transaction_id')
+    .select([
+      'input.transaction_id',
+      sql<string>`encode(coalesce(previous.transaction_id, input.previous_transaction_hash), 'hex')`.as(
+        'previous_transaction_id',
+      ),
+      'input.previous_index',
+      hex('input.signature_script').as('signature_script'),
+      text('input.sequence').as('sequence'),
+      'input.sig_op_count',
+      'input.compute_budget',
+    ])
+    .where(isOneOf('input.transaction_id', transactionIds))
+    .orderBy('input.transaction_id')
+    .orderBy('input.index')
+    .execute();
+}
+
+export type OutputRow = Awaited<ReturnType<typeof listOutputs>>[number];
+
+/** Outputs, in order. */
+export function listOutputs(db: Kysely<Database>, transactionIds: readonly bigint[]) {
+  return db
+    .selectFrom('transaction_outputs as output')
+    .innerJoin('scripts', 'scripts.id', 'output.script_id')
+    .select([
+      'output.transaction_id',
+      text('output.amount').as('amount'),
+      'scripts.version',
+      hex('scripts.script').as('script'),
+      'scripts.type',
+      'scripts.address',
+      'output.covenant_authorizing_input',
+      hex('output.covenant_id').as('covenant_id'),
+    ])
+    .where(isOneOf('output.transaction_id', transactionIds))
+    .orderBy('output.transaction_id')
+    .orderBy('output.index')
+    .execute();
+}
+
+/** Second and further bodies: what is their own beside their inputs. */
+export function listBodies(db: Kysely<Database>, transactionIds: readonly bigint[]) {
+  return db
+    .selectFrom('transaction_bodies')
+    .select([
+      'transaction_id as id',
+      'body',
+      hex('hash').as('hash'),
+      text('storage_mass').as('storage_mass'),
+      text('compute_mass').as('compute_mass'),
+    ])
+    .where(isOneOf('transaction_id as id', transactionIds))
+    .execute();
+}
+
+/** Inputs of second and further bodies: what is their own; in order. */
+export function listBodyInputs(db: Kysely<Database>, transactionIds: readonly bigint[]) {
+  return db
+    .selectFrom('transaction_body_inputs')
+    .select([
+      'transaction_id as id',
+      'body',
+      hex('signature_script').as('signature_script'),
+      'sig_op_count',
+      'compute_budget',
+    ])
+    .where(isOneOf('transaction_id as id', transactionIds))
+    .orderBy('transaction_id')
+    .orderBy('body')
+    .orderBy('index')
+    .execute();
+}

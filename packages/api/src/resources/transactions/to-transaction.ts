@@ -1,0 +1,69 @@
+/** From rows to a transaction in a block, as the endpoints under /v1/rpc show it. */
+import type { TransactionInputJson, TransactionJson, TransactionOutputJson } from '../../schemas/transaction.ts';
+import type { ContainedRow, InputRow, OutputRow } from './queries.ts';
+
+/** The block that a transaction is shown in; its time in Unix milliseconds, as text. */
+export interface ContainingBlock {
+  hash: string;
+  timestamp: string;
+}
+
+/** Inputs of transaction version 1 and later have a compute budget. */
+export const hasComputeBudgets = (transaction: { version: number }): boolean => transaction.version >= 1;
+
+export function toTransaction(
+  row: ContainedRow,
+  inputs: readonly InputRow[],
+  outputs: readonly OutputRow[],
+  block: ContainingBlock,
+): TransactionJson {
+  const hasBudgets = hasComputeBudgets(row);
+  return {
+    version: row.version,
+    inputs: inputs.map((input) => toInput(input, hasBudgets)),
+    outputs: outputs.map(toOutput),
+    lockTime: row.lock_time,
+    subnetworkId: row.subnetwork_id,
+    gas: row.gas,
+    payload: toPayload(row.payload),
+    mass: row.storage_mass,
+    verboseData: {
+      transactionId: row.transaction_id,
+      hash: row.hash,
+      computeMass: row.compute_mass,
+      blockHash: block.hash,
+      blockTime: block.timestamp,
+    },
+  };
+}
+
+function toInput(row: InputRow, hasBudget: boolean): TransactionInputJson {
+  const input: TransactionInputJson = {
+    previousOutpoint: { transactionId: row.previous_transaction_id, index: Number(row.previous_index) },
+    sequence: row.sequence,
+    sigOpCount: row.sig_op_count,
+    signatureScript: row.signature_script,
+  };
+  if (hasBudget) input.computeBudget = row.compute_budget;
+  return input;
+}
+
+function toOutput(row: OutputRow): TransactionOutputJson {
+  const output: TransactionOutputJson = {
+    value: row.amount,
+    scriptPublicKey: toScriptPublicKey(row.version, row.script),
+  };
+  if (row.address !== null) {
+    output.verboseData = { scriptPublicKeyType: row.type, scriptPublicKeyAddress: row.address };
+  }
+  if (row.covenant_id !== null && row.covenant_authorizing_input !== null) {
+    output.covenant = { authorizingInput: row.covenant_authorizing_input, covenantId: row.covenant_id };
+  }
+  return output;
+}
+
+/** The node's JSON form: the version as 4 hex digits, then the script. */
+export const toScriptPublicKey = (version: number, script: string): string =>
+  version.toString(16).padStart(4, '0') + script;
+
+export const toPayload = (hex: string): string => (hex === '' ? '' : `0x${hex}`);

@@ -1,0 +1,53 @@
+/** What an endpoint may answer, declared with each route, so that openapi.json knows every status and TypeScript the answer's type. */
+import { z } from 'zod';
+
+export const errorEnvelope = z
+  .object({
+    statusCode: z.int(),
+    message: z.string(),
+    details: z
+      .array(z.object({ path: z.string(), message: z.string() }))
+      .optional()
+      .meta({ description: 'With status 400: which fields are wrong, and how' }),
+  })
+  .meta({ id: 'Error' });
+
+export type ErrorEnvelope = z.infer<typeof errorEnvelope>;
+
+const ERRORS = {
+  400: 'The request is not valid; `details` names the fields',
+  401: '`x-api-key is missing from header` or `Invalid API key`',
+  404: 'Not found',
+  409: 'Known, but what is indexed is not enough to answer',
+  413: 'The body is larger than 1 MiB',
+  415: 'The body is not `application/json`',
+  500: 'A bug; the message has the request id',
+  503: 'The database or the node is out of reach, or the first catch-up is not far enough; see `retry-after`',
+} as const;
+
+type ErrorStatus = keyof typeof ERRORS;
+
+interface Answers<T extends z.ZodType> {
+  200: T;
+}
+
+/**
+ * The answers of an endpoint. Errors are thrown, never returned, and a 304 has no body: the type, which is that of what a handler
+ * may return, leaves both out.
+ */
+export function answers<T extends z.ZodType>(ok: T, ...statuses: (ErrorStatus | 304)[]): Answers<T> {
+  const others: Record<string, unknown> = {};
+  for (const status of statuses) {
+    others[status] =
+      status === 304
+        ? z.null().meta({ description: 'Unchanged since the `if-none-match` that was sent' })
+        : { description: ERRORS[status], content: { 'application/json': { schema: errorEnvelope } } };
+  }
+  return { 200: ok, ...others };
+}
+
+/** Statuses of every endpoint under a key. */
+export const UNDER_KEY = [401, 500, 503] as const;
+
+/** Statuses that a request with a body adds. */
+export const WITH_BODY = [400, 413, 415] as const;

@@ -1,0 +1,56 @@
+/** A transaction as the endpoints under /v1/rpc show it (api-spec.md §2), in a block or in the mempool. */
+import { z } from 'zod';
+import { address, count, decimal, hash, hexBytes, milliseconds, payload, sompi } from './values.ts';
+
+export const outpoint = z.object({ transactionId: hash, index: count });
+
+export const covenant = z
+  .object({ authorizingInput: count, covenantId: hash })
+  .meta({ description: 'What binds the output to a covenant; left out without one' });
+
+export const computeBudget = count.meta({ description: 'Transaction version 1 and later; left out before' });
+
+export const transactionInput = z.object({
+  previousOutpoint: outpoint,
+  sequence: decimal,
+  sigOpCount: count,
+  signatureScript: hexBytes,
+  computeBudget: computeBudget.optional(),
+});
+
+export const transactionOutput = z.object({
+  value: sompi,
+  scriptPublicKey: hexBytes.meta({ description: 'Version as 4 hex digits, then the script in hex' }),
+  verboseData: z
+    .object({
+      scriptPublicKeyType: z.enum(['pubkey', 'pubkeyecdsa', 'scripthash', 'nonstandard']),
+      scriptPublicKeyAddress: address,
+    })
+    .optional()
+    .meta({ description: 'Left out for a non-standard script' }),
+  covenant: covenant.optional(),
+});
+
+export const transaction = z
+  .object({
+    version: count,
+    inputs: z.array(transactionInput),
+    outputs: z.array(transactionOutput),
+    lockTime: decimal,
+    subnetworkId: hexBytes,
+    gas: decimal,
+    payload,
+    mass: decimal.meta({ description: 'Storage mass' }),
+    verboseData: z.object({
+      transactionId: hash,
+      hash: hash.meta({ description: 'Hash over everything, signature scripts too' }),
+      computeMass: decimal,
+      blockHash: hash.meta({ description: 'The block it is shown in; zeros in the mempool' }),
+      blockTime: milliseconds.meta({ description: 'Time of that block; 0 in the mempool' }),
+    }),
+  })
+  .meta({ id: 'Transaction' });
+
+export type TransactionJson = z.infer<typeof transaction>;
+export type TransactionInputJson = z.infer<typeof transactionInput>;
+export type TransactionOutputJson = z.infer<typeof transactionOutput>;

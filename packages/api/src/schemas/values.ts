@@ -1,0 +1,73 @@
+/**
+ * The values that requests and answers are made of, as zod schemas: they check what comes in, describe both ways in openapi.json, and
+ * give the TypeScript types. On input a hash becomes bytes; on output everything is what the JSON shows (API.md, "Conventions").
+ */
+import { AddressError, decodeAddress, fromHex } from '@kasgres/kaspa';
+import { z } from 'zod';
+
+const MAX_UINT64 = 2n ** 64n - 1n;
+
+/** A hash or id as clients send it; becomes 32 bytes. */
+export const hashInput = z
+  .string()
+  .regex(/^(?:0x)?[0-9a-fA-F]{64}$/, 'must be 64 hex digits, with or without 0x')
+  .transform((text) => fromHex(text.slice(-64)))
+  .meta({ description: '64 hex digits of either case, with or without `0x`' });
+
+/** The same where an empty text means that there is none. */
+export const hashOrEmptyInput = z
+  .string()
+  .regex(/^(?:(?:0x)?[0-9a-fA-F]{64})?$/, 'must be 64 hex digits, with or without 0x')
+  .transform((text) => (text === '' ? undefined : fromHex(text.slice(-64))));
+
+export const hash = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/)
+  .meta({ id: 'Hash', description: 'A block hash, transaction id or merkle root: 64 lower-case hex digits' });
+
+export const hexBytes = z
+  .string()
+  .regex(/^(?:[0-9a-f]{2})*$/)
+  .meta({ description: 'Bytes in lower-case hex' });
+
+export const payload = z
+  .string()
+  .regex(/^(?:0x(?:[0-9a-f]{2})+)?$/)
+  .meta({ description: 'Empty, or `0x` and hex' });
+
+export const decimal = z.string().regex(/^\d+$/).meta({ description: 'A whole number in decimal digits' });
+
+export const sompi = z
+  .string()
+  .regex(/^\d+$/)
+  .meta({ description: 'An amount in sompi, the smallest unit (1 KAS = 100,000,000 sompi)' });
+
+export const milliseconds = z.string().regex(/^\d+$/).meta({ description: 'Unix time in milliseconds' });
+
+export const count = z.int().nonnegative();
+
+/** A flag of a request body: left out it is false. */
+export const flag = z.boolean().default(false);
+
+/** An unsigned 64-bit number as clients send it: decimal digits; becomes a bigint. */
+export const uint64Input = z
+  .string()
+  .regex(/^\d{1,20}$/, 'must be a whole number in decimal digits')
+  .transform(BigInt)
+  .refine((value) => value <= MAX_UINT64, 'must be below 2^64')
+  .meta({ description: 'A whole number in decimal digits, below 2^64' });
+
+/** An address of any network; whether it is of ours is known only with the network (schemas/address.ts). */
+export const addressInput = z
+  .string()
+  .superRefine((text, context) => {
+    try {
+      decodeAddress(text);
+    } catch (error) {
+      if (!(error instanceof AddressError)) throw error;
+      context.addIssue({ code: 'custom', message: error.message });
+    }
+  })
+  .meta({ description: 'An address with its prefix, as `kaspa:qr…`' });
+
+export const address = z.string().meta({ id: 'Address', description: 'An address with its prefix' });

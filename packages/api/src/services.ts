@@ -1,0 +1,44 @@
+/** What the routes work with. */
+import { addUsage, type Database, findKey } from '@kasgres/database';
+import type { NodeClient } from '@kasgres/node';
+import type { Logger } from '@kasgres/runtime';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import type { Kysely } from 'kysely';
+import { KeyCache } from './http/key-cache.ts';
+import { UsageMeter } from './http/usage-meter.ts';
+import { IndexReader } from './index-state/state.ts';
+import { NodeStatus } from './node-status.ts';
+
+export interface Services {
+  index: IndexReader;
+  node: Pick<NodeClient, 'call' | 'connected'>;
+  nodeStatus: NodeStatus;
+  keys: KeyCache;
+  usage: UsageMeter;
+}
+
+/** A resource's routes. */
+export type ApiPlugin = FastifyPluginAsyncZod<Services>;
+
+export interface ServiceParts {
+  /** Keys and usage: the database that is written to. */
+  database: Kysely<Database>;
+  /** What answers are read from: the same, or a replica. */
+  readDatabase: Kysely<Database>;
+  node: Services['node'];
+  logger: Logger;
+}
+
+/** Close `usage` at the end: it holds what is not written yet. */
+export function createServices({ database, readDatabase, node, logger }: ServiceParts): Services {
+  return {
+    index: new IndexReader(readDatabase),
+    node,
+    nodeStatus: new NodeStatus(node),
+    keys: new KeyCache((keyHash) => findKey(database, keyHash)),
+    usage: new UsageMeter(
+      (usage) => addUsage(database, usage),
+      (error) => logger.warn({ err: error }, 'could not write usage, kept for later'),
+    ),
+  };
+}
