@@ -36,12 +36,16 @@ export interface BlockContext {
 
 /**
  * Whether a block can be on the selected chain, known once it was a candidate: `qualified` with what it accepts, or `disqualified`
- * because a transaction or commitment of its own does not fit (its transactions may still be accepted by others).
+ * because a transaction or commitment of its own does not fit (its transactions may still be accepted by others). On the chain or off it,
+ * this is forgotten once it is `final`.
  */
 export type ChainState =
   | { kind: 'unknown' }
   | { kind: 'disqualified'; reason: string }
-  | { kind: 'qualified'; acceptance: Acceptance };
+  | { kind: 'qualified'; acceptance: Acceptance }
+  | { kind: 'final' };
+
+export const FINAL: ChainState = { kind: 'final' };
 
 export interface Block extends BlockContext {
   /** In the order of adding: a parent's is lower. */

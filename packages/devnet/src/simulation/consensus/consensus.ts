@@ -6,16 +6,21 @@
 import { type Hash, type Header, toHex, workFromBits } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
 import { type Acceptance, acceptMergeSet } from './acceptance.ts';
-import type { Block } from './block.ts';
+import { type Block, FINAL } from './block.ts';
 import { BlockRuleError, checkBody, checkHeader } from './block-rules.ts';
 import { type ChainRules, judgeChainBlock } from './chain-rules.ts';
 import { getGhostdag } from './ghostdag.ts';
 import type { ConsensusParams } from './params.ts';
 import { type Pov, povOf } from './pov.ts';
 import { PovMemo } from './pov-memo.ts';
-import { isChainAncestorOf, recordMerges, treePlace } from './reachability.ts';
+import { findChainAncestorAt, isChainAncestorOf, recordMerges, treePlace } from './reachability.ts';
 import { StateCursor } from './state-cursor.ts';
-import type { TransactionRules } from './transaction-rules.ts';
+import {
+  checkTransaction,
+  type TransactionCheck,
+  type TransactionRules,
+  type UtxoLookup,
+} from './transaction-rules.ts';
 import { UtxoSet, UtxoView } from './utxo.ts';
 import { findSink, pickVirtualParents } from './virtual-parents.ts';
 import { EMPTY_WINDOW } from './window.ts';
@@ -58,6 +63,8 @@ export class Consensus {
   private readonly tips = new Set<Block>();
   private readonly povs: PovMemo;
   private currentVirtual: Virtual;
+  /** The highest block that is for ever on the selected chain. */
+  private finalBlock: Block;
 
   constructor({ params, genesis, hasValidSignatures, checksCommitments = true }: ConsensusOptions) {
     const { coinbaseMaturity, subsidy } = params;
@@ -65,6 +72,7 @@ export class Consensus {
     this.rules = { coinbaseMaturity, hasValidSignatures, subsidy, checksCommitments };
     this.povs = new PovMemo((parents) => povOf(parents, params));
     this.genesis = genesisOf(genesis);
+    this.finalBlock = this.genesis;
     this.blocks.set(this.genesis.id, this.genesis);
     this.tips.add(this.genesis);
     this.currentVirtual = this.settleVirtual([this.genesis], new UtxoView(this.utxos));
@@ -134,8 +142,9 @@ export class Consensus {
   resolveVirtual(): ChainMove {
     const oldSink = this.sink;
     const cursor = this.cursor();
-    const { sink, candidates } = findSink([...this.tips], cursor);
+    const { sink, candidates } = findSink([...this.tips], cursor, this.finalBlock);
     this.currentVirtual = this.settleVirtual(pickVirtualParents(sink, candidates, this.params), cursor.view);
+    this.finalize();
     return chainMove(oldSink, sink);
   }
 
@@ -143,11 +152,17 @@ export class Consensus {
   findVirtualOn(parents: readonly Block[]): Virtual | undefined {
     const pov = this.povs.get(parents);
     if (pov.acceptance === undefined) {
+      if (!isChainAncestorOf(this.finalBlock, pov.ghostdag.selectedParent)) return undefined;
       const cursor = this.cursor();
       if (!cursor.moveTo(pov.ghostdag.selectedParent)) return undefined;
       this.accept(pov, cursor.view);
     }
     return withAcceptance(pov);
+  }
+
+  /** Whether a payment could be accepted by the next block, if these outputs were unspent. */
+  checkPayment(transaction: DagTransaction, utxos: UtxoLookup, daaScore = this.virtual.daaScore): TransactionCheck {
+    return checkTransaction(transaction, utxos, daaScore, this.rules);
   }
 
   /** The unspent outputs at a block to be: those that its own transactions may spend. */
@@ -166,6 +181,17 @@ export class Consensus {
     viewOfSink.apply(this.accept(pov, viewOfSink).diff);
     viewOfSink.commit();
     return withAcceptance(pov);
+  }
+
+  /** Forgets what would be needed to undo blocks that are deep enough. */
+  private finalize(): void {
+    const depth = this.params.finalityDepth;
+    for (;;) {
+      const next = findChainAncestorAt(this.sink, this.finalBlock.height + 1);
+      if (next === undefined || this.sink.blueScore - next.blueScore < depth) return;
+      for (const block of getGhostdag(next).mergeSet) block.state = FINAL;
+      this.finalBlock = next;
+    }
   }
 
   /** At the sink, over the set of the virtual block. */

@@ -1,12 +1,15 @@
 /**
  * The numbers of a network that consensus depends on; simnet's by default, which has mainnet's block rate and no proof of work
- * (rusty-kaspa, consensus/core/src/config). Blocks are never final and never pruned here: both lie half a day and more behind.
+ * (rusty-kaspa, consensus/core/src/config), except that blocks become final sooner, so that what could undo them need not be kept.
+ * Nothing is ever pruned: a node does that after thirty hours.
  */
 export interface ConsensusParams {
   /** Blues that a blue block may have in its anticone. */
   ghostdagK: number;
   maxBlockParents: number;
   mergesetSizeLimit: number;
+  /** In blue score: the selected chain never changes deeper than this below the sink. */
+  finalityDepth: number;
   /** DAA scores between a coinbase's acceptance and its first spending. */
   coinbaseMaturity: number;
   /** Sompi that a block earns; constant for the first half year of a network. */
@@ -22,6 +25,7 @@ export const SIMNET_PARAMS: ConsensusParams = {
   ghostdagK: 124,
   maxBlockParents: 64,
   mergesetSizeLimit: 248,
+  finalityDepth: 10_000,
   coinbaseMaturity: 1000,
   subsidy: 5_000_000_000n,
   targetTimePerBlockMs: 100,

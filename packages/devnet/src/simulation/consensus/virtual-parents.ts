@@ -4,23 +4,28 @@
  */
 import { type Block, compareBlocks } from './block.ts';
 import type { ConsensusParams } from './params.ts';
-import { isAnyDagAncestorOf, isDagAncestorOf, isDagAncestorOfAny } from './reachability.ts';
+import { isAnyDagAncestorOf, isChainAncestorOf, isDagAncestorOf, isDagAncestorOfAny } from './reachability.ts';
 import type { StateCursor } from './state-cursor.ts';
 
 /**
  * The block of most blue work that is qualified for the chain, among the tips and, where a tip is not, its past. The cursor is left
  * there. The other candidates come with it, descending.
+ * @param finalBlock the highest block that is for ever on the selected chain
  */
-export function findSink(tips: readonly Block[], cursor: StateCursor): { sink: Block; candidates: Block[] } {
-  const heap = [...tips].sort(compareBlocks);
+export function findSink(
+  tips: readonly Block[],
+  cursor: StateCursor,
+  finalBlock: Block,
+): { sink: Block; candidates: Block[] } {
+  const heap = tips.filter((tip) => isDagAncestorOf(finalBlock, tip)).sort(compareBlocks);
   for (let best = heap.pop(); best !== undefined; best = heap.pop()) {
-    if (cursor.moveTo(best)) return { sink: best, candidates: heap.reverse() };
+    if (isChainAncestorOf(finalBlock, best) && cursor.moveTo(best)) return { sink: best, candidates: heap.reverse() };
     for (const parent of best.parents) {
-      if (!isDagAncestorOfAny(parent, heap)) heap.push(parent);
+      if (isDagAncestorOf(finalBlock, parent) && !isDagAncestorOfAny(parent, heap)) heap.push(parent);
     }
     heap.sort(compareBlocks);
   }
-  throw new Error('genesis is always qualified');
+  throw new Error('the final block can always be the sink');
 }
 
 /** The sink first. Deterministic, where a node shuffles when there are very many tips. */

@@ -1,0 +1,126 @@
+/** The environment of the simulated node. Each `DEVNET_…` variable can be given as a flag too: `DEVNET_PAST_BLOCKS` is `--past-blocks`. */
+import { parseArgs } from 'node:util';
+import { EnvError, LOG_LEVELS, readEnv } from '@kasgres/runtime';
+import { z } from 'zod';
+import { DEFAULT_OPTIONS, SIMNET_PARAMS, type SimulationOptions } from './simulation/index.ts';
+
+const rate = z.coerce.number().min(0).max(1);
+const count = z.coerce.number().int().min(0);
+const perSecond = z.coerce.number().min(0).max(100);
+const PREFIX = 'DEVNET_';
+
+const schema = z.object({
+  DATA_DIR: z.string().optional().describe('where the chain is kept; unset: nowhere'),
+  PORT: z.coerce.number().int().min(0).max(65_535).default(0).describe('port of the gRPC on 127.0.0.1; 0: a free one'),
+  LOG_LEVEL: z.enum(LOG_LEVELS).default('info').describe('how much is logged'),
+  DEVNET_LISTEN: z
+    .string()
+    .regex(/^.+:\d+$/, 'must be host:port')
+    .optional()
+    .describe('address of the gRPC, in the place of PORT'),
+  DEVNET_SEED: z.string().default(DEFAULT_OPTIONS.seed).describe('what the whole network follows from'),
+  DEVNET_COINBASE_MATURITY: count
+    .default(SIMNET_PARAMS.coinbaseMaturity)
+    .describe('DAA scores until a reward can be spent'),
+  DEVNET_PAST_BLOCKS: count.default(3_000).describe('blocks that there are at the first start'),
+  DEVNET_PAST_TRANSACTIONS: count.default(15_000).describe('payments in these blocks'),
+  DEVNET_BLOCKS_PER_SECOND: perSecond.default(2).describe('how fast the chain grows; 0: not at all'),
+  DEVNET_TRANSACTIONS_PER_SECOND: perSecond.default(3).describe('payments a second from then on'),
+  DEVNET_WIDTH: z.coerce
+    .number()
+    .min(0)
+    .max(20)
+    .default(DEFAULT_OPTIONS.width)
+    .describe('blocks that a miner does not know yet'),
+  DEVNET_LATE_RATE: rate.default(DEFAULT_OPTIONS.lateRate).describe('share of blocks that come far too late'),
+  DEVNET_RED_RATE: rate
+    .default(DEFAULT_OPTIONS.redRate)
+    .describe('share of blocks that come so late that they are red'),
+  DEVNET_REORG_RATE: rate
+    .default(DEFAULT_OPTIONS.reorgRate)
+    .describe('share of blocks that bring a hidden branch with them'),
+  DEVNET_REORG_DEPTH: z
+    .string()
+    .regex(/^\d+-\d+$/, 'must be two numbers: 1-8')
+    .default(DEFAULT_OPTIONS.reorgDepth.join('-'))
+    .describe('chain blocks that such a branch replaces'),
+  DEVNET_DUPLICATE_RATE: rate
+    .default(DEFAULT_OPTIONS.duplicateRate)
+    .describe('share of payments in parallel blocks too'),
+  DEVNET_DOUBLE_SPEND_RATE: rate
+    .default(DEFAULT_OPTIONS.doubleSpendRate)
+    .describe('share of these spent otherwise there'),
+  DEVNET_TWO_BODIES_RATE: rate.default(DEFAULT_OPTIONS.twoBodiesRate).describe('share of these signed otherwise there'),
+  DEVNET_NON_STANDARD_RATE: rate
+    .default(DEFAULT_OPTIONS.nonStandardRate)
+    .describe('share of payments to scripts without address'),
+});
+
+export interface DevnetEnv {
+  dataDir: string | undefined;
+  host: string;
+  port: number;
+  logLevel: (typeof LOG_LEVELS)[number];
+  coinbaseMaturity: number;
+  pastBlocks: number;
+  pastTransactions: number;
+  blocksPerSecond: number;
+  transactionsPerSecond: number;
+  options: SimulationOptions;
+}
+
+/** Throws `EnvError` with every problem. */
+export function readDevnetEnv(args: readonly string[], variables: NodeJS.ProcessEnv): DevnetEnv {
+  const env = readEnv(schema, { ...variables, ...variablesOf(args) });
+  const [, host = '127.0.0.1', port = String(env.PORT)] = /^(.+):(\d+)$/.exec(env.DEVNET_LISTEN ?? '') ?? [];
+  const [least = 1, greatest = 1] = env.DEVNET_REORG_DEPTH.split('-').map(Number);
+  return {
+    dataDir: env.DATA_DIR,
+    host,
+    port: Number(port),
+    logLevel: env.LOG_LEVEL,
+    coinbaseMaturity: env.DEVNET_COINBASE_MATURITY,
+    pastBlocks: env.DEVNET_PAST_BLOCKS,
+    pastTransactions: env.DEVNET_PAST_TRANSACTIONS,
+    blocksPerSecond: env.DEVNET_BLOCKS_PER_SECOND,
+    transactionsPerSecond: env.DEVNET_TRANSACTIONS_PER_SECOND,
+    options: {
+      ...DEFAULT_OPTIONS,
+      seed: env.DEVNET_SEED,
+      width: env.DEVNET_WIDTH,
+      lateRate: env.DEVNET_LATE_RATE,
+      redRate: env.DEVNET_RED_RATE,
+      reorgRate: env.DEVNET_REORG_RATE,
+      reorgDepth: [least, greatest],
+      duplicateRate: env.DEVNET_DUPLICATE_RATE,
+      doubleSpendRate: env.DEVNET_DOUBLE_SPEND_RATE,
+      twoBodiesRate: env.DEVNET_TWO_BODIES_RATE,
+      nonStandardRate: env.DEVNET_NON_STANDARD_RATE,
+    },
+  };
+}
+
+/** Flags as the variables that they stand for. */
+function variablesOf(args: readonly string[]): Record<string, string> {
+  const names = Object.keys(schema.shape);
+  const values = parseFlags(args, names.map(flagOf));
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = values[flagOf(name)];
+      return typeof value === 'string' ? [[name, value]] : [];
+    }),
+  );
+}
+
+function parseFlags(args: readonly string[], flags: readonly string[]): Readonly<Record<string, unknown>> {
+  const options = Object.fromEntries(flags.map((flag) => [flag, { type: 'string' as const }]));
+  try {
+    return parseArgs({ args: [...args], options, strict: true }).values;
+  } catch (error) {
+    throw new EnvError([error instanceof Error ? error.message : String(error)]);
+  }
+}
+
+function flagOf(name: string): string {
+  return name.replace(PREFIX, '').toLowerCase().replaceAll('_', '-');
+}

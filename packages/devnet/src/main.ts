@@ -1,0 +1,50 @@
+/**
+ * The simulated node as a process: makes the chain's past at the first start, goes on from it at any other, answers gRPC, and lets the
+ * chain grow. Prints one line of JSON once it answers, `{"url":"grpc://…"}`, and sends the same to a parent that listens; it logs to stderr.
+ */
+import { renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createLogger, runProgram } from '@kasgres/runtime';
+import { readDevnetEnv } from './env.ts';
+import { grow } from './grow.ts';
+import { NodeServer } from './rpc/server.ts';
+import { landmarks, makePast, openWorld, type World } from './simulation/index.ts';
+
+await runProgram('devnet', async ({ signal, shutdown, useLogger }) => {
+  const env = readDevnetEnv(process.argv.slice(2), process.env);
+  const logger = createLogger({ name: 'devnet', level: env.logLevel, destination: process.stderr });
+  useLogger(logger);
+
+  const world = openWorld({ ...env, now: Date.now });
+  shutdown.add('journal', world.close);
+  const restored = world.node.consensus.size;
+  await makePast(world, env, signal);
+  if (env.dataDir !== undefined) writeDemoFile(join(env.dataDir, 'demo.json'), world);
+
+  const server = await NodeServer.start({
+    state: world.node,
+    host: env.host,
+    port: env.port,
+    onError: (err) => logger.error({ err }, 'failed to answer'),
+  });
+  shutdown.add('server', () => server.close());
+  const { size, sink } = world.node.consensus;
+  logger.info({ url: server.url, restored, blocks: size, sinkBlueScore: sink.blueScore }, 'started answering');
+  announce({ url: server.url });
+
+  await grow(world.simulation, env, signal);
+});
+
+function announce(message: { url: string }): void {
+  process.stdout.write(`${JSON.stringify(message)}\n`);
+  process.send?.(message);
+}
+
+/** For whoever starts a demo on this chain: an address with a long history, and names for the large ones. */
+function writeDemoFile(path: string, { node, simulation }: World): void {
+  const tags = landmarks(simulation.keyring, node.network.addressPrefix);
+  const demo = { network: node.network.id, address: tags[0]?.address, tags };
+  // Never half a file, whenever the process ends.
+  writeFileSync(`${path}.new`, `${JSON.stringify(demo, undefined, 2)}\n`);
+  renameSync(`${path}.new`, path);
+}

@@ -1,0 +1,68 @@
+/** Builds transactions out of coins and outputs, with every field as a wallet would fill it. */
+import {
+  type Covenant,
+  NATIVE_SUBNETWORK,
+  type ScriptPublicKey,
+  type Transaction,
+  type TransactionInput,
+  transactionId,
+} from '@kasgres/kaspa';
+import type { UtxoEntry } from '../consensus/utxo.ts';
+import { requiredStorageMass } from '../node/mempool-rules.ts';
+import { signatureScript } from '../signatures.ts';
+
+export interface Draft {
+  version: number;
+  /** What is spent, each with what its signature script needs beside a signature. */
+  coins: readonly { entry: UtxoEntry; redeemScript: Uint8Array | undefined }[];
+  outputs: readonly { amount: number; scriptPublicKey: ScriptPublicKey; covenant?: Covenant }[];
+  payload: Uint8Array;
+}
+
+/** Enough for one signature, in version 1. */
+const COMPUTE_BUDGET = 12;
+
+export function buildTransaction({ version, coins, outputs, payload }: Draft): Transaction {
+  const unsigned: Transaction = {
+    version,
+    inputs: coins.map(({ entry }) => unsignedInput(entry, version)),
+    outputs: outputs.map(({ amount, scriptPublicKey, covenant }) => {
+      return { amount: BigInt(amount), scriptPublicKey, covenant };
+    }),
+    lockTime: 0n,
+    subnetworkId: NATIVE_SUBNETWORK,
+    gas: 0n,
+    payload,
+    storageMass: 0n,
+  };
+  const id = transactionId(unsigned);
+  return {
+    ...unsigned,
+    inputs: unsigned.inputs.map((input, index) => {
+      return { ...input, signatureScript: signatureScript(id, index, coins[index]?.redeemScript) };
+    }),
+    storageMass: requiredStorageMass(
+      unsigned,
+      coins.map(({ entry }) => entry),
+    ),
+  };
+}
+
+/**
+ * A fee in sompi that any node relays a transaction of this size for.
+ * @param outputs their number
+ */
+export function leastFee({ coins, outputs, payload }: { coins: number; outputs: number; payload: number }): number {
+  const mass = 250 + 1_350 * coins + 460 * outputs + 2 * payload;
+  return 100 * mass;
+}
+
+function unsignedInput({ outpoint }: UtxoEntry, version: number): TransactionInput {
+  return {
+    previousOutpoint: outpoint,
+    signatureScript: new Uint8Array(0),
+    sequence: 0n,
+    sigOpCount: version === 0 ? 1 : 0,
+    computeBudget: version === 0 ? 0 : COMPUTE_BUDGET,
+  };
+}

@@ -1,0 +1,52 @@
+/**
+ * Miners who were cut off from the others come back with a branch of their own. They leave from a block down the selected chain and
+ * mine, on what they know and with payments that reached them too, until their branch is the heavier one: then the chain reorganises.
+ */
+import type { Block } from '../consensus/block.ts';
+import { getGhostdag } from '../consensus/ghostdag.ts';
+import { findChainAncestorAt } from '../consensus/reachability.ts';
+import type { SimulatedNode } from '../node/simulated-node.ts';
+import type { Mining } from './mining.ts';
+import type { Random } from './random.ts';
+
+/** Of a payment on the other side: the partition has it too. */
+const SHARED_RATE = 0.6;
+
+/** @param depth chain blocks to be replaced */
+export function mineBranch(
+  node: SimulatedNode,
+  mining: Mining,
+  depth: number,
+  timestamp: number,
+  random: Random,
+): void {
+  const { consensus } = node;
+  const fork = findChainAncestorAt(consensus.sink, consensus.sink.height - depth);
+  if (fork === undefined || fork === consensus.genesis) return;
+  const others = blocksAbove(fork, consensus.sink);
+  const forkTime = Number(fork.header.timestamp);
+  const miner = mining.someMiner(random);
+  let tip = fork;
+  // Each side weighs as many blocks as it has, but for the few that the others have merged meanwhile.
+  for (let made = 0; consensus.sink !== tip && made < 2 * others.length + 2; made += 1) {
+    const virtual = consensus.findVirtualOn([tip]);
+    if (virtual === undefined) return;
+    const unseen = others.slice(made, made + 1);
+    const time = forkTime + ((timestamp - forkTime) * (made + 1)) / (others.length + 2);
+    const job = {
+      virtual,
+      miner,
+      unseen,
+      duplicateRate: SHARED_RATE,
+      timestamp: Math.min(Math.round(time), timestamp),
+    };
+    tip = mining.mine(job, random);
+  }
+}
+
+/** What the selected chain merged between two of its blocks, oldest first. */
+function blocksAbove(fork: Block, sink: Block): Block[] {
+  const chain: Block[] = [];
+  for (let block = sink; block !== fork; block = getGhostdag(block).selectedParent) chain.push(block);
+  return [...chain.reverse().flatMap((block) => getGhostdag(block).mergeSet), sink];
+}

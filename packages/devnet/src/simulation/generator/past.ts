@@ -1,0 +1,39 @@
+/** A chain's past, made in one go as if it had grown until now. */
+import { setImmediate } from 'node:timers/promises';
+import type { SimulatedNode } from '../node/simulated-node.ts';
+import { Random } from './random.ts';
+import type { Simulation } from './simulation.ts';
+
+export interface Past {
+  /** Blocks that there are to be in the end, genesis included; some more when the last event brings several. */
+  pastBlocks: number;
+  /** Payments in all; they begin when the first rewards can be spent. */
+  pastTransactions: number;
+  /** How fast the blocks came. */
+  blocksPerSecond: number;
+}
+
+/** Blocks between two moments at which other things may happen in the process. */
+const BREATH = 64;
+
+/** Adds what is missing, with times that end now; nothing where there are as many blocks. */
+export async function makePast(
+  { node, simulation }: { node: SimulatedNode; simulation: Simulation },
+  { pastBlocks, pastTransactions, blocksPerSecond }: Past,
+  signal?: AbortSignal,
+): Promise<void> {
+  const { consensus } = node;
+  const intervalMs = 1_000 / Math.max(blocksPerSecond, 1);
+  const paymentsPerBlock = pastTransactions / Math.max(1, pastBlocks - consensus.params.coinbaseMaturity);
+  const end = node.now();
+  let due = 0;
+  while (consensus.size < pastBlocks) {
+    const jitter = new Random('jitter', consensus.size).fraction();
+    simulation.mine(Math.round(end - (pastBlocks - consensus.size - jitter) * intervalMs));
+    due = simulation.hasCoins() ? due + paymentsPerBlock : 0;
+    simulation.pay(Math.floor(due));
+    due %= 1;
+    if (consensus.size % BREATH === 0) await setImmediate();
+    signal?.throwIfAborted();
+  }
+}

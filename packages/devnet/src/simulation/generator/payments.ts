@@ -1,0 +1,134 @@
+/**
+ * What people do with their coins: miners split rewards, exchanges gather deposits and pay out to many, users pay each other. Made to
+ * give an index everything to chew on, in proportions that resemble a network's.
+ */
+import type { Covenant, ScriptPublicKey, Transaction } from '@kasgres/kaspa';
+import { digest, type Random } from './random.ts';
+import { buildTransaction, type Draft, leastFee } from './build-transaction.ts';
+import type { Key, Keyring } from './keyring.ts';
+import type { SimulationOptions } from './options.ts';
+import type { Coin, Wallet } from './wallet.ts';
+
+export interface Payment {
+  transaction: Transaction;
+  /** False: no mempool would take it, a miner must put it into a block. */
+  isStandard: boolean;
+}
+
+interface Plan {
+  coins: readonly Coin[];
+  outputCount: number;
+  /** Where what is left goes. */
+  change: Key;
+}
+
+/** Sompi; smaller outputs would weigh too much. */
+const LEAST_OUTPUT = 40_000_000;
+const NON_STANDARD_SCRIPTS: readonly ScriptPublicKey[] = [
+  // OP_TRUE; two keys of which one signs; a script of a version that nobody knows.
+  { version: 0, script: Uint8Array.of(0x51) },
+  {
+    version: 0,
+    script: Buffer.concat([
+      Uint8Array.of(0x51, 0x20),
+      digest(['one']),
+      Uint8Array.of(0x20),
+      digest(['two']),
+      Uint8Array.of(0x52, 0xae),
+    ]),
+  },
+  { version: 3, script: digest(['version 3']) },
+];
+
+export class Payments {
+  private readonly options: SimulationOptions;
+  private readonly keyring: Keyring;
+  private readonly wallet: Wallet;
+
+  constructor(options: SimulationOptions, keyring: Keyring, wallet: Wallet) {
+    this.options = options;
+    this.keyring = keyring;
+    this.wallet = wallet;
+  }
+
+  /** A payment with coins that can be spent now; undefined when there are none. */
+  make(random: Random): Payment | undefined {
+    const coin = this.wallet.take(random);
+    if (coin === undefined) return undefined;
+    const plan = this.plan(coin, random);
+    const isStandard = !random.chance(this.options.nonStandardRate);
+    const payload = random.chance(this.options.payloadRate) ? somePayload(random) : new Uint8Array(0);
+    const version = random.chance(this.options.versionOneRate) ? 1 : 0;
+    const coins = plan.coins.map(({ entry, key }) => ({ entry, redeemScript: key.redeemScript }));
+    const outputs = this.outputs(plan, payload.length, random);
+    const [first] = outputs;
+    if (first !== undefined && !isStandard) first.scriptPublicKey = random.pick(NON_STANDARD_SCRIPTS);
+    const covenant = version === 1 ? this.covenant(coin, random) : undefined;
+    if (first !== undefined && covenant !== undefined) first.covenant = covenant;
+    return { transaction: buildTransaction({ version, coins, outputs, payload }), isStandard };
+  }
+
+  /** Another transaction that spends a coin which a first one spends already. */
+  conflict(transaction: Transaction, coin: Coin['entry'], random: Random): Transaction {
+    const key = this.keyring.find(coin.scriptPublicKey);
+    const amount = Number(coin.amount) - leastFee({ coins: 1, outputs: 1, payload: 0 });
+    return buildTransaction({
+      version: transaction.version,
+      coins: [{ entry: coin, redeemScript: key?.redeemScript }],
+      outputs: [{ amount, scriptPublicKey: this.keyring.recipient(random).scriptPublicKey }],
+      payload: new Uint8Array(0),
+    });
+  }
+
+  private plan(coin: Coin, random: Random): Plan {
+    const { owner } = coin.key;
+    const hot = owner.keys[0] ?? coin.key;
+    if (owner.kind === 'miner') {
+      const coins = this.wallet.takeMore(coin, random.pick([0, 0, 1, 3]));
+      return { coins, outputCount: random.pick([6, 6, 10, 14]), change: hot };
+    }
+    if (owner.kind === 'exchange') {
+      const isSweep = random.chance(this.options.sweepRate);
+      const coins = this.wallet.takeMore(coin, isSweep ? random.pick([3, 5, 8, 12, 20, 40]) : random.between(0, 2));
+      return { coins, outputCount: isSweep ? 1 : random.between(2, 5), change: hot };
+    }
+    const coins = this.wallet.takeMore(coin, random.pick([0, 0, 0, 1, 1, 2, 3]));
+    return { coins, outputCount: random.pick([1, 2, 2, 2, 2, 3, 4, 6]), change: coin.key };
+  }
+
+  /** Shares of random size; the last one is the change, or all there is. */
+  private outputs(
+    { coins, outputCount, change }: Plan,
+    payloadBytes: number,
+    random: Random,
+  ): Writable<Draft['outputs'][number]>[] {
+    const total = coins.reduce((sum, { entry }) => sum + Number(entry.amount), 0);
+    const count = Math.max(1, Math.min(outputCount, Math.floor(total / LEAST_OUTPUT)));
+    const fee =
+      leastFee({ coins: coins.length, outputs: count, payload: payloadBytes }) * random.pick([1, 1, 1, 2, 5]) +
+      random.below(1_000);
+    const spendable = total - fee;
+    const spare = spendable - (count * LEAST_OUTPUT) / 2;
+    const weights = Array.from({ length: count }, () => random.fraction() + 0.15);
+    const sum = weights.reduce((a, b) => a + b, 0);
+    const amounts = weights.slice(1).map((weight) => LEAST_OUTPUT / 2 + Math.floor((spare * weight) / sum));
+    amounts.push(spendable - amounts.reduce((a, b) => a + b, 0));
+    return amounts.map((amount, index) => {
+      const isChange = index === count - 1 && (count > 1 || change.owner.kind === 'exchange');
+      return { amount, scriptPublicKey: (isChange ? change : this.keyring.recipient(random)).scriptPublicKey };
+    });
+  }
+
+  /** Goes on with the coin's covenant, or founds one now and then. Its id is not derived as a node would. */
+  private covenant({ entry }: Coin, random: Random): Covenant | undefined {
+    if (entry.covenantId === undefined && !random.chance(this.options.covenantRate)) return undefined;
+    return { authorizingInput: 0, covenantId: entry.covenantId ?? digest(['covenant', entry.key]) };
+  }
+}
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+function somePayload(random: Random): Uint8Array {
+  if (random.chance(0.3)) return Buffer.from(JSON.stringify({ op: 'note', n: random.below(1_000_000) }));
+  return random.bytes(random.pick([1, 4, 16, 33, 64, 120, 180]));
+}

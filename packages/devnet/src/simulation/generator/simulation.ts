@@ -1,0 +1,117 @@
+/**
+ * The network around a simulated node: people who pay, miners who hear of blocks late, partitions that come back. Every step is determined
+ * by the seed, by how many blocks there are, and by the times it is given.
+ */
+import { fromHex, type Hash } from '@kasgres/kaspa';
+import type { NodeEvent } from '../../dag/node-state.ts';
+import type { Block } from '../consensus/block.ts';
+import type { Virtual } from '../consensus/consensus.ts';
+import type { SimulatedNode } from '../node/simulated-node.ts';
+import { withDerived } from '../transactions.ts';
+import { Keyring } from './keyring.ts';
+import { Mining } from './mining.ts';
+import type { SimulationOptions } from './options.ts';
+import { mineBranch } from './partition.ts';
+import { Payments } from './payments.ts';
+import { type Label, Random } from './random.ts';
+import { RecentPast } from './recent-past.ts';
+import { Wallet } from './wallet.ts';
+
+/** Blocks after which coins that nobody has on the list any more are looked for. */
+const RELOAD_EVERY = 5_000;
+
+export class Simulation {
+  readonly keyring: Keyring;
+  private readonly node: SimulatedNode;
+  private readonly options: SimulationOptions;
+  private readonly wallet: Wallet;
+  private readonly payments: Payments;
+  private readonly mining: Mining;
+  private readonly past = new RecentPast();
+  private latestBlock: Hash;
+  /** Since the latest block. */
+  private paymentsMade = 0;
+
+  /** Takes up the network where the node's blocks leave it. */
+  constructor(node: SimulatedNode, options: SimulationOptions) {
+    this.node = node;
+    this.options = options;
+    this.keyring = new Keyring(options);
+    this.wallet = new Wallet(this.keyring, node.consensus, node.mempool);
+    this.payments = new Payments(options, this.keyring, this.wallet);
+    this.mining = new Mining(node, options, this.keyring, this.payments);
+    this.wallet.reload();
+    this.latestBlock = node.consensus.sink.hash;
+    this.past.add(node.consensus.sink, node.consensus.virtual);
+    node.onEvent((event) => this.follow(event));
+  }
+
+  /** Whether anybody could pay: not before the first rewards are mature. */
+  hasCoins(): boolean {
+    return this.node.consensus.virtual.daaScore > this.node.consensus.params.coinbaseMaturity + 1;
+  }
+
+  /** Lets people make payments, as far as there are coins. */
+  pay(count: number): void {
+    for (let paid = 0; paid < count; paid += 1) {
+      this.paymentsMade += 1;
+      const payment = this.payments.make(this.random('payment', this.paymentsMade));
+      if (payment === undefined) return;
+      if (payment.isStandard) this.node.submitTransaction(payment.transaction, false);
+      else this.mining.hand(withDerived(payment.transaction));
+    }
+  }
+
+  /**
+   * Lets something happen on the network that brings at least one block.
+   * @param timestamp Unix milliseconds
+   */
+  mine(timestamp: number): void {
+    const random = this.random('block');
+    const { redRate, lateRate, reorgRate, reorgDepth, width } = this.options;
+    const event = random.fraction();
+    if (event < reorgRate) {
+      mineBranch(this.node, this.mining, random.between(...reorgDepth), timestamp, random);
+      return;
+    }
+    const isRed = event < reorgRate + redRate;
+    const isLate = !isRed && event < reorgRate + redRate + lateRate;
+    const blocksBehind = isRed ? this.redDelay(random) : isLate ? random.between(5, 25) : random.poisson(width);
+    this.mineBehind(blocksBehind, timestamp, random);
+  }
+
+  /** A block by a miner who does not know the latest ones. */
+  private mineBehind(blocks: number, timestamp: number, random: Random): void {
+    const { duplicateRate, sameCoinbaseRate } = this.options;
+    const { virtual: current } = this.node.consensus;
+    const virtual = this.past.virtualBefore(blocks) ?? current;
+    const unseen = virtual === current ? [] : this.past.unseenFrom(virtual);
+    const twin = unseen.find((block) => isOn(virtual, block.parents));
+    const isTwin = twin !== undefined && random.chance(sameCoinbaseRate);
+    const miner = isTwin ? this.mining.minerOfBlock(twin) : this.mining.someMiner(random);
+    this.mining.mine({ virtual, miner, unseen, duplicateRate, timestamp }, random);
+  }
+
+  /** So far behind that more blues than k are in the block's anticone. */
+  private redDelay(random: Random): number {
+    return this.node.consensus.params.ghostdagK + random.between(20, 40);
+  }
+
+  private follow(event: NodeEvent): void {
+    if (event.kind === 'blockAdded') this.latestBlock = fromHex(event.block.hash);
+    if (event.kind !== 'virtualChanged') return;
+    const { consensus } = this.node;
+    for (const block of event.change.added) this.wallet.learn(block);
+    this.past.add(consensus.get(this.latestBlock), consensus.virtual);
+    this.paymentsMade = 0;
+    if (consensus.size % RELOAD_EVERY === 0) this.wallet.reload();
+  }
+
+  private random(...labels: Label[]): Random {
+    return new Random(this.options.seed, this.node.consensus.size, ...labels);
+  }
+}
+
+function isOn({ parents }: Virtual, others: readonly Block[]): boolean {
+  return parents.length === others.length && parents.every((parent, index) => parent === others[index]);
+}

@@ -1,0 +1,114 @@
+/**
+ * Everybody's coins: which outputs could be spent next. It learns of new ones from the chain; whether one is still unspent is asked when it is
+ * taken, so that reorganisations and lost double spends need no book-keeping.
+ */
+import type { Consensus } from '../consensus/consensus.ts';
+import { createdEntries, type UtxoEntry } from '../consensus/utxo.ts';
+import type { DagBlock } from '../../dag/dag.ts';
+import type { Mempool } from '../node/mempool.ts';
+import type { Key, Keyring, Owner } from './keyring.ts';
+import type { Random } from './random.ts';
+
+export interface Coin {
+  entry: UtxoEntry;
+  key: Key;
+  isTaken: boolean;
+}
+
+export class Wallet {
+  private readonly keyring: Keyring;
+  private readonly consensus: Consensus;
+  private readonly mempool: Mempool;
+  /** In no order. */
+  private coins: Coin[] = [];
+  private byOwner = new Map<Owner, Coin[]>();
+  /** Coinbases, in the order of their DAA scores. */
+  private maturing: UtxoEntry[] = [];
+
+  constructor(keyring: Keyring, consensus: Consensus, mempool: Mempool) {
+    this.keyring = keyring;
+    this.consensus = consensus;
+    this.mempool = mempool;
+  }
+
+  /** Finds all coins anew: at a start, and where too many were lost track of. */
+  reload(): void {
+    this.coins = [];
+    this.byOwner = new Map();
+    this.maturing = [];
+    this.keyring.restore([...this.consensus.utxos.values()].map(({ scriptPublicKey }) => scriptPublicKey));
+    for (const entry of this.consensus.utxos.values()) this.put(entry);
+    this.maturing.sort((a, b) => Number(a.blockDaaScore - b.blockDaaScore));
+  }
+
+  /** Takes note of what a new chain block accepts. */
+  learn({ header, accepted = [] }: DagBlock): void {
+    for (const { block, transaction } of accepted) {
+      const isCoinbase = transaction === block.transactions[0];
+      for (const entry of createdEntries(transaction, Number(header.daaScore), isCoinbase)) this.put(entry);
+    }
+  }
+
+  /** A coin that can be spent now, taken out of the wallet. */
+  take(random: Random): Coin | undefined {
+    this.addMature();
+    while (this.coins.length > 0) {
+      const index = random.below(this.coins.length);
+      const coin = this.coins[index];
+      const last = this.coins.pop();
+      if (coin === undefined || last === undefined) return undefined;
+      if (index < this.coins.length) this.coins[index] = last;
+      if (this.isSpendable(coin)) return taken(coin);
+    }
+    return undefined;
+  }
+
+  /** The coin, with up to so many others of its owner. */
+  takeMore(first: Coin, others: number): Coin[] {
+    const found = new Map([[first.entry.key, first]]);
+    const coins = this.byOwner.get(first.key.owner) ?? [];
+    while (found.size <= others) {
+      const coin = coins.pop();
+      if (coin === undefined) break;
+      // After a reorganisation a coin may be on the list twice.
+      if (this.isSpendable(coin)) found.set(coin.entry.key, taken(coin));
+    }
+    return [...found.values()];
+  }
+
+  private put(entry: UtxoEntry): void {
+    if (!this.isMature(entry)) {
+      this.maturing.push(entry);
+      return;
+    }
+    const key = this.keyring.find(entry.scriptPublicKey);
+    if (key === undefined) return;
+    const coin = { entry, key, isTaken: false };
+    this.coins.push(coin);
+    const siblings = this.byOwner.get(key.owner);
+    if (siblings === undefined) this.byOwner.set(key.owner, [coin]);
+    else siblings.push(coin);
+  }
+
+  private addMature(): void {
+    const first = this.maturing.findIndex((entry) => !this.isMature(entry));
+    const mature = this.maturing.splice(0, first < 0 ? this.maturing.length : first);
+    for (const entry of mature) this.put(entry);
+  }
+
+  private isMature({ isCoinbase, blockDaaScore }: UtxoEntry): boolean {
+    if (!isCoinbase) return true;
+    return Number(blockDaaScore) + this.consensus.params.coinbaseMaturity <= this.consensus.virtual.daaScore;
+  }
+
+  private isSpendable({ entry, isTaken }: Coin): boolean {
+    // The entry of now: another chain may have accepted it at another score.
+    const unspent = this.consensus.utxos.find(entry.key);
+    return !isTaken && unspent !== undefined && this.isMature(unspent) && !this.mempool.spends(entry.key);
+  }
+}
+
+function taken(coin: Coin): Coin {
+  coin.isTaken = true;
+  return coin;
+}

@@ -1,0 +1,192 @@
+/**
+ * Transactions that wait for a block, and orphans that wait for a transaction. Follows the node's order of checks and its words
+ * (rusty-kaspa, mining/src/mempool); it never replaces a transaction by one that pays more, and never fills up.
+ */
+import { type ScriptPublicKey, toHex, type Transaction, transactionHash } from '@kasgres/kaspa';
+import type { DagTransaction } from '../../dag/dag.ts';
+import { type MempoolEntry, type MempoolFilter, NodeAnswerError } from '../../dag/node-state.ts';
+import type { Consensus } from '../consensus/consensus.ts';
+import { describeOutpoint } from '../consensus/transaction-rules.ts';
+import { createdEntries, outpointKey, scriptKey, type UtxoEntry } from '../consensus/utxo.ts';
+import { withDerived } from '../transactions.ts';
+import { findFormProblem, findRelayProblem, requiredStorageMass } from './mempool-rules.ts';
+
+export class Mempool {
+  private readonly consensus: Consensus;
+  private readonly isInBlock: (id: string) => boolean;
+  /** By transaction id, hex; here and below. */
+  private readonly pool = new Map<string, MempoolEntry>();
+  private readonly orphans = new Map<string, MempoolEntry>();
+  /** Which transaction of the pool spends an outpoint. */
+  private readonly spenders = new Map<string, string>();
+  /** What the transactions of the pool would create. */
+  private readonly outputs = new Map<string, UtxoEntry>();
+
+  /** @param isInBlock whether any block holds a transaction id (hex) */
+  constructor(consensus: Consensus, isInBlock: (id: string) => boolean) {
+    this.consensus = consensus;
+    this.isInBlock = isInBlock;
+  }
+
+  get size(): number {
+    return this.pool.size;
+  }
+
+  /** Takes a transaction in. Throws `NodeAnswerError` with the node's words when it is refused. */
+  submit(bare: Transaction, allowOrphan: boolean): DagTransaction {
+    const transaction = withDerived(bare);
+    const id = toHex(transaction.transactionId);
+    const problem = this.findProblemBeforehand(transaction, id);
+    if (problem !== undefined) throw refusal(id, problem);
+    const check = this.consensus.checkPayment(transaction, { find: (key) => this.findCoin(key) });
+    if (check.kind === 'refused') throw refusal(id, check.reason);
+    if (check.kind === 'missing-inputs') {
+      if (!allowOrphan) throw refusal(id, `transaction ${id} is an orphan where orphan is disallowed`);
+      this.orphans.set(id, { fee: 0n, transaction, isOrphan: true });
+      return transaction;
+    }
+    const weighed = withStorageMass(transaction, requiredStorageMass(transaction, check.spent));
+    const relayProblem = findRelayProblem(weighed, check.fee);
+    if (relayProblem !== undefined) throw refusal(id, relayProblem);
+    this.insert(id, weighed, check.fee);
+    this.adoptOrphans();
+    return weighed;
+  }
+
+  /** Takes in a transaction that is known to be valid. */
+  insert(id: string, transaction: DagTransaction, fee: bigint): void {
+    this.orphans.delete(id);
+    this.pool.set(id, { fee, transaction, isOrphan: false });
+    for (const { previousOutpoint } of transaction.inputs) this.spenders.set(outpointKey(previousOutpoint), id);
+    for (const entry of createdEntries(transaction, Number.MAX_SAFE_INTEGER, false)) this.outputs.set(entry.key, entry);
+  }
+
+  /** Removes what a new block holds, and what competes with it. */
+  handleBlock(transactions: readonly DagTransaction[]): void {
+    if (this.pool.size === 0 && this.orphans.size === 0) return;
+    for (const { transactionId, inputs } of transactions.slice(1)) {
+      const id = toHex(transactionId);
+      this.orphans.delete(id);
+      this.remove(id);
+      for (const { previousOutpoint } of inputs)
+        this.removeWithDependants(this.spenders.get(outpointKey(previousOutpoint)));
+    }
+    this.adoptOrphans();
+  }
+
+  /** Removes what the state no longer allows: after a reorganisation an input may be gone. */
+  revalidate(): void {
+    for (const [id, { transaction }] of this.pool) {
+      const isGone = transaction.inputs.some(
+        ({ previousOutpoint }) => this.findCoin(outpointKey(previousOutpoint)) === undefined,
+      );
+      if (isGone) this.removeWithDependants(id);
+    }
+  }
+
+  /** Whether a transaction of the pool spends an outpoint, given by its key. */
+  spends(key: string): boolean {
+    return this.spenders.has(key);
+  }
+
+  /** Entries that spend nothing but unspent outputs of the virtual block, oldest first: a block could hold them now. */
+  *ready(): Generator<MempoolEntry> {
+    for (const entry of this.pool.values()) {
+      const isReady = entry.transaction.inputs.every(({ previousOutpoint }) => {
+        return this.consensus.utxos.find(outpointKey(previousOutpoint)) !== undefined;
+      });
+      if (isReady) yield entry;
+    }
+  }
+
+  find(id: string, filter: MempoolFilter): MempoolEntry | undefined {
+    const found = filter.filterTransactionPool ? undefined : this.pool.get(id);
+    return found ?? (filter.includeOrphanPool ? this.orphans.get(id) : undefined);
+  }
+
+  entries({ includeOrphanPool, filterTransactionPool }: MempoolFilter): MempoolEntry[] {
+    return [...(filterTransactionPool ? [] : this.pool.values()), ...(includeOrphanPool ? this.orphans.values() : [])];
+  }
+
+  entriesByScript(
+    script: ScriptPublicKey,
+    filter: MempoolFilter,
+  ): { sending: MempoolEntry[]; receiving: MempoolEntry[] } {
+    const wanted = scriptKey(script);
+    const entries = this.entries(filter);
+    const isWanted = (of: { scriptPublicKey: ScriptPublicKey } | undefined): boolean => {
+      return of !== undefined && scriptKey(of.scriptPublicKey) === wanted;
+    };
+    return {
+      sending: entries.filter(({ transaction }) => {
+        return transaction.inputs.some(({ previousOutpoint }) =>
+          isWanted(this.findCoin(outpointKey(previousOutpoint))),
+        );
+      }),
+      receiving: entries.filter(({ transaction }) => transaction.outputs.some(isWanted)),
+    };
+  }
+
+  private findCoin(key: string): UtxoEntry | undefined {
+    return this.consensus.utxos.find(key) ?? this.outputs.get(key);
+  }
+
+  private findProblemBeforehand(transaction: DagTransaction, id: string): string | undefined {
+    if (this.isInBlock(id)) return `transaction ${id} was already accepted by the consensus`;
+    if (this.pool.has(id)) return `transaction ${id} is already in the mempool`;
+    const formProblem = findFormProblem(transaction);
+    if (formProblem !== undefined) return formProblem;
+    for (const { previousOutpoint } of transaction.inputs) {
+      const spender = this.spenders.get(outpointKey(previousOutpoint));
+      if (spender === undefined) continue;
+      return `output ${describeOutpoint(previousOutpoint)} already spent by transaction ${spender} in the mempool`;
+    }
+    return undefined;
+  }
+
+  private remove(id: string): void {
+    const entry = this.pool.get(id);
+    if (entry === undefined) return;
+    this.pool.delete(id);
+    for (const { previousOutpoint } of entry.transaction.inputs) this.spenders.delete(outpointKey(previousOutpoint));
+    for (const key of outputKeys(entry.transaction)) this.outputs.delete(key);
+  }
+
+  private removeWithDependants(id: string | undefined): void {
+    const entry = id === undefined ? undefined : this.pool.get(id);
+    if (id === undefined || entry === undefined) return;
+    const dependants = outputKeys(entry.transaction).map((key) => this.spenders.get(key));
+    this.remove(id);
+    for (const dependant of dependants) this.removeWithDependants(dependant);
+  }
+
+  /** Submits again the orphans whose inputs are known by now; those refused are dropped. */
+  private adoptOrphans(): void {
+    for (const [id, { transaction }] of this.orphans) {
+      const isComplete = transaction.inputs.every(
+        ({ previousOutpoint }) => this.findCoin(outpointKey(previousOutpoint)) !== undefined,
+      );
+      if (!isComplete) continue;
+      this.orphans.delete(id);
+      try {
+        this.submit(transaction, true);
+      } catch (error) {
+        if (!(error instanceof NodeAnswerError)) throw error;
+      }
+    }
+  }
+}
+
+function outputKeys({ transactionId, outputs }: DagTransaction): string[] {
+  return outputs.map((_, index) => outpointKey({ transactionId, index }));
+}
+
+function withStorageMass(transaction: DagTransaction, storageMass: bigint): DagTransaction {
+  if (transaction.storageMass === storageMass) return transaction;
+  const weighed = { ...transaction, storageMass };
+  return { ...weighed, hash: transactionHash(weighed) };
+}
+
+function refusal(id: string, reason: string): NodeAnswerError {
+  return new NodeAnswerError(`Rejected transaction ${id}: ${reason}`);
+}

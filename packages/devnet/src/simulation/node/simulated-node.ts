@@ -1,0 +1,179 @@
+/**
+ * A simulated node: consensus, mempool and the DAG that its RPC answers from, kept in step. Blocks come from the generator, from clients
+ * and, at a start, from a journal; a new one is written down before anybody hears of it.
+ */
+import {
+  genesisBlock,
+  getNetwork,
+  type Hash,
+  headerHash,
+  type Header,
+  type Network,
+  type ScriptPublicKey,
+  type Transaction,
+} from '@kasgres/kaspa';
+import { Dag } from '../../dag/dag.ts';
+import type {
+  BlockTemplate,
+  MempoolEntry,
+  MempoolFilter,
+  NodeEvent,
+  NodeState,
+  SubmitBlockResult,
+  Utxo,
+} from '../../dag/node-state.ts';
+import type { Block } from '../consensus/block.ts';
+import { BlockRuleError } from '../consensus/block-rules.ts';
+import { type BlockBody, Consensus } from '../consensus/consensus.ts';
+import { type ConsensusParams, SIMNET_PARAMS } from '../consensus/params.ts';
+import { hasValidSignatures } from '../signatures.ts';
+import { withDerived } from '../transactions.ts';
+import { assembleBlock } from './assemble-block.ts';
+import { addToDag, moveDag } from './dag-feed.ts';
+import { Mempool } from './mempool.ts';
+import { MassBudget } from './mass-budget.ts';
+import { checkSubmittedHeader } from './submitted-header.ts';
+
+export interface SimulatedNodeOptions {
+  params?: ConsensusParams;
+  /** Unix milliseconds. */
+  now: () => number;
+  /** Keeps a block: called before it is told to anyone. */
+  keep?: (body: BlockBody) => void;
+}
+
+/** A node is synced while its sink is younger than this. */
+const SYNCED_WITHIN_MS = 661_000;
+/** Blocks of a journal between two virtual blocks while it is read. */
+const RESTORE_STEP = 256;
+
+export class SimulatedNode implements NodeState {
+  readonly network: Network = getNetwork('simnet');
+  readonly serverVersion = '2.1.0';
+  readonly isUtxoIndexed = true;
+  readonly dag = new Dag();
+  readonly consensus: Consensus;
+  readonly mempool: Mempool;
+  /** The time that the node goes by, Unix milliseconds. */
+  readonly now: () => number;
+  private readonly keep: (body: BlockBody) => void;
+  private readonly listeners = new Set<(event: NodeEvent) => void>();
+  /** As the node: a maximum since its start. */
+  private greatestSupply = 0n;
+
+  constructor({ params = SIMNET_PARAMS, now, keep = () => {} }: SimulatedNodeOptions) {
+    const { header, transactions } = genesisBlock(this.network);
+    const genesis = { hash: this.network.genesisHash, header, transactions: transactions.map(withDerived) };
+    this.consensus = new Consensus({ params, genesis, hasValidSignatures });
+    this.mempool = new Mempool(this.consensus, (id) => this.dag.findTransaction(id) !== undefined);
+    this.now = now;
+    this.keep = keep;
+    addToDag(this.dag, this.consensus.genesis);
+    moveDag(this.dag, { removed: [], added: [this.consensus.genesis] }, this.consensus.virtual);
+  }
+
+  get isSynced(): boolean {
+    return this.now() < Number(this.consensus.sink.header.timestamp) + SYNCED_WITHIN_MS;
+  }
+
+  get pruningPoint(): string {
+    return this.consensus.genesis.id;
+  }
+
+  /** Takes in a new block, from whomever. Throws `BlockRuleError` when it is no block. */
+  receive(body: BlockBody): Block {
+    const block = this.consensus.add(body);
+    this.keep(body);
+    this.mempool.handleBlock(body.transactions);
+    this.emit({ kind: 'blockAdded', block: addToDag(this.dag, block) });
+    this.resolveVirtual();
+    return block;
+  }
+
+  /** Takes in blocks that were kept before, in their old order; says nothing of it to anyone. */
+  restore(bodies: Iterable<BlockBody>): void {
+    for (const body of bodies) {
+      addToDag(this.dag, this.consensus.add(body));
+      if (this.consensus.size % RESTORE_STEP === 0)
+        moveDag(this.dag, this.consensus.resolveVirtual(), this.consensus.virtual);
+    }
+    this.resolveVirtual();
+  }
+
+  findMempoolEntry(transactionId: string, filter: MempoolFilter): MempoolEntry | undefined {
+    return this.mempool.find(transactionId, filter);
+  }
+
+  mempoolEntries(filter: MempoolFilter): MempoolEntry[] {
+    return this.mempool.entries(filter);
+  }
+
+  mempoolEntriesByScript(
+    script: ScriptPublicKey,
+    filter: MempoolFilter,
+  ): { sending: MempoolEntry[]; receiving: MempoolEntry[] } {
+    return this.mempool.entriesByScript(script, filter);
+  }
+
+  blockTemplate(scriptPublicKey: ScriptPublicKey, extraData: Uint8Array): BlockTemplate {
+    const miner = { scriptPublicKey, extraData: Buffer.concat([Buffer.from(`${this.serverVersion}/`), extraData]) };
+    const { virtual } = this.consensus;
+    const budget = new MassBudget();
+    const payments = this.mempool.ready().filter(({ transaction }) => budget.take(transaction));
+    const { header, transactions } = assembleBlock(this.consensus, {
+      virtual,
+      miner,
+      payments: payments.map(({ transaction }) => transaction).toArray(),
+      timestamp: this.now(),
+      nonce: 0n,
+    });
+    return { header, transactions: [...transactions] };
+  }
+
+  submitBlock(header: Header, transactions: Transaction[]): SubmitBlockResult {
+    const hash = headerHash(header);
+    if (this.consensus.find(hash) !== undefined) return 'accepted';
+    try {
+      checkSubmittedHeader(header, this.consensus, this.now());
+      this.receive({ hash, header, transactions: transactions.map(withDerived) });
+      return 'accepted';
+    } catch (error) {
+      if (error instanceof BlockRuleError) return 'invalid';
+      throw error;
+    }
+  }
+
+  submitTransaction(transaction: Transaction, allowOrphan: boolean): Hash {
+    return this.mempool.submit(transaction, allowOrphan).transactionId;
+  }
+
+  balance(script: ScriptPublicKey): bigint {
+    return this.consensus.utxos.coinsOf(script).reduce((sum, { amount }) => sum + amount, 0n);
+  }
+
+  utxos(script: ScriptPublicKey): Utxo[] {
+    return this.consensus.utxos.coinsOf(script);
+  }
+
+  circulatingSompi(): bigint {
+    return this.greatestSupply;
+  }
+
+  onEvent(listener: (event: NodeEvent) => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  private resolveVirtual(): void {
+    const move = this.consensus.resolveVirtual();
+    if (move.removed.length > 0) this.mempool.revalidate();
+    const { total } = this.consensus.utxos;
+    if (total > this.greatestSupply) this.greatestSupply = total;
+    this.emit({ kind: 'virtualChanged', change: moveDag(this.dag, move, this.consensus.virtual) });
+    this.emit({ kind: 'newBlockTemplate' });
+  }
+
+  private emit(event: NodeEvent): void {
+    for (const listener of this.listeners) listener(event);
+  }
+}

@@ -1,0 +1,48 @@
+/**
+ * Signatures of the right form that nobody can check: the simulation has no private keys. One made of zeros counts as broken; any
+ * other, and any other script, counts as good.
+ */
+import { createHash } from 'node:crypto';
+import type { Hash, Transaction } from '@kasgres/kaspa';
+
+const SIGNATURE_BYTES = 64;
+/** The signature script starts with a push of a signature and its type. */
+const SIGNATURE_END = 1 + SIGNATURE_BYTES;
+const OP_DATA_65 = 0x41;
+const OP_DATA_34 = 0x22;
+const SIGHASH_ALL = 0x01;
+const BROKEN_SIGNATURE = Buffer.alloc(SIGNATURE_BYTES);
+
+/**
+ * The script that spends a coin.
+ * @param redeemScript of a coin that was paid to a script hash
+ */
+export function signatureScript(id: Hash, inputIndex: number, redeemScript: Uint8Array | undefined): Uint8Array {
+  const signature = createHash('sha512').update(id).update(String(inputIndex)).digest();
+  const redeem = redeemScript === undefined ? [] : [Uint8Array.of(OP_DATA_34), redeemScript];
+  return Buffer.concat([Uint8Array.of(OP_DATA_65), signature, Uint8Array.of(SIGHASH_ALL), ...redeem]);
+}
+
+/** The same transaction by id, with other signatures: good or broken ones. */
+export function withOtherSignatures(transaction: Transaction, { broken }: { broken: boolean }): Transaction {
+  const inputs = transaction.inputs.map((input) => {
+    const script = Buffer.from(input.signatureScript);
+    if (!startsWithSignature(script)) return input;
+    const other = broken ? BROKEN_SIGNATURE : createHash('sha512').update(script).digest();
+    other.copy(script, 1);
+    return { ...input, signatureScript: script };
+  });
+  return { ...transaction, inputs };
+}
+
+export function hasValidSignatures({ inputs }: Pick<Transaction, 'inputs'>): boolean {
+  return !inputs.some(({ signatureScript }) => isBroken(signatureScript));
+}
+
+function isBroken(script: Uint8Array): boolean {
+  return startsWithSignature(script) && Buffer.compare(script.subarray(1, SIGNATURE_END), BROKEN_SIGNATURE) === 0;
+}
+
+function startsWithSignature(script: Uint8Array): boolean {
+  return script[0] === OP_DATA_65 && script.length > SIGNATURE_END;
+}

@@ -1,0 +1,60 @@
+/**
+ * A simulated node with its network, on a journal: what was in it is there again, and what comes is written to it. The journal starts with
+ * what cannot change any more once there is a chain.
+ */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { SIMNET_PARAMS } from './consensus/params.ts';
+import type { SimulationOptions } from './generator/options.ts';
+import { Simulation } from './generator/simulation.ts';
+import { decodeBlock, encodeBlock } from './journal/block-codec.ts';
+import { Journal } from './journal/journal.ts';
+import { SimulatedNode } from './node/simulated-node.ts';
+
+export interface World {
+  node: SimulatedNode;
+  simulation: Simulation;
+  close: () => void;
+}
+
+export interface WorldOptions {
+  options: SimulationOptions;
+  /** DAA scores; simnet's by default. */
+  coinbaseMaturity?: number | undefined;
+  /** Where the journal is; without it nothing is kept. */
+  dataDir?: string | undefined;
+  /** Unix milliseconds. */
+  now: () => number;
+}
+
+const foundation = z.object({ format: z.literal(1), seed: z.string(), coinbaseMaturity: z.number() });
+type Foundation = z.infer<typeof foundation>;
+
+/** A chain that is there already goes on with the seed and the maturity that it was founded with. */
+export function openWorld(worldOptions: WorldOptions): World {
+  const { options, coinbaseMaturity = SIMNET_PARAMS.coinbaseMaturity, dataDir } = worldOptions;
+  const wanted: Foundation = { format: 1, seed: options.seed, coinbaseMaturity };
+  if (dataDir === undefined) return worldOn(wanted, worldOptions, [], undefined);
+  mkdirSync(dataDir, { recursive: true });
+  const { journal, records } = Journal.open(join(dataDir, 'chain.journal'));
+  const [first, ...blocks] = records;
+  if (first !== undefined) {
+    return worldOn(foundation.parse(JSON.parse(first.toString())), worldOptions, blocks, journal);
+  }
+  journal.append(Buffer.from(JSON.stringify(wanted)));
+  return worldOn(wanted, worldOptions, [], journal);
+}
+
+function worldOn(
+  { seed, coinbaseMaturity }: Foundation,
+  { options, now }: WorldOptions,
+  blocks: readonly Buffer[],
+  journal: Journal | undefined,
+): World {
+  const params = { ...SIMNET_PARAMS, coinbaseMaturity };
+  const node = new SimulatedNode({ params, now, keep: (body) => journal?.append(encodeBlock(body)) });
+  node.restore(blocks.values().map(decodeBlock));
+  const simulation = new Simulation(node, { ...options, seed });
+  return { node, simulation, close: () => journal?.close() };
+}
