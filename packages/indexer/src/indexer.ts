@@ -15,6 +15,7 @@ import type { ChainUpdate } from './chain-update.ts';
 import { Memory } from './memory/memory.ts';
 import type { Metrics } from './metrics.ts';
 import type { Batch, Checkpoint } from './prepare/batch.ts';
+import { AmbiguousBodies } from './prepare/ambiguous-bodies.ts';
 import { findFork, loadSubnetworks } from './prepare/look-ups.ts';
 import { Preparer } from './prepare/preparer.ts';
 import type { Progress } from './progress.ts';
@@ -97,12 +98,9 @@ class Attempt {
     let checkpoint = found ?? NOTHING;
     const memory = new Memory(limitsOf(options), checkpoint.nextTransactionId, found === undefined);
     await loadSubnetworks(this.#reader, memory);
-    const preparer = new Preparer(
-      memory,
-      network,
-      (added, sinkBlueScore) => findSources(node, added, sinkBlueScore, this.#signal),
-      checkpoint,
-    );
+    const ambiguousBodies = new AmbiguousBodies((question) => findSources(node, question, this.#signal));
+    await ambiguousBodies.load(this.#reader);
+    const preparer = new Preparer(memory, network, ambiguousBodies, checkpoint);
     if (found === undefined) checkpoint = await this.#begin(preparer);
 
     const source = new Source(node, network, options);

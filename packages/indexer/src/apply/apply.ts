@@ -73,7 +73,10 @@ async function completeBlocks(client: ClientBase, { mergedEarlier, chainEarlier 
   }
 }
 
-async function acceptTransactions(client: ClientBase, { acceptedEarlier }: Batch): Promise<void> {
+async function acceptTransactions(client: ClientBase, { acceptedEarlier, settledBodies }: Batch): Promise<void> {
+  for (const { transaction, body } of settledBodies) {
+    await client.query('update transactions set accepted_body = $2 where id = $1', [transaction, body]);
+  }
   if (acceptedEarlier.length === 0) return;
   await client.query({
     name: 'accept-transactions',

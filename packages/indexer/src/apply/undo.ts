@@ -74,8 +74,8 @@ async function undoCoins(client: ClientBase, transactions: bigint[]): Promise<bi
                       from undone join transaction_inputs i on i.transaction_id = undone.id) moved
              group by script_id),
           changed as (
-            update balances b set balance = b.balance + changes.amount
-              from changes where b.script_id = changes.script_id)
+            insert into balances (script_id, balance) select script_id, amount from changes
+            on conflict (script_id) do update set balance = balances.balance + excluded.balance)
      select coalesce(sum(amount), 0)::text as change from changes`,
     [transactions],
   );

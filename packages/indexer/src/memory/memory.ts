@@ -35,6 +35,16 @@ export class Memory {
     this.#fromTheFirstRow = databaseIsEmpty;
   }
 
+  /**
+   * Called after each batch was prepared: only then may anything be forgotten, and never what belongs to this batch, since
+   * its rows cannot be read back before they are committed.
+   * @param firstNewTransaction key of the first transaction of the batch
+   */
+  endBatch(firstNewTransaction: number): void {
+    for (const part of [this.blocks, this.transactions, this.scripts]) part.mayForget();
+    this.coins.mayForget(firstNewTransaction);
+  }
+
   get knowsEverything(): boolean {
     const forgot = this.blocks.forgot || this.transactions.forgot || this.coins.forgot || this.scripts.forgot;
     return this.#fromTheFirstRow && !forgot;

@@ -13,7 +13,7 @@ function fill(memory: TransactionMemory, from: number, to: number): void {
 test('gives back hashes and coins of many chunks', () => {
   const memory = new TransactionMemory(7, 1_000_000);
   fill(memory, 7, 50_000);
-  for (let key = 7; key < 50_000; key += 1) {
+  for (let key = 7; key < 50_000; key += 13) {
     expect(memory.findHash(key)).toEqual(hashOf(key));
     for (let index = 0; index < key % 4; index += 1) {
       expect(memory.findOutput(key, index)).toEqual({ amount: BigInt(key) * 10n + BigInt(index), script: key + index });
@@ -28,6 +28,9 @@ test('gives back hashes and coins of many chunks', () => {
 test('forgets the oldest transactions when the outputs exceed the bound', () => {
   const memory = new TransactionMemory(1, 40_000);
   fill(memory, 1, 100_000);
+  memory.mayForget(1);
+  expect(memory.has(1)).toBe(true);
+  memory.mayForget(100_000);
   expect(memory.forgot).toBe(true);
   expect(memory.has(1)).toBe(false);
   expect(memory.findOutput(3, 0)).toBeUndefined();

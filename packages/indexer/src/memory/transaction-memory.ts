@@ -1,6 +1,6 @@
 /**
  * What the indexer remembers of the transactions it wrote last, by key: the hash of body 0 and the outputs. Keys are dense
- * and grow, so this is a row of chunks; the oldest is forgotten when the outputs exceed their bound. Only facts that never
+ * and grow, so this is a row of chunks, of which the oldest can be forgotten. Only facts that never
  * change are kept (an id commits to its outputs), so a reorg leaves this memory right.
  */
 const CHUNK_TRANSACTIONS = 16_384;
@@ -56,7 +56,6 @@ export class TransactionMemory {
   add(hash: Uint8Array): void {
     let chunk = this.#chunks.at(-1);
     if (chunk === undefined || chunk.transactions === CHUNK_TRANSACTIONS) {
-      this.#forgetOld();
       chunk = newChunk();
       this.#chunks.push(chunk);
     }
@@ -76,19 +75,20 @@ export class TransactionMemory {
     this.#outputs += 1;
   }
 
-  #find(key: number): Chunk | undefined {
-    const place = key - this.#base;
-    const chunk = this.#chunks[Math.floor(place / CHUNK_TRANSACTIONS)];
-    return chunk !== undefined && place % CHUNK_TRANSACTIONS < chunk.transactions ? chunk : undefined;
-  }
-
-  #forgetOld(): void {
-    while (this.#outputs > this.#maxOutputs && this.#chunks.length > 1) {
+  /** Forgets the oldest transactions if there are too many; those from key `keepFrom` on stay in any case. */
+  mayForget(keepFrom: number): void {
+    while (this.#outputs > this.#maxOutputs && this.#base + CHUNK_TRANSACTIONS <= keepFrom) {
       const oldest = this.#chunks.shift() as Chunk;
       this.#outputs -= oldest.outputs;
       this.#base += CHUNK_TRANSACTIONS;
       this.forgot = true;
     }
+  }
+
+  #find(key: number): Chunk | undefined {
+    const place = key - this.#base;
+    const chunk = this.#chunks[Math.floor(place / CHUNK_TRANSACTIONS)];
+    return chunk !== undefined && place % CHUNK_TRANSACTIONS < chunk.transactions ? chunk : undefined;
   }
 }
 

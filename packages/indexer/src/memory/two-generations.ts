@@ -1,7 +1,7 @@
 /**
  * A bounded memory out of unbounded maps: a full young generation becomes the old one, and the old one is forgotten. From
  * the first forgetting on, what is used moves back to the young one, so what is in use stays. Costs no list and no clock,
- * unlike an LRU.
+ * unlike an LRU. It forgets only when it is told that it may: what was set since the time before is always kept.
  */
 interface Entries<K, V> {
   readonly size: number;
@@ -17,7 +17,7 @@ export class TwoGenerations<K, V> {
   #young: Entries<K, V>;
   #old: Entries<K, V>;
 
-  /** @param maxEntries bound on both generations together */
+  /** @param maxEntries bound on both generations together, but for what is set between two times that it may forget */
   constructor(create: () => Entries<K, V>, maxEntries: number) {
     this.#create = create;
     this.#maxYoung = Math.ceil(maxEntries / 2);
@@ -35,11 +35,13 @@ export class TwoGenerations<K, V> {
   }
 
   set(key: K, value: V): void {
-    if (this.#young.size >= this.#maxYoung) {
-      this.forgot ||= this.#old.size > 0;
-      this.#old = this.#young;
-      this.#young = this.#create();
-    }
     this.#young.set(key, value);
+  }
+
+  mayForget(): void {
+    if (this.#young.size <= this.#maxYoung) return;
+    this.forgot ||= this.#old.size > 0;
+    this.#old = this.#young;
+    this.#young = this.#create();
   }
 }

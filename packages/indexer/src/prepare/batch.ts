@@ -30,6 +30,12 @@ export interface AcceptedEarlier {
   body: number | null;
 }
 
+/** A transaction that was accepted before, and of which the node can tell the body now. */
+export interface SettledBody {
+  transaction: number;
+  body: number;
+}
+
 export interface Batch {
   /** What the batch was computed from; apply refuses any other (invariant 2). */
   from: Checkpoint;
@@ -40,6 +46,7 @@ export interface Batch {
   /** Blocks written before that are on the chain now. */
   chainEarlier: number[];
   acceptedEarlier: AcceptedEarlier[];
+  settledBodies: SettledBody[];
   /** Coins of the table utxos that are spent. */
   spent: { transaction: number; index: number }[];
   /** Sompi by script. */

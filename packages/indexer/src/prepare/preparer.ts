@@ -1,7 +1,7 @@
 /**
  * Turns a chain update into the batch that writes it: gives keys to what is new, resolves inputs, works out what is merged
- * and accepted, and fills the COPY buffers. Asks Postgres only through recall, and the node only for which body of an id was
- * accepted; everything else is computed. One preparer lives from a read of the checkpoint to the next failure.
+ * and accepted, and fills the COPY buffers. Asks Postgres only through recall, and the node only through ambiguous-bodies;
+ * everything else is computed. One preparer lives from a read of the checkpoint to the next failure.
  */
 import { isCoinbase, type Network, toHex, type Hash } from '@kasgres/kaspa';
 import type { RpcBlock, RpcTransaction } from '@kasgres/node';
@@ -10,17 +10,12 @@ import type { AddedChainBlock, ChainUpdate } from '../chain-update.ts';
 import { IncompleteUpdateError } from '../errors.ts';
 import { type Memory, scriptKey } from '../memory/memory.ts';
 import { recall, Recalled } from '../memory/recall.ts';
-import type { AcceptedEarlier, Batch, Checkpoint, MergedEarlier } from './batch.ts';
+import type { AmbiguousBodies, AmbiguousBody } from './ambiguous-bodies.ts';
+import type { AcceptedEarlier, Batch, Checkpoint, MergedEarlier, SettledBody } from './batch.ts';
 import { Ledger } from './ledger.ts';
 import { feeOf, type ResolvedInput, resolveInputs } from './resolve.ts';
 import { createRows, type Rows } from './rows.ts';
 import * as write from './write-rows.ts';
-
-/** Asks the node which merged block the accepted body of each id came from (both hex); undefined when it cannot tell. */
-export type FindSources = (
-  added: AddedChainBlock,
-  sinkBlueScore: bigint,
-) => Promise<ReadonlyMap<string, string> | undefined>;
 
 interface SeenTransaction {
   key: number;
@@ -56,22 +51,21 @@ interface Work {
   outputScripts: number[][];
   resolved: ResolvedInput[][];
   acceptances: Acceptance[];
-  ambiguous: { acceptance: Acceptance; candidates: Map<string, number>; added: AddedChainBlock }[];
 }
 
 export class Preparer {
   readonly #memory: Memory;
   readonly #network: Network;
-  readonly #findSources: FindSources;
+  readonly #ambiguousBodies: AmbiguousBodies;
   #nextBlock: number;
   #nextTransaction: number;
   #nextScript: number;
   #nextSubnetwork: number;
 
-  constructor(memory: Memory, network: Network, findSources: FindSources, checkpoint: Checkpoint) {
+  constructor(memory: Memory, network: Network, ambiguousBodies: AmbiguousBodies, checkpoint: Checkpoint) {
     this.#memory = memory;
     this.#network = network;
-    this.#findSources = findSources;
+    this.#ambiguousBodies = ambiguousBodies;
     this.#nextBlock = checkpoint.nextBlockId;
     this.#nextTransaction = checkpoint.nextTransactionId;
     this.#nextScript = checkpoint.nextScriptId;
@@ -88,6 +82,7 @@ export class Preparer {
     from: Checkpoint,
     fork: { blockId: number; hash: Hash; blueScore: bigint; chainIndex: number },
   ): Promise<Batch> {
+    this.#ambiguousBodies.drop(update.removed);
     const work: Work = {
       rows: createRows(),
       recalled: await recall(client, this.#memory, blocksOf(update)),
@@ -97,7 +92,6 @@ export class Preparer {
       outputScripts: [],
       resolved: [],
       acceptances: [],
-      ambiguous: [],
     };
 
     const chainRows = update.added.map((added) => {
@@ -109,7 +103,7 @@ export class Preparer {
     const virtualMergeSet = (update.tail ?? []).flatMap((block) =>
       this.#isConnected(block) ? [this.#see(work, block).key] : [],
     );
-    await this.#settleBodies(work, update.targetBlueScore);
+    const settledBodies = await this.#settleBodies(work);
 
     for (const seen of work.blocks.values()) if (seen.isNew) this.#writeBlock(work, seen);
     chainRows.forEach(({ chainBlock, accepted }, i) => {
@@ -118,6 +112,7 @@ export class Preparer {
     const acceptedEarlier = this.#writeTransactions(work);
     const ledger = from.firstCatchUp ? new Ledger() : this.#keepLedger(work);
 
+    this.#memory.endBatch(work.firstNewTransaction);
     const sink = chainRows.at(-1)?.chainBlock;
     const earlier = [...work.blocks.values()].filter((seen) => !seen.isNew);
     return {
@@ -138,6 +133,7 @@ export class Preparer {
       mergedEarlier: earlier.flatMap(mergedEarlier),
       chainEarlier: earlier.filter((seen) => seen.isChainBlock).map((seen) => seen.key),
       acceptedEarlier,
+      settledBodies,
       spent: ledger.spent,
       balanceChanges: ledger.balanceChanges,
       virtualMergeSet,
@@ -235,22 +231,23 @@ export class Preparer {
           `chain block ${toHex(added.block.hash)} accepts ${toHex(id)}, which it does not merge`,
         );
       }
-      const acceptance: Acceptance = { key: seen.key, transaction: seen.transaction, chainBlock, body: seen.body };
-      work.acceptances.push(acceptance);
-      if (severalBodies.has(seen.key)) {
-        work.ambiguous.push({ acceptance, candidates: carriersOf(seen.key, mergeSet), added });
-      }
+      const isAmbiguous = severalBodies.has(seen.key);
+      if (isAmbiguous) this.#ambiguousBodies.add(ambiguousBody(seen, added, mergeSet));
+      const body = isAmbiguous ? null : seen.body;
+      work.acceptances.push({ key: seen.key, transaction: seen.transaction, chainBlock, body });
       return seen.key;
     });
   }
 
-  /** Where a mergeset carries several bodies of an accepted id, the node is asked which one it was. */
-  async #settleBodies(work: Work, sinkBlueScore: bigint): Promise<void> {
-    for (const { acceptance, candidates, added } of work.ambiguous) {
-      const sources = await this.#findSources(added, sinkBlueScore);
-      const source = sources?.get(toHex(acceptance.transaction.transactionId));
-      acceptance.body = (source === undefined ? undefined : candidates.get(source)) ?? null;
+  /** @returns bodies of transactions that earlier batches accepted */
+  async #settleBodies(work: Work): Promise<SettledBody[]> {
+    const settled = await this.#ambiguousBodies.settle();
+    for (const acceptance of work.acceptances) {
+      if (acceptance.body !== null) continue;
+      acceptance.body = settled.get(acceptance.key) ?? null;
+      settled.delete(acceptance.key);
     }
+    return [...settled].map(([transaction, body]) => ({ transaction, body }));
   }
 
   #writeBlock(work: Work, seen: SeenBlock): void {
@@ -368,14 +365,24 @@ function mergedEarlier({ key, mergingBlock, isBlue }: SeenBlock): MergedEarlier[
   return mergingBlock === null || isBlue === null ? [] : [{ block: key, mergingBlock, isBlue }];
 }
 
-/** Body of the transaction in each block of the mergeset that carries it, by block hash. */
-function carriersOf(key: number, mergeSet: SeenBlock[]): Map<string, number> {
+function ambiguousBody(
+  { key, transaction }: SeenTransaction,
+  { block, mergeSet: [selectedParent] }: AddedChainBlock,
+  mergeSet: SeenBlock[],
+): AmbiguousBody {
   const bodies = new Map<string, number>();
-  for (const { block, transactions } of mergeSet) {
-    const seen = transactions.find((transaction) => transaction.key === key);
-    if (seen !== undefined) bodies.set(toHex(block.hash), seen.body);
+  for (const merged of mergeSet) {
+    const carried = merged.transactions.find((candidate) => candidate.key === key);
+    if (carried !== undefined) bodies.set(toHex(merged.block.hash), carried.body);
   }
-  return bodies;
+  return {
+    transaction: key,
+    transactionId: toHex(transaction.transactionId),
+    chainBlock: toHex(block.hash),
+    chainBlockBlueScore: block.header.blueScore,
+    parent: toHex((selectedParent as RpcBlock).hash),
+    bodies,
+  };
 }
 
 function sameBytes(a: Uint8Array, b: Uint8Array): boolean {

@@ -1,0 +1,112 @@
+/**
+ * A simulated node that a test mines on, and indexers in this process that follow it: seeded, so that what fails can be run
+ * again (`SEED=… npx vitest run test/simulation`).
+ */
+import { connect } from '@kasgres/database';
+import { NodeServer } from '@kasgres/devnet';
+import { createMetrics, envSchema, keepFollowing, Progress } from '@kasgres/indexer';
+import { NodeClient } from '@kasgres/node';
+import { createLogger, createRegistry } from '@kasgres/runtime';
+import type { FaultPlan } from '@kasgres/devnet';
+import {
+  SIMNET_PARAMS,
+  SimulatedNode,
+  Simulation,
+  DEFAULT_OPTIONS,
+} from '../../packages/devnet/src/simulation/index.ts';
+
+const START_MS = 1_750_000_000_000;
+const BLOCK_MS = 100;
+/** Young coins may be spent at once, so that a short chain has many transactions. */
+const PARAMS = { ...SIMNET_PARAMS, coinbaseMaturity: 20 };
+
+export class World {
+  readonly node: SimulatedNode;
+  readonly server: NodeServer;
+  readonly #simulation: Simulation;
+  readonly #clock: { now: number };
+
+  static async start(seed: string, faults?: FaultPlan): Promise<World> {
+    const clock = { now: START_MS };
+    const node = new SimulatedNode({ params: PARAMS, now: () => clock.now });
+    const options = {
+      ...DEFAULT_OPTIONS,
+      seed,
+      reorgRate: 0.02,
+      redRate: 0.004,
+      nonStandardRate: 0.01,
+      twoBodiesRate: 0.1,
+    };
+    const server = await NodeServer.start({ state: node, ...(faults && { faults }) });
+    return new World(node, new Simulation(node, options), server, clock);
+  }
+
+  private constructor(node: SimulatedNode, simulation: Simulation, server: NodeServer, clock: { now: number }) {
+    this.node = node;
+    this.#simulation = simulation;
+    this.server = server;
+    this.#clock = clock;
+  }
+
+  /** Lets the network go on for some rounds of at least a block each, with payments between them. */
+  mine(rounds: number, paymentsPerRound = 4): void {
+    for (let round = 0; round < rounds; round += 1) {
+      this.#simulation.pay(paymentsPerRound);
+      this.#clock.now += BLOCK_MS;
+      this.#simulation.mine(this.#clock.now);
+    }
+  }
+
+  stop(): void {
+    this.server.close();
+  }
+}
+
+export interface RunningIndexer {
+  /** Resolves when the indexer has ended; rejects with what ended it. */
+  ended: Promise<void>;
+  stop: () => Promise<void>;
+}
+
+/** Variables as in the environment of the program. */
+export function startIndexing(
+  world: World,
+  databaseUrl: string,
+  variables: Record<string, string> = {},
+): RunningIndexer {
+  const env = envSchema.parse({ NODE_URL: world.server.url, DATABASE_URL: databaseUrl, ...variables });
+  const log = createLogger({ name: 'indexer', level: process.env['LOG_LEVEL'] === undefined ? 'silent' : 'info' });
+  const database = connect({ url: databaseUrl, applicationName: 'indexer under test', max: 3 });
+  const node = new NodeClient({ url: env.NODE_URL, streams: 1 + env.PAGE_STREAMS, logger: log, maxPauseMs: 200 });
+  const controller = new AbortController();
+  const following = keepFollowing(
+    {
+      node,
+      database,
+      expectedNetwork: env.NETWORK,
+      options: {
+        pageStreams: env.PAGE_STREAMS,
+        maxBytesAhead: env.MAX_BYTES_AHEAD,
+        batchTransactions: env.BATCH_TRANSACTIONS,
+        memoryTransactions: env.MEMORY_TRANSACTIONS,
+      },
+      log,
+      progress: new Progress(log),
+      metrics: createMetrics(createRegistry('indexer under test')),
+      status: { isFollowing: false },
+    },
+    controller.signal,
+  );
+  const ended = following.finally(async () => {
+    await node.close();
+    await database.close();
+  });
+  ended.catch(() => undefined);
+  return {
+    ended,
+    stop: async () => {
+      controller.abort();
+      await ended;
+    },
+  };
+}
