@@ -1,7 +1,7 @@
 /** Reads whole pages of blocks: one query for each kind of row, whatever the number of blocks. */
 import type { Database } from '@kasgres/database';
 import { type Kysely, sql } from 'kysely';
-import { hex, isOneOf, text } from '../../index-state/sql.ts';
+import { hex, hexOrNull, isOneOf, text } from '../../index-state/sql.ts';
 
 export type BlockRow = Awaited<ReturnType<typeof listBlocks>>[number];
 
@@ -25,7 +25,7 @@ export function listBlocks(db: Kysely<Database>, ids: readonly bigint[]) {
       text('block.blue_work').as('blue_work'),
       text('block.blue_score').as('blue_score'),
       hex('block.pruning_point').as('pruning_point'),
-      sql<string | null>`encode(selected_parent.hash, 'hex')`.as('selected_parent_hash'),
+      hexOrNull('selected_parent.hash').as('selected_parent_hash'),
       'block.is_chain_block',
     ])
     .where(isOneOf('block.id', ids))

@@ -4,7 +4,7 @@
  */
 import type { Database } from '@kasgres/database';
 import { type Kysely, sql } from 'kysely';
-import { hex, isOneOf, text } from '../../index-state/sql.ts';
+import { hex, hexOrNull, isOneOf, text } from '../../index-state/sql.ts';
 
 export type ContainedRow = Awaited<ReturnType<typeof listContained>>[number];
 
@@ -85,7 +85,7 @@ export function listOutputs(db: Kysely<Database>, transactionIds: readonly bigin
       'scripts.type',
       'scripts.address',
       'output.covenant_authorizing_input',
-      hex('output.covenant_id').as('covenant_id'),
+      hexOrNull('output.covenant_id').as('covenant_id'),
     ])
     .where(isOneOf('output.transaction_id', transactionIds))
     .orderBy('output.transaction_id')

@@ -1,0 +1,39 @@
+import { NodeProtocolError, NodeRpcError, NodeUnavailableError } from '@kasgres/node';
+import { describe, expect, test } from 'vitest';
+import { notFound } from './errors.ts';
+import { toHttpError } from './outages.ts';
+
+const REFUSALS: [string, number][] = [
+  [`Transaction ${'ab'.repeat(32)} not found`, 404],
+  [`cannot find header ${'ab'.repeat(32)}`, 404],
+  ['consensus is currently in a transitional ibd state', 503],
+  ['Coinbase payload is above max length (204). Try to shorten the extra data.', 400],
+];
+
+describe('what the node answers with', () => {
+  test.each(REFUSALS)('%s is a %i with its words', (message, statusCode) => {
+    const error = toHttpError(new NodeRpcError('getMempoolEntry', message));
+    expect(error?.statusCode).toBe(statusCode);
+    expect(error?.message).toContain(message);
+  });
+});
+
+test('what is out of reach is a 503 that names it, with a time to come back', () => {
+  expect(toHttpError(new NodeUnavailableError('connect ECONNREFUSED'))).toMatchObject({
+    statusCode: 503,
+    message: 'The node is out of reach',
+    retryAfterSeconds: 2,
+  });
+  expect(toHttpError(new NodeProtocolError('no such field'))).toMatchObject({ statusCode: 503 });
+  const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED', syscall: 'connect' });
+  expect(toHttpError(refused)).toMatchObject({ statusCode: 503, message: 'The database is out of reach' });
+  const cancelled = Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' });
+  expect(toHttpError(cancelled)).toMatchObject({ statusCode: 503, message: 'The database took too long' });
+});
+
+test('our own errors stay what they are, bugs are none of these', () => {
+  const error = notFound('Unknown block');
+  expect(toHttpError(error)).toBe(error);
+  expect(toHttpError(new TypeError('x is not a function'))).toBeUndefined();
+  expect(toHttpError('thrown text')).toBeUndefined();
+});

@@ -1,0 +1,57 @@
+import type { KeyUsage } from '@kasgres/database';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { UsageMeter } from './usage-meter.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: Date.UTC(2026, 0, 31, 23, 59, 50) });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const meterInto = (written: KeyUsage[][]) =>
+  new UsageMeter(
+    async (batch) => {
+      written.push([...batch]);
+    },
+    () => undefined,
+  );
+
+test('sums up by key and day and writes every five seconds', async () => {
+  const written: KeyUsage[][] = [];
+  const meter = meterInto(written);
+  for (let request = 0; request < 3; request += 1) meter.add(1n, 0.1);
+  meter.add(2n, 0.5);
+  await vi.advanceTimersByTimeAsync(5000);
+  vi.setSystemTime(Date.UTC(2026, 1, 1));
+  meter.add(1n, 0.1);
+  await meter.close();
+  expect(written).toEqual([
+    [
+      { apiKeyId: 1n, day: '2026-01-31', requests: 3, ru: 0.3 },
+      { apiKeyId: 2n, day: '2026-01-31', requests: 1, ru: 0.5 },
+    ],
+    [{ apiKeyId: 1n, day: '2026-02-01', requests: 1, ru: 0.1 }],
+  ]);
+});
+
+test('keeps what could not be written', async () => {
+  const write = vi.fn<(batch: readonly KeyUsage[]) => Promise<void>>(async () => undefined);
+  write.mockRejectedValueOnce(new Error('the database is away'));
+  const onError = vi.fn();
+  const meter = new UsageMeter(write, onError);
+  meter.add(1n, 0.1);
+  await meter.flush();
+  meter.add(1n, 0.5);
+  await meter.close();
+  expect(onError).toHaveBeenCalledOnce();
+  expect(write.mock.lastCall).toEqual([[{ apiKeyId: 1n, day: '2026-01-31', requests: 2, ru: 0.6 }]]);
+});
+
+test('tenths of a unit stay exact over many requests', async () => {
+  const written: KeyUsage[][] = [];
+  const meter = meterInto(written);
+  for (let request = 0; request < 30_000; request += 1) meter.add(1n, 0.1);
+  await meter.close();
+  expect(written[0]?.[0]?.ru).toBe(3000);
+});
