@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { connect } from './connect.ts';
 import { createTestDatabase, type TestDatabase } from './testing/test-database.ts';
 
 let database: TestDatabase;
@@ -25,4 +26,27 @@ test('64-bit integers come back as bigint, numeric and date as text, bytea as by
       nothing: null,
     },
   ]);
+});
+
+test('settings hold for the sessions of the pool', async () => {
+  const { pool, close } = connect({
+    url: database.url,
+    applicationName: 'a name',
+    statementTimeoutMs: 1234,
+    settings: { work_mem: '7MB', search_path: 'public, pg_catalog' },
+  });
+  const { rows } = await pool.query(`
+    select current_setting('work_mem') as work_mem, current_setting('search_path') as search_path,
+      current_setting('jit') as jit, current_setting('statement_timeout') as statement_timeout,
+      current_setting('application_name') as application_name`);
+  expect(rows).toEqual([
+    {
+      work_mem: '7MB',
+      search_path: 'public, pg_catalog',
+      jit: 'off',
+      statement_timeout: '1234ms',
+      application_name: 'a name',
+    },
+  ]);
+  await close();
 });

@@ -17,8 +17,15 @@ export interface ConnectOptions {
   applicationName: string;
   /** The server cancels a statement that takes longer. No limit by default. */
   statementTimeoutMs?: number;
+  /**
+   * A query fails when no answer has come after so long. The server's own limit does not reach us over a connection that
+   * died without a word; give this one some seconds more.
+   */
+  queryTimeoutMs?: number;
   /** How long a query waits for a connection before it fails. */
   connectTimeoutMs?: number;
+  /** Settings of Postgres for these sessions, `{ work_mem: '64MB' }`. */
+  settings?: Readonly<Record<string, string>>;
   /** Hears of idle connections that broke. The pool replaces them by itself, so this is for logs only. */
   onIdleError?: (error: Error) => void;
 }
@@ -39,12 +46,22 @@ export function connect(options: ConnectOptions): Connection {
     connectionTimeoutMillis: options.connectTimeoutMs ?? 10_000,
     keepAlive: true,
     types: { getTypeParser },
+    // Our queries are short, and compiling one takes Postgres longer than running it.
+    options: encodeSettings({ jit: 'off', ...options.settings }),
     ...(options.statementTimeoutMs === undefined ? {} : { statement_timeout: options.statementTimeoutMs }),
+    ...(options.queryTimeoutMs === undefined ? {} : { query_timeout: options.queryTimeoutMs }),
   });
   // Without a listener an idle connection that breaks would end the process.
   pool.on('error', (error) => options.onIdleError?.(error));
   const kysely = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
   return { pool, kysely, close: async () => await kysely.destroy() };
+}
+
+/** As the server splits its start-up `options`: at blanks, unless a backslash stands before them. */
+function encodeSettings(settings: Readonly<Record<string, string>>): string {
+  return Object.entries(settings)
+    .map(([name, value]) => `-c ${name}=${value.replaceAll(/[\\\s]/g, (character) => `\\${character}`)}`)
+    .join(' ');
 }
 
 type TextParser = (text: string) => unknown;

@@ -52,6 +52,12 @@ test('a pool that has no connection to give in time', async () => {
   await small.close();
 });
 
+test('a server that has gone silent', async () => {
+  const { pool, close } = connect({ url: database.url, applicationName: 'silent', queryTimeoutMs: 100 });
+  expect(classify(await catchError(pool.query('select pg_sleep(1)')))).toBe('unavailable');
+  await close();
+});
+
 test('a deadlock may be tried again', async () => {
   await database.pool.query('create table pairs (n int primary key); insert into pairs values (1), (2)');
   const update = async (order: [number, number]): Promise<unknown> => {

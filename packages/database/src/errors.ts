@@ -18,6 +18,7 @@ const RETRYABLE = new Set(['40001', '40P01', '55P03']);
 const LOST_CONNECTION = [
   'Connection terminated',
   'timeout exceeded when trying to connect',
+  'Query read timeout',
   'Client has encountered a connection error and is not queryable',
   'Cannot use a pool after calling end on the pool',
 ];

@@ -8,6 +8,7 @@ export {
   startTemporaryPostgres,
 } from './embedded/embedded-postgres.ts';
 export { EmbeddedPostgresUnavailableError } from './embedded/errors.ts';
+export type { StopOptions } from './embedded/supervisor.ts';
 export { isDatabaseUnavailable, isRetryableDatabaseError, SchemaError } from './errors.ts';
 export {
   type ApiKey,

@@ -7,13 +7,13 @@
  * race one wins and the other uses what it made.
  */
 import { randomBytes } from 'node:crypto';
-import { chown, lstat, mkdir, mkdtemp, readFile, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { chown, lstat, readFile, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FatalError } from '@kasgres/runtime';
 import type { Binaries } from './binaries.ts';
 import { EmbeddedPostgresUnavailableError } from './errors.ts';
+import { makeReachableDirectory } from './reachable-directory.ts';
 import { type Account, run } from './run.ts';
-import { makeSharedDirectory } from './shared-directory.ts';
 
 export const SUPERUSER = 'kasgres';
 
@@ -47,7 +47,7 @@ export async function createCluster(
   settings: Readonly<Record<string, string>>,
 ): Promise<string> {
   const path = join(parent, 'cluster');
-  const aside = await makeReachableDirectory(parent, account);
+  const aside = await makeReachableDirectory(parent, '.cluster-', account);
   try {
     await initializeCluster(aside.directory, binaries, account, settings);
     await (aside.isShared ? symlink(aside.directory, path) : rename(aside.directory, path));
@@ -103,33 +103,4 @@ export async function initializeCluster(
   if (result.code !== 0) {
     throw new EmbeddedPostgresUnavailableError(`initdb failed in ${directory}:\n${result.output.trim()}`);
   }
-}
-
-/** A new directory that the account owns and can get to: beside its later place, or else in the shared directory. */
-async function makeReachableDirectory(
-  parent: string,
-  account: Account,
-): Promise<{ directory: string; isShared: boolean }> {
-  await mkdir(parent, { recursive: true });
-  const directory = await mkdtemp(join(parent, '.cluster-'));
-  if (account === undefined || (await giveTo(directory, account))) return { directory, isShared: false };
-  await rm(directory, { recursive: true });
-
-  const shared = await mkdtemp(join(await makeSharedDirectory(), 'cluster-'));
-  if (await giveTo(shared, account)) return { directory: shared, isShared: true };
-  await rm(shared, { recursive: true });
-  throw new EmbeddedPostgresUnavailableError(
-    `Postgres would run as user id ${account.uid}, which cannot write to ${shared}.`,
-  );
-}
-
-/** Tried rather than computed from modes: access lists, read-only mounts and mapped users count too. */
-async function giveTo(directory: string, account: NonNullable<Account>): Promise<boolean> {
-  try {
-    await chown(directory, account.uid, account.gid);
-  } catch {
-    return false;
-  }
-  const script = 'cd -- "$1" && : >"$1/probe" && rm -- "$1/probe"';
-  return (await run('/bin/sh', ['-c', script, 'sh', directory], { account })).code === 0;
 }

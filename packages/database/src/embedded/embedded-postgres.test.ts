@@ -27,7 +27,7 @@ afterEach(async () => {
 
 async function start(directory = dataDir): Promise<EmbeddedPostgres> {
   const postgres = await startEmbeddedPostgres({ dataDir: directory });
-  cleanUps.push(postgres.stop);
+  cleanUps.push(async () => await postgres.stop());
   return postgres;
 }
 
@@ -100,6 +100,15 @@ test('data stays for the next start; the password is kept for the owner alone', 
   const second = await start();
   expect(await query(second.url, 'select n from kept')).toEqual([{ n: 42 }]);
   expect(await readdir(dataDir)).toEqual(['cluster', 'postgres.log']);
+});
+
+test('an immediate stop does not wait for a checkpoint, and loses nothing', async () => {
+  const first = await start();
+  await query(first.url, 'create table kept as select 42 as n');
+  await first.stop({ immediate: true });
+  const log = await readFile(join(dataDir, 'postgres.log'), 'utf8');
+  expect(log).toContain('received immediate shutdown request');
+  expect(await query((await start()).url, 'select n from kept')).toEqual([{ n: 42 }]);
 });
 
 test('it lets nobody in without the password, listens on the loopback alone, and has no socket', async () => {

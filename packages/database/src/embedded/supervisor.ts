@@ -7,20 +7,24 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { open } from 'node:fs/promises';
+import { constants, open } from 'node:fs/promises';
 import { sleep } from '@kasgres/runtime';
-import { type Account } from './run.ts';
+import type { Account } from './run.ts';
 
 /** Name of the shell in the list of processes, by which `orphan.ts` knows it. */
 export const SUPERVISOR_NAME = 'kasgres-postgres-supervisor';
 
-/** SIGINT is Postgres's fast shutdown: it ends its clients, writes a checkpoint and goes. */
+/**
+ * SIGINT is Postgres's fast shutdown: it ends its clients, writes a checkpoint and goes. SIGQUIT is its immediate one, without
+ * the checkpoint. (A shell makes its background jobs ignore both; Postgres sets its own handlers all the same.)
+ */
 const SCRIPT = `
 remove=$1; shift
 exec 3<&0
 "$@" </dev/null 3<&- &
 postmaster=$!
 trap 'kill -INT $postmaster' INT TERM HUP
+trap 'kill -QUIT $postmaster' QUIT
 { cat <&3 >/dev/null; kill -INT $postmaster; } 2>/dev/null &
 watcher=$!
 exec 3<&-
@@ -29,14 +33,19 @@ kill $watcher 2>/dev/null
 if [ -n "$remove" ] && [ $code -eq 0 ]; then rm -rf -- "$remove"; fi
 exit $code`;
 
-/** After this long a fast shutdown that hangs becomes an immediate one; the next start then recovers from the WAL. */
+/** After this long a fast shutdown that hangs becomes an immediate one. */
 const FAST_SHUTDOWN_MS = 60_000;
 
 export interface SupervisedPostgres {
   /** Resolves with the exit code when Postgres has ended, for whatever reason. */
   exited: Promise<number | undefined>;
   /** Shuts Postgres down and waits for its end. */
-  stop: () => Promise<void>;
+  stop: (options?: StopOptions) => Promise<void>;
+}
+
+export interface StopOptions {
+  /** Without a checkpoint, for somebody who will not wait: the next start recovers what was committed from the WAL. */
+  immediate?: boolean;
 }
 
 export interface SuperviseOptions {
@@ -51,8 +60,10 @@ export interface SuperviseOptions {
 
 /** @throws when the shell cannot be started */
 export async function supervise(options: SuperviseOptions): Promise<SupervisedPostgres> {
-  // Opened here and handed on: the account of Postgres need not be able to reach the file.
-  const log = await open(options.logFile, 'a', 0o600);
+  // Opened here and handed on, since the account of Postgres need not be able to reach the file. No symbolic link is followed:
+  // root must not write where that account would point it to.
+  const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = constants;
+  const log = await open(options.logFile, O_APPEND | O_CREAT | O_NOFOLLOW | O_WRONLY, 0o600);
   let child: ChildProcess;
   try {
     const parameters = ['-c', SCRIPT, SUPERVISOR_NAME, options.removeAtEnd ?? '', ...options.command];
@@ -73,19 +84,21 @@ export async function supervise(options: SuperviseOptions): Promise<SupervisedPo
   });
   // Neither the process nor the pipe keeps a program alive that has nothing else to do.
   child.unref();
-  return { exited, stop: async () => await stop(child, exited) };
+  return {
+    exited,
+    stop: async ({ immediate = false } = {}) => await stop(child, exited, immediate ? 0 : FAST_SHUTDOWN_MS),
+  };
 }
 
-async function stop(child: ChildProcess, exited: Promise<unknown>): Promise<void> {
+async function stop(child: ChildProcess, exited: Promise<unknown>, patienceMs: number): Promise<void> {
   child.ref();
   child.stdin?.destroy();
-  const deadline = new AbortController();
-  const killAtDeadline = sleep(FAST_SHUTDOWN_MS, deadline.signal).then(
-    // The group has the postmaster in it, which turns SIGQUIT into an immediate shutdown.
-    () => child.pid !== undefined && process.kill(-child.pid, 'SIGQUIT'),
-    () => false,
+  const ended = new AbortController();
+  const lastResort = sleep(patienceMs, ended.signal).then(
+    () => child.kill('SIGQUIT'),
+    () => {},
   );
   await exited;
-  deadline.abort();
-  await killAtDeadline;
+  ended.abort();
+  await lastResort;
 }
