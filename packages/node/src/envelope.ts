@@ -8,7 +8,7 @@ export interface Envelope {
   id: number;
   /** The field number of the payload in KaspadResponse; undefined when there is none that we could know. */
   field: number | undefined;
-  /** The payload message, not parsed yet. */
+  /** The payload message, not parsed yet; a view of the message that it came in. */
   body: Uint8Array;
 }
 

@@ -5,6 +5,8 @@
 import { NodeProtocolError } from './errors.ts';
 
 const PREFIX_BYTES = 5;
+/** A buffer larger than this is not kept for the next message. */
+const KEPT_BYTES = 64 * 1024 * 1024;
 
 export function encodeFrame(message: Uint8Array): Buffer {
   const frame = Buffer.allocUnsafe(PREFIX_BYTES + message.length);
@@ -14,16 +16,21 @@ export function encodeFrame(message: Uint8Array): Buffer {
   return frame;
 }
 
-/** Puts messages together from the chunks of a stream; each byte is copied at most once. */
+/**
+ * Puts messages together from the chunks of a stream. Each byte is copied at most once, and into one buffer that is used again
+ * and again: a new one for each page of blocks would make the collector walk the whole heap every few pages.
+ */
 export class FrameReader {
   readonly #limitBytes: number;
   readonly #onMessage: (message: Uint8Array) => void;
   readonly #prefix = Buffer.alloc(PREFIX_BYTES);
   #prefixFilled = 0;
+  #buffer = Buffer.alloc(0);
+  /** The message being put together, a view of the buffer. */
   #message: Buffer | undefined;
   #messageFilled = 0;
 
-  /** A message may be a view of the chunk that it came in. */
+  /** A message is gone when `onMessage` returns: what is to be kept of it has to be copied. */
   constructor(limitBytes: number, onMessage: (message: Uint8Array) => void) {
     this.#limitBytes = limitBytes;
     this.#onMessage = onMessage;
@@ -46,7 +53,8 @@ export class FrameReader {
           this.#onMessage(message);
           continue;
         }
-        this.#message = Buffer.allocUnsafeSlow(length);
+        if (length > this.#buffer.length) this.#buffer = Buffer.allocUnsafeSlow(length);
+        this.#message = this.#buffer.subarray(0, length);
         this.#messageFilled = 0;
       }
       const message = this.#message;
@@ -57,6 +65,7 @@ export class FrameReader {
       if (this.#messageFilled === message.length) {
         this.#message = undefined;
         this.#onMessage(message);
+        if (this.#buffer.length > KEPT_BYTES) this.#buffer = Buffer.alloc(0);
       }
     }
   }

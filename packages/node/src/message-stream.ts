@@ -21,7 +21,7 @@ const PATH = '/protowire.RPC/MessageStream';
 export interface MessageStreamOptions {
   address: NodeAddress;
   receiveLimitBytes: number;
-  /** May throw NodeProtocolError, which ends the stream. */
+  /** The message is gone when it returns. May throw NodeProtocolError, which ends the stream. */
   onMessage: (message: Uint8Array) => void;
   /** Called once, whoever ended it, never from within the constructor. */
   onEnd: (reason: NodeUnavailableError | NodeProtocolError) => void;

@@ -84,13 +84,21 @@ export class NodeClient {
    * NodeRpcError, NodeUnavailableError, NodeProtocolError, or the signal's reason.
    */
   async call<O extends Op>(op: O, request: RequestOf<O>, options: CallOptions = {}): Promise<ResponseOf<O>> {
-    return decodeResponse(op, await this.callRaw(op, request, options));
+    return this.callRaw(op, request, (body) => decodeResponse(op, body), options);
   }
 
-  /** The response message as it came, perhaps with an `error`: for measuring, and for decoding elsewhere. Throws as `call`. */
-  async callRaw<O extends Op>(op: O, request: RequestOf<O>, options: CallOptions = {}): Promise<Uint8Array> {
+  /**
+   * What `use` makes of the bytes of the response message (perhaps with an `error`), which are gone when it returns: for
+   * measuring, and for decoding elsewhere. Throws as `call`, or what `use` throws.
+   */
+  async callRaw<O extends Op, T>(
+    op: O,
+    request: RequestOf<O>,
+    use: (body: Uint8Array) => T,
+    options: CallOptions = {},
+  ): Promise<T> {
     const { deadlineMs = this.#deadlineMs, signal } = options;
-    return this.#choose(options.stream).request(op, request, { deadlineMs, signal });
+    return this.#choose(options.stream).request(op, request, use, { deadlineMs, signal });
   }
 
   /** `lowHash` undefined: from genesis, which a node that has pruned must never be asked for. Throws as `call`. */
@@ -100,7 +108,7 @@ export class NodeClient {
   ): Promise<BlocksAnswer> {
     const { lowHash, includeBlocks, includeTransactions } = request;
     const message = { lowHash: lowHash === undefined ? '' : toHex(lowHash), includeBlocks, includeTransactions };
-    return decodeBlocksAnswer(await this.callRaw('getBlocks', message, options));
+    return this.callRaw('getBlocks', message, decodeBlocksAnswer, options);
   }
 
   /** Throws as `call`. */
@@ -109,7 +117,7 @@ export class NodeClient {
     options: CallOptions = {},
   ): Promise<VirtualChainAnswer> {
     const message = { ...request, startHash: toHex(request.startHash) };
-    return decodeVirtualChainAnswer(await this.callRaw('getVirtualChainFromBlock', message, options));
+    return this.callRaw('getVirtualChainFromBlock', message, decodeVirtualChainAnswer, options);
   }
 
   /** Throws as `call`. */
@@ -118,7 +126,7 @@ export class NodeClient {
     options: CallOptions = {},
   ): Promise<RpcBlock> {
     const message = { hash: toHex(hash), includeTransactions };
-    return decodeBlockAnswer(await this.callRaw('getBlock', message, options));
+    return this.callRaw('getBlock', message, decodeBlockAnswer, options);
   }
 
   /**

@@ -33,6 +33,7 @@ interface PendingRequest {
   op: AnyOp;
   responseField: number;
   settle: () => void;
+  /** Decodes the response message, which is gone when it returns. */
   resolve: (body: Uint8Array) => void;
   reject: (error: unknown) => void;
 }
@@ -69,16 +70,22 @@ export class NodeConnection {
   }
 
   /**
-   * The response message of this op, not parsed yet. While the stream is being opened the request waits for it; in the pause
-   * between attempts it fails at once. Throws NodeUnavailableError, NodeProtocolError, or the signal's reason.
+   * What `decode` makes of the response message, of which it may keep no part. While the stream is being opened the request
+   * waits for it; in the pause between attempts it fails at once. Throws NodeUnavailableError, NodeProtocolError, the signal's
+   * reason, or what `decode` throws.
    */
-  async request<O extends AnyOp>(op: O, request: RequestOf<O>, options: RequestOptions): Promise<Uint8Array> {
+  async request<O extends AnyOp, T>(
+    op: O,
+    request: RequestOf<O>,
+    decode: (body: Uint8Array) => T,
+    options: RequestOptions,
+  ): Promise<T> {
     options.signal?.throwIfAborted();
     const stream = this.#stream;
     if (stream === undefined) throw new NodeUnavailableError(this.#lastReason);
     const id = this.#nextId++;
     const message = encodeRequest(id, op, request);
-    const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
     const { deadlineMs, signal } = options;
     const fail = (error: unknown): void => this.#take(id)?.reject(error);
     const onAbort = (): void => fail(signal?.reason);
@@ -92,7 +99,14 @@ export class NodeConnection {
       signal?.removeEventListener('abort', onAbort);
     };
     const responseField = getResponseField(`${op}Response`).number;
-    this.#pending.set(id, { op, responseField, settle, resolve, reject });
+    const decodeAndResolve = (body: Uint8Array): void => {
+      try {
+        resolve(decode(body));
+      } catch (error) {
+        reject(error);
+      }
+    };
+    this.#pending.set(id, { op, responseField, settle, resolve: decodeAndResolve, reject });
     stream.send(message);
     return promise;
   }
@@ -149,9 +163,9 @@ export class NodeConnection {
 
   /** The stream counts as up when the node has answered on it: that it accepted a connection says little. */
   async #greet(stream: MessageStream): Promise<void> {
-    const { address, heartbeatMs, logger, onUp } = this.#options;
+    const { address, logger, onUp } = this.#options;
     try {
-      await this.request('ping', {}, { deadlineMs: heartbeatMs * SILENT_HEARTBEATS });
+      await this.#ping();
     } catch (error) {
       stream.end(asStreamError(error));
       return;
@@ -161,6 +175,10 @@ export class NodeConnection {
     logger?.info({ host: address.host, port: address.port }, 'connected to the node');
     this.#whenUp.resolve();
     onUp?.();
+  }
+
+  #ping(): Promise<void> {
+    return this.request('ping', {}, () => undefined, { deadlineMs: this.#options.heartbeatMs * SILENT_HEARTBEATS });
   }
 
   #startHeartbeat(stream: MessageStream, heartbeatMs: number): NodeJS.Timeout {
@@ -173,7 +191,7 @@ export class NodeConnection {
         stream.end(new NodeUnavailableError(`the node was silent for ${silent * heartbeatMs} ms`));
       } else if (this.#up) {
         // Its answer is the sign of life; its failure is that of the stream, which is told elsewhere.
-        this.request('ping', {}, { deadlineMs: heartbeatMs * SILENT_HEARTBEATS }).catch(() => undefined);
+        this.#ping().catch(() => undefined);
       }
     }, heartbeatMs);
   }

@@ -15,7 +15,8 @@ export function decodeResponse<O extends AnyOp>(op: O, body: Uint8Array): Respon
 /** A member of KaspadResponse by its field name. Throws NodeProtocolError. */
 export function parseBody(name: ResponseCase, body: Uint8Array): unknown {
   try {
-    return fromBinary(getResponseField(name).message, body);
+    // Fields that we do not know would be kept as views of the body, which is not ours for long.
+    return fromBinary(getResponseField(name).message, body, { readUnknownFields: false });
   } catch (error) {
     throw new NodeProtocolError(`malformed ${name}: ${error instanceof Error ? error.message : String(error)}`, {
       cause: error,

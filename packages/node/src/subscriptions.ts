@@ -111,6 +111,6 @@ export class Subscriptions {
     const op = requestOf[topic];
     const includeAcceptedTransactionIds = [...this.#subscribers].some((s) => s.includeAcceptedTransactionIds === true);
     const request = topic === 'virtualChainChanged' ? { command, includeAcceptedTransactionIds } : { command };
-    decodeResponse(op, await this.#connection.request(op, request, { deadlineMs: this.#deadlineMs }));
+    await this.#connection.request(op, request, (body) => decodeResponse(op, body), { deadlineMs: this.#deadlineMs });
   }
 }
