@@ -5,8 +5,9 @@
 import { databaseDrift } from './drift/database.ts';
 import type { Drift } from './drift/generated-files.ts';
 import { openapiDrift } from './drift/openapi.ts';
+import { protocolDrift } from './drift/protocol.ts';
 
-const drifts: Drift[] = [databaseDrift, openapiDrift];
+const drifts: Drift[] = [protocolDrift, databaseDrift, openapiDrift];
 
 if (process.argv.includes('--fix')) {
   for (const { name, fix } of drifts) {
