@@ -2,6 +2,7 @@
 // simulated node, an embedded Postgres. The programs are processes of their own (supervised-program.ts); this one starts
 // them in order, restarts what may be restarted, tells a person how it goes, and ends them in the opposite order.
 
+import { existsSync } from 'node:fs';
 import { isDatabaseUnavailable, migrate } from '@kasgres/database';
 import { FatalError, isAbortError, Shutdown } from '@kasgres/runtime';
 import { apiUrlOf } from '../api-status.ts';
@@ -61,6 +62,8 @@ async function run(
   const apiUrl = apiUrlOf(env.HOST, env.PORT);
 
   say(`Starting Kasgres on ${dataDir.path}.`);
+  if (env.NODE_URL === undefined && !existsSync(dataDir.node))
+    say('Simulating the past of a chain; this takes a moment.');
   const postgres = env.DATABASE_URL === undefined ? new KeptPostgres(dataDir.postgres, ports.postgres, say) : undefined;
   if (postgres !== undefined) shutdown.add('Postgres', () => postgres.stop());
   shutdown.add('the programs', () => supervisor.stop());

@@ -1,0 +1,194 @@
+/**
+ * `npm ci && npm start` from nothing, as README.md promises it: what it prints can be pasted, all twelve endpoints answer,
+ * Ctrl-C leaves no process, and the next start goes on from the same chain with the same key, also after a crash.
+ */
+import { execFile } from 'node:child_process';
+import { readFileSync, statSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { ApiClient } from './api-client.ts';
+import { freePort, ROOT, shellEnv, Started } from './started.ts';
+import { askTwelveEndpoints } from './twelve-endpoints.ts';
+
+const runFile = promisify(execFile);
+const status = z.object({
+  sink: z.string(),
+  sinkBlueScore: z.coerce.number(),
+  firstBlock: z.string(),
+  synced: z.boolean(),
+});
+
+let dataDir: string;
+let env: { DATA_DIR: string; PORT: string };
+let started: Started;
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'kasgres-start-'));
+  env = { DATA_DIR: dataDir, PORT: String(await freePort()) };
+});
+
+afterAll(async () => {
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+/** Runs a line in a shell, as if it were pasted. */
+async function paste(line: string): Promise<{ stdout: string; stderr: string }> {
+  return runFile('sh', ['-c', line], { cwd: ROOT, env: { ...shellEnv(), ...env } });
+}
+
+function keyIn(output: string): string {
+  return /kdp_[0-9a-f]{64}/.exec(output)?.[0] ?? expect.fail(`no key in:\n${output}`);
+}
+
+function apiOf(started: Started): ApiClient {
+  return new ApiClient(`http://127.0.0.1:${env.PORT}`, keyIn(started.output));
+}
+
+describe('the first start, from nothing', () => {
+  beforeAll(async () => {
+    started = new Started({ env });
+    await started.ready();
+  }, 150_000);
+
+  afterAll(() => started.end());
+
+  test('prints the address and the key on plain lines, and keeps the key to its owner', () => {
+    expect(started.output).toContain(`http://127.0.0.1:${env.PORT}`);
+    expect(readFileSync(join(dataDir, 'demo-key'), 'utf8').trim()).toBe(keyIn(started.output));
+    for (const file of ['demo-key', 'runtime.json']) expect(statSync(join(dataDir, file)).mode & 0o777).toBe(0o600);
+  });
+
+  test('prints three curl lines that work when pasted', async () => {
+    const lines = started.lines.filter((line) => line.startsWith('curl '));
+    expect(lines).toHaveLength(3);
+    const answers = await Promise.all(lines.map(async (line) => JSON.parse((await paste(line)).stdout) as unknown));
+    expect(answers).toEqual([
+      { balance: expect.stringMatching(/^[1-9]\d*$/) as string },
+      { tag: expect.objectContaining({ name: expect.any(String) as string }) as object },
+      expect.objectContaining({ blockHashes: expect.arrayContaining([expect.any(String)]) as string[] }),
+    ]);
+  });
+
+  test('answers all twelve endpoints', { timeout: 90_000 }, async () => {
+    const demo = z.object({ tags: z.tuple([z.object({ address: z.string() })], z.object({ address: z.string() })) });
+    const { tags } = demo.parse(JSON.parse(readFileSync(join(dataDir, 'node', 'demo.json'), 'utf8')));
+    const [first, ...others] = tags.map(({ address }) => address);
+    await askTwelveEndpoints(apiOf(started), [first ?? '', ...others]);
+  });
+
+  test('prints a line that opens SQL on the data', async () => {
+    const line = started.lines.find((line) => line.endsWith('npx kasgres sql'));
+    const { stdout } = await paste(`echo 'select count(*) > 3000 as enough from blocks;' | ${line}`);
+    expect(stdout).toMatch(/enough[\s\S]*(t|true)\b/);
+  });
+
+  test('refuses to write in SQL', async () => {
+    await expect(paste(`npx kasgres sql -c 'delete from blocks'`)).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('read-only transaction') as string,
+    });
+  });
+
+  test('the other commands find what was started', async () => {
+    expect((await paste('npx kasgres status')).stdout).toMatch(/network +simnet/);
+    expect((await paste('npx kasgres migrate')).stdout).toBe('The schema is up to date.\n');
+    expect((await paste('npx kasgres keys list')).stdout).toContain('demo');
+    expect((await paste('npx kasgres keys usage demo')).stdout).toContain('RU');
+  });
+
+  test('keys: made, used, and revoked at once', async () => {
+    const { stdout: key } = await paste('npx kasgres keys create "a person" --rate 200');
+    expect(key).toMatch(/^kdp_[0-9a-f]{64}\n$/);
+    const ask = async (): Promise<Response> =>
+      fetch(`http://127.0.0.1:${env.PORT}/v1/rpc/getCurrentNetwork`, { headers: { 'x-api-key': key.trim() } });
+    expect((await ask()).status).toBe(200);
+    await paste('npx kasgres keys revoke "a person"');
+    await expect.poll(async () => (await ask()).status, { timeout: 10_000 }).toBe(401);
+  });
+
+  test('a second start on the same data says that there is one, one on the same port that it is taken', async () => {
+    const again = new Started({ env: { ...env, PORT: String(await freePort()) } });
+    await again.exited();
+    expect(again.exitCode).toBe(1);
+    expect(again.output).toContain(`Kasgres already runs on ${dataDir}`);
+
+    const other = await mkdtemp(join(tmpdir(), 'kasgres-start-'));
+    const samePort = new Started({ env: { ...env, DATA_DIR: other } });
+    await samePort.exited();
+    expect(samePort.exitCode).toBe(1);
+    expect(samePort.output).toContain(`Port ${env.PORT} on 127.0.0.1 is in use by another program. Set PORT`);
+    await rm(other, { recursive: true });
+  });
+
+  test('Ctrl-C ends everything and leaves no process', async () => {
+    started.pressCtrlC();
+    await started.exited();
+    expect(started.lines.at(-1)).toBe('Ended.');
+    expect(await started.processesLeft(1_000)).toEqual([]);
+  });
+});
+
+describe('further starts on the same data', () => {
+  let key: string;
+  let firstBlock: string;
+  let blueScore: number;
+
+  beforeAll(() => {
+    key = readFileSync(join(dataDir, 'demo-key'), 'utf8').trim();
+  });
+
+  afterEach(() => started.end());
+
+  /** Starts again and checks that key and chain are those of before, and that the chain has only grown. */
+  async function startAgain(more: Record<string, string> = {}): Promise<void> {
+    started = new Started({ env: { ...env, ...more } });
+    await started.ready();
+    expect(keyIn(started.output)).toBe(key);
+    const now = await apiOf(started).get('/v1/status', status);
+    expect(now.firstBlock).toBe((firstBlock ??= now.firstBlock));
+    expect(now.sinkBlueScore).toBeGreaterThanOrEqual((blueScore ??= 3_000));
+    blueScore = now.sinkBlueScore;
+  }
+
+  test('go on from the same chain with the same key; a program that is killed is started again', async () => {
+    await startAgain();
+    process.kill(started.processId('indexer/src/main.ts'), 'SIGKILL');
+    await started.line(/^indexer ended \(SIGKILL\); starting it again/);
+    const before = (await apiOf(started).get('/v1/status', status)).sinkBlueScore;
+    await expect
+      .poll(async () => (await apiOf(started).get('/v1/status', status)).sinkBlueScore, { timeout: 30_000 })
+      .toBeGreaterThan(before);
+  });
+
+  test('kill -9 of the start itself leaves no process, and the next start goes on', async () => {
+    await startAgain();
+    process.kill(started.processId('kasgres.js start'), 'SIGKILL');
+    expect(await started.processesLeft()).toEqual([]);
+    await startAgain();
+  });
+
+  test.each(['SIGTERM', 'SIGHUP', 'SIGKILL'] as const)('%s to npm alone ends everything', async (signal) => {
+    await startAgain();
+    process.kill(started.npmProcessId, signal);
+    expect(await started.processesLeft()).toEqual([]);
+    expect(started.output).toContain('Ended.');
+  });
+
+  test('a second Ctrl-C ends it at once', async () => {
+    await startAgain();
+    const programs = ['indexer/src/main.ts', 'api/src/main.ts', 'devnet/src/main.ts'].map((part) =>
+      started.processId(part),
+    );
+    // Stopped programs cannot end by themselves.
+    for (const id of programs) process.kill(id, 'SIGSTOP');
+    started.pressCtrlC();
+    await started.line(/^Ending/);
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    started.pressCtrlC();
+    expect(await started.processesLeft(5_000)).toEqual([]);
+  });
+});

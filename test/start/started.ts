@@ -1,0 +1,162 @@
+/** `npm start` as a person runs it at a terminal: in a process group of its own, from a shell that knows nothing of the tests. */
+import { execFileSync, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { delimiter, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export const ROOT = join(import.meta.dirname, '..', '..');
+
+export interface StartOptions {
+  checkout?: string;
+  env?: Record<string, string>;
+  /** User to run as; the one that runs the tests by default. */
+  user?: { uid: number; gid: number };
+  /** What a person would type. */
+  command?: readonly [string, ...string[]];
+}
+
+export class Started {
+  readonly lines: string[] = [];
+  readonly #process: ChildProcess;
+  readonly #exited: Promise<unknown>;
+  #seen = new Map<number, string>();
+
+  constructor({ checkout = ROOT, env = {}, user, command = ['npm', 'start'] }: StartOptions) {
+    const [program, ...parameters] = command;
+    this.#process = spawn(program, parameters, {
+      cwd: checkout,
+      env: { ...shellEnv(), ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+      ...user,
+    });
+    this.#exited = once(this.#process, 'exit');
+    for (const stream of [this.#process.stdout, this.#process.stderr]) {
+      let rest = '';
+      stream?.on('data', (chunk: Buffer) => {
+        const parts = (rest + chunk.toString()).split('\n');
+        rest = parts.pop() ?? '';
+        this.lines.push(...parts);
+      });
+    }
+  }
+
+  get npmProcessId(): number {
+    const { pid } = this.#process;
+    if (pid === undefined) throw new Error('npm was not started');
+    return pid;
+  }
+
+  get exitCode(): number | null {
+    return this.#process.exitCode;
+  }
+
+  get output(): string {
+    return this.lines.join('\n');
+  }
+
+  /** Waits for a line that matches and returns it. Fails when the program ends before that. */
+  async line(pattern: RegExp, withinMs = 120_000): Promise<string> {
+    for (const end = Date.now() + withinMs; Date.now() < end; await sleep(50)) {
+      const found = this.lines.find((line) => pattern.test(line));
+      if (found !== undefined) return found;
+      if (this.exitCode !== null) break;
+    }
+    throw new Error(`no line ${String(pattern)} in:\n${this.output}`);
+  }
+
+  /** Waits until everything is up: the last line of the greeting. Remembers the processes that there are then. */
+  async ready(): Promise<void> {
+    await this.line(/^Logs are in /);
+    this.#seen = new Map([...this.#seen, ...descendants(this.npmProcessId)]);
+  }
+
+  /** The process of `kasgres start` itself, and those of the programs, by a part of their command line. */
+  processId(part: string): number {
+    for (const [id, command] of descendants(this.npmProcessId)) {
+      if (command.includes(part) && !command.startsWith('sh -c')) return id;
+    }
+    throw new Error(`no process ${part} of:\n${[...descendants(this.npmProcessId).values()].join('\n')}`);
+  }
+
+  /** Ctrl-C at a terminal: the whole group gets it. */
+  pressCtrlC(): void {
+    process.kill(-this.npmProcessId, 'SIGINT');
+  }
+
+  async exited(withinMs = 40_000): Promise<void> {
+    const end = new AbortController();
+    const late = sleep(withinMs, undefined, { signal: end.signal }).then(() => {
+      throw new Error(`still running after ${withinMs} ms:\n${this.output}`);
+    });
+    await Promise.race([this.#exited, late]).finally(() => end.abort());
+  }
+
+  /** Waits until none of the processes that were there is left; returns those that are, after a while. */
+  async processesLeft(withinMs = 20_000): Promise<string[]> {
+    for (const end = Date.now() + withinMs; ; await sleep(100)) {
+      const left = [...this.#seen].filter(([id, command]) => listProcesses().get(id)?.command === command);
+      if (left.length === 0 || Date.now() > end) return left.map(([id, command]) => `${id} ${command}`);
+    }
+  }
+
+  /** Whatever happened in a test: nothing stays. */
+  async end(): Promise<void> {
+    if (this.exitCode === null && this.#process.signalCode === null) {
+      this.pressCtrlC();
+      await this.exited();
+    }
+    for (const line of await this.processesLeft()) process.kill(Number.parseInt(line, 10), 'SIGKILL');
+  }
+}
+
+/** An environment as a login shell has it: nothing of npm and Vitest, and the machine's own Node first. */
+export function shellEnv(): NodeJS.ProcessEnv {
+  const unset = /^(npm_|VITEST|NODE_|TEST$|INIT_CWD$|CI$|HOST$|PORT$|DATA_DIR$|DATABASE_|METRICS_|LOG_LEVEL$)/;
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !unset.test(name)));
+  const path = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => !folder.endsWith('node_modules/.bin'));
+  return { ...env, PATH: path.join(delimiter), npm_config_update_notifier: 'false' };
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await once(server.close(), 'close');
+  return port;
+}
+
+interface Process {
+  parent: number;
+  command: string;
+}
+
+function listProcesses(): Map<number, Process> {
+  const text = execFileSync('ps', ['-ww', '-eo', 'pid=,ppid=,stat=,args='], { encoding: 'utf8', maxBuffer: 2 ** 26 });
+  const processes = new Map<number, Process>();
+  for (const line of text.split('\n')) {
+    const [, id, parent, state, command] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(line) ?? [];
+    // A zombie is no process any more, only a line for a parent that has not asked yet.
+    if (id !== undefined && command !== undefined && !state?.startsWith('Z')) {
+      processes.set(Number(id), { parent: Number(parent), command });
+    }
+  }
+  return processes;
+}
+
+/** The process and everything below it, with command lines. */
+function descendants(root: number): Map<number, string> {
+  const processes = listProcesses();
+  const found = new Map<number, string>();
+  const visit = (id: number): void => {
+    const entry = processes.get(id);
+    if (entry === undefined || found.has(id)) return;
+    found.set(id, entry.command);
+    for (const [child, { parent }] of processes) if (parent === id) visit(child);
+  };
+  visit(root);
+  return found;
+}
