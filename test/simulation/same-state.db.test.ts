@@ -1,67 +1,8 @@
 /** Invariant 5 and what it needs: an index that went through anything shows the same as a fresh one of the final chain. */
-import { randomInt } from 'node:crypto';
-import { createTestDatabase, type TestDatabase } from '@kasgres/database';
-import { NodeClient } from '@kasgres/node';
 import { sleep } from '@kasgres/runtime';
-import { afterEach, expect, test } from 'vitest';
-import { checkInvariant3 } from '../invariants/acceptance.ts';
-import { checkInvariant4 } from '../invariants/balances.ts';
-import { checkInvariant7 } from '../invariants/completeness.ts';
-import { checkInvariant8 } from '../invariants/hashes.ts';
-import { differencesOf, takeSnapshot } from '../invariants/snapshot.ts';
-import { untilAtRest } from '../node/at-rest.ts';
-import { type RunningIndexer, startIndexing, World } from './world.ts';
-
-const SEED = process.env['SEED'] ?? String(randomInt(2 ** 32));
-
-const cleanUp: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const step of cleanUp.splice(0).reverse()) await step();
-});
-
-interface Stage {
-  world: World;
-  node: NodeClient;
-  database: TestDatabase;
-}
-
-async function setStage(name: string): Promise<Stage> {
-  console.log(`SEED=${SEED} (${name})`);
-  const world = await World.start(`${SEED} ${name}`);
-  cleanUp.push(async () => world.stop());
-  const node = new NodeClient({ url: world.server.url });
-  cleanUp.push(() => node.close());
-  return { world, node, database: await freshDatabase() };
-}
-
-async function freshDatabase(): Promise<TestDatabase> {
-  const database = await createTestDatabase();
-  cleanUp.push(() => database.drop());
-  return database;
-}
-
-/** Indexes the node from nothing, in one go. */
-async function indexAfresh({ world, node }: Stage): Promise<TestDatabase> {
-  const database = await freshDatabase();
-  const indexer = startIndexing(world, database.url);
-  await atRest(database, node, indexer);
-  await indexer.stop();
-  return database;
-}
-
-async function atRest(database: TestDatabase, node: NodeClient, indexer: RunningIndexer): Promise<void> {
-  await Promise.race([untilAtRest(database.pool, node), indexer.ended]);
-}
-
-async function expectRight(stage: Stage): Promise<void> {
-  const { database, node } = stage;
-  expect(await checkInvariant3(database.pool, node)).toEqual([]);
-  expect(await checkInvariant4(database.pool)).toEqual([]);
-  expect(await checkInvariant7(database.pool)).toEqual([]);
-  expect(await checkInvariant8(database.pool)).toEqual([]);
-  const fresh = await indexAfresh(stage);
-  expect(differencesOf(await takeSnapshot(fresh.pool), await takeSnapshot(database.pool))).toEqual([]);
-}
+import { test } from 'vitest';
+import { atRest, expectRight, setStage } from './stage.ts';
+import { startIndexing } from './world.ts';
 
 test('followed step by step through reorgs', async () => {
   const stage = await setStage('steps');

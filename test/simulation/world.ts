@@ -4,7 +4,7 @@
  */
 import { connect } from '@kasgres/database';
 import { NodeServer } from '@kasgres/devnet';
-import { createMetrics, envSchema, keepFollowing, Progress } from '@kasgres/indexer';
+import { createMetrics, envSchema, keepFollowing, type KeepFollowingParts, Progress } from '@kasgres/indexer';
 import { NodeClient } from '@kasgres/node';
 import { createLogger, createRegistry } from '@kasgres/runtime';
 import type { FaultPlan } from '@kasgres/devnet';
@@ -57,6 +57,11 @@ export class World {
     }
   }
 
+  /** Payments that wait in the mempool. */
+  pay(count: number): void {
+    this.#simulation.pay(count);
+  }
+
   stop(): void {
     this.server.close();
   }
@@ -79,28 +84,30 @@ export function startIndexing(
   const database = connect({ url: databaseUrl, applicationName: 'indexer under test', max: 3 });
   const node = new NodeClient({ url: env.NODE_URL, streams: 1 + env.PAGE_STREAMS, logger: log, maxPauseMs: 200 });
   const controller = new AbortController();
-  const following = keepFollowing(
-    {
-      node,
-      database,
-      expectedNetwork: env.NETWORK,
-      options: {
-        pageStreams: env.PAGE_STREAMS,
-        maxBytesAhead: env.MAX_BYTES_AHEAD,
-        batchTransactions: env.BATCH_TRANSACTIONS,
-        memoryTransactions: env.MEMORY_TRANSACTIONS,
-      },
-      log,
-      progress: new Progress(log),
-      metrics: createMetrics(createRegistry('indexer under test')),
-      status: { isFollowing: false },
+  const parts: KeepFollowingParts = {
+    node,
+    database,
+    expectedNetwork: env.NETWORK,
+    options: {
+      pageStreams: env.PAGE_STREAMS,
+      maxBytesAhead: env.MAX_BYTES_AHEAD,
+      batchTransactions: env.BATCH_TRANSACTIONS,
+      memoryTransactions: env.MEMORY_TRANSACTIONS,
     },
-    controller.signal,
-  );
-  const ended = following.finally(async () => {
-    await node.close();
-    await database.close();
-  });
+    log,
+    progress: new Progress(log),
+    metrics: createMetrics(createRegistry('indexer under test')),
+    status: { isFollowing: false },
+  };
+  const follow = async (): Promise<void> => {
+    try {
+      await keepFollowing(parts, controller.signal);
+    } finally {
+      await node.close();
+      await database.close();
+    }
+  };
+  const ended = follow();
   ended.catch(() => undefined);
   return {
     ended,

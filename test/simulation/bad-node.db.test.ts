@@ -1,0 +1,83 @@
+/** Invariants 10 and 11: what the node gets wrong never lands, and what does not pass by itself stops with words. */
+import { createHash } from 'node:crypto';
+import type { Fault } from '@kasgres/devnet';
+import { FatalError } from '@kasgres/runtime';
+import { expect, test } from 'vitest';
+import { atRest, expectRight, freshDatabase, SEED, setStage } from './stage.ts';
+import { startIndexing, World } from './world.ts';
+
+const FAULTS: Fault[] = [
+  { kind: 'drop' },
+  { kind: 'delay', ms: 20 },
+  { kind: 'cut' },
+  { kind: 'error', message: 'something is wrong' },
+  { kind: 'error', message: 'consensus is currently in a transitional ibd state' },
+  { kind: 'header-only' },
+  { kind: 'stale' },
+];
+const FAULT_RATE = 0.07;
+const FAULTY_OPS = new Set(['getBlocks', 'getVirtualChainFromBlock', 'getVirtualChainFromBlockV2', 'getBlock']);
+
+test('answers that fail, break off, come late, are old, or lack bodies', async () => {
+  let isFaulty = true;
+  let asked = 0;
+  const stage = await setStage('bad answers', (op) => {
+    asked += 1;
+    const [first, second] = createHash('sha256').update(`${SEED} ${asked}`).digest();
+    return isFaulty && FAULTY_OPS.has(op) && Number(first) < 256 * FAULT_RATE
+      ? FAULTS[Number(second) % FAULTS.length]
+      : undefined;
+  });
+  const { world, database, node } = stage;
+  world.mine(250);
+  const indexer = startIndexing(world, database.url, { BATCH_TRANSACTIONS: '60' });
+  await atRest(database, node, indexer);
+  for (let step = 0; step < 12; step += 1) {
+    world.mine(6);
+    await atRest(database, node, indexer);
+  }
+  await indexer.stop();
+  isFaulty = false;
+  await expectRight(stage);
+});
+
+test('a node that does not know the checkpoint stops the indexer, and nothing changes', async () => {
+  const { world, database, node } = await setStage('own chain');
+  world.mine(30);
+  const indexer = startIndexing(world, database.url);
+  await atRest(database, node, indexer);
+  await indexer.stop();
+  const { rows: before } = await database.pool.query('select * from checkpoint');
+
+  const other = await World.start('another chain');
+  try {
+    other.mine(60);
+    const lost = startIndexing(other, database.url);
+    await expect(lost.ended).rejects.toThrow(/does not know block [0-9a-f]{64} any more/);
+    await expect(lost.ended).rejects.toBeInstanceOf(FatalError);
+  } finally {
+    other.stop();
+  }
+  const { rows: after } = await database.pool.query('select * from checkpoint');
+  expect(after).toEqual(before);
+});
+
+test('a database of another network is refused', async () => {
+  const { world } = await setStage('another network');
+  const database = await freshDatabase();
+  await database.pool.query("insert into meta (network) values ('mainnet')");
+  const indexer = startIndexing(world, database.url);
+  await expect(indexer.ended).rejects.toThrow(/This database holds mainnet, but the node is on simnet/);
+});
+
+test('of two indexers on one database, the second stops and says why', async () => {
+  const { world, database, node } = await setStage('two indexers');
+  world.mine(20);
+  const first = startIndexing(world, database.url);
+  await atRest(database, node, first);
+  const second = startIndexing(world, database.url);
+  await expect(second.ended).rejects.toThrow(/Another indexer is writing to this database/);
+  world.mine(20);
+  await atRest(database, node, first);
+  await first.stop();
+});

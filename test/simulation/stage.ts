@@ -1,0 +1,75 @@
+/** A world, a node client and a database for one test, and the comparison with a fresh index at its end. */
+import { randomInt } from 'node:crypto';
+import { createTestDatabase, type TestDatabase } from '@kasgres/database';
+import type { FaultPlan } from '@kasgres/devnet';
+import { NodeClient, NodeUnavailableError } from '@kasgres/node';
+import { sleep } from '@kasgres/runtime';
+import { afterEach, expect } from 'vitest';
+import { checkInvariant3 } from '../invariants/acceptance.ts';
+import { checkInvariant4 } from '../invariants/balances.ts';
+import { checkInvariant7 } from '../invariants/completeness.ts';
+import { checkInvariant8 } from '../invariants/hashes.ts';
+import { differencesOf, takeSnapshot } from '../invariants/snapshot.ts';
+import { untilAtRest } from '../node/at-rest.ts';
+import { type RunningIndexer, startIndexing, World } from './world.ts';
+
+export const SEED = process.env['SEED'] ?? String(randomInt(2 ** 32));
+
+const cleanUp: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const step of cleanUp.splice(0).reverse()) await step();
+});
+
+export interface Stage {
+  world: World;
+  node: NodeClient;
+  database: TestDatabase;
+}
+
+export async function setStage(name: string, faults?: FaultPlan): Promise<Stage> {
+  console.log(`SEED=${SEED} (${name})`);
+  const world = await World.start(`${SEED} ${name}`, faults);
+  cleanUp.push(async () => world.stop());
+  const node = new NodeClient({ url: world.server.url });
+  cleanUp.push(() => node.close());
+  return { world, node, database: await freshDatabase() };
+}
+
+export async function freshDatabase(): Promise<TestDatabase> {
+  const database = await createTestDatabase();
+  cleanUp.push(() => database.drop());
+  return database;
+}
+
+/** Indexes the node from nothing, in one go. */
+async function indexAfresh({ world, node }: Stage): Promise<TestDatabase> {
+  const database = await freshDatabase();
+  const indexer = startIndexing(world, database.url);
+  await atRest(database, node, indexer);
+  await indexer.stop();
+  return database;
+}
+
+/** Waits until the index shows what the node shows; a test's own question may meet the faults that it planned. */
+export async function atRest(database: TestDatabase, node: NodeClient, indexer: RunningIndexer): Promise<void> {
+  for (;;) {
+    try {
+      await Promise.race([untilAtRest(database.pool, node), indexer.ended]);
+      return;
+    } catch (error) {
+      if (!(error instanceof NodeUnavailableError)) throw error;
+      await sleep(50);
+    }
+  }
+}
+
+/** The invariants hold, and a fresh index of the node shows the same. */
+export async function expectRight(stage: Stage): Promise<void> {
+  const { database, node } = stage;
+  expect(await checkInvariant3(database.pool, node)).toEqual([]);
+  expect(await checkInvariant4(database.pool)).toEqual([]);
+  expect(await checkInvariant7(database.pool)).toEqual([]);
+  expect(await checkInvariant8(database.pool)).toEqual([]);
+  const fresh = await indexAfresh(stage);
+  expect(differencesOf(await takeSnapshot(fresh.pool), await takeSnapshot(database.pool))).toEqual([]);
+}
