@@ -10,6 +10,5 @@ export const hexOrNull = (column: string): RawBuilder<string | null> => hex(colu
 /** A number as decimal digits, for where it goes into JSON as a string anyway. */
 export const text = (column: string): RawBuilder<string> => sql<string>`${sql.ref(column)}::text`;
 
-/** A condition: the column is one of these keys. */
-export const isOneOf = (column: string, ids: readonly bigint[]): RawBuilder<boolean> =>
-  sql<boolean>`${sql.ref(column)} = any(${ids}::bigint[])`;
+/** To compare a key with: it is one of these. */
+export const anyOf = (ids: readonly bigint[]): RawBuilder<bigint> => sql<bigint>`any(${ids}::bigint[])`;

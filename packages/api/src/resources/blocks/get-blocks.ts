@@ -3,7 +3,7 @@ import type { Database } from '@kasgres/database';
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
 import { answerFromIndex } from '../../index-state/answer.ts';
-import { hex, isOneOf } from '../../index-state/sql.ts';
+import { anyOf, hex } from '../../index-state/sql.ts';
 import type { Reading } from '../../index-state/state.ts';
 import { block } from '../../schemas/block.ts';
 import { answers, UNDER_KEY, WITH_BODY } from '../../schemas/responses.ts';
@@ -38,7 +38,7 @@ async function listHashes(db: Kysely<Database>, ids: readonly bigint[]): Promise
   const rows = await db
     .selectFrom('blocks')
     .select(['id', hex('hash').as('hash')])
-    .where(isOneOf('id', ids))
+    .where('id', '=', anyOf(ids))
     .execute();
   const hashes = new Map(rows.map((row) => [row.id, row.hash]));
   return ids.map((id) => hashes.get(id) as string);

@@ -1,7 +1,7 @@
 /** Reads whole pages of blocks: one query for each kind of row, whatever the number of blocks. */
 import type { Database } from '@kasgres/database';
 import { type Kysely, sql } from 'kysely';
-import { hex, hexOrNull, isOneOf, text } from '../../index-state/sql.ts';
+import { anyOf, hex, hexOrNull, text } from '../../index-state/sql.ts';
 
 export type BlockRow = Awaited<ReturnType<typeof listBlocks>>[number];
 
@@ -28,7 +28,7 @@ export function listBlocks(db: Kysely<Database>, ids: readonly bigint[]) {
       hexOrNull('selected_parent.hash').as('selected_parent_hash'),
       'block.is_chain_block',
     ])
-    .where(isOneOf('block.id', ids))
+    .where('block.id', '=', anyOf(ids))
     .execute();
 }
 
@@ -44,7 +44,7 @@ export function listParents(db: Kysely<Database>, ids: readonly bigint[]): Promi
     .selectFrom('block_parents as link')
     .innerJoin('blocks as parent', 'parent.id', 'link.parent_id')
     .select(['link.block_id', hex('parent.hash').as('hash')])
-    .where(isOneOf('link.block_id', ids))
+    .where('link.block_id', '=', anyOf(ids))
     .orderBy('link.block_id')
     .orderBy('link.index')
     .execute();
@@ -55,7 +55,7 @@ export function listChildren(db: Kysely<Database>, ids: readonly bigint[]): Prom
     .selectFrom('block_parents as link')
     .innerJoin('blocks as child', 'child.id', 'link.block_id')
     .select(['link.parent_id as block_id', hex('child.hash').as('hash')])
-    .where(isOneOf('link.parent_id', ids))
+    .where('link.parent_id', '=', anyOf(ids))
     .execute();
 }
 

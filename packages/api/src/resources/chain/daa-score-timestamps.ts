@@ -21,53 +21,57 @@ const estimates = z.object({
   timestamps: z.array(milliseconds).meta({ description: 'One for each score, in the order asked' }),
 });
 
-interface NeighboursRow {
+/** The chain around a score; a part without a block is null. */
+interface AroundRow {
+  at_timestamp: bigint | null;
   below_daa_score: bigint | null;
   below_timestamp: bigint | null;
   above_daa_score: bigint | null;
   above_timestamp: bigint | null;
 }
 
-/** For each score the chain block at or below it and the one above it, in the order of the scores. */
-async function listNeighbours(db: Kysely<Database>, scores: readonly bigint[]): Promise<NeighboursRow[]> {
+/** In the order of the scores. Genesis and the chain block on it share a score: at it is genesis, as the node has it. */
+async function listAround(db: Kysely<Database>, scores: readonly bigint[]): Promise<AroundRow[]> {
   const withinBigint = scores.map((score) => (score > MAX_INT64 ? MAX_INT64 : score));
-  const { rows } = await sql<NeighboursRow>`
-    select below.daa_score as below_daa_score, below.timestamp as below_timestamp,
+  const { rows } = await sql<AroundRow>`
+    select at.timestamp as at_timestamp, below.daa_score as below_daa_score, below.timestamp as below_timestamp,
       above.daa_score as above_daa_score, above.timestamp as above_timestamp
     from unnest(${withinBigint}::bigint[]) with ordinality as asked (score, place)
     left join lateral (
-      select daa_score, timestamp from chain_blocks where daa_score <= asked.score order by daa_score desc limit 1
+      select timestamp from chain_blocks where daa_score = asked.score order by index limit 1
+    ) at on true
+    left join lateral (
+      select daa_score, timestamp from chain_blocks where daa_score < asked.score order by daa_score desc, index desc limit 1
     ) below on true
     left join lateral (
-      select daa_score, timestamp from chain_blocks where daa_score > asked.score order by daa_score limit 1
+      select daa_score, timestamp from chain_blocks where daa_score > asked.score order by daa_score, index limit 1
     ) above on true
     order by asked.place`.execute(db);
   return rows;
 }
 
-/** Points around a score, ascending: before the first indexed block those that the network is known by. */
-function toPoints(row: NeighboursRow, known: readonly DaaTimestamp[]): DaaTimestamp[] {
-  const points: DaaTimestamp[] = [];
+/** What is known around a score, ascending: before the first indexed block that are the points that the network is known by. */
+function toPoints(row: AroundRow, known: readonly DaaTimestamp[]): DaaTimestamp[] {
   const { below_daa_score, below_timestamp, above_daa_score, above_timestamp } = row;
-  if (below_daa_score !== null && below_timestamp !== null) {
-    points.push({ daaScore: below_daa_score, timestamp: below_timestamp });
-  } else {
-    points.push(...known.filter((point) => above_daa_score === null || point.daaScore < above_daa_score));
+  const above =
+    above_daa_score === null || above_timestamp === null
+      ? []
+      : [{ daaScore: above_daa_score, timestamp: above_timestamp }];
+  if (below_daa_score === null || below_timestamp === null) {
+    return [...known.filter((point) => above_daa_score === null || point.daaScore < above_daa_score), ...above];
   }
-  if (above_daa_score !== null && above_timestamp !== null) {
-    points.push({ daaScore: above_daa_score, timestamp: above_timestamp });
-  }
-  return points;
+  return [{ daaScore: below_daa_score, timestamp: below_timestamp }, ...above];
 }
 
-export async function getTimestamps({ db, state }: Reading, scores: readonly bigint[]): Promise<string[]> {
+async function getTimestamps({ db, state }: Reading, scores: readonly bigint[]): Promise<string[]> {
   // While the first catch-up runs, what is above the index is the past, and not to be guessed.
   if (scores.some((score) => score > state.sinkDaaScore)) requireCaughtUp(state);
   const { daaTimestamps, targetTimePerBlockMs } = state.network;
-  const neighbours = await listNeighbours(db, scores);
-  return neighbours.map((row, place) =>
-    String(estimateTimestamp(scores[place] as bigint, toPoints(row, daaTimestamps), targetTimePerBlockMs)),
-  );
+  const around = await listAround(db, scores);
+  return around.map((row, place) => {
+    const points = toPoints(row, daaTimestamps);
+    return String(row.at_timestamp ?? estimateTimestamp(scores[place] as bigint, points, targetTimePerBlockMs));
+  });
 }
 
 export const daaScoreTimestampRoutes: ApiPlugin = async (app, { index }) => {

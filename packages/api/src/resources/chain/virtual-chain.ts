@@ -6,7 +6,7 @@ import type { Database } from '@kasgres/database';
 import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
 import { answerFromIndex } from '../../index-state/answer.ts';
-import { hex, isOneOf } from '../../index-state/sql.ts';
+import { anyOf, hex } from '../../index-state/sql.ts';
 import type { Reading } from '../../index-state/state.ts';
 import { hash, hashInput } from '../../schemas/values.ts';
 import type { ApiPlugin } from '../../services.ts';
@@ -65,15 +65,11 @@ async function loadAccepted(db: Kysely<Database>, aboveIndex: bigint, size: numb
     .where('index', '<=', aboveIndex + BigInt(size))
     .execute();
   // One list of keys is looked up several times faster than a join for each chain block.
+  const keys = rows.flatMap((row) => row.accepted_transactions);
   const transactions = await db
     .selectFrom('transactions')
     .select(['id', hex('transaction_id').as('transaction_id')])
-    .where(
-      isOneOf(
-        'id',
-        rows.flatMap((row) => row.accepted_transactions),
-      ),
-    )
+    .where('id', '=', anyOf(keys))
     .execute();
   const idOf = new Map(transactions.map((row) => [row.id, row.transaction_id]));
   return new Map(rows.map((row) => [row.index, row.accepted_transactions.map((key) => idOf.get(key) as string)]));

@@ -4,7 +4,7 @@
  */
 import type { Database } from '@kasgres/database';
 import { type Kysely, sql } from 'kysely';
-import { hex, hexOrNull, isOneOf, text } from '../../index-state/sql.ts';
+import { anyOf, hex, hexOrNull, text } from '../../index-state/sql.ts';
 
 export type ContainedRow = Awaited<ReturnType<typeof listContained>>[number];
 
@@ -14,7 +14,7 @@ export function listContainedIds(db: Kysely<Database>, blockIds: readonly bigint
     .selectFrom('block_transactions as contained')
     .innerJoin('transactions', 'transactions.id', 'contained.transaction_id')
     .select(['contained.block_id', hex('transactions.transaction_id').as('hash')])
-    .where(isOneOf('contained.block_id', blockIds))
+    .where('contained.block_id', '=', anyOf(blockIds))
     .orderBy('contained.block_id')
     .orderBy('contained.index')
     .execute();
@@ -40,7 +40,7 @@ export function listContained(db: Kysely<Database>, blockIds: readonly bigint[])
       text('transactions.storage_mass').as('storage_mass'),
       text('transactions.compute_mass').as('compute_mass'),
     ])
-    .where(isOneOf('contained.block_id', blockIds))
+    .where('contained.block_id', '=', anyOf(blockIds))
     .orderBy('contained.block_id')
     .orderBy('contained.index')
     .execute();
@@ -64,7 +64,7 @@ export function listInputs(db: Kysely<Database>, transactionIds: readonly bigint
       'input.sig_op_count',
       'input.compute_budget',
     ])
-    .where(isOneOf('input.transaction_id', transactionIds))
+    .where('input.transaction_id', '=', anyOf(transactionIds))
     .orderBy('input.transaction_id')
     .orderBy('input.index')
     .execute();
@@ -87,7 +87,7 @@ export function listOutputs(db: Kysely<Database>, transactionIds: readonly bigin
       'output.covenant_authorizing_input',
       hexOrNull('output.covenant_id').as('covenant_id'),
     ])
-    .where(isOneOf('output.transaction_id', transactionIds))
+    .where('output.transaction_id', '=', anyOf(transactionIds))
     .orderBy('output.transaction_id')
     .orderBy('output.index')
     .execute();
@@ -104,7 +104,7 @@ export function listBodies(db: Kysely<Database>, transactionIds: readonly bigint
       text('storage_mass').as('storage_mass'),
       text('compute_mass').as('compute_mass'),
     ])
-    .where(isOneOf('transaction_id as id', transactionIds))
+    .where('transaction_id', '=', anyOf(transactionIds))
     .execute();
 }
 
@@ -119,7 +119,7 @@ export function listBodyInputs(db: Kysely<Database>, transactionIds: readonly bi
       'sig_op_count',
       'compute_budget',
     ])
-    .where(isOneOf('transaction_id as id', transactionIds))
+    .where('transaction_id', '=', anyOf(transactionIds))
     .orderBy('transaction_id')
     .orderBy('body')
     .orderBy('index')

@@ -1,0 +1,240 @@
+/** Every endpoint over HTTP against the real process: what it answers has the form that openapi.json gives it, and makes sense. */
+import { upsertTags } from '@kasgres/database';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { HttpAnswer } from './http-client.ts';
+import { faultsOf, operations } from './openapi-validator.ts';
+import { openStage, type Stage } from './stage.ts';
+
+let stage: Stage;
+let address: string;
+
+beforeAll(async () => {
+  stage = await openStage({ rounds: 1000 });
+  const richest = await stage.database.kysely
+    .selectFrom('balances')
+    .innerJoin('scripts', 'scripts.id', 'balances.script_id')
+    .select('scripts.address')
+    .where('scripts.address', 'is not', null)
+    .orderBy('balances.balance', 'desc')
+    .executeTakeFirstOrThrow();
+  address = richest.address as string;
+  await upsertTags(stage.database.kysely, [
+    { address, name: 'Exchange', link: 'https://example.org', labels: ['exchange'] },
+  ]);
+});
+afterAll(() => stage.close());
+
+const asked = new Set<string>();
+
+/** Asks, and checks the form of the answer. */
+async function ask(method: 'get' | 'post', template: string, path = template, body?: object): Promise<HttpAnswer> {
+  asked.add(`${method} ${template}`);
+  const answer = await stage.api.request(path, body === undefined ? {} : { body });
+  expect(faultsOf(method, template, answer), `${path}: ${answer.text.slice(0, 500)}`).toEqual([]);
+  return answer;
+}
+
+test('getVirtualChainFromBlock leads from genesis to the sink', async () => {
+  const { sink, pruningPointHash: genesis } = await stage.node.call('getBlockDagInfo', {});
+  const path = '/v1/rpc/getVirtualChainFromBlock';
+  const body = { startHash: genesis, includeAcceptedTransactionIds: true };
+  const { status, json, headers } = await ask('post', path, path, body);
+  expect(status).toBe(200);
+  const added = json['addedChainBlockHashes'] as string[];
+  expect(added.at(-1)).toBe(sink);
+  expect(headers.get('x-kasgres-sink')).toBe(sink);
+  const groups = json['acceptedTransactionIds'] as { acceptingBlockHash: string }[];
+  expect(groups.map((group) => group.acceptingBlockHash)).toEqual(added);
+
+  const atSink = await ask('post', path, path, { startHash: sink, includeAcceptedTransactionIds: true });
+  expect(atSink.json).toEqual({
+    removedChainBlockHashes: [],
+    addedChainBlockHashes: [],
+    acceptedTransactionIds: [],
+  });
+  const withoutIds = await ask('post', path, path, { startHash: genesis, includeAcceptedTransactionIds: false });
+  expect(withoutIds.json).toEqual({ ...json, acceptedTransactionIds: [] });
+});
+
+test('getBlocks pages from the first indexed block to the sink', async () => {
+  const path = '/v1/rpc/getBlocks';
+  const { sink } = await stage.node.call('getBlockDagInfo', {});
+  const seen = new Set<string>();
+  let body: object = { includeBlocks: true, includeTransactions: true };
+  while (!seen.has(sink)) {
+    const { status, json } = await ask('post', path, path, body);
+    expect(status, JSON.stringify(json).slice(0, 300)).toBe(200);
+    const hashes = json['blockHashes'] as string[];
+    for (const hash of hashes) seen.add(hash);
+    body = { includeBlocks: true, includeTransactions: true, lowHash: hashes.at(-1) };
+  }
+  const { rows } = await stage.database.pool.query<{ count: bigint }>('select count(*) from blocks');
+  expect(BigInt(seen.size)).toBe(rows[0]?.count);
+});
+
+test('an empty lowHash is none, and 0x and upper case are no other hash', async () => {
+  const path = '/v1/rpc/getBlocks';
+  const first = await ask('post', path, path, {});
+  expect((await ask('post', path, path, { lowHash: '' })).json).toEqual(first.json);
+  const [lowHash = ''] = first.json['blockHashes'] as string[];
+  for (const same of [lowHash, lowHash.toUpperCase(), `0x${lowHash}`]) {
+    expect((await ask('post', path, path, { lowHash: same })).json).toEqual(first.json);
+  }
+});
+
+test('mempool entries, singly and by address', async () => {
+  stage.world.pay(5);
+  const { entries } = await stage.node.call('getMempoolEntries', {});
+  expect(entries.length).toBeGreaterThan(0);
+  const one = '/v1/rpc/getMempoolEntry';
+  const receivers: string[] = [];
+  for (const { transaction } of entries) {
+    const transactionId = transaction?.verboseData?.transactionId;
+    const { status, json } = await ask('post', one, one, { transactionId });
+    expect(status).toBe(200);
+    expect(json).toMatchObject({ mempoolEntry: { isOrphan: false, transaction: { verboseData: { transactionId } } } });
+    receivers.push(
+      ...(transaction?.outputs ?? []).flatMap((output) => output.verboseData?.scriptPublicKeyAddress ?? []),
+    );
+  }
+  const many = '/v1/rpc/getMempoolEntriesByAddresses';
+  const { json } = await ask('post', many, many, { addresses: [...new Set(receivers)] });
+  expect((json['entries'] as object[]).length).toBe(entries.length);
+  expect((await ask('post', many, many, { addresses: [] })).json).toEqual({ entries: [] });
+});
+
+test('getBlockTemplate pays the address', async () => {
+  const path = '/v1/rpc/getBlockTemplate';
+  const { json } = await ask('post', path, path, { payAddress: address, extraData: 'api test' });
+  const { header, transactions } = json['block'] as { header: object; transactions: { payload: string }[] };
+  expect(header).not.toHaveProperty('hash');
+  expect(transactions[0]).toMatchObject({ lockTime: 0, inputs: [] });
+  expect(Buffer.from(transactions[0]?.payload.slice(2) ?? '', 'hex').toString('latin1')).toContain('api test');
+});
+
+test('acceptance is told for every id, in the order asked', async () => {
+  const path = '/v1/transactions/acceptance';
+  const accepted = await stage.database.kysely
+    .selectFrom('transactions')
+    .innerJoin('blocks', 'blocks.id', 'transactions.accepting_block_id')
+    .select(['transactions.transaction_id', 'blocks.hash', 'blocks.blue_score'])
+    .limit(1)
+    .executeTakeFirstOrThrow();
+  const id = accepted.transaction_id.toString('hex');
+  const unknown = 'ab'.repeat(32);
+  const { json } = await ask('post', path, path, { transactionIds: [unknown, `0x${id}`, id.toUpperCase()] });
+  const sinkBlueScore = (await stage.node.call('getSinkBlueScore', {})).blueScore;
+  const entry = {
+    transactionId: id,
+    isAccepted: true,
+    acceptingBlockHash: accepted.hash.toString('hex'),
+    confirmations: Number(sinkBlueScore - accepted.blue_score),
+  };
+  expect(json).toEqual({
+    transactions: [
+      { transactionId: unknown, isAccepted: false, acceptingBlockHash: null, confirmations: 0 },
+      entry,
+      entry,
+    ],
+  });
+});
+
+test('times of DAA scores: exact on the chain, a tenth of a second a score above the sink', async () => {
+  const path = '/v1/rpc/getDaaScoreTimestampEstimate';
+  const chain = await stage.database.kysely.selectFrom('chain_blocks').selectAll().orderBy('index').execute();
+  const sink = chain.at(-1);
+  if (sink === undefined) throw new Error('there is no chain');
+  // Genesis and the block on it share a score, which is that of genesis.
+  const some = chain.filter((block) => block.index !== 1n).slice(0, 500);
+  const daaScores = [...some.map((block) => block.daa_score), sink.daa_score + 7n].map(String);
+  const { json } = await ask('post', path, path, { daaScores });
+  expect(json).toEqual({
+    timestamps: [...some.map((block) => block.timestamp), sink.timestamp + 700n].map(String),
+  });
+});
+
+test('the tag of an address, 404 without one', async () => {
+  const template = '/v1/addresses/{address}/tag';
+  const { json } = await ask('get', template, `/v1/addresses/${address}/tag`);
+  expect(json).toEqual({
+    tag: { address, name: 'Exchange', link: 'https://example.org', labels: ['exchange'] },
+  });
+  const { payload } = await stage.database.kysely
+    .selectFrom('scripts')
+    .select('address as payload')
+    .where('address', '<>', address)
+    .limit(1)
+    .executeTakeFirstOrThrow();
+  const answer = await ask('get', template, `/v1/addresses/${payload}/tag`);
+  expect(answer.status).toBe(404);
+  expect(answer.json).toEqual({ statusCode: 404, message: 'This address has no tag' });
+});
+
+test('a tag of the cluster stands in for one of its own', async () => {
+  const script = await stage.database.kysely
+    .selectFrom('scripts')
+    .select(['id', 'address'])
+    .where('address', '<>', address)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirstOrThrow();
+  await stage.database.kysely.insertInto('clusters').values({ id: 1n, name: 'Miner' }).execute();
+  await stage.database.kysely.insertInto('cluster_members').values({ script_id: script.id, cluster_id: 1n }).execute();
+  const { json } = await ask('get', '/v1/addresses/{address}/tag', `/v1/addresses/${script.address}/tag`);
+  expect(json).toEqual({ tag: { address: script.address, name: 'Miner', link: '', labels: [] } });
+});
+
+test('the hash rate is that of the node', async () => {
+  const path = '/v1/rpc/estimateNetworkHashesPerSecond';
+  const { sink } = await stage.node.call('getBlockDagInfo', {});
+  for (const [query, startHash] of [
+    ['', ''],
+    [`?windowSize=1000&startHash=${sink}`, sink],
+  ] as const) {
+    const { networkHashesPerSecond } = await stage.node.call('estimateNetworkHashesPerSecond', {
+      windowSize: 1000,
+      startHash,
+    });
+    const { json } = await ask('get', path, path + query);
+    expect(json).toEqual({ networkHashesPerSecond: String(networkHashesPerSecond) });
+  }
+});
+
+test('balance, supply and network', async () => {
+  const balance = '/v1/rpc/getBalanceByAddress/{address}';
+  const { json } = await ask('get', balance, `/v1/rpc/getBalanceByAddress/${address}`);
+  expect(BigInt(json['balance'] as string)).toBeGreaterThan(0n);
+  const { rows } = await stage.database.pool.query<{ sum: string }>('select sum(amount)::text as sum from utxos');
+  expect((await ask('get', '/v1/rpc/getCoinSupply')).json).toEqual({
+    maxSompi: '2900000000000000000',
+    circulatingSompi: rows[0]?.sum,
+  });
+  expect((await ask('get', '/v1/rpc/getCurrentNetwork')).json).toEqual({ network: 'simnet' });
+});
+
+test('an address that was never seen holds nothing', async () => {
+  const stranger = 'kaspasim:qr559rjklgdt576fdeuydxqjnsz7ycqj770ys3gr7dn7p3u96ula76nheyd3t';
+  const answer = await ask('get', '/v1/rpc/getBalanceByAddress/{address}', `/v1/rpc/getBalanceByAddress/${stranger}`);
+  expect(answer.json).toEqual({ balance: '0' });
+});
+
+test('the status needs no key', async () => {
+  asked.add('get /v1/status');
+  const answer = await stage.api.requestWithoutKey('/v1/status');
+  expect(faultsOf('get', '/v1/status', answer)).toEqual([]);
+  const { sink, pruningPointHash } = await stage.node.call('getBlockDagInfo', {});
+  expect(answer.json).toMatchObject({
+    network: 'simnet',
+    synced: true,
+    sink,
+    sinkBlueScore: answer.json['nodeSinkBlueScore'],
+    lagSeconds: 0,
+    firstBlock: pruningPointHash,
+    gaps: [],
+    nodeConnected: true,
+  });
+});
+
+test('no endpoint was left out', () => {
+  expect([...asked].toSorted()).toEqual(operations.toSorted());
+});

@@ -1,0 +1,30 @@
+/** Checks answers against openapi.json, the file that clients are given. */
+import { readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { HttpAnswer } from './http-client.ts';
+
+interface Document {
+  paths: Record<string, Record<string, { responses: Record<string, { content?: object }> }>>;
+}
+
+const document = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')) as Document;
+const ajv = new Ajv2020({ allErrors: true, strict: false });
+ajv.addSchema(document, 'openapi');
+
+/** What is wrong with an answer; empty when it is as the document says. `path` is a template of the document. */
+export function faultsOf(method: 'get' | 'post', path: string, { status, json }: HttpAnswer): string[] {
+  const declared = document.paths[path]?.[method]?.responses[status];
+  if (declared === undefined) return [`${method} ${path} does not declare status ${status}`];
+  if (declared.content === undefined) return [];
+  const pointer = ['paths', path, method, 'responses', String(status), 'content', 'application/json', 'schema'];
+  const fragment = pointer
+    .map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')))
+    .join('/');
+  const validate = ajv.compile({ $ref: `openapi#/${fragment}` });
+  return validate(json) ? [] : (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message}`);
+}
+
+/** Every operation of the document. */
+export const operations: readonly string[] = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.keys(methods).map((method) => `${method} ${path}`),
+);

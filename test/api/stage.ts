@@ -1,0 +1,57 @@
+/**
+ * A database that the real indexer filled from a simulated node, and the real API in front of both, as a process. The seed is fixed: these
+ * tests are about the API, and what the chain holds is told by it.
+ */
+import { createKey, createTestDatabase, type TestDatabase } from '@kasgres/database';
+import { NodeClient } from '@kasgres/node';
+import { untilAtRest } from '../node/at-rest.ts';
+import { type Program, startApi } from '../node/programs.ts';
+import { type RunningIndexer, startIndexing, World } from '../simulation/world.ts';
+import { HttpClient } from './http-client.ts';
+
+export interface Stage {
+  world: World;
+  /** Asks the simulated node itself. */
+  node: NodeClient;
+  database: TestDatabase;
+  indexer: RunningIndexer;
+  program: Program;
+  api: HttpClient;
+  /** Waits until the index shows what the node shows. */
+  atRest: () => Promise<void>;
+  close: () => Promise<void>;
+}
+
+export interface StageOptions {
+  rounds: number;
+  /** Where the API finds the database; the test database by default. */
+  databaseUrl?: (url: string) => string;
+}
+
+export async function openStage({ rounds, databaseUrl = (url) => url }: StageOptions): Promise<Stage> {
+  const world = await World.start('api');
+  world.mine(rounds);
+  const database = await createTestDatabase();
+  const node = new NodeClient({ url: world.server.url });
+  const indexer = startIndexing(world, database.url);
+  const atRest = () => Promise.race([untilAtRest(database.pool, node), indexer.ended]);
+  await atRest();
+  const { key } = await createKey(database.kysely, { name: 'test' });
+  const { program, url } = await startApi({ nodeUrl: world.server.url, databaseUrl: databaseUrl(database.url) });
+  return {
+    world,
+    node,
+    database,
+    indexer,
+    program,
+    api: new HttpClient(url, key),
+    atRest,
+    close: async () => {
+      await program.stop();
+      await indexer.stop();
+      await node.close();
+      world.stop();
+      await database.drop();
+    },
+  };
+}
