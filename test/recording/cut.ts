@@ -9,7 +9,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { createGunzip, gzipSync } from 'node:zlib';
 
-const LONG_ANSWER_CHARACTERS = 25_000;
+const LONG_ANSWER_CHARACTERS = 34_000;
 
 interface Line {
   cp: string;

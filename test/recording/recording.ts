@@ -2,7 +2,7 @@
  * Reads a directory of recorded node traffic: the calls of one scenario by checkpoint (each a quiet state of the node), and
  * what is true at its end.
  */
-import { createReadStream } from 'node:fs';
+import { createReadStream, existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -68,8 +68,10 @@ export interface Expected extends Truth {
   special: Record<string, unknown>;
 }
 
-export async function readExpected(directory: string): Promise<Expected> {
-  return JSON.parse(await readFile(path.join(directory, 'expected.json'), 'utf8')) as Expected;
+/** Undefined: the recording has none. */
+export async function findExpected(directory: string): Promise<Expected | undefined> {
+  const file = path.join(directory, 'expected.json');
+  return existsSync(file) ? (JSON.parse(await readFile(file, 'utf8')) as Expected) : undefined;
 }
 
 /** The calls of one operation at a checkpoint, without those that were answered with an error. */

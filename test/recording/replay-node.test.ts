@@ -36,13 +36,18 @@ for (const [index, { name, calls }] of recording.checkpoints.entries()) {
     if (index > 0) node.moveOn();
     expect(node.checkpoint.name).toBe(name);
     for (const { op, request, response } of replayed) {
-      const sink = node.dag.sink.hash;
+      if (isAboutCoins(request) && node.acceptedByVirtual() === undefined) continue;
       const answer = await client.ask(request);
       const question = `${op} ${JSON.stringify(request.payload.value, printable)}`;
       if (node.change.removed.length > 0) allowHigherSupply(answer, response);
-      expect(comparable(answer, sink), question).toEqual(comparable(response, sink));
+      expect(comparable(answer, node.dag), question).toEqual(comparable(response, node.dag));
     }
   });
+}
+
+/** Balances, UTXOs and supply are of the virtual block: unknown where the recording does not say what it accepts. */
+function isAboutCoins({ payload }: protocol.KaspadRequest): boolean {
+  return /^get(Balances?ByAddress|UtxosByAddresses|CoinSupply)/.test(payload.case ?? '');
 }
 
 /** The node's supply is the most it ever saw: where a branch was left since the last checkpoint, this may be what it saw there. */

@@ -8,6 +8,7 @@ import {
   type ChainChange,
   compareByBlueWork,
   Dag,
+  type DagBlock,
   type MempoolEntry,
   type MempoolFilter,
   type NewBlock,
@@ -137,6 +138,11 @@ export class ReplayNode implements NodeState {
     return () => this.listeners.delete(listener);
   }
 
+  /** What the virtual block merges beside the sink. */
+  tail(): DagBlock[] {
+    return sinkAnticone(this.dag);
+  }
+
   /**
    * What the virtual block accepts. Over one parent, all transactions of the sink: they were valid on top of the sink's own
    * view, or it would not be on the chain. Over several parents it is known from the block that was made of this very virtual
@@ -145,7 +151,7 @@ export class ReplayNode implements NodeState {
   acceptedByVirtual(): AcceptedTransaction[] | undefined {
     const { sink, parents } = this.dag.virtual;
     if (parents.length === 1) return sink.transactions.map((transaction) => ({ block: sink, transaction }));
-    const mergeSet = [sink, ...sinkAnticone(this.dag).sort(compareByBlueWork)];
+    const mergeSet = [sink, ...this.tail().sort(compareByBlueWork)];
     const names = new Set(mergeSet.map(({ hash }) => hash));
     const next = [...this.allBlocks.values()].find(
       ({ selectedParentHash, mergeSetBlues, mergeSetReds }) =>

@@ -27,7 +27,7 @@ export interface Reorg {
   neverAcceptedAgain: string[];
 }
 
-type ReorgSoFar = Omit<Reorg, 'finallyAccepted' | 'neverAcceptedAgain'>;
+export type ReorgSoFar = Omit<Reorg, 'finallyAccepted' | 'neverAcceptedAgain'>;
 
 export interface Truth {
   network: string;
@@ -65,7 +65,16 @@ export class TruthCollector {
     const accepted = acceptingBlocks(node);
     const last = this.checkpoints.at(-1);
     if (last !== undefined && node.change.removed.length > 0 && last.sink !== sink) {
-      this.reorgs.push(reorgOf(node, last.sink, this.accepted, accepted));
+      const chain = { removed: hashesOf(node.change.removed), added: hashesOf(node.change.added) };
+      const isCoinbaseId = (tx: string) => isCoinbase(node.dag.findTransaction(tx) as DagTransaction);
+      this.reorgs.push(
+        reorgOf(
+          { checkpoint: name, fromSink: last.sink, toSink: sink, ...chain },
+          this.accepted,
+          accepted,
+          isCoinbaseId,
+        ),
+      );
     }
     this.accepted = accepted;
     this.checkpoints.push({ name, sink });
@@ -86,19 +95,13 @@ export class TruthCollector {
         atSink: String(sumOf(coins)),
         inNonStandardScriptsAtSink: String(sumOf(nonStandard)),
       },
-      chainBlocks: dag.chainBlocks.slice(1).map(({ hash }) => hash),
+      chainBlocks: hashesOf(dag.chainBlocks.slice(1)),
       acceptedTxToAcceptingBlock: Object.fromEntries(this.accepted),
       minedButNotAcceptedTxs: [...containing.keys()].filter((id) => !this.accepted.has(id)).sort(),
       txToContainingBlocks: Object.fromEntries(
-        [...containing]
-          .filter(([, blocks]) => blocks.length > 1)
-          .map(([id, blocks]) => [id, blocks.map(({ hash }) => hash)]),
+        [...containing].filter(([, blocks]) => blocks.length > 1).map(([id, blocks]) => [id, hashesOf(blocks)]),
       ),
-      reorgs: this.reorgs.map((reorg) => ({
-        ...reorg,
-        finallyAccepted: reorg.txsUnaccepted.filter((tx) => this.accepted.has(tx)),
-        neverAcceptedAgain: reorg.txsUnaccepted.filter((tx) => !this.accepted.has(tx)),
-      })),
+      reorgs: this.reorgs.map((reorg) => finished(reorg, this.accepted)),
       unacceptedByReorgs: [...new Set(this.reorgs.flatMap(({ txsUnaccepted }) => txsUnaccepted))].sort(),
       balances: balances(node),
       utxoCountAtSink: coins.length,
@@ -106,6 +109,10 @@ export class TruthCollector {
       counts: counts(node, containing, this.accepted),
     };
   }
+}
+
+function hashesOf(blocks: readonly DagBlock[]): string[] {
+  return blocks.map(({ hash }) => hash);
 }
 
 function acceptingBlocks({ dag }: ReplayNode): Map<string, string> {
@@ -127,26 +134,32 @@ function containingBlocks({ dag }: ReplayNode): Map<string, DagBlock[]> {
   return containing;
 }
 
-function reorgOf(
-  { checkpoint, dag, change }: ReplayNode,
-  fromSink: string,
+/** A reorganisation, from what was accepted by which block before and after it, in the order of acceptance. */
+export function reorgOf(
+  chain: Pick<Reorg, 'checkpoint' | 'fromSink' | 'toSink' | 'removed' | 'added'>,
   before: ReadonlyMap<string, string>,
   after: ReadonlyMap<string, string>,
+  isCoinbaseId: (tx: string) => boolean,
 ): ReorgSoFar {
   const unaccepted = [...before.keys()].filter((tx) => !after.has(tx));
   return {
-    checkpoint: checkpoint.name,
-    fromSink,
-    toSink: dag.sink.hash,
-    depth: change.removed.length,
-    removed: change.removed.map(({ hash }) => hash),
-    added: change.added.map(({ hash }) => hash),
+    ...chain,
+    depth: chain.removed.length,
     txsUnaccepted: unaccepted,
-    coinbasesUnaccepted: unaccepted.filter((tx) => isCoinbase(dag.findTransaction(tx) as DagTransaction)),
+    coinbasesUnaccepted: unaccepted.filter(isCoinbaseId),
     txsMoved: [...before].flatMap(([tx, from]) => {
       const to = after.get(tx);
       return to === undefined || to === from ? [] : [{ tx, from, to }];
     }),
+  };
+}
+
+/** With what became of it in the end. */
+export function finished(reorg: ReorgSoFar, accepted: ReadonlyMap<string, string>): Reorg {
+  return {
+    ...reorg,
+    finallyAccepted: reorg.txsUnaccepted.filter((tx) => accepted.has(tx)),
+    neverAcceptedAgain: reorg.txsUnaccepted.filter((tx) => !accepted.has(tx)),
   };
 }
 

@@ -1,0 +1,110 @@
+/**
+ * getBlocks from every recorded low hash, and getBlock as the first block of a page. Not fixed are the order of children and of
+ * what stands behind the sink. Blocks that the virtual block does not merge are unknown to an index: as children they are left
+ * out. From a low hash that is not merged yet the node repeats blocks of its past behind the sink, the API need not.
+ */
+import type { DagBlock } from '@kasgres/devnet';
+import { expectedBlock } from '../../node/expected.ts';
+import type { protocol } from '@kasgres/node';
+import { Findings, questions, type Stage, statusOf } from './stage.ts';
+
+interface BlockJson {
+  header: { hash: string };
+  verboseData: { childrenHashes: string[] };
+}
+
+interface Page {
+  blockHashes: string[];
+  blocks: BlockJson[];
+}
+
+export async function compareBlockPages(stage: Stage): Promise<Findings> {
+  const known = await knownBlocks(stage);
+  const findings = new Findings();
+  for (const { request, response } of questions(stage, 'getBlocks')) {
+    const { lowHash, includeBlocks, includeTransactions } = request;
+    const answer = await stage.api.post('/v1/rpc/getBlocks', { lowHash, includeBlocks, includeTransactions });
+    const recorded: Page = {
+      blockHashes: response.blockHashes,
+      blocks: response.blocks.map((block) => apiBlock(block, includeTransactions)),
+    };
+    if (answer.status === 200)
+      answer.body = { ...comparablePage(answer.body as unknown as Page, stage, lowHash, known) };
+    const wanted =
+      response.error === undefined
+        ? { body: comparablePage(recorded, stage, lowHash, known) }
+        : { status: statusOf(response.error.message) };
+    findings.compare(`blocks from ${lowHash === '' ? 'the start' : lowHash}`, answer, wanted);
+  }
+  return findings;
+}
+
+export async function compareSingleBlocks(stage: Stage): Promise<Findings> {
+  const known = await knownBlocks(stage);
+  const findings = new Findings();
+  for (const { request, response } of questions(stage, 'getBlock')) {
+    const { hash, includeTransactions } = request;
+    // To getBlocks an empty hash is no error: it begins at the start.
+    if (response.block === undefined || hash === '') continue;
+    const answer = await stage.api.post('/v1/rpc/getBlocks', {
+      lowHash: hash,
+      includeBlocks: true,
+      includeTransactions,
+    });
+    const [first] = (answer.body as { blocks?: BlockJson[] }).blocks ?? [];
+    if (first !== undefined) answer.body = { ...comparableBlock(first, known) };
+    const wanted = { body: comparableBlock(apiBlock(response.block, includeTransactions), known) };
+    findings.compare(`block ${hash}`, answer, wanted);
+  }
+  return findings;
+}
+
+/** Every block that the virtual block has in its past must be there. */
+export async function compareKnownBlocks(stage: Stage): Promise<Findings> {
+  const known = await knownBlocks(stage);
+  const { chainBlocks, sink } = stage.node.dag;
+  const wanted = [...chainBlocks.flatMap(({ mergeSet }) => mergeSet), sink, ...stage.node.tail()];
+  const missing = wanted.filter(({ hash }) => !known.has(hash));
+  const findings = new Findings();
+  findings.add(
+    missing.map(({ hash }) => `block ${hash} is missing`),
+    wanted.length,
+  );
+  return findings;
+}
+
+async function knownBlocks({ pool }: Stage): Promise<Set<string>> {
+  const { rows } = await pool.query<{ hash: string }>(`select encode(hash, 'hex') as hash from blocks`);
+  return new Set(rows.map(({ hash }) => hash));
+}
+
+function apiBlock(block: protocol.Block, withTransactions: boolean): BlockJson {
+  return expectedBlock(block, { withTransactions }) as unknown as BlockJson;
+}
+
+function comparablePage({ blockHashes, blocks }: Page, { node }: Stage, lowHash: string, known: Set<string>): Page {
+  const sinkPlace = blockHashes.indexOf(node.dag.sink.hash);
+  const ordered = sinkPlace === -1 ? blockHashes : blockHashes.slice(0, sinkPlace + 1);
+  const lowPast = pastOffChain(node.dag.find(lowHash));
+  const tail = blockHashes.slice(ordered.length).filter((hash) => !lowPast.has(hash));
+  const hashes = [...ordered, ...tail.sort()];
+  const byHash = new Map(blocks.map((block) => [block.header.hash, block]));
+  return {
+    blockHashes: hashes,
+    blocks: hashes.flatMap((hash) => byHash.get(hash) ?? []).map((block) => comparableBlock(block, known)),
+  };
+}
+
+function comparableBlock(block: BlockJson, known: Set<string>): BlockJson {
+  const childrenHashes = block.verboseData.childrenHashes.filter((hash) => known.has(hash)).sort();
+  return { ...block, verboseData: { ...block.verboseData, childrenHashes } };
+}
+
+/** What a block off the chain has in its past above the chain. */
+function pastOffChain(low: DagBlock | undefined): Set<string> {
+  const past = new Set<string>();
+  for (let block = low; block !== undefined && block.chainIndex === undefined; block = block.selectedParent) {
+    for (const { hash } of block.mergeSet) past.add(hash);
+  }
+  return past;
+}

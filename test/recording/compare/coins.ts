@@ -1,0 +1,74 @@
+/**
+ * Balances and supply. The node's are of its virtual block, ours of the sink. The difference is what the virtual block accepts,
+ * and that is known exactly where it has the sink as its only parent (then it accepts all of the sink's own transactions: they
+ * are valid on top of the sink's own view, or the sink would not be on the chain) and where the block was recorded that was
+ * made of this very virtual block. So the node's answer, with these transactions taken back, is what ours must be.
+ */
+import { addressToScript, decodeAddress, MAX_SOMPI, toHex, type TransactionOutput } from '@kasgres/kaspa';
+import { inParallel } from '../../node/compare/in-parallel.ts';
+import { scriptKey } from '../coins.ts';
+import { Findings, questions, type Stage } from './stage.ts';
+
+/** Every recorded balance over HTTP. Nothing is compared where it is not known what the virtual block accepts. */
+export async function compareBalances(stage: Stage): Promise<Findings> {
+  const findings = new Findings();
+  const changes = changesByVirtual(stage);
+  await inParallel(changes === undefined ? [] : recordedBalances(stage), async ({ address, balance }) => {
+    const change = changes?.get(scriptKey(addressToScript(address))) ?? 0n;
+    const answer = await stage.api.get(`/v1/rpc/getBalanceByAddress/${address}`);
+    // The node takes the addresses of other networks, too.
+    const isOurs = decodeAddress(address).prefix === stage.node.network.addressPrefix;
+    const wanted = isOurs ? { body: { balance: String(balance - change) } } : { status: 400 };
+    findings.compare(`balance of ${address}`, answer, wanted);
+  });
+  for (const { request, response } of questions(stage, 'getBalanceByAddress')) {
+    if (response.error === undefined || request.address === '') continue;
+    const answer = await stage.api.get(`/v1/rpc/getBalanceByAddress/${encodeURIComponent(request.address)}`);
+    findings.compare(`balance of ${request.address}`, answer, { status: 400 });
+  }
+  return findings;
+}
+
+/** The node's supply is the most that it ever saw: after a reorganisation it may be higher than what there is. */
+export async function compareSupply(stage: Stage): Promise<Findings> {
+  const findings = new Findings();
+  const changes = changesByVirtual(stage);
+  for (const { response } of changes === undefined ? [] : questions(stage, 'getCoinSupply')) {
+    const change = [...(changes?.values() ?? [])].reduce((sum, sompi) => sum + sompi, 0n);
+    const most = response.circulatingSompi - change;
+    const answer = await stage.api.get('/v1/rpc/getCoinSupply');
+    const { circulatingSompi } = answer.body as { circulatingSompi?: string };
+    const isLess = stage.node.change.removed.length > 0 && BigInt(circulatingSompi ?? most) < most;
+    const body = { maxSompi: String(MAX_SOMPI), circulatingSompi: isLess ? circulatingSompi : String(most) };
+    findings.compare('supply', answer, { body });
+  }
+  return findings;
+}
+
+function recordedBalances(stage: Stage): { address: string; balance: bigint }[] {
+  const several = questions(stage, 'getBalancesByAddresses').flatMap(({ response }) => response.entries);
+  const single = questions(stage, 'getBalanceByAddress')
+    .filter(({ response }) => response.error === undefined)
+    .map(({ request, response }) => ({ address: request.address, balance: response.balance }));
+  const byAddress = new Map([...several, ...single].map(({ address, balance }) => [address, balance]));
+  return [...byAddress].map(([address, balance]) => ({ address, balance }));
+}
+
+/** What the virtual block changes, in sompi, by script. */
+function changesByVirtual({ node }: Stage): Map<string, bigint> | undefined {
+  const changes = new Map<string, bigint>();
+  const add = ({ scriptPublicKey, amount }: TransactionOutput, sign: bigint) => {
+    const key = scriptKey(scriptPublicKey);
+    changes.set(key, (changes.get(key) ?? 0n) + sign * amount);
+  };
+  const accepted = node.acceptedByVirtual();
+  for (const { transaction } of accepted ?? []) {
+    for (const { previousOutpoint } of transaction.inputs) {
+      const made = node.dag.findTransaction(toHex(previousOutpoint.transactionId))?.outputs[previousOutpoint.index];
+      if (made === undefined) throw new Error('the virtual block accepts what spends a coin that was never made');
+      add(made, -1n);
+    }
+    for (const output of transaction.outputs) add(output, 1n);
+  }
+  return accepted && changes;
+}
