@@ -99,7 +99,7 @@ async function getWindow(db: Kysely<Database>, past: Past, network: Network, siz
   return rows[0] as WindowRow;
 }
 
-export async function estimate(
+async function estimate(
   { db, state }: Reading,
   { windowSize, startHash }: z.infer<typeof querystring>,
 ): Promise<bigint> {

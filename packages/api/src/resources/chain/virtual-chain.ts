@@ -75,7 +75,7 @@ async function loadAccepted(db: Kysely<Database>, aboveIndex: bigint, size: numb
   return new Map(rows.map((row) => [row.index, row.accepted_transactions.map((key) => idOf.get(key) as string)]));
 }
 
-export async function getVirtualChain({ db }: Reading, request: z.infer<typeof body>): Promise<VirtualChainJson> {
+async function getVirtualChain({ db }: Reading, request: z.infer<typeof body>): Promise<VirtualChainJson> {
   const { offChain, chainBlock } = await getPathToChain(db, request.startHash);
   const removed = offChain.map((block) => block.hash);
   const chain = await listChain(db, chainBlock.index);
