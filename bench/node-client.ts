@@ -1,38 +1,36 @@
 /**
  * What the node client reads in a second from a real node, all blocks with their transactions: the transport alone, and with the
- * hot decoding; over one stream, over several on connections of their own.
+ * hot decoding; over one stream, and over several, each on a connection of its own.
  *
- *   node bench/node-client.ts grpc://127.0.0.1:16510 [streams]
+ *   node bench/node-client.ts grpc://127.0.0.1:16510 [streams] [rounds]
  */
 import { checkNode, decodeBlocksAnswer, NodeClient } from '@kasgres/node';
 import { toHex } from '@kasgres/kaspa';
 
-const [url = 'grpc://127.0.0.1:16510', streamsText = '3'] = process.argv.slice(2);
-const maxStreams = Number(streamsText);
-const ROUNDS = 3;
+const [url = 'grpc://127.0.0.1:16510', ...numbers] = process.argv.slice(2);
+const [maxStreams = 3, rounds = 3] = numbers.map(Number);
 
 const client = new NodeClient({ url, streams: maxStreams, deadlineMs: 120_000 });
 await client.waitUntilConnected();
 const pages = await findPages();
-const sizes = await readPages(1, ({ length }) => length);
-const megabytes = sizes.reduce((sum, size) => sum + size, 0) / 1e6;
-const counts = await readPages(1, (body) => {
+const bodies = await readPages(1, (body) => Buffer.from(body));
+const megabytes = bodies.reduce((sum, { length }) => sum + length, 0) / 1e6;
+const decoded = bodies.map((body) => {
   const { blocks } = decodeBlocksAnswer(body);
   return { blocks: blocks.length, transactions: blocks.reduce((sum, block) => sum + block.transactions.length, 0) };
 });
-const transactions = counts.reduce((sum, count) => sum + count.transactions, 0);
-const blocks = counts.reduce((sum, count) => sum + count.blocks, 0);
+const blocks = decoded.reduce((sum, page) => sum + page.blocks, 0);
+const transactions = decoded.reduce((sum, page) => sum + page.transactions, 0);
 console.log(`${pages.length} pages, ${blocks} blocks, ${transactions} transactions, ${megabytes.toFixed(1)} MB`);
 
-const kept = await readPages(1, (body) => Buffer.from(body));
-for (let round = 1; round <= ROUNDS; round++) {
+for (let round = 1; round <= rounds; round++) {
   await measure('decoding alone', async () => {
-    for (const body of kept) decodeBlocksAnswer(body);
+    for (const body of bodies) decodeBlocksAnswer(body);
   });
 }
-kept.length = 0;
+bodies.length = 0;
 for (let streams = 1; streams <= maxStreams; streams++) {
-  for (let round = 1; round <= ROUNDS; round++) {
+  for (let round = 1; round <= rounds; round++) {
     await measure(`transport alone, ${streams} streams`, () => readPages(streams, ({ length }) => length));
     await measure(`transport and decoding, ${streams} streams`, () =>
       readPages(streams, (body) => decodeBlocksAnswer(body).blocks.length),
