@@ -1,18 +1,13 @@
-// The `kasgres` command: says what there is to say, runs it, and ends with its exit code.
+// The `kasgres` command: runs what was asked for, and says in words what went wrong.
 
-import { EnvError, FatalError } from '@kasgres/runtime';
 import { CommanderError } from 'commander';
 import { createCommand } from './command.ts';
+import { wordsOf } from './words.ts';
 
 try {
   await createCommand().parseAsync();
 } catch (error) {
-  if (error instanceof CommanderError) {
-    process.exitCode = error.exitCode;
-  } else if (error instanceof FatalError || error instanceof EnvError) {
-    process.stderr.write(`${error.message}\n`);
-    process.exitCode = 1;
-  } else {
-    throw error;
-  }
+  // Commander has said already what is wrong with the command line.
+  if (!(error instanceof CommanderError)) process.stderr.write(`${wordsOf(error)}\n`);
+  process.exitCode = error instanceof CommanderError ? error.exitCode : 1;
 }

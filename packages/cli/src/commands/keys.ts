@@ -1,6 +1,15 @@
 // `kasgres keys`: the keys of the HTTP API. A key is shown once, when it is made, and alone, so that a script can take it.
 
-import { connect, createKey, DEFAULT_RATE_RU, type KeyRecord, listKeys, listUsage, revokeKey } from '@kasgres/database';
+import {
+  checkSchema,
+  connect,
+  createKey,
+  DEFAULT_RATE_RU,
+  type KeyRecord,
+  listKeys,
+  listUsage,
+  revokeKey,
+} from '@kasgres/database';
 import { FatalError } from '@kasgres/runtime';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { getDatabaseUrl } from '../addresses.ts';
@@ -51,6 +60,7 @@ export function keysCommand(): Command {
 async function withDatabase(run: (db: Kysely) => Promise<void>): Promise<void> {
   const database = connect({ url: await getDatabaseUrl(readCliEnv()), max: 1, applicationName: 'kasgres keys' });
   try {
+    await checkSchema(database.pool);
     await run(database.kysely);
   } finally {
     await database.close();

@@ -1,6 +1,6 @@
 // `kasgres status`: how far the index is.
 
-import { connect } from '@kasgres/database';
+import { checkSchema, connect } from '@kasgres/database';
 
 const ANSWER_WITHIN_MS = 3_000;
 
@@ -39,6 +39,7 @@ const CHECKPOINT = `
 async function askDatabase(databaseUrl: string): Promise<Record<string, unknown>> {
   const database = connect({ url: databaseUrl, max: 1, applicationName: 'kasgres status' });
   try {
+    await checkSchema(database.pool);
     const { rows } = await database.pool.query<Record<string, unknown>>(CHECKPOINT);
     return rows[0] ?? { network: null };
   } finally {

@@ -3,8 +3,8 @@
 // them in order, restarts what may be restarted, tells a person how it goes, and ends them in the opposite order.
 
 import { existsSync } from 'node:fs';
-import { isDatabaseUnavailable, migrate } from '@kasgres/database';
-import { FatalError, isAbortError, Shutdown } from '@kasgres/runtime';
+import { migrate } from '@kasgres/database';
+import { isAbortError, Shutdown } from '@kasgres/runtime';
 import { apiUrlOf } from '../api-status.ts';
 import { makeDataDir } from '../data-dir.ts';
 import type { DataDir } from '../data-dir.ts';
@@ -12,6 +12,7 @@ import type { CliEnv } from '../env.ts';
 import { programPaths } from '../programs.ts';
 import { findRuntimeFile, writeRuntimeFile } from '../runtime-file.ts';
 import { watchStopRequests } from '../stop-requests.ts';
+import { wordsOf } from '../words.ts';
 import { commandInShell, greetingLines } from './greeting.ts';
 import { prepareDatabase, readDemo } from './demo.ts';
 import { KeptPostgres } from './kept-postgres.ts';
@@ -40,12 +41,12 @@ export async function start(env: CliEnv): Promise<number> {
   } catch (error) {
     const reason: unknown = signal.aborted ? signal.reason : error;
     if (!isAbortError(reason)) {
-      process.stderr.write(`${wordsFor(reason)}\n`);
+      process.stderr.write(`${wordsOf(reason)}\n`);
       exitCode = 1;
     }
   }
   const problems = await shutdown.close();
-  for (const { name, error } of problems) process.stderr.write(`Could not end ${name}: ${wordsFor(error)}\n`);
+  for (const { name, error } of problems) process.stderr.write(`Could not end ${name}: ${wordsOf(error)}\n`);
   if (exitCode === 0) say('Ended.');
   return exitCode;
 }
@@ -106,12 +107,6 @@ function startPrograms(env: CliEnv, supervisor: Supervisor, ports: Ports, nodeUr
 function endAtOnce(supervisor: Supervisor): void {
   supervisor.endAtOnce();
   process.exit(130);
-}
-
-/** What a person can put right is told in words, a bug with its stack. */
-function wordsFor(error: unknown): string {
-  if (error instanceof FatalError || isDatabaseUnavailable(error)) return (error as Error).message;
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
 function say(line: string): void {

@@ -2,8 +2,8 @@
  * Blocks as they can be rebuilt from stored rows alone, page by page: what invariant 8 hashes. It unpacks the schema by the words of
  * its comments (migrations/0001_initial.sql), not with the code that packed it.
  */
-import type { Pool } from 'pg';
 import type { Hash, Header } from '@kasgres/kaspa';
+import type { Queryable } from './queryable.ts';
 
 export interface StoredBlock {
   id: bigint;
@@ -50,10 +50,10 @@ const SELECT = `
     ) as transaction_hashes
   from blocks b where b.id > $1 order by b.id limit ${PAGE}`;
 
-export async function* storedBlocks(pool: Pool): AsyncGenerator<StoredBlock> {
+export async function* storedBlocks(db: Queryable): AsyncGenerator<StoredBlock> {
   let after = -1n;
   for (;;) {
-    const { rows } = await pool.query<BlockRow>(SELECT, [after]);
+    const { rows } = await db.query<BlockRow>(SELECT, [after]);
     for (const row of rows) yield toStoredBlock(row);
     const last = rows.at(-1);
     if (last === undefined) return;

@@ -1,6 +1,6 @@
 /** Every stored body of every transaction, rebuilt from rows alone, page by page: what invariant 8 hashes. */
-import type { Pool } from 'pg';
 import type { Hash, Transaction, TransactionInput, TransactionOutput } from '@kasgres/kaspa';
+import type { Queryable } from './queryable.ts';
 
 export interface StoredTransaction {
   transactionId: Hash;
@@ -82,14 +82,14 @@ const SELECT_OUTPUTS = `
   where o.transaction_id between $1 and $2
   order by o.transaction_id, o.index`;
 
-export async function* storedTransactions(pool: Pool): AsyncGenerator<StoredTransaction> {
+export async function* storedTransactions(db: Queryable): AsyncGenerator<StoredTransaction> {
   let after = -1n;
   for (;;) {
-    const { rows: bodies } = await pool.query<BodyRow>(SELECT_BODIES, [after]);
+    const { rows: bodies } = await db.query<BodyRow>(SELECT_BODIES, [after]);
     const [first, last] = [bodies.at(0), bodies.at(-1)];
     if (first === undefined || last === undefined) return;
-    const { rows: inputRows } = await pool.query<InputRow>(SELECT_INPUTS, [first.id, last.id]);
-    const { rows: outputRows } = await pool.query<OutputRow>(SELECT_OUTPUTS, [first.id, last.id]);
+    const { rows: inputRows } = await db.query<InputRow>(SELECT_INPUTS, [first.id, last.id]);
+    const { rows: outputRows } = await db.query<OutputRow>(SELECT_OUTPUTS, [first.id, last.id]);
     const inputs = Map.groupBy(inputRows, ({ id, body }) => `${id}:${body}`);
     const outputs = Map.groupBy(outputRows, ({ id }) => id);
     for (const row of bodies) {
