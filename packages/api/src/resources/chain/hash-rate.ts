@@ -99,11 +99,14 @@ async function getWindow(db: Kysely<Database>, past: Past, network: Network, siz
   return rows[0] as WindowRow;
 }
 
+/** The node's own hash for its virtual block is all ones. */
+const isVirtual = (hash: Uint8Array): boolean => hash.every((byte) => byte === 0xff);
+
 async function estimate(
   { db, state }: Reading,
   { windowSize, startHash }: z.infer<typeof querystring>,
 ): Promise<bigint> {
-  const past = startHash === undefined ? pastOfVirtual(state) : await getPast(db, startHash);
+  const past = startHash === undefined || isVirtual(startHash) ? pastOfVirtual(state) : await getPast(db, startHash);
   const window = await getWindow(db, past, state.network, windowSize);
   if (window.blocks < MIN_WINDOW) {
     throw conflict(`Only ${window.blocks} indexed blocks are before this one; ${MIN_WINDOW} are needed`);
