@@ -1,4 +1,7 @@
-/** Invariant 5 and what it needs: an index that went through anything shows the same as a fresh one of the final chain. */
+/**
+ * Invariants 3, 4, 5, 7 and 8, checked by `expectRight` at each test's end: an index that went through anything is right, and shows the
+ * same as a fresh one of the final chain.
+ */
 import { sleep } from '@kasgres/runtime';
 import { test } from 'vitest';
 import { atRest, expectRight, setStage } from './stage.ts';

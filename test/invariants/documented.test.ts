@@ -1,0 +1,48 @@
+/** docs/invariants.md and the tests name each other: what it links to speaks of the invariant, and a test that speaks of one is linked. */
+import { existsSync } from 'node:fs';
+import { glob, readFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { expect, test } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '../..');
+const DOCUMENT = join(ROOT, 'docs/invariants.md');
+const SELF = relative(ROOT, import.meta.filename);
+
+/** `invariant 5 in <file>` for each row of the table and each of its links. */
+async function linked(): Promise<string[]> {
+  const text = await readFile(DOCUMENT, 'utf8');
+  return [...text.matchAll(/^\| (\d+) \|.*$/gm)].flatMap(([row, number]) =>
+    [...row.matchAll(/\]\(([^)]+)\)/g)].map(([, link]) => {
+      const path = join(dirname(DOCUMENT), link ?? '');
+      expect(existsSync(path), `docs/invariants.md links to ${link}`).toBe(true);
+      return `invariant ${number} in ${relative(ROOT, path)}`;
+    }),
+  );
+}
+
+/** The same for each mention in a test. */
+async function mentioned(): Promise<string[]> {
+  const found: string[] = [];
+  for await (const file of glob(['test/**/*.test.ts', 'packages/*/src/**/*.test.ts'], { cwd: ROOT })) {
+    const text = await readFile(join(ROOT, file), 'utf8');
+    const numbers = [...text.matchAll(/\binvariants? (\d+(?:(?:, | and )\d+)*)/gi)].flatMap(
+      ([, list]) => list?.match(/\d+/g) ?? [],
+    );
+    if (file !== SELF) found.push(...new Set(numbers.map((number) => `invariant ${number} in ${file}`)));
+  }
+  return found;
+}
+
+test('every link speaks of its invariant, and every test that speaks of one is linked', async () => {
+  expect((await linked()).sort()).toEqual((await mentioned()).sort());
+});
+
+test('every invariant has a test', async () => {
+  const links = await linked();
+  for (let number = 1; number <= 11; number += 1) {
+    expect(
+      links.some((link) => link.startsWith(`invariant ${number} in `)),
+      `invariant ${number}`,
+    ).toBe(true);
+  }
+});
