@@ -1,4 +1,4 @@
-import { sleep } from '@kasgres/runtime';
+import { createLogger, sleep } from '@kasgres/runtime';
 import { describe, expect, it, vi } from 'vitest';
 import { NodeProtocolError, NodeUnavailableError } from './errors.ts';
 import { encodeFrame } from './grpc-frames.ts';
@@ -131,6 +131,25 @@ it('a node that refuses the stream says why', async () => {
   await expect(connect(node.url).call('getSink', {})).rejects.toThrow(
     /it ended the stream with gRPC status 8: full capacity$/,
   );
+});
+
+it('what happens to the connection is logged once, not at every attempt', async () => {
+  const lines: { level: string; msg: string }[] = [];
+  const destination = { write: (line: string) => void lines.push(JSON.parse(line) as { level: string; msg: string }) };
+  const node = await startNode(answerSink);
+  const client = connect(node.url, { logger: createLogger({ name: 'test', destination }) });
+  await client.waitUntilConnected();
+  const { port } = node;
+  await node.stop();
+  await sleep(1_000);
+  await startNode(answerSink, port);
+  await client.waitUntilConnected({ signal: AbortSignal.timeout(5_000) });
+  expect(lines.map(({ level, msg }) => `${level}: ${msg}`)).toEqual([
+    'info: connected to the node',
+    'warn: lost the node',
+    'warn: could not reach the node',
+    'info: connected to the node',
+  ]);
 });
 
 it('closing the client fails the calls under way, and it does not connect again', async () => {

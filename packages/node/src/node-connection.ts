@@ -136,7 +136,7 @@ export class NodeConnection {
 
   /** Opens a stream and resolves when it is lost, with whether it was ever up. */
   async #holdStream(): Promise<boolean> {
-    const { address, receiveLimitBytes, heartbeatMs, logger } = this.#options;
+    const { address, receiveLimitBytes, heartbeatMs } = this.#options;
     const lost = Promise.withResolvers<NodeUnavailableError | NodeProtocolError>();
     const stream = new MessageStream({
       address,
@@ -153,12 +153,18 @@ export class NodeConnection {
     if (wasUp) this.#whenUp = Promise.withResolvers();
     this.#up = false;
     this.#stream = undefined;
-    this.#lastReason = reason.message;
     for (const id of this.#pending.keys()) this.#take(id)?.reject(reason);
-    if (!this.#closing.signal.aborted) {
-      logger?.warn({ reason: reason.message }, wasUp ? 'lost the node' : 'could not reach the node');
-    }
+    this.#logLoss(reason.message, wasUp);
+    this.#lastReason = reason.message;
     return wasUp;
+  }
+
+  /** The same failure again, every few seconds, is no news. */
+  #logLoss(reason: string, wasUp: boolean): void {
+    if (this.#closing.signal.aborted) return;
+    if (wasUp) this.#options.logger?.warn({ reason }, 'lost the node');
+    else if (reason !== this.#lastReason) this.#options.logger?.warn({ reason }, 'could not reach the node');
+    else this.#options.logger?.debug({ reason }, 'could not reach the node');
   }
 
   /** The stream counts as up when the node has answered on it: that it accepted a connection says little. */
