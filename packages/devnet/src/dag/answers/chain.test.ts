@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest';
+import { namesOf, SmallDag } from '../testing/small-dag.ts';
+import { virtualChainFrom } from './chain.ts';
+
+/** Ten times this many blocks fit into an answer. */
+const LIMIT = 1;
+
+describe('getVirtualChainFromBlock', () => {
+  test('leads from a block off the chain down to it and up to the sink', () => {
+    const small = new SmallDag();
+    small.addChain('a', 'genesis', 3);
+    small.addChain('b', 'a1', 1);
+    small.setVirtual(['a3']);
+    expect(answer(small, 'b1', {})).toEqual({ removed: ['b1'], added: ['a2', 'a3'] });
+    expect(answer(small, 'a3', {})).toEqual({ removed: [], added: [] });
+  });
+
+  test('adds at most so many chain blocks, and never cuts what was removed', () => {
+    const small = new SmallDag();
+    small.addChain('a', 'genesis', 15);
+    small.addChain('b', 'genesis', 12);
+    small.setVirtual(['a15']);
+    const { removed, added } = answer(small, 'b12', {});
+    expect([removed.length, added.length, added.at(-1)]).toEqual([12, 10, 'a10']);
+  });
+
+  test('with accepted transactions it is merged blocks that are counted, by whole mergesets', () => {
+    const small = new SmallDag();
+    small.addChain('a', 'genesis', 7);
+    small.addChain('x', 'genesis', 4);
+    small.add('a8', { parents: ['a7', 'x4'] });
+    small.setVirtual(['a8']);
+    expect(answer(small, 'genesis', { withAccepted: true }).added).toHaveLength(7);
+    expect(answer(small, 'genesis', { withAccepted: false }).added).toHaveLength(8);
+  });
+
+  test('leaves out chain blocks without enough confirmations, but not what was removed', () => {
+    const small = new SmallDag();
+    small.addChain('a', 'genesis', 5);
+    small.addChain('b', 'genesis', 1);
+    small.setVirtual(['a5']);
+    expect(answer(small, 'b1', { minConfirmationCount: 2n })).toEqual({ removed: ['b1'], added: ['a1', 'a2'] });
+    expect(answer(small, 'b1', { minConfirmationCount: 99n })).toEqual({ removed: ['b1'], added: [] });
+  });
+});
+
+function answer(
+  small: SmallDag,
+  start: string,
+  { minConfirmationCount = 0n, withAccepted = false }: { minConfirmationCount?: bigint; withAccepted?: boolean },
+) {
+  const { removed, added } = virtualChainFrom(small.dag, {
+    start: small.get(start),
+    minConfirmationCount,
+    withAccepted,
+    mergeSetSizeLimit: LIMIT,
+  });
+  return { removed: namesOf(removed), added: namesOf(added) };
+}

@@ -1,0 +1,190 @@
+import { fromHex, scriptToAddress } from '@kasgres/kaspa';
+import {
+  NodeClient,
+  NodeProtocolError,
+  NodeRpcError,
+  NodeUnavailableError,
+  type Notification,
+  protocol,
+} from '@kasgres/node';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { hashOf, SmallDag, transactionOf } from '../dag/testing/small-dag.ts';
+import { SmallState } from '../dag/testing/small-state.ts';
+import type { Fault } from './faults.ts';
+import { NodeServer } from './server.ts';
+
+const { LOW, NONE } = protocol.GetVirtualChainFromBlockV2Request_DataVerbosityLevel;
+const script = { version: 0, script: fromHex(`20${'07'.repeat(32)}ac`) };
+const address = scriptToAddress(script, 'kaspasim') ?? '';
+const addressOfMainnet = scriptToAddress(script, 'kaspa') ?? '';
+
+/** A node over a chain of three blocks, and a client of it. Each fault hits the next request. */
+async function startNode(small = chainOfThree()) {
+  const state = new SmallState(small);
+  const faults: Fault[] = [];
+  const server = await NodeServer.start({ state, faults: () => faults.shift() });
+  const client = new NodeClient({ url: server.url });
+  onTestFinished(async () => {
+    await client.close();
+    server.close();
+  });
+  await client.waitUntilConnected();
+  return { state, faults, server, client };
+}
+
+function chainOfThree(): SmallDag {
+  const small = new SmallDag();
+  small.addChain('a', 'genesis', 3);
+  small.setVirtual(['a3']);
+  return small;
+}
+
+describe('answers', () => {
+  test('belong to their requests, however many are under way', async () => {
+    const { client } = await startNode();
+    const names = ['a1', 'a2', 'a3', 'genesis', 'a2'];
+    const answers = await Promise.all(
+      names.map((name) => client.call('getBlock', { hash: hashOf(name), includeTransactions: true })),
+    );
+    expect(answers.map(({ block }) => block?.verboseData?.hash)).toEqual(names.map(hashOf));
+  });
+
+  test("are errors in the node's words", async () => {
+    const { client } = await startNode();
+    const ask = (hash: string) => client.call('getBlock', { hash, includeTransactions: true });
+    await expect(ask('ab'.repeat(32))).rejects.toThrow(`cannot find header ${'ab'.repeat(32)}`);
+    await expect(ask('xyz')).rejects.toThrow('Hex parsing error: Invalid input length 64');
+    await expect(ask('z'.repeat(64))).rejects.toThrow('Hex parsing error: Invalid character');
+    await expect(
+      client.call('getBlocks', { lowHash: '', includeBlocks: false, includeTransactions: true }),
+    ).rejects.toThrow('If includeTransactions is set, then includeBlockVerboseData must be set as well.');
+    await expect(
+      client.call('getMempoolEntries', { filterTransactionPool: true, includeOrphanPool: false }),
+    ).rejects.toThrow('transaction query must either not filter transactions or include orphans');
+  });
+
+  test('about coins take addresses of every network, and need the index of coins', async () => {
+    const { client, state } = await startNode();
+    const outpoint = { transactionId: fromHex(hashOf('made')), index: 1 };
+    state.coins = [
+      { outpoint, amount: 5n, scriptPublicKey: script, blockDaaScore: 2n, isCoinbase: false, covenantId: undefined },
+    ];
+    const addresses = [address, addressOfMainnet, address];
+    const { entries: balances } = await client.call('getBalancesByAddresses', { addresses });
+    expect(balances.map((entry) => [entry.address, entry.balance])).toEqual(addresses.map((asked) => [asked, 5n]));
+    const { entries: coins } = await client.call('getUtxosByAddresses', { addresses });
+    expect(coins.map((entry) => [entry.address, entry.outpoint?.index])).toEqual([[address, 1]]);
+
+    state.isUtxoIndexed = false;
+    await expect(client.call('getCoinSupply', {})).rejects.toMatchObject({ kind: 'no-utxoindex' });
+    await expect(client.call('getBalanceByAddress', { address: 'kaspasim:' })).rejects.toThrow(
+      'The address payload is invalid',
+    );
+  });
+
+  test('with templates are for addresses of this network, and have room for so much extra data', async () => {
+    const { client } = await startNode();
+    const ask = (payAddress: string, extraData: string) => client.call('getBlockTemplate', { payAddress, extraData });
+    const { block } = await ask(address, 'hello');
+    expect(block?.header?.hash).toBe('');
+    expect(block?.transactions[0]?.payload).toBe(Buffer.from('hello').toString('hex'));
+    await expect(ask(addressOfMainnet, '')).rejects.toThrow('The address has an invalid prefix kaspa');
+    await expect(ask(address, 'x'.repeat(200))).rejects.toThrow('Coinbase payload is above max length (204)');
+  });
+
+  test('with accepted transactions fail as a whole where a script has no address', async () => {
+    const small = new SmallDag();
+    const strange = { amount: 1n, scriptPublicKey: { version: 0, script: Buffer.of(0x51) }, covenant: undefined };
+    small.add('a', { parents: ['genesis'], transactions: [transactionOf('strange', [strange])] });
+    small.addChain('b', 'a', 2);
+    small.setVirtual(['b2']);
+    const { client } = await startNode(small);
+    const ask = (start: string, dataVerbosityLevel: typeof LOW | typeof NONE) =>
+      client.call('getVirtualChainFromBlockV2', { startHash: hashOf(start), dataVerbosityLevel });
+    await expect(ask('genesis', LOW)).rejects.toThrow('The address is invalid');
+    const fromB = await ask('b1', LOW);
+    expect(fromB.chainBlockAcceptedTransactions[0]?.acceptedTransactions[0]?.verboseData?.blockHash).toBe(hashOf('b1'));
+    const withoutData = await ask('genesis', NONE);
+    expect(withoutData.addedChainBlockHashes).toEqual(['a', 'b1', 'b2'].map(hashOf));
+    expect(withoutData.chainBlockAcceptedTransactions[1]?.acceptedTransactions[0]?.verboseData?.transactionId).toBe(
+      undefined,
+    );
+  });
+});
+
+describe('notifications', () => {
+  test('come to those who asked, as they asked', async () => {
+    const small = chainOfThree();
+    small.add('b3', { parents: ['a2'] });
+    small.add('b4', { parents: ['b3'] });
+    const { client, state } = await startNode(small);
+    const received: Notification[] = [];
+    await new Promise<void>((resolve) => {
+      client.subscribe(['virtualChainChanged', 'sinkBlueScoreChanged'], (notification) => received.push(notification), {
+        includeAcceptedTransactionIds: true,
+        onSubscribed: resolve,
+      });
+    });
+    state.setVirtual(['b4']);
+    await vi.waitFor(() => expect(received).toHaveLength(2));
+    expect(received.map(({ topic }) => topic)).toEqual(['virtualChainChanged', 'sinkBlueScoreChanged']);
+    expect(received[0]?.message).toMatchObject({
+      removedChainBlockHashes: [hashOf('a3')],
+      addedChainBlockHashes: [hashOf('b3'), hashOf('b4')],
+      acceptedTransactionIds: [{ acceptingBlockHash: hashOf('b3') }, { acceptingBlockHash: hashOf('b4') }],
+    });
+  });
+});
+
+describe('faults', () => {
+  test('drop: every connection goes, and the next one is served', async () => {
+    const { client, faults } = await startNode();
+    faults.push({ kind: 'drop' });
+    await expect(client.call('getSink', {})).rejects.toThrow(NodeUnavailableError);
+    await client.waitUntilConnected();
+    expect((await client.call('getSink', {})).sink).toBe(hashOf('a3'));
+  });
+
+  test('delay: the answer comes late, and is of that later moment', async () => {
+    const { client, faults, state } = await startNode();
+    faults.push({ kind: 'delay', ms: 50 });
+    const answer = client.call('getSink', {});
+    await expect(client.call('getSink', {}, { deadlineMs: 10 })).rejects.toThrow(NodeUnavailableError);
+    state.setVirtual(['a2']);
+    expect((await answer).sink).toBe(hashOf('a2'));
+  });
+
+  test('cut: the answer is no message any more', async () => {
+    const { client, faults } = await startNode();
+    faults.push({ kind: 'cut' });
+    await expect(client.call('getSink', {})).rejects.toThrow(NodeProtocolError);
+  });
+
+  test('error: the node refuses', async () => {
+    const { client, faults } = await startNode();
+    faults.push({ kind: 'error', message: 'consensus is currently in a transitional ibd state' });
+    await expect(client.call('getSink', {})).rejects.toThrow(NodeRpcError);
+  });
+
+  test('header-only: blocks come without bodies', async () => {
+    const { client, faults } = await startNode();
+    faults.push({ kind: 'header-only' });
+    const request = { lowHash: fromHex(hashOf('a1')), includeBlocks: true, includeTransactions: true };
+    const cut = await client.getBlocks(request);
+    expect(cut.blocks.map((block) => [block.isHeaderOnly, block.transactions.length])).toEqual([
+      [true, 0],
+      [true, 0],
+      [true, 0],
+    ]);
+    expect((await client.getBlocks(request)).blocks.every((block) => block.transactions.length === 1)).toBe(true);
+  });
+
+  test('stale: the answer of before', async () => {
+    const { client, faults, state } = await startNode();
+    await client.call('getSink', {});
+    state.setVirtual(['a2']);
+    faults.push({ kind: 'stale' });
+    expect((await client.call('getSink', {})).sink).toBe(hashOf('a3'));
+    expect((await client.call('getSink', {})).sink).toBe(hashOf('a2'));
+  });
+});
