@@ -3,7 +3,7 @@
 import { LOG_LEVELS, readEnv } from '@kasgres/runtime';
 import { z } from 'zod';
 
-const port = z.coerce.number().int().min(1).max(65_535);
+const port = z.coerce.number().int().min(1);
 
 export const cliEnvSchema = z.object({
   NODE_URL: z
@@ -15,7 +15,7 @@ export const cliEnvSchema = z.object({
     .optional()
     .describe('Address of Postgres 15 or newer. Unset: `start` brings an embedded one'),
   HOST: z.string().default('127.0.0.1').describe('Address where the API listens'),
-  PORT: port.default(3000).describe('Port where the API listens'),
+  PORT: port.max(65_535).default(3000).describe('Port where the API listens'),
   METRICS_PORT: port
     .max(65_534)
     .optional()

@@ -8,9 +8,10 @@ import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';
 import { z } from 'zod';
-import { FatalError } from '@kasgres/runtime';
+import { FatalError, sleep } from '@kasgres/runtime';
 
 const ANSWER_WITHIN_MS = 2_000;
+const SETTLED_AFTER_MS = 200;
 const ATTEMPTS = 5;
 
 const lockFile = z.object({ processId: z.number(), port: z.number(), token: z.string() });
@@ -43,7 +44,7 @@ export async function takeLock(path: string, dataDir: string): Promise<HeldLock>
           `Kasgres already runs on ${dataDir} (process ${other.processId}). Stop it first, or set DATA_DIR and PORT for a second one.`,
         );
       }
-      await setAside(path, other, draft);
+      if (await takeOver(draft, path, other, token)) return { release: () => release(server, path, token) };
     }
     throw new FatalError(`Cannot take the lock ${path}: other starts keep taking it.`);
   } catch (error) {
@@ -85,18 +86,14 @@ async function isAlive(lock: Lock): Promise<boolean> {
   }
 }
 
-/** Removes a stale lock, unless another start has put its own there in the meantime: then that one goes back. */
-async function setAside(path: string, stale: Lock | undefined, draft: string): Promise<void> {
-  const aside = `${draft}.stale`;
-  try {
-    await rename(path, aside);
-    const moved = await readLock(aside);
-    if (moved !== undefined && moved.token !== stale?.token) await linkIfAbsent(aside, path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-  } finally {
-    await rm(aside, { force: true });
-  }
+/** Replaces a stale lock. Of several starts that do so at once the last holds it, which each sees after a moment. */
+async function takeOver(draft: string, path: string, stale: Lock | undefined, token: string): Promise<boolean> {
+  if ((await readLock(path))?.token !== stale?.token) return false;
+  const copy = `${draft}.copy`;
+  await link(draft, copy);
+  await rename(copy, path);
+  await sleep(SETTLED_AFTER_MS);
+  return (await readLock(path))?.token === token;
 }
 
 async function release(server: Server, path: string, token: string): Promise<void> {
