@@ -2,19 +2,17 @@
  * `npm ci && npm start` from nothing, as README.md promises it: what it prints can be pasted, all twelve endpoints answer,
  * Ctrl-C leaves no process, and the next start goes on from the same chain with the same key, also after a crash.
  */
-import { execFile } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { ApiClient } from './api-client.ts';
-import { freePort, ROOT, shellEnv, Started } from './started.ts';
+import { paste } from './paste.ts';
+import { freePort, Started } from './started.ts';
 import { askTwelveEndpoints } from './twelve-endpoints.ts';
 
-const runFile = promisify(execFile);
 const status = z.object({
   sink: z.string(),
   sinkBlueScore: z.coerce.number(),
@@ -34,11 +32,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
-
-/** Runs a line in a shell, as if it were pasted. */
-async function paste(line: string): Promise<{ stdout: string; stderr: string }> {
-  return runFile('sh', ['-c', line], { cwd: ROOT, env: { ...shellEnv(), ...env } });
-}
 
 function keyIn(output: string): string {
   return /kdp_[0-9a-f]{64}/.exec(output)?.[0] ?? expect.fail(`no key in:\n${output}`);
@@ -65,7 +58,7 @@ describe('the first start, from nothing', () => {
   test('prints three curl lines that work when pasted', async () => {
     const lines = started.lines.filter((line) => line.startsWith('curl '));
     expect(lines).toHaveLength(3);
-    const answers = await Promise.all(lines.map(async (line) => JSON.parse((await paste(line)).stdout) as unknown));
+    const answers = await Promise.all(lines.map(async (line) => JSON.parse(await paste(line, env)) as unknown));
     expect(answers).toEqual([
       { balance: expect.stringMatching(/^[1-9]\d*$/) as string },
       { tag: expect.objectContaining({ name: expect.any(String) as string }) as object },
@@ -82,31 +75,31 @@ describe('the first start, from nothing', () => {
 
   test('prints a line that opens SQL on the data', async () => {
     const line = started.lines.find((line) => line.endsWith('npx kasgres sql'));
-    const { stdout } = await paste(`echo 'select count(*) > 3000 as enough from blocks;' | ${line}`);
-    expect(stdout).toMatch(/enough[\s\S]*(t|true)\b/);
+    const printed = await paste(`echo 'select count(*) > 3000 as enough from blocks;' | ${line}`, env);
+    expect(printed).toMatch(/enough[\s\S]*(t|true)\b/);
   });
 
   test('refuses to write in SQL', async () => {
-    await expect(paste(`npx kasgres sql -c 'delete from blocks'`)).rejects.toMatchObject({
+    await expect(paste(`npx kasgres sql -c 'delete from blocks'`, env)).rejects.toMatchObject({
       code: 1,
       stderr: expect.stringContaining('read-only transaction') as string,
     });
   });
 
   test('the other commands find what was started', async () => {
-    expect((await paste('npx kasgres status')).stdout).toMatch(/network +simnet/);
-    expect((await paste('npx kasgres migrate')).stdout).toBe('The schema is up to date.\n');
-    expect((await paste('npx kasgres keys list')).stdout).toContain('demo');
-    expect((await paste('npx kasgres keys usage demo')).stdout).toContain('RU');
+    expect(await paste('npx kasgres status', env)).toMatch(/network +simnet/);
+    expect(await paste('npx kasgres migrate', env)).toBe('The schema is up to date.\n');
+    expect(await paste('npx kasgres keys list', env)).toContain('demo');
+    expect(await paste('npx kasgres keys usage demo', env)).toContain('RU');
   });
 
   test('keys: made, used, and revoked at once', async () => {
-    const { stdout: key } = await paste('npx kasgres keys create "a person" --rate 200');
+    const key = await paste('npx kasgres keys create "a person" --rate 200', env);
     expect(key).toMatch(/^kdp_[0-9a-f]{64}\n$/);
     const ask = async (): Promise<Response> =>
       fetch(`http://127.0.0.1:${env.PORT}/v1/rpc/getCurrentNetwork`, { headers: { 'x-api-key': key.trim() } });
     expect((await ask()).status).toBe(200);
-    await paste('npx kasgres keys revoke "a person"');
+    await paste('npx kasgres keys revoke "a person"', env);
     await expect.poll(async () => (await ask()).status, { timeout: 10_000 }).toBe(401);
   });
 
