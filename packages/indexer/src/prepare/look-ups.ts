@@ -3,13 +3,10 @@ import { toHex } from '@kasgres/kaspa';
 import type { ClientBase } from 'pg';
 import type { Memory } from '../memory/memory.ts';
 import type { Checkpoint } from './batch.ts';
+import type { Fork } from './preparer.ts';
 
 /** The chain block that remains when the top `removed` are undone. */
-export async function findFork(
-  client: ClientBase,
-  from: Checkpoint,
-  removed: number,
-): Promise<Pick<Checkpoint, 'blockId' | 'hash' | 'blueScore' | 'chainIndex'>> {
+export async function findFork(client: ClientBase, from: Checkpoint, removed: number): Promise<Fork> {
   const { rows } = await client.query<{ block_id: bigint; hash: Buffer; blue_score: bigint; index: bigint }>(
     `select c.block_id, b.hash, b.blue_score, c.index
        from chain_blocks c join blocks b on b.id = c.block_id where c.index = $1`,

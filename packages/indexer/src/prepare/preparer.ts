@@ -1,138 +1,91 @@
 /**
- * Turns a chain update into the batch that writes it: gives keys to what is new, resolves inputs, works out what is merged
- * and accepted, and fills the COPY buffers. Asks Postgres only through recall, and the node only through ambiguous-bodies;
- * everything else is computed. One preparer lives from a read of the checkpoint to the next failure.
+ * Turns a chain update into the batch that writes it: sees every block, works out what is merged and accepted, resolves inputs,
+ * follows the coins, and fills the COPY buffers. Asks Postgres only through recall, and the node only through
+ * ambiguous-bodies; everything else is computed.
  */
-import { isCoinbase, type Network, toHex, type Hash } from '@kasgres/kaspa';
+import { type Hash, isCoinbase, type Network, toHex } from '@kasgres/kaspa';
 import type { RpcBlock, RpcTransaction } from '@kasgres/node';
 import type { ClientBase } from 'pg';
 import type { AddedChainBlock, ChainUpdate } from '../chain-update.ts';
 import { IncompleteUpdateError } from '../errors.ts';
-import { type Memory, scriptKey } from '../memory/memory.ts';
-import { recall, Recalled } from '../memory/recall.ts';
+import type { Memory } from '../memory/memory.ts';
+import { recall } from '../memory/recall.ts';
 import type { AmbiguousBodies, AmbiguousBody } from './ambiguous-bodies.ts';
-import type { AcceptedEarlier, Batch, Checkpoint, MergedEarlier, SettledBody } from './batch.ts';
+import type { Batch, Checkpoint, MergedEarlier, SettledBody } from './batch.ts';
 import { Ledger } from './ledger.ts';
+import { Registry, type Seen, type SeenBlock, type SeenTransaction } from './registry.ts';
 import { feeOf, type ResolvedInput, resolveInputs } from './resolve.ts';
-import { createRows, type Rows } from './rows.ts';
 import * as write from './write-rows.ts';
 
-interface SeenTransaction {
-  key: number;
-  body: number;
-  transaction: RpcTransaction;
-}
-
-interface SeenBlock {
-  key: number;
-  isNew: boolean;
-  block: RpcBlock;
-  transactions: SeenTransaction[];
-  isChainBlock: boolean;
-  mergingBlock: number | null;
-  isBlue: boolean | null;
-}
-
-interface Acceptance {
-  key: number;
-  transaction: RpcTransaction;
+interface Acceptance extends SeenTransaction {
   chainBlock: SeenBlock;
-  body: number | null;
+  /** Null while the node cannot tell. */
+  acceptedBody: number | null;
 }
 
-/** What one update becomes, while it is worked on. */
-interface Work {
-  rows: Rows;
-  recalled: Recalled;
-  firstNewTransaction: number;
-  blocks: Map<number, SeenBlock>;
-  newTransactions: SeenTransaction[];
-  /** Scripts of the outputs of each new transaction. */
-  outputScripts: number[][];
-  resolved: ResolvedInput[][];
-  acceptances: Acceptance[];
-}
+/** The chain block that remains when an update's `removed` is undone; the checkpoint's own without a reorg. */
+export type Fork = Pick<Checkpoint, 'blockId' | 'hash' | 'blueScore' | 'chainIndex'>;
 
 export class Preparer {
   readonly #memory: Memory;
-  readonly #network: Network;
+  readonly #registry: Registry;
   readonly #ambiguousBodies: AmbiguousBodies;
-  #nextBlock: number;
-  #nextTransaction: number;
-  #nextScript: number;
-  #nextSubnetwork: number;
 
   constructor(memory: Memory, network: Network, ambiguousBodies: AmbiguousBodies, checkpoint: Checkpoint) {
     this.#memory = memory;
-    this.#network = network;
+    this.#registry = new Registry(memory, network, checkpoint);
     this.#ambiguousBodies = ambiguousBodies;
-    this.#nextBlock = checkpoint.nextBlockId;
-    this.#nextTransaction = checkpoint.nextTransactionId;
-    this.#nextScript = checkpoint.nextScriptId;
-    this.#nextSubnetwork = checkpoint.nextSubnetworkId;
   }
 
-  /**
-   * @param from the checkpoint that the batch will find
-   * @param fork the chain block that remains when `update.removed` is undone; the checkpoint's own without a reorg
-   */
-  async prepare(
-    client: ClientBase,
-    update: ChainUpdate,
-    from: Checkpoint,
-    fork: { blockId: number; hash: Hash; blueScore: bigint; chainIndex: number },
-  ): Promise<Batch> {
+  /** @param from the checkpoint that the batch will find */
+  async prepare(client: ClientBase, update: ChainUpdate, from: Checkpoint, fork: Fork): Promise<Batch> {
     this.#ambiguousBodies.drop(update.removed);
-    const work: Work = {
-      rows: createRows(),
-      recalled: await recall(client, this.#memory, blocksOf(update)),
-      firstNewTransaction: this.#nextTransaction,
-      blocks: new Map(),
-      newTransactions: [],
-      outputScripts: [],
-      resolved: [],
-      acceptances: [],
-    };
-
-    const chainRows = update.added.map((added) => {
-      const mergeSet = added.mergeSet.map((block) => this.#see(work, block));
-      const chainBlock = this.#see(work, added.block);
-      this.#merge(chainBlock, mergeSet);
-      return { chainBlock, accepted: this.#accept(work, added, chainBlock, mergeSet) };
+    const seen = this.#registry.begin(await recall(client, this.#memory, blocksOf(update)));
+    const acceptances: Acceptance[] = [];
+    const chain = update.added.map((added) => {
+      const mergeSet = added.mergeSet.map((block) => this.#registry.see(seen, block));
+      const chainBlock = this.#registry.see(seen, added.block);
+      merge(chainBlock, mergeSet);
+      const accepted = this.#accept(added, chainBlock, mergeSet);
+      acceptances.push(...accepted);
+      return { chainBlock, accepted: accepted.map(({ key }) => key) };
     });
     const virtualMergeSet = (update.tail ?? []).flatMap((block) =>
-      this.#isConnected(block) ? [this.#see(work, block).key] : [],
+      this.#isConnected(block) ? [this.#registry.see(seen, block).key] : [],
     );
-    const settledBodies = await this.#settleBodies(work);
+    const settledBodies = await this.#settleBodies(acceptances);
 
-    for (const seen of work.blocks.values()) if (seen.isNew) this.#writeBlock(work, seen);
-    chainRows.forEach(({ chainBlock, accepted }, i) => {
-      write.writeChainBlock(work.rows, fork.chainIndex + 1 + i, chainBlock.key, chainBlock.block, accepted);
+    for (const block of seen.blocks.values()) if (block.isNew) this.#writeBlock(seen, block);
+    chain.forEach(({ chainBlock, accepted }, i) => {
+      write.writeChainBlock(seen.rows, fork.chainIndex + 1 + i, chainBlock.key, chainBlock.block, accepted);
     });
-    const acceptedEarlier = this.#writeTransactions(work);
-    const ledger = from.firstCatchUp ? new Ledger() : this.#keepLedger(work);
+    const resolved = this.#writeTransactions(seen, acceptances);
+    const ledger = from.firstCatchUp ? new Ledger() : this.#keepLedger(seen, acceptances, resolved);
 
-    this.#memory.endBatch(work.firstNewTransaction);
-    const sink = chainRows.at(-1)?.chainBlock;
-    const earlier = [...work.blocks.values()].filter((seen) => !seen.isNew);
+    this.#memory.endBatch(seen.firstNewTransaction);
+    const sink = chain.at(-1)?.chainBlock;
+    const earlier = [...seen.blocks.values()].filter((block) => !block.isNew);
     return {
       from,
       to: {
         blockId: sink?.key ?? fork.blockId,
         hash: sink?.block.hash ?? fork.hash,
         blueScore: sink?.block.header.blueScore ?? fork.blueScore,
-        chainIndex: fork.chainIndex + chainRows.length,
-        nextBlockId: this.#nextBlock,
-        nextTransactionId: this.#nextTransaction,
-        nextScriptId: this.#nextScript,
-        nextSubnetworkId: this.#nextSubnetwork,
+        chainIndex: fork.chainIndex + chain.length,
+        ...this.#registry.nextKeys,
         firstCatchUp: from.firstCatchUp,
       },
       removed: update.removed,
-      rows: work.rows,
+      rows: seen.rows,
       mergedEarlier: earlier.flatMap(mergedEarlier),
-      chainEarlier: earlier.filter((seen) => seen.isChainBlock).map((seen) => seen.key),
-      acceptedEarlier,
+      chainEarlier: earlier.filter((block) => block.isChainBlock).map((block) => block.key),
+      acceptedEarlier: acceptances
+        .filter(({ key }) => key < seen.firstNewTransaction)
+        .map(({ key, chainBlock, acceptedBody }) => ({
+          transaction: key,
+          acceptingBlock: chainBlock.key,
+          body: acceptedBody,
+        })),
       settledBodies,
       spent: ledger.spent,
       balanceChanges: ledger.balanceChanges,
@@ -142,214 +95,110 @@ export class Preparer {
     };
   }
 
-  /** Gives the block and its transactions their keys, unless they have them. */
-  #see(work: Work, block: RpcBlock): SeenBlock {
-    const known = this.#memory.blocks.get(block.hash);
-    const seenNow = known === undefined ? undefined : work.blocks.get(known);
-    if (seenNow !== undefined) return seenNow;
-    const key = known ?? this.#nextBlock++;
-    if (known === undefined) this.#memory.blocks.set(block.hash, key);
-    const seen: SeenBlock = {
-      key,
-      isNew: known === undefined,
-      block,
-      transactions: block.transactions.map((transaction) => this.#seeTransaction(work, transaction)),
-      isChainBlock: false,
-      mergingBlock: null,
-      isBlue: null,
-    };
-    work.blocks.set(key, seen);
-    return seen;
-  }
-
-  #seeTransaction(work: Work, transaction: RpcTransaction): SeenTransaction {
-    const memory = this.#memory;
-    const known = memory.transactions.get(transaction.transactionId);
-    if (known !== undefined) return { key: known, body: this.#bodyOf(work, known, transaction), transaction };
-    const key = this.#nextTransaction++;
-    memory.transactions.set(transaction.transactionId, key);
-    memory.coins.add(transaction.hash);
-    const scripts = transaction.outputs.map(({ amount, scriptPublicKey }) => {
-      const script = this.#scriptOf(work, scriptKey(scriptPublicKey), scriptPublicKey);
-      memory.coins.addOutput(amount, script);
-      return script;
-    });
-    const seen = { key, body: 0, transaction };
-    work.newTransactions.push(seen);
-    work.outputScripts.push(scripts);
-    return seen;
-  }
-
-  /** The number of this body among those of its id; a body that is new gets a row. */
-  #bodyOf(work: Work, key: number, transaction: RpcTransaction): number {
-    const first = this.#memory.coins.findHash(key) ?? work.recalled.findHash(key);
-    if (first === undefined) throw new Error(`transaction ${toHex(transaction.transactionId)} was not recalled`);
-    if (sameBytes(first, transaction.hash)) return 0;
-    const further = this.#memory.furtherBodies.get(key) ?? [];
-    this.#memory.furtherBodies.set(key, further);
-    const known = further.findIndex((hash) => sameBytes(hash, transaction.hash));
-    if (known >= 0) return known + 1;
-    const body = further.push(Uint8Array.from(transaction.hash));
-    write.writeFurtherBody(work.rows, key, body, transaction);
-    return body;
-  }
-
-  #scriptOf(work: Work, name: string, scriptPublicKey: RpcTransaction['outputs'][number]['scriptPublicKey']): number {
-    const known = this.#memory.scripts.get(name);
-    if (known !== undefined) return known;
-    const key = this.#nextScript++;
-    this.#memory.scripts.set(name, key);
-    write.writeScript(work.rows, key, scriptPublicKey, this.#network);
-    return key;
-  }
-
-  #merge(chainBlock: SeenBlock, mergeSet: SeenBlock[]): void {
-    chainBlock.isChainBlock = true;
-    const reds = new Set(chainBlock.block.mergeSetRedsHashes.map(toHex));
-    for (const merged of mergeSet) {
-      merged.mergingBlock = chainBlock.key;
-      merged.isBlue = !reds.has(toHex(merged.block.hash));
-    }
-  }
-
-  /** Pairs each accepted id with the body that the mergeset carries. @returns the keys, in the node's order */
-  #accept(work: Work, added: AddedChainBlock, chainBlock: SeenBlock, mergeSet: SeenBlock[]): number[] {
+  /** Pairs each accepted id with the body that the mergeset carries, in the node's order. */
+  #accept(added: AddedChainBlock, chainBlock: SeenBlock, mergeSet: SeenBlock[]): Acceptance[] {
     const carried = new Map<number, SeenTransaction>();
     const severalBodies = new Set<number>();
     for (const { transactions } of mergeSet) {
-      for (const seen of transactions) {
-        const other = carried.get(seen.key);
-        if (other === undefined) carried.set(seen.key, seen);
-        else if (other.body !== seen.body) severalBodies.add(seen.key);
+      for (const transaction of transactions) {
+        const other = carried.get(transaction.key);
+        if (other === undefined) carried.set(transaction.key, transaction);
+        else if (other.body !== transaction.body) severalBodies.add(transaction.key);
       }
     }
     return added.acceptedTransactionIds.map((id) => {
       const key = this.#memory.transactions.get(id);
-      const seen = key === undefined ? undefined : carried.get(key);
-      if (seen === undefined) {
+      const transaction = key === undefined ? undefined : carried.get(key);
+      if (transaction === undefined) {
         throw new IncompleteUpdateError(
           `chain block ${toHex(added.block.hash)} accepts ${toHex(id)}, which it does not merge`,
         );
       }
-      const isAmbiguous = severalBodies.has(seen.key);
-      if (isAmbiguous) this.#ambiguousBodies.add(ambiguousBody(seen, added, mergeSet));
-      const body = isAmbiguous ? null : seen.body;
-      work.acceptances.push({ key: seen.key, transaction: seen.transaction, chainBlock, body });
-      return seen.key;
+      const isAmbiguous = severalBodies.has(transaction.key);
+      if (isAmbiguous) this.#ambiguousBodies.add(ambiguousBody(transaction, added, mergeSet));
+      return { ...transaction, chainBlock, acceptedBody: isAmbiguous ? null : transaction.body };
     });
   }
 
+  /** A block of the tail is of a later moment than the chain: it may refer to what is not here yet, and then waits. */
+  #isConnected(block: RpcBlock): boolean {
+    return referencesOf(block).every((hash) => this.#memory.blocks.get(hash) !== undefined);
+  }
+
   /** @returns bodies of transactions that earlier batches accepted */
-  async #settleBodies(work: Work): Promise<SettledBody[]> {
+  async #settleBodies(acceptances: Acceptance[]): Promise<SettledBody[]> {
     const settled = await this.#ambiguousBodies.settle();
-    for (const acceptance of work.acceptances) {
-      if (acceptance.body !== null) continue;
-      acceptance.body = settled.get(acceptance.key) ?? null;
+    for (const acceptance of acceptances) {
+      if (acceptance.acceptedBody !== null) continue;
+      acceptance.acceptedBody = settled.get(acceptance.key) ?? null;
       settled.delete(acceptance.key);
     }
     return [...settled].map(([transaction, body]) => ({ transaction, body }));
   }
 
-  #writeBlock(work: Work, seen: SeenBlock): void {
-    const { block } = seen;
-    write.writeBlock(work.rows, block, {
-      key: seen.key,
+  #writeBlock({ rows }: Seen, seen: SeenBlock): void {
+    const { key, block, transactions, isChainBlock, mergingBlock, isBlue } = seen;
+    const keysOf = (hashes: readonly Hash[]): number[] => hashes.map((hash) => this.#registry.getBlockKey(hash, block));
+    write.writeBlock(rows, block, {
+      key,
       selectedParent: this.#memory.blocks.get(block.selectedParentHash) ?? null,
-      parents: (block.header.parentsByLevel[0] ?? []).map((hash) => this.#blockKey(hash, block)),
-      mergeSetBlues: block.mergeSetBluesHashes.map((hash) => this.#blockKey(hash, block)),
-      mergeSetReds: block.mergeSetRedsHashes.map((hash) => this.#blockKey(hash, block)),
-      isChainBlock: seen.isChainBlock,
-      mergingBlock: seen.mergingBlock,
-      isBlue: seen.isBlue,
+      parents: keysOf(block.header.parentsByLevel[0] ?? []),
+      mergeSetBlues: keysOf(block.mergeSetBluesHashes),
+      mergeSetReds: keysOf(block.mergeSetRedsHashes),
+      isChainBlock,
+      mergingBlock,
+      isBlue,
     });
-    seen.transactions.forEach(({ key, body }, index) =>
-      write.writeBlockTransaction(work.rows, seen.key, index, key, body),
-    );
+    transactions.forEach((transaction, index) => write.writeBlockTransaction(rows, key, index, transaction));
   }
 
-  /** A block of the tail is of a later moment than the chain: it may refer to what is not here yet, and then waits. */
-  #isConnected(block: RpcBlock): boolean {
-    const references = [
-      ...(block.header.parentsByLevel[0] ?? []),
-      ...block.mergeSetBluesHashes,
-      ...block.mergeSetRedsHashes,
-    ];
-    return references.every((hash) => this.#memory.blocks.get(hash) !== undefined);
-  }
-
-  #blockKey(hash: Hash, child: RpcBlock): number {
-    const key = this.#memory.blocks.get(hash);
-    if (key === undefined) {
-      throw new IncompleteUpdateError(`block ${toHex(child.hash)} refers to ${toHex(hash)}, which is not indexed`);
+  /** @returns the inputs of the new transactions */
+  #writeTransactions(seen: Seen, acceptances: Acceptance[]): ResolvedInput[][] {
+    const { rows, recalled, newTransactions, firstNewTransaction } = seen;
+    const accepted = new Map<number, Acceptance>();
+    for (const acceptance of acceptances) {
+      if (acceptance.key >= firstNewTransaction) accepted.set(acceptance.key, acceptance);
     }
-    return key;
-  }
-
-  /** Rows of the new transactions. @returns the acceptances of those written before */
-  #writeTransactions(work: Work): AcceptedEarlier[] {
-    const acceptedNew = new Map<number, Acceptance>();
-    const acceptedEarlier: AcceptedEarlier[] = [];
-    for (const acceptance of work.acceptances) {
-      if (acceptance.key >= work.firstNewTransaction) acceptedNew.set(acceptance.key, acceptance);
-      else {
-        acceptedEarlier.push({
-          transaction: acceptance.key,
-          acceptingBlock: acceptance.chainBlock.key,
-          body: acceptance.body,
-        });
-      }
-    }
-    work.newTransactions.forEach(({ key, transaction }, i) => {
-      const inputs = resolveInputs(transaction, this.#memory, work.recalled);
-      const scripts = work.outputScripts[i] as number[];
-      const acceptance = acceptedNew.get(key);
-      work.resolved.push(inputs);
-      write.writeTransaction(work.rows, transaction, {
+    return newTransactions.map(({ key, transaction, outputScripts }) => {
+      const inputs = resolveInputs(transaction, this.#memory, recalled);
+      const acceptance = accepted.get(key);
+      write.writeTransaction(rows, transaction, {
         key,
-        subnetwork: this.#subnetworkOf(work, transaction.subnetworkId),
+        subnetwork: this.#registry.subnetworkKey(seen, transaction.subnetworkId),
         fee: feeOf(transaction, inputs, isCoinbase(transaction)),
         acceptingBlock: acceptance?.chainBlock.key ?? null,
-        acceptedBody: acceptance?.body ?? null,
+        acceptedBody: acceptance?.acceptedBody ?? null,
       });
-      write.writeInputs(work.rows, key, transaction, inputs);
-      scripts.forEach((script, index) => write.writeOutput(work.rows, key, transaction, index, script));
-      write.writeAddressTransactions(work.rows, key, transaction, inputs, scripts);
+      write.writeInputs(rows, key, transaction, inputs);
+      write.writeOutputs(rows, key, transaction, outputScripts);
+      write.writeAddressTransactions(rows, key, transaction, inputs, outputScripts);
+      return inputs;
     });
-    return acceptedEarlier;
-  }
-
-  #subnetworkOf(work: Work, subnetworkId: Uint8Array): number {
-    const name = toHex(subnetworkId);
-    const known = this.#memory.subnetworks.get(name);
-    if (known !== undefined) return known;
-    const key = this.#nextSubnetwork++;
-    this.#memory.subnetworks.set(name, key);
-    write.writeSubnetwork(work.rows, key, subnetworkId);
-    return key;
   }
 
   /** Follows the coins through the accepted transactions, in the order of acceptance. */
-  #keepLedger(work: Work): Ledger {
+  #keepLedger(seen: Seen, acceptances: Acceptance[], resolved: ResolvedInput[][]): Ledger {
     const ledger = new Ledger();
-    for (const { key, transaction, chainBlock } of work.acceptances) {
+    for (const { key, transaction, chainBlock } of acceptances) {
       const inputs =
-        work.resolved[key - work.firstNewTransaction] ?? resolveInputs(transaction, this.#memory, work.recalled);
-      transaction.inputs.forEach(({ previousOutpoint }, i) => {
-        const { transaction: previous, coin } = inputs[i] as ResolvedInput;
+        resolved[key - seen.firstNewTransaction] ?? resolveInputs(transaction, this.#memory, seen.recalled);
+      inputs.forEach(({ transaction: previous, coin }, i) => {
+        const { index } = (transaction.inputs[i] as RpcTransaction['inputs'][number]).previousOutpoint;
         if (previous === undefined || coin === undefined) {
-          throw new Error(
-            `transaction ${toHex(transaction.transactionId)} is accepted but spends an unknown coin of ${toHex(previousOutpoint.transactionId)}`,
-          );
+          throw new Error(`${toHex(transaction.transactionId)} is accepted but spends an unknown coin (input ${i})`);
         }
-        ledger.spend(previous, previousOutpoint.index, coin);
+        ledger.spend(previous, index, coin);
       });
+      const place = {
+        transaction: key,
+        blockDaaScore: chainBlock.block.header.daaScore,
+        isCoinbase: isCoinbase(transaction),
+      };
       transaction.outputs.forEach(({ amount, scriptPublicKey }, index) => {
-        const script = this.#memory.scripts.get(scriptKey(scriptPublicKey)) as number;
-        const blockDaaScore = chainBlock.block.header.daaScore;
-        ledger.make({ transaction: key, index, script, amount, blockDaaScore, isCoinbase: isCoinbase(transaction) });
+        ledger.make({ ...place, index, script: this.#registry.getScriptKey(scriptPublicKey), amount });
       });
     }
-    for (const coin of ledger.made) write.writeUtxo(work.rows, coin);
+    for (const coin of ledger.made) write.writeUtxo(seen.rows, coin);
     return ledger;
   }
 }
@@ -361,8 +210,21 @@ function* blocksOf({ added, tail }: ChainUpdate): Iterable<RpcBlock> {
   if (tail !== undefined) yield* tail;
 }
 
+function merge(chainBlock: SeenBlock, mergeSet: SeenBlock[]): void {
+  chainBlock.isChainBlock = true;
+  const reds = new Set(chainBlock.block.mergeSetRedsHashes.map(toHex));
+  for (const merged of mergeSet) {
+    merged.mergingBlock = chainBlock.key;
+    merged.isBlue = !reds.has(toHex(merged.block.hash));
+  }
+}
+
 function mergedEarlier({ key, mergingBlock, isBlue }: SeenBlock): MergedEarlier[] {
   return mergingBlock === null || isBlue === null ? [] : [{ block: key, mergingBlock, isBlue }];
+}
+
+function referencesOf({ header, mergeSetBluesHashes, mergeSetRedsHashes }: RpcBlock): Hash[] {
+  return [...(header.parentsByLevel[0] ?? []), ...mergeSetBluesHashes, ...mergeSetRedsHashes];
 }
 
 function ambiguousBody(
@@ -383,8 +245,4 @@ function ambiguousBody(
     parent: toHex((selectedParent as RpcBlock).hash),
     bodies,
   };
-}
-
-function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return Buffer.compare(a, b) === 0;
 }

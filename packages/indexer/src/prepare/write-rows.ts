@@ -55,14 +55,13 @@ export function writeBlockTransaction(
   rows: Rows,
   block: number,
   index: number,
-  transaction: number,
-  body: number,
+  { key, body }: { key: number; body: number },
 ): void {
   const to = rows.block_transactions;
   to.row();
   to.key(block);
   to.integer(index);
-  to.key(transaction);
+  to.key(key);
   to.smallint(body);
 }
 
@@ -151,21 +150,23 @@ export function writeInputs(rows: Rows, key: number, transaction: RpcTransaction
   });
 }
 
-export function writeOutput(rows: Rows, key: number, transaction: RpcTransaction, index: number, script: number): void {
+/** @param scripts one for each output */
+export function writeOutputs(rows: Rows, key: number, transaction: RpcTransaction, scripts: readonly number[]): void {
   const to = rows.transaction_outputs;
-  const { amount, covenant } = transaction.outputs[index] as RpcTransaction['outputs'][number];
-  to.row();
-  to.key(key);
-  to.integer(index);
-  to.bigint(amount);
-  to.key(script);
-  if (covenant === undefined) {
-    to.null();
-    to.null();
-  } else {
-    to.integer(covenant.authorizingInput);
-    to.bytea(covenant.covenantId);
-  }
+  transaction.outputs.forEach(({ amount, covenant }, index) => {
+    to.row();
+    to.key(key);
+    to.integer(index);
+    to.bigint(amount);
+    to.key(scripts[index] as number);
+    if (covenant === undefined) {
+      to.null();
+      to.null();
+    } else {
+      to.integer(covenant.authorizingInput);
+      to.bytea(covenant.covenantId);
+    }
+  });
 }
 
 export function writeFurtherBody(rows: Rows, key: number, body: number, transaction: RpcTransaction): void {

@@ -1,0 +1,168 @@
+/**
+ * Gives keys: a block, transaction, script or subnetwork that was never seen gets the next one, and what was seen keeps its own.
+ * Keys are given in the order of first writing and never change. The registry lives from a read of the checkpoint to the next
+ * failure, since keys that were given to rows that never landed are given again.
+ */
+import { type Hash, type Network, type ScriptPublicKey, toHex } from '@kasgres/kaspa';
+import type { RpcBlock, RpcTransaction } from '@kasgres/node';
+import { IncompleteUpdateError } from '../errors.ts';
+import { type Memory, scriptKey } from '../memory/memory.ts';
+import type { Recalled } from '../memory/recall.ts';
+import type { Checkpoint } from './batch.ts';
+import { createRows, type Rows } from './rows.ts';
+import * as write from './write-rows.ts';
+
+/** A transaction as a block carries it. */
+export interface SeenTransaction {
+  key: number;
+  /** Which of the bodies of its id this is; 0 is the first that was seen. */
+  body: number;
+  transaction: RpcTransaction;
+}
+
+export interface SeenBlock {
+  key: number;
+  /** Whether its row is yet to be written. */
+  isNew: boolean;
+  block: RpcBlock;
+  transactions: SeenTransaction[];
+  isChainBlock: boolean;
+  mergingBlock: number | null;
+  isBlue: boolean | null;
+}
+
+export interface NewTransaction extends SeenTransaction {
+  /** One for each output. */
+  outputScripts: number[];
+}
+
+/** What one update brings. */
+export interface Seen {
+  rows: Rows;
+  recalled: Recalled;
+  firstNewTransaction: number;
+  /** By key, in the order in which they were seen. */
+  blocks: Map<number, SeenBlock>;
+  newTransactions: NewTransaction[];
+}
+
+export class Registry {
+  readonly memory: Memory;
+  readonly #network: Network;
+  #nextBlock: number;
+  #nextTransaction: number;
+  #nextScript: number;
+  #nextSubnetwork: number;
+
+  constructor(memory: Memory, network: Network, checkpoint: Checkpoint) {
+    this.memory = memory;
+    this.#network = network;
+    this.#nextBlock = checkpoint.nextBlockId;
+    this.#nextTransaction = checkpoint.nextTransactionId;
+    this.#nextScript = checkpoint.nextScriptId;
+    this.#nextSubnetwork = checkpoint.nextSubnetworkId;
+  }
+
+  get nextKeys(): Pick<Checkpoint, 'nextBlockId' | 'nextTransactionId' | 'nextScriptId' | 'nextSubnetworkId'> {
+    return {
+      nextBlockId: this.#nextBlock,
+      nextTransactionId: this.#nextTransaction,
+      nextScriptId: this.#nextScript,
+      nextSubnetworkId: this.#nextSubnetwork,
+    };
+  }
+
+  begin(recalled: Recalled): Seen {
+    return {
+      rows: createRows(),
+      recalled,
+      firstNewTransaction: this.#nextTransaction,
+      blocks: new Map(),
+      newTransactions: [],
+    };
+  }
+
+  see(seen: Seen, block: RpcBlock): SeenBlock {
+    const known = this.memory.blocks.get(block.hash);
+    const before = known === undefined ? undefined : seen.blocks.get(known);
+    if (before !== undefined) return before;
+    const key = known ?? this.#nextBlock++;
+    if (known === undefined) this.memory.blocks.set(block.hash, key);
+    const now: SeenBlock = {
+      key,
+      isNew: known === undefined,
+      block,
+      transactions: block.transactions.map((transaction) => this.#seeTransaction(seen, transaction)),
+      isChainBlock: false,
+      mergingBlock: null,
+      isBlue: null,
+    };
+    seen.blocks.set(key, now);
+    return now;
+  }
+
+  /** @throws IncompleteUpdateError */
+  getBlockKey(hash: Hash, child: RpcBlock): number {
+    const key = this.memory.blocks.get(hash);
+    if (key === undefined) {
+      throw new IncompleteUpdateError(`block ${toHex(child.hash)} refers to ${toHex(hash)}, which is not indexed`);
+    }
+    return key;
+  }
+
+  getScriptKey(scriptPublicKey: ScriptPublicKey): number {
+    return this.memory.scripts.get(scriptKey(scriptPublicKey)) as number;
+  }
+
+  subnetworkKey(seen: Seen, subnetworkId: Uint8Array): number {
+    const name = toHex(subnetworkId);
+    const known = this.memory.subnetworks.get(name);
+    if (known !== undefined) return known;
+    const key = this.#nextSubnetwork++;
+    this.memory.subnetworks.set(name, key);
+    write.writeSubnetwork(seen.rows, key, subnetworkId);
+    return key;
+  }
+
+  #seeTransaction(seen: Seen, transaction: RpcTransaction): SeenTransaction {
+    const { memory } = this;
+    const known = memory.transactions.get(transaction.transactionId);
+    if (known !== undefined) return { key: known, body: this.#bodyOf(seen, known, transaction), transaction };
+    const key = this.#nextTransaction++;
+    memory.transactions.set(transaction.transactionId, key);
+    memory.coins.add(transaction.hash);
+    const outputScripts = transaction.outputs.map(({ amount, scriptPublicKey }) => {
+      const script = this.#seeScript(seen, scriptPublicKey);
+      memory.coins.addOutput(amount, script);
+      return script;
+    });
+    const now = { key, body: 0, transaction, outputScripts };
+    seen.newTransactions.push(now);
+    return now;
+  }
+
+  /** The number of this body among those of its id; a body that is new gets a row. */
+  #bodyOf({ rows, recalled }: Seen, key: number, transaction: RpcTransaction): number {
+    const { coins, furtherBodies } = this.memory;
+    const first = coins.findHash(key) ?? recalled.findHash(key);
+    if (first === undefined) throw new Error(`transaction ${toHex(transaction.transactionId)} was not recalled`);
+    if (Buffer.compare(first, transaction.hash) === 0) return 0;
+    const further = furtherBodies.get(key) ?? [];
+    furtherBodies.set(key, further);
+    const known = further.findIndex((hash) => Buffer.compare(hash, transaction.hash) === 0);
+    if (known >= 0) return known + 1;
+    const body = further.push(Uint8Array.from(transaction.hash));
+    write.writeFurtherBody(rows, key, body, transaction);
+    return body;
+  }
+
+  #seeScript({ rows }: Seen, scriptPublicKey: ScriptPublicKey): number {
+    const name = scriptKey(scriptPublicKey);
+    const known = this.memory.scripts.get(name);
+    if (known !== undefined) return known;
+    const key = this.#nextScript++;
+    this.memory.scripts.set(name, key);
+    write.writeScript(rows, key, scriptPublicKey, this.#network);
+    return key;
+  }
+}
