@@ -2,12 +2,13 @@
  * Committed files that are generated must come out the same: `npm run check:drift` compares, `npm run generate` writes them
  * anew.
  */
+import { configurationDrift } from './drift/configuration.ts';
 import { databaseDrift } from './drift/database.ts';
 import type { Drift } from './drift/generated-files.ts';
 import { openapiDrift } from './drift/openapi.ts';
 import { protocolDrift } from './drift/protocol.ts';
 
-const drifts: Drift[] = [protocolDrift, databaseDrift, openapiDrift];
+const drifts: Drift[] = [protocolDrift, databaseDrift, openapiDrift, configurationDrift];
 
 if (process.argv.includes('--fix')) {
   for (const { name, fix } of drifts) {

@@ -1,0 +1,74 @@
+import { getNetwork, type Hash } from '@kasgres/kaspa';
+import { type NodeClient, NodeRpcError, type RpcBlock, type VirtualChainAnswer } from '@kasgres/node';
+import { FatalError } from '@kasgres/runtime';
+import { expect, test } from 'vitest';
+import type { ChainUpdate } from '../chain-update.ts';
+import { IncompleteUpdateError } from '../errors.ts';
+import { Source } from './source.ts';
+
+const network = getNetwork('simnet');
+const limits = { pageStreams: 1, maxBytesAhead: 1e6, batchTransactions: 100 };
+const hashOf = (n: number): Hash => new Uint8Array(32).fill(n);
+const start = { hash: hashOf(1), blueScore: 1_000_000n };
+
+/** A node that gives one answer about the chain, and knows every block by its blue score alone. */
+function nodeThatSays(chain: Partial<VirtualChainAnswer> | Error, blueScoreOfBlocks = 0n): NodeClient {
+  const answers = {
+    subscribe: () => ({ close: () => undefined }),
+    call: async () => ({ blueScore: 1_000_000n }),
+    getVirtualChainFromBlock: async () => {
+      if (chain instanceof Error) throw chain;
+      return {
+        removedChainBlockHashes: [],
+        addedChainBlockHashes: [],
+        acceptedTransactionIds: [],
+        wireBytes: 0,
+        ...chain,
+      };
+    },
+    getBlock: async () => ({ header: { blueScore: blueScoreOfBlocks }, selectedParentHash: hashOf(9) }) as RpcBlock,
+    getBlocks: async () => ({ blockHashes: [], blocks: [], wireBytes: 0 }),
+  };
+  return answers as unknown as NodeClient;
+}
+
+async function firstUpdate(node: NodeClient): Promise<ChainUpdate> {
+  const updates = new Source(node, network, limits).updates(start, new AbortController().signal);
+  const next = await updates.next();
+  await updates.return(undefined);
+  return next.value as ChainUpdate;
+}
+
+test('a reorg below finality is refused in words (invariant 11)', async () => {
+  const node = nodeThatSays({ removedChainBlockHashes: [hashOf(1)] }, start.blueScore - network.finalityDepth - 1n);
+  await expect(firstUpdate(node)).rejects.toThrow(/a reorg 432001 blue blocks deep, below finality/);
+  await expect(firstUpdate(node)).rejects.toBeInstanceOf(FatalError);
+});
+
+test('a reorg at finality is followed, also when nothing was added yet', async () => {
+  const node = nodeThatSays({ removedChainBlockHashes: [hashOf(1)] }, start.blueScore - network.finalityDepth);
+  await expect(firstUpdate(node)).resolves.toMatchObject({ removed: [hashOf(1)], added: [] });
+});
+
+test.each([
+  'cannot find header 0101',
+  'some data is missing for block 0101',
+  'the queried hash does not have retention root on its chain',
+])('a node that says "%s" of the checkpoint is refused in words (invariant 11)', async (message) => {
+  const node = nodeThatSays(new NodeRpcError('getVirtualChainFromBlock', message));
+  await expect(firstUpdate(node)).rejects.toThrow(/does not know block 0101.* any more/);
+  await expect(firstUpdate(node)).rejects.toBeInstanceOf(FatalError);
+});
+
+test('a chain without its lists of accepted ids is no update (invariant 10)', async () => {
+  const node = nodeThatSays({ addedChainBlockHashes: [hashOf(2)] });
+  await expect(firstUpdate(node)).rejects.toBeInstanceOf(IncompleteUpdateError);
+});
+
+test('a chain block whose body does not come is no update (invariant 10)', async () => {
+  const node = nodeThatSays({
+    addedChainBlockHashes: [hashOf(2)],
+    acceptedTransactionIds: [{ acceptingBlockHash: hashOf(2), acceptedTransactionIds: [] }],
+  });
+  await expect(firstUpdate(node)).rejects.toThrow(/no blocks come after 0101/);
+});
