@@ -48,6 +48,7 @@ export class ReplayNode implements NodeState {
   private templates: Exchange<'getBlockTemplate'>[] = [];
   private coins: Coins | undefined;
   private mostCirculatingSompi = 0n;
+  private isSupplyInDoubt = false;
 
   /** Stands at the recording's first checkpoint. */
   constructor({ checkpoints }: Recording) {
@@ -133,6 +134,14 @@ export class ReplayNode implements NodeState {
     return this.mostCirculatingSompi;
   }
 
+  /**
+   * The node's supply is the most it ever saw, which may have been on a branch that it left. True from a reorganisation on until
+   * the recorded supply is again that of the chain: until then the recorded one may be higher.
+   */
+  get mayHaveSeenMoreSompi(): boolean {
+    return this.isSupplyInDoubt;
+  }
+
   onEvent(listener: (event: NodeEvent) => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
@@ -153,12 +162,12 @@ export class ReplayNode implements NodeState {
     if (parents.length === 1) return sink.transactions.map((transaction) => ({ block: sink, transaction }));
     const mergeSet = [sink, ...this.tail().sort(compareByBlueWork)];
     const names = new Set(mergeSet.map(({ hash }) => hash));
-    const next = [...this.allBlocks.values()].find(
+    const madeOfIt = [...this.allBlocks.values()].filter(
       ({ selectedParentHash, mergeSetBlues, mergeSetReds }) =>
         selectedParentHash === sink.hash &&
         names.symmetricDifference(new Set([...mergeSetBlues, ...mergeSetReds])).size === 0,
     );
-    return next && this.acceptance.find(next.hash, mergeSet);
+    return madeOfIt.map(({ hash }) => this.acceptance.find(hash, mergeSet)).find((accepted) => accepted !== undefined);
   }
 
   private standAt(checkpoint: Checkpoint): void {
@@ -177,6 +186,12 @@ export class ReplayNode implements NodeState {
     );
     if (everyEntry !== undefined) this.mempool = everyEntry.response.entries.map(mempoolEntry);
     this.templates = exchanges(checkpoint, 'getBlockTemplate');
+    this.isSupplyInDoubt ||= this.change.removed.length > 0;
+    const [supply] = exchanges(checkpoint, 'getCoinSupply');
+    if (supply !== undefined && this.acceptedByVirtual() !== undefined) {
+      const isOfThisChain = supply.response.circulatingSompi === sumOf(this.coinsOfVirtual().all());
+      this.isSupplyInDoubt &&= !isOfThisChain;
+    }
   }
 
   private moveVirtual(info: protocol.GetBlockDagInfoResponse): void {
