@@ -19,7 +19,7 @@ VOLUME /data
 ENTRYPOINT ["kaspad", "--appdir=/data", "--utxoindex", "--yes", "--nologfiles", "--disable-upnp"]
 
 # Packages of the registry, without those that only tests and tools need. The image has the right Node and needs no embedded
-# Postgres, so no package's install script has anything to do.
+# Postgres (the optional packages), so no package's install script has anything to do.
 FROM node:24-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
@@ -31,7 +31,7 @@ COPY packages/indexer/package.json packages/indexer/
 COPY packages/api/package.json packages/api/
 COPY packages/cli/package.json packages/cli/
 COPY packages/devnet/package.json packages/devnet/
-RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
+RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
 
 FROM node:24-bookworm-slim AS kasgres
 ENV NODE_ENV=production
