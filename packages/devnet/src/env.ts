@@ -42,6 +42,7 @@ const schema = z.object({
   DEVNET_REORG_DEPTH: z
     .string()
     .regex(/^\d+-\d+$/, 'must be two numbers: 1-8')
+    .refine(isAscending, 'must be the smaller number first, and at least 1')
     .default(DEFAULT_OPTIONS.reorgDepth.join('-'))
     .describe('chain blocks that such a branch replaces'),
   DEVNET_DUPLICATE_RATE: rate
@@ -55,6 +56,11 @@ const schema = z.object({
     .default(DEFAULT_OPTIONS.nonStandardRate)
     .describe('share of payments to scripts without address'),
 });
+
+function isAscending(range: string): boolean {
+  const [least = 0, greatest = 0] = range.split('-').map(Number);
+  return least >= 1 && least <= greatest;
+}
 
 export interface DevnetEnv {
   dataDir: string | undefined;

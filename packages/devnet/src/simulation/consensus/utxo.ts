@@ -86,7 +86,7 @@ export class UtxoSet {
     return this.entries.size;
   }
 
-  values(): IterableIterator<UtxoEntry> {
+  values(): MapIterator<UtxoEntry> {
     return this.entries.values();
   }
 }

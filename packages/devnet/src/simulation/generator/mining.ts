@@ -25,6 +25,8 @@ export interface MiningJob {
   unseen: readonly Block[];
   /** Of a payment in such a block: the miner has it too. */
   duplicateRate: number;
+  /** Of a body with other signatures: they do not hold, and the block cannot be on the selected chain. */
+  brokenRate: number;
   /** Unix milliseconds. */
   timestamp: number;
 }
@@ -86,7 +88,7 @@ export class Mining {
   private addCompetitor(payment: DagTransaction, filling: BlockFilling, job: MiningJob, random: Random): void {
     const { twoBodiesRate, doubleSpendRate } = this.options;
     if (random.chance(twoBodiesRate)) {
-      const broken = random.chance(0.5);
+      const broken = random.chance(job.brokenRate);
       filling.tryAdd(payment, withDerived(withOtherSignatures(payment, { broken })));
     } else if (random.chance(doubleSpendRate)) {
       const [input] = payment.inputs;

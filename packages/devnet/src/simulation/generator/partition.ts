@@ -12,7 +12,7 @@ import type { Random } from './random.ts';
 /** Of a payment on the other side: the partition has it too. */
 const SHARED_RATE = 0.6;
 
-/** @param depth chain blocks to be replaced */
+/** @param depth chain blocks to be replaced; fewer than there are, and than are final */
 export function mineBranch(
   node: SimulatedNode,
   mining: Mining,
@@ -22,7 +22,7 @@ export function mineBranch(
 ): void {
   const { consensus } = node;
   const fork = findChainAncestorAt(consensus.sink, consensus.sink.height - depth);
-  if (fork === undefined || fork === consensus.genesis) return;
+  if (fork === undefined) throw new RangeError(`the chain has no block ${depth} below the sink`);
   const others = blocksAbove(fork, consensus.sink);
   const forkTime = Number(fork.header.timestamp);
   const miner = mining.someMiner(random);
@@ -30,7 +30,7 @@ export function mineBranch(
   // Each side weighs as many blocks as it has, but for the few that the others have merged meanwhile.
   for (let made = 0; consensus.sink !== tip && made < 2 * others.length + 2; made += 1) {
     const virtual = consensus.findVirtualOn([tip]);
-    if (virtual === undefined) return;
+    if (virtual === undefined) throw new RangeError('the branch could never be on the selected chain');
     const unseen = others.slice(made, made + 1);
     const time = forkTime + ((timestamp - forkTime) * (made + 1)) / (others.length + 2);
     const job = {
@@ -38,6 +38,7 @@ export function mineBranch(
       miner,
       unseen,
       duplicateRate: SHARED_RATE,
+      brokenRate: 0,
       timestamp: Math.min(Math.round(time), timestamp),
     };
     tip = mining.mine(job, random);

@@ -20,6 +20,9 @@ import { Wallet } from './wallet.ts';
 /** Blocks after which coins that nobody has on the list any more are looked for. */
 const RELOAD_EVERY = 5_000;
 
+/** Of the bodies with other signatures than those that others have. */
+const BROKEN_RATE = 0.5;
+
 export class Simulation {
   readonly keyring: Keyring;
   private readonly node: SimulatedNode;
@@ -70,8 +73,9 @@ export class Simulation {
     const random = this.random('block');
     const { redRate, lateRate, reorgRate, reorgDepth, width } = this.options;
     const event = random.fraction();
-    if (event < reorgRate) {
-      mineBranch(this.node, this.mining, random.between(...reorgDepth), timestamp, random);
+    const depth = random.between(...reorgDepth);
+    if (event < reorgRate && this.node.consensus.sink.height > depth) {
+      mineBranch(this.node, this.mining, depth, timestamp, random);
       return;
     }
     const isRed = event < reorgRate + redRate;
@@ -89,7 +93,7 @@ export class Simulation {
     const twin = unseen.find((block) => isOn(virtual, block.parents));
     const isTwin = twin !== undefined && random.chance(sameCoinbaseRate);
     const miner = isTwin ? this.mining.minerOfBlock(twin) : this.mining.someMiner(random);
-    this.mining.mine({ virtual, miner, unseen, duplicateRate, timestamp }, random);
+    this.mining.mine({ virtual, miner, unseen, duplicateRate, brokenRate: BROKEN_RATE, timestamp }, random);
   }
 
   /** So far behind that more blues than k are in the block's anticone. */

@@ -1,0 +1,104 @@
+/** Blocks from outside, and what the node tells of blocks. */
+import { type Header, headerHash, toHex } from '@kasgres/kaspa';
+import { describe, expect, test } from 'vitest';
+import type { NodeEvent } from '../../dag/node-state.ts';
+import { blockOn, nodeWithCoins, payment, scriptOf, siblings } from '../testing/hand-made.ts';
+import { SMALL_PARAMS, smallNode, START_TIME } from '../testing/small-world.ts';
+import { SimulatedNode } from './simulated-node.ts';
+
+const alice = scriptOf(10);
+
+describe('a block from outside', () => {
+  test('is taken in when it is the template, also twice', () => {
+    const node = smallNode();
+    const { header, transactions } = node.blockTemplate(alice, new Uint8Array(0));
+    expect(node.submitBlock(header, transactions)).toBe('accepted');
+    expect(node.submitBlock(header, transactions)).toBe('accepted');
+    expect(node.dag.sink.hash).toBe(toHex(headerHash(header)));
+    expect(node.dag.size).toBe(2);
+  });
+
+  test.each<[string, (header: Header) => Partial<Header>]>([
+    ['a wrong merkle root', () => ({ hashMerkleRoot: Buffer.alloc(32) })],
+    ['a wrong DAA score', () => ({ daaScore: 77n })],
+    ['a wrong blue score', () => ({ blueScore: 77n })],
+    ['wrong blue work', () => ({ blueWork: 77n })],
+    ['wrong bits', () => ({ bits: 0x1d02ca33 })],
+    ['an unknown parent', () => ({ parentsByLevel: [[Buffer.alloc(32, 1)]] })],
+    ['no parent', () => ({ parentsByLevel: [] })],
+    [
+      'a parent on a level of its own',
+      ({ parentsByLevel }) => ({ parentsByLevel: [...parentsByLevel, [Buffer.alloc(32)]] }),
+    ],
+    ['a time before the median', () => ({ timestamp: 1n })],
+    ['a time in the future', () => ({ timestamp: BigInt(START_TIME + SMALL_PARAMS.timestampToleranceMs + 1) })],
+    ['a wrong pruning point', () => ({ pruningPoint: Buffer.alloc(32) })],
+  ])('is refused with %s', (_, change) => {
+    const { node } = nodeWithCoins();
+    const { header, transactions } = node.blockTemplate(alice, new Uint8Array(0));
+    const { size } = node.dag;
+    expect(node.submitBlock({ ...header, ...change(header) }, transactions)).toBe('invalid');
+    expect(node.dag.size).toBe(size);
+  });
+
+  test('is taken in, but not onto the chain, when its commitment is wrong', () => {
+    const { node } = nodeWithCoins();
+    const { sink } = node.dag;
+    const { header, transactions } = node.blockTemplate(alice, new Uint8Array(0));
+    expect(node.submitBlock({ ...header, utxoCommitment: Buffer.alloc(32) }, transactions)).toBe('accepted');
+    expect(node.dag.sink).toBe(sink);
+  });
+
+  test('is refused when it holds a double spend or a transaction twice', () => {
+    const { node, coins } = nodeWithCoins();
+    for (const second of [payment(coins[0], alice), payment(coins[0], scriptOf(11))]) {
+      const { header, transactions } = blockOn(node, { payments: [payment(coins[0], alice), second] });
+      expect(node.submitBlock(header, [...transactions])).toBe('invalid');
+    }
+  });
+});
+
+test('tells of a block, then of where the chain is now, with all that was removed and added', () => {
+  const node = smallNode();
+  const [low, high] = siblings(node, [[], []]);
+  if (low === undefined || high === undefined) throw new Error('no siblings');
+  const events: NodeEvent[] = [];
+  const stop = node.onEvent((event) => events.push(event));
+  node.receive(low);
+  node.receive(high);
+  stop();
+  node.receive(blockOn(node));
+  expect(
+    events.map((event) => {
+      if (event.kind === 'blockAdded') return `block ${event.block.hash}`;
+      if (event.kind !== 'virtualChanged') return event.kind;
+      const { removed, added } = event.change;
+      return `removed ${removed.map(({ hash }) => hash).join()} added ${added.map(({ hash }) => hash).join()}`;
+    }),
+  ).toEqual([
+    `block ${toHex(low.hash)}`,
+    `removed  added ${toHex(low.hash)}`,
+    'newBlockTemplate',
+    `block ${toHex(high.hash)}`,
+    `removed ${toHex(low.hash)} added ${toHex(high.hash)}`,
+    'newBlockTemplate',
+  ]);
+});
+
+test('a block is kept before anybody hears of it', () => {
+  const order: string[] = [];
+  const node = new SimulatedNode({ params: SMALL_PARAMS, now: () => START_TIME, keep: () => order.push('kept') });
+  node.onEvent(({ kind }) => order.push(kind));
+  node.receive(blockOn(node));
+  expect(order).toEqual(['kept', 'blockAdded', 'virtualChanged', 'newBlockTemplate']);
+});
+
+test('is synced while its sink is young', () => {
+  let now = START_TIME;
+  const node = new SimulatedNode({ params: SMALL_PARAMS, now: () => now });
+  expect(node.isSynced).toBe(false);
+  node.receive(blockOn(node));
+  expect(node.isSynced).toBe(true);
+  now += 700_000;
+  expect(node.isSynced).toBe(false);
+});

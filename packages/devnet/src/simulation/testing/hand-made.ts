@@ -1,0 +1,68 @@
+/** Blocks and payments made one by one, for tests of what happens to them. */
+import type { ScriptPublicKey } from '@kasgres/kaspa';
+import type { DagTransaction } from '../../dag/dag.ts';
+import type { BlockBody, Virtual } from '../consensus/consensus.ts';
+import type { UtxoEntry } from '../consensus/utxo.ts';
+import { buildTransaction, leastFee } from '../generator/build-transaction.ts';
+import { assembleBlock } from '../node/assemble-block.ts';
+import type { SimulatedNode } from '../node/simulated-node.ts';
+import { withDerived } from '../transactions.ts';
+import { SMALL_PARAMS, smallNode, START_TIME } from './small-world.ts';
+
+export const FEE = leastFee({ coins: 1, outputs: 1, payload: 0 });
+
+/** A script that pays to a public key of this byte. */
+export function scriptOf(byte: number): ScriptPublicKey {
+  return { version: 0, script: Buffer.concat([Uint8Array.of(0x20), Buffer.alloc(32, byte), Uint8Array.of(0xac)]) };
+}
+
+export interface BlockParts {
+  /** Where it is mined; on the virtual block of now by default. */
+  virtual?: Virtual;
+  payments?: readonly DagTransaction[];
+  miner?: ScriptPublicKey;
+  nonce?: number;
+}
+
+export function blockOn(node: SimulatedNode, parts: BlockParts = {}): BlockBody {
+  const { virtual = node.consensus.virtual, payments = [], miner = scriptOf(1), nonce = 0 } = parts;
+  return assembleBlock(node.consensus, {
+    virtual,
+    miner: { scriptPublicKey: miner, extraData: new Uint8Array(0) },
+    payments,
+    timestamp: START_TIME + 100 * virtual.ghostdag.blueScore,
+    nonce: BigInt(nonce),
+  });
+}
+
+/**
+ * Blocks on one virtual block, with these payments, whose hashes ascend. They have equal blue work, so the last one becomes the selected
+ * parent of what is on top, and the others are merged in their order.
+ */
+export function siblings(node: SimulatedNode, contents: readonly (readonly DagTransaction[])[]): BlockBody[] {
+  return contents.map((payments, index) => {
+    for (let nonce = 0; ; nonce += 1) {
+      const body = blockOn(node, { payments, nonce });
+      if (Math.floor(((body.hash[0] ?? 0) / 256) * contents.length) === index) return body;
+    }
+  });
+}
+
+/** A node with so many blocks that the first rewards, all of one miner, can be spent. */
+export function nodeWithCoins(): { node: SimulatedNode; coins: UtxoEntry[] } {
+  const node = smallNode();
+  for (let made = 0; made < SMALL_PARAMS.coinbaseMaturity + 10; made += 1) node.receive(blockOn(node));
+  const { utxos, virtual } = node.consensus;
+  const coins = [...utxos.values()].filter((coin) => {
+    return Number(coin.blockDaaScore) + SMALL_PARAMS.coinbaseMaturity <= virtual.daaScore;
+  });
+  return { node, coins };
+}
+
+/** Spends a coin whole, but for the fee. */
+export function payment(coin: UtxoEntry | undefined, recipient: ScriptPublicKey, fee = FEE): DagTransaction {
+  if (coin === undefined) throw new Error('no coin to spend');
+  const outputs = [{ amount: Number(coin.amount) - fee, scriptPublicKey: recipient }];
+  const coins = [{ entry: coin, redeemScript: undefined }];
+  return withDerived(buildTransaction({ version: 0, coins, outputs, payload: new Uint8Array(0) }));
+}

@@ -1,0 +1,48 @@
+/** Small simulated networks for tests: all that is rare made frequent, times from a clock that the test turns. */
+import { SIMNET_PARAMS } from '../consensus/params.ts';
+import { DEFAULT_OPTIONS, type SimulationOptions } from '../generator/options.ts';
+import { Simulation } from '../generator/simulation.ts';
+import { SimulatedNode } from '../node/simulated-node.ts';
+import type { BlockBody } from '../consensus/consensus.ts';
+
+export const START_TIME = 1_800_000_000_000;
+
+/** A k of 8 makes reds of what is late. */
+export const SMALL_PARAMS = { ...SIMNET_PARAMS, ghostdagK: 8, coinbaseMaturity: 20 };
+
+export const WILD_OPTIONS: SimulationOptions = {
+  ...DEFAULT_OPTIONS,
+  width: 1.5,
+  lateRate: 0.05,
+  redRate: 0.05,
+  reorgRate: 0.02,
+  duplicateRate: 0.3,
+  doubleSpendRate: 0.1,
+  twoBodiesRate: 0.1,
+  sameCoinbaseRate: 0.5,
+  versionOneRate: 0.3,
+  nonStandardRate: 0.05,
+};
+
+export interface SmallWorld {
+  node: SimulatedNode;
+  simulation: Simulation;
+  /** Every block, in the order of arrival. */
+  bodies: BlockBody[];
+}
+
+export function smallNode(keep?: (body: BlockBody) => void): SimulatedNode {
+  return new SimulatedNode({ params: SMALL_PARAMS, now: () => START_TIME, ...(keep && { keep }) });
+}
+
+/** A network that has found so many blocks, with two payments for each, as soon as there are coins. */
+export function smallWorld(seed: string, blocks: number, options = WILD_OPTIONS): SmallWorld {
+  const bodies: BlockBody[] = [];
+  const node = smallNode((body) => bodies.push(body));
+  const simulation = new Simulation(node, { ...options, seed });
+  while (node.consensus.size < blocks) {
+    simulation.mine(START_TIME + 500 * node.consensus.size);
+    if (simulation.hasCoins()) simulation.pay(2);
+  }
+  return { node, simulation, bodies };
+}
