@@ -7,3 +7,8 @@ export interface Coin {
   output: TransactionOutput;
   owner: Owner;
 }
+
+/** It has an address, asks for a signature, and carries no covenant. */
+export function isStandard({ owner, output }: Coin): boolean {
+  return owner.sigOps > 0 && output.covenant === undefined;
+}

@@ -43,32 +43,31 @@ export class Load {
   #queue: Payment[] = [];
   #postponed: { payment: Payment; fromDaaScore: bigint }[] = [];
   #past: Payment[] = [];
-  /** Blocks that are handed in when so many blocks exist. */
+  /** Blocks that are handed in when there are so many of the load. */
   #late: { block: MinedBlock; fromBlocks: number }[] = [];
   #rounds = 0;
   payments = 0;
 
-  private constructor(node: NodeClient, genesis: Uint8Array, { seed, paymentsPerBlock }: LoadOptions) {
+  private constructor(node: NodeClient, sink: Uint8Array, { seed, paymentsPerBlock }: LoadOptions) {
     this.random = new Random(seed);
-    this.wallet = new Wallet(this.random, genesis);
+    this.wallet = new Wallet(this.random, sink);
     this.traffic = new Traffic(this.random, this.wallet, { users: USERS });
     this.mining = new Mining(node, this.random, this.wallet, this.traffic.miners);
     this.#node = node;
     this.#paymentsPerBlock = paymentsPerBlock;
   }
 
-  /** The node must be at genesis, and nobody else may mine on it. */
+  /** Goes on from where the node is. Nobody else may mine on it. */
   static async begin(node: NodeClient, options: LoadOptions): Promise<Load> {
-    const { pruningPointHash, blockCount } = await node.call('getBlockDagInfo', {});
-    if (blockCount > 1n) throw new Error('the load needs a node at genesis');
-    return new Load(node, fromHex(pruningPointHash), options);
+    const { sink } = await node.call('getSink', {});
+    return new Load(node, fromHex(sink), options);
   }
 
   get blocks(): number {
     return this.mining.blocks;
   }
 
-  /** Empty blocks until this many exist, so that the first coinbases mature. */
+  /** Empty blocks until there are this many of the load, so that the first coinbases mature. */
   async warmUp(blocks: number): Promise<void> {
     while (this.blocks < blocks) {
       const templates = await this.mining.templates(WARM_UP_WIDTH);
@@ -77,7 +76,7 @@ export class Load {
     }
   }
 
-  /** Rounds until this many blocks exist. */
+  /** Rounds until there are this many blocks of the load. */
   async run({ blocks }: { blocks: number }): Promise<void> {
     while (this.blocks < blocks) await this.round();
   }

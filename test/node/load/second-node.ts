@@ -51,8 +51,10 @@ export class SecondNode {
     this.#common = fork;
 
     const payments = this.#load.takePayments(Math.min(MOST_PAYMENTS, depth * PAYMENTS_PER_BLOCK));
-    await mineChain(this.#load.mining, depth, payments);
-    await mineChain(this.#mining, depth + 2, payments.flatMap((payment) => this.#otherVersion(payment)).reverse());
+    await mineChain(this.#first, this.#load.mining, fork, depth, payments);
+    const ahead = (await blueScore(this.#first)) - (await blueScore(this.#second)) + 2n;
+    const otherPayments = payments.flatMap((payment) => this.#otherVersion(payment)).reverse();
+    await mineChain(this.#second, this.#mining, fork, Number(ahead), otherPayments);
     await beforeHandOver?.();
 
     const { sink } = await this.#first.call('getSink', {});
@@ -62,6 +64,17 @@ export class SecondNode {
       includeAcceptedTransactionIds: false,
     });
     return { removed: removedChainBlockHashes.length, added: addedChainBlockHashes.length };
+  }
+
+  /** Gives the first node a branch too short to change its chain, so that blocks upon blocks are not merged yet. */
+  async branchOff(length: number): Promise<void> {
+    await this.#load.settle();
+    const fork = await handOver(this.#first, this.#second, this.#common);
+    this.#common = fork;
+    const payments = this.#load.takePayments(length * PAYMENTS_PER_BLOCK * 2);
+    await mineChain(this.#first, this.#load.mining, fork, length + 2, payments.slice(0, payments.length / 2));
+    await mineChain(this.#second, this.#mining, fork, length, payments.slice(payments.length / 2));
+    await handOver(this.#second, this.#first, fork);
   }
 
   async stop(): Promise<void> {
@@ -81,14 +94,30 @@ export class SecondNode {
   }
 }
 
-/** Blocks one upon the other, with these payments spread over them. */
-async function mineChain(mining: Mining, length: number, payments: readonly Payment[]): Promise<void> {
+/** Blocks until the chain is so long above the fork, with these payments spread over the first of them. */
+async function mineChain(
+  node: NodeClient,
+  mining: Mining,
+  fork: string,
+  length: number,
+  payments: readonly Payment[],
+): Promise<void> {
+  const left = [...payments];
   const perBlock = Math.ceil(payments.length / length);
-  for (let index = 0; index < length; index += 1) {
+  while ((await chainAbove(node, fork)) < length) {
     const templates = await mining.templates(1);
-    const share = payments.slice(index * perBlock, (index + 1) * perBlock);
+    const share = left.splice(0, perBlock);
     await mining.handIn(templates.map((template) => mining.make(template, share)));
   }
+}
+
+async function chainAbove(node: NodeClient, fork: string): Promise<number> {
+  const request = { startHash: fork, includeAcceptedTransactionIds: false };
+  return (await node.call('getVirtualChainFromBlock', request)).addedChainBlockHashes.length;
+}
+
+async function blueScore(node: NodeClient): Promise<bigint> {
+  return (await node.call('getSinkBlueScore', {})).blueScore;
 }
 
 /**

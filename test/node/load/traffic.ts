@@ -11,6 +11,7 @@ import type { Wallet } from './wallet.ts';
 
 /** 0.4 KAS: a smaller output costs more storage mass than a block has to give to one payment. */
 const LEAST_SOMPI = 40_000_000n;
+const MEMPOOL_FEE_SOMPI = 2_000_000n;
 /** 40 KAS: enough to go to the long script. */
 const LARGE_SOMPI = 4_000_000_000n;
 const EXCHANGES = 3;
@@ -58,6 +59,13 @@ export class Traffic {
   /** A payment that spends just this coin. */
   spend(coin: Coin): Payment {
     return sign({ coins: [coin], payouts: this.#payouts([coin], 1) });
+  }
+
+  /** A payment that a mempool takes: to standard scripts only, and with a fee of more than 100 sompi a gram. */
+  standard(coin: Coin, payload: Uint8Array = new Uint8Array()): Payment {
+    const half = (coin.output.amount - MEMPOOL_FEE_SOMPI) / 2n;
+    const amounts = [half, coin.output.amount - MEMPOOL_FEE_SOMPI - half];
+    return sign({ coins: [coin], payouts: amounts.map((amount) => ({ amount, owner: this.#user() })), payload });
   }
 
   /** A payment of a coin that never existed. */

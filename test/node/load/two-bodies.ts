@@ -4,8 +4,9 @@
  */
 import { toHex } from '@kasgres/kaspa';
 import type { NodeClient, protocol } from '@kasgres/node';
+import { type Coin, isStandard } from './coin.ts';
 import type { Load } from './load.ts';
-import { getTemplate, mine, type MinedBlock, submit } from './miner.ts';
+import { getTemplate, mine, mineTemplate, type MinedBlock, submit } from './miner.ts';
 import { type Payment, sign } from './payment.ts';
 
 export interface TwoBodies {
@@ -14,6 +15,8 @@ export interface TwoBodies {
   badHash: string;
   goodBlockHash: string;
   badBlockHash: string;
+  /** The block whose body the node says it accepted. */
+  acceptedFrom: string | undefined;
 }
 
 /** How many nonces are tried for each of the siblings; the order of siblings is that of their hashes. */
@@ -21,10 +24,13 @@ const TRIES = 40;
 
 export async function mineTwoBodies(node: NodeClient, load: Load): Promise<TwoBodies> {
   await load.settle();
-  const good = takeSigned(load);
-  const bad = sign({ ...good.plan, broken: true });
   const [miner] = load.traffic.miners;
   if (miner === undefined) throw new Error('the load has no miner');
+  // The node tells which body it accepted only where every script that takes part has an address.
+  await mineTemplate(node, miner);
+  await mineTemplate(node, miner);
+  const good = load.traffic.standard(takeStandard(load));
+  const bad = sign({ ...good.plan, broken: true });
   const template = await getTemplate(node, miner);
   const goods = siblings(template, [good], 0n);
   const bads = siblings(template, [bad], 1000n);
@@ -37,8 +43,10 @@ export async function mineTwoBodies(node: NodeClient, load: Load): Promise<TwoBo
     throw new Error('no order of siblings fits');
   if (Buffer.compare(top.hash, goodBlock.hash) <= 0) throw new Error('no order of siblings fits');
   for (const block of [badBlock, goodBlock, top]) await submit(node, block);
-  await load.settle();
+  await mineTemplate(node, miner);
+  const acceptedFrom = await findSource(node, toHex(top.hash), toHex(good.id));
   return {
+    acceptedFrom,
     transactionId: toHex(good.id),
     goodHash: toHex(good.hash),
     badHash: toHex(bad.hash),
@@ -47,11 +55,18 @@ export async function mineTwoBodies(node: NodeClient, load: Load): Promise<TwoBo
   };
 }
 
-function takeSigned(load: Load): Payment {
+/** By the chain block above `startHash`, which is the sink. */
+async function findSource(node: NodeClient, startHash: string, transactionId: string): Promise<string | undefined> {
+  const answer = await node.call('getVirtualChainFromBlockV2', { startHash, dataVerbosityLevel: 1 });
+  const accepted = answer.chainBlockAcceptedTransactions.flatMap(({ acceptedTransactions }) => acceptedTransactions);
+  return accepted.find(({ verboseData }) => verboseData?.transactionId === transactionId)?.verboseData?.blockHash;
+}
+
+function takeStandard(load: Load): Coin {
   for (;;) {
-    const [payment] = load.takePayments(1);
-    if (payment === undefined) throw new Error('the load has no coin left');
-    if ((payment.plan.coins[0]?.owner.sigOps ?? 0) > 0) return payment;
+    const coin = load.wallet.take();
+    if (coin === undefined) throw new Error('the load has no coin left');
+    if (isStandard(coin)) return coin;
   }
 }
 

@@ -28,9 +28,10 @@ export class Wallet {
   #maturing: { coin: Coin; fromDaaScore: bigint }[] = [];
   #sink: Hash;
 
-  constructor(random: Random, genesis: Hash) {
+  /** `sink`: what the chain accepted up to there is none of ours. */
+  constructor(random: Random, sink: Hash) {
     this.#random = random;
-    this.#sink = genesis;
+    this.#sink = sink;
   }
 
   get size(): number {

@@ -1,0 +1,150 @@
+/**
+ * Everything of a database that the API can show, as text, by hashes instead of keys and in an order of its own: equal for two indexes
+ * of one chain, however they came to it (invariant 5). Left out is what DESIGN allows to differ after a reorganisation: the keys, and
+ * blocks and transactions that the chain does not merge, which must be marked as such. For what reads it, a coin of a
+ * transaction that was never accepted does not exist.
+ */
+import type { Pool } from 'pg';
+
+/** Rows as JSON arrays, by the name of the section. */
+export type Snapshot = Map<string, string[]>;
+
+/** Merged blocks, the chain, and the tail that the virtual block would merge. */
+const VISIBLE = `
+  visible as (
+    select b.* from blocks b cross join checkpoint c
+    where b.merging_block_id is not null or b.is_chain_block or b.id = any (c.virtual_merge_set)
+  ),
+  carried as (
+    select distinct bt.transaction_id, bt.body from block_transactions bt join visible on visible.id = bt.block_id
+  )`;
+
+const SECTIONS: Record<string, string> = {
+  checkpoint: `
+    select json_build_array(m.network, sink.hash, c.circulating_sompi, c.first_catch_up, c.chain_index,
+      array(select b.hash::text from unnest(c.virtual_merge_set) as tail (id) join blocks b on b.id = tail.id order by 1))
+    from checkpoint c join blocks sink on sink.id = c.block_id cross join meta m`,
+
+  gaps: `select json_build_array(after_block_hash, before_block_hash, reason) from gaps`,
+
+  indexes: `select json_build_array(indexdef) from pg_indexes where schemaname = 'public'`,
+
+  blocks: `
+    select json_build_array(b.hash, b.version, b.parents_by_level, b.hash_merkle_root, b.accepted_id_merkle_root, b.utxo_commitment,
+      b.timestamp, b.bits, b.nonce, b.daa_score, b.blue_work, b.blue_score, b.pruning_point, selected.hash,
+      array(select m.hash from unnest(b.merge_set_blues) with ordinality u (id, n) left join blocks m on m.id = u.id order by u.n),
+      array(select m.hash from unnest(b.merge_set_reds) with ordinality u (id, n) left join blocks m on m.id = u.id order by u.n),
+      array(select p.hash from block_parents bp left join blocks p on p.id = bp.parent_id where bp.block_id = b.id order by bp.index),
+      b.is_chain_block, merging.hash, b.is_blue)
+    from visible b
+    left join blocks selected on selected.id = b.selected_parent_id
+    left join blocks merging on merging.id = b.merging_block_id`,
+
+  'blocks beside the chain that are not marked so': `
+    select json_build_array(b.hash) from blocks b
+    where b.id not in (select id from visible) and (b.is_blue is not null or b.is_chain_block)`,
+
+  'transactions beside the chain that are not marked so': `
+    select json_build_array(t.transaction_id) from transactions t
+    where t.id not in (select transaction_id from carried) and (t.accepting_block_id is not null or t.accepted_body is not null)`,
+
+  chain: `
+    select json_build_array(c.index, b.hash, c.daa_score, c.timestamp, array(
+      select t.transaction_id from unnest(c.accepted_transactions) with ordinality u (id, n)
+      left join transactions t on t.id = u.id order by u.n))
+    from chain_blocks c join blocks b on b.id = c.block_id`,
+
+  'contents of blocks': `
+    select json_build_array(visible.hash, bt.index, t.transaction_id, coalesce(body.hash, t.hash))
+    from visible join block_transactions bt on bt.block_id = visible.id
+    join transactions t on t.id = bt.transaction_id
+    left join transaction_bodies body on body.transaction_id = bt.transaction_id and body.body = bt.body`,
+
+  transactions: `
+    select json_build_array(t.transaction_id, t.version, t.lock_time, s.subnetwork_id, t.gas, t.payload, accepting.hash,
+      case t.accepted_body when 0 then t.hash else accepted.hash end, t.accepted_body is null,
+      case when not exists (
+        select from transaction_inputs i left join transactions previous on previous.id = i.previous_transaction_id
+        where i.transaction_id = t.id and previous.accepting_block_id is null
+      ) then t.fee end)
+    from transactions t
+    join subnetworks s on s.id = t.subnetwork_id
+    left join blocks accepting on accepting.id = t.accepting_block_id
+    left join transaction_bodies accepted on accepted.transaction_id = t.id and accepted.body = t.accepted_body
+    where t.id in (select transaction_id from carried)`,
+
+  bodies: `
+    select json_build_array(t.transaction_id, coalesce(body.hash, t.hash), coalesce(body.storage_mass, t.storage_mass),
+      coalesce(body.compute_mass, t.compute_mass), array(
+        select json_build_array(coalesce(own.signature_script, i.signature_script), coalesce(own.sig_op_count, i.sig_op_count),
+          coalesce(own.compute_budget, i.compute_budget))
+        from transaction_inputs i left join transaction_body_inputs own
+          on own.transaction_id = i.transaction_id and own.body = carried.body and own.index = i.index
+        where i.transaction_id = t.id order by i.index))
+    from carried
+    join transactions t on t.id = carried.transaction_id
+    left join transaction_bodies body on body.transaction_id = carried.transaction_id and body.body = carried.body`,
+
+  inputs: `
+    select json_build_array(t.transaction_id, i.index, coalesce(previous.transaction_id, i.previous_transaction_hash),
+      i.previous_index, i.sequence,
+      case when previous.accepting_block_id is not null then json_build_array(i.amount, s.version, s.script) end)
+    from transaction_inputs i
+    join transactions t on t.id = i.transaction_id
+    left join transactions previous on previous.id = i.previous_transaction_id
+    left join scripts s on s.id = i.script_id
+    where i.transaction_id in (select transaction_id from carried)`,
+
+  outputs: `
+    select json_build_array(t.transaction_id, o.index, o.amount, s.version, s.script, s.type, s.address,
+      o.covenant_authorizing_input, o.covenant_id)
+    from transaction_outputs o
+    join transactions t on t.id = o.transaction_id
+    left join scripts s on s.id = o.script_id
+    where o.transaction_id in (select transaction_id from carried)`,
+
+  'transactions of addresses': `
+    select json_build_array(s.version, s.script, t.transaction_id, a.amount_sent, a.amount_received)
+    from address_transactions a
+    join scripts s on s.id = a.script_id
+    join transactions t on t.id = a.transaction_id
+    where t.accepting_block_id is not null or t.id in (select transaction_id from carried) and not exists (
+      select from transaction_inputs i left join transactions previous on previous.id = i.previous_transaction_id
+      where i.transaction_id = t.id and previous.accepting_block_id is null)`,
+
+  utxos: `
+    select json_build_array(t.transaction_id, u.index, s.version, s.script, u.amount, u.block_daa_score, u.is_coinbase)
+    from utxos u join transactions t on t.id = u.transaction_id left join scripts s on s.id = u.script_id`,
+
+  balances: `
+    select json_build_array(s.version, s.script, b.balance)
+    from balances b left join scripts s on s.id = b.script_id where b.balance <> 0`,
+};
+
+export async function takeSnapshot(pool: Pool): Promise<Snapshot> {
+  const snapshot: Snapshot = new Map();
+  for (const [section, sql] of Object.entries(SECTIONS)) {
+    const { rows } = await pool.query<{ json_build_array: string }>(
+      `with ${VISIBLE} select json_build_array::text from (${sql}) section`,
+    );
+    snapshot.set(section, rows.map((row) => row.json_build_array).sort());
+  }
+  return snapshot;
+}
+
+const SHOWN = 3;
+
+/** How the second differs from the first, a few rows a section; empty when they are equal. */
+export function differencesOf(first: Snapshot, second: Snapshot): string[] {
+  const found: string[] = [];
+  for (const [section, rows] of first) {
+    const others = second.get(section) ?? [];
+    const [own, their] = [new Set(rows), new Set(others)];
+    if (rows.length !== others.length) found.push(`${section}: ${rows.length} rows became ${others.length}`);
+    const missing = rows.filter((row) => !their.has(row));
+    const added = others.filter((row) => !own.has(row));
+    found.push(...missing.slice(0, SHOWN).map((row) => `${section}: without ${row}`));
+    found.push(...added.slice(0, SHOWN).map((row) => `${section}: with ${row}`));
+  }
+  return found;
+}

@@ -1,0 +1,47 @@
+/** Requests to the API under test. */
+export interface Answer {
+  status: number;
+  body: Record<string, unknown>;
+}
+
+export class ApiClient {
+  readonly #url: string;
+  readonly #key: string;
+
+  constructor(url: string, key: string) {
+    this.#url = url;
+    this.#key = key;
+  }
+
+  get(path: string): Promise<Answer> {
+    return this.#request(path, { method: 'GET', headers: { 'x-api-key': this.#key } }, JSON.parse);
+  }
+
+  post(path: string, body: object): Promise<Answer> {
+    return this.#request(path, this.#posting(body), JSON.parse);
+  }
+
+  /** The same, with integers beyond 2^53 as bigint. */
+  postExactly(path: string, body: object): Promise<Answer> {
+    return this.#request(path, this.#posting(body), (text) => JSON.parse(text, readExactly));
+  }
+
+  #posting(body: object): RequestInit {
+    return {
+      method: 'POST',
+      headers: { 'x-api-key': this.#key, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    };
+  }
+
+  async #request(path: string, init: RequestInit, parse: (text: string) => unknown): Promise<Answer> {
+    const response = await fetch(`${this.#url}${path}`, init);
+    return { status: response.status, body: parse(await response.text()) as Record<string, unknown> };
+  }
+}
+
+function readExactly(_key: string, value: unknown, context?: { source: string }): unknown {
+  return typeof value === 'number' && !Number.isSafeInteger(value) && /^\d+$/.test(context?.source ?? '')
+    ? BigInt(context?.source ?? 0)
+    : value;
+}

@@ -1,0 +1,159 @@
+/**
+ * Every endpoint, field by field, against the answers of a real node at rest, for every block, transaction, chain block and address.
+ * What may differ stands in differences.ts, and nothing else may.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { fromHex } from '@kasgres/kaspa';
+import { checkInvariant3 } from '../invariants/acceptance.ts';
+import { checkInvariant4 } from '../invariants/balances.ts';
+import { checkInvariant7 } from '../invariants/completeness.ts';
+import { checkInvariant8 } from '../invariants/hashes.ts';
+import { compareFromEveryBlock, comparePages } from './compare/blocks.ts';
+import { compareAcceptance, compareVirtualChain } from './compare/chain.ts';
+import { compareBalances, compareSupply, compareTags, recordCoins } from './compare/coins.ts';
+import { compareHashRates, compareTimes } from './compare/estimates.ts';
+import { compareMempoolByAddresses, compareMempoolEntries, compareTemplate } from './compare/mempool.ts';
+import { type NodeDag, readDag } from './compare/node-dag.ts';
+import { reportOfDifferences } from './differences.ts';
+import { fillMempool } from './load/mempool.ts';
+import { mineTemplate } from './load/miner.ts';
+import { schnorrOwner } from './load/owner.ts';
+import { createWorld, isLoadedByOthers, isWithoutNode, type World } from './world.ts';
+
+/** Of how many blocks one is compared where that is costly; 1 compares all. */
+const every = Number(process.env['COMPARE_EVERY'] ?? 25);
+
+const miner = schnorrOwner(new Uint8Array(32).fill(1));
+const UNKNOWN_HASH = 'cd'.repeat(32);
+
+describe.skipIf(isWithoutNode)('the API against a real node', () => {
+  let world: World;
+  let dag: NodeDag;
+
+  beforeAll(async () => {
+    world = await createWorld();
+    dag = await readDag(world.node);
+    const inBlocks = dag.transactionIds.length;
+    process.stdout.write(
+      `${dag.blocks.size} blocks, ${dag.chain.length} on the chain, ${inBlocks} transactions, ${dag.addresses.length} addresses\n`,
+    );
+  });
+
+  afterEach(({ task }) => {
+    if (task.result?.state === 'fail') process.stdout.write(world.apiOutput());
+  });
+
+  afterAll(async () => {
+    await world?.close();
+    process.stdout.write(`${reportOfDifferences()}\n`);
+  });
+
+  test.skipIf(isLoadedByOthers)('the load has reorganised the chain to the depths that were asked for', () => {
+    expect(world.history?.reorganisations.map(({ removed }) => removed)).toEqual([1, 10, 100]);
+  });
+
+  test.skipIf(isLoadedByOthers)(
+    'of two bodies of one id the node accepts the second, and so does the index',
+    async () => {
+      if (world.history === undefined) throw new Error('there is no load');
+      const { transactionId, goodHash, badHash, goodBlockHash, badBlockHash, acceptedFrom } = world.history.twoBodies;
+      expect(acceptedFrom).toBe(goodBlockHash);
+
+      const { rows } = await world.pool.query<{ block: string; hash: string; is_accepted: boolean }>(
+        `select encode(b.hash, 'hex') as block, encode(coalesce(body.hash, t.hash), 'hex') as hash,
+         bt.body = t.accepted_body as is_accepted
+       from transactions t join block_transactions bt on bt.transaction_id = t.id join blocks b on b.id = bt.block_id
+       left join transaction_bodies body on body.transaction_id = t.id and body.body = bt.body
+       where t.transaction_id = $1`,
+        [fromHex(transactionId)],
+      );
+      expect(rows).toHaveLength(2);
+      expect(rows).toContainEqual({ block: goodBlockHash, hash: goodHash, is_accepted: true });
+      expect(rows).toContainEqual({ block: badBlockHash, hash: badHash, is_accepted: false });
+    },
+  );
+
+  test('getBlocks, page by page', async () => {
+    expect(await comparePages(world.node, world.api, dag)).toEqual([]);
+  });
+
+  test('getBlocks from every block', async () => {
+    expect(await compareFromEveryBlock(world.node, world.api, dag, { every })).toEqual([]);
+  });
+
+  test('getVirtualChainFromBlock from every block', async () => {
+    expect(await compareVirtualChain(world.node, world.api, dag)).toEqual([]);
+  });
+
+  test('a block that the node does not know', async () => {
+    const { node, api } = world;
+    for (const op of ['getBlocks', 'getVirtualChainFromBlock'] as const) {
+      const request =
+        op === 'getBlocks'
+          ? { lowHash: UNKNOWN_HASH }
+          : { startHash: UNKNOWN_HASH, includeAcceptedTransactionIds: true };
+      await expect(node.call(op, request)).rejects.toThrow(`cannot find header ${UNKNOWN_HASH}`);
+      expect(await api.post(`/v1/rpc/${op}`, request)).toMatchObject({ status: 404 });
+    }
+  });
+
+  test('acceptance of every transaction', async () => {
+    expect(await compareAcceptance(world.api, dag)).toEqual([]);
+  });
+
+  test('getDaaScoreTimestampEstimate of every score', async () => {
+    expect(await compareTimes(world.node, world.api, dag)).toEqual([]);
+  });
+
+  test('estimateNetworkHashesPerSecond', async () => {
+    expect(await compareHashRates(world.node, world.api, dag, { every })).toEqual([]);
+  });
+
+  test('the tag of every address', async () => {
+    expect(await compareTags(world.api, dag.addresses)).toEqual([]);
+  });
+
+  test('getCurrentNetwork', async () => {
+    const { currentNetwork } = await world.node.call('getCurrentNetwork', {});
+    expect(await world.api.get('/v1/rpc/getCurrentNetwork')).toEqual({
+      status: 200,
+      body: { network: currentNetwork },
+    });
+  });
+
+  test('balances of every address, and the supply, one block later', async () => {
+    const { node, api } = world;
+    const isSupplyExact = await world.restartNode();
+    const recorded = await recordCoins(node, dag.addresses, { isSupplyExact });
+    const { virtualParentHashes } = await node.call('getBlockDagInfo', {});
+    await mineTemplate(node, miner);
+    await world.untilAtRest();
+    const { sink } = await node.call('getSink', {});
+    const { block } = await node.call('getBlock', { hash: sink, includeTransactions: false });
+    expect(block?.header?.parents[0]?.parentHashes.toSorted()).toEqual(virtualParentHashes.toSorted());
+
+    const now = await recordCoins(node, dag.addresses, { isSupplyExact });
+    expect(await compareBalances(api, recorded, now)).toEqual([]);
+    expect(await compareSupply(api, recorded)).toEqual([]);
+  });
+
+  test('the mempool, and templates with what it holds', async () => {
+    const { node, api } = world;
+    const payAddress = dag.addresses[0] ?? '';
+    expect(await compareTemplate(node, api, { payAddress, extraData: '' })).toEqual([]);
+    const { ids, addresses } = await fillMempool(node, await world.load());
+    expect(await compareMempoolEntries(node, api, [...ids, UNKNOWN_HASH])).toEqual([]);
+    expect(await compareMempoolByAddresses(node, api, addresses)).toEqual([]);
+    expect(await compareTemplate(node, api, { payAddress, extraData: 'with payments' })).toEqual([]);
+  });
+
+  test('invariants 3, 4, 7 and 8', async () => {
+    const { node, pool } = world;
+    await mineTemplate(node, miner);
+    await world.untilAtRest();
+    expect(await checkInvariant3(pool, node)).toEqual([]);
+    expect(await checkInvariant4(pool)).toEqual([]);
+    expect(await checkInvariant7(pool)).toEqual([]);
+    expect(await checkInvariant8(pool)).toEqual([]);
+  });
+});

@@ -1,0 +1,122 @@
+/**
+ * `kill -9` of the indexer at random moments: in the first catch-up, under load, in reorganisations. Whatever it was doing, after a
+ * restart the database is what a fresh index of the same node would be (invariant 5).
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '@kasgres/database';
+import { NodeClient } from '@kasgres/node';
+import { checkInvariant3 } from '../invariants/acceptance.ts';
+import { checkInvariant4 } from '../invariants/balances.ts';
+import { checkInvariant7 } from '../invariants/completeness.ts';
+import { checkInvariant8 } from '../invariants/hashes.ts';
+import { differencesOf, takeSnapshot } from '../invariants/snapshot.ts';
+import { untilAtRest } from './at-rest.ts';
+import { snapshotOfFreshIndex } from './fresh-index.ts';
+import { findKaspad, Kaspad } from './kaspad.ts';
+import { Load } from './load/load.ts';
+import { Random } from './load/random.ts';
+import { SecondNode } from './load/second-node.ts';
+import { type Program, startIndexer } from './programs.ts';
+
+const seed = process.env['CRASH_SEED'] ?? String(Date.now());
+const WARM_UP_BLOCKS = 1100;
+const BLOCKS = 1400;
+const PAYMENTS_PER_BLOCK = 8;
+
+const KILLS_IN_FIRST_CATCH_UP = 6;
+const KILLS_AT_THE_TIP = 14;
+/** The first catch-up of such a node takes about so long, the start of the process included. */
+const FIRST_CATCH_UP_MS = 2500;
+const LOAD_MS = 2000;
+const MOST_DEPTH = 40;
+
+describe.skipIf(findKaspad() === undefined)('kill -9 of the indexer', () => {
+  const random = new Random(`crash ${seed}`);
+  let kaspad: Kaspad;
+  let node: NodeClient;
+  let load: Load;
+  let second: SecondNode;
+
+  beforeAll(async () => {
+    process.stdout.write(`The moments of the kills come from CRASH_SEED=${seed}.\n`);
+    kaspad = await Kaspad.start();
+    node = new NodeClient({ url: kaspad.url, streams: 2 });
+    await node.waitUntilConnected();
+    load = await Load.begin(node, { seed, paymentsPerBlock: PAYMENTS_PER_BLOCK });
+    await load.warmUp(WARM_UP_BLOCKS);
+    await load.run({ blocks: BLOCKS });
+    second = await SecondNode.start(node, load);
+  });
+
+  afterAll(async () => {
+    await second?.stop();
+    await node?.close();
+    await kaspad?.stop();
+  });
+
+  test(`${KILLS_IN_FIRST_CATCH_UP} times in the first catch-up`, async () => {
+    const expected = await snapshotOfFreshIndex(kaspad.url, node);
+    for (let kill = 0; kill < KILLS_IN_FIRST_CATCH_UP; kill += 1) {
+      await withDatabase(async ({ url, pool }) => {
+        const afterMs = random.below(FIRST_CATCH_UP_MS);
+        await killAfter(startIndexer({ nodeUrl: kaspad.url, databaseUrl: url }), afterMs);
+        const indexer = startIndexer({ nodeUrl: kaspad.url, databaseUrl: url });
+        try {
+          await untilAtRest(pool, node, indexer);
+          expect(differencesOf(expected, await takeSnapshot(pool)), `killed after ${afterMs} ms`).toEqual([]);
+        } finally {
+          await indexer.stop();
+        }
+      });
+    }
+  });
+
+  test(`${KILLS_AT_THE_TIP} times under load and in reorganisations`, async () => {
+    await withDatabase(async ({ url, pool }) => {
+      let indexer = startIndexer({ nodeUrl: kaspad.url, databaseUrl: url });
+      try {
+        await untilAtRest(pool, node, indexer);
+        for (let kill = 0; kill < KILLS_AT_THE_TIP; kill += 1) {
+          const depth = random.chance(0.5) ? 1 + random.below(MOST_DEPTH) : 0;
+          const afterMs = random.below(LOAD_MS);
+          await Promise.all([killAfter(indexer, afterMs), makeHistory(depth)]);
+          indexer = startIndexer({ nodeUrl: kaspad.url, databaseUrl: url });
+          await untilAtRest(pool, node, indexer);
+          const expected = await snapshotOfFreshIndex(kaspad.url, node);
+          const what = `kill ${kill}, after ${afterMs} ms, reorganisation of depth ${depth}`;
+          expect(differencesOf(expected, await takeSnapshot(pool)), what).toEqual([]);
+        }
+        expect(await checkInvariant3(pool, node)).toEqual([]);
+        expect(await checkInvariant4(pool)).toEqual([]);
+        expect(await checkInvariant7(pool)).toEqual([]);
+        expect(await checkInvariant8(pool)).toEqual([]);
+      } finally {
+        await indexer.stop();
+      }
+    });
+  });
+
+  /** Something for the indexer to do for a while: load, in the middle of it a reorganisation unless the depth is 0. */
+  async function makeHistory(depth: number): Promise<void> {
+    const half = Date.now() + LOAD_MS / 2;
+    while (Date.now() < half) await load.round();
+    if (depth > 0) await second.reorganise(depth);
+    const end = Date.now() + LOAD_MS / 2;
+    while (Date.now() < end) await load.round();
+  }
+});
+
+async function killAfter(indexer: Program, milliseconds: number): Promise<void> {
+  await sleep(milliseconds);
+  await indexer.kill();
+}
+
+async function withDatabase(work: (database: TestDatabase) => Promise<void>): Promise<void> {
+  const database = await createTestDatabase();
+  try {
+    await work(database);
+  } finally {
+    await database.drop();
+  }
+}

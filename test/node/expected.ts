@@ -1,0 +1,145 @@
+/** The node's messages in the forms of the API (`forms` in differences.ts), written from API.md and api-spec.md alone. */
+import { parseBlueWork } from '@kasgres/kaspa';
+import type { protocol } from '@kasgres/node';
+
+type Json = Record<string, unknown>;
+
+export function expectedBlock(block: protocol.Block, { withTransactions }: { withTransactions: boolean }): Json {
+  const { header, verboseData } = present(block, 'header', 'verboseData');
+  return {
+    header: { hash: header.hash, ...expectedHeader(header) },
+    ...(withTransactions && { transactions: block.transactions.map(expectedTransaction) }),
+    verboseData: {
+      hash: verboseData.hash,
+      difficulty: verboseData.difficulty,
+      selectedParentHash: verboseData.selectedParentHash,
+      transactionIds: verboseData.transactionIds,
+      isHeaderOnly: verboseData.isHeaderOnly,
+      blueScore: Number(verboseData.blueScore),
+      childrenHashes: verboseData.childrenHashes,
+      mergeSetBluesHashes: verboseData.mergeSetBluesHashes,
+      mergeSetRedsHashes: verboseData.mergeSetRedsHashes,
+      isChainBlock: verboseData.isChainBlock,
+    },
+  };
+}
+
+export function expectedTemplate(block: protocol.Block): Json {
+  const { header } = present(block, 'header');
+  return {
+    header: expectedHeader(header),
+    transactions: block.transactions.map((transaction) => ({
+      version: transaction.version,
+      inputs: transaction.inputs.map((input) => ({
+        ...expectedInput(input, transaction.version),
+        sequence: exactNumber(input.sequence),
+      })),
+      outputs: transaction.outputs.map((output) => {
+        const { scriptPublicKey } = present(output, 'scriptPublicKey');
+        return {
+          value: String(output.amount),
+          scriptPublicKey: { version: scriptPublicKey.version, script: scriptPublicKey.scriptPublicKey },
+          ...expectedCovenant(output),
+        };
+      }),
+      lockTime: exactNumber(transaction.lockTime),
+      subnetworkId: transaction.subnetworkId,
+      gas: String(transaction.gas),
+      payload: expectedPayload(transaction.payload),
+    })),
+  };
+}
+
+export function expectedMempoolEntry(entry: protocol.MempoolEntry): Json {
+  const { transaction } = present(entry, 'transaction');
+  return { fee: String(entry.fee), transaction: expectedTransaction(transaction), isOrphan: entry.isOrphan };
+}
+
+function expectedHeader(header: protocol.Header): Json {
+  return {
+    version: header.version,
+    parentsByLevel: header.parents.map(({ parentHashes }) => parentHashes),
+    hashMerkleRoot: header.hashMerkleRoot,
+    acceptedIdMerkleRoot: header.acceptedIdMerkleRoot,
+    utxoCommitment: header.utxoCommitment,
+    timestamp: String(header.timestamp),
+    bits: header.bits,
+    nonce: String(header.nonce),
+    daaScore: String(header.daaScore),
+    blueWork: String(parseBlueWork(header.blueWork)),
+    blueScore: String(header.blueScore),
+    pruningPoint: header.pruningPoint,
+  };
+}
+
+function expectedTransaction(transaction: protocol.Transaction): Json {
+  const { verboseData } = present(transaction, 'verboseData');
+  return {
+    version: transaction.version,
+    inputs: transaction.inputs.map((input) => expectedInput(input, transaction.version)),
+    outputs: transaction.outputs.map(expectedOutput),
+    lockTime: String(transaction.lockTime),
+    subnetworkId: transaction.subnetworkId,
+    gas: String(transaction.gas),
+    payload: expectedPayload(transaction.payload),
+    mass: String(transaction.storageMass),
+    verboseData: {
+      transactionId: verboseData.transactionId,
+      hash: verboseData.hash,
+      computeMass: String(verboseData.computeMass),
+      blockHash: verboseData.blockHash,
+      blockTime: String(verboseData.blockTime),
+    },
+  };
+}
+
+function expectedInput(input: protocol.TransactionInput, version: number): Json {
+  const { previousOutpoint } = present(input, 'previousOutpoint');
+  return {
+    previousOutpoint: { transactionId: previousOutpoint.transactionId, index: previousOutpoint.index },
+    sequence: String(input.sequence),
+    sigOpCount: input.sigOpCount,
+    signatureScript: input.signatureScript,
+    ...(version >= 1 && { computeBudget: input.computeBudget }),
+  };
+}
+
+function expectedOutput(output: protocol.TransactionOutput): Json {
+  const { scriptPublicKey } = present(output, 'scriptPublicKey');
+  return {
+    value: String(output.amount),
+    scriptPublicKey: scriptPublicKey.version.toString(16).padStart(4, '0') + scriptPublicKey.scriptPublicKey,
+    ...(output.verboseData && {
+      verboseData: {
+        scriptPublicKeyType: output.verboseData.scriptPublicKeyType,
+        scriptPublicKeyAddress: output.verboseData.scriptPublicKeyAddress,
+      },
+    }),
+    ...expectedCovenant(output),
+  };
+}
+
+function expectedCovenant({ covenant }: protocol.TransactionOutput): Json {
+  if (covenant === undefined) return {};
+  return { covenant: { authorizingInput: covenant.authorizingInput, covenantId: covenant.covenantId } };
+}
+
+function expectedPayload(hex: string): string {
+  return hex === '' ? '' : `0x${hex}`;
+}
+
+/** As ApiClient.postExactly reads it. */
+function exactNumber(value: bigint): number | bigint {
+  return value > BigInt(Number.MAX_SAFE_INTEGER) ? value : Number(value);
+}
+
+/** A message of which these parts are there. */
+function present<T extends object, Key extends keyof T>(
+  message: T,
+  ...keys: Key[]
+): T & { [K in Key]-?: NonNullable<T[K]> } {
+  for (const key of keys) {
+    if (message[key] === undefined) throw new Error(`the node's answer has no ${String(key)}`);
+  }
+  return message as T & { [K in Key]-?: NonNullable<T[K]> };
+}

@@ -1,0 +1,40 @@
+/** Transactions for the node's mempool: payments, payments of what those make, and orphans. */
+import { scriptToAddress, toHex } from '@kasgres/kaspa';
+import type { NodeClient } from '@kasgres/node';
+import { isStandard } from './coin.ts';
+import type { Load } from './load.ts';
+import { toTransactionMessage } from './messages.ts';
+import type { Payment } from './payment.ts';
+
+export interface MempoolContent {
+  ids: string[];
+  /** Addresses that they spend from or pay to. */
+  addresses: string[];
+}
+
+const PAYMENTS = 12;
+const LEAST_SOMPI = 200_000_000n;
+
+export async function fillMempool(node: NodeClient, load: Load): Promise<MempoolContent> {
+  const { traffic, wallet, random } = load;
+  const payments: Payment[] = [];
+  while (payments.length < PAYMENTS) {
+    const coin = wallet.take();
+    if (coin === undefined) throw new Error('the load has no coin left');
+    if (isStandard(coin) && coin.output.amount > LEAST_SOMPI) {
+      payments.push(traffic.standard(coin, random.bytes(random.pick([0, 0, 40]))));
+    }
+  }
+  const children = payments.slice(0, 3).flatMap(({ makes }) => makes.slice(0, 1).map((coin) => traffic.standard(coin)));
+  const orphans = [traffic.stranger(), traffic.stranger()];
+  for (const { transaction } of [...payments, ...children]) {
+    await node.call('submitTransaction', { transaction: toTransactionMessage(transaction), allowOrphan: false });
+  }
+  for (const { transaction } of orphans) {
+    await node.call('submitTransaction', { transaction: toTransactionMessage(transaction), allowOrphan: true });
+  }
+  const all = [...payments, ...children, ...orphans];
+  const coins = all.flatMap(({ plan, makes }) => [...plan.coins, ...makes]);
+  const addresses = coins.flatMap(({ owner }) => scriptToAddress(owner.scriptPublicKey, 'kaspasim') ?? []);
+  return { ids: all.map(({ id }) => toHex(id)), addresses: [...new Set(addresses)] };
+}

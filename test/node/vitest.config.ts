@@ -1,0 +1,12 @@
+/** `npm run test:node`: what needs a real node, one file after another, with time for it. */
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['test/node/**/*.test.ts'],
+    fileParallelism: false,
+    globalSetup: ['packages/database/src/testing/global-setup.ts', 'test/node/say-if-skipped.ts'],
+    testTimeout: 900_000,
+    hookTimeout: 900_000,
+  },
+});
