@@ -1,4 +1,7 @@
-/** A simulated node: what a Kaspa node answers over a DAG in memory (`dag`), and its gRPC (`rpc`). */
+/**
+ * A simulated node: what a Kaspa node answers over a DAG in memory (`dag`), its gRPC (`rpc`), and a network that makes such a DAG
+ * (`simulation`).
+ */
 export { acceptedBy } from './dag/answers/chain.ts';
 export { sinkAnticone } from './dag/answers/get-blocks.ts';
 export {
@@ -25,3 +28,4 @@ export {
 export type { Fault, FaultPlan } from './rpc/faults.ts';
 export { readHeader, readTransaction } from './rpc/from-messages.ts';
 export { NodeServer, type NodeServerOptions } from './rpc/server.ts';
+export * from './simulation/index.ts';
