@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { ApiClient } from './api-client.ts';
 import { paste } from './paste.ts';
-import { freePort, Started } from './started.ts';
+import { freePort, ROOT, Started } from './started.ts';
 import { askTwelveEndpoints } from './twelve-endpoints.ts';
 
 const status = z.object({
@@ -77,6 +77,12 @@ describe('the first start, from nothing', () => {
     const line = started.lines.find((line) => line.endsWith('npx kasgres sql'));
     const printed = await paste(`echo 'select count(*) > 3000 as enough from blocks;' | ${line}`, env);
     expect(printed).toMatch(/enough[\s\S]*(t|true)\b/);
+  });
+
+  test('opens SQL where psql is not installed', async () => {
+    const node = `PATH=${join(ROOT, 'node_modules/.bin')} node packages/cli/bin/kasgres.js sql`;
+    expect(await paste(`echo 'select 1 as one; select 2 as two;' | ${node}`, env)).toMatch(/one\n-+\n +1\n[\s\S]*two/);
+    expect(await paste(`${node} -c 'select network from meta'`, env)).toMatch(/network\n-+\nsimnet\n\(1 row\)/);
   });
 
   test('refuses to write in SQL', async () => {
