@@ -1,9 +1,9 @@
 /**
- * Whether a block is whole. A node that prunes or syncs can answer with the header alone or with transactions left out; such
- * a block never lands (invariant 10). What binds a body to its name: the header hashes to the block's hash, and the
- * transactions' hashes give the header's merkle root.
+ * Whether a block is whole, and what it says of itself is true. A node that prunes or syncs can answer with the header alone or
+ * with transactions left out; such a block never lands (invariant 10). What binds everything to the block's name: the header
+ * hashes to it, the transactions' hashes give the header's merkle root, and each transaction hashes to its id and hash.
  */
-import { headerHash, merkleRoot } from '@kasgres/kaspa';
+import { headerHash, merkleRoot, toHex, transactionHash, transactionId } from '@kasgres/kaspa';
 import type { RpcBlock } from '@kasgres/node';
 
 /** @returns what is wrong, to be read after the block's name; undefined when the block is whole */
@@ -13,6 +13,12 @@ export function findFault(block: RpcBlock): string | undefined {
   if (!sameBytes(headerHash(block.header), block.hash)) return 'has a header that does not hash to its name';
   const root = merkleRoot(block.transactions.map((transaction) => transaction.hash));
   if (!sameBytes(root, block.header.hashMerkleRoot)) return 'has transactions that do not give its merkle root';
+  for (const transaction of block.transactions) {
+    const isTrue =
+      sameBytes(transactionHash(transaction), transaction.hash) &&
+      sameBytes(transactionId(transaction), transaction.transactionId);
+    if (!isTrue) return `has a transaction that does not hash to its name, ${toHex(transaction.transactionId)}`;
+  }
   return undefined;
 }
 
