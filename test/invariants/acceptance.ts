@@ -1,7 +1,10 @@
 /** Invariant 3: for every chain block, the accepted transactions stored equal the node's list, in order. */
-import type { Pool } from 'pg';
+import type { Connection } from '@kasgres/database';
 import { toHex, type Hash } from '@kasgres/kaspa';
 import type { NodeClient } from '@kasgres/node';
+
+/** A pool, or a connection with a transaction. */
+type Queryable = Pick<Connection['pool'], 'query'>;
 
 /** What the check asks of the node: a real one, a simulated one or a recording. */
 export type ChainSource = Pick<NodeClient, 'getVirtualChainFromBlock'>;
@@ -30,9 +33,9 @@ const SELECT_MARKED_OTHERWISE = `
   where listed.block_id is distinct from t.accepting_block_id`;
 
 /** What is wrong, one sentence each; empty when the invariant holds. The chain must be at rest meanwhile. */
-export async function checkInvariant3(pool: Pool, node: ChainSource): Promise<string[]> {
+export async function checkInvariant3(db: Queryable, node: ChainSource): Promise<string[]> {
   const wrong: string[] = [];
-  const stored = await storedChain(pool);
+  const stored = await storedChain(db);
   const [first] = stored;
   if (first === undefined) return ['no chain block is stored'];
   const known = await nodeChain(node, first.hash);
@@ -47,17 +50,17 @@ export async function checkInvariant3(pool: Pool, node: ChainSource): Promise<st
       wrong.push(`chain block ${toHex(hash)} accepts other transactions, or in another order, than the node says`);
     }
   }
-  const { rows } = await pool.query<{ transaction_id: string }>(SELECT_MARKED_OTHERWISE);
+  const { rows } = await db.query<{ transaction_id: string }>(SELECT_MARKED_OTHERWISE);
   return [
     ...wrong,
     ...rows.map((row) => `transaction ${row.transaction_id} is not marked with the block that accepts it`),
   ];
 }
 
-async function storedChain(pool: Pool): Promise<ChainRow[]> {
+async function storedChain(db: Queryable): Promise<ChainRow[]> {
   const chain: ChainRow[] = [];
   for (;;) {
-    const { rows } = await pool.query<ChainRow>(SELECT_CHAIN, [chain.at(-1)?.index ?? -1n]);
+    const { rows } = await db.query<ChainRow>(SELECT_CHAIN, [chain.at(-1)?.index ?? -1n]);
     if (rows.length === 0) return chain;
     chain.push(...rows);
   }

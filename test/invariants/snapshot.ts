@@ -4,7 +4,7 @@
  * blocks and transactions that the chain does not merge, which must be marked as such. For what reads it, a coin of a
  * transaction that was never accepted does not exist.
  */
-import type { Pool } from 'pg';
+import type { Connection } from '@kasgres/database';
 
 /** Rows as JSON arrays, by the name of the section. */
 export type Snapshot = Map<string, string[]>;
@@ -121,10 +121,10 @@ const SECTIONS: Record<string, string> = {
     from balances b left join scripts s on s.id = b.script_id where b.balance <> 0`,
 };
 
-export async function takeSnapshot(pool: Pool): Promise<Snapshot> {
+export async function takeSnapshot(db: Pick<Connection['pool'], 'query'>): Promise<Snapshot> {
   const snapshot: Snapshot = new Map();
   for (const [section, sql] of Object.entries(SECTIONS)) {
-    const { rows } = await pool.query<{ json_build_array: string }>(
+    const { rows } = await db.query<{ json_build_array: string }>(
       `with ${VISIBLE} select json_build_array::text from (${sql}) section`,
     );
     snapshot.set(section, rows.map((row) => row.json_build_array).sort());

@@ -1,0 +1,137 @@
+/**
+ * The checks themselves: whatever is changed by hand in a good database, the one that is to find it does. Each change is taken back, so that
+ * one database serves all.
+ */
+import { createTestDatabase, type TestDatabase } from '@kasgres/database';
+import { NodeClient } from '@kasgres/node';
+import type { PoolClient } from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { untilAtRest } from '../node/at-rest.ts';
+import { startIndexing, World } from '../simulation/world.ts';
+import { checkInvariant3 } from './acceptance.ts';
+import { checkInvariant4 } from './balances.ts';
+import { checkInvariant7 } from './completeness.ts';
+import { checkInvariant8 } from './hashes.ts';
+import { differencesOf, type Snapshot, takeSnapshot } from './snapshot.ts';
+
+const ROUNDS = 250;
+
+let world: World;
+let node: NodeClient;
+let database: TestDatabase;
+let client: PoolClient;
+let good: Snapshot;
+
+beforeAll(async () => {
+  world = await World.start('tampering');
+  world.mine(ROUNDS);
+  node = new NodeClient({ url: world.server.url });
+  database = await createTestDatabase();
+  const indexer = startIndexing(world, database.url);
+  await Promise.race([untilAtRest(database.pool, node), indexer.ended]);
+  await indexer.stop();
+  good = await takeSnapshot(database.pool);
+  client = await database.pool.connect();
+});
+
+afterAll(async () => {
+  client?.release();
+  await database?.drop();
+  await node?.close();
+  world?.stop();
+});
+
+beforeEach(() => client.query('begin'));
+afterEach(() => client.query('rollback'));
+
+/** The checks, each with changes that are its own to find. */
+const changes = {
+  'invariant 3': {
+    check: () => checkInvariant3(client, node),
+    statements: [
+      `update chain_blocks set accepted_transactions = array(select unnest(accepted_transactions) order by 1 desc)
+       where index = (select max(index) from chain_blocks where cardinality(accepted_transactions) > 1)`,
+      `update chain_blocks set accepted_transactions = accepted_transactions[2:] where index = 100`,
+      `update transactions set accepting_block_id = null where id = (select max(id) from transactions where accepting_block_id is not null)`,
+      `delete from chain_blocks where index = (select max(index) from chain_blocks)`,
+    ],
+  },
+  'invariant 4': {
+    check: () => checkInvariant4(client),
+    statements: [
+      `update balances set balance = balance + 1 where script_id = (select max(script_id) from balances)`,
+      `delete from balances where script_id = (select script_id from balances where balance > 0 limit 1)`,
+      `delete from utxos where (transaction_id, index) = (select transaction_id, index from utxos limit 1)`,
+      `update utxos set block_daa_score = block_daa_score + 1 where transaction_id = (select max(transaction_id) from utxos)`,
+      `update utxos set is_coinbase = not is_coinbase where transaction_id = (select max(transaction_id) from utxos)`,
+      `update address_transactions set amount_received = amount_received + 1
+       where (script_id, transaction_id) = (select script_id, transaction_id from address_transactions limit 1)`,
+      `update checkpoint set circulating_sompi = circulating_sompi + 1`,
+    ],
+  },
+  'invariant 7': {
+    check: () => checkInvariant7(client),
+    statements: [
+      `delete from block_transactions where block_id = (select max(block_id) from block_transactions where index = 2) and index = 1`,
+      `delete from block_parents where block_id = (select max(block_id) from block_parents where index = 1) and index = 1`,
+      `delete from blocks where id = (select max(id) from blocks where merging_block_id is not null and not is_chain_block)`,
+      `update blocks set is_blue = not is_blue where id = (select max(id) from blocks where is_blue is not null)`,
+      `update blocks set merging_block_id = null where id = (select max(id) from blocks where merging_block_id is not null)`,
+      `update blocks set is_chain_block = false where id = (select max(block_id) from chain_blocks)`,
+      `delete from chain_blocks where index = 100`,
+      `update block_transactions set body = 9 where block_id = (select max(block_id) from block_transactions where index = 1) and index = 1`,
+      `update transaction_inputs set amount = amount + 1 where transaction_id = (select max(transaction_id) from transaction_inputs where amount is not null)`,
+      `update transactions set fee = fee + 1 where id = (select max(id) from transactions where fee > 0)`,
+    ],
+  },
+  'invariant 8': {
+    check: () => checkInvariant8(client),
+    statements: [
+      `update blocks set nonce = nonce + 1 where id = 100`,
+      `update blocks set parents_by_level = '' where id = (select max(id) from blocks where parents_by_level <> '')`,
+      `update block_parents set index = -index where block_id = (select max(block_id) from block_parents where index = 1)`,
+      `update block_transactions set index = -index where block_id = (select max(block_id) from block_transactions where index = 2)`,
+      `update transactions set payload = payload || '\\x00' where id = (select max(id) from transactions)`,
+      `update transactions set compute_mass = compute_mass + 1 where id = (select max(id) from transactions)`,
+      `update transactions set storage_mass = storage_mass + 1 where id = (select max(id) from transactions where subnetwork_id = 0)`,
+      `update transaction_inputs set signature_script = '' where transaction_id = (select max(transaction_id) from transaction_inputs where signature_script <> '')`,
+      `update transaction_outputs set amount = amount + 1 where transaction_id = (select max(transaction_id) from transaction_outputs)`,
+      `update transaction_body_inputs set signature_script = '' where signature_script <> ''`,
+    ],
+  },
+  'invariant 5': {
+    check: async () => differencesOf(good, await takeSnapshot(client)),
+    statements: [
+      `update checkpoint set circulating_sompi = circulating_sompi + 1`,
+      `drop index blocks_hash`,
+      `update blocks set nonce = nonce + 1 where id = 100`,
+      `update blocks set merging_block_id = null where id = (select max(id) from blocks where merging_block_id is not null)`,
+      `update blocks set merge_set_blues = merge_set_blues[2:] where id = 100`,
+      `update chain_blocks set accepted_transactions = accepted_transactions[2:] where index = 100`,
+      `delete from block_transactions where block_id = (select max(block_id) from block_transactions where index = 1) and index = 1`,
+      `update transactions set fee = fee + 1 where id = (select max(id) from transactions where accepting_block_id is not null)`,
+      `update transactions set accepted_body = null where id = (select max(id) from transactions where accepting_block_id is not null)`,
+      `update transaction_inputs set signature_script = '' where transaction_id = (select max(transaction_id) from transaction_inputs where signature_script <> '')`,
+      `update transaction_inputs set amount = amount + 1 where transaction_id = (select max(transaction_id) from utxos join transaction_inputs using (transaction_id))`,
+      `update transaction_outputs set amount = amount + 1 where transaction_id = (select max(transaction_id) from utxos)`,
+      `update scripts set address = null where id = (select max(script_id) from balances where balance > 0)`,
+      `update address_transactions set amount_sent = amount_sent + 1 where transaction_id = (select max(transaction_id) from utxos)`,
+      `delete from utxos where (transaction_id, index) = (select transaction_id, index from utxos limit 1)`,
+      `update balances set balance = balance + 1 where script_id = (select max(script_id) from balances)`,
+    ],
+  },
+} satisfies Record<string, { check: () => Promise<string[]>; statements: string[] }>;
+
+for (const [name, { check, statements }] of Object.entries(changes)) {
+  describe(name, () => {
+    test('holds', async () => {
+      expect(await check()).toEqual([]);
+    });
+
+    test.each(statements)('is broken by: %s', async (statement) => {
+      const { rowCount, command } = await client.query(statement);
+      expect(command === 'DROP' || (rowCount ?? 0) > 0).toBe(true);
+      expect(await check()).not.toEqual([]);
+    });
+  });
+}
