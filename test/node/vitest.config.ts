@@ -5,6 +5,8 @@ export default defineConfig({
   test: {
     include: ['test/node/**/*.test.ts'],
     fileParallelism: false,
+    // A line as soon as a test ends: some take minutes.
+    reporters: ['verbose'],
     globalSetup: ['packages/database/src/testing/global-setup.ts', 'test/node/say-if-skipped.ts'],
     testTimeout: 900_000,
     hookTimeout: 900_000,

@@ -4,16 +4,25 @@ export function firstDifference(node: unknown, api: unknown, path = ''): string 
   if (!isTree(node) || !isTree(api) || Array.isArray(node) !== Array.isArray(api)) {
     return `${path === '' ? 'the answer' : path}: node ${show(node)}, API ${show(api)}`;
   }
-  const keys = new Set([...Object.keys(node), ...Object.keys(api)]);
-  for (const key of keys) {
+  for (const key of keysOf(node, api)) {
+    // Most values are equal texts: no path is made for those.
+    if (Object.is(node[key], api[key])) continue;
     const found = firstDifference(node[key], api[key], path === '' ? key : `${path}.${key}`);
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
-function isTree(value: unknown): value is Record<string, unknown> {
+type Tree = Record<string, unknown>;
+
+function isTree(value: unknown): value is Tree {
   return typeof value === 'object' && value !== null;
+}
+
+function keysOf(node: Tree, api: Tree): string[] {
+  const keys = Object.keys(node);
+  const isSame = Object.keys(api).length === keys.length && keys.every((key) => key in api);
+  return isSame ? keys : [...new Set([...keys, ...Object.keys(api)])];
 }
 
 const SHOWN = 200;
