@@ -2,7 +2,7 @@
  * `npm ci && npm start` from nothing, as README.md promises it: what it prints can be pasted, all twelve endpoints answer,
  * Ctrl-C leaves no process, and the next start goes on from the same chain with the same key, also after a crash.
  */
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -39,6 +39,14 @@ function keyIn(output: string): string {
 
 function apiOf(started: Started): ApiClient {
   return new ApiClient(`http://127.0.0.1:${env.PORT}`, keyIn(started.output));
+}
+
+/** Of the sink, 0 while the API has none to tell, because the database is away. */
+async function findBlueScore(): Promise<number> {
+  const now = await apiOf(started)
+    .get('/v1/status', status)
+    .catch(() => undefined);
+  return now?.sinkBlueScore ?? 0;
 }
 
 describe('the first start, from nothing', () => {
@@ -132,12 +140,14 @@ describe('the first start, from nothing', () => {
 });
 
 describe('further starts on the same data', () => {
-  let key: string;
+  let key: string | undefined;
   let firstBlock: string;
   let blueScore: number;
 
   beforeAll(() => {
-    key = readFileSync(join(dataDir, 'demo-key'), 'utf8').trim();
+    // Not there when these tests run alone: then the first start here makes it.
+    const file = join(dataDir, 'demo-key');
+    if (existsSync(file)) key = readFileSync(file, 'utf8').trim();
   });
 
   afterEach(() => started.end());
@@ -146,21 +156,32 @@ describe('further starts on the same data', () => {
   async function startAgain(more: Record<string, string> = {}): Promise<void> {
     started = new Started({ env: { ...env, ...more } });
     await started.ready();
-    expect(keyIn(started.output)).toBe(key);
+    expect(keyIn(started.output)).toBe((key ??= keyIn(started.output)));
     const now = await apiOf(started).get('/v1/status', status);
     expect(now.firstBlock).toBe((firstBlock ??= now.firstBlock));
-    expect(now.sinkBlueScore).toBeGreaterThanOrEqual((blueScore ??= 3_000));
+    expect(now.sinkBlueScore).toBeGreaterThanOrEqual((blueScore ??= 2_900));
     blueScore = now.sinkBlueScore;
   }
 
-  test('go on from the same chain with the same key; a program that is killed is started again', async () => {
+  /** Waits until the API shows a later sink than before. */
+  async function hasGrown(): Promise<void> {
+    const before = blueScore;
+    await expect.poll(findBlueScore, { timeout: 60_000, interval: 200 }).toBeGreaterThan(before);
+    blueScore = await findBlueScore();
+  }
+
+  test('go on from the same chain with the same key; what is killed is started again', async () => {
     await startAgain();
     process.kill(started.processId('indexer/src/main.ts'), 'SIGKILL');
     await started.line(/^indexer ended \(SIGKILL\); starting it again/);
-    const before = (await apiOf(started).get('/v1/status', status)).sinkBlueScore;
-    await expect
-      .poll(async () => (await apiOf(started).get('/v1/status', status)).sinkBlueScore, { timeout: 30_000 })
-      .toBeGreaterThan(before);
+    await hasGrown();
+
+    process.kill(
+      Number(readFileSync(join(dataDir, 'postgres/cluster/data/postmaster.pid'), 'utf8').split('\n')[0]),
+      'SIGKILL',
+    );
+    await started.line(/^postgres ended \(.*\); starting it again/);
+    await hasGrown();
   });
 
   test('kill -9 of the start itself leaves no process, and the next start goes on', async () => {
