@@ -1,48 +1,136 @@
-/** Invariant 9: every response comes from one state of the chain, also while the indexer writes and reorganises. */
+/** Invariant 9: one response comes from one state of the chain, while the chain moves; and what the entity tag makes of that. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { HttpAnswer } from './http-client.ts';
 import { openStage, type Stage } from './stage.ts';
 
 let stage: Stage;
+let genesis: string;
+
 beforeAll(async () => {
-  stage = await openStage({ rounds: 120 });
+  stage = await openStage({ rounds: 100 });
+  genesis = (await stage.node.call('getBlockDagInfo', {})).pruningPointHash;
 });
 afterAll(() => stage.close());
 
-interface Chain {
-  addedChainBlockHashes: string[];
-  acceptedTransactionIds: { acceptingBlockHash: string; acceptedTransactionIds: string[] }[];
+const CHAIN = '/v1/rpc/getVirtualChainFromBlock';
+const BLOCKS = '/v1/rpc/getBlocks';
+const sinkOf = ({ headers }: HttpAnswer) => headers.get('x-kasgres-sink');
+
+test('invariant 9: every answer agrees with the sink that it names, through growth and reorgs', async () => {
+  const sinks = new Set<string | null>();
+  while (sinks.size < 10) {
+    // The indexer applies what is mined here while the requests below are answered.
+    stage.world.mine(4);
+    const chain = await stage.api.request(CHAIN, { body: { startHash: genesis, includeAcceptedTransactionIds: true } });
+    sinks.add(sinkOf(chain));
+    const added = chain.json['addedChainBlockHashes'] as string[];
+    const groups = chain.json['acceptedTransactionIds'] as AcceptedIds[];
+    expect(added.at(-1)).toBe(sinkOf(chain));
+    expect(groups.map((group) => group.acceptingBlockHash)).toEqual(added);
+
+    const page = await stage.api.request(BLOCKS, { body: { lowHash: added.at(-20), includeBlocks: true } });
+    const blocks = page.json['blocks'] as { verboseData: BlockLink }[];
+    expectOneChain(
+      blocks.map((block) => block.verboseData),
+      sinkOf(page),
+    );
+  }
+  await stage.atRest();
+});
+
+interface AcceptedIds {
+  acceptingBlockHash: string;
+  acceptedTransactionIds: string[];
 }
 
-test('what a response says agrees with the sink that it names', async () => {
-  const { world, api, node } = stage;
-  const { sink: start } = await node.call('getSink', {});
-  const sinks = new Set<string>();
-  for (let round = 0; round < 80; round += 1) {
-    world.mine(2);
-    const [chain, blocks] = await Promise.all([
-      api.request('/v1/rpc/getVirtualChainFromBlock', {
-        body: { startHash: start, includeAcceptedTransactionIds: true },
-      }),
-      api.request('/v1/rpc/getBlocks', { body: { lowHash: start, includeBlocks: false, includeTransactions: false } }),
-    ]);
-    const sink = chain.headers.get('x-kasgres-sink') ?? '';
-    const { addedChainBlockHashes: added, acceptedTransactionIds: accepted } = chain.json as unknown as Chain;
-    expect(added.at(-1) ?? start).toBe(sink);
-    expect(accepted.map(({ acceptingBlockHash }) => acceptingBlockHash)).toEqual(added);
-    expect((blocks.json as { blockHashes: string[] }).blockHashes).toContain(blocks.headers.get('x-kasgres-sink'));
-    sinks.add(sink);
+interface BlockLink {
+  hash: string;
+  isChainBlock: boolean;
+  selectedParentHash: string;
+}
 
-    const latest = accepted.at(-1);
-    if (latest === undefined) continue;
-    const asked = await api.request('/v1/transactions/acceptance', {
-      body: { transactionIds: latest.acceptedTransactionIds.slice(0, 500) },
+/** Those that call themselves chain blocks are one chain, by their selected parents, and end in the sink. */
+function expectOneChain(blocks: readonly BlockLink[], sink: string | null): void {
+  const chain = blocks.filter((block) => block.isChainBlock);
+  const hashes = new Set(chain.map((block) => block.hash));
+  expect(hashes).toContain(sink);
+  expect(chain.filter((block) => !hashes.has(block.selectedParentHash))).toHaveLength(1);
+}
+
+test('from every block beside the chain: removed leads down to the chain, added up to the sink, as the node says', async () => {
+  const beside = await stage.database.kysely
+    .selectFrom('blocks')
+    .select('hash')
+    .where('is_chain_block', '=', false)
+    .execute();
+  expect(beside.length).toBeGreaterThan(20);
+  for (const { hash } of beside) {
+    const startHash = hash.toString('hex');
+    const request = { startHash, includeAcceptedTransactionIds: true };
+    const expected = await stage.node.call('getVirtualChainFromBlock', request);
+    const { json } = await stage.api.request(CHAIN, { body: request });
+    expect(json).toEqual({
+      removedChainBlockHashes: expected.removedChainBlockHashes,
+      addedChainBlockHashes: expected.addedChainBlockHashes,
+      acceptedTransactionIds: expected.acceptedTransactionIds.map(({ acceptingBlockHash, acceptedTransactionIds }) => ({
+        acceptingBlockHash,
+        acceptedTransactionIds,
+      })),
     });
-    const confirmations = (
-      asked.json as { transactions: { confirmations: number; acceptingBlockHash: string | null }[] }
-    ).transactions;
-    // One sink: whatever has the same accepting block has the same confirmations.
-    const byBlock = new Map(confirmations.map((entry) => [entry.acceptingBlockHash, entry.confirmations]));
-    for (const entry of confirmations) expect(entry.confirmations).toBe(byBlock.get(entry.acceptingBlockHash));
   }
-  expect(sinks.size).toBeGreaterThan(20);
+});
+
+test('a client that has the answer of this sink gets a 304 without a body, until the sink moves', async () => {
+  await stage.atRest();
+  const path = '/v1/rpc/getCoinSupply';
+  const first = await stage.api.request(path);
+  const etag = first.headers.get('etag') ?? '';
+  expect(etag).toMatch(/^W\/"[\w-]+"$/);
+  for (const list of [etag, `"other", ${etag}`, etag.replace('W/', ''), '*']) {
+    const again = await stage.api.request(path, { headers: { 'if-none-match': list } });
+    expect({ status: again.status, text: again.text }).toEqual({ status: 304, text: '' });
+    expect(again.headers.get('etag')).toBe(etag);
+  }
+  expect((await stage.api.request(path, { headers: { 'if-none-match': '"other"' } })).status).toBe(200);
+
+  stage.world.mine(3);
+  await stage.atRest();
+  const moved = await stage.api.request(path, { headers: { 'if-none-match': etag } });
+  expect(moved.status).toBe(200);
+  expect(moved.headers.get('etag')).not.toBe(etag);
+  expect(sinkOf(moved)).not.toBe(sinkOf(first));
+});
+
+const askBlocks = (body: object, etag = '') => stage.api.request(BLOCKS, { body, headers: { 'if-none-match': etag } });
+
+test('another body is another answer', async () => {
+  const etag = (await askBlocks({})).headers.get('etag') ?? '';
+  expect((await askBlocks({}, etag)).status).toBe(304);
+  expect((await askBlocks({ includeBlocks: true }, etag)).status).toBe(200);
+});
+
+test('an error has no entity tag', async () => {
+  const { status, headers } = await stage.api.request(BLOCKS, { body: { lowHash: 'ab'.repeat(32) } });
+  expect(status).toBe(404);
+  expect(headers.get('etag')).toBeNull();
+});
+
+test('the entity tag of a tag changes with the tag, not only with the sink', async () => {
+  const script = await stage.database.kysely
+    .selectFrom('scripts')
+    .select('address')
+    .where('address', 'is not', null)
+    .limit(1)
+    .executeTakeFirstOrThrow();
+  const address = script.address as string;
+  const path = `/v1/addresses/${address}/tag`;
+  await stage.database.kysely.insertInto('tags').values({ address, name: 'Pool' }).execute();
+  const etag = (await stage.api.request(path)).headers.get('etag') ?? '';
+  expect((await stage.api.request(path, { headers: { 'if-none-match': etag } })).status).toBe(304);
+  await stage.database.kysely.updateTable('tags').set({ name: 'Another pool' }).execute();
+  const changed = await stage.api.request(path, { headers: { 'if-none-match': etag } });
+  expect({ status: changed.status, json: changed.json }).toMatchObject({
+    status: 200,
+    json: { tag: { name: 'Another pool' } },
+  });
 });

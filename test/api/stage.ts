@@ -5,7 +5,7 @@
 import { createKey, createTestDatabase, type TestDatabase } from '@kasgres/database';
 import { NodeClient } from '@kasgres/node';
 import { untilAtRest } from '../node/at-rest.ts';
-import { type Program, startApi } from '../node/programs.ts';
+import { type Program, type ProgramEnv, startApi } from '../node/programs.ts';
 import { type RunningIndexer, startIndexing, World } from '../simulation/world.ts';
 import { HttpClient } from './http-client.ts';
 
@@ -24,11 +24,11 @@ export interface Stage {
 
 export interface StageOptions {
   rounds: number;
-  /** Where the API finds the database; the test database by default. */
-  databaseUrl?: (url: string) => string;
+  /** Puts something between the API and what it asks. */
+  between?: (direct: ProgramEnv) => ProgramEnv | Promise<ProgramEnv>;
 }
 
-export async function openStage({ rounds, databaseUrl = (url) => url }: StageOptions): Promise<Stage> {
+export async function openStage({ rounds, between = (direct) => direct }: StageOptions): Promise<Stage> {
   const world = await World.start('api');
   world.mine(rounds);
   const database = await createTestDatabase();
@@ -37,7 +37,8 @@ export async function openStage({ rounds, databaseUrl = (url) => url }: StageOpt
   const atRest = () => Promise.race([untilAtRest(database.pool, node), indexer.ended]);
   await atRest();
   const { key } = await createKey(database.kysely, { name: 'test' });
-  const { program, url } = await startApi({ nodeUrl: world.server.url, databaseUrl: databaseUrl(database.url) });
+  const direct = { nodeUrl: world.server.url, databaseUrl: database.url };
+  const { program, url } = await startApi(await between(direct));
   return {
     world,
     node,

@@ -36,7 +36,7 @@ export async function startApi(
   isUp = (status: Response): boolean => status.ok,
 ): Promise<{ program: Program; url: string }> {
   const port = await freePort();
-  const program = startProgram('../../packages/api/src/main.ts', env, { PORT: String(port) });
+  const program = startApiProgram(env, port);
   const url = `http://127.0.0.1:${port}`;
   const giveUpAt = Date.now() + START_DEADLINE_MS;
   while (!(await answers(`${url}/v1/status`, isUp))) {
@@ -44,6 +44,11 @@ export async function startApi(
     await sleep(50);
   }
   return { program, url };
+}
+
+/** The process alone: it may end before it answers. */
+export function startApiProgram(env: ProgramEnv, port = 0): Program {
+  return startProgram('../../packages/api/src/main.ts', env, { PORT: String(port) });
 }
 
 function startProgram(path: string, { nodeUrl, databaseUrl }: ProgramEnv, more: Record<string, string>): Program {

@@ -22,6 +22,8 @@ import { createServices } from './services.ts';
 
 /** A query that takes longer is given up: no request hangs. */
 const STATEMENT_TIMEOUT_MS = 10_000;
+/** For a database that does not even say so. */
+const QUERY_TIMEOUT_MS = 12_000;
 const CONNECT_TIMEOUT_MS = 3000;
 const NODE_DEADLINE_MS = 5000;
 
@@ -36,8 +38,9 @@ await runProgram('api', async ({ signal, shutdown, useLogger }) => {
       max,
       applicationName: 'kasgres api',
       statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+      queryTimeoutMs: QUERY_TIMEOUT_MS,
       connectTimeoutMs: CONNECT_TIMEOUT_MS,
-      onIdleError: (error) => logger.warn({ err: error }, 'lost a database connection'),
+      onIdleError: (error) => logger.warn({ reason: error.message }, 'lost a database connection'),
     });
     shutdown.add('database', connection.close);
     return connection;

@@ -46,8 +46,17 @@ export async function createServer({ services, logger, metrics }: ServerOptions)
     observe(metrics, request, reply);
     logAccess(request, reply);
   });
+  closeConnectionsAtTheEnd(app);
   await app.register(api, services);
   return app;
+}
+
+/** Closing waits for every connection; one that is answering when the end comes is idle, and can be closed, only afterwards. */
+function closeConnectionsAtTheEnd(app: FastifyInstance): void {
+  app.addHook('preClose', async () => {
+    const timer = setInterval(() => app.server.closeIdleConnections(), 50);
+    app.server.once('close', () => clearInterval(timer));
+  });
 }
 
 function observe(metrics: ApiMetrics, request: FastifyRequest, reply: FastifyReply): void {

@@ -38,7 +38,7 @@ export function createServices({ database, readDatabase, node, logger }: Service
     keys: new KeyCache((keyHash) => findKey(database, keyHash)),
     usage: new UsageMeter(
       (usage) => addUsage(database, usage),
-      (error) => logger.warn({ err: error }, 'could not write usage, kept for later'),
+      (error) => logger.warn({ reason: String(error) }, 'could not write usage, kept it for later'),
     ),
   };
 }

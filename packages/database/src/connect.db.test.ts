@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connect } from './connect.ts';
+import { isDatabaseUnavailable } from './errors.ts';
 import { createTestDatabase, type TestDatabase } from './testing/test-database.ts';
 
 let database: TestDatabase;
@@ -48,5 +49,26 @@ test('settings hold for the sessions of the pool', async () => {
       application_name: 'a name',
     },
   ]);
+  await close();
+});
+
+test('a connection that breaks while it is in use fails its query alone, and is replaced', async () => {
+  const { pool, kysely, close } = connect({ url: database.url, max: 1, applicationName: 'breaks' });
+  const sleeping = sql`select pg_sleep(30)`.execute(kysely);
+  const failed = expect(sleeping).rejects.toSatisfy(isDatabaseUnavailable);
+  await expect
+    .poll(async () => (await database.pool.query(TERMINATE, ['breaks'])).rowCount, { timeout: 10_000 })
+    .toBe(1);
+  await failed;
+  await expect.poll(() => pool.query('select 1').then(({ rowCount }) => rowCount)).toBe(1);
+  await close();
+});
+
+const TERMINATE = `select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1 and state = 'active'`;
+
+test('a connection that falls silent fails its query, and is replaced', async () => {
+  const { pool, close } = connect({ url: database.url, max: 1, applicationName: 'silent', queryTimeoutMs: 300 });
+  await expect(pool.query('select pg_sleep(30)')).rejects.toSatisfy(isDatabaseUnavailable);
+  expect((await pool.query<{ one: number }>('select 1 as one')).rows).toEqual([{ one: 1 }]);
   await close();
 });

@@ -2,8 +2,9 @@
  * One pool of connections, and Kysely on top of it for reads. How values come back is set for this pool alone, so that no
  * other user of `pg` in the process is surprised: 64-bit integers as bigint, numeric as its decimal text, dates as text.
  */
+import type { Socket } from 'node:net';
 import { Kysely, PostgresDialect } from 'kysely';
-import { Pool, types } from 'pg';
+import { Pool, type PoolClient, types } from 'pg';
 import type { DB } from './generated/database.ts';
 
 export type Database = DB;
@@ -49,12 +50,24 @@ export function connect(options: ConnectOptions): Connection {
     // Our queries are short, and compiling one takes Postgres longer than running it.
     options: encodeSettings({ jit: 'off', ...options.settings }),
     ...(options.statementTimeoutMs === undefined ? {} : { statement_timeout: options.statementTimeoutMs }),
-    ...(options.queryTimeoutMs === undefined ? {} : { query_timeout: options.queryTimeoutMs }),
   });
-  // Without a listener an idle connection that breaks would end the process.
+  // Without a listener a connection that breaks would end the process: an idle one tells the pool, one in use only itself.
   pool.on('error', (error) => options.onIdleError?.(error));
+  pool.on('connect', (client) => {
+    client.on('error', () => {});
+    if (options.queryTimeoutMs !== undefined) limitSilence(client, options.queryTimeoutMs);
+  });
   const kysely = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
   return { pool, kysely, close: async () => await kysely.destroy() };
+}
+
+/**
+ * Cuts a connection on which nothing has come for so long: its query fails, and the pool drops it. The `query_timeout` of pg
+ * would leave it in the pool, for the next query to wait on.
+ */
+function limitSilence(client: PoolClient, limitMs: number): void {
+  const { stream } = (client as PoolClient & { connection: { stream: Socket } }).connection;
+  stream.setTimeout(limitMs, () => stream.destroy());
 }
 
 /** As the server splits its start-up `options`: at blanks, unless a backslash stands before them. */

@@ -16,7 +16,7 @@ export function useErrorEnvelope(app: FastifyInstance): void {
   app.setErrorHandler(async (error: unknown, request, reply) => {
     const known = toHttpError(error) ?? fromFastify(error);
     if (known === undefined) request.log.error({ err: error, requestId: request.id }, 'failed to answer');
-    else if (known.statusCode === 503) request.log.warn({ err: known.cause }, known.message);
+    else if (known.statusCode === 503) request.log.warn({ reason: reasonOf(known.cause) }, known.message);
     const { statusCode, message, details, retryAfterSeconds } = known ?? internalError(request.id);
     reply.code(statusCode).removeHeader('etag');
     if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
@@ -36,3 +36,6 @@ function fromFastify(error: unknown): HttpError | undefined {
 
 const internalError = (requestId: string): HttpError =>
   new HttpError(500, `Internal server error (request ${requestId})`);
+
+/** An outage is told in a line: its errors carry whole connections along. */
+const reasonOf = (cause: unknown): string | undefined => (cause instanceof Error ? cause.message : undefined);

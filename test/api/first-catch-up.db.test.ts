@@ -1,0 +1,123 @@
+/** What the API answers while the first catch-up runs, and for what was before the index. The indexer is stopped, and its checkpoint set. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openStage, type Stage } from './stage.ts';
+
+let stage: Stage;
+let address: string;
+let genesis: string;
+
+beforeAll(async () => {
+  stage = await openStage({ rounds: 60 });
+  await stage.indexer.stop();
+  const script = await stage.database.kysely
+    .selectFrom('scripts')
+    .select('address')
+    .where('address', 'is not', null)
+    .limit(1)
+    .executeTakeFirstOrThrow();
+  address = script.address as string;
+  genesis = (await stage.node.call('getBlockDagInfo', {})).pruningPointHash;
+});
+afterAll(() => stage.close());
+
+describe('while the first catch-up runs', () => {
+  beforeAll(async () => {
+    await stage.database.kysely
+      .updateTable('checkpoint')
+      .set({ first_catch_up: true, target_blue_score: 5000n, seconds_left: 42 })
+      .execute();
+  });
+  afterAll(async () => {
+    await stage.database.kysely.updateTable('checkpoint').set({ first_catch_up: false }).execute();
+  });
+
+  test('what is complete only afterwards says how far it is, and for how long yet', async () => {
+    const above = String(10 ** 6);
+    const requests: [string, object?][] = [
+      [`/v1/rpc/getBalanceByAddress/${address}`],
+      ['/v1/rpc/getCoinSupply'],
+      ['/v1/transactions/acceptance', { transactionIds: [] }],
+      [`/v1/addresses/${address}/tag`],
+      ['/v1/rpc/getDaaScoreTimestampEstimate', { daaScores: [above] }],
+    ];
+    for (const [path, body] of requests) {
+      const { status, json, headers } = await stage.api.request(path, body && { body });
+      expect(status, path).toBe(503);
+      expect(json['message']).toMatch(/^The first catch-up is at blue score \d+ of 5000, about 42 seconds left$/);
+      expect(headers.get('retry-after')).toBe('42');
+    }
+  });
+
+  test('blocks, the chain, its times and its network are answered all the same', async () => {
+    const requests: [string, object?][] = [
+      ['/v1/rpc/getBlocks', { includeBlocks: true, includeTransactions: true }],
+      ['/v1/rpc/getVirtualChainFromBlock', { startHash: genesis, includeAcceptedTransactionIds: true }],
+      ['/v1/rpc/getDaaScoreTimestampEstimate', { daaScores: ['0', '3'] }],
+      ['/v1/rpc/getCurrentNetwork'],
+    ];
+    for (const [path, body] of requests) {
+      expect((await stage.api.request(path, body && { body })).status, path).toBe(200);
+    }
+  });
+
+  test('an address with a tag of its own has it', async () => {
+    await stage.database.kysely.insertInto('tags').values({ address, name: 'Pool' }).execute();
+    expect((await stage.api.request(`/v1/addresses/${address}/tag`)).status).toBe(200);
+  });
+
+  test('the status is not synced', async () => {
+    expect((await stage.api.request('/v1/status')).json).toMatchObject({ synced: false });
+  });
+});
+
+test('indexes that are not built yet are no synced status', async () => {
+  const status = async () => (await stage.api.request('/v1/status')).json['synced'];
+  expect(await status()).toBe(true);
+  await stage.database.kysely
+    .insertInto('deferred_indexes')
+    .values({ name: 'utxos_script_id', definition: '' })
+    .execute();
+  expect(await status()).toBe(false);
+  await stage.database.kysely.deleteFrom('deferred_indexes').execute();
+});
+
+test('a gap is told', async () => {
+  const hash = Buffer.alloc(32, 7);
+  await stage.database.kysely
+    .insertInto('gaps')
+    .values({ after_block_hash: hash, before_block_hash: hash, reason: 'pruned' })
+    .execute();
+  const hex = hash.toString('hex');
+  expect((await stage.api.request('/v1/status')).json).toMatchObject({
+    gaps: [{ afterBlock: hex, beforeBlock: hex, reason: 'pruned' }],
+  });
+});
+
+test('a start that is known but before the index is a 409 that names the first indexed block', async () => {
+  const hash = await cutOff(stage);
+  const wanted = {
+    status: 409,
+    json: { statusCode: 409, message: `The block is before what is indexed, which begins with ${genesis}` },
+  };
+  const requests: [string, object?][] = [
+    ['/v1/rpc/getVirtualChainFromBlock', { startHash: hash, includeAcceptedTransactionIds: true }],
+    ['/v1/rpc/getBlocks', { lowHash: hash }],
+    [`/v1/rpc/estimateNetworkHashesPerSecond?startHash=${hash}`],
+  ];
+  for (const [path, body] of requests) {
+    const { status, json } = await stage.api.request(path, body && { body });
+    expect({ status, json }, path).toEqual(wanted);
+  }
+});
+
+/** A block beside the chain loses its selected parent, as those have whose past is before the index. */
+async function cutOff({ database }: Stage): Promise<string> {
+  const { id, hash } = await database.kysely
+    .selectFrom('blocks')
+    .select(['id', 'hash'])
+    .where('is_chain_block', '=', false)
+    .limit(1)
+    .executeTakeFirstOrThrow();
+  await database.kysely.updateTable('blocks').set({ selected_parent_id: null }).where('id', '=', id).execute();
+  return hash.toString('hex');
+}
