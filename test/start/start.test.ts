@@ -191,6 +191,14 @@ describe('further starts on the same data', () => {
     await startAgain();
   });
 
+  test('kill -9 of all that could end Postgres leaves it alone; the next start ends it and goes on', async () => {
+    await startAgain();
+    started.killAllButPostgres();
+    const killed = started;
+    await startAgain();
+    expect(await killed.processesLeft(0)).toEqual([]);
+  });
+
   test.each(['SIGTERM', 'SIGHUP', 'SIGKILL'] as const)('%s to npm alone ends everything', async (signal) => {
     await startAgain();
     process.kill(started.npmProcessId, signal);

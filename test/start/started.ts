@@ -82,6 +82,12 @@ export class Started {
     throw new Error(`no process ${part} of:\n${[...descendants(this.npmProcessId).values()].join('\n')}`);
   }
 
+  /** What an operating system short of memory may do: everything killed at one moment, but for Postgres itself. */
+  killAllButPostgres(): void {
+    for (const [id, command] of this.#seen)
+      if (!/^(postgres:|\S*\/postgres -D)/.test(command)) process.kill(id, 'SIGKILL');
+  }
+
   /** Ctrl-C at a terminal: the whole group gets it. */
   pressCtrlC(): void {
     process.kill(-this.npmProcessId, 'SIGINT');
