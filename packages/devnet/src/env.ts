@@ -24,8 +24,10 @@ const schema = z.object({
     .describe('DAA scores until a reward can be spent'),
   DEVNET_PAST_BLOCKS: count.default(3_000).describe('blocks that there are at the first start'),
   DEVNET_PAST_TRANSACTIONS: count.default(15_000).describe('payments in these blocks'),
-  DEVNET_BLOCKS_PER_SECOND: perSecond.default(2).describe('how fast the chain grows; 0: not at all'),
-  DEVNET_TRANSACTIONS_PER_SECOND: perSecond.default(3).describe('payments a second from then on'),
+  DEVNET_BLOCKS_PER_SECOND: perSecond
+    .default(2)
+    .describe('how fast the chain grows, at about 12 kB of memory and 4 kB of disk a block; 0: not at all'),
+  DEVNET_TRANSACTIONS_PER_SECOND: perSecond.default(2).describe('payments a second from then on'),
   DEVNET_WIDTH: z.coerce
     .number()
     .min(0)

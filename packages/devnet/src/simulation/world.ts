@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { SIMNET_PARAMS } from './consensus/params.ts';
 import type { SimulationOptions } from './generator/options.ts';
 import { Simulation } from './generator/simulation.ts';
-import { decodeBlock, encodeBlock } from './journal/block-codec.ts';
+import { BlockDecoder, encodeBlock } from './journal/block-codec.ts';
 import { Journal } from './journal/journal.ts';
 import { SimulatedNode } from './node/simulated-node.ts';
 
@@ -53,8 +53,18 @@ function worldOn(
   journal: Journal | undefined,
 ): World {
   const params = { ...SIMNET_PARAMS, coinbaseMaturity };
-  const node = new SimulatedNode({ params, now, keep: (body) => journal?.append(encodeBlock(body)) });
-  node.restore(blocks.values().map(decodeBlock));
+  const decoder = new BlockDecoder();
+  const node = new SimulatedNode({
+    params,
+    now,
+    keep: (body) => {
+      const bytes = encodeBlock(body);
+      journal?.append(bytes);
+      // The node goes on with the copy: its parts are views of one buffer, where those of the original are a hundred.
+      return decoder.decode(bytes);
+    },
+  });
+  node.restore(blocks.values().map((bytes) => decoder.decode(bytes)));
   const simulation = new Simulation(node, { ...options, seed });
   return { node, simulation, close: () => journal?.close() };
 }

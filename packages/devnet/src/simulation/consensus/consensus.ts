@@ -102,40 +102,20 @@ export class Consensus {
     return block;
   }
 
-  /** Takes in a block that is not known yet; `resolveVirtual` draws the consequences. Throws `BlockRuleError`. */
-  add({ hash, header, transactions }: BlockBody): Block {
-    const parents = (header.parentsByLevel[0] ?? []).map((parent) => this.get(parent));
-    if (parents.length === 0) throw new BlockRuleError('block has no parents');
-    const pov = this.povs.get(parents);
-    checkHeader(header, pov, this.params);
-    checkBody(header, transactions, this.params);
-    const { ghostdag, daaScore, nonDaa, bits, pastMedianTime, difficultyWindow, medianTimeWindow } = pov;
-    const block: Block = {
-      index: this.blocks.size,
-      hash,
-      id: toHex(hash),
-      header,
-      transactions,
-      parents,
-      ghostdag,
-      blueScore: ghostdag.blueScore,
-      blueWork: ghostdag.blueWork,
-      work: workFromBits(bits),
-      daaScore,
-      nonDaa,
-      bits,
-      pastMedianTime,
-      difficultyWindow,
-      medianTimeWindow,
-      ...treePlace(ghostdag.selectedParent),
-      mergedBy: [],
-      state: { kind: 'unknown' },
-    };
-    recordMerges(block, ghostdag);
-    this.blocks.set(block.id, block);
-    for (const parent of parents) this.tips.delete(parent);
-    this.tips.add(block);
-    return block;
+  /**
+   * Takes in a block that is not known yet; `resolveVirtual` draws the consequences. Throws `BlockRuleError`.
+   * @param keep called when the block was found good, before it is part of anything; it goes on as what this returns
+   */
+  add(body: BlockBody, keep: (body: BlockBody) => BlockBody = (same) => same): Block {
+    checkBody(body.header, body.transactions, this.params);
+    const { parents, pov } = this.placeOf(body.header);
+    return this.insert(keep(body), parents, pov);
+  }
+
+  /** Takes in a block whose transactions were found to be those of its header before. Throws `BlockRuleError`. */
+  addChecked(body: BlockBody): Block {
+    const { parents, pov } = this.placeOf(body.header);
+    return this.insert(body, parents, pov);
   }
 
   /** Moves the virtual block onto all that was added. */
@@ -173,6 +153,44 @@ export class Consensus {
     if (!cursor.moveTo(ghostdag.selectedParent)) throw new Error('the selected parent is disqualified');
     cursor.view.apply(acceptance.diff);
     return cursor.view;
+  }
+
+  private placeOf(header: Header): { parents: Block[]; pov: Pov } {
+    const parents = (header.parentsByLevel[0] ?? []).map((parent) => this.get(parent));
+    if (parents.length === 0) throw new BlockRuleError('block has no parents');
+    const pov = this.povs.get(parents);
+    checkHeader(header, pov, this.params);
+    return { parents, pov };
+  }
+
+  private insert({ hash, header, transactions }: BlockBody, parents: Block[], pov: Pov): Block {
+    const { ghostdag, daaScore, nonDaa, bits, pastMedianTime, difficultyWindow, medianTimeWindow } = pov;
+    const block: Block = {
+      index: this.blocks.size,
+      hash,
+      id: toHex(hash),
+      header,
+      transactions,
+      parents,
+      ghostdag,
+      blueScore: ghostdag.blueScore,
+      blueWork: ghostdag.blueWork,
+      work: workFromBits(bits),
+      daaScore,
+      nonDaa,
+      bits,
+      pastMedianTime,
+      difficultyWindow,
+      medianTimeWindow,
+      ...treePlace(ghostdag.selectedParent),
+      mergedBy: [],
+      state: { kind: 'unknown' },
+    };
+    recordMerges(block, ghostdag);
+    this.blocks.set(block.id, block);
+    for (const parent of parents) this.tips.delete(parent);
+    this.tips.add(block);
+    return block;
   }
 
   /** Makes the set of unspent outputs that of the virtual block on these parents. */

@@ -25,7 +25,7 @@ export const SIMNET_PARAMS: ConsensusParams = {
   ghostdagK: 124,
   maxBlockParents: 64,
   mergesetSizeLimit: 248,
-  finalityDepth: 10_000,
+  finalityDepth: 5_000,
   coinbaseMaturity: 1000,
   subsidy: 5_000_000_000n,
   targetTimePerBlockMs: 100,

@@ -6,8 +6,8 @@ import type { Hash } from '@kasgres/kaspa';
 import type { Block } from './block.ts';
 import { isDagAncestorOf } from './reachability.ts';
 
-/** One block in 2^2 is of level 1 or higher, one in 2^4 of level 2, and so on. */
-const ZERO_BITS_PER_LEVEL = 2;
+/** One block in 2^3 is of level 1 or higher, one in 2^6 of level 2, and so on. */
+const ZERO_BITS_PER_LEVEL = 3;
 
 /**
  * Hashes for a header, level by level; the higher levels as long as they hold more than genesis.

@@ -2,7 +2,7 @@
  * Unspent outputs: the set of the virtual block, the changes that a block makes to it, and views of the set as it was, or would be,
  * at another block. A view lies over the set without touching it and can be committed to it in the end.
  */
-import type { Hash, Outpoint, ScriptPublicKey } from '@kasgres/kaspa';
+import { type Hash, HASH_BYTES, type Outpoint, type ScriptPublicKey } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
 import type { Utxo } from '../../dag/node-state.ts';
 
@@ -17,10 +17,13 @@ export interface UtxoDiff {
   readonly removed: readonly UtxoEntry[];
 }
 
-/** A string for an outpoint, for use in maps: the id's bytes and the index as characters. */
+const keyBytes = Buffer.alloc(HASH_BYTES + 4);
+
+/** A string for an outpoint, for use in maps: its bytes as characters. */
 export function outpointKey({ transactionId, index }: Outpoint): string {
-  const id = bytesKey(transactionId);
-  return index <= 0xff ? id + String.fromCharCode(index) : `${id}:${index}`;
+  keyBytes.set(transactionId);
+  keyBytes.writeUInt32LE(index, HASH_BYTES);
+  return keyBytes.toString('latin1');
 }
 
 export function scriptKey({ version, script }: ScriptPublicKey): string {

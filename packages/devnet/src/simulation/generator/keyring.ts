@@ -2,20 +2,18 @@
  * Everybody's addresses. They are numbered, and the seed determines the script and the owner of each number; so the ring grows as addresses
  * are handed out, and after a restart it is found again on the chain, as a wallet finds its own.
  */
-import { createHash } from 'node:crypto';
 import type { ScriptPublicKey } from '@kasgres/kaspa';
 import { scriptKey } from '../consensus/utxo.ts';
 import type { SimulationOptions } from './options.ts';
-import { digest, Random } from './random.ts';
+import { Random } from './random.ts';
 
 export interface Owner {
   kind: 'miner' | 'exchange' | 'user';
   /** In the order of appearing. */
-  keys: Key[];
+  keys: readonly Key[];
 }
 
 export interface Key {
-  number: number;
   owner: Owner;
   scriptPublicKey: ScriptPublicKey;
   /** What a coin paid to a script hash is spent with. */
@@ -48,16 +46,16 @@ export class Keyring {
 
   /** The next address, of an owner that its number determines: an exchange's customer, a user with others, a new user. */
   next(): Key {
-    const random = new Random(this.options.seed, 'owner', this.keys.length);
+    const random = this.randomOf(this.keys.length);
     const kind = random.fraction();
-    if (kind < 0.2) return this.add(random.pick(this.exchanges));
+    if (kind < 0.2) return this.add(random.pick(this.exchanges), random);
     if (kind < 0.45 && this.users.length > 0) {
       const user = random.pick(this.users);
-      if (user.keys.length < MAX_USER_KEYS) return this.add(user);
+      if (user.keys.length < MAX_USER_KEYS) return this.add(user, random);
     }
     const user: Owner = { kind: 'user', keys: [] };
     this.users.push(user);
-    return this.add(user);
+    return this.add(user, random);
   }
 
   /** An address that somebody would pay to: mostly one of the few that many pay to, or a new one. */
@@ -78,14 +76,17 @@ export class Keyring {
 
   private found(kind: Owner['kind']): Owner {
     const owner: Owner = { kind, keys: [] };
-    this.add(owner);
+    this.add(owner, this.randomOf(this.keys.length));
     return owner;
   }
 
-  private add(owner: Owner): Key {
-    const number = this.keys.length;
-    const key = { number, owner, ...scriptsOf(number, owner.kind, this.options) };
-    owner.keys.push(key);
+  private randomOf(number: number): Random {
+    return new Random(this.options.seed, 'address', number);
+  }
+
+  private add(owner: Owner, random: Random): Key {
+    const key = { owner, ...newScripts(owner.kind, this.options, random) };
+    owner.keys = [...owner.keys, key];
     this.keys.push(key);
     this.byScript.set(scriptKey(key.scriptPublicKey), key);
     return key;
@@ -98,22 +99,22 @@ export class Keyring {
   }
 }
 
-function scriptsOf(
-  number: number,
+function newScripts(
   kind: Owner['kind'],
-  { seed, ecdsaShare, scriptHashShare }: SimulationOptions,
+  { ecdsaShare, scriptHashShare }: SimulationOptions,
+  random: Random,
 ): Pick<Key, 'scriptPublicKey' | 'redeemScript'> {
-  const publicKey = digest([seed, 'key', number]);
+  // Large owners have the plain form.
+  const form = kind === 'user' ? random.fraction() : 1;
+  const publicKey = random.bytes(32);
   const toSchnorr = Buffer.concat([Uint8Array.of(0x20), publicKey, Uint8Array.of(0xac)]);
-  const form = kind === 'user' ? new Random(seed, 'form', number).fraction() : 1;
   if (form < ecdsaShare) {
-    const script = Buffer.concat([Uint8Array.of(0x21, 0x02 + (number % 2)), publicKey, Uint8Array.of(0xab)]);
+    const script = Buffer.concat([Uint8Array.of(0x21, random.pick([0x02, 0x03])), publicKey, Uint8Array.of(0xab)]);
     return { scriptPublicKey: { version: 0, script }, redeemScript: undefined };
   }
   if (form < ecdsaShare + scriptHashShare) {
     // Not the hash that an interpreter would demand, but one of the same length.
-    const scriptHash = createHash('sha256').update(toSchnorr).digest();
-    const script = Buffer.concat([Uint8Array.of(0xaa, 0x20), scriptHash, Uint8Array.of(0x87)]);
+    const script = Buffer.concat([Uint8Array.of(0xaa, 0x20), random.bytes(32), Uint8Array.of(0x87)]);
     return { scriptPublicKey: { version: 0, script }, redeemScript: toSchnorr };
   }
   return { scriptPublicKey: { version: 0, script: toSchnorr }, redeemScript: undefined };

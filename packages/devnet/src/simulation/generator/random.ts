@@ -2,7 +2,7 @@
  * Random numbers that a seed determines. Each matter has a generator of its own, named by labels, so that what is drawn for one thing does
  * not depend on what was drawn for another before.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 export type Label = string | number;
 
@@ -81,5 +81,5 @@ export class Random {
 
 /** 32 bytes that depend on all labels. */
 export function digest(labels: readonly Label[]): Buffer {
-  return createHash('sha256').update(labels.join('/')).digest();
+  return hash('sha256', labels.join('/'), 'buffer');
 }

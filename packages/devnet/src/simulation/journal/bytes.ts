@@ -58,6 +58,8 @@ export class ByteSink {
   }
 }
 
+const NO_BYTES = Buffer.alloc(0);
+
 /** What it returns are views of the bytes it reads. */
 export class ByteSource {
   private readonly buffer: Buffer;
@@ -80,7 +82,9 @@ export class ByteSource {
   }
 
   uint64(): bigint {
-    return this.buffer.readBigUInt64LE(this.advance(8));
+    const value = this.buffer.readBigUInt64LE(this.advance(8));
+    // Most are zero: one zero for all is less to keep.
+    return value === 0n ? 0n : value;
   }
 
   bytes(length: number): Buffer {
@@ -89,7 +93,8 @@ export class ByteSource {
   }
 
   lengthAndBytes(): Buffer {
-    return this.bytes(this.uint32());
+    const length = this.uint32();
+    return length === 0 ? NO_BYTES : this.bytes(length);
   }
 
   /** Throws RangeError at the end, as reading a number does. */

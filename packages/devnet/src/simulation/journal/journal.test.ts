@@ -5,7 +5,7 @@ import { computeMass, headerHash, toHex, transactionHash } from '@kasgres/kaspa'
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { smallWorld } from '../testing/small-world.ts';
-import { decodeBlock, encodeBlock } from './block-codec.ts';
+import { BlockDecoder, encodeBlock } from './block-codec.ts';
 import { Journal } from './journal.ts';
 
 let folder: string;
@@ -68,7 +68,7 @@ describe('a journal', () => {
 
 test('a block comes back as it was: its hashes cover every field', () => {
   for (const body of smallWorld('codec', 120).bodies) {
-    const decoded = decodeBlock(encodeBlock(body));
+    const decoded = new BlockDecoder().decode(encodeBlock(body));
     expect(toHex(headerHash(decoded.header))).toBe(toHex(body.hash));
     expect(decoded.transactions).toHaveLength(body.transactions.length);
     for (const [index, transaction] of body.transactions.entries()) {
@@ -85,7 +85,7 @@ test('a block comes back as it was: its hashes cover every field', () => {
 
 test('a block that is cut short is refused', () => {
   const [body] = smallWorld('codec', 2).bodies;
-  expect(() => decodeBlock(encodeBlock(body ?? raise('no block')).subarray(0, -1))).toThrow(RangeError);
+  expect(() => new BlockDecoder().decode(encodeBlock(body ?? raise('no block')).subarray(0, -1))).toThrow(RangeError);
 });
 
 function appendOnce(record: Uint8Array): void {

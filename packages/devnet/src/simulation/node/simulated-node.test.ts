@@ -2,6 +2,7 @@
 import { type Header, headerHash, toHex } from '@kasgres/kaspa';
 import { describe, expect, test } from 'vitest';
 import type { NodeEvent } from '../../dag/node-state.ts';
+import type { BlockBody } from '../consensus/consensus.ts';
 import { blockOn, nodeWithCoins, payment, scriptOf, siblings } from '../testing/hand-made.ts';
 import { SMALL_PARAMS, smallNode, START_TIME } from '../testing/small-world.ts';
 import { SimulatedNode } from './simulated-node.ts';
@@ -87,7 +88,11 @@ test('tells of a block, then of where the chain is now, with all that was remove
 
 test('a block is kept before anybody hears of it', () => {
   const order: string[] = [];
-  const node = new SimulatedNode({ params: SMALL_PARAMS, now: () => START_TIME, keep: () => order.push('kept') });
+  const keep = (body: BlockBody): BlockBody => {
+    order.push('kept');
+    return body;
+  };
+  const node = new SimulatedNode({ params: SMALL_PARAMS, now: () => START_TIME, keep });
   node.onEvent(({ kind }) => order.push(kind));
   node.receive(blockOn(node));
   expect(order).toEqual(['kept', 'blockAdded', 'virtualChanged', 'newBlockTemplate']);

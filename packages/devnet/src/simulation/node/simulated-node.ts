@@ -38,8 +38,8 @@ export interface SimulatedNodeOptions {
   params?: ConsensusParams;
   /** Unix milliseconds. */
   now: () => number;
-  /** Keeps a block: called before it is told to anyone. */
-  keep?: (body: BlockBody) => void;
+  /** Keeps a block, before it is told to anyone; returns it, or an equal one to go on with. */
+  keep?: (body: BlockBody) => BlockBody;
 }
 
 /** A node is synced while its sink is younger than this. */
@@ -56,12 +56,12 @@ export class SimulatedNode implements NodeState {
   readonly mempool: Mempool;
   /** The time that the node goes by, Unix milliseconds. */
   readonly now: () => number;
-  private readonly keep: (body: BlockBody) => void;
+  private readonly keep: (body: BlockBody) => BlockBody;
   private readonly listeners = new Set<(event: NodeEvent) => void>();
   /** As the node: a maximum since its start. */
   private greatestSupply = 0n;
 
-  constructor({ params = SIMNET_PARAMS, now, keep = () => {} }: SimulatedNodeOptions) {
+  constructor({ params = SIMNET_PARAMS, now, keep = (body) => body }: SimulatedNodeOptions) {
     const { header, transactions } = genesisBlock(this.network);
     const genesis = { hash: this.network.genesisHash, header, transactions: transactions.map(withDerived) };
     this.consensus = new Consensus({ params, genesis, hasValidSignatures });
@@ -82,8 +82,7 @@ export class SimulatedNode implements NodeState {
 
   /** Takes in a new block, from whomever. Throws `BlockRuleError` when it is no block. */
   receive(body: BlockBody): Block {
-    const block = this.consensus.add(body);
-    this.keep(body);
+    const block = this.consensus.add(body, this.keep);
     this.mempool.handleBlock(body.transactions);
     this.emit({ kind: 'blockAdded', block: addToDag(this.dag, block) });
     this.resolveVirtual();
@@ -93,7 +92,7 @@ export class SimulatedNode implements NodeState {
   /** Takes in blocks that were kept before, in their old order; says nothing of it to anyone. */
   restore(bodies: Iterable<BlockBody>): void {
     for (const body of bodies) {
-      addToDag(this.dag, this.consensus.add(body));
+      addToDag(this.dag, this.consensus.addChecked(body));
       if (this.consensus.size % RESTORE_STEP === 0)
         moveDag(this.dag, this.consensus.resolveVirtual(), this.consensus.virtual);
     }

@@ -31,14 +31,17 @@ export interface SmallWorld {
   bodies: BlockBody[];
 }
 
-export function smallNode(keep?: (body: BlockBody) => void): SimulatedNode {
+export function smallNode(keep?: (body: BlockBody) => BlockBody): SimulatedNode {
   return new SimulatedNode({ params: SMALL_PARAMS, now: () => START_TIME, ...(keep && { keep }) });
 }
 
 /** A network that has found so many blocks, with two payments for each, as soon as there are coins. */
 export function smallWorld(seed: string, blocks: number, options = WILD_OPTIONS): SmallWorld {
   const bodies: BlockBody[] = [];
-  const node = smallNode((body) => bodies.push(body));
+  const node = smallNode((body) => {
+    bodies.push(body);
+    return body;
+  });
   const simulation = new Simulation(node, { ...options, seed });
   while (node.consensus.size < blocks) {
     simulation.mine(START_TIME + 500 * node.consensus.size);
