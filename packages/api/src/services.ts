@@ -2,8 +2,9 @@
 import { addUsage, type Database, findKey } from '@kasgres/database';
 import type { NodeClient } from '@kasgres/node';
 import type { Logger } from '@kasgres/runtime';
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import type { FastifyPluginAsync, FastifyTypeProvider, RawServerDefault } from 'fastify';
 import type { Kysely } from 'kysely';
+import type { z } from 'zod';
 import { KeyCache } from './http/key-cache.ts';
 import { UsageMeter } from './http/usage-meter.ts';
 import { IndexReader } from './index-state/state.ts';
@@ -17,8 +18,14 @@ export interface Services {
   usage: UsageMeter;
 }
 
+/** What zod makes of a request is what its handler gets, and what the answer's schema says is what it must give. */
+interface ZodTypes extends FastifyTypeProvider {
+  validator: this['schema'] extends z.ZodType ? z.output<this['schema']> : unknown;
+  serializer: this['schema'] extends z.ZodType ? z.output<this['schema']> : unknown;
+}
+
 /** A resource's routes. */
-export type ApiPlugin = FastifyPluginAsyncZod<Services>;
+export type ApiPlugin = FastifyPluginAsync<Services, RawServerDefault, ZodTypes>;
 
 export interface ServiceParts {
   /** Keys and usage: the database that is written to. */

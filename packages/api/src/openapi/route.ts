@@ -4,6 +4,17 @@ import type { RouteOptions } from 'fastify';
 import { z } from 'zod';
 import { describeSchema, type JsonSchema } from './schemas.ts';
 
+declare module 'fastify' {
+  /** What the document says of an operation beside its schemas. */
+  interface FastifySchema {
+    operationId?: string;
+    summary?: string;
+    tags?: readonly string[];
+    /** Empty for an operation that needs no key. */
+    security?: readonly object[];
+  }
+}
+
 export function describeRoute({ schema = {}, config, url }: RouteOptions): object {
   const { operationId, summary, tags, security, params, querystring, body, response } = schema;
   if (operationId === undefined || summary === undefined || tags === undefined) {
