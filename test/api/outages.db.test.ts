@@ -172,6 +172,21 @@ describe('the start', () => {
     await empty.drop();
   });
 
+  test('with a replica: answers come from it, keys and usage stay with the database', async () => {
+    const primary = await createTestDatabase();
+    const { id, key } = await createKey(primary.kysely, { name: 'test' });
+    const { program, url } = await startApi({ nodeUrl: stage.world.server.url, databaseUrl: primary.url }, undefined, {
+      DATABASE_READ_URL: stage.database.url,
+    });
+    const answer = await new HttpClient(url, key).request('/v1/rpc/getCoinSupply');
+    expect(answer.json).toEqual((await statusOf('/v1/rpc/getCoinSupply')).json);
+    expect((await new HttpClient(url, stage.api.key).request('/v1/rpc/getCoinSupply')).status).toBe(401);
+    await program.stop();
+    const usage = await primary.kysely.selectFrom('api_key_usage').selectAll().execute();
+    expect(usage).toMatchObject([{ api_key_id: id, requests: 1n, ru: '0.1' }]);
+    await primary.drop();
+  });
+
   test('on a database without the schema: ends for good, in words', async () => {
     const empty = await createTestDatabase({ empty: true });
     const program = startApiProgram({ nodeUrl: stage.world.server.url, databaseUrl: empty.url });

@@ -34,9 +34,10 @@ export function startIndexer(env: ProgramEnv, more: Record<string, string> = {})
 export async function startApi(
   env: ProgramEnv,
   isUp = (status: Response): boolean => status.ok,
+  more: Record<string, string> = {},
 ): Promise<{ program: Program; url: string }> {
   const port = await freePort();
-  const program = startApiProgram(env, port);
+  const program = startApiProgram(env, { PORT: String(port), ...more });
   const url = `http://127.0.0.1:${port}`;
   const giveUpAt = Date.now() + START_DEADLINE_MS;
   while (!(await answers(`${url}/v1/status`, isUp))) {
@@ -47,8 +48,8 @@ export async function startApi(
 }
 
 /** The process alone: it may end before it answers. */
-export function startApiProgram(env: ProgramEnv, port = 0): Program {
-  return startProgram('../../packages/api/src/main.ts', env, { PORT: String(port) });
+export function startApiProgram(env: ProgramEnv, more: Record<string, string> = {}): Program {
+  return startProgram('../../packages/api/src/main.ts', env, { PORT: '0', ...more });
 }
 
 function startProgram(path: string, { nodeUrl, databaseUrl }: ProgramEnv, more: Record<string, string>): Program {

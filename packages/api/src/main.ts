@@ -16,7 +16,7 @@ import {
 import { envSchema } from './env.ts';
 import { toHttpError } from './http/outages.ts';
 import type { IndexReader } from './index-state/state.ts';
-import { createMetrics } from './metrics.ts';
+import { createMetrics, watchPool } from './metrics.ts';
 import { createServer } from './server.ts';
 import { createServices } from './services.ts';
 
@@ -55,6 +55,7 @@ await runProgram('api', async ({ signal, shutdown, useLogger }) => {
   shutdown.add('usage', () => services.usage.close());
 
   const registry = createRegistry('api');
+  watchPool(registry, readDatabase.pool);
   const server = await createServer({ services, logger, metrics: createMetrics(registry) });
   shutdown.add('server', () => server.close());
   await server.listen({ host: env.HOST, port: env.PORT });

@@ -1,5 +1,6 @@
 /** What the API counts. */
-import { Histogram, type Registry } from '@kasgres/runtime';
+import type { Connection } from '@kasgres/database';
+import { Gauge, Histogram, type Registry } from '@kasgres/runtime';
 
 export interface ApiMetrics {
   requestSeconds: Histogram<'route' | 'method' | 'status'>;
@@ -15,4 +16,19 @@ export function createMetrics(registry: Registry): ApiMetrics {
       registers: [registry],
     }),
   };
+}
+
+/** The pool that answers are read through: whether requests wait for a connection. */
+export function watchPool(registry: Registry, pool: Connection['pool']): void {
+  const gauge = new Gauge({
+    name: 'kasgres_api_database_connections',
+    help: 'Connections to the database that answers are read from, and requests that wait for one.',
+    labelNames: ['state'],
+    registers: [registry],
+    collect: () => {
+      gauge.set({ state: 'idle' }, pool.idleCount);
+      gauge.set({ state: 'used' }, pool.totalCount - pool.idleCount);
+      gauge.set({ state: 'waited_for' }, pool.waitingCount);
+    },
+  });
 }

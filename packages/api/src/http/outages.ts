@@ -2,7 +2,7 @@
  * Which thrown errors mean that the database or the node is out of reach, and what the node's refusals mean to a client. Everything
  * else is a bug.
  */
-import { isDatabaseUnavailable } from '@kasgres/database';
+import { isDatabaseUnavailable, isRetryableDatabaseError } from '@kasgres/database';
 import { NodeProtocolError, NodeRpcError, NodeUnavailableError } from '@kasgres/node';
 import { HttpError, notFound, unavailable } from './errors.ts';
 
@@ -19,6 +19,8 @@ export function toHttpError(error: unknown): HttpError | undefined {
   }
   if (error instanceof NodeRpcError) return fromRefusal(error);
   if (isDatabaseUnavailable(error)) return unavailable('The database is out of reach', RETRY_AFTER_SECONDS, error);
+  // A replica cancels a query that stands in the way of what it replays.
+  if (isRetryableDatabaseError(error)) return unavailable('The database was interrupted', RETRY_AFTER_SECONDS, error);
   if (isTimeout(error)) return unavailable('The database took too long', RETRY_AFTER_SECONDS, error);
   return undefined;
 }

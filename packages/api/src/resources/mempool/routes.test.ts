@@ -1,0 +1,143 @@
+import { NodeRpcError, NodeUnavailableError } from '@kasgres/node';
+import { expect, test } from 'vitest';
+import { post, serverOnNode } from '../../testing/node-stub.ts';
+
+const MANY = '/v1/rpc/getMempoolEntriesByAddresses';
+const ONE = '/v1/rpc/getMempoolEntry';
+const ALICE = 'kaspasim:qr559rjklgdt576fdeuydxqjnsz7ycqj770ys3gr7dn7p3u96ula76nheyd3t';
+const BOB = 'kaspasim:qzgprqydp4ct77pxza79wemj2acmph2pn3xhscaf4s6t3hfj2y8rk3qnkjdmg';
+
+const idOf = (n: number) => n.toString(16).padStart(64, '0');
+
+/** As the node sends it; `n` tells entries apart. */
+function entry(n: number, changes: object = {}) {
+  return {
+    fee: 3_000_000n,
+    isOrphan: false,
+    transaction: {
+      version: 0,
+      inputs: [
+        {
+          previousOutpoint: { transactionId: idOf(1000 + n), index: 1 },
+          signatureScript: '41',
+          sequence: 2n ** 64n - 1n,
+          sigOpCount: 1,
+          computeBudget: 0,
+        },
+      ],
+      outputs: [
+        {
+          amount: 5n,
+          scriptPublicKey: { version: 0, scriptPublicKey: '51' },
+          verboseData: { scriptPublicKeyType: 'pubkey', scriptPublicKeyAddress: BOB },
+        },
+        { amount: 6n, scriptPublicKey: { version: 0, scriptPublicKey: '52' } },
+      ],
+      lockTime: 0n,
+      subnetworkId: '00'.repeat(20),
+      gas: 0n,
+      payload: 'ab',
+      storageMass: 14_680n,
+      verboseData: {
+        transactionId: idOf(n),
+        hash: idOf(500 + n),
+        computeMass: 2036n,
+        blockHash: idOf(0),
+        blockTime: 0n,
+      },
+      ...changes,
+    },
+  };
+}
+
+const idsOf = (json: Record<string, unknown>) =>
+  (json['entries'] as { transaction: { verboseData: { transactionId: string } } }[]).map(({ transaction }) =>
+    Number.parseInt(transaction.verboseData.transactionId, 16),
+  );
+
+test('one entry, in the conventions of the specification', async () => {
+  const server = await serverOnNode((op, request) => {
+    expect({ op, request }).toEqual({
+      op: 'getMempoolEntry',
+      request: { txId: idOf(1), includeOrphanPool: true, filterTransactionPool: false },
+    });
+    return { entry: entry(1) };
+  });
+  const { json } = await post(server, ONE, { transactionId: `0x${idOf(1)}`, includeOrphanPool: true });
+  expect(json).toEqual({
+    mempoolEntry: {
+      fee: '3000000',
+      isOrphan: false,
+      transaction: {
+        version: 0,
+        inputs: [
+          {
+            previousOutpoint: { transactionId: idOf(1001), index: 1 },
+            signatureScript: '41',
+            sequence: '18446744073709551615',
+            sigOpCount: 1,
+          },
+        ],
+        outputs: [
+          {
+            value: '5',
+            scriptPublicKey: '000051',
+            verboseData: { scriptPublicKeyType: 'pubkey', scriptPublicKeyAddress: BOB },
+          },
+          { value: '6', scriptPublicKey: '000052' },
+        ],
+        lockTime: '0',
+        subnetworkId: '00'.repeat(20),
+        gas: '0',
+        payload: '0xab',
+        mass: '14680',
+        verboseData: {
+          transactionId: idOf(1),
+          hash: idOf(501),
+          computeMass: '2036',
+          blockHash: idOf(0),
+          blockTime: '0',
+        },
+      },
+    },
+  });
+});
+
+test('for each address in the order asked what it sends, then what it receives, each transaction once', async () => {
+  const server = await serverOnNode(() => ({
+    entries: [
+      { address: BOB, sending: [entry(4), entry(1)], receiving: [entry(5)] },
+      { address: ALICE, sending: [entry(1), entry(2)], receiving: [entry(3), entry(2)] },
+    ],
+  }));
+  const asked = async (addresses: string[]) => idsOf((await post(server, MANY, { addresses })).json);
+  expect(await asked([ALICE, BOB])).toEqual([1, 2, 3, 4, 5]);
+  expect(await asked([BOB, ALICE])).toEqual([4, 1, 5, 2, 3]);
+});
+
+test('what the node refuses, and that it is away', async () => {
+  const errors = [
+    new NodeRpcError('getMempoolEntry', `Transaction ${idOf(1)} not found`),
+    new NodeUnavailableError('connect ECONNREFUSED'),
+  ];
+  const server = await serverOnNode(() => {
+    throw errors.shift() as Error;
+  });
+  expect(await post(server, ONE, { transactionId: idOf(1) })).toMatchObject({
+    status: 404,
+    json: { statusCode: 404, message: `Transaction ${idOf(1)} not found` },
+  });
+  expect(await post(server, ONE, { transactionId: idOf(1) })).toMatchObject({
+    status: 503,
+    json: { statusCode: 503, message: 'The node is out of reach' },
+  });
+});
+
+test('an answer that lacks a part is not passed on', async () => {
+  const server = await serverOnNode(() => ({ entry: entry(1, { verboseData: undefined }) }));
+  const { status, json } = await post(server, ONE, { transactionId: idOf(1) });
+  expect({ status, json }).toEqual({
+    status: 503,
+    json: { statusCode: 503, message: 'The answer of the node cannot be read' },
+  });
+});
