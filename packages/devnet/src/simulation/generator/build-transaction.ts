@@ -53,7 +53,7 @@ export function buildTransaction({ version, coins, outputs, payload }: Draft): T
  * @param outputs their number
  */
 export function leastFee({ coins, outputs, payload }: { coins: number; outputs: number; payload: number }): number {
-  const mass = 250 + 1_350 * coins + 460 * outputs + 2 * payload;
+  const mass = 250 + 1_360 * coins + 460 * outputs + 2 * payload;
   return 100 * mass;
 }
 

@@ -71,20 +71,24 @@ export class Simulation {
    */
   mine(timestamp: number): void {
     const random = this.random('block');
-    const { redRate, lateRate, reorgRate, reorgDepth, width } = this.options;
-    const event = random.fraction();
+    const { reorgRate, reorgDepth } = this.options;
     const depth = random.between(...reorgDepth);
-    if (event < reorgRate && this.node.consensus.sink.height > depth) {
+    if (random.chance(reorgRate) && this.node.consensus.sink.height > depth) {
       mineBranch(this.node, this.mining, depth, timestamp, random);
-      return;
+    } else {
+      this.mineBehind(this.blocksBehind(random), timestamp, random);
     }
-    const isRed = event < reorgRate + redRate;
-    const isLate = !isRed && event < reorgRate + redRate + lateRate;
-    const blocksBehind = isRed ? this.redDelay(random) : isLate ? random.between(5, 25) : random.poisson(width);
-    this.mineBehind(blocksBehind, timestamp, random);
   }
 
-  /** A block by a miner who does not know the latest ones. */
+  /** How many of the latest blocks a miner does not know. */
+  private blocksBehind(random: Random): number {
+    const { redRate, lateRate, width } = this.options;
+    // More blues than k in its anticone: the block will be red.
+    if (random.chance(redRate)) return this.node.consensus.params.ghostdagK + random.between(20, 40);
+    if (random.chance(lateRate)) return random.between(5, 25);
+    return random.poisson(width);
+  }
+
   private mineBehind(blocks: number, timestamp: number, random: Random): void {
     const { duplicateRate, sameCoinbaseRate } = this.options;
     const { virtual: current } = this.node.consensus;
@@ -94,11 +98,6 @@ export class Simulation {
     const isTwin = twin !== undefined && random.chance(sameCoinbaseRate);
     const miner = isTwin ? this.mining.minerOfBlock(twin) : this.mining.someMiner(random);
     this.mining.mine({ virtual, miner, unseen, duplicateRate, brokenRate: BROKEN_RATE, timestamp }, random);
-  }
-
-  /** So far behind that more blues than k are in the block's anticone. */
-  private redDelay(random: Random): number {
-    return this.node.consensus.params.ghostdagK + random.between(20, 40);
   }
 
   private follow(event: NodeEvent): void {

@@ -2,7 +2,8 @@
 import { difficultyFromBits } from '@kasgres/kaspa';
 import type { ChainChange, Dag, DagBlock } from '../../dag/dag.ts';
 import type { Block } from '../consensus/block.ts';
-import type { ChainMove, Virtual } from '../consensus/consensus.ts';
+import type { ChainMove } from '../consensus/chain-move.ts';
+import type { Virtual } from '../consensus/consensus.ts';
 
 export function addToDag(dag: Dag, block: Block): DagBlock {
   const { ghostdag } = block;
