@@ -30,14 +30,15 @@ export async function compareTimes(node: NodeClient, api: ApiClient, dag: NodeDa
   return wrong;
 }
 
-/** By the chain: the time of its block with this score, or between its two neighbours. */
+/** By the chain: the time of its block with this score, or between its two neighbours, in the node's own arithmetic. */
 function timeOf(score: bigint, { chain, blocks, genesis }: NodeDag): bigint {
   const aboveIndex = chain.findIndex(({ header }) => header.daaScore > score);
   const above = chain[aboveIndex]?.header;
   const below = chain[aboveIndex - 1]?.header ?? blocks.get(genesis)?.header;
   if (above === undefined || below === undefined) throw new Error(`no chain blocks around DAA score ${score}`);
-  const duration = above.timestamp > below.timestamp ? above.timestamp - below.timestamp : 0n;
-  return below.timestamp + (duration * (score - below.daaScore)) / (above.daaScore - below.daaScore);
+  const duration = Math.max(0, Number(above.timestamp - below.timestamp));
+  const share = Number(score - below.daaScore) / Number(above.daaScore - below.daaScore);
+  return below.timestamp + BigInt(Math.trunc(duration * share));
 }
 
 const WINDOWS = [1000, 1001, 1500, 10_000];
