@@ -9,7 +9,7 @@ const count = z.coerce.number().int().min(0);
 const perSecond = z.coerce.number().min(0).max(100);
 const PREFIX = 'DEVNET_';
 
-const schema = z.object({
+export const devnetEnvSchema = z.object({
   DATA_DIR: z.string().optional().describe('where the chain is kept; unset: nowhere'),
   PORT: z.coerce.number().int().min(0).max(65_535).default(0).describe('port of the gRPC on 127.0.0.1; 0: a free one'),
   LOG_LEVEL: z.enum(LOG_LEVELS).default('info').describe('how much is logged'),
@@ -79,7 +79,7 @@ export interface DevnetEnv {
 
 /** Throws `EnvError` with every problem. */
 export function readDevnetEnv(args: readonly string[], variables: NodeJS.ProcessEnv): DevnetEnv {
-  const env = readEnv(schema, { ...variables, ...variablesOf(args) });
+  const env = readEnv(devnetEnvSchema, { ...variables, ...variablesOf(args) });
   const [, host = '127.0.0.1', port = String(env.PORT)] = /^(.+):(\d+)$/.exec(env.DEVNET_LISTEN ?? '') ?? [];
   const [least = 1, greatest = 1] = env.DEVNET_REORG_DEPTH.split('-').map(Number);
   return {
@@ -110,7 +110,7 @@ export function readDevnetEnv(args: readonly string[], variables: NodeJS.Process
 
 /** Flags as the variables that they stand for. */
 function variablesOf(args: readonly string[]): Record<string, string> {
-  const names = Object.keys(schema.shape);
+  const names = Object.keys(devnetEnvSchema.shape);
   const values = parseFlags(args, names.map(flagOf));
   return Object.fromEntries(
     names.flatMap((name) => {
