@@ -17,6 +17,21 @@ const QUESTION_INDEXES = [
 /** On a table that only the end fills. */
 const COIN_INDEXES = ['utxos_script_id'];
 
+/** Only added to while catching up: vacuuming and analysing them meanwhile would be done again at the end. */
+const GROWING_TABLES = [
+  'blocks',
+  'block_parents',
+  'chain_blocks',
+  'transactions',
+  'block_transactions',
+  'scripts',
+  'transaction_inputs',
+  'transaction_outputs',
+  'address_transactions',
+];
+/** For the joins that make the coins. */
+const WORK_MEMORY = '128MB';
+
 /** Drops the indexes that can wait. Only on an empty database, in the transaction that writes its first row. */
 export async function deferIndexes(client: ClientBase): Promise<void> {
   const names = [...LOOK_UP_INDEXES, ...QUESTION_INDEXES, ...COIN_INDEXES];
@@ -26,6 +41,7 @@ export async function deferIndexes(client: ClientBase): Promise<void> {
     [names],
   );
   for (const name of names) await client.query(`drop index ${name}`);
+  for (const table of GROWING_TABLES) await client.query(`alter table ${table} set (autovacuum_enabled = false)`);
 }
 
 /** Builds what recall needs. */
@@ -46,11 +62,14 @@ export async function finishFirstCatchUp(clients: readonly [ClientBase, ...Clien
       for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) await buildIndex(worker, name);
     }),
   );
-  await client.query('analyze');
+  await client.query(`analyze ${GROWING_TABLES.join(', ')}`);
   await resolveLateInputs(client, 0);
+  await client.query(`set work_mem = '${WORK_MEMORY}'`);
   await makeCoins(client);
+  await client.query('reset work_mem');
   for (const name of COIN_INDEXES) await buildIndex(client, name);
   await client.query('analyze utxos, balances');
+  for (const table of GROWING_TABLES) await client.query(`alter table ${table} reset (autovacuum_enabled)`);
   await client.query(
     `update checkpoint set first_catch_up = false, seconds_left = null, updated_at = now(),
             circulating_sompi = (select coalesce(sum(balance), 0) from balances)`,

@@ -12,10 +12,13 @@ import type { Memory } from '../memory/memory.ts';
 import { recall } from '../memory/recall.ts';
 import type { AmbiguousBodies, AmbiguousBody } from './ambiguous-bodies.ts';
 import type { Batch, Checkpoint, MergedEarlier, SettledBody } from './batch.ts';
+import { Breather } from './breather.ts';
 import { Ledger } from './ledger.ts';
 import { Registry, type Seen, type SeenBlock, type SeenTransaction } from './registry.ts';
 import { feeOf, type ResolvedInput, resolveInputs } from './resolve.ts';
 import * as write from './write-rows.ts';
+
+const TRANSACTIONS_A_BREATH = 64;
 
 interface Acceptance extends SeenTransaction {
   chainBlock: SeenBlock;
@@ -41,25 +44,31 @@ export class Preparer {
   async prepare(client: ClientBase, update: ChainUpdate, from: Checkpoint, fork: Fork): Promise<Batch> {
     this.#ambiguousBodies.drop(update.removed);
     const seen = this.#registry.begin(await recall(client, this.#memory, blocksOf(update)));
+    const breather = new Breather();
     const acceptances: Acceptance[] = [];
-    const chain = update.added.map((added) => {
+    const chain: { chainBlock: SeenBlock; accepted: number[] }[] = [];
+    for (const added of update.added) {
       const mergeSet = added.mergeSet.map((block) => this.#registry.see(seen, block));
       const chainBlock = this.#registry.see(seen, added.block);
       merge(chainBlock, mergeSet);
       const accepted = this.#accept(added, chainBlock, mergeSet);
       acceptances.push(...accepted);
-      return { chainBlock, accepted: accepted.map(({ key }) => key) };
-    });
+      chain.push({ chainBlock, accepted: accepted.map(({ key }) => key) });
+      await breather.breathe();
+    }
     const virtualMergeSet = (update.tail ?? []).flatMap((block) =>
       this.#isConnected(block) ? [this.#registry.see(seen, block).key] : [],
     );
     const settledBodies = await this.#settleBodies(acceptances);
 
-    for (const block of seen.blocks.values()) if (block.isNew) this.#writeBlock(seen, block);
+    for (const block of seen.blocks.values()) {
+      if (block.isNew) this.#writeBlock(seen, block);
+      await breather.breathe();
+    }
     chain.forEach(({ chainBlock, accepted }, i) => {
       write.writeChainBlock(seen.rows, fork.chainIndex + 1 + i, chainBlock.key, chainBlock.block, accepted);
     });
-    const resolved = this.#writeTransactions(seen, acceptances);
+    const resolved = await this.#writeTransactions(seen, acceptances, breather);
     const ledger = from.firstCatchUp ? new Ledger() : this.#keepLedger(seen, acceptances, resolved);
 
     this.#memory.endBatch(seen.firstNewTransaction);
@@ -153,13 +162,14 @@ export class Preparer {
   }
 
   /** @returns the inputs of the new transactions */
-  #writeTransactions(seen: Seen, acceptances: Acceptance[]): ResolvedInput[][] {
+  async #writeTransactions(seen: Seen, acceptances: Acceptance[], breather: Breather): Promise<ResolvedInput[][]> {
     const { rows, recalled, newTransactions, firstNewTransaction } = seen;
     const accepted = new Map<number, Acceptance>();
     for (const acceptance of acceptances) {
       if (acceptance.key >= firstNewTransaction) accepted.set(acceptance.key, acceptance);
     }
-    return newTransactions.map(({ key, transaction, outputScripts }) => {
+    const resolved: ResolvedInput[][] = [];
+    for (const { key, transaction, outputScripts } of newTransactions) {
       const inputs = resolveInputs(transaction, this.#memory, recalled);
       const acceptance = accepted.get(key);
       write.writeTransaction(rows, transaction, {
@@ -172,8 +182,10 @@ export class Preparer {
       write.writeInputs(rows, key, transaction, inputs);
       write.writeOutputs(rows, key, transaction, outputScripts);
       write.writeAddressTransactions(rows, key, transaction, inputs, outputScripts);
-      return inputs;
-    });
+      resolved.push(inputs);
+      if (key % TRANSACTIONS_A_BREATH === 0) await breather.breathe();
+    }
+    return resolved;
   }
 
   /** Follows the coins through the accepted transactions, in the order of acceptance. */
