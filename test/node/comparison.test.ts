@@ -14,6 +14,7 @@ import { compareBalances, compareSupply, compareTags, recordCoins } from './comp
 import { compareHashRates, compareTimes } from './compare/estimates.ts';
 import { compareMempoolByAddresses, compareMempoolEntries, compareTemplate } from './compare/mempool.ts';
 import { type NodeDag, readDag } from './compare/node-dag.ts';
+import { varietyOf } from './compare/variety.ts';
 import { reportOfDifferences } from './differences.ts';
 import { fillMempool } from './load/mempool.ts';
 import { mineTemplate } from './load/miner.ts';
@@ -50,6 +51,12 @@ describe.skipIf(isWithoutNode)('the API against a real node', () => {
 
   test.skipIf(isLoadedByOthers)('the load has reorganised the chain to the depths that were asked for', () => {
     expect(world.history?.reorganisations.map(({ removed }) => removed)).toEqual([1, 10, 100]);
+  });
+
+  test.skipIf(isLoadedByOthers)('the load holds everything that a chain can hold', () => {
+    const variety = varietyOf(dag);
+    process.stdout.write(`${JSON.stringify(variety)}\n`);
+    expect(Object.entries(variety).filter(([, count]) => count === 0)).toEqual([]);
   });
 
   test.skipIf(isLoadedByOthers)(

@@ -8,7 +8,7 @@ export default defineConfig({
     // A line as soon as a test ends: some take minutes.
     reporters: ['verbose'],
     globalSetup: ['packages/database/src/testing/global-setup.ts', 'test/node/say-if-skipped.ts'],
-    testTimeout: 900_000,
+    testTimeout: 1_800_000,
     hookTimeout: 900_000,
   },
 });

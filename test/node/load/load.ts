@@ -22,12 +22,13 @@ const USERS = 2000;
 /** Likelihoods of 1, 2, 3, 4 siblings. */
 const WIDTHS = [35, 30, 20, 15];
 const WARM_UP_WIDTH = 4;
-const MISCHIEF = 0.3;
-const LATE = 0.06;
-const LATE_BLOCKS = 20;
-const RED_EVERY_ROUNDS = 50;
+/** Shares of the siblings after the first that carry mischief, and that are late. */
+const MISCHIEF_SHARE = 0.3;
+const LATE_SHARE = 0.06;
+const MOST_BLOCKS_LATE = 20;
+const ROUNDS_PER_RED = 20;
 /** A block that misses more than k = 124 blocks is red. */
-const RED_BLOCKS = 140;
+const BLOCKS_LATE_FOR_RED = 140;
 const KEPT_PAST = 500;
 
 const NO_MISCHIEF: Mischief = { payments: [], isValid: true };
@@ -46,7 +47,7 @@ export class Load {
   /** Blocks that are handed in when there are so many of the load. */
   #late: { block: MinedBlock; fromBlocks: number }[] = [];
   #rounds = 0;
-  payments = 0;
+  #reds = 0;
 
   private constructor(node: NodeClient, sink: Uint8Array, { seed, paymentsPerBlock }: LoadOptions) {
     this.random = new Random(seed);
@@ -92,7 +93,8 @@ export class Load {
     const invalid: MinedBlock[] = [];
     for (const [index, template] of templates.entries()) {
       const sibling = valid.at(-1)?.payments ?? [];
-      const mischief = index > 0 && this.random.chance(MISCHIEF) ? this.#mischief(sibling, daaScore) : NO_MISCHIEF;
+      const mischief =
+        index > 0 && this.random.chance(MISCHIEF_SHARE) ? this.#mischief(sibling, daaScore) : NO_MISCHIEF;
       const block = this.mining.make(template, this.#fill(mischief.payments));
       const lateBlocks = index > 0 ? this.#lateBlocks() : 0;
       if (lateBlocks > 0) this.#late.push({ block, fromBlocks: this.blocks + lateBlocks });
@@ -136,7 +138,6 @@ export class Load {
     const chosen = fitting([...extra, ...this.#queue.slice(0, wanted).filter(isFree)]);
     this.#queue = this.#queue.filter((payment) => !chosen.includes(payment));
     this.#past = [...this.#past, ...chosen].slice(-KEPT_PAST);
-    this.payments += chosen.length;
     return chosen;
   }
 
@@ -169,8 +170,11 @@ export class Load {
 
   /** How many blocks a block is to be late by. */
   #lateBlocks(): number {
-    if (this.#rounds % RED_EVERY_ROUNDS === 0) return RED_BLOCKS;
-    return this.random.chance(LATE) ? 1 + this.random.below(LATE_BLOCKS) : 0;
+    if (this.#rounds > (this.#reds + 1) * ROUNDS_PER_RED) {
+      this.#reds += 1;
+      return BLOCKS_LATE_FOR_RED;
+    }
+    return this.random.chance(LATE_SHARE) ? 1 + this.random.below(MOST_BLOCKS_LATE) : 0;
   }
 
   #takeLate({ all = false } = {}): MinedBlock[] {
