@@ -19,19 +19,24 @@ export interface KaspadOptions {
 
 const START_DEADLINE_MS = 60_000;
 
-/** Path of the program, or undefined when this machine has none. */
+/** Path of the program, or undefined when this machine has none. @throws Error when KASPAD_BIN names what cannot be run */
 export function findKaspad(): string | undefined {
   const given = process.env['KASPAD_BIN'];
-  if (given !== undefined && given !== '') return given;
+  if (given !== undefined && given !== '') {
+    if (!isExecutable(given)) throw new Error(`KASPAD_BIN names ${given}, which cannot be run`);
+    return given;
+  }
   const candidates = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'kaspad'));
-  return candidates.find((path) => {
-    try {
-      accessSync(path, constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
+  return candidates.find(isExecutable);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 export class Kaspad {
