@@ -23,7 +23,8 @@ const SECRET_HEADERS = ['x-api-key', 'authorization', 'cookie'];
 
 /** Lines of JSON, 64-bit integers as decimal strings; people's own lines where standard output is a terminal. */
 export function createLogger({ name, level = 'info', destination }: LoggerOptions): Logger {
-  const stream = destination ?? (process.stdout.isTTY ? pretty({ sync: true }) : undefined);
+  // Not pino's own writer: it writes a line again and again, without an end, to a reader that is gone.
+  const stream = destination ?? (process.stdout.isTTY ? pretty({ destination: process.stdout }) : process.stdout);
   const options = {
     name,
     level,
@@ -41,7 +42,7 @@ export function createLogger({ name, level = 'info', destination }: LoggerOption
       log: bigintsToStrings,
     },
   };
-  return stream === undefined ? pino(options) : pino(options, stream);
+  return pino(options, stream);
 }
 
 /** The address without the password in it, for logs and messages; what is no URL is not repeated. */

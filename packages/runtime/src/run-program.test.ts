@@ -75,6 +75,28 @@ describe('the end', () => {
     expect(await finish(child)).toMatchObject({ code: 0 });
   });
 
+  test('a reader of the log that went away, with lines unread, neither ends the program nor holds it up', async () => {
+    const child = start(`
+      const log = runtime.createLogger({ name: 'example' });
+      program.useLogger(log);
+      log.info('x'.repeat(150_000));
+      process.on('message', () => {
+        log.info('nobody can read this');
+        setTimeout(() => process.send('went on'), 100);
+      });
+      process.send('ready');
+      await untilAborted(program.signal);
+      log.fatal('nor this');
+      throw new Error('lost');`);
+    await once(child, 'message');
+    child.stdout?.destroy();
+    child.stderr?.destroy();
+    child.send('write');
+    expect(await once(child, 'message')).toEqual(['went on', undefined]);
+    child.disconnect();
+    expect(await once(child, 'exit')).toEqual([75, null]);
+  });
+
   test('an aborted sleep in main is a clean end', async () => {
     const child = start(`console.log('ready'); await sleep(60_000, program.signal);`);
     await whenReady(child);

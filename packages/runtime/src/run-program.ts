@@ -98,6 +98,8 @@ function listenForTheEnd(stop: (reason: string) => void, fail: (error: unknown) 
     stop('SIGINT');
   });
   process.on('SIGTERM', () => stop('SIGTERM'));
+  // Whoever reads what we say may go away before us.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   process.on('uncaughtException', fail);
   process.on('unhandledRejection', fail);
   if (process.channel) {

@@ -2,7 +2,7 @@
 // when we do, however we end, is what packages/database sees to.
 
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@kasgres/database';
-import { backoff, isAbortError, sleep } from '@kasgres/runtime';
+import { backoff, sleep } from '@kasgres/runtime';
 
 export class KeptPostgres {
   /** Address of the database, once it is ready for the first time; rejected when none can run here. */
@@ -20,19 +20,26 @@ export class KeptPostgres {
     this.#say = say;
     this.#running = startEmbeddedPostgres({ dataDir, port });
     this.url = this.#running.then(({ url }) => url);
-    this.#kept = this.#keep().catch((error: unknown) => {
-      // That the first start failed is said by `url`.
-      if (!isAbortError(error)) return;
-    });
+    // What stops it is a stop, or a first start that failed, which `url` tells.
+    this.#kept = this.#keep().catch(() => {});
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort();
-    await this.#running.then(
-      (postgres) => postgres.stop(),
-      () => {},
-    );
+    await this.#end({ immediate: false });
     await this.#kept;
+  }
+
+  /** For a person who will not wait; the next start recovers. */
+  async endAtOnce(): Promise<void> {
+    this.#stopping.abort();
+    await this.#end({ immediate: true });
+  }
+
+  async #end(options: { immediate: boolean }): Promise<void> {
+    // One that could not be started needs no end.
+    const postgres = await this.#running.catch(() => undefined);
+    await postgres?.stop(options);
   }
 
   async #keep(): Promise<void> {

@@ -4,7 +4,7 @@
 
 import { existsSync } from 'node:fs';
 import { migrate } from '@kasgres/database';
-import { isAbortError, Shutdown } from '@kasgres/runtime';
+import { Shutdown } from '@kasgres/runtime';
 import { apiUrlOf } from '../api-status.ts';
 import { makeDataDir } from '../data-dir.ts';
 import type { DataDir } from '../data-dir.ts';
@@ -12,6 +12,7 @@ import type { CliEnv } from '../env.ts';
 import { programPaths } from '../programs.ts';
 import { findRuntimeFile, writeRuntimeFile } from '../runtime-file.ts';
 import { watchStopRequests } from '../stop-requests.ts';
+import type { StopRequests } from '../stop-requests.ts';
 import { wordsOf } from '../words.ts';
 import { commandInShell, greetingLines } from './greeting.ts';
 import { prepareDatabase, readDemo } from './demo.ts';
@@ -24,6 +25,8 @@ import { startSimulatedNode } from './simulated-node.ts';
 import { Supervisor } from './supervisor.ts';
 import { waitForProcessesToEnd } from './wait-for-processes.ts';
 
+const AT_ONCE_MS = 3_000;
+
 /** Runs until it is asked to end, or until a program cannot go on. Returns the exit code. */
 export async function start(env: CliEnv): Promise<number> {
   const requests = watchStopRequests();
@@ -33,14 +36,17 @@ export async function start(env: CliEnv): Promise<number> {
   shutdown.add('the lock', () => lock.release());
   const supervisor = new Supervisor(dataDir.logs, say);
   requests.clean.addEventListener('abort', () => say('Ending. Once more ends it at once.'));
-  requests.atOnce.addEventListener('abort', () => endAtOnce(supervisor));
-  const signal = AbortSignal.any([requests.clean, supervisor.hopeless]);
+  requests.atOnce.addEventListener('abort', () => {
+    supervisor.endAtOnce();
+    // Whatever still hangs: Postgres ends by itself when this process is gone.
+    setTimeout(() => process.exit(130), AT_ONCE_MS).unref();
+  });
   let exitCode = 0;
   try {
-    await run(env, dataDir, supervisor, shutdown, signal);
+    await run(env, dataDir, supervisor, shutdown, requests);
   } catch (error) {
-    const reason: unknown = signal.aborted ? signal.reason : error;
-    if (!isAbortError(reason)) {
+    const reason: unknown = supervisor.hopeless.aborted ? supervisor.hopeless.reason : error;
+    if (!requests.clean.aborted) {
       process.stderr.write(`${wordsOf(reason)}\n`);
       exitCode = 1;
     }
@@ -56,22 +62,21 @@ async function run(
   dataDir: DataDir,
   supervisor: Supervisor,
   shutdown: Shutdown,
-  signal: AbortSignal,
+  requests: StopRequests,
 ): Promise<void> {
-  await waitForProcessesToEnd((await findRuntimeFile(dataDir))?.processIds ?? [], signal);
+  const signal = AbortSignal.any([requests.clean, supervisor.hopeless]);
+  await waitForProcessesToEnd((await findRuntimeFile(dataDir))?.processIds ?? [], say, signal);
   const ports = await choosePorts(env);
   const apiUrl = apiUrlOf(env.HOST, env.PORT);
 
   say(`Starting Kasgres on ${dataDir.path}.`);
-  if (env.NODE_URL === undefined && !existsSync(dataDir.node))
+  if (env.NODE_URL === undefined && !existsSync(dataDir.node)) {
     say('Simulating the past of a chain; this takes a moment.');
-  const postgres = env.DATABASE_URL === undefined ? new KeptPostgres(dataDir.postgres, ports.postgres, say) : undefined;
-  if (postgres !== undefined) shutdown.add('Postgres', () => postgres.stop());
+  }
+  const database = env.DATABASE_URL ?? startPostgres(dataDir, ports.postgres, shutdown, requests);
   shutdown.add('the programs', () => supervisor.stop());
-  const [databaseUrl, nodeUrl] = await Promise.all([
-    env.DATABASE_URL ?? postgres?.url ?? '',
-    env.NODE_URL ?? startSimulatedNode(supervisor, dataDir, ports.node, signal),
-  ]);
+  const node = env.NODE_URL ?? startSimulatedNode(supervisor, dataDir, ports.node, signal);
+  const [databaseUrl, nodeUrl] = await Promise.all([database, node]);
   supervisor.onProcess = () =>
     writeRuntimeFile(dataDir, { nodeUrl, databaseUrl, apiUrl, processIds: supervisor.processIds() });
 
@@ -103,10 +108,17 @@ function startPrograms(env: CliEnv, supervisor: Supervisor, ports: Ports, nodeUr
   });
 }
 
-/** Postgres ends by itself when this process is gone. */
-function endAtOnce(supervisor: Supervisor): void {
-  supervisor.endAtOnce();
-  process.exit(130);
+/** The address of an embedded Postgres that is ready, and is kept running. */
+async function startPostgres(
+  dataDir: DataDir,
+  port: number,
+  shutdown: Shutdown,
+  requests: StopRequests,
+): Promise<string> {
+  const postgres = new KeptPostgres(dataDir.postgres, port, say);
+  shutdown.add('Postgres', () => postgres.stop());
+  requests.atOnce.addEventListener('abort', () => void postgres.endAtOnce());
+  return postgres.url;
 }
 
 function say(line: string): void {
