@@ -72,3 +72,10 @@ test('a connection that falls silent fails its query, and is replaced', async ()
   expect((await pool.query<{ one: number }>('select 1 as one')).rows).toEqual([{ one: 1 }]);
   await close();
 });
+
+test('closing ends the pool, also one that Kysely never used', async () => {
+  const { pool, close } = connect({ url: database.url, applicationName: 'closed' });
+  await pool.query('select 1');
+  await close();
+  expect(pool.ended).toBe(true);
+});

@@ -58,7 +58,12 @@ export function connect(options: ConnectOptions): Connection {
     if (options.queryTimeoutMs !== undefined) limitSilence(client, options.queryTimeoutMs);
   });
   const kysely = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
-  return { pool, kysely, close: async () => await kysely.destroy() };
+  const close = async (): Promise<void> => {
+    await kysely.destroy();
+    // Kysely ends a pool only if it has used it itself.
+    if (!pool.ending) await pool.end();
+  };
+  return { pool, kysely, close };
 }
 
 /**
