@@ -4,7 +4,14 @@
  */
 import { connect } from '@kasgres/database';
 import { NodeServer } from '@kasgres/devnet';
-import { createMetrics, envSchema, keepFollowing, type KeepFollowingParts, Progress } from '@kasgres/indexer';
+import {
+  createMetrics,
+  envSchema,
+  indexerOptions,
+  keepFollowing,
+  type KeepFollowingParts,
+  Progress,
+} from '@kasgres/indexer';
 import { NodeClient } from '@kasgres/node';
 import { createLogger, createRegistry } from '@kasgres/runtime';
 import type { FaultPlan } from '@kasgres/devnet';
@@ -88,12 +95,7 @@ export function startIndexing(
     node,
     database,
     expectedNetwork: env.NETWORK,
-    options: {
-      pageStreams: env.PAGE_STREAMS,
-      maxBytesAhead: env.MAX_BYTES_AHEAD,
-      batchTransactions: env.BATCH_TRANSACTIONS,
-      memoryTransactions: env.MEMORY_TRANSACTIONS,
-    },
+    options: indexerOptions(env),
     log,
     progress: new Progress(log),
     metrics: createMetrics(createRegistry('indexer under test')),

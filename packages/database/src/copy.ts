@@ -28,10 +28,6 @@ export class CopyBuffer {
     this.clear();
   }
 
-  get bytes(): number {
-    return this.#length;
-  }
-
   /** The stream so far, with its trailer. Valid until the next write. */
   contents(): Buffer {
     this.#reserve(2);

@@ -1,6 +1,7 @@
 /** The environment of the indexer. */
 import { LOG_LEVELS } from '@kasgres/runtime';
 import { z } from 'zod';
+import type { IndexerOptions } from './indexer.ts';
 
 const count = z.coerce.number().int().positive();
 
@@ -34,3 +35,12 @@ export const envSchema = z.object({
 });
 
 export type Env = z.infer<typeof envSchema>;
+
+export function indexerOptions(env: Env): IndexerOptions {
+  return {
+    pageStreams: env.PAGE_STREAMS,
+    maxBytesAhead: env.MAX_BYTES_AHEAD,
+    batchTransactions: env.BATCH_TRANSACTIONS,
+    memoryTransactions: env.MEMORY_TRANSACTIONS,
+  };
+}

@@ -1,7 +1,5 @@
 /** For tests and benchmarks only: programs start the indexer as a process (main.ts). */
-export { apply } from './apply/apply.ts';
-export { findCheckpoint } from './apply/checkpoint.ts';
-export { envSchema } from './env.ts';
+export { envSchema, indexerOptions } from './env.ts';
 export { keepFollowing, type KeepFollowingParts } from './keep-following.ts';
 export { createMetrics } from './metrics.ts';
 export { Progress } from './progress.ts';

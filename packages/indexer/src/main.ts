@@ -2,7 +2,7 @@
 import { connect } from '@kasgres/database';
 import { NodeClient } from '@kasgres/node';
 import { createLogger, createRegistry, readEnv, runProgram, startProbes } from '@kasgres/runtime';
-import { envSchema } from './env.ts';
+import { envSchema, indexerOptions } from './env.ts';
 import { createMetrics } from './metrics.ts';
 import { Progress } from './progress.ts';
 import { keepFollowing } from './keep-following.ts';
@@ -33,12 +33,7 @@ await runProgram('indexer', async ({ signal, shutdown, useLogger }) => {
       node,
       database,
       expectedNetwork: env.NETWORK,
-      options: {
-        pageStreams: env.PAGE_STREAMS,
-        maxBytesAhead: env.MAX_BYTES_AHEAD,
-        batchTransactions: env.BATCH_TRANSACTIONS,
-        memoryTransactions: env.MEMORY_TRANSACTIONS,
-      },
+      options: indexerOptions(env),
       log,
       progress: new Progress(log),
       metrics: createMetrics(registry),
