@@ -21,6 +21,7 @@ const ERRORS = {
   409: 'Known, but what is indexed is not enough to answer',
   413: 'The body is larger than 1 MiB',
   415: 'The body is not `application/json`',
+  429: 'The key has spent its request units; see `retry-after`',
   500: 'A bug; the message has the request id',
   503: 'The database or the node is out of reach, or the first catch-up is not far enough; see `retry-after`',
 } as const;
@@ -47,7 +48,7 @@ export function answers<T extends z.ZodType>(ok: T, ...statuses: (ErrorStatus | 
 }
 
 /** Statuses of every endpoint under a key. */
-export const UNDER_KEY = [401, 500, 503] as const;
+export const UNDER_KEY = [401, 429, 500, 503] as const;
 
 /** Statuses that a request with a body adds. */
 export const WITH_BODY = [400, 413, 415] as const;

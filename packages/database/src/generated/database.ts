@@ -104,15 +104,42 @@ export interface ApiKeyUsage {
   ru: Numeric;
 }
 
-export interface Balances {
+export interface BalanceChanges {
   /**
-   * Sompi.
+   * Sum of the net changes by transactions accepted in that hour, sompi.
    */
-  balance: bigint;
+  change: bigint;
+  /**
+   * Hours since 1970 (UTC), by the time of the accepting block.
+   */
+  hour: number;
   /**
    * The script.
    */
   script_id: bigint;
+}
+
+export interface Balances {
+  /**
+   * Sum of its unspent outputs, sompi.
+   */
+  balance: bigint;
+  /**
+   * Whether the address has a tag of its own or is in a cluster that has a name.
+   */
+  is_tagged: Generated<boolean>;
+  /**
+   * The script.
+   */
+  script_id: bigint;
+  /**
+   * Number of its rows in address_transactions: transactions that touch it, accepted or not.
+   */
+  transaction_count: Generated<bigint>;
+  /**
+   * Number of its unspent outputs.
+   */
+  utxo_count: Generated<bigint>;
 }
 
 export interface BlockParents {
@@ -408,6 +435,21 @@ export interface Migrations {
   number: number;
 }
 
+export interface RateLimits {
+  /**
+   * End of the window, Unix milliseconds.
+   */
+  expire: bigint | null;
+  /**
+   * Whose window it is.
+   */
+  key: string;
+  /**
+   * Spent in the window: hundredths of a request unit.
+   */
+  points: Generated<number>;
+}
+
 export interface Scripts {
   /**
    * Its address on this network; null for a nonstandard script.
@@ -440,6 +482,21 @@ export interface Subnetworks {
    * The 20 bytes of the id.
    */
   subnetwork_id: Buffer;
+}
+
+export interface TagLabels {
+  /**
+   * tags.address.
+   */
+  address: string;
+  /**
+   * The label.
+   */
+  label: string;
+  /**
+   * tags.name.
+   */
+  name: string;
 }
 
 export interface Tags {
@@ -671,6 +728,7 @@ export interface DB {
   address_transactions: AddressTransactions;
   api_key_usage: ApiKeyUsage;
   api_keys: ApiKeys;
+  balance_changes: BalanceChanges;
   balances: Balances;
   block_parents: BlockParents;
   block_transactions: BlockTransactions;
@@ -683,8 +741,10 @@ export interface DB {
   gaps: Gaps;
   meta: Meta;
   migrations: Migrations;
+  rate_limits: RateLimits;
   scripts: Scripts;
   subnetworks: Subnetworks;
+  tag_labels: TagLabels;
   tags: Tags;
   transaction_bodies: TransactionBodies;
   transaction_body_inputs: TransactionBodyInputs;

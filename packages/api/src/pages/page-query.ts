@@ -1,0 +1,58 @@
+/** What every listing is asked with (api-spec.md §8, "Pagination"): `limit`, and a cursor forwards or backwards. */
+import { z } from 'zod';
+
+const DEFAULT_LIMIT = 20;
+const MAX_LIMIT = 100;
+
+/** The form is that of texts, and what openapi.json says of it is what the text means: `unknown` says nothing by itself. */
+const limit = z
+  .unknown()
+  .refine((text) => /^\d{1,9}$/.test(String(text)), 'must be a whole number')
+  .transform(Number)
+  .refine((value) => value >= 1 && value <= MAX_LIMIT, `must be from 1 to ${MAX_LIMIT}`)
+  .default(DEFAULT_LIMIT)
+  .meta({ type: 'integer', minimum: 1, maximum: MAX_LIMIT, description: 'Most items of the page' });
+
+/** A boolean in a query string; left out it is false. */
+export const queryFlag = z
+  .unknown()
+  .refine((text) => text === 'true' || text === 'false', 'must be true or false')
+  .transform((text) => text === 'true')
+  .default(false)
+  .meta({ type: 'boolean' });
+
+/** The query of a listing whose cursors are of one kind, with parameters of its own. */
+export function pageQuery<Cursor extends z.ZodType, Extra extends z.ZodRawShape>(cursor: Cursor, extra: Extra) {
+  return z
+    .strictObject({
+      limit,
+      starting_after: cursor.optional().meta({ description: 'Id of the last item of the page before' }),
+      ending_before: cursor.optional().meta({ description: 'Id of the first item of the page after' }),
+      ...extra,
+    })
+    .refine(hasOneCursor, {
+      path: ['ending_before'],
+      message: 'cannot be used together with starting_after',
+    });
+}
+
+/** What follows from a query of any kind of cursor. */
+export interface PageQuery<Cursor> {
+  limit: number;
+  starting_after?: Cursor | undefined;
+  ending_before?: Cursor | undefined;
+}
+
+const hasOneCursor = (query: object): boolean => {
+  const { starting_after, ending_before } = query as PageQuery<unknown>;
+  return starting_after === undefined || ending_before === undefined;
+};
+
+export const pageMetadata = z
+  .object({
+    hasMore: z.boolean().meta({ description: 'Whether more items follow in the direction of travel' }),
+    count: z.int().nonnegative().meta({ description: 'Number of items of this page' }),
+  })
+  .meta({ id: 'PageMetadata' });
+
+export type PageMetadataJson = z.infer<typeof pageMetadata>;
