@@ -10,5 +10,8 @@ export const hexOrNull = (column: string): RawBuilder<string | null> => hex(colu
 /** A number as decimal digits, for where it goes into JSON as a string anyway. */
 export const text = (column: string): RawBuilder<string> => sql<string>`${sql.ref(column)}::text`;
 
+/** The same for a column that may be null. */
+export const textOrNull = (column: string): RawBuilder<string | null> => text(column);
+
 /** To compare a key with: it is one of these. */
 export const anyOf = (ids: readonly bigint[]): RawBuilder<bigint> => sql<bigint>`any(${ids}::bigint[])`;

@@ -8,6 +8,8 @@ export const covenant = z
   .object({ authorizingInput: count, covenantId: hash })
   .meta({ description: 'What binds the output to a covenant; left out without one' });
 
+export const scriptPublicKeyType = z.enum(['pubkey', 'pubkeyecdsa', 'scripthash', 'nonstandard']);
+
 export const computeBudget = count.meta({ description: 'Transaction version 1 and later; left out before' });
 
 export const transactionInput = z.object({
@@ -22,10 +24,7 @@ export const transactionOutput = z.object({
   value: sompi,
   scriptPublicKey: hexBytes.meta({ description: 'Version as 4 hex digits, then the script in hex' }),
   verboseData: z
-    .object({
-      scriptPublicKeyType: z.enum(['pubkey', 'pubkeyecdsa', 'scripthash', 'nonstandard']),
-      scriptPublicKeyAddress: address,
-    })
+    .object({ scriptPublicKeyType, scriptPublicKeyAddress: address })
     .optional()
     .meta({ description: 'Left out for a non-standard script' }),
   covenant: covenant.optional(),

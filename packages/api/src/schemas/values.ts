@@ -42,7 +42,15 @@ export const sompi = z
   .regex(/^\d+$/)
   .meta({ description: 'An amount in sompi, the smallest unit (1 KAS = 100,000,000 sompi)' });
 
+export const sompiChange = z
+  .string()
+  .regex(/^-?\d+$/)
+  .meta({ description: 'An amount in sompi that may be negative' });
+
 export const milliseconds = z.string().regex(/^\d+$/).meta({ description: 'Unix time in milliseconds' });
+
+/** A time where the endpoints beyond the specification show it. */
+export const timestamp = z.int().nonnegative().meta({ description: 'Unix time in milliseconds' });
 
 export const count = z.int().nonnegative();
 

@@ -1,10 +1,23 @@
 /**
- * Reads the transactions of whole pages of blocks: one query for each kind of row. Every number that JSON shows as a string is made
- * text by Postgres, since pages have tens of thousands of rows.
+ * Reads the transactions of whole pages: one query for each kind of row. Every number that JSON shows as a string is made text by
+ * Postgres, since pages of blocks have tens of thousands of rows.
  */
 import type { Database } from '@kasgres/database';
 import { type Kysely, sql } from 'kysely';
 import { anyOf, hex, hexOrNull, text } from '../../index-state/sql.ts';
+
+/** Of a transaction and its first body, joined with `subnetworks`. */
+export const transactionColumns = [
+  'transactions.id',
+  hex('transactions.transaction_id').as('transaction_id'),
+  hex('transactions.hash').as('hash'),
+  'transactions.version',
+  text('transactions.lock_time').as('lock_time'),
+  hex('subnetworks.subnetwork_id').as('subnetwork_id'),
+  text('transactions.gas').as('gas'),
+  text('transactions.storage_mass').as('storage_mass'),
+  text('transactions.compute_mass').as('compute_mass'),
+] as const;
 
 export type ContainedRow = Awaited<ReturnType<typeof listContained>>[number];
 
@@ -26,20 +39,7 @@ export function listContained(db: Kysely<Database>, blockIds: readonly bigint[])
     .selectFrom('block_transactions as contained')
     .innerJoin('transactions', 'transactions.id', 'contained.transaction_id')
     .innerJoin('subnetworks', 'subnetworks.id', 'transactions.subnetwork_id')
-    .select([
-      'contained.block_id',
-      'contained.body',
-      'transactions.id',
-      hex('transactions.transaction_id').as('transaction_id'),
-      hex('transactions.hash').as('hash'),
-      'transactions.version',
-      text('transactions.lock_time').as('lock_time'),
-      hex('subnetworks.subnetwork_id').as('subnetwork_id'),
-      text('transactions.gas').as('gas'),
-      hex('transactions.payload').as('payload'),
-      text('transactions.storage_mass').as('storage_mass'),
-      text('transactions.compute_mass').as('compute_mass'),
-    ])
+    .select(['contained.block_id', 'contained.body', ...transactionColumns, hex('transactions.payload').as('payload')])
     .where('contained.block_id', '=', anyOf(blockIds))
     .orderBy('contained.block_id')
     .orderBy('contained.index')
@@ -50,6 +50,11 @@ export type InputRow = Awaited<ReturnType<typeof listInputs>>[number];
 
 /** Inputs of first bodies, in order. */
 export function listInputs(db: Kysely<Database>, transactionIds: readonly bigint[]) {
+  return selectInputs(db, transactionIds).execute();
+}
+
+/** The same, not run yet; `previous` is the transaction that made the coin. */
+export function selectInputs(db: Kysely<Database>, transactionIds: readonly bigint[]) {
   return db
     .selectFrom('transaction_inputs as input')
     .leftJoin('transactions as previous', 'previous.id', 'input.previous_transaction_id')
@@ -66,8 +71,7 @@ export function listInputs(db: Kysely<Database>, transactionIds: readonly bigint
     ])
     .where('input.transaction_id', '=', anyOf(transactionIds))
     .orderBy('input.transaction_id')
-    .orderBy('input.index')
-    .execute();
+    .orderBy('input.index');
 }
 
 export type OutputRow = Awaited<ReturnType<typeof listOutputs>>[number];

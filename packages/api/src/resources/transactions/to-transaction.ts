@@ -56,10 +56,14 @@ function toOutput(row: OutputRow): TransactionOutputJson {
   if (row.address !== null) {
     output.verboseData = { scriptPublicKeyType: row.type, scriptPublicKeyAddress: row.address };
   }
-  if (row.covenant_id !== null && row.covenant_authorizing_input !== null) {
-    output.covenant = { authorizingInput: row.covenant_authorizing_input, covenantId: row.covenant_id };
-  }
+  const covenant = toCovenant(row);
+  if (covenant !== undefined) output.covenant = covenant;
   return output;
+}
+
+export function toCovenant(row: OutputRow): TransactionOutputJson['covenant'] {
+  if (row.covenant_id === null || row.covenant_authorizing_input === null) return undefined;
+  return { authorizingInput: row.covenant_authorizing_input, covenantId: row.covenant_id };
 }
 
 /** The node's JSON form: the version as 4 hex digits, then the script. */

@@ -1,0 +1,82 @@
+/** A transaction as listings and look-ups show it (API.md, "Listings"): with its coins, its blocks and what became of it. */
+import { z } from 'zod';
+import { computeBudget, covenant, scriptPublicKeyType } from '../../../schemas/transaction.ts';
+import {
+  address,
+  count,
+  decimal,
+  hash,
+  hexBytes,
+  payload,
+  sompi,
+  sompiChange,
+  timestamp,
+} from '../../../schemas/values.ts';
+
+const script = {
+  scriptPublicKey: hexBytes.meta({ description: 'The script in hex, without its version' }),
+  scriptPublicKeyAddress: address.nullable().meta({ description: 'Null for a non-standard script' }),
+  scriptPublicKeyType,
+};
+
+const scriptOfCoin = {
+  scriptPublicKey: script.scriptPublicKey.nullable(),
+  scriptPublicKeyAddress: script.scriptPublicKeyAddress,
+  scriptPublicKeyType: scriptPublicKeyType.nullable(),
+};
+
+const restInput = z.object({
+  transactionId: hash.meta({ description: 'The transaction itself' }),
+  index: count.meta({ description: 'Place among its inputs' }),
+  signatureScript: hexBytes,
+  sequence: decimal,
+  sigOpCount: count,
+  computeBudget: computeBudget.optional(),
+  previousOutput: z.object({ transactionId: hash, index: count, amount: sompi.nullable(), ...scriptOfCoin }).meta({
+    description:
+      'The coin that is spent. Amount and script are null where there is no such coin on the chain: only in transactions that are not accepted',
+  }),
+});
+
+const restOutput = z.object({
+  transactionId: hash.meta({ description: 'The transaction itself' }),
+  index: count.meta({ description: 'Place among its outputs' }),
+  amount: sompi,
+  ...script,
+  covenant: covenant.optional(),
+  spentBy: hash.nullable().meta({ description: 'Id of the accepted transaction that spends it' }),
+});
+
+export const restTransaction = z
+  .object({
+    transactionId: hash,
+    version: count,
+    blockTime: timestamp.meta({
+      description: 'Earliest time of the blocks that hold it; once accepted, of those merged by the accepting block',
+    }),
+    subnetworkId: hexBytes,
+    hash: hash.meta({ description: 'Hash over everything, signature scripts too, of the accepted body' }),
+    mass: decimal.meta({ description: 'Storage mass' }),
+    computeMass: decimal,
+    fee: sompiChange.nullable().meta({
+      description:
+        'Inputs less outputs in sompi; null where a coin does not exist. Negative only in transactions that can never be accepted',
+    }),
+    lockTime: decimal,
+    gas: decimal,
+    payload: payload.optional().meta({ description: 'Only when asked for' }),
+    blockHashes: z.array(hash).meta({ description: 'The blocks that hold it, earliest first' }),
+    isAccepted: z.boolean(),
+    acceptingBlockHash: hash.nullable(),
+    acceptingBlockBlueScore: decimal.nullable(),
+    confirmations: count.meta({
+      description: 'Blue score of the sink less that of the accepting block; 0 while not accepted',
+    }),
+    inputs: z.array(restInput),
+    outputs: z.array(restOutput),
+  })
+  .meta({ id: 'RestTransaction' });
+
+export type RestTransactionJson = z.infer<typeof restTransaction>;
+export type RestInputJson = z.infer<typeof restInput>;
+export type RestOutputJson = z.infer<typeof restOutput>;

@@ -1,0 +1,89 @@
+/** From rows to a transaction as listings and look-ups show it. */
+import type { OutputRow } from '../queries.ts';
+import { hasComputeBudgets, toCovenant, toPayload } from '../to-transaction.ts';
+import type { ContainingBlockRow, RestTransactionRow, SpenderRow, SpendingInputRow } from './queries.ts';
+import type { RestInputJson, RestOutputJson, RestTransactionJson } from './schemas.ts';
+
+/** What belongs to a transaction beside its own row. */
+export interface RestTransactionParts {
+  /** The earliest first. */
+  blocks: readonly ContainingBlockRow[];
+  inputs: readonly SpendingInputRow[];
+  outputs: readonly OutputRow[];
+  spenders: readonly SpenderRow[];
+}
+
+export function toRestTransaction(
+  row: RestTransactionRow,
+  parts: RestTransactionParts,
+  sinkBlueScore: bigint,
+): RestTransactionJson {
+  const { transaction_id: transactionId, accepting_block_blue_score: acceptingBlueScore } = row;
+  const isAccepted = row.accepting_block_id !== null;
+  const inputs = parts.inputs.map((input, index) => toInput(row, input, index));
+  const spentBy = new Map(parts.spenders.map((spender) => [Number(spender.index), spender.spent_by]));
+  return {
+    transactionId,
+    version: row.version,
+    blockTime: toBlockTime(row, parts.blocks),
+    subnetworkId: row.subnetwork_id,
+    hash: row.hash,
+    mass: row.storage_mass,
+    computeMass: row.compute_mass,
+    fee: inputs.some((input) => input.previousOutput.amount === null) ? null : row.fee,
+    lockTime: row.lock_time,
+    gas: row.gas,
+    ...(row.payload !== undefined && { payload: toPayload(row.payload) }),
+    blockHashes: parts.blocks.map((block) => block.hash),
+    isAccepted,
+    acceptingBlockHash: row.accepting_block_hash,
+    acceptingBlockBlueScore: acceptingBlueScore === null ? null : String(acceptingBlueScore),
+    confirmations: acceptingBlueScore === null ? 0 : Number(sinkBlueScore - acceptingBlueScore),
+    inputs,
+    outputs: parts.outputs.map((output, index) => toOutput(transactionId, output, index, spentBy.get(index) ?? null)),
+  };
+}
+
+/** Of an accepted transaction the blocks count that its accepting block merged: from one of them it was accepted. */
+function toBlockTime(row: RestTransactionRow, blocks: readonly ContainingBlockRow[]): number {
+  const isSource = (block: ContainingBlockRow) => block.merging_block_id === row.accepting_block_id;
+  const earliest = row.accepting_block_id === null ? blocks[0] : blocks.find(isSource);
+  if (earliest === undefined)
+    throw new Error(`Transaction ${row.transaction_id} is in no block that it could come from`);
+  return Number(earliest.timestamp);
+}
+
+/** A coin whose transaction is not accepted does not exist: whoever spends it is not accepted either. */
+function toInput(transaction: RestTransactionRow, row: SpendingInputRow, index: number): RestInputJson {
+  const exists = transaction.accepting_block_id !== null || row.is_previous_accepted;
+  return {
+    transactionId: transaction.transaction_id,
+    index,
+    signatureScript: row.signature_script,
+    sequence: row.sequence,
+    sigOpCount: row.sig_op_count,
+    ...(hasComputeBudgets(transaction) && { computeBudget: row.compute_budget }),
+    previousOutput: {
+      transactionId: row.previous_transaction_id,
+      index: Number(row.previous_index),
+      amount: exists ? row.amount : null,
+      scriptPublicKey: exists ? row.script : null,
+      scriptPublicKeyAddress: exists ? row.address : null,
+      scriptPublicKeyType: exists ? row.type : null,
+    },
+  };
+}
+
+function toOutput(transactionId: string, row: OutputRow, index: number, spentBy: string | null): RestOutputJson {
+  const covenant = toCovenant(row);
+  return {
+    transactionId,
+    index,
+    amount: row.amount,
+    scriptPublicKey: row.script,
+    scriptPublicKeyAddress: row.address,
+    scriptPublicKeyType: row.type,
+    ...(covenant && { covenant }),
+    spentBy,
+  };
+}
