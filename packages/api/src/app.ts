@@ -8,6 +8,9 @@ import { balanceRoutes } from './resources/addresses/balance.ts';
 import { tagRoutes } from './resources/addresses/tag.ts';
 import { blockTemplateRoutes } from './resources/block-template.ts';
 import { getBlocksRoutes } from './resources/blocks/get-blocks.ts';
+import { daaScoreBlocksRoutes } from './resources/blocks/rest/daa-score.ts';
+import { getBlockRoutes } from './resources/blocks/rest/get-block.ts';
+import { listBlocksRoutes } from './resources/blocks/rest/list.ts';
 import { daaScoreTimestampRoutes } from './resources/chain/daa-score-timestamps.ts';
 import { hashRateRoutes } from './resources/chain/hash-rate.ts';
 import { virtualChainRoutes } from './resources/chain/virtual-chain.ts';
@@ -29,6 +32,9 @@ const UNDER_KEY: readonly ApiPlugin[] = [
   hashRateRoutes,
   balanceRoutes,
   networkRoutes,
+  listBlocksRoutes,
+  getBlockRoutes,
+  daaScoreBlocksRoutes,
 ];
 
 export const api: FastifyPluginAsync<Services> = async (app, services) => {
