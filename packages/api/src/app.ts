@@ -6,6 +6,7 @@ import { refuseUnknownRoutes } from './http/unknown-routes.ts';
 import { serializerCompiler, validatorCompiler } from './http/validation.ts';
 import { balanceRoutes } from './resources/addresses/balance.ts';
 import { tagRoutes } from './resources/addresses/tag.ts';
+import { addressTransactionsRoutes } from './resources/addresses/transactions.ts';
 import { blockTemplateRoutes } from './resources/block-template.ts';
 import { getBlocksRoutes } from './resources/blocks/get-blocks.ts';
 import { daaScoreBlocksRoutes } from './resources/blocks/rest/daa-score.ts';
@@ -18,6 +19,8 @@ import { mempoolRoutes } from './resources/mempool/routes.ts';
 import { networkRoutes } from './resources/network.ts';
 import { statusRoutes } from './resources/status.ts';
 import { acceptanceRoutes } from './resources/transactions/acceptance.ts';
+import { listTransactionsRoutes } from './resources/transactions/rest/list.ts';
+import { lookUpTransactionsRoutes } from './resources/transactions/rest/look-up.ts';
 import type { ApiPlugin, Services } from './services.ts';
 
 /** In the order of api-spec.md §4. */
@@ -35,6 +38,9 @@ const UNDER_KEY: readonly ApiPlugin[] = [
   listBlocksRoutes,
   getBlockRoutes,
   daaScoreBlocksRoutes,
+  listTransactionsRoutes,
+  lookUpTransactionsRoutes,
+  addressTransactionsRoutes,
 ];
 
 export const api: FastifyPluginAsync<Services> = async (app, services) => {

@@ -1,5 +1,6 @@
 /** A transaction as listings and look-ups show it (API.md, "Listings"): with its coins, its blocks and what became of it. */
 import { z } from 'zod';
+import { queryFlag } from '../../../pages/page-query.ts';
 import { computeBudget, covenant, scriptPublicKeyType } from '../../../schemas/transaction.ts';
 import {
   address,
@@ -76,6 +77,10 @@ export const restTransaction = z
     outputs: z.array(restOutput),
   })
   .meta({ id: 'RestTransaction' });
+
+/** Query parameters of listings of transactions. */
+export const acceptedOnly = queryFlag.meta({ description: 'Only accepted transactions' });
+export const includePayload = queryFlag.meta({ description: 'Show payloads' });
 
 export type RestTransactionJson = z.infer<typeof restTransaction>;
 export type RestInputJson = z.infer<typeof restInput>;
