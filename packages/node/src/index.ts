@@ -9,3 +9,10 @@ export type { AcceptedTransactionIds, BlocksAnswer, RpcBlock, RpcTransaction, Vi
 export { type CallOptions, NodeClient, type NodeClientOptions } from './node-client.ts';
 export type { NodeRpcErrorKind } from './rpc-error-kind.ts';
 export type { SubscribeOptions, Subscription } from './subscriptions.ts';
+export {
+  toHeaderMessage,
+  toOutpointMessage,
+  toOutputMessage,
+  toScriptMessage,
+  toTransactionMessage,
+} from './to-messages.ts';

@@ -4,12 +4,12 @@
  */
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { type AddressPrefix, formatBlueWork, type ScriptPublicKey, toHex, type TransactionInput } from '@kasgres/kaspa';
-import { protocol } from '@kasgres/node';
+import { protocol, toOutpointMessage, toScriptMessage } from '@kasgres/node';
 import { acceptedBy } from '../dag/answers/chain.ts';
 import { spentCoin } from '../dag/answers/coins.ts';
 import type { AcceptedTransaction, Dag, DagBlock } from '../dag/dag.ts';
 import { NodeAnswerError, type Utxo } from '../dag/node-state.ts';
-import { optionally, outpointMessage, scriptMessage, scriptVerboseData } from './to-messages.ts';
+import { optionally, scriptVerboseData } from './to-messages.ts';
 
 const Level = protocol.GetVirtualChainFromBlockV2Request_DataVerbosityLevel;
 type Level = protocol.GetVirtualChainFromBlockV2Request_DataVerbosityLevel;
@@ -77,7 +77,7 @@ function optionalTransaction(
   return {
     inputs: transaction.inputs.map((input) => optionalInput(input, context)),
     outputs: transaction.outputs.map(({ amount, scriptPublicKey, covenant }) => ({
-      ...(level >= Level.LOW && { value: amount, scriptPublicKey: scriptMessage(scriptPublicKey) }),
+      ...(level >= Level.LOW && { value: amount, scriptPublicKey: toScriptMessage(scriptPublicKey) }),
       ...(level >= Level.LOW &&
         covenant && {
           covenant: {
@@ -112,7 +112,7 @@ function optionalInput(
   return {
     ...(level >= Level.LOW && { signatureScript: toHex(input.signatureScript) }),
     ...(level >= Level.HIGH && {
-      previousOutpoint: outpointMessage(input.previousOutpoint),
+      previousOutpoint: toOutpointMessage(input.previousOutpoint),
       sequence: input.sequence,
       sigOpCount: input.sigOpCount,
       computeBudget: input.computeBudget,
@@ -126,7 +126,7 @@ function optionalCoin(coin: Utxo, context: Context) {
   return {
     ...(level >= Level.HIGH && {
       amount: coin.amount,
-      scriptPublicKey: scriptMessage(coin.scriptPublicKey),
+      scriptPublicKey: toScriptMessage(coin.scriptPublicKey),
       isCoinbase: coin.isCoinbase,
     }),
     ...(level >= Level.FULL && { blockDaaScore: coin.blockDaaScore }),

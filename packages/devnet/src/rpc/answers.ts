@@ -8,7 +8,7 @@ import {
   scriptToAddress,
   toHex,
 } from '@kasgres/kaspa';
-import { type Op, protocol } from '@kasgres/node';
+import { type Op, protocol, toOutpointMessage } from '@kasgres/node';
 import { acceptedBy, type VirtualChain, virtualChainFrom } from '../dag/answers/chain.ts';
 import { timestampsOfDaaScores } from '../dag/answers/daa-timestamps.ts';
 import { blocksFrom } from '../dag/answers/get-blocks.ts';
@@ -30,7 +30,6 @@ import {
   hashesOf,
   headerMessage,
   mempoolEntryMessage,
-  outpointMessage,
   templateMessage,
   utxoEntryMessage,
 } from './to-messages.ts';
@@ -164,7 +163,7 @@ export const answers: Answers = {
         scripts.flatMap((script) =>
           state.utxos(script).map((utxo) => ({
             address: ownAddress(state, script),
-            outpoint: outpointMessage(utxo.outpoint),
+            outpoint: toOutpointMessage(utxo.outpoint),
             utxoEntry: utxoEntryMessage(utxo),
           })),
         ),

@@ -2,18 +2,13 @@
 import {
   type AddressPrefix,
   classifyScript,
-  formatBlueWork,
-  type Hash,
   type Header,
   type ScriptPublicKey,
   scriptToAddress,
   toHex,
-  type Transaction,
-  type TransactionInput,
-  type TransactionOutput,
 } from '@kasgres/kaspa';
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import type { protocol } from '@kasgres/node';
+import { type protocol, toHeaderMessage, toOutputMessage, toScriptMessage, toTransactionMessage } from '@kasgres/node';
 import type { DagBlock, DagTransaction } from '../dag/dag.ts';
 import type { BlockTemplate, MempoolEntry, Utxo } from '../dag/node-state.ts';
 
@@ -52,25 +47,11 @@ export function templateMessage({
   header,
   transactions,
 }: BlockTemplate): MessageInitShape<typeof protocol.BlockSchema> {
-  return { header: headerMessage(header, ''), transactions: transactions.map(plainTransactionMessage) };
+  return { header: headerMessage(header, ''), transactions: transactions.map(toTransactionMessage) };
 }
 
 export function headerMessage(header: Header, hash: string): MessageInitShape<typeof protocol.HeaderSchema> {
-  return {
-    version: header.version,
-    hashMerkleRoot: toHex(header.hashMerkleRoot),
-    acceptedIdMerkleRoot: toHex(header.acceptedIdMerkleRoot),
-    utxoCommitment: toHex(header.utxoCommitment),
-    timestamp: header.timestamp,
-    bits: header.bits,
-    nonce: header.nonce,
-    daaScore: header.daaScore,
-    blueWork: formatBlueWork(header.blueWork),
-    parents: header.parentsByLevel.map((level) => ({ parentHashes: level.map(toHex) })),
-    blueScore: header.blueScore,
-    pruningPoint: toHex(header.pruningPoint),
-    hash,
-  };
+  return { ...toHeaderMessage(header), hash };
 }
 
 /** `block` undefined: a transaction of the mempool. */
@@ -80,9 +61,9 @@ export function transactionMessage(
   prefix: AddressPrefix,
 ): MessageInitShape<typeof protocol.TransactionSchema> {
   return {
-    ...plainTransactionMessage(transaction),
+    ...toTransactionMessage(transaction),
     outputs: transaction.outputs.map((output) => ({
-      ...outputMessage(output),
+      ...toOutputMessage(output),
       ...optionally('verboseData', scriptVerboseData(output.scriptPublicKey, prefix)),
     })),
     verboseData: {
@@ -104,7 +85,7 @@ export function mempoolEntryMessage(
 export function utxoEntryMessage(utxo: Utxo): MessageInitShape<typeof protocol.UtxoEntrySchema> {
   return {
     amount: utxo.amount,
-    scriptPublicKey: scriptMessage(utxo.scriptPublicKey),
+    scriptPublicKey: toScriptMessage(utxo.scriptPublicKey),
     blockDaaScore: utxo.blockDaaScore,
     isCoinbase: utxo.isCoinbase,
     covenantId: utxo.covenantId === undefined ? '' : toHex(utxo.covenantId),
@@ -121,17 +102,6 @@ export function scriptVerboseData(
   return { scriptPublicKeyType: classifyScript(script), scriptPublicKeyAddress: address };
 }
 
-export function scriptMessage({ version, script }: ScriptPublicKey): { version: number; scriptPublicKey: string } {
-  return { version, scriptPublicKey: toHex(script) };
-}
-
-export function outpointMessage(outpoint: { transactionId: Hash; index: number }): {
-  transactionId: string;
-  index: number;
-} {
-  return { transactionId: toHex(outpoint.transactionId), index: outpoint.index };
-}
-
 export function hashesOf(blocks: readonly DagBlock[]): string[] {
   return blocks.map(({ hash }) => hash);
 }
@@ -139,36 +109,4 @@ export function hashesOf(blocks: readonly DagBlock[]): string[] {
 /** The property, or nothing where there is no value: a message field is absent, never undefined. */
 export function optionally<K extends string, V>(key: K, value: V | undefined): Partial<Record<K, V>> {
   return value === undefined ? {} : ({ [key]: value } as Record<K, V>);
-}
-
-function plainTransactionMessage(transaction: Transaction) {
-  return {
-    version: transaction.version,
-    inputs: transaction.inputs.map(inputMessage),
-    outputs: transaction.outputs.map(outputMessage),
-    lockTime: transaction.lockTime,
-    subnetworkId: toHex(transaction.subnetworkId),
-    gas: transaction.gas,
-    payload: toHex(transaction.payload),
-    storageMass: transaction.storageMass,
-  };
-}
-
-function inputMessage(input: TransactionInput) {
-  return {
-    previousOutpoint: outpointMessage(input.previousOutpoint),
-    signatureScript: toHex(input.signatureScript),
-    sequence: input.sequence,
-    sigOpCount: input.sigOpCount,
-    computeBudget: input.computeBudget,
-  };
-}
-
-function outputMessage({ amount, scriptPublicKey, covenant }: TransactionOutput) {
-  const message = { amount, scriptPublicKey: scriptMessage(scriptPublicKey) };
-  if (covenant === undefined) return message;
-  return {
-    ...message,
-    covenant: { authorizingInput: covenant.authorizingInput, covenantId: toHex(covenant.covenantId) },
-  };
 }
