@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connect } from './connect.ts';
-import { isDatabaseUnavailable } from './errors.ts';
+import { isDatabaseUnavailable, isPoolExhausted } from './errors.ts';
 import { createTestDatabase, type TestDatabase } from './testing/test-database.ts';
 
 let database: TestDatabase;
@@ -70,6 +70,23 @@ test('a connection that falls silent fails its query, and is replaced', async ()
   const { pool, close } = connect({ url: database.url, max: 1, applicationName: 'silent', queryTimeoutMs: 300 });
   await expect(pool.query('select pg_sleep(30)')).rejects.toSatisfy(isDatabaseUnavailable);
   expect((await pool.query<{ one: number }>('select 1 as one')).rows).toEqual([{ one: 1 }]);
+  await close();
+});
+
+test('a connection that nobody uses may be silent', async () => {
+  const { pool, close } = connect({ url: database.url, max: 1, applicationName: 'idle', queryTimeoutMs: 300 });
+  const backend = async () => (await pool.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid;
+  const before = await backend();
+  await new Promise((resolve) => setTimeout(resolve, 700));
+  expect(await backend()).toBe(before);
+  await close();
+});
+
+test('a query that waited for a connection in vain says so', async () => {
+  const { pool, close } = connect({ url: database.url, max: 1, applicationName: 'full', connectTimeoutMs: 300 });
+  const sleeping = pool.query('select pg_sleep(1)');
+  await expect(pool.query('select 1')).rejects.toSatisfy(isPoolExhausted);
+  await sleeping;
   await close();
 });
 

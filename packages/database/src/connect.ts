@@ -53,10 +53,8 @@ export function connect(options: ConnectOptions): Connection {
   });
   // Without a listener a connection that breaks would end the process: an idle one tells the pool, one in use only itself.
   pool.on('error', (error) => options.onIdleError?.(error));
-  pool.on('connect', (client) => {
-    client.on('error', () => {});
-    if (options.queryTimeoutMs !== undefined) limitSilence(client, options.queryTimeoutMs);
-  });
+  pool.on('connect', (client) => client.on('error', () => {}));
+  if (options.queryTimeoutMs !== undefined) limitSilence(pool, options.queryTimeoutMs);
   const kysely = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
   const close = async (): Promise<void> => {
     await kysely.destroy();
@@ -67,13 +65,20 @@ export function connect(options: ConnectOptions): Connection {
 }
 
 /**
- * Cuts a connection on which nothing has come for so long: its query fails, and the pool drops it. The `query_timeout` of pg
+ * Cuts a connection in use on which nothing has come for so long: its query fails, and the pool drops it. The `query_timeout` of pg
  * would leave it in the pool, for the next query to wait on.
  */
-function limitSilence(client: PoolClient, limitMs: number): void {
-  const { stream } = (client as PoolClient & { connection: { stream: Socket } }).connection;
-  stream.setTimeout(limitMs, () => stream.destroy());
+function limitSilence(pool: Pool, limitMs: number): void {
+  pool.on('connect', (client) => {
+    const stream = streamOf(client);
+    stream.on('timeout', () => stream.destroy());
+  });
+  pool.on('acquire', (client) => streamOf(client).setTimeout(limitMs));
+  pool.on('release', (_error, client) => streamOf(client).setTimeout(0));
 }
+
+const streamOf = (client: PoolClient): Socket =>
+  (client as PoolClient & { connection: { stream: Socket } }).connection.stream;
 
 /** As the server splits its start-up `options`: at blanks, unless a backslash stands before them. */
 function encodeSettings(settings: Readonly<Record<string, string>>): string {

@@ -14,10 +14,12 @@ const QUERY_CANCELED = '57014';
 /** Serialization failure, deadlock, lock not available: the same transaction may go through the next time. */
 const RETRYABLE = new Set(['40001', '40P01', '55P03']);
 
+/** What its pool says, without a code, when all connections were in use for too long. */
+const POOL_EXHAUSTED = 'timeout exceeded when trying to connect';
 /** What `pg` says, without a code, when it lost a connection or could not get one. */
 const LOST_CONNECTION = [
   'Connection terminated',
-  'timeout exceeded when trying to connect',
+  POOL_EXHAUSTED,
   'Query read timeout',
   'Client has encountered a connection error and is not queryable',
   'Cannot use a pool after calling end on the pool',
@@ -31,6 +33,11 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isDatabaseUnavailable);
   if (!(error instanceof Error)) return false;
   return 'syscall' in error || LOST_CONNECTION.some((text) => error.message.startsWith(text));
+}
+
+/** Whether every connection of the pool was in use, or being made, for as long as one is waited for. */
+export function isPoolExhausted(error: unknown): boolean {
+  return error instanceof Error && error.message === POOL_EXHAUSTED;
 }
 
 /**

@@ -9,23 +9,24 @@ export {
 } from './embedded/embedded-postgres.ts';
 export { EmbeddedPostgresUnavailableError } from './embedded/errors.ts';
 export type { StopOptions } from './embedded/supervisor.ts';
-export { isDatabaseUnavailable, isRetryableDatabaseError, SchemaError } from './errors.ts';
+export { isDatabaseUnavailable, isPoolExhausted, isRetryableDatabaseError, SchemaError } from './errors.ts';
 export {
   type ApiKey,
   createKey,
   DEFAULT_RATE_RU,
   findKey,
   hashKey,
+  type KeyInForce,
   type KeyLimits,
   type KeyRecord,
   listKeys,
   type NewKey,
-  type QuotaPeriod,
   revokeKey,
 } from './keys.ts';
 export { checkSchema, type MigrateOptions, migrate } from './migrate.ts';
 export { packParents, unpackParents } from './packed-parents.ts';
-export { findClusterTag, findOwnTag, type OwnerTag, type Tag, upsertTags } from './tags.ts';
+export { dayOf, endOf, firstDayOf, type QuotaPeriod } from './quota-period.ts';
+export { findClusterTag, findOwnTag, listTagsOfScripts, type OwnerTag, type Tag, upsertTags } from './tags.ts';
 export { createTestDatabase, type TestDatabase, type TestDatabaseOptions } from './testing/test-database.ts';
 export { createMigratedDatabase, startTestServer, type TestServer } from './testing/test-server.ts';
 export { addUsage, type KeyUsage, listUsage } from './usage.ts';

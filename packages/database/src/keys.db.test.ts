@@ -19,7 +19,7 @@ test('a key is found by its hash, with its limits, and is nowhere in the databas
   });
   expect(key).toMatch(/^kdp_[0-9a-f]{64}$/);
   const limits = { rateRu: 12.5, windowSeconds: 10, quota: { ru: 1000, period: 'month' } };
-  expect(await findKey(db, hashKey(key))).toEqual({ id, name: 'explorer', ...limits });
+  expect(await findKey(db, hashKey(key))).toMatchObject({ id, name: 'explorer', ...limits });
   expect(await findKey(db, hashKey(`${key}0`))).toBeUndefined();
   const { rows } = await database.pool.query<{ text: string }>('select api_keys::text as text from api_keys');
   expect(rows.map(({ text }) => text).join()).not.toContain(key.slice(4));
@@ -47,6 +47,35 @@ test('an expired key is not found, one that will expire is', async () => {
   const valid = await createKey(db, { name: 'new', expiresAt: new Date(Date.now() + 60_000) });
   expect(await findKey(db, hashKey(expired.key))).toBeUndefined();
   expect(await findKey(db, hashKey(valid.key))).toMatchObject({ id: valid.id });
+});
+
+test('with a quota comes what was used of it, in its own period alone', async () => {
+  const db = database.kysely;
+  const now = new Date('2026-03-15T10:00:00Z');
+  const used = async (period: 'day' | 'month' | undefined) => {
+    const { id, key } = await createKey(db, { name: 'quota', quota: period && { ru: 100, period } });
+    const days = ['2026-02-28', '2026-03-01', '2026-03-14', '2026-03-15'];
+    await addUsage(
+      db,
+      days.map((day, at) => ({ apiKeyId: id, day, requests: 1, ru: 10 ** at / 10 })),
+    );
+    return (await findKey(db, hashKey(key), now))?.used;
+  };
+  expect(await used('day')).toEqual({ ru: 100, since: '2026-03-15' });
+  expect(await used('month')).toEqual({ ru: 111, since: '2026-03-01' });
+  expect(await used(undefined)).toBeUndefined();
+  const { key } = await createKey(db, { name: 'unused', quota: { ru: 1, period: 'day' } });
+  expect((await findKey(db, hashKey(key), now))?.used).toEqual({ ru: 0, since: '2026-03-15' });
+});
+
+test('tenths of a unit stay exact in sums of millions', async () => {
+  const db = database.kysely;
+  const { id } = await createKey(db, { name: 'busy' });
+  await addUsage(db, [{ apiKeyId: id, day: '2026-01-31', requests: 1, ru: 123_456_789_012.3 }]);
+  for (let batch = 0; batch < 3; batch += 1) {
+    await addUsage(db, [{ apiKeyId: id, day: '2026-01-31', requests: 1, ru: 0.1 }]);
+  }
+  expect(await listUsage(db, id)).toEqual([{ apiKeyId: id, day: '2026-01-31', requests: 4, ru: 123_456_789_012.6 }]);
 });
 
 test('use adds up by key and day, also from several processes at once', async () => {

@@ -5,8 +5,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { Database } from './connect.ts';
-
-export type QuotaPeriod = 'day' | 'month';
+import { firstDayOf, type QuotaPeriod } from './quota-period.ts';
 
 export interface KeyLimits {
   /** Request units that a window allows. */
@@ -16,10 +15,15 @@ export interface KeyLimits {
   quota: { ru: number; period: QuotaPeriod } | undefined;
 }
 
-/** A key that is in force. */
 export interface ApiKey extends KeyLimits {
   id: bigint;
   name: string;
+}
+
+/** A key that is in force. */
+export interface KeyInForce extends ApiKey {
+  /** What is written of its use in the quota's period, which began on this day (UTC); undefined without a quota. */
+  used: { ru: number; since: string } | undefined;
 }
 
 /** A key as its keeper sees it. */
@@ -65,16 +69,36 @@ export async function createKey(db: Kysely<Database>, newKey: NewKey): Promise<{
   return { id, key };
 }
 
-/** The key with this hash, unless it was revoked or has expired. */
-export async function findKey(db: Kysely<Database>, keyHash: Uint8Array): Promise<ApiKey | undefined> {
+/**
+ * The key with this hash, unless it was revoked or has expired.
+ * @param now tells in which day and month its quota's use is looked up
+ */
+export async function findKey(
+  db: Kysely<Database>,
+  keyHash: Uint8Array,
+  now = new Date(),
+): Promise<KeyInForce | undefined> {
+  const firstDay = sql<string>`case quota_period
+    when 'day' then ${firstDayOf('day', now)}::date
+    when 'month' then ${firstDayOf('month', now)}::date end`;
   const row = await db
     .selectFrom('api_keys')
     .selectAll()
+    .select(({ selectFrom }) => [
+      firstDay.as('used_since'),
+      selectFrom('api_key_usage')
+        .select(sql<string>`coalesce(sum(ru), 0)`.as('ru'))
+        .whereRef('api_key_id', '=', 'api_keys.id')
+        .where('day', '>=', firstDay)
+        .as('used_ru'),
+    ])
     .where('key_hash', '=', Buffer.from(keyHash))
     .where('revoked_at', 'is', null)
     .where(sql<boolean>`coalesce(expires_at > now(), true)`)
     .executeTakeFirst();
-  return row === undefined ? undefined : toApiKey(row);
+  if (row === undefined) return undefined;
+  const key = toApiKey(row);
+  return { ...key, used: key.quota && { ru: Number(row.used_ru), since: row.used_since } };
 }
 
 /** Every key ever made, oldest first. */
