@@ -3,8 +3,15 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { HttpAnswer } from './http-client.ts';
 
+interface Answer {
+  /** Leads to a component, and stands alone. */
+  $ref?: string;
+  content?: object;
+}
+
 interface Document {
-  paths: Record<string, Record<string, { responses: Record<string, { content?: object }> }>>;
+  paths: Record<string, Record<string, { responses: Record<string, Answer> }>>;
+  components: { responses: Record<string, Answer> };
 }
 
 const document = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')) as Document;
@@ -15,9 +22,14 @@ ajv.addSchema(document, 'openapi');
 export function faultsOf(method: 'get' | 'post', path: string, { status, json }: HttpAnswer): string[] {
   const declared = document.paths[path]?.[method]?.responses[status];
   if (declared === undefined) return [`${method} ${path} does not declare status ${status}`];
-  if (declared.content === undefined) return [];
-  const pointer = ['paths', path, method, 'responses', String(status), 'content', 'application/json', 'schema'];
-  const fragment = pointer
+  const component = /^#\/components\/responses\/(\w+)$/.exec(declared.$ref ?? '')?.[1];
+  const answer = component === undefined ? declared : document.components.responses[component];
+  if (answer?.content === undefined) return [];
+  const place =
+    component === undefined
+      ? ['paths', path, method, 'responses', String(status)]
+      : ['components', 'responses', component];
+  const fragment = [...place, 'content', 'application/json', 'schema']
     .map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')))
     .join('/');
   const validate = ajv.compile({ $ref: `openapi#/${fragment}` });

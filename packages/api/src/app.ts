@@ -1,11 +1,17 @@
 /** The API as a Fastify plugin: what holds for every request, then the resources. It opens nothing: main.ts and the tests do. */
 import type { FastifyPluginAsync } from 'fastify';
+import { docsRoutes } from './docs/docs.ts';
 import { requireKey } from './http/authentication.ts';
 import { useErrorEnvelope } from './http/error-envelope.ts';
 import { refuseUnknownRoutes } from './http/unknown-routes.ts';
-import { serializerCompiler, validatorCompiler } from './http/validation.ts';
+import { refuseUnknownQueries, serializerCompiler, validatorCompiler } from './http/validation.ts';
+import { collectRoutes, describeApi } from './openapi/document.ts';
 import { balanceRoutes } from './resources/addresses/balance.ts';
+import { balanceHistoryRoutes } from './resources/addresses/balance-history/routes.ts';
+import { addressRoutes } from './resources/addresses/get-address.ts';
+import { listAddressesRoutes } from './resources/addresses/list.ts';
 import { tagRoutes } from './resources/addresses/tag.ts';
+import { addressUtxosRoutes } from './resources/addresses/utxos.ts';
 import { addressTransactionsRoutes } from './resources/addresses/transactions.ts';
 import { blockTemplateRoutes } from './resources/block-template.ts';
 import { getBlocksRoutes } from './resources/blocks/get-blocks.ts';
@@ -18,6 +24,7 @@ import { virtualChainRoutes } from './resources/chain/virtual-chain.ts';
 import { mempoolRoutes } from './resources/mempool/routes.ts';
 import { networkRoutes } from './resources/network.ts';
 import { statusRoutes } from './resources/status.ts';
+import { listTagsRoutes } from './resources/tags.ts';
 import { acceptanceRoutes } from './resources/transactions/acceptance.ts';
 import { listTransactionsRoutes } from './resources/transactions/rest/list.ts';
 import { lookUpTransactionsRoutes } from './resources/transactions/rest/look-up.ts';
@@ -38,6 +45,11 @@ const UNDER_KEY: readonly ApiPlugin[] = [
   listBlocksRoutes,
   getBlockRoutes,
   daaScoreBlocksRoutes,
+  listAddressesRoutes,
+  addressRoutes,
+  addressUtxosRoutes,
+  balanceHistoryRoutes,
+  listTagsRoutes,
   listTransactionsRoutes,
   lookUpTransactionsRoutes,
   addressTransactionsRoutes,
@@ -46,8 +58,10 @@ const UNDER_KEY: readonly ApiPlugin[] = [
 export const api: FastifyPluginAsync<Services> = async (app, services) => {
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
+  const routes = collectRoutes(app);
   useErrorEnvelope(app);
   refuseUnknownRoutes(app);
+  refuseUnknownQueries(app);
   // What was refused, or needs no key, costs nothing.
   app.addHook('onRequest', async (_request, reply) => {
     reply.header('x-request-cost-ru', '0');
@@ -56,6 +70,7 @@ export const api: FastifyPluginAsync<Services> = async (app, services) => {
   await app.register(statusRoutes, services);
   await app.register(async (underKey) => {
     requireKey(underKey, services);
-    for (const routes of UNDER_KEY) await underKey.register(routes, services);
+    for (const resource of UNDER_KEY) await underKey.register(resource, services);
   });
+  await app.register(docsRoutes, { document: describeApi(routes) });
 };

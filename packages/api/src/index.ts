@@ -1,6 +1,6 @@
 /** For tests only: programs start the API as a process (main.ts). */
 export { envSchema } from './env.ts';
 export { createMetrics } from './metrics.ts';
-export { describeApi } from './openapi/document.ts';
+export { generateDocument } from './openapi/generate.ts';
 export { createServer, type ServerOptions } from './server.ts';
 export { createServices, type Services } from './services.ts';

@@ -1,7 +1,7 @@
 /** zod checks what comes in; a failure names each field. What goes out was checked by TypeScript, and by tests against openapi.json. */
-import type { FastifySchemaCompiler } from 'fastify';
+import type { FastifyInstance, FastifySchemaCompiler } from 'fastify';
 import type { FastifySerializerCompiler } from 'fastify/types/schema.js';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { badRequest, type ErrorDetail } from './errors.ts';
 
 export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
@@ -12,6 +12,13 @@ export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
     });
     return result.success ? { value: result.data } : { error: badRequest(...toDetails(result.error)) };
   };
+
+/** An operation that says nothing of a query has none: what is asked with one is refused, like any unknown field. */
+export function refuseUnknownQueries(app: FastifyInstance): void {
+  app.addHook('onRoute', ({ schema }) => {
+    if (schema?.operationId !== undefined) schema.querystring ??= z.strictObject({});
+  });
+}
 
 function toDetails(error: z.ZodError): ErrorDetail[] {
   return error.issues.flatMap((issue) =>

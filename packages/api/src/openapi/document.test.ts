@@ -1,5 +1,8 @@
+/** The document is one: by the schema of OpenAPI itself, in its references, and in what clients count on in every operation. */
+import { readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
-import { describeApi } from './document.ts';
+import { generateDocument } from './generate.ts';
 
 interface Operation {
   operationId: string;
@@ -12,19 +15,44 @@ interface Operation {
 
 interface Document {
   openapi: string;
+  tags: { name: string }[];
   paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, object> };
+  components: Record<string, Record<string, object>>;
 }
 
-const document = (await describeApi()) as Document;
+const document = (await generateDocument()) as Document;
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, operation })),
 );
 
+test('is valid by the schema of OpenAPI 3.1', () => {
+  // https://spec.openapis.org/oas/3.1/schema/2022-10-07. The one dynamic anchor in it, which ajv resolves otherwise, is that of schemas.
+  const text = readFileSync(new URL('../testing/openapi-3.1.schema.json', import.meta.url), 'utf8');
+  const schema = JSON.parse(text.replaceAll('"$dynamicRef": "#meta"', '"$ref": "#/$defs/schema"')) as object;
+  const validate = new Ajv2020({ allErrors: true, strict: false, validateFormats: false }).compile(schema);
+  validate(document);
+  expect(validate.errors).toBeNull();
+});
+
+test('every schema in it is one that ajv takes in its strict mode', () => {
+  const ajv = new Ajv2020({ strict: true, validateFormats: false });
+  ajv.addVocabulary(['components']);
+  const { schemas } = document.components;
+  // References lead to `#/components/schemas/…`, so each schema is looked at with the components beside it.
+  const faults = schemasIn(document).flatMap(({ place, schema }) => {
+    try {
+      ajv.compile({ ...schema, components: { schemas } });
+      return [];
+    } catch (error) {
+      return [`${place}: ${String(error)}`];
+    }
+  });
+  expect(faults).toEqual([]);
+});
+
 test('has the endpoints of the specification at their costs, and the status, which is free', () => {
-  expect(document.openapi).toBe('3.1.0');
   const costs = Object.fromEntries(operations.map(({ name, operation }) => [name, operation['x-request-cost-ru']]));
-  expect(costs).toEqual({
+  expect(costs).toMatchObject({
     'POST /v1/rpc/getVirtualChainFromBlock': 0.1,
     'POST /v1/rpc/getBlocks': 0.5,
     'POST /v1/rpc/getMempoolEntriesByAddresses': 0.1,
@@ -41,18 +69,38 @@ test('has the endpoints of the specification at their costs, and the status, whi
   });
 });
 
-test('every operation has its own name, and one under a key declares 401, 500 and 503', () => {
+test('every operation has its own name, tags of the document, a cost, and the answers that any has', () => {
   const names = operations.map(({ operation }) => operation.operationId);
   expect(new Set(names).size).toBe(names.length);
   for (const { name, operation } of operations) {
-    const wanted = operation.security === undefined ? ['200', '401', '500', '503'] : ['200', '500', '503'];
+    const isUnderKey = operation.security === undefined;
+    const everywhere = ['200', '400', '500', '503'];
+    const wanted = isUnderKey ? [...everywhere, '401', '429'] : everywhere;
     expect(Object.keys(operation.responses), name).toEqual(expect.arrayContaining(wanted));
+    expect(operation['x-request-cost-ru'] !== undefined, name).toBe(isUnderKey);
+    expect(document.tags.map((tag) => tag.name)).toEqual(expect.arrayContaining(operation.tags));
   }
 });
 
 test('every reference leads to a component, and every component is referred to', () => {
-  const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)].map(
+  const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/([\w/]+)"/g)].map(
     ([, name]) => name,
   );
-  expect(new Set(references)).toEqual(new Set(Object.keys(document.components.schemas)));
+  const components = Object.entries(document.components)
+    .filter(([kind]) => kind !== 'securitySchemes')
+    .flatMap(([kind, named]) => Object.keys(named).map((name) => `${kind}/${name}`));
+  expect(new Set(references)).toEqual(new Set(components));
 });
+
+/** Every schema that stands in its own right, with where it stands. */
+function schemasIn(value: unknown, place = ''): { place: string; schema: object }[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, part]) => {
+    const here = `${place}/${key}`;
+    if (key === 'example' || key === 'examples') return [];
+    if (key === 'schema') return [{ place: here, schema: part as object }];
+    return here === '/components/schemas'
+      ? Object.entries(part as object).map(([name, schema]) => ({ place: `${here}/${name}`, schema: schema as object }))
+      : schemasIn(part, here);
+  });
+}

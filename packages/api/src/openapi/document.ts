@@ -1,44 +1,44 @@
-/** openapi.json from the routes and their schemas: generated, committed at the root, checked for drift. */
-import Fastify, { type RouteOptions } from 'fastify';
-import { api } from '../app.ts';
-import type { Services } from '../services.ts';
+/** The OpenAPI 3.1 document of the API from its routes and their schemas. */
+import type { FastifyInstance, RouteOptions } from 'fastify';
+import { responseComponents } from './errors.ts';
+import { headerComponents, parameterComponents } from './headers.ts';
+import { info, tags } from './info.ts';
 import { describeRoute } from './route.ts';
 import { describeComponents } from './schemas.ts';
 
-/** The OpenAPI 3.1 document of the API. Nothing is opened: the routes are only listed. */
-export async function describeApi(): Promise<object> {
+/** Fills with every route that is registered from here on. */
+export function collectRoutes(app: FastifyInstance): readonly RouteOptions[] {
+  const routes: RouteOptions[] = [];
+  app.addHook('onRoute', (route) => {
+    // Every GET has a HEAD of its own, which goes without saying.
+    if (route.method !== 'HEAD') routes.push(route);
+  });
+  return routes;
+}
+
+/** Of all routes that are not hidden. */
+export function describeApi(routes: readonly RouteOptions[]): object {
   const paths: Record<string, object> = {};
-  for (const route of await listRoutes()) {
+  for (const route of routes) {
+    if (route.schema?.hide === true) continue;
     const path = route.url.replace(/:(\w+)/g, '{$1}');
     paths[path] = { ...paths[path], [String(route.method).toLowerCase()]: describeRoute(route) };
   }
   return {
     openapi: '3.1.0',
-    info: {
-      title: 'Kasgres',
-      description: 'Data of the Kaspa blockDAG from Postgres, and some calls of its node.',
-      version: '1.0',
-      license: { name: 'MIT', identifier: 'MIT' },
-    },
+    info,
+    servers: [{ url: '/' }],
     security: [{ apiKey: [] }],
-    tags: ['Address', 'Block', 'Transaction', 'Token', 'Node RPC Proxy', 'Status'].map((name) => ({ name })),
+    tags,
     paths,
     components: {
-      securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' } },
+      securitySchemes: {
+        apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'A key that the operator made' },
+      },
+      parameters: parameterComponents,
+      headers: headerComponents,
+      responses: responseComponents,
       schemas: describeComponents(),
     },
   };
-}
-
-async function listRoutes(): Promise<RouteOptions[]> {
-  const routes: RouteOptions[] = [];
-  const app = Fastify({ exposeHeadRoutes: false });
-  app.addHook('onRoute', (route) => {
-    routes.push(route);
-  });
-  // Routes touch the services only when they answer.
-  await app.register(api, {} as Services);
-  await app.ready();
-  await app.close();
-  return routes;
 }

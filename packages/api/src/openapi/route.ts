@@ -2,70 +2,85 @@
 import { STATUS_CODES } from 'node:http';
 import type { RouteOptions } from 'fastify';
 import { z } from 'zod';
+import { describeOtherAnswer } from './errors.ts';
+import { findExample, type OperationExample } from './examples.ts';
+import { describeHeaders, ifNoneMatchReference } from './headers.ts';
 import { describeSchema, type JsonSchema } from './schemas.ts';
 
-declare module 'fastify' {
-  /** What the document says of an operation beside its schemas. */
-  interface FastifySchema {
-    operationId?: string;
-    summary?: string;
-    tags?: readonly string[];
-    /** Empty for an operation that needs no key. */
-    security?: readonly object[];
-  }
-}
-
 export function describeRoute({ schema = {}, config, url }: RouteOptions): object {
-  const { operationId, summary, tags, security, params, querystring, body, response } = schema;
+  const { operationId, summary, description, tags, security, params, querystring, body } = schema;
   if (operationId === undefined || summary === undefined || tags === undefined) {
     throw new Error(`The route ${url} lacks an operationId, a summary or tags`);
   }
+  const response = schema.response as Record<string, unknown>;
+  const isFromIndex = '304' in response;
+  const example = findExample(operationId);
   return {
     operationId,
     summary,
+    ...(description !== undefined && { description }),
     tags,
     ...(security && { security }),
     ...(config?.cost !== undefined && { 'x-request-cost-ru': config.cost }),
-    parameters: [...describeParameters(params, 'path'), ...describeParameters(querystring, 'query')],
-    ...(body instanceof z.ZodType && {
-      requestBody: { required: true, content: { 'application/json': { schema: describeSchema(body, 'input') } } },
-    }),
-    responses: describeAnswers(response as Record<string, unknown>),
+    parameters: [
+      ...describeParameters(params, 'path', example?.path),
+      ...describeParameters(querystring, 'query', example?.query),
+      ...(isFromIndex ? [ifNoneMatchReference] : []),
+    ],
+    ...(body instanceof z.ZodType && { requestBody: describeBody(body, example) }),
+    responses: describeAnswers(response, { isUnderKey: security === undefined, isFromIndex, example }),
   };
 }
 
-function describeParameters(schema: unknown, where: 'path' | 'query'): object[] {
+function describeParameters(
+  schema: unknown,
+  where: 'path' | 'query',
+  examples: Record<string, unknown> = {},
+): object[] {
   if (!(schema instanceof z.ZodType)) return [];
   const { properties = {}, required = [] } = describeSchema(schema, 'input');
   return Object.entries(properties as Record<string, JsonSchema>).map(([name, property]) => {
     const { description, ...rest } = property;
-    return { name, in: where, required: required.includes(name), description, schema: rest };
+    return {
+      name,
+      in: where,
+      required: required.includes(name),
+      description,
+      schema: rest,
+      ...(name in examples && { example: examples[name] }),
+    };
   });
 }
 
-/** Answers are schemas; errors are declared with words of their own (schemas/responses.ts); a 304 has neither. */
-interface DeclaredError {
-  description: string;
-  content: { 'application/json': { schema: z.ZodType } };
+function describeBody(body: z.ZodType, example: OperationExample | undefined): object {
+  const content = {
+    schema: describeSchema(body, 'input'),
+    ...(example?.body !== undefined && { example: example.body }),
+  };
+  return { required: !body.safeParse(undefined).success, content: { 'application/json': content } };
 }
 
-function describeAnswers(declared: Record<string, unknown>): object {
+interface Operation {
+  isUnderKey: boolean;
+  isFromIndex: boolean;
+  example: OperationExample | undefined;
+}
+
+function describeAnswers(declared: Record<string, unknown>, operation: Operation): object {
   return Object.fromEntries(
-    Object.entries(declared).map(([status, answer]) => [
-      status,
-      describeAnswer(status, answer as z.ZodType | DeclaredError),
-    ]),
+    Object.entries(declared).map(([status, answer]) => [status, describeAnswer(Number(status), answer, operation)]),
   );
 }
 
-function describeAnswer(status: string, answer: z.ZodType | DeclaredError): object {
-  if (answer instanceof z.ZodNull) return { description: answer.description ?? STATUS_CODES[status] };
-  if (answer instanceof z.ZodType) {
-    return { description: 'The answer', content: { 'application/json': { schema: describeSchema(answer, 'output') } } };
-  }
-  const { schema } = answer.content['application/json'];
+function describeAnswer(status: number, answer: unknown, operation: Operation): object {
+  if (status !== 200) return describeOtherAnswer(status, operation);
+  const content = {
+    schema: describeSchema(answer as z.ZodType, 'output'),
+    ...(operation.example !== undefined && { example: operation.example.answer }),
+  };
   return {
-    description: answer.description,
-    content: { 'application/json': { schema: describeSchema(schema, 'output') } },
+    description: STATUS_CODES[status],
+    headers: describeHeaders(status, operation),
+    content: { 'application/json': content },
   };
 }

@@ -94,7 +94,7 @@ export const statusRoutes: ApiPlugin = async (app, { index, nodeStatus }) => {
         summary: 'How far the index is, and whether the node is there',
         tags: ['Status'],
         security: [],
-        response: answers(status, 500, 503),
+        response: answers(status, 400, 500, 503),
       },
     },
     async () => toStatus(await index.readIfAny(getIndexStatus), await nodeStatus.get()),

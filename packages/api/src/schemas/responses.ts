@@ -14,7 +14,8 @@ export const errorEnvelope = z
 
 export type ErrorEnvelope = z.infer<typeof errorEnvelope>;
 
-const ERRORS = {
+/** By status, what an error of any endpoint means. */
+export const ERRORS = {
   400: 'The request is not valid; `details` names the fields',
   401: '`x-api-key is missing from header` or `Invalid API key`',
   404: 'Not found',
@@ -26,7 +27,9 @@ const ERRORS = {
   503: 'The database or the node is out of reach, or the first catch-up is not far enough; see `retry-after`',
 } as const;
 
-type ErrorStatus = keyof typeof ERRORS;
+export type ErrorStatus = keyof typeof ERRORS;
+
+export const NOT_MODIFIED = 'Unchanged since the `if-none-match` that was sent';
 
 interface Answers<T extends z.ZodType> {
   200: T;
@@ -41,14 +44,14 @@ export function answers<T extends z.ZodType>(ok: T, ...statuses: (ErrorStatus | 
   for (const status of statuses) {
     others[status] =
       status === 304
-        ? z.null().meta({ description: 'Unchanged since the `if-none-match` that was sent' })
+        ? z.null().meta({ description: NOT_MODIFIED })
         : { description: ERRORS[status], content: { 'application/json': { schema: errorEnvelope } } };
   }
   return { 200: ok, ...others };
 }
 
-/** Statuses of every endpoint under a key. */
-export const UNDER_KEY = [401, 429, 500, 503] as const;
+/** Statuses of every endpoint under a key; 400 also for a query where there may be none. */
+export const UNDER_KEY = [400, 401, 429, 500, 503] as const;
 
 /** Statuses that a request with a body adds. */
-export const WITH_BODY = [400, 413, 415] as const;
+export const WITH_BODY = [413, 415] as const;

@@ -1,0 +1,52 @@
+/**
+ * What tells people and programs how to use the API: the document at /openapi.json, and at /docs a page on which every call can be
+ * tried. Needs no key, and nothing from other hosts.
+ */
+import { readFile } from 'node:fs/promises';
+import swagger, { type SwaggerOptions } from '@fastify/swagger';
+import swaggerUi from '@fastify/swagger-ui';
+import type { FastifyPluginAsync } from 'fastify';
+
+const PATH = '/docs';
+
+/** The page runs only what comes from here, and sends keys and requests only to here. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** `document`: OpenAPI, of everything that is registered. */
+export const docsRoutes: FastifyPluginAsync<{ document: object }> = async (app, { document }) => {
+  app.addHook('onSend', async (_request, reply) => {
+    reply.header('x-content-type-options', 'nosniff').header('referrer-policy', 'no-referrer');
+  });
+  app.get('/', { schema: { hide: true } }, (_request, reply) => reply.redirect(PATH));
+  app.get('/openapi.json', { schema: { hide: true } }, async () => document);
+
+  // Its types know no OpenAPI 3.1.
+  await app.register(swagger, { mode: 'static', specification: { document } } as SwaggerOptions);
+  await app.register(swaggerUi, {
+    routePrefix: PATH,
+    staticCSP: CONTENT_SECURITY_POLICY,
+    uiConfig: {
+      displayOperationId: true,
+      displayRequestDuration: true,
+      docExpansion: 'list',
+      showExtensions: true,
+      syntaxHighlight: { theme: 'agate' },
+      tryItOutEnabled: true,
+    },
+    theme: {
+      title: 'Kasgres API',
+      js: [
+        { filename: 'keep-key.js', content: await readFile(new URL('browser/keep-key.js', import.meta.url), 'utf8') },
+      ],
+    },
+  });
+};

@@ -1,0 +1,34 @@
+/** Answers without content, and errors: for every operation under a key the same, so they stand once, as components. */
+import { STATUS_CODES } from 'node:http';
+import { ERRORS, type ErrorStatus, errorEnvelope, NOT_MODIFIED } from '../schemas/responses.ts';
+import { errorExamples } from './examples.ts';
+import { describeHeaders } from './headers.ts';
+import { describeSchema } from './schemas.ts';
+
+/** `404` is `NotFound`. */
+const componentName = (status: number): string => (STATUS_CODES[status] ?? '').replaceAll(/[^A-Za-z]/g, '');
+
+const statuses = [304, ...Object.keys(ERRORS).map(Number)];
+
+export const responseComponents: object = Object.fromEntries(
+  statuses.map((status) => [componentName(status), describe(status, true)]),
+);
+
+/** Any answer of an operation but the 200. */
+export function describeOtherAnswer(status: number, { isUnderKey }: { isUnderKey: boolean }): object {
+  return isUnderKey ? { $ref: `#/components/responses/${componentName(status)}` } : describe(status, false);
+}
+
+function describe(status: number, isUnderKey: boolean): object {
+  // Only answers from the index can be unchanged.
+  const headers = describeHeaders(status, { isUnderKey, isFromIndex: true });
+  if (status === 304) return { description: NOT_MODIFIED, headers };
+  const examples = errorExamples(status);
+  const content = {
+    schema: describeSchema(errorEnvelope, 'output'),
+    ...(examples.length > 0 && {
+      examples: Object.fromEntries(examples.map((answer) => [answer.message, { value: answer }])),
+    }),
+  };
+  return { description: ERRORS[status as ErrorStatus], headers, content: { 'application/json': content } };
+}
