@@ -10,7 +10,11 @@ import { balanceRoutes } from './resources/addresses/balance.ts';
 import { balanceHistoryRoutes } from './resources/addresses/balance-history/routes.ts';
 import { addressRoutes } from './resources/addresses/get-address.ts';
 import { listAddressesRoutes } from './resources/addresses/list.ts';
+import { balanceHistoryRoutes } from './resources/addresses/balance-history/routes.ts';
+import { addressRoutes } from './resources/addresses/get-address.ts';
+import { listAddressesRoutes } from './resources/addresses/list.ts';
 import { tagRoutes } from './resources/addresses/tag.ts';
+import { addressUtxosRoutes } from './resources/addresses/utxos.ts';
 import { addressUtxosRoutes } from './resources/addresses/utxos.ts';
 import { addressTransactionsRoutes } from './resources/addresses/transactions.ts';
 import { blockTemplateRoutes } from './resources/block-template.ts';
@@ -24,6 +28,7 @@ import { virtualChainRoutes } from './resources/chain/virtual-chain.ts';
 import { mempoolRoutes } from './resources/mempool/routes.ts';
 import { networkRoutes } from './resources/network.ts';
 import { statusRoutes } from './resources/status.ts';
+import { listTagsRoutes } from './resources/tags.ts';
 import { listTagsRoutes } from './resources/tags.ts';
 import { acceptanceRoutes } from './resources/transactions/acceptance.ts';
 import { listTransactionsRoutes } from './resources/transactions/rest/list.ts';
@@ -45,6 +50,11 @@ const UNDER_KEY: readonly ApiPlugin[] = [
   listBlocksRoutes,
   getBlockRoutes,
   daaScoreBlocksRoutes,
+  listAddressesRoutes,
+  addressRoutes,
+  addressUtxosRoutes,
+  balanceHistoryRoutes,
+  listTagsRoutes,
   listAddressesRoutes,
   addressRoutes,
   addressUtxosRoutes,

@@ -1,6 +1,6 @@
 /** Names and labels of addresses: given to an address itself, or to the cluster that its script belongs to. */
 import type { ScriptPublicKey } from '@kasgres/kaspa';
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Database } from './connect.ts';
 
 /** What is known of the owner. */
@@ -35,6 +35,23 @@ export async function findClusterTag(db: Kysely<Database>, script: ScriptPublicK
     .where('scripts.version', '=', script.version)
     .executeTakeFirst();
   return row === undefined || row.name === null ? undefined : { ...row, name: row.name };
+}
+
+/** The tags that scripts have, of their own or of their cluster, by script; those without one are left out. */
+export async function listTagsOfScripts(db: Kysely<Database>, scriptIds: readonly bigint[]): Promise<Map<bigint, Tag>> {
+  const { rows } = await sql<Tag & { script_id: bigint }>`
+    select s.id as script_id, s.address, tag.name, tag.link, tag.labels
+    from scripts s
+    cross join lateral (
+      select name, link, labels, 0 as rank from tags t where t.address = s.address
+      union all
+      select c.name, c.link, c.labels, 1
+      from cluster_members m join clusters c on c.id = m.cluster_id
+      where m.script_id = s.id and c.name is not null
+      order by rank limit 1
+    ) tag
+    where s.id = any(${scriptIds}::bigint[]) and s.address is not null`.execute(db);
+  return new Map(rows.map(({ script_id, ...tag }) => [script_id, tag]));
 }
 
 /** How many rows one statement writes: a statement has at most 65,535 parameters, and a row takes four. */

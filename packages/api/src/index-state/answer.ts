@@ -17,10 +17,26 @@ export function answerFromIndex<T>(
 }
 
 /**
+ * The same for answers with tags in them, which change without the chain: the entity tag is made of the answer, so that a 304 saves
+ * its way but not its making.
+ */
+export function answerByContent<T>(
+  index: IndexReader,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  work: (reading: Reading) => Promise<T>,
+): Promise<T | undefined> {
+  return index.read(async (reading) => {
+    const answer = await work(reading);
+    return isUnchanged(request, reply, reading.state, JSON.stringify(answer)) ? undefined : answer;
+  });
+}
+
+/**
  * Sets `x-kasgres-sink` and `etag`, and the status 304 when the client has this answer already.
  * @param content what else than the chain's state the answer depends on
  */
-export function isUnchanged(request: FastifyRequest, reply: FastifyReply, state: IndexState, content = ''): boolean {
+function isUnchanged(request: FastifyRequest, reply: FastifyReply, state: IndexState, content = ''): boolean {
   const etag = etagOf(request, state, content);
   reply.header('x-kasgres-sink', state.sinkHash);
   reply.header('etag', etag);

@@ -3,26 +3,22 @@ import { findClusterTag, findOwnTag, type Tag } from '@kasgres/database';
 import { addressToScript } from '@kasgres/kaspa';
 import { z } from 'zod';
 import { notFound } from '../../http/errors.ts';
-import { isUnchanged } from '../../index-state/answer.ts';
+import { answerByContent } from '../../index-state/answer.ts';
 import { type Reading, requireCaughtUp } from '../../index-state/state.ts';
 import { requireNetwork } from '../../schemas/address.ts';
 import { answers, UNDER_KEY } from '../../schemas/responses.ts';
-import { address, addressInput } from '../../schemas/values.ts';
+import { addressTag } from '../../schemas/tag.ts';
+import { addressInput } from '../../schemas/values.ts';
 import type { ApiPlugin } from '../../services.ts';
 
 const params = z.strictObject({ address: addressInput });
 
-const addressTag = z
-  .object({ address, name: z.string(), link: z.string(), labels: z.array(z.string()) })
-  .meta({ id: 'AddressTag' });
-
-async function getTag({ db, state }: Reading, address: string): Promise<Tag> {
+export async function findTag({ db, state }: Reading, address: string): Promise<Tag | undefined> {
   const own = await findOwnTag(db, address);
   if (own !== undefined) return own;
   requireCaughtUp(state);
   const ofCluster = await findClusterTag(db, addressToScript(address));
-  if (ofCluster === undefined) throw notFound('This address has no tag');
-  return { ...ofCluster, address };
+  return ofCluster && { ...ofCluster, address };
 }
 
 export const tagRoutes: ApiPlugin = async (app, { index }) => {
@@ -39,12 +35,12 @@ export const tagRoutes: ApiPlugin = async (app, { index }) => {
       },
     },
     (request, reply) =>
-      index.read(async (reading) => {
+      answerByContent(index, request, reply, async (reading) => {
         const { address } = request.params;
         requireNetwork(reading.state.network, address, 'address');
-        const tag = await getTag(reading, address);
-        // Tags change without the chain: the entity tag is made of the answer.
-        return isUnchanged(request, reply, reading.state, JSON.stringify(tag)) ? undefined : { tag };
+        const tag = await findTag(reading, address);
+        if (tag === undefined) throw notFound('This address has no tag');
+        return { tag };
       }),
   );
 };

@@ -1,0 +1,108 @@
+/** GET /v1/addresses/{address}/balance-history: the balance at the end of each hour, day or month. */
+import type { Database } from '@kasgres/database';
+import type { Kysely } from 'kysely';
+import { z } from 'zod';
+import { answerFromIndex } from '../../../index-state/answer.ts';
+import { type Reading, requireCaughtUp } from '../../../index-state/state.ts';
+import { requireNetwork } from '../../../schemas/address.ts';
+import { answers, UNDER_KEY } from '../../../schemas/responses.ts';
+import { addressInput, sompi, timestamp } from '../../../schemas/values.ts';
+import type { ApiPlugin } from '../../../services.ts';
+import { findScriptId } from '../find-script.ts';
+import { hourOf, INTERVALS, type Interval, numberings } from './intervals.ts';
+import { type BalanceAtEnd, type Change, toHistory } from './to-history.ts';
+
+/** Hours of more than a year, and days of 27 years. */
+const MAX_INTERVALS = 10_000;
+
+const params = z.strictObject({ address: addressInput });
+
+const query = z.strictObject({
+  interval: z.enum(INTERVALS).default('day').meta({ description: 'In UTC' }),
+});
+
+const balanceHistory = z.object({
+  history: z
+    .array(
+      z.object({
+        timestamp: timestamp.meta({
+          description: 'End of the interval, which is the start of the next one: Unix time in milliseconds',
+        }),
+        balance: sompi,
+      }),
+    )
+    .meta({
+      description: `From the interval of the first change to that of the sink, oldest first, those without a change too; the newest ${MAX_INTERVALS} of them where they are more. An accepting block counts at its own time, which may be just after that of the sink: then the last interval is that of the block.`,
+    }),
+});
+
+/** The first hour that changed the balance. */
+async function findFirstHour(db: Kysely<Database>, scriptId: bigint): Promise<number | undefined> {
+  const row = await db
+    .selectFrom('balance_changes')
+    .select('hour')
+    .where('script_id', '=', scriptId)
+    .where('change', '<>', 0n)
+    .orderBy('hour')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.hour;
+}
+
+/** From an hour on, ascending. */
+function listChanges(db: Kysely<Database>, scriptId: bigint, fromHour: number): Promise<Change[]> {
+  return db
+    .selectFrom('balance_changes')
+    .select(['hour', 'change'])
+    .where('script_id', '=', scriptId)
+    .where('hour', '>=', fromHour)
+    .where('change', '<>', 0n)
+    .orderBy('hour')
+    .execute();
+}
+
+async function getBalance(db: Kysely<Database>, scriptId: bigint): Promise<bigint> {
+  const { balance } = await db
+    .selectFrom('balances')
+    .select('balance')
+    .where('script_id', '=', scriptId)
+    .executeTakeFirstOrThrow();
+  return balance;
+}
+
+/** What is older than the answer is never read: the balance now, less the changes since, is the balance then. */
+async function getHistory({ db, state }: Reading, address: string, interval: Interval): Promise<BalanceAtEnd[]> {
+  requireNetwork(state.network, address, 'address');
+  requireCaughtUp(state);
+  const scriptId = await findScriptId(db, address);
+  const firstHour = scriptId === undefined ? undefined : await findFirstHour(db, scriptId);
+  if (scriptId === undefined || firstHour === undefined) return [];
+
+  const { ofHour, firstHour: firstHourOf } = numberings[interval];
+  const ofSink = ofHour(hourOf(state.sinkTimestamp));
+  const first = Math.max(ofHour(firstHour), ofSink - MAX_INTERVALS + 1);
+  const changes = await listChanges(db, scriptId, firstHourOf(first));
+  const last = Math.max(ofSink, ofHour(changes.at(-1)?.hour ?? 0));
+  return toHistory({ interval, first, last, changes, balance: await getBalance(db, scriptId) });
+}
+
+export const balanceHistoryRoutes: ApiPlugin = async (app, { index }) => {
+  app.get(
+    '/v1/addresses/:address/balance-history',
+    {
+      config: { cost: 0.1 },
+      schema: {
+        operationId: 'getAddressBalanceHistory',
+        summary: 'The balance of an address at the end of each hour, day or month',
+        tags: ['Address'],
+        params,
+        querystring: query,
+        response: answers(balanceHistory, 304, ...UNDER_KEY, 400),
+      },
+    },
+    (request, reply) =>
+      answerFromIndex(index, request, reply, async (reading) => ({
+        history: await getHistory(reading, request.params.address, request.query.interval),
+      })),
+  );
+};

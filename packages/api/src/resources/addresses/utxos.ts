@@ -1,0 +1,139 @@
+/** GET /v1/addresses/{address}/utxos: the coins of an address, those of the newest transactions first. */
+import type { Database } from '@kasgres/database';
+import { addressToScript, fromHex, toHex } from '@kasgres/kaspa';
+import { type Kysely, sql } from 'kysely';
+import { z } from 'zod';
+import { answerFromIndex } from '../../index-state/answer.ts';
+import { type Reading, requireCaughtUp } from '../../index-state/state.ts';
+import { pageMetadata, pageQuery } from '../../pages/page-query.ts';
+import { readPage, type Slice } from '../../pages/read-page.ts';
+import { travelOf } from '../../pages/travel.ts';
+import { requireNetwork } from '../../schemas/address.ts';
+import { answers, UNDER_KEY } from '../../schemas/responses.ts';
+import { addressInput, count, decimal, hash, hexBytes, sompi } from '../../schemas/values.ts';
+import type { ApiPlugin } from '../../services.ts';
+import { findScriptId } from './find-script.ts';
+
+const params = z.strictObject({ address: addressInput });
+
+interface Outpoint {
+  transactionId: Uint8Array;
+  index: bigint;
+}
+
+/** An outpoint as the cursor names it. Indexes are unsigned 32-bit numbers, of which ten digits may be more: those are unknown. */
+export const outpointInput = z
+  .string()
+  .regex(/^(?:0x)?[0-9a-fA-F]{64}:\d{1,10}$/, 'must be a transaction id, a colon and an index')
+  .transform((text): Outpoint => {
+    const [id = '', index = ''] = text.split(':');
+    return { transactionId: fromHex(id.slice(-64)), index: BigInt(index) };
+  })
+  .meta({ description: 'A transaction id (64 hex digits, with or without `0x`), a colon and the index of the output' });
+
+const query = pageQuery(outpointInput, {});
+
+const restUtxo = z
+  .object({
+    transactionId: hash,
+    index: count,
+    amount: sompi,
+    blockDaaScore: decimal.meta({ description: 'DAA score of the accepting block' }),
+    isCoinbase: z.boolean(),
+    scriptPublicKey: hexBytes.meta({ description: 'The script in hex, without its version' }),
+  })
+  .meta({ id: 'RestUtxo' });
+
+type RestUtxoJson = z.infer<typeof restUtxo>;
+
+const page = z.object({
+  utxos: z.array(restUtxo).meta({ description: 'Those of the newest transactions first' }),
+  metadata: pageMetadata,
+});
+
+interface Position {
+  transaction_id: bigint;
+  index: bigint;
+}
+
+/** Any output that pays the script has a place here, spent or not, of an accepted transaction or not. */
+async function findPosition(
+  db: Kysely<Database>,
+  scriptId: bigint,
+  { transactionId, index }: Outpoint,
+): Promise<Position | undefined> {
+  const { rows } = await sql<Position>`
+    select o.transaction_id, o.index::bigint
+    from transactions t join transaction_outputs o on o.transaction_id = t.id
+    where t.transaction_id = ${transactionId} and o.index = ${index}::bigint and o.script_id = ${scriptId}`.execute(db);
+  return rows[0];
+}
+
+interface UtxoRow {
+  transaction_id: string;
+  index: bigint;
+  amount: string;
+  block_daa_score: string;
+  is_coinbase: boolean;
+}
+
+/** A range of the index utxos_script_id. */
+async function listUtxos(db: Kysely<Database>, scriptId: bigint, slice: Slice<Position>): Promise<UtxoRow[]> {
+  const { from, limit } = slice;
+  const { behind, direction } = travelOf(slice, 'desc');
+  const { rows } = await sql<UtxoRow>`
+    select encode(t.transaction_id, 'hex') as transaction_id, u.index, u.amount::text as amount,
+      u.block_daa_score::text as block_daa_score, u.is_coinbase
+    from utxos u join transactions t on t.id = u.transaction_id
+    where u.script_id = ${scriptId}
+      ${from ? sql`and (u.transaction_id, u.index) ${behind} (${from.transaction_id}, ${from.index})` : sql``}
+    order by u.transaction_id ${direction}, u.index ${direction}
+    limit ${limit}`.execute(db);
+  return rows;
+}
+
+function toRestUtxo(row: UtxoRow, script: string): RestUtxoJson {
+  return {
+    transactionId: row.transaction_id,
+    index: Number(row.index),
+    amount: row.amount,
+    blockDaaScore: row.block_daa_score,
+    isCoinbase: row.is_coinbase,
+    scriptPublicKey: script,
+  };
+}
+
+async function getPage(
+  { db, state }: Reading,
+  address: string,
+  request: z.infer<typeof query>,
+): Promise<z.infer<typeof page>> {
+  requireNetwork(state.network, address, 'address');
+  requireCaughtUp(state);
+  const scriptId = await findScriptId(db, address);
+  const { rows, metadata } = await readPage(request, {
+    findPosition: async (cursor) => (scriptId === undefined ? undefined : await findPosition(db, scriptId, cursor)),
+    list: async (slice) => (scriptId === undefined ? [] : await listUtxos(db, scriptId, slice)),
+  });
+  const script = toHex(addressToScript(address).script);
+  return { utxos: rows.map((row) => toRestUtxo(row, script)), metadata };
+}
+
+export const addressUtxosRoutes: ApiPlugin = async (app, { index }) => {
+  app.get(
+    '/v1/addresses/:address/utxos',
+    {
+      config: { cost: 0.1 },
+      schema: {
+        operationId: 'listAddressUtxos',
+        summary: 'The unspent outputs of an address at the sink',
+        tags: ['Address'],
+        params,
+        querystring: query,
+        response: answers(page, 304, ...UNDER_KEY, 400, 404),
+      },
+    },
+    (request, reply) =>
+      answerFromIndex(index, request, reply, (reading) => getPage(reading, request.params.address, request.query)),
+  );
+};
