@@ -10,11 +10,7 @@ import { balanceRoutes } from './resources/addresses/balance.ts';
 import { balanceHistoryRoutes } from './resources/addresses/balance-history/routes.ts';
 import { addressRoutes } from './resources/addresses/get-address.ts';
 import { listAddressesRoutes } from './resources/addresses/list.ts';
-import { balanceHistoryRoutes } from './resources/addresses/balance-history/routes.ts';
-import { addressRoutes } from './resources/addresses/get-address.ts';
-import { listAddressesRoutes } from './resources/addresses/list.ts';
 import { tagRoutes } from './resources/addresses/tag.ts';
-import { addressUtxosRoutes } from './resources/addresses/utxos.ts';
 import { addressUtxosRoutes } from './resources/addresses/utxos.ts';
 import { addressTransactionsRoutes } from './resources/addresses/transactions.ts';
 import { blockTemplateRoutes } from './resources/block-template.ts';
@@ -27,8 +23,8 @@ import { hashRateRoutes } from './resources/chain/hash-rate.ts';
 import { virtualChainRoutes } from './resources/chain/virtual-chain.ts';
 import { mempoolRoutes } from './resources/mempool/routes.ts';
 import { networkRoutes } from './resources/network.ts';
+import { rpcRoutes } from './resources/rpc/routes.ts';
 import { statusRoutes } from './resources/status.ts';
-import { listTagsRoutes } from './resources/tags.ts';
 import { listTagsRoutes } from './resources/tags.ts';
 import { acceptanceRoutes } from './resources/transactions/acceptance.ts';
 import { listTransactionsRoutes } from './resources/transactions/rest/list.ts';
@@ -47,14 +43,10 @@ const UNDER_KEY: readonly ApiPlugin[] = [
   hashRateRoutes,
   balanceRoutes,
   networkRoutes,
+  rpcRoutes,
   listBlocksRoutes,
   getBlockRoutes,
   daaScoreBlocksRoutes,
-  listAddressesRoutes,
-  addressRoutes,
-  addressUtxosRoutes,
-  balanceHistoryRoutes,
-  listTagsRoutes,
   listAddressesRoutes,
   addressRoutes,
   addressUtxosRoutes,

@@ -7,10 +7,11 @@
  * - `unknown-block`: the node has never seen the block, or has deleted its header.
  * - `pruned`: it has the header, and not what the question needs; or the block is older than what the node keeps.
  * - `ibd`: it is replacing its state during the initial download; wait.
+ * - `busy`: it takes no block now, being not synced or overloaded; try again.
  * - `not-found`: no such transaction in the mempool, no merging block.
  * - `no-utxoindex`: it runs without --utxoindex.
  */
-export type NodeRpcErrorKind = 'unknown-block' | 'pruned' | 'ibd' | 'not-found' | 'no-utxoindex' | 'other';
+export type NodeRpcErrorKind = 'unknown-block' | 'pruned' | 'ibd' | 'busy' | 'not-found' | 'no-utxoindex' | 'other';
 
 const kinds: readonly (readonly [RegExp, NodeRpcErrorKind])[] = [
   [/\bcannot find header\b/, 'unknown-block'],
@@ -19,6 +20,7 @@ const kinds: readonly (readonly [RegExp, NodeRpcErrorKind])[] = [
   [/\bdoes not have retention root (on|in) its\b/, 'pruned'],
   [/\bis too deep \(before the current pruning point\)/, 'pruned'],
   [/\btransitional ibd state\b/, 'ibd'],
+  [/^Block was not submitted: (node is not synced|route is full)$/, 'busy'],
   [/^Transaction [0-9a-f]{64} not found$/, 'not-found'],
   [/\bdoesn't have any merger block\b/, 'not-found'],
   [/--utxoindex argument\b/, 'no-utxoindex'],

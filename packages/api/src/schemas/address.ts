@@ -10,6 +10,11 @@ export function requireNetwork(network: Network, address: string, path: string):
   }
 }
 
+/** @throws HttpError 400 that names the first place of the field `addresses` with an address of another network */
+export function requireNetworkOfAll(network: Network, addresses: readonly string[]): void {
+  for (const [place, address] of addresses.entries()) requireNetwork(network, address, `addresses.${place}`);
+}
+
 /** @throws HttpError 400 for a cursor that is the address of another network */
 export function requireNetworkOfCursor(network: Network, query: PageQuery<string>): void {
   for (const path of ['starting_after', 'ending_before'] as const) {

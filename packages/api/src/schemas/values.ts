@@ -78,4 +78,7 @@ export const addressInput = z
   })
   .meta({ description: 'An address with its prefix, as `kaspa:qr…`' });
 
+/** Addresses that are asked for together. */
+export const addressesInput = z.array(addressInput).max(1000);
+
 export const address = z.string().meta({ id: 'Address', description: 'An address with its prefix' });

@@ -1,22 +1,20 @@
-/** What the node's mempool holds: one transaction, or all that spend from or pay to some addresses. Live from the node. */
+/** What the node's mempool holds: one transaction, all of them, or those that spend from or pay to some addresses. Live from the node. */
 import { toHex } from '@kasgres/kaspa';
 import type { protocol } from '@kasgres/node';
 import { z } from 'zod';
-import { requireNetwork } from '../../schemas/address.ts';
+import { requireNetworkOfAll } from '../../schemas/address.ts';
 import { answers, UNDER_KEY, WITH_BODY } from '../../schemas/responses.ts';
-import { addressInput, hashInput } from '../../schemas/values.ts';
+import { addressesInput, hashInput } from '../../schemas/values.ts';
 import { required } from '../../node-messages.ts';
 import type { ApiPlugin, Services } from '../../services.ts';
 import { type MempoolEntryJson, leavesPool, mempoolEntry, NO_POOL, poolFlags } from './schemas.ts';
 import { toMempoolEntry } from './to-mempool-entry.ts';
 
-const MAX_ADDRESSES = 1000;
-
 const entryBody = z.strictObject({ transactionId: hashInput, ...poolFlags }).refine(leavesPool, NO_POOL);
 
-const entriesBody = z
-  .strictObject({ addresses: z.array(addressInput).max(MAX_ADDRESSES), ...poolFlags })
-  .refine(leavesPool, NO_POOL);
+const poolsBody = z.strictObject(poolFlags).refine(leavesPool, NO_POOL);
+
+const entriesBody = z.strictObject({ addresses: addressesInput, ...poolFlags }).refine(leavesPool, NO_POOL);
 
 const entryAnswer = z.object({ mempoolEntry });
 const entriesAnswer = z.object({ entries: z.array(mempoolEntry) });
@@ -29,12 +27,16 @@ async function getEntry(
   return { mempoolEntry: toMempoolEntry(required(entry, 'entry')) };
 }
 
+async function getPools({ node }: Services, flags: z.infer<typeof poolsBody>): Promise<z.infer<typeof entriesAnswer>> {
+  const { entries } = await node.call('getMempoolEntries', flags);
+  return { entries: entries.map(toMempoolEntry) };
+}
+
 async function getEntries(
   { index, node }: Services,
   request: z.infer<typeof entriesBody>,
 ): Promise<z.infer<typeof entriesAnswer>> {
-  const network = await index.getNetwork();
-  request.addresses.forEach((address, place) => requireNetwork(network, address, `addresses.${place}`));
+  requireNetworkOfAll(await index.getNetwork(), request.addresses);
   const { entries } = await node.call('getMempoolEntriesByAddresses', request);
   return { entries: flatten(request.addresses, entries) };
 }
@@ -64,6 +66,35 @@ export const mempoolRoutes: ApiPlugin = async (app, services) => {
       },
     },
     (request) => getEntry(services, request.body),
+  );
+
+  app.get(
+    '/v1/rpc/getMempoolEntries',
+    {
+      config: { cost: 0.1 },
+      schema: {
+        operationId: 'getMempoolEntries',
+        summary: 'All transactions of the mempool, without orphans',
+        tags: ['Node RPC Proxy'],
+        response: answers(entriesAnswer, ...UNDER_KEY),
+      },
+    },
+    () => getPools(services, { includeOrphanPool: false, filterTransactionPool: false }),
+  );
+
+  app.post(
+    '/v1/rpc/getMempoolEntries',
+    {
+      config: { cost: 0.1 },
+      schema: {
+        operationId: 'getMempoolEntriesOfPools',
+        summary: 'All transactions of the mempool, its orphans, or both',
+        tags: ['Node RPC Proxy'],
+        body: poolsBody,
+        response: answers(entriesAnswer, ...UNDER_KEY, ...WITH_BODY),
+      },
+    },
+    (request) => getPools(services, request.body),
   );
 
   app.post(

@@ -1,0 +1,30 @@
+/** A block as clients hand it in: a template that was mined, or the specification's Block. It becomes the model's. */
+import type { Header } from '@kasgres/kaspa';
+import { z } from 'zod';
+import { hashInput } from '../../../schemas/values.ts';
+import { submittedTransaction } from './transaction.ts';
+import { blueWorkInput, ignored, timeInput, uint16Input, uint32Input, uint64InAnyForm } from './values.ts';
+
+const header = z
+  .strictObject({
+    hash: hashInput.optional().meta({ description: 'Ignored: it follows from the rest' }),
+    version: uint16Input,
+    parentsByLevel: z.array(z.array(hashInput)),
+    hashMerkleRoot: hashInput,
+    acceptedIdMerkleRoot: hashInput,
+    utxoCommitment: hashInput,
+    timestamp: timeInput,
+    bits: uint32Input,
+    nonce: uint64InAnyForm,
+    daaScore: uint64InAnyForm,
+    blueWork: blueWorkInput,
+    blueScore: uint64InAnyForm,
+    pruningPoint: hashInput,
+  })
+  .transform(({ hash: _, ...rest }): Header => rest);
+
+export const submittedBlock = z.strictObject({
+  header,
+  transactions: z.array(submittedTransaction),
+  verboseData: ignored,
+});

@@ -1,0 +1,115 @@
+/**
+ * The storage masses that a block template leaves out (api-spec.md §2) and that its merkle root commits to. They follow from what the
+ * transactions spend and create (KIP-9): the coins are in the index, or, while that is a moment behind, the mass is in the mempool that
+ * the template was made of.
+ */
+import type { Database } from '@kasgres/database';
+import {
+  type Outpoint,
+  storageMass,
+  toHex,
+  type Transaction,
+  transactionId,
+  type TransactionOutput,
+} from '@kasgres/kaspa';
+import { NodeRpcError } from '@kasgres/node';
+import { type Kysely, sql } from 'kysely';
+import { badRequest } from '../../../http/errors.ts';
+import type { Services } from '../../../services.ts';
+import type { SubmittedTransaction } from './transaction.ts';
+
+/** @throws HttpError 400 that names a mass which nothing tells */
+export async function completeStorageMasses(
+  services: Pick<Services, 'index' | 'node'>,
+  transactions: readonly SubmittedTransaction[],
+): Promise<Transaction[]> {
+  const incomplete = transactions.filter(({ storageMass }) => storageMass === undefined);
+  const coins = await findCoins(services, incomplete.flatMap(outpointsOf));
+  return Promise.all(
+    transactions.map(async (transaction, place) => {
+      const mass =
+        transaction.storageMass ??
+        massFromCoins(transaction, coins) ??
+        (await findMassInMempool(services, transaction));
+      if (mass === undefined) throw unknownMass(place);
+      return { ...transaction, storageMass: mass };
+    }),
+  );
+}
+
+const outpointsOf = ({ inputs }: SubmittedTransaction): Outpoint[] => inputs.map((input) => input.previousOutpoint);
+
+/** Undefined while a coin is not known. */
+function massFromCoins(
+  { inputs, outputs }: SubmittedTransaction,
+  coins: ReadonlyMap<string, TransactionOutput>,
+): bigint | undefined {
+  const spent = inputs.flatMap(({ previousOutpoint }) => coins.get(keyOf(previousOutpoint)) ?? []);
+  if (spent.length < inputs.length) return undefined;
+  // No mass is right for a coin of nothing: consensus forbids it, and the node says so.
+  return outputs.some(({ amount }) => amount === 0n) ? 0n : storageMass(spent, outputs);
+}
+
+const keyOf = ({ transactionId, index }: Outpoint): string => `${toHex(transactionId)}:${index}`;
+
+/** The outputs that are known, by outpoint; none while looking them up would mean reading everything. */
+async function findCoins(
+  { index }: Pick<Services, 'index'>,
+  outpoints: readonly Outpoint[],
+): Promise<Map<string, TransactionOutput>> {
+  if (outpoints.length === 0) return new Map();
+  const rows = await index.read(async ({ db, state }) => (state.firstCatchUp ? [] : await listCoins(db, outpoints)));
+  return new Map(rows.map((row) => [keyOf({ transactionId: row.transaction_id, index: row.index }), toOutput(row)]));
+}
+
+interface CoinRow {
+  transaction_id: Buffer;
+  index: number;
+  amount: bigint;
+  version: number;
+  script: Buffer;
+  covenant_id: Buffer | null;
+}
+
+async function listCoins(db: Kysely<Database>, outpoints: readonly Outpoint[]): Promise<CoinRow[]> {
+  const { rows } = await sql<CoinRow>`
+    select t.transaction_id, o.index::int as index, o.amount, s.version, s.script, o.covenant_id
+    from unnest(
+      ${outpoints.map((outpoint) => outpoint.transactionId)}::bytea[], ${outpoints.map((outpoint) => outpoint.index)}::bigint[]
+    ) as spent (transaction_id, index)
+    join transactions t on t.transaction_id = spent.transaction_id
+    join transaction_outputs o on o.transaction_id = t.id and o.index = spent.index
+    join scripts s on s.id = o.script_id`.execute(db);
+  return rows;
+}
+
+/** Of a spent coin only whether it carries a covenant counts, not what authorised it. */
+const toOutput = (row: CoinRow): TransactionOutput => ({
+  amount: row.amount,
+  scriptPublicKey: { version: row.version, script: row.script },
+  covenant: row.covenant_id === null ? undefined : { authorizingInput: 0, covenantId: row.covenant_id },
+});
+
+async function findMassInMempool(
+  { node }: Pick<Services, 'node'>,
+  transaction: SubmittedTransaction,
+): Promise<bigint | undefined> {
+  const txId = toHex(transactionId({ ...transaction, storageMass: 0n }));
+  try {
+    const { entry } = await node.call('getMempoolEntry', {
+      txId,
+      includeOrphanPool: false,
+      filterTransactionPool: false,
+    });
+    return entry?.transaction?.storageMass;
+  } catch (error) {
+    if (error instanceof NodeRpcError && error.kind === 'not-found') return undefined;
+    throw error;
+  }
+}
+
+const unknownMass = (place: number) =>
+  badRequest({
+    path: `block.transactions.${place}.mass`,
+    message: 'is needed: neither the coins that the transaction spends nor the transaction itself are known',
+  });

@@ -1,0 +1,121 @@
+/**
+ * getUtxosByAddresses: the coins of some addresses at the sink, all in one answer, which is why there may not be too many of them:
+ * GET /v1/addresses/{address}/utxos has pages.
+ */
+import type { Database } from '@kasgres/database';
+import { addressToScript, toHex } from '@kasgres/kaspa';
+import { type Kysely, sql } from 'kysely';
+import { z } from 'zod';
+import { badRequest } from '../../http/errors.ts';
+import { answerFromIndex } from '../../index-state/answer.ts';
+import { type Reading, requireCaughtUp } from '../../index-state/state.ts';
+import { requireNetworkOfAll } from '../../schemas/address.ts';
+import { answers, UNDER_KEY, WITH_BODY } from '../../schemas/responses.ts';
+import { outpoint } from '../../schemas/transaction.ts';
+import { address, addressesInput, decimal, hash, hexBytes, sompi } from '../../schemas/values.ts';
+import type { ApiPlugin } from '../../services.ts';
+import { toScriptPublicKey } from '../transactions/to-transaction.ts';
+
+const MAX_UTXOS = 10_000;
+
+const body = z.strictObject({ addresses: addressesInput });
+
+const addressUtxo = z
+  .object({
+    address,
+    outpoint,
+    utxoEntry: z.object({
+      amount: sompi,
+      scriptPublicKey: hexBytes.meta({ description: 'Version as 4 hex digits, then the script in hex' }),
+      blockDaaScore: decimal.meta({ description: 'DAA score of the accepting block' }),
+      isCoinbase: z.boolean(),
+      covenantId: hash.optional().meta({ description: 'Left out without a covenant' }),
+    }),
+  })
+  .meta({ id: 'AddressUtxo' });
+
+type AddressUtxoJson = z.infer<typeof addressUtxo>;
+
+const utxos = z.object({
+  entries: z.array(addressUtxo).meta({ description: 'By address in the order asked, the oldest coins first' }),
+});
+
+interface UtxoRow {
+  address: string;
+  transaction_id: string;
+  index: number;
+  amount: string;
+  block_daa_score: string;
+  is_coinbase: boolean;
+  covenant_id: string | null;
+}
+
+/**
+ * At most `limit`, whichever come first. The coins of one address are a range of the index utxos_script_id, so they come in its
+ * order and together; nothing is sorted, so nothing beyond the limit is read.
+ */
+async function listUtxos(db: Kysely<Database>, addresses: readonly string[], limit: number): Promise<UtxoRow[]> {
+  const scripts = addresses.map(addressToScript);
+  const { rows } = await sql<UtxoRow>`
+    select asked.address, encode(t.transaction_id, 'hex') as transaction_id, coin.index::int as index, coin.amount::text as amount,
+      coin.block_daa_score::text as block_daa_score, coin.is_coinbase, encode(o.covenant_id, 'hex') as covenant_id
+    from unnest(
+      ${addresses}::text[], ${scripts.map(({ version }) => version)}::int[], ${scripts.map(({ script }) => script)}::bytea[]
+    ) as asked (address, version, script)
+    join scripts s on s.script = asked.script and s.version = asked.version
+    cross join lateral (
+      select * from utxos u where u.script_id = s.id order by u.transaction_id, u.index limit ${limit}
+    ) coin
+    join transactions t on t.id = coin.transaction_id
+    join transaction_outputs o on o.transaction_id = coin.transaction_id and o.index = coin.index
+    limit ${limit}`.execute(db);
+  return rows;
+}
+
+function toAddressUtxo(row: UtxoRow): AddressUtxoJson {
+  const { version, script } = addressToScript(row.address);
+  return {
+    address: row.address,
+    outpoint: { transactionId: row.transaction_id, index: row.index },
+    utxoEntry: {
+      amount: row.amount,
+      scriptPublicKey: toScriptPublicKey(version, toHex(script)),
+      blockDaaScore: row.block_daa_score,
+      isCoinbase: row.is_coinbase,
+      ...(row.covenant_id !== null && { covenantId: row.covenant_id }),
+    },
+  };
+}
+
+async function getUtxos({ db, state }: Reading, request: z.infer<typeof body>): Promise<z.infer<typeof utxos>> {
+  requireNetworkOfAll(state.network, request.addresses);
+  requireCaughtUp(state);
+  const addresses = [...new Set(request.addresses)];
+  const rows = await listUtxos(db, addresses, MAX_UTXOS + 1);
+  if (rows.length > MAX_UTXOS) throw tooMany();
+  const byAddress = Map.groupBy(rows, (row) => row.address);
+  return { entries: addresses.flatMap((address) => byAddress.get(address) ?? []).map(toAddressUtxo) };
+}
+
+const tooMany = () =>
+  badRequest({
+    path: 'addresses',
+    message: `hold more than ${MAX_UTXOS} UTXOs: ask for pages of each with GET /v1/addresses/{address}/utxos`,
+  });
+
+export const rpcUtxosRoutes: ApiPlugin = async (app, { index }) => {
+  app.post(
+    '/v1/rpc/getUtxosByAddresses',
+    {
+      config: { cost: 0.1 },
+      schema: {
+        operationId: 'getUtxosByAddresses',
+        summary: `The unspent outputs of up to 1,000 addresses at the sink, at most ${MAX_UTXOS} of them`,
+        tags: ['Node RPC Proxy'],
+        body,
+        response: answers(utxos, 304, ...UNDER_KEY, ...WITH_BODY),
+      },
+    },
+    (request, reply) => answerFromIndex(index, request, reply, (reading) => getUtxos(reading, request.body)),
+  );
+};
