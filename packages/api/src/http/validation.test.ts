@@ -35,3 +35,18 @@ test('a body that is no object has the empty path', () => {
   expect(detailsOf([])).toEqual([{ path: '', message: 'Invalid input: expected object, received array' }]);
   expect(detailsOf(undefined)).toEqual([{ path: '', message: 'is required' }]);
 });
+
+test('of the forms that a value may have, the one of its type tells what is wrong', () => {
+  const eitherForm = z.strictObject({
+    script: z.union([z.string().regex(/^[0-9a-f]*$/, 'must be hex'), z.strictObject({ version: z.int() })]),
+  });
+  const of = (script: unknown) => {
+    const result = validatorCompiler({ schema: eitherForm, method: 'POST', url: '/', httpPart: 'body' })({ script });
+    return (result as { error: HttpError }).error.details;
+  };
+  expect(of('zz')).toEqual([{ path: 'script', message: 'must be hex' }]);
+  expect(of({})).toEqual([{ path: 'script.version', message: 'is required' }]);
+  expect(of({ version: 1, other: 2 })).toEqual([{ path: 'script.other', message: 'is not a known field' }]);
+  expect(of(undefined)).toEqual([{ path: 'script', message: 'is required' }]);
+  expect(of(7)).toEqual([{ path: 'script', message: 'Invalid input' }]);
+});

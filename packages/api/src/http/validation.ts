@@ -20,12 +20,20 @@ export function refuseUnknownQueries(app: FastifyInstance): void {
   });
 }
 
-function toDetails(error: z.ZodError): ErrorDetail[] {
-  return error.issues.flatMap((issue) =>
-    issue.code === 'unrecognized_keys'
-      ? issue.keys.map((key) => ({ path: [...issue.path, key].join('.'), message: 'is not a known field' }))
-      : [{ path: issue.path.join('.'), message: issue.message }],
-  );
+const toDetails = ({ issues }: { issues: readonly z.core.$ZodIssue[] }, base: readonly PropertyKey[] = []) =>
+  issues.flatMap((issue) => detailsOf(issue, [...base, ...issue.path]));
+
+function detailsOf(issue: z.core.$ZodIssue, path: readonly PropertyKey[]): ErrorDetail[] {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({ path: [...path, key].join('.'), message: 'is not a known field' }));
+  }
+  // Of several forms that a value may have, the one that fits its type tells what is wrong.
+  const meant = issue.code === 'invalid_union' ? issue.errors.find(fitsType) : undefined;
+  if (meant !== undefined) return toDetails({ issues: meant }, path);
+  return [{ path: path.join('.'), message: issue.message }];
 }
+
+const fitsType = (issues: readonly z.core.$ZodIssue[]): boolean =>
+  !issues.some(({ code, path }) => code === 'invalid_type' && path.length === 0);
 
 export const serializerCompiler: FastifySerializerCompiler<z.ZodType> = () => (data) => JSON.stringify(data);

@@ -16,19 +16,18 @@ export const uint8Input = whole(8);
 export const uint16Input = whole(16);
 export const uint32Input = whole(32);
 
-const DECIMAL = '^\\d{1,58}$';
-
 /** A whole number in any form, of at most so many bits; becomes a bigint. */
 function wholeOf(bits: bigint) {
   const limit = 2n ** bits;
+  const pattern = `^\\d{1,${String(limit).length}}$`;
   const words = `must be a whole number below 2^${bits}, in decimal digits`;
   return z
-    .union([z.string().regex(new RegExp(DECIMAL), words), z.int(words).min(0, words), z.bigint()], {
+    .union([z.string().regex(new RegExp(pattern), words), z.int(words).min(0, words), z.bigint()], {
       error: ({ input }) => (input === undefined ? 'is required' : words),
     })
     .meta({
       anyOf: [
-        { type: 'string', pattern: DECIMAL },
+        { type: 'string', pattern },
         { type: 'integer', minimum: 0 },
       ],
     })
