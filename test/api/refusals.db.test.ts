@@ -75,7 +75,7 @@ describe('costs', () => {
 });
 
 describe('paths and methods', () => {
-  test.each(['/', '/v1', '/v1/nothing', '/v1/rpc/getBlock', '/v2/rpc/getBlocks'])(
+  test.each(['/v1', '/v1/nothing', '/v1/rpc/shutdown', '/v2/rpc/getBlocks'])(
     '%s is unknown, with a key or without',
     async (path) => {
       const wanted = { status: 404, json: { statusCode: 404, message: 'There is nothing at this path' } };
@@ -99,7 +99,11 @@ describe('paths and methods', () => {
   test('a URL that cannot be decoded is a 400', async () => {
     expect(await refusal('/v1/rpc/%zz')).toEqual({
       status: 400,
-      json: { statusCode: 400, message: 'The URL is malformed' },
+      json: {
+        statusCode: 400,
+        message: 'The URL is malformed',
+        details: [{ path: '', message: 'The URL is malformed' }],
+      },
     });
   });
 });

@@ -1,10 +1,32 @@
 /** The environment of the API. */
+import { readFileSync } from 'node:fs';
 import { LOG_LEVELS } from '@kasgres/runtime';
 import { z } from 'zod';
+import { toCertificate } from './http/certificate.ts';
 
 const port = z.coerce.number().int().min(0).max(65_535);
 
-export const envSchema = z.object({
+/** As browsers send it: a scheme and a host, nothing after them. */
+const origin = z.string().refine((text) => text === '*' || (URL.canParse(text) && new URL(text).origin === text), {
+  error: 'expected origins such as https://example.org, without a path, separated by commas; or *',
+});
+const origins = z.string().transform((text) => text.split(',').map((part) => part.trim()));
+
+const pemFile = z
+  .string()
+  .min(1)
+  .refine((path) => readPem(path) !== undefined, { error: 'cannot be read, or is no PEM file' });
+
+function readPem(path: string): Buffer | undefined {
+  try {
+    const content = readFileSync(path);
+    return content.includes('-----BEGIN ') ? content : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const variables = z.object({
   DATABASE_URL: z
     .string()
     .min(1)
@@ -29,6 +51,40 @@ export const envSchema = z.object({
     .positive()
     .default(10)
     .describe('Most connections to the database that answers are read from.'),
+  RATE_LIMIT_STORE: z
+    .enum(['memory', 'postgres'])
+    .default('memory')
+    .describe(
+      'Where rate limits are counted: `memory`, by each API process for itself; `postgres`, for all that share a DATABASE_URL.',
+    ),
+  CORS_ORIGINS: origins
+    .pipe(z.array(origin))
+    .optional()
+    .describe('Origins whose pages may call the API from a browser, separated by commas; `*` for all. Unset: none.'),
+  TLS_CERT_FILE: pemFile
+    .optional()
+    .describe(
+      'PEM file of the certificate, with its chain, for HTTPS. Renewed files are taken by themselves. Unset: HTTP.',
+    ),
+  TLS_KEY_FILE: pemFile.optional().describe('PEM file of the key of the certificate.'),
 });
+
+/** The two files of HTTPS belong together; said beside whatever else is wrong. */
+export const envSchema = variables.superRefine(
+  ({ TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile }, context) => {
+    const report = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
+    if (certFile === undefined && keyFile === undefined) return;
+    if (certFile === undefined) return report('TLS_CERT_FILE', 'is not set, but TLS_KEY_FILE is');
+    if (keyFile === undefined) return report('TLS_KEY_FILE', 'is not set, but TLS_CERT_FILE is');
+    const [cert, key] = [readPem(certFile), readPem(keyFile)];
+    if (cert === undefined || key === undefined) return;
+    try {
+      toCertificate(cert, key);
+    } catch (error) {
+      report('TLS_CERT_FILE', `cannot be used with TLS_KEY_FILE: ${error instanceof Error ? error.message : error}`);
+    }
+  },
+  { when: () => true },
+);
 
 export type Env = z.infer<typeof envSchema>;

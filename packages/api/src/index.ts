@@ -1,4 +1,5 @@
 /** For tests only: programs start the API as a process (main.ts). */
+export { openDatabase } from './database.ts';
 export { envSchema } from './env.ts';
 export { createMetrics } from './metrics.ts';
 export { generateDocument } from './openapi/generate.ts';

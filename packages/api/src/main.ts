@@ -1,5 +1,7 @@
 /** The API as a process: answers HTTP requests from the database and the node until it is told to stop. */
-import { checkSchema, type Connection, connect } from '@kasgres/database';
+import type { Server } from 'node:http';
+import type { Server as HttpsServer } from 'node:https';
+import { checkSchema, type Connection } from '@kasgres/database';
 import { NodeClient } from '@kasgres/node';
 import {
   backoff,
@@ -13,67 +15,100 @@ import {
   startProbes,
   untilAborted,
 } from '@kasgres/runtime';
-import { envSchema } from './env.ts';
+import { openDatabase, openRateLimitDatabase } from './database.ts';
+import { type Env, envSchema } from './env.ts';
+import { type Certificate, type CertificateFiles, CertificateRenewal, readCertificate } from './http/certificate.ts';
 import { toHttpError } from './http/outages.ts';
+import { createMemoryCounter, createSharedCounter } from './http/rate-counters.ts';
 import type { IndexReader } from './index-state/state.ts';
 import { createMetrics, watchPool } from './metrics.ts';
 import { createServer } from './server.ts';
 import { createServices } from './services.ts';
 
-/** A query that takes longer is given up: no request hangs. */
-const STATEMENT_TIMEOUT_MS = 10_000;
-/** For a database that does not even say so. */
-const QUERY_TIMEOUT_MS = 12_000;
-const CONNECT_TIMEOUT_MS = 3000;
 const NODE_DEADLINE_MS = 5000;
 
 await runProgram('api', async ({ signal, shutdown, useLogger }) => {
   const env = readEnv(envSchema, process.env);
   const logger = createLogger({ name: 'api', level: env.LOG_LEVEL });
   useLogger(logger);
+  const certificateFiles = certificateFilesOf(env);
+  const certificate = certificateFiles && (await readCertificate(certificateFiles));
 
-  const openDatabase = (url: string, max: number): Connection => {
-    const connection = connect({
-      url,
-      max,
-      applicationName: 'kasgres api',
-      statementTimeoutMs: STATEMENT_TIMEOUT_MS,
-      queryTimeoutMs: QUERY_TIMEOUT_MS,
-      connectTimeoutMs: CONNECT_TIMEOUT_MS,
-      onIdleError: (error) => logger.warn({ reason: error.message }, 'lost a database connection'),
+  const onIdleError = (error: Error): void => logger.warn({ reason: error.message }, 'lost a database connection');
+  const open = (url: string): Connection => openDatabase({ url, max: env.DATABASE_CONNECTIONS, onIdleError });
+  const database = open(env.DATABASE_URL);
+  shutdown.add('database', database.close);
+  const replica = env.DATABASE_READ_URL === undefined ? undefined : open(env.DATABASE_READ_URL);
+  if (replica !== undefined) shutdown.add('replica', replica.close);
+  const readDatabase = replica ?? database;
+
+  const registry = createRegistry('api');
+  const metrics = createMetrics(registry);
+  watchPool(registry, readDatabase.pool);
+
+  let rateCounter = createMemoryCounter();
+  if (env.RATE_LIMIT_STORE === 'postgres') {
+    const shared = openRateLimitDatabase({ url: env.DATABASE_URL, onIdleError });
+    shutdown.add('rate limits', shared.close);
+    rateCounter = createSharedCounter(shared.pool, (error) => {
+      metrics.rateLimitStoreFailures.inc();
+      logger.warn({ reason: String(error) }, 'could not count shared rate limits, counted them here');
     });
-    shutdown.add('database', connection.close);
-    return connection;
-  };
-  const database = openDatabase(env.DATABASE_URL, env.DATABASE_CONNECTIONS);
-  const replica = env.DATABASE_READ_URL && openDatabase(env.DATABASE_READ_URL, env.DATABASE_CONNECTIONS);
-  const readDatabase = replica || database;
+  }
 
   const node = new NodeClient({ url: env.NODE_URL, deadlineMs: NODE_DEADLINE_MS, logger });
   shutdown.add('node', () => node.close());
-  const services = createServices({ database: database.kysely, readDatabase: readDatabase.kysely, node, logger });
+  const [writing, reading] = [database.kysely, readDatabase.kysely];
+  const services = createServices({ database: writing, readDatabase: reading, node, rateCounter, logger });
   shutdown.add('usage', () => services.usage.close());
 
-  const registry = createRegistry('api');
-  watchPool(registry, readDatabase.pool);
-  const server = await createServer({ services, logger, metrics: createMetrics(registry) });
-  shutdown.add('server', () => server.close());
-  await server.listen({ host: env.HOST, port: env.PORT });
-
+  const server = await createServer({
+    services,
+    logger,
+    metrics,
+    pool: readDatabase.pool,
+    ...(certificate && { certificate }),
+    ...(env.CORS_ORIGINS && { corsOrigins: env.CORS_ORIGINS }),
+  });
   const probes = await startProbes({
     host: env.METRICS_HOST,
     port: env.METRICS_PORT,
     registry,
-    ready: () => services.index.read(async () => ({ ready: true })),
+    ready: async () => {
+      if (!server.server.listening) return { ready: false, reason: 'does not listen yet' };
+      return services.index.read(async () => ({ ready: true }));
+    },
     signal,
   });
+  // Before the server, which is closed first: readiness can be asked for until the last answer is out.
   shutdown.add('probes', probes.close);
+  shutdown.add('server', () => server.close());
+
+  if (certificateFiles && certificate) {
+    const onCertificate = ({ expiresAt }: Certificate) => metrics.certificateExpiry.set(expiresAt.getTime() / 1000);
+    onCertificate(certificate);
+    // With a certificate the server is one of HTTPS.
+    const https = server.server as Server as HttpsServer;
+    const renewal = new CertificateRenewal({
+      server: https,
+      files: certificateFiles,
+      certificate,
+      onRenewed: onCertificate,
+      logger,
+    });
+    shutdown.add('certificate', () => renewal.close());
+  }
+  await server.listen({ host: env.HOST, port: env.PORT });
 
   // It listens already: until the database can be used, the answers say so.
   await checkOnceReachable(() => checkSchema(readDatabase.pool), logger, signal);
   await checkOnceReachable(() => checkNetwork(services.index, node), logger, signal);
   await untilAborted(signal);
 });
+
+function certificateFilesOf({ TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile }: Env): CertificateFiles | undefined {
+  return certFile === undefined || keyFile === undefined ? undefined : { certFile, keyFile };
+}
 
 /** Runs a check as soon as what it needs can be reached. @throws FatalError, which ends the program, when it fails */
 async function checkOnceReachable(check: () => Promise<void>, logger: Logger, signal: AbortSignal): Promise<void> {

@@ -1,9 +1,13 @@
 /** What the API counts. */
 import type { Connection } from '@kasgres/database';
-import { Gauge, Histogram, type Registry } from '@kasgres/runtime';
+import { Counter, Gauge, Histogram, type Registry } from '@kasgres/runtime';
 
 export interface ApiMetrics {
   requestSeconds: Histogram<'route' | 'method' | 'status'>;
+  refusedRequests: Counter<'reason'>;
+  spentUnits: Counter;
+  rateLimitStoreFailures: Counter;
+  certificateExpiry: Gauge;
 }
 
 export function createMetrics(registry: Registry): ApiMetrics {
@@ -13,6 +17,27 @@ export function createMetrics(registry: Registry): ApiMetrics {
       help: 'Time from the head of a request to the end of its answer, by route template; unknown paths are one route.',
       labelNames: ['route', 'method', 'status'],
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15],
+      registers: [registry],
+    }),
+    refusedRequests: new Counter({
+      name: 'kasgres_api_refused_requests_total',
+      help: 'Requests refused for their key: missing_key and invalid_key (401), rate_limit and quota (429).',
+      labelNames: ['reason'],
+      registers: [registry],
+    }),
+    spentUnits: new Counter({
+      name: 'kasgres_api_spent_units_total',
+      help: 'Request units that answered requests were counted with.',
+      registers: [registry],
+    }),
+    rateLimitStoreFailures: new Counter({
+      name: 'kasgres_api_rate_limit_store_failures_total',
+      help: 'Times that shared rate limits could not be counted in the database, and this process counted for itself.',
+      registers: [registry],
+    }),
+    certificateExpiry: new Gauge({
+      name: 'kasgres_api_certificate_expiry_timestamp_seconds',
+      help: 'When the certificate ends that HTTPS is served with; 0 without one.',
       registers: [registry],
     }),
   };

@@ -1,5 +1,7 @@
-/** The HTTP server: limits that keep a request from hanging or growing, the access log, the request metrics. */
-import { randomUUID } from 'node:crypto';
+/** The HTTP server: limits that keep a request from hanging or growing, and what is the same for every answer. */
+import { fastifyCompress } from '@fastify/compress';
+import { fastifyCors } from '@fastify/cors';
+import type { Connection } from '@kasgres/database';
 import type { Logger } from '@kasgres/runtime';
 import Fastify, {
   type FastifyBaseLogger,
@@ -9,15 +11,29 @@ import Fastify, {
   LogController,
 } from 'fastify';
 import { api } from './app.ts';
+import { logAccess } from './http/access-log.ts';
+import type { Certificate } from './http/certificate.ts';
+import { compression } from './http/compression.ts';
+import { corsOptions } from './http/cors.ts';
+import { refuseWhenOverloaded } from './http/overload.ts';
 import { answerBadUrl, answerClientError } from './http/protocol-errors.ts';
+import { answerWithRequestId, requestIdOf } from './http/request-id.ts';
 import type { ApiMetrics } from './metrics.ts';
 import type { Services } from './services.ts';
 
 const MAX_BODY_BYTES = 2 ** 20;
+/** The URL counts too. */
+const MAX_HEADER_BYTES = 16 * 1024;
 /** For the request to arrive. */
 const REQUEST_TIMEOUT_MS = 10_000;
+/** How often Node looks for requests that are late: its own half a minute would treble the time they have. */
+const TIMEOUT_CHECK_MS = 2000;
 /** For the answer, whatever the database and the node do. */
-const ANSWER_TIMEOUT_MS = 15_000;
+const ANSWER_TIMEOUT_MS = 10_000;
+/** Longer than an answer takes: who does not read what was sent, or does not go on sending, is gone. */
+const SILENCE_TIMEOUT_MS = 30_000;
+/** Longer than the minute after which load balancers close connections: who closes first must not be the one that is sent to. */
+const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 /** Longer than any address, so that a wrong one is told to be wrong. */
 const MAX_PARAMETER_LENGTH = 1000;
 
@@ -25,20 +41,35 @@ export interface ServerOptions {
   services: Services;
   logger: Logger;
   metrics: ApiMetrics;
+  /** Serves HTTPS alone when given. */
+  certificate?: Pick<Certificate, 'cert' | 'key'>;
+  /** Of pages that may call from a browser; none by default. */
+  corsOrigins?: readonly string[];
+  /** That answers are read through: when too many requests wait for it, more are refused. */
+  pool?: Pick<Connection['pool'], 'waitingCount' | 'options'>;
 }
 
 /** Not listening yet. */
-export async function createServer({ services, logger, metrics }: ServerOptions): Promise<FastifyInstance> {
+export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
+  const { services, logger, metrics, certificate, corsOrigins, pool } = options;
   const loggerInstance: FastifyBaseLogger = logger;
+  const protocol = { maxHeaderSize: MAX_HEADER_BYTES, connectionsCheckingInterval: TIMEOUT_CHECK_MS };
   const app = Fastify({
+    ...(certificate === undefined
+      ? { http: protocol }
+      : { https: { ...protocol, cert: certificate.cert, key: certificate.key } }),
     loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
-    genReqId: () => randomUUID(),
+    genReqId: requestIdOf,
     frameworkErrors: answerBadUrl,
     clientErrorHandler: answerClientError,
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     handlerTimeout: ANSWER_TIMEOUT_MS,
+    connectionTimeout: SILENCE_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    // Connections that are still open at the end are answered like all others; the answer closes them.
+    return503OnClosing: false,
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
   });
   app.removeContentTypeParser('text/plain');
@@ -47,6 +78,10 @@ export async function createServer({ services, logger, metrics }: ServerOptions)
     logAccess(request, reply);
   });
   closeConnectionsAtTheEnd(app);
+  answerWithRequestId(app);
+  if (corsOrigins !== undefined) await app.register(fastifyCors, corsOptions(corsOrigins));
+  await app.register(fastifyCompress, compression);
+  if (pool !== undefined) refuseWhenOverloaded(app, pool);
   await app.register(api, services);
   return app;
 }
@@ -66,16 +101,7 @@ function observe(metrics: ApiMetrics, request: FastifyRequest, reply: FastifyRep
     status: String(reply.statusCode),
   };
   metrics.requestSeconds.observe(labels, reply.elapsedTime / 1000);
-}
-
-/** Never the key: its number in the database tells whose request it was. */
-function logAccess(request: FastifyRequest, reply: FastifyReply): void {
-  const fields = {
-    method: request.method,
-    url: request.url,
-    status: reply.statusCode,
-    durationMs: Math.round(reply.elapsedTime * 10) / 10,
-    apiKeyId: request.apiKey?.id,
-  };
-  request.log.info(fields, 'answered');
+  // Only requests under a key have these.
+  if (request.refusal) metrics.refusedRequests.inc({ reason: request.refusal });
+  if (request.spentRu) metrics.spentUnits.inc(request.spentRu);
 }

@@ -1,11 +1,13 @@
 /** What the routes work with. */
-import { addUsage, type Database, findKey } from '@kasgres/database';
+import { addUsage, type Database, findKey, type KeyUsage } from '@kasgres/database';
 import type { NodeClient } from '@kasgres/node';
 import type { Logger } from '@kasgres/runtime';
 import type { FastifyPluginAsync, FastifyTypeProvider, RawServerDefault } from 'fastify';
 import type { Kysely } from 'kysely';
+import type { RateLimiterAbstract } from 'rate-limiter-flexible';
 import type { z } from 'zod';
 import { KeyCache } from './http/key-cache.ts';
+import { RateLimits } from './http/rate-limits.ts';
 import { UsageMeter } from './http/usage-meter.ts';
 import { IndexReader } from './index-state/state.ts';
 import { NodeStatus } from './node-status.ts';
@@ -15,6 +17,7 @@ export interface Services {
   node: Pick<NodeClient, 'call' | 'connected'>;
   nodeStatus: NodeStatus;
   keys: KeyCache;
+  rates: RateLimits;
   usage: UsageMeter;
 }
 
@@ -33,19 +36,25 @@ export interface ServiceParts {
   /** What answers are read from: the same, or a replica. */
   readDatabase: Kysely<Database>;
   node: Services['node'];
+  /** Counts what keys spend of their rate limits. */
+  rateCounter: RateLimiterAbstract;
   logger: Logger;
 }
 
 /** Close `usage` at the end: it holds what is not written yet. */
-export function createServices({ database, readDatabase, node, logger }: ServiceParts): Services {
+export function createServices({ database, readDatabase, node, rateCounter, logger }: ServiceParts): Services {
+  const keys = new KeyCache((keyHash) => findKey(database, keyHash));
+  const writeUsage = async (usage: readonly KeyUsage[]): Promise<void> => {
+    await addUsage(database, usage);
+    // What is written now is missing in what was looked up of the keys' use before.
+    keys.clear();
+  };
   return {
     index: new IndexReader(readDatabase),
     node,
     nodeStatus: new NodeStatus(node),
-    keys: new KeyCache((keyHash) => findKey(database, keyHash)),
-    usage: new UsageMeter(
-      (usage) => addUsage(database, usage),
-      (error) => logger.warn({ reason: String(error) }, 'could not write usage, kept it for later'),
-    ),
+    keys,
+    rates: new RateLimits(rateCounter),
+    usage: new UsageMeter(writeUsage, (error) => logger.warn({ reason: String(error) }, 'could not write usage')),
   };
 }

@@ -21,7 +21,7 @@ export function useErrorEnvelope(app: FastifyInstance): void {
     reply.code(statusCode).removeHeader('etag');
     if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
     const envelope: ErrorEnvelope = { statusCode, message };
-    if (details !== undefined) envelope.details = [...details];
+    if (statusCode === 400) envelope.details = [...(details ?? [{ path: '', message }])];
     return envelope;
   });
 }

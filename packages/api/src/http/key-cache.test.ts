@@ -1,8 +1,15 @@
-import { type ApiKey, hashKey } from '@kasgres/database';
+import { hashKey, type KeyInForce } from '@kasgres/database';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { KeyCache } from './key-cache.ts';
 
-const apiKey: ApiKey = { id: 7n, name: 'wallet', rateRu: 500, windowSeconds: 1, quota: undefined };
+const apiKey: KeyInForce = {
+  id: 7n,
+  name: 'wallet',
+  rateRu: 500,
+  windowSeconds: 1,
+  quota: undefined,
+  used: undefined,
+};
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -22,12 +29,26 @@ test('looks a key up by its hash, once in two seconds', async () => {
 });
 
 test('a key revoked meanwhile is refused within two seconds', async () => {
-  const find = vi.fn<() => Promise<ApiKey | undefined>>(async () => apiKey);
+  const find = vi.fn<() => Promise<KeyInForce | undefined>>(async () => apiKey);
   const cache = new KeyCache(find);
   await cache.find('kdp_a');
   find.mockResolvedValue(undefined);
   vi.advanceTimersByTime(2001);
   expect(await cache.find('kdp_a')).toBeUndefined();
+});
+
+test('a cleared cache looks up anew, and forgets answers that were under way', async () => {
+  const { promise, resolve } = Promise.withResolvers<KeyInForce | undefined>();
+  const find = vi.fn<() => Promise<KeyInForce | undefined>>(async () => apiKey);
+  find.mockReturnValueOnce(promise);
+  const cache = new KeyCache(find);
+  const early = cache.find('kdp_a');
+  cache.clear();
+  expect(await cache.find('kdp_a')).toBe(apiKey);
+  resolve(undefined);
+  expect(await early).toBeUndefined();
+  expect(await cache.find('kdp_a')).toBe(apiKey);
+  expect(find).toHaveBeenCalledTimes(2);
 });
 
 test('a look-up that fails is not remembered', async () => {

@@ -2,7 +2,7 @@
  * Which thrown errors mean that the database or the node is out of reach, and what the node's refusals mean to a client. Everything
  * else is a bug.
  */
-import { isDatabaseUnavailable, isRetryableDatabaseError } from '@kasgres/database';
+import { isDatabaseUnavailable, isPoolExhausted, isRetryableDatabaseError } from '@kasgres/database';
 import { NodeProtocolError, NodeRpcError, NodeUnavailableError } from '@kasgres/node';
 import { HttpError, notFound, unavailable } from './errors.ts';
 
@@ -18,6 +18,7 @@ export function toHttpError(error: unknown): HttpError | undefined {
     return unavailable('The answer of the node cannot be read', RETRY_AFTER_SECONDS, error);
   }
   if (error instanceof NodeRpcError) return fromRefusal(error);
+  if (isPoolExhausted(error)) return unavailable('The database is busy', RETRY_AFTER_SECONDS, error);
   if (isDatabaseUnavailable(error)) return unavailable('The database is out of reach', RETRY_AFTER_SECONDS, error);
   // A replica cancels a query that stands in the way of what it replays.
   if (isRetryableDatabaseError(error)) return unavailable('The database was interrupted', RETRY_AFTER_SECONDS, error);

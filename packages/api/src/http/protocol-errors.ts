@@ -1,34 +1,48 @@
-/** Errors before a request is one that a route could see: the same envelope (API.md, "Errors"), written by hand. */
-import type { Socket } from 'node:net';
+/** Errors before a request is one that a route or a hook could see: the same envelope and headers (API.md, "Errors"), set by hand. */
+import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorEnvelope } from '../schemas/responses.ts';
+import { logAccess } from './access-log.ts';
+import { REQUEST_ID_HEADER } from './request-id.ts';
 
-/** A URL that cannot be decoded. */
-export function answerBadUrl(_error: Error, _request: FastifyRequest, reply: FastifyReply): void {
-  const envelope: ErrorEnvelope = { statusCode: 400, message: 'The URL is malformed' };
-  reply.code(400).send(envelope);
+/** A URL that cannot be decoded, or has a parameter that is longer than any. */
+export function answerBadUrl(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
+  reply.header(REQUEST_ID_HEADER, request.id).header('x-request-cost-ru', '0');
+  reply.code(400).send(envelopeOf(400, 'The URL is malformed'));
+  logAccess(request, reply);
 }
 
 /** What is no HTTP, comes too slowly, or has headers without end. */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return;
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
   const statusCode = STATUS_OF[error.code ?? ''] ?? 400;
-  const envelope: ErrorEnvelope = { statusCode, message: STATUS_CODES[statusCode] ?? '' };
-  const body = JSON.stringify(envelope);
+  const words = STATUS_CODES[statusCode] ?? '';
+  const body = JSON.stringify(envelopeOf(statusCode, words));
   socket.end(
     [
-      `HTTP/1.1 ${statusCode} ${STATUS_CODES[statusCode]}`,
+      `HTTP/1.1 ${statusCode} ${words}`,
       'connection: close',
       'content-type: application/json; charset=utf-8',
       `content-length: ${Buffer.byteLength(body)}`,
+      `${REQUEST_ID_HEADER}: ${randomUUID()}`,
+      'x-request-cost-ru: 0',
       '',
       body,
     ].join('\r\n'),
   );
 }
 
+const envelopeOf = (statusCode: number, message: string): ErrorEnvelope =>
+  statusCode === 400 ? { statusCode, message, details: [{ path: '', message }] } : { statusCode, message };
+
 const STATUS_OF: Readonly<Record<string, number>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
   HPE_HEADER_OVERFLOW: 431,
+  // The chunks of a body may carry extensions without end.
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
 };

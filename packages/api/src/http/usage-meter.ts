@@ -1,15 +1,30 @@
 /** Request units spent, summed up by key and day, and written to the database in batches. */
-import type { KeyUsage } from '@kasgres/database';
+import { dayOf, type KeyUsage } from '@kasgres/database';
+import { fromHundredths, toHundredths } from './request-units.ts';
 
 const FLUSH_MS = 5000;
+
+interface Sum {
+  requests: number;
+  hundredths: number;
+}
+
+/** By key, then by day: as many as there are keys, however long the database is away. */
+type Sums = Map<bigint, Map<string, Sum>>;
 
 export class UsageMeter {
   readonly #write: (usage: readonly KeyUsage[]) => Promise<void>;
   readonly #onError: (error: unknown) => void;
   readonly #timer: NodeJS.Timeout;
-  /** Not written yet, by key and day. */
-  #sums = new Map<string, KeyUsage>();
+  #unwritten: Sums = new Map();
+  /** On their way to the database; that they arrived is not known yet. */
+  #inFlight: Sums = new Map();
+  #flushing: Promise<void> | undefined;
 
+  /**
+   * @param write adds a batch to what is in the database, all of it or nothing
+   * @param onError hears of batches that could not be written; they are kept
+   */
   constructor(write: (usage: readonly KeyUsage[]) => Promise<void>, onError: (error: unknown) => void) {
     this.#write = write;
     this.#onError = onError;
@@ -18,37 +33,64 @@ export class UsageMeter {
 
   /** Counts one request. */
   add(apiKeyId: bigint, ru: number): void {
-    this.#add({ apiKeyId, day: new Date().toISOString().slice(0, 10), requests: 1, ru });
+    addTo(this.#unwritten, apiKeyId, dayOf(new Date()), { requests: 1, hundredths: toHundredths(ru) });
   }
 
-  #add({ apiKeyId, day, requests, ru }: KeyUsage): void {
-    const name = `${apiKeyId} ${day}`;
-    const sum = this.#sums.get(name);
-    this.#sums.set(name, {
-      apiKeyId,
-      day,
-      requests: (sum?.requests ?? 0) + requests,
-      // Costs are tenths of a unit; rounding keeps the sum at what the tenths add up to.
-      ru: Math.round(((sum?.ru ?? 0) + ru) * 10) / 10,
+  /** What this key spent from a day on, and is not known to be in the database. */
+  unwrittenRu(apiKeyId: bigint, firstDay: string): number {
+    let hundredths = 0;
+    for (const sums of [this.#unwritten, this.#inFlight]) {
+      for (const [day, sum] of sums.get(apiKeyId) ?? []) if (day >= firstDay) hundredths += sum.hundredths;
+    }
+    return fromHundredths(hundredths);
+  }
+
+  /** Writes what was added since the last time, one batch after another; what cannot be written is kept for the next time. */
+  flush(): Promise<void> {
+    this.#flushing ??= this.#writeOut().finally(() => {
+      this.#flushing = undefined;
     });
+    return this.#flushing;
   }
 
-  /** Writes what was added since the last time; what cannot be written is kept for the next time. */
-  async flush(): Promise<void> {
-    const batch = [...this.#sums.values()];
-    if (batch.length === 0) return;
-    this.#sums = new Map();
+  async #writeOut(): Promise<void> {
+    if (this.#unwritten.size === 0) return;
+    const batch = this.#unwritten;
+    this.#inFlight = batch;
+    this.#unwritten = new Map();
     try {
-      await this.#write(batch);
+      await this.#write(toUsage(batch));
     } catch (error) {
-      for (const usage of batch) this.#add(usage);
+      for (const [apiKeyId, days] of batch) {
+        for (const [day, sum] of days) addTo(this.#unwritten, apiKeyId, day, sum);
+      }
       this.#onError(error);
+    } finally {
+      this.#inFlight = new Map();
     }
   }
 
   /** Writes the rest. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
+    await this.#flushing;
     await this.flush();
   }
+}
+
+function addTo(sums: Sums, apiKeyId: bigint, day: string, { requests, hundredths }: Sum): void {
+  const days = sums.get(apiKeyId) ?? new Map<string, Sum>();
+  const sum = days.get(day) ?? { requests: 0, hundredths: 0 };
+  sums.set(apiKeyId, days.set(day, { requests: sum.requests + requests, hundredths: sum.hundredths + hundredths }));
+}
+
+function toUsage(sums: Sums): KeyUsage[] {
+  return [...sums].flatMap(([apiKeyId, days]) =>
+    [...days].map(([day, { requests, hundredths }]) => ({
+      apiKeyId,
+      day,
+      requests,
+      ru: fromHundredths(hundredths),
+    })),
+  );
 }

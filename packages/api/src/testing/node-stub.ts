@@ -4,6 +4,8 @@ import { createLogger, createRegistry } from '@kasgres/runtime';
 import type { FastifyInstance } from 'fastify';
 import type { IndexReader } from '../index-state/state.ts';
 import type { KeyCache } from '../http/key-cache.ts';
+import { createMemoryCounter } from '../http/rate-counters.ts';
+import { RateLimits } from '../http/rate-limits.ts';
 import { UsageMeter } from '../http/usage-meter.ts';
 import { createMetrics } from '../metrics.ts';
 import { NodeStatus } from '../node-status.ts';
@@ -16,9 +18,10 @@ export async function serverOnNode(answer: Answer): Promise<FastifyInstance> {
   const node = { connected: true, call: async (op: string, request: object) => answer(op, request) };
   const services = {
     index: { getNetwork: async () => getNetwork('simnet') } as unknown as IndexReader,
-    keys: { find: async () => ({ id: 1n }) } as unknown as KeyCache,
+    keys: { find: async () => ({ id: 1n, rateRu: 1000, windowSeconds: 1 }) } as unknown as KeyCache,
     node: node as unknown as Services['node'],
     nodeStatus: new NodeStatus(node as unknown as Services['node']),
+    rates: new RateLimits(createMemoryCounter()),
     usage: new UsageMeter(
       async () => undefined,
       () => undefined,

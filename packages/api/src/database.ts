@@ -1,0 +1,48 @@
+/** How the API connects to a database: no question may hang, and none is so large that it would need more than one process. */
+import { type Connection, connect } from '@kasgres/database';
+
+/** A statement that takes longer is given up: no request hangs. */
+const STATEMENT_TIMEOUT_MS = 5000;
+/** For a database that does not even say so. */
+const QUERY_TIMEOUT_MS = 6000;
+/** For a connection, made or free again. */
+const CONNECT_TIMEOUT_MS = 3000;
+
+/** Rate limits have connections of their own: they are neither to wait for answers, nor answers for them. */
+const RATE_LIMIT_CONNECTIONS = 4;
+/** Requests do not wait that long for their rate limits (http/rate-counters.ts). */
+const RATE_LIMIT_TIMEOUT_MS = 1000;
+
+export interface DatabaseOptions {
+  url: string;
+  /** Most connections open at once. */
+  max: number;
+  onIdleError: (error: Error) => void;
+}
+
+export function openDatabase({ url, max, onIdleError }: DatabaseOptions): Connection {
+  return connect({
+    url,
+    max,
+    applicationName: 'kasgres api',
+    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+    queryTimeoutMs: QUERY_TIMEOUT_MS,
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    // Starting workers takes longer than they save, and many requests at once are what keeps the cores busy.
+    settings: { max_parallel_workers_per_gather: '0' },
+    onIdleError,
+  });
+}
+
+/** Connections for rate limits that processes share. */
+export function openRateLimitDatabase({ url, onIdleError }: Omit<DatabaseOptions, 'max'>): Connection {
+  return connect({
+    url,
+    max: RATE_LIMIT_CONNECTIONS,
+    applicationName: 'kasgres api rate limits',
+    statementTimeoutMs: RATE_LIMIT_TIMEOUT_MS,
+    queryTimeoutMs: RATE_LIMIT_TIMEOUT_MS,
+    connectTimeoutMs: RATE_LIMIT_TIMEOUT_MS,
+    onIdleError,
+  });
+}
