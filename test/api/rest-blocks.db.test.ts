@@ -1,0 +1,202 @@
+/** The listing of blocks, single blocks, and blocks by DAA score, against the simulated node and its DAG. */
+import { type DagBlock, sinkAnticone } from '@kasgres/devnet';
+import { toHex } from '@kasgres/kaspa';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { expectedBlock } from '../node/expected.ts';
+import { checkedGet, walk } from './checked-get.ts';
+import { openStage, type Stage } from './stage.ts';
+
+let stage: Stage;
+/** Every block that the virtual block has in its past, by hash. */
+let known: Map<string, DagBlock>;
+
+beforeAll(async () => {
+  stage = await openStage({ rounds: 400 });
+  // Something beside the sink that is not merged yet has to be there.
+  while (sinkAnticone(stage.world.node.dag).length === 0) stage.world.mine(1);
+  await stage.atRest();
+  const { dag } = stage.world.node;
+  const merged = dag.chainBlocks.flatMap((block) => block.mergeSet);
+  known = new Map([...merged, dag.sink, ...sinkAnticone(dag)].map((block) => [block.hash, block]));
+});
+afterAll(() => stage.close());
+
+interface RestBlock {
+  hash: string;
+  color: string | null;
+  isChainBlock: boolean;
+}
+
+function expectedRestBlock(block: DagBlock) {
+  const { mergingBlock } = block;
+  const color = mergingBlock?.mergeSetReds.includes(block) === true ? 'red' : 'blue';
+  return {
+    hash: block.hash,
+    blueScore: String(block.header.blueScore),
+    daaScore: String(block.header.daaScore),
+    timestamp: Number(block.header.timestamp),
+    isChainBlock: block.chainIndex !== undefined,
+    color: mergingBlock === undefined ? null : color,
+    mergingBlockHash: mergingBlock?.hash ?? null,
+    transactionCount: block.transactions.length,
+  };
+}
+
+const listing = (query: Record<string, string> = {}) => ({
+  template: '/v1/blocks',
+  query,
+  field: 'blocks',
+  cursorOf: (block: RestBlock) => block.hash,
+});
+
+describe('the listing', () => {
+  test('has every block once, the last written first, with what the DAG knows of it', async () => {
+    const blocks = await walk(stage.api, listing(), 97);
+    expect(blocks.toSorted(byHash)).toEqual([...known.values()].map(expectedRestBlock).toSorted(byHash));
+    const { rows } = await stage.database.pool.query<{ hash: string }>(
+      `select encode(hash, 'hex') as hash from blocks order by id desc`,
+    );
+    expect(blocks.map((block) => block.hash)).toEqual(rows.map((row) => row.hash));
+    // Every colour, and blocks beside the sink, were met.
+    expect(new Set(blocks.map((block) => block.color))).toEqual(new Set(['blue', 'red', null]));
+    expect(blocks.filter((block) => block.color === null).length).toBeGreaterThan(1);
+  });
+
+  test('of the chain alone has the chain, in the same order', async () => {
+    const all = await walk(stage.api, listing(), 100);
+    const chain = await walk(stage.api, listing({ chain_only: 'true' }), 13);
+    expect(chain).toEqual(all.filter((block) => block.isChainBlock));
+    expect(chain.map((block) => block.hash).toSorted()).toEqual(
+      stage.world.node.dag.chainBlocks.map((block) => block.hash).toSorted(),
+    );
+  });
+
+  test('goes on behind a block that its filter leaves out, in any form of its hash', async () => {
+    const all = await walk(stage.api, listing(), 100);
+    const place = all.findIndex((block, index) => index > 10 && !block.isChainBlock);
+    const cursor = `0x${all[place]?.hash.toUpperCase()}`;
+    const after = await stage.api.request(`/v1/blocks?chain_only=true&limit=1&starting_after=${cursor}`);
+    expect(after.json['blocks']).toEqual([all.slice(place).find((block) => block.isChainBlock)]);
+    const before = await stage.api.request(`/v1/blocks?chain_only=true&limit=1&ending_before=${cursor}`);
+    expect(before.json['blocks']).toEqual([all.slice(0, place).findLast((block) => block.isChainBlock)]);
+  });
+
+  test.each([
+    ['limit=0', 400],
+    ['chain_only=1', 400],
+    ['starting_after=ab', 400],
+    [`starting_after=${'ab'.repeat(32)}&ending_before=${'ab'.repeat(32)}`, 400],
+    [`starting_after=${'ab'.repeat(32)}`, 404],
+    [`ending_before=${'ab'.repeat(32)}`, 404],
+  ])('%s is refused', async (query, status) => {
+    const answer = await stage.api.request(`/v1/blocks?${query}`);
+    expect(answer.status).toBe(status);
+  });
+});
+
+describe('one block', () => {
+  const get = (hash: string, query = {}) => checkedGet(stage.api, '/v1/blocks/{hash}', { hash }, query);
+
+  test('is what the node shows, with what the chain made of it', async () => {
+    const { sink } = stage.world.node.dag;
+    for (const block of sample([...known.values()], 60)) {
+      for (const withTransactions of [false, true]) {
+        const recorded = await stage.node.call('getBlock', {
+          hash: block.hash,
+          includeTransactions: withTransactions,
+        });
+        if (recorded.block === undefined) throw new Error('the node has no such block');
+        const counted = block.chainIndex === undefined ? block.mergingBlock : block;
+        const { json } = await get(block.hash, withTransactions ? { include_transactions: 'true' } : {});
+        expect(withSortedChildren(json['block'])).toEqual(
+          withSortedChildren({
+            ...expectedBlock(recorded.block, { withTransactions }),
+            ...expectedRestBlock(block),
+            confirmations: counted === undefined ? 0 : Number(sink.header.blueScore - counted.header.blueScore),
+          }),
+        );
+      }
+    }
+  });
+
+  test('in any form of its hash; unknown or malformed it is refused', async () => {
+    const { hash } = stage.world.node.dag.genesis;
+    const { json } = await get(hash);
+    expect((await get(`0x${hash.toUpperCase()}`)).json).toEqual(json);
+    expect((await get('ab'.repeat(32))).json).toEqual({ statusCode: 404, message: 'Unknown block' });
+    expect((await get('ab')).status).toBe(400);
+  });
+});
+
+describe('blocks by DAA score', () => {
+  const template = '/v1/blocks/daa-score/{start}/{end}';
+  const get = (start: bigint | string, end: bigint | string) =>
+    checkedGet(stage.api, template, { start: String(start), end: String(end) });
+
+  test.each([0n, 1n, 20n, 100n])(
+    'of a span of %s: blocks by score and hash, their transactions each once',
+    async (span) => {
+      const top = stage.world.node.dag.sink.header.daaScore;
+      for (const start of [0n, top / 2n, top - span]) {
+        const blocks = [...known.values()]
+          .filter(({ header }) => header.daaScore >= start && header.daaScore <= start + span)
+          .toSorted((a, b) => Number(a.header.daaScore - b.header.daaScore) || byHash(a, b));
+        const { json } = await get(start, start + span);
+        expect(json['blocks']).toEqual(blocks.map(expectedRestBlock));
+        const ids = new Set(
+          blocks.flatMap((block) => block.transactions.map(({ transactionId }) => toHex(transactionId))),
+        );
+        const transactions = json['transactions'] as { transactionId: string }[];
+        expect(transactions.map(({ transactionId }) => transactionId)).toEqual([...ids]);
+      }
+    },
+  );
+
+  test('its transactions are those of the look-up', async () => {
+    const top = stage.world.node.dag.sink.header.daaScore;
+    const { json } = await get(top - 30n, top - 20n);
+    const transactions = json['transactions'] as { transactionId: string }[];
+    const transactionIds = transactions.map(({ transactionId }) => transactionId);
+    expect(transactions.length).toBeGreaterThan(10);
+    const lookUp = await stage.api.request('/v1/transactions', { body: { transactionIds } });
+    expect(transactions).toEqual(lookUp.json['transactions']);
+  });
+
+  test('scores that no block has', async () => {
+    for (const start of [stage.world.node.dag.sink.header.daaScore + 1000n, 2n ** 63n, 2n ** 64n - 1n]) {
+      expect((await get(start, start)).json).toEqual({ blocks: [], transactions: [] });
+    }
+    expect((await get(2n ** 63n - 50n, 2n ** 63n + 50n)).json).toEqual({ blocks: [], transactions: [] });
+  });
+
+  test.each([
+    [5n, 4n],
+    [0n, 101n],
+    [0n, 2n ** 64n - 1n],
+  ])('from %s to %s is refused, and named', async (start, end) => {
+    const { status, json } = await get(start, end);
+    expect(status).toBe(400);
+    expect(json['details']).toEqual([{ path: 'end', message: 'must be from start to start + 100' }]);
+  });
+
+  test.each(['-1', '1.5', 'x', String(2n ** 64n)])('%s is no score', async (start) => {
+    const { status, json } = await get(start, '5');
+    expect(status).toBe(400);
+    expect(json['details']).toMatchObject([{ path: 'start' }]);
+  });
+});
+
+const byHash = (a: { hash: string }, b: { hash: string }): number => (a.hash < b.hash ? -1 : 1);
+
+/** Spread over the whole, the last one too. */
+function sample<T>(items: readonly T[], count: number): T[] {
+  const step = Math.ceil(items.length / count);
+  return items.filter((_, index) => (items.length - 1 - index) % step === 0);
+}
+
+/** The order of children is not fixed, and the index knows only those that the virtual block has in its past. */
+function withSortedChildren(block: unknown): unknown {
+  const { verboseData, ...rest } = block as { verboseData: { childrenHashes: string[] } };
+  const childrenHashes = verboseData.childrenHashes.filter((hash) => known.has(hash)).toSorted();
+  return { ...rest, verboseData: { ...verboseData, childrenHashes } };
+}
