@@ -29,6 +29,7 @@ COPY packages/node/package.json packages/node/
 COPY packages/database/package.json packages/database/
 COPY packages/indexer/package.json packages/indexer/
 COPY packages/api/package.json packages/api/
+COPY packages/client/package.json packages/client/
 COPY packages/cli/package.json packages/cli/
 COPY packages/devnet/package.json packages/devnet/
 RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund

@@ -2,13 +2,14 @@
  * Committed files that are generated must come out the same: `npm run check:drift` compares, `npm run generate` writes them
  * anew.
  */
+import { clientDrift } from './drift/client.ts';
 import { configurationDrift } from './drift/configuration.ts';
 import { databaseDrift } from './drift/database.ts';
 import type { Drift } from './drift/generated-files.ts';
 import { openapiDrift } from './drift/openapi.ts';
 import { protocolDrift } from './drift/protocol.ts';
 
-const drifts: Drift[] = [protocolDrift, databaseDrift, openapiDrift, configurationDrift];
+const drifts: Drift[] = [protocolDrift, databaseDrift, openapiDrift, clientDrift, configurationDrift];
 
 if (process.argv.includes('--fix')) {
   for (const { name, fix } of drifts) {
