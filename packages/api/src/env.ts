@@ -81,7 +81,7 @@ export const envSchema = variables.superRefine(
     try {
       toCertificate(cert, key);
     } catch (error) {
-      report('TLS_CERT_FILE', `cannot be used with TLS_KEY_FILE: ${error instanceof Error ? error.message : error}`);
+      report('TLS_CERT_FILE', `cannot be used with TLS_KEY_FILE: ${String(error)}`);
     }
   },
   { when: () => true },

@@ -1,5 +1,4 @@
 /** The API as a process: answers HTTP requests from the database and the node until it is told to stop. */
-import type { Server } from 'node:http';
 import type { Server as HttpsServer } from 'node:https';
 import { checkSchema, type Connection } from '@kasgres/database';
 import { NodeClient } from '@kasgres/node';
@@ -88,7 +87,7 @@ await runProgram('api', async ({ signal, shutdown, useLogger }) => {
     const onCertificate = ({ expiresAt }: Certificate) => metrics.certificateExpiry.set(expiresAt.getTime() / 1000);
     onCertificate(certificate);
     // With a certificate the server is one of HTTPS.
-    const https = server.server as Server as HttpsServer;
+    const https = server.server as HttpsServer;
     const renewal = new CertificateRenewal({
       server: https,
       files: certificateFiles,

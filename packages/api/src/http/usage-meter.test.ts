@@ -55,3 +55,57 @@ test('tenths of a unit stay exact over many requests', async () => {
   await meter.close();
   expect(written[0]?.[0]?.ru).toBe(3000);
 });
+
+test('what is on its way to the database counts as unwritten, until it has arrived', async () => {
+  const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
+  const meter = new UsageMeter(
+    () => arrived,
+    () => undefined,
+  );
+  meter.add(1n, 0.5);
+  const flushed = meter.flush();
+  meter.add(1n, 0.1);
+  meter.add(2n, 7);
+  expect(meter.unwrittenRu(1n, '2026-01-31')).toBe(0.6);
+  expect(meter.unwrittenRu(1n, '2026-02-01')).toBe(0);
+  arrive();
+  await flushed;
+  expect(meter.unwrittenRu(1n, '2026-01-01')).toBe(0.1);
+  await meter.close();
+});
+
+test('a batch waits for the one before, and the end for both', async () => {
+  const written: KeyUsage[][] = [];
+  const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
+  const meter = new UsageMeter(
+    async (batch) => {
+      written.push([...batch]);
+      await arrived;
+    },
+    () => undefined,
+  );
+  meter.add(1n, 0.1);
+  await vi.advanceTimersByTimeAsync(20_000);
+  meter.add(1n, 0.2);
+  await vi.advanceTimersByTimeAsync(20_000);
+  expect(written).toHaveLength(1);
+  arrive();
+  await meter.close();
+  expect(written.map(([usage]) => usage?.ru)).toEqual([0.1, 0.2]);
+});
+
+test('an outage of days leaves one entry for each key and day', async () => {
+  const write = vi.fn<(batch: readonly KeyUsage[]) => Promise<void>>(async () => undefined);
+  write.mockRejectedValue(new Error('the database is away'));
+  const meter = new UsageMeter(write, () => undefined);
+  for (let minute = 0; minute < 2000; minute += 1) {
+    meter.add(1n, 0.1);
+    await vi.advanceTimersByTimeAsync(60_000);
+  }
+  await meter.close();
+  expect(write.mock.lastCall?.[0]).toEqual([
+    { apiKeyId: 1n, day: '2026-01-31', requests: 1, ru: 0.1 },
+    { apiKeyId: 1n, day: '2026-02-01', requests: 1440, ru: 144 },
+    { apiKeyId: 1n, day: '2026-02-02', requests: 559, ru: 55.9 },
+  ]);
+});
