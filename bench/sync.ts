@@ -35,6 +35,7 @@ const COPIED = [
   'address_transactions',
   'utxos',
   'balances',
+  'balance_changes',
 ];
 
 const nodeUrl = process.env['NODE_URL'];

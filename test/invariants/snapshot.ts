@@ -1,8 +1,8 @@
 /**
  * Everything of a database that the API can show, as text, by hashes instead of keys and in an order of its own: equal for two indexes
  * of one chain, however they came to it (invariant 5). Left out is what DESIGN allows to differ after a reorganisation: the keys, and
- * blocks and transactions that the chain does not merge, which must be marked as such. For what reads it, a coin of a
- * transaction that was never accepted does not exist.
+ * blocks and transactions that the chain does not merge, which must be marked as such (and count in transaction_count, which
+ * invariant 4 holds instead). For what reads it, a coin of a transaction that was never accepted does not exist.
  */
 import type { Connection } from '@kasgres/database';
 
@@ -117,8 +117,12 @@ const SECTIONS: Record<string, string> = {
     from utxos u join transactions t on t.id = u.transaction_id left join scripts s on s.id = u.script_id`,
 
   balances: `
-    select json_build_array(s.version, s.script, b.balance)
-    from balances b left join scripts s on s.id = b.script_id where b.balance <> 0`,
+    select json_build_array(s.version, s.script, b.balance, b.utxo_count)
+    from balances b left join scripts s on s.id = b.script_id where b.utxo_count <> 0 or b.balance <> 0`,
+
+  'changes of balances': `
+    select json_build_array(s.version, s.script, c.hour, c.change)
+    from balance_changes c left join scripts s on s.id = c.script_id where c.change <> 0`,
 };
 
 export async function takeSnapshot(db: Pick<Connection['pool'], 'query'>): Promise<Snapshot> {

@@ -67,13 +67,22 @@ const changes = {
       `update address_transactions set amount_received = amount_received + 1
        where (script_id, transaction_id) = (select script_id, transaction_id from address_transactions limit 1)`,
       `update checkpoint set circulating_sompi = circulating_sompi + 1`,
+      `update balances set utxo_count = utxo_count + 1 where script_id = (select max(script_id) from balances)`,
+      `update balances set transaction_count = transaction_count - 1 where script_id = (select max(script_id) from balances)`,
+      `update balances set is_tagged = true where script_id = (select max(script_id) from balances)`,
+      `insert into tags (address, name) select address, 'nobody' from scripts where id = (select max(script_id) from balances)`,
+      `delete from balances where script_id = (select max(script_id) from balances where balance = 0)`,
+      `insert into balances select max(script_id) + 1, 0, 0, 0 from balances`,
+      `update balance_changes set change = change + 1 where script_id = (select max(script_id) from balance_changes)`,
+      `update balance_changes set hour = hour + 1 where script_id = (select max(script_id) from balance_changes)`,
+      `insert into balance_changes select max(script_id) + 1, 0, 1 from balances`,
     ],
   },
   'invariant 7': {
     check: () => checkInvariant7(client),
     statements: [
       `delete from block_transactions where block_id = (select max(block_id) from block_transactions where index = 2) and index = 1`,
-      `delete from block_parents where block_id = (select max(block_id) from block_parents where index = 1) and index = 1`,
+      `delete from block_parents where block_id = (select max(block_id) from block_parents where index = 1) and index = 0`,
       `delete from blocks where id = (select max(id) from blocks where merging_block_id is not null and not is_chain_block)`,
       `update blocks set is_blue = not is_blue where id = (select max(id) from blocks where is_blue is not null)`,
       `update blocks set merging_block_id = null where id = (select max(id) from blocks where merging_block_id is not null)`,
@@ -118,6 +127,8 @@ const changes = {
       `update address_transactions set amount_sent = amount_sent + 1 where transaction_id = (select max(transaction_id) from utxos)`,
       `delete from utxos where (transaction_id, index) = (select transaction_id, index from utxos limit 1)`,
       `update balances set balance = balance + 1 where script_id = (select max(script_id) from balances)`,
+      `update balances set utxo_count = utxo_count + 1 where script_id = (select max(script_id) from balances)`,
+      `update balance_changes set hour = hour + 1 where script_id = (select max(script_id) from balance_changes)`,
     ],
   },
 } satisfies Record<string, { check: () => Promise<string[]>; statements: string[] }>;

@@ -18,6 +18,7 @@ const TABLES = [
   'address_transactions',
   'utxos',
   'balances',
+  'balance_changes',
 ];
 
 /** Every row, and where it stands in its table: it changes when a row is only written again. */

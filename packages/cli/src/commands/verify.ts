@@ -9,7 +9,7 @@ import type { Queryable } from '../verify/queryable.ts';
 
 const CHECKS: { name: string; check: (db: Queryable) => Promise<string[]> }[] = [
   {
-    name: '4: balances are the sums of unspent outputs and of net changes, and add up to the supply',
+    name: '4: balances and what is counted for each script are the sums of its rows, and add up to the supply',
     check: checkInvariant4,
   },
   {

@@ -5,7 +5,9 @@
 import { copyRows } from '@kasgres/database';
 import type { ClientBase } from 'pg';
 import { CheckpointMovedError } from '../errors.ts';
+import { BalanceChanges } from '../prepare/balance-changes.ts';
 import type { Batch } from '../prepare/batch.ts';
+import { changeBalances } from './balances.ts';
 import { resolveLateInputs } from './late-inputs.ts';
 import { undoChainBlocks } from './undo.ts';
 import { writeCheckpoint } from './checkpoint.ts';
@@ -20,15 +22,21 @@ export async function apply(
   try {
     await lockCheckpoint(client, batch);
     await first?.(client);
-    const undone = await undoChainBlocks(client, batch);
+    const balanceChanges = new BalanceChanges();
+    await undoChainBlocks(client, batch, balanceChanges);
     for (const rows of Object.values(batch.rows)) await copyRows(client, rows);
     await completeBlocks(client, batch);
     await acceptTransactions(client, batch);
     if (!batch.from.firstCatchUp) {
-      if (batch.rows.transactions.rows > 0) await resolveLateInputs(client, batch.from.nextTransactionId);
-      await moveCoins(client, batch);
+      if (batch.rows.transactions.rows > 0) {
+        const touched = await resolveLateInputs(client, batch.from.nextTransactionId);
+        for (const script of touched) balanceChanges.addTransaction(script);
+      }
+      await spendCoins(client, batch);
+      balanceChanges.addAll(batch.balanceChanges);
+      await changeBalances(client, balanceChanges, batch.from.nextScriptId);
     }
-    await writeCheckpoint(client, batch, undone.circulatingChange + circulatingChange(batch));
+    await writeCheckpoint(client, batch, balanceChanges.supply);
     await client.query('commit');
   } catch (error) {
     // The connection may be gone; then there is nothing to roll back.
@@ -91,32 +99,15 @@ async function acceptTransactions(client: ClientBase, { acceptedEarlier, settled
   });
 }
 
-async function moveCoins(client: ClientBase, { spent, balanceChanges }: Batch): Promise<void> {
-  if (spent.length > 0) {
-    const { rowCount } = await client.query({
-      name: 'spend-coins',
-      text: `delete from utxos u using unnest($1::bigint[], $2::bigint[]) spent (transaction_id, index)
-              where u.transaction_id = spent.transaction_id and u.index = spent.index`,
-      values: [spent.map(({ transaction }) => transaction), spent.map(({ index }) => index)],
-    });
-    if (rowCount !== spent.length) {
-      throw new Error(`${spent.length} coins are spent but only ${rowCount} of them were unspent (invariant 4)`);
-    }
+async function spendCoins(client: ClientBase, { spent }: Batch): Promise<void> {
+  if (spent.length === 0) return;
+  const { rowCount } = await client.query({
+    name: 'spend-coins',
+    text: `delete from utxos u using unnest($1::bigint[], $2::bigint[]) spent (transaction_id, index)
+            where u.transaction_id = spent.transaction_id and u.index = spent.index`,
+    values: [spent.map(({ transaction }) => transaction), spent.map(({ index }) => index)],
+  });
+  if (rowCount !== spent.length) {
+    throw new Error(`${spent.length} coins are spent but only ${rowCount} of them were unspent (invariant 4)`);
   }
-  const changes = [...balanceChanges].filter(([, amount]) => amount !== 0n);
-  if (changes.length > 0) {
-    await client.query({
-      name: 'change-balances',
-      text: `insert into balances (script_id, balance)
-             select * from unnest($1::bigint[], $2::bigint[]) changed (script_id, balance)
-             on conflict (script_id) do update set balance = balances.balance + excluded.balance`,
-      values: [changes.map(([script]) => script), changes.map(([, amount]) => amount)],
-    });
-  }
-}
-
-function circulatingChange({ balanceChanges }: Batch): bigint {
-  let sum = 0n;
-  for (const amount of balanceChanges.values()) sum += amount;
-  return sum;
 }

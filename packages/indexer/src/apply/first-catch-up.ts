@@ -5,42 +5,46 @@
  */
 import type { ClientBase } from 'pg';
 import { resolveLateInputs } from './late-inputs.ts';
+import { SELECT_TAGGED_SCRIPTS } from './tagged-scripts.ts';
 
 /** Needed to recall what the memory forgot; built as soon as it does not know everything. */
 const LOOK_UP_INDEXES = ['transactions_transaction_id', 'scripts_script'];
-/** Needed by questions only. */
+/** Needed by questions only. The largest comes first, so that connections that share them out end together. */
 const QUESTION_INDEXES = [
-  'block_transactions_transaction_id',
-  'transaction_inputs_previous_transaction_id',
   'address_transactions_script_id',
+  'transaction_inputs_previous_transaction_id',
+  'block_transactions_transaction_id',
+  'blocks_daa_score',
 ];
-/** On a table that only the end fills. */
-const COIN_INDEXES = ['utxos_script_id'];
+/** On tables that only the end fills. */
+const COIN_INDEXES = ['utxos_script_id', 'balances_balance', 'balances_tagged'];
 
-/** Only added to while catching up: vacuuming and analysing them meanwhile would be done again at the end. */
+/** Only added to while catching up: vacuuming and analysing them meanwhile would be done again at the end. Slowest to analyse first. */
 const GROWING_TABLES = [
+  'transactions',
+  'transaction_inputs',
+  'scripts',
   'blocks',
+  'address_transactions',
+  'transaction_outputs',
+  'block_transactions',
   'block_parents',
   'chain_blocks',
-  'transactions',
-  'block_transactions',
-  'scripts',
-  'transaction_inputs',
-  'transaction_outputs',
-  'address_transactions',
 ];
-/** For the joins that make the coins. */
+/** Made at the end. */
+const COIN_TABLES = ['utxos', 'balances', 'balance_changes'];
+/** For the joins that make them. */
 const WORK_MEMORY = '128MB';
 
 /** Drops the indexes that can wait. Only on an empty database, in the transaction that writes its first row. */
 export async function deferIndexes(client: ClientBase): Promise<void> {
   const names = [...LOOK_UP_INDEXES, ...QUESTION_INDEXES, ...COIN_INDEXES];
-  await client.query(
+  const { rows } = await client.query<{ name: string }>(
     `insert into deferred_indexes (name, definition)
-     select indexname, indexdef from pg_indexes where schemaname = 'public' and indexname = any($1)`,
+     select indexname, indexdef from pg_indexes where schemaname = 'public' and indexname = any($1) returning name`,
     [names],
   );
-  for (const name of names) await client.query(`drop index ${name}`);
+  for (const { name } of rows) await client.query(`drop index ${name}`);
   for (const table of GROWING_TABLES) await client.query(`alter table ${table} set (autovacuum_enabled = false)`);
 }
 
@@ -56,29 +60,48 @@ export async function buildLookUpIndexes(client: ClientBase): Promise<void> {
  */
 export async function finishFirstCatchUp(clients: readonly [ClientBase, ...ClientBase[]]): Promise<void> {
   const [client] = clients;
-  const waiting = [...LOOK_UP_INDEXES, ...QUESTION_INDEXES];
+  await shareOut(clients, indexesToBuild([...LOOK_UP_INDEXES, ...QUESTION_INDEXES]));
+  await shareOut(clients, tablesToAnalyze(GROWING_TABLES));
+  await resolveLateInputs(client, 0);
+  await client.query(`truncate ${COIN_TABLES.join(', ')}`);
+  for (const worker of clients) await worker.query(`set work_mem = '${WORK_MEMORY}'`);
+  await shareOut(clients, [makeCoinsAndBalances, makeBalanceChanges]);
+  for (const worker of clients) await worker.query('reset work_mem');
+  await shareOut(clients, indexesToBuild(COIN_INDEXES));
+  await shareOut(clients, tablesToAnalyze(COIN_TABLES));
+  for (const table of GROWING_TABLES) await client.query(`alter table ${table} reset (autovacuum_enabled)`);
+  await letQuestionsIn(client);
+}
+
+type Job = (client: ClientBase) => Promise<void>;
+
+/** Each connection takes the next job as soon as it has done one. */
+async function shareOut(clients: readonly ClientBase[], jobs: readonly Job[]): Promise<void> {
+  const waiting = [...jobs];
   await Promise.all(
-    clients.map(async (worker) => {
-      for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) await buildIndex(worker, name);
+    clients.map(async (client) => {
+      for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) await job(client);
     }),
   );
-  await client.query(`analyze ${GROWING_TABLES.join(', ')}`);
-  await resolveLateInputs(client, 0);
-  await client.query(`set work_mem = '${WORK_MEMORY}'`);
+}
+
+function indexesToBuild(names: readonly string[]): Job[] {
+  return names.map((name) => (client) => buildIndex(client, name));
+}
+
+function tablesToAnalyze(names: readonly string[]): Job[] {
+  return names.map((name) => async (client) => {
+    await client.query(`analyze ${name}`);
+  });
+}
+
+async function makeCoinsAndBalances(client: ClientBase): Promise<void> {
   await makeCoins(client);
-  await client.query('reset work_mem');
-  for (const name of COIN_INDEXES) await buildIndex(client, name);
-  await client.query('analyze utxos, balances');
-  for (const table of GROWING_TABLES) await client.query(`alter table ${table} reset (autovacuum_enabled)`);
-  await client.query(
-    `update checkpoint set first_catch_up = false, seconds_left = null, updated_at = now(),
-            circulating_sompi = (select coalesce(sum(balance), 0) from balances)`,
-  );
+  await makeBalances(client);
 }
 
 /** Coins of accepted transactions that no accepted transaction spends. */
 async function makeCoins(client: ClientBase): Promise<void> {
-  await client.query('truncate utxos, balances');
   await client.query(
     `insert into utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase)
      select o.transaction_id, o.index, o.script_id, o.amount, c.daa_score, t.subnetwork_id = 1
@@ -90,9 +113,48 @@ async function makeCoins(client: ClientBase): Promise<void> {
                where i.previous_transaction_id = o.transaction_id and i.previous_index = o.index
                  and s.accepting_block_id is not null)`,
   );
+}
+
+/** Every script that a transaction touches, in the order of the primary key: so its index grows at one end. */
+async function makeBalances(client: ClientBase): Promise<void> {
   await client.query(
-    'insert into balances (script_id, balance) select script_id, sum(amount) from utxos group by script_id',
+    `insert into balances (script_id, balance, utxo_count, transaction_count)
+     select script_id, coalesce(coins.balance, 0), coalesce(coins.utxo_count, 0), touched.transaction_count
+       from (select script_id, count(*) as transaction_count from address_transactions group by script_id) touched
+       left join (select script_id, sum(amount) as balance, count(*) as utxo_count from utxos group by script_id) coins
+            using (script_id)
+      order by script_id`,
   );
+}
+
+async function makeBalanceChanges(client: ClientBase): Promise<void> {
+  await client.query(
+    `insert into balance_changes (script_id, hour, change)
+     select a.script_id, accepted.hour, sum(a.amount_received - a.amount_sent)
+       from (select t.id, c.timestamp / 3600000 as hour
+               from transactions t join chain_blocks c on c.block_id = t.accepting_block_id) accepted
+       join address_transactions a on a.transaction_id = accepted.id
+      group by a.script_id, accepted.hour
+     having sum(a.amount_received - a.amount_sent) <> 0
+      order by a.script_id, accepted.hour`,
+  );
+}
+
+/** The tags are looked at last, where nobody can add one unseen: who writes tags takes a lock on the checkpoint too. */
+async function letQuestionsIn(client: ClientBase): Promise<void> {
+  await client.query('begin');
+  try {
+    await client.query('select from checkpoint for update');
+    await client.query(`update balances set is_tagged = true where script_id in (${SELECT_TAGGED_SCRIPTS})`);
+    await client.query(
+      `update checkpoint set first_catch_up = false, seconds_left = null, updated_at = now(),
+              circulating_sompi = (select coalesce(sum(balance), 0) from balances)`,
+    );
+    await client.query('commit');
+  } catch (error) {
+    await client.query('rollback').catch(() => undefined);
+    throw error;
+  }
 }
 
 /** The index and its line in `deferred_indexes` change together. */

@@ -4,13 +4,16 @@
  */
 import type { ClientBase } from 'pg';
 
-/** @param firstNewTransaction transactions from this key on have just been written; 0 looks at all */
-export async function resolveLateInputs(client: ClientBase, firstNewTransaction: number): Promise<void> {
+/**
+ * @param firstNewTransaction transactions from this key on have just been written; 0 looks at all
+ * @returns the script of each row that address_transactions got
+ */
+export async function resolveLateInputs(client: ClientBase, firstNewTransaction: number): Promise<number[]> {
   const waiting = await client.query(
     'select from transaction_inputs where previous_transaction_hash is not null limit 1',
   );
-  if (waiting.rowCount === 0) return;
-  const { rows } = await client.query<{ transaction_id: bigint }>(
+  if (waiting.rowCount === 0) return [];
+  const { rows } = await client.query<{ transaction_id: bigint; script_id: bigint | null; is_new: boolean }>(
     `with resolved as (
        update transaction_inputs i
           set previous_transaction_id = p.id,
@@ -24,10 +27,13 @@ export async function resolveLateInputs(client: ClientBase, firstNewTransaction:
        insert into address_transactions (script_id, transaction_id, amount_sent, amount_received)
        select script_id, transaction_id, sum(amount), 0 from resolved where script_id is not null group by 1, 2
        on conflict (script_id, transaction_id) do update set amount_sent = address_transactions.amount_sent + excluded.amount_sent)
-     select distinct transaction_id from resolved`,
+     select transaction_id, script_id,
+            not exists (select from address_transactions a
+                         where a.script_id = resolved.script_id and a.transaction_id = resolved.transaction_id) as is_new
+       from resolved group by transaction_id, script_id`,
     [firstNewTransaction],
   );
-  if (rows.length === 0) return;
+  if (rows.length === 0) return [];
   await client.query(
     `update transactions t
         set fee = (select sum(i.amount) from transaction_inputs i where i.transaction_id = t.id)
@@ -36,4 +42,5 @@ export async function resolveLateInputs(client: ClientBase, firstNewTransaction:
         and not exists (select from transaction_inputs i where i.transaction_id = t.id and i.amount is null)`,
     [rows.map((row) => row.transaction_id)],
   );
+  return rows.flatMap(({ script_id, is_new }) => (script_id !== null && is_new ? [Number(script_id)] : []));
 }

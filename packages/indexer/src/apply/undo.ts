@@ -4,15 +4,19 @@
  */
 import { toHex } from '@kasgres/kaspa';
 import type { ClientBase } from 'pg';
+import { type BalanceChanges, hourOf } from '../prepare/balance-changes.ts';
 import type { Batch } from '../prepare/batch.ts';
 
-/** @returns the change of the circulating supply, in sompi */
-export async function undoChainBlocks(client: ClientBase, batch: Batch): Promise<{ circulatingChange: bigint }> {
-  if (batch.removed.length === 0) return { circulatingChange: 0n };
+/** @param balanceChanges gets what happens to the balances; they are yet to be written */
+export async function undoChainBlocks(client: ClientBase, batch: Batch, balanceChanges: BalanceChanges): Promise<void> {
+  if (batch.removed.length === 0) return;
   const removed = await getRemoved(client, batch);
   const transactions = removed.flatMap((row) => row.accepted_transactions);
   const blocks = removed.map((row) => row.block_id);
-  const circulatingChange = batch.from.firstCatchUp ? 0n : await undoCoins(client, transactions);
+  if (!batch.from.firstCatchUp) {
+    await undoCoins(client, transactions);
+    await undoBalances(client, removed, balanceChanges);
+  }
   await client.query(
     'update transactions set accepting_block_id = null, accepted_body = null where id = any($1::bigint[])',
     [transactions],
@@ -24,19 +28,19 @@ export async function undoChainBlocks(client: ClientBase, batch: Batch): Promise
   );
   await client.query('update blocks set is_chain_block = false where id = any($1::bigint[])', [blocks]);
   await client.query('delete from chain_blocks where block_id = any($1::bigint[])', [blocks]);
-  return { circulatingChange };
 }
 
 interface RemovedRow {
   block_id: bigint;
   hash: Buffer;
+  timestamp: bigint;
   accepted_transactions: bigint[];
 }
 
 /** The node's removed blocks must be the top of our chain, one by one. */
 async function getRemoved(client: ClientBase, { removed }: Batch): Promise<RemovedRow[]> {
   const { rows } = await client.query<RemovedRow>(
-    `select c.block_id, b.hash, c.accepted_transactions
+    `select c.block_id, b.hash, c.timestamp, c.accepted_transactions
        from chain_blocks c join blocks b on b.id = c.block_id order by c.index desc limit $1`,
     [removed.length],
   );
@@ -51,7 +55,7 @@ async function getRemoved(client: ClientBase, { removed }: Batch): Promise<Remov
   return rows;
 }
 
-async function undoCoins(client: ClientBase, transactions: bigint[]): Promise<bigint> {
+async function undoCoins(client: ClientBase, transactions: bigint[]): Promise<void> {
   await client.query('delete from utxos where transaction_id = any($1::bigint[])', [transactions]);
   await client.query(
     `insert into utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase)
@@ -63,21 +67,25 @@ async function undoCoins(client: ClientBase, transactions: bigint[]): Promise<bi
       where i.previous_transaction_id <> all($1::bigint[])`,
     [transactions],
   );
-  const { rows } = await client.query<{ change: string }>(
-    `with undone as (select unnest($1::bigint[]) as id),
-          changes as (
-            select script_id, sum(amount) as amount
-              from (select o.script_id, -o.amount as amount
-                      from undone join transaction_outputs o on o.transaction_id = undone.id
-                    union all
-                    select i.script_id, i.amount
-                      from undone join transaction_inputs i on i.transaction_id = undone.id) moved
-             group by script_id),
-          changed as (
-            insert into balances (script_id, balance) select script_id, amount from changes
-            on conflict (script_id) do update set balance = balances.balance + excluded.balance)
-     select coalesce(sum(amount), 0)::text as change from changes`,
-    [transactions],
+}
+
+/** Each transaction changed the balances in the hour of the block that accepted it. */
+async function undoBalances(client: ClientBase, removed: RemovedRow[], balanceChanges: BalanceChanges): Promise<void> {
+  const { rows } = await client.query<{ script_id: bigint; hour: number; amount: string; count: number }>(
+    `with undone as (select * from unnest($1::bigint[], $2::integer[]) undone (id, hour))
+     select script_id, hour, sum(amount)::text as amount, sum(count)::integer as count
+       from (select o.script_id, undone.hour, -o.amount as amount, -1 as count
+               from undone join transaction_outputs o on o.transaction_id = undone.id
+             union all
+             select i.script_id, undone.hour, i.amount, 1
+               from undone join transaction_inputs i on i.transaction_id = undone.id) moved
+      group by script_id, hour`,
+    [
+      removed.flatMap((row) => row.accepted_transactions),
+      removed.flatMap((row) => row.accepted_transactions.map(() => hourOf(row.timestamp))),
+    ],
   );
-  return BigInt(rows[0]?.change ?? 0);
+  for (const { script_id, hour, amount, count } of rows) {
+    balanceChanges.addCoins(Number(script_id), hour, BigInt(amount), count);
+  }
 }

@@ -1,5 +1,6 @@
 /** What one database transaction applies: rows for COPY, and changes to rows that are there already. Made by prepare, used by apply. */
 import type { Hash } from '@kasgres/kaspa';
+import type { BalanceChanges } from './balance-changes.ts';
 import type { Rows } from './rows.ts';
 
 /** The checkpoint row, as far as batches count from it. */
@@ -49,8 +50,8 @@ export interface Batch {
   settledBodies: SettledBody[];
   /** Coins of the table utxos that are spent. */
   spent: { transaction: number; index: number }[];
-  /** Sompi by script. */
-  balanceChanges: Map<number, bigint>;
+  /** Empty during the first catch-up. */
+  balanceChanges: BalanceChanges;
   virtualMergeSet: number[];
   targetBlueScore: bigint;
   /** Estimate until the target is reached; null at the tip. */

@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
+import { BalanceChanges } from './balance-changes.ts';
 import { Ledger } from './ledger.ts';
+
+const HOUR = 486_111;
 
 const coin = (transaction: number, index: number, script: number, amount: bigint) => ({
   transaction,
@@ -10,22 +13,29 @@ const coin = (transaction: number, index: number, script: number, amount: bigint
   isCoinbase: false,
 });
 
-test('a coin that is made and spent in one batch leaves no trace but the balances', () => {
-  const ledger = new Ledger();
-  ledger.make(coin(1, 0, 7, 50n));
-  ledger.spend(1, 0, { script: 7, amount: 50n });
+test('a coin that is made and spent in one batch leaves no trace', () => {
+  const changes = new BalanceChanges();
+  const ledger = new Ledger(changes);
+  ledger.make(coin(1, 0, 7, 50n), HOUR);
+  ledger.spend(1, 0, { script: 7, amount: 50n }, HOUR);
   expect([...ledger.made]).toEqual([]);
   expect(ledger.spent).toEqual([]);
-  expect(ledger.balanceChanges.get(7)).toBe(0n);
+  expect(changes.scripts()).toEqual([]);
+  expect(changes.hourly()).toEqual([]);
 });
 
 test('a coin of before is spent from the table', () => {
-  const ledger = new Ledger();
-  ledger.spend(3, 2, { script: 7, amount: 50n });
-  ledger.make(coin(4, 0, 8, 49n));
+  const changes = new BalanceChanges();
+  const ledger = new Ledger(changes);
+  ledger.spend(3, 2, { script: 7, amount: 50n }, HOUR);
+  ledger.make(coin(4, 0, 8, 49n), HOUR + 1);
   expect(ledger.spent).toEqual([{ transaction: 3, index: 2 }]);
-  expect([...ledger.balanceChanges]).toEqual([
-    [7, -50n],
-    [8, 49n],
+  expect(changes.scripts()).toMatchObject([
+    { script: 7, balance: -50n, utxoCount: -1 },
+    { script: 8, balance: 49n, utxoCount: 1 },
+  ]);
+  expect(changes.hourly()).toEqual([
+    { script: 7, hour: HOUR, change: -50n },
+    { script: 8, hour: HOUR + 1, change: 49n },
   ]);
 });

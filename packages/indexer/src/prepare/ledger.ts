@@ -1,7 +1,8 @@
 /**
- * What accepted transactions do to the coins: which rows of `utxos` are spent, which new ones are left, and the change of
- * every balance. A coin that is made and spent inside one batch never becomes a row.
+ * What accepted transactions do to the coins: which rows of `utxos` are spent, which new ones are left, and what the scripts get and
+ * lose. A coin that is made and spent inside one batch never becomes a row.
  */
+import type { BalanceChanges } from './balance-changes.ts';
 import type { Coin } from './resolve.ts';
 
 /** Room for the output index in a number that names a coin: an index is far below this, a key below 2 ** 33. */
@@ -18,24 +19,26 @@ export interface NewCoin {
 
 export class Ledger {
   readonly spent: { transaction: number; index: number }[] = [];
-  readonly balanceChanges = new Map<number, bigint>();
+  readonly #balanceChanges: BalanceChanges;
   readonly #made = new Map<number, NewCoin>();
+
+  constructor(balanceChanges: BalanceChanges) {
+    this.#balanceChanges = balanceChanges;
+  }
 
   get made(): Iterable<NewCoin> {
     return this.#made.values();
   }
 
-  make(coin: NewCoin): void {
+  /** @param hour of the accepting block */
+  make(coin: NewCoin, hour: number): void {
     this.#made.set(coin.transaction * MAX_OUTPUTS + coin.index, coin);
-    this.#change(coin.script, coin.amount);
+    this.#balanceChanges.addCoins(coin.script, hour, coin.amount, 1);
   }
 
-  spend(transaction: number, index: number, coin: Coin): void {
+  /** @param hour of the accepting block */
+  spend(transaction: number, index: number, coin: Coin, hour: number): void {
     if (!this.#made.delete(transaction * MAX_OUTPUTS + index)) this.spent.push({ transaction, index });
-    this.#change(coin.script, -coin.amount);
-  }
-
-  #change(script: number, amount: bigint): void {
-    this.balanceChanges.set(script, (this.balanceChanges.get(script) ?? 0n) + amount);
+    this.#balanceChanges.addCoins(coin.script, hour, -coin.amount, -1);
   }
 }

@@ -11,6 +11,7 @@ import { IncompleteUpdateError } from '../errors.ts';
 import type { Memory } from '../memory/memory.ts';
 import { recall } from '../memory/recall.ts';
 import type { AmbiguousBodies, AmbiguousBody } from './ambiguous-bodies.ts';
+import { BalanceChanges, hourOf } from './balance-changes.ts';
 import type { Batch, Checkpoint, MergedEarlier, SettledBody } from './batch.ts';
 import { Breather } from './breather.ts';
 import { Ledger } from './ledger.ts';
@@ -68,8 +69,13 @@ export class Preparer {
     chain.forEach(({ chainBlock, accepted }, i) => {
       write.writeChainBlock(seen.rows, fork.chainIndex + 1 + i, chainBlock.key, chainBlock.block, accepted);
     });
-    const resolved = await this.#writeTransactions(seen, acceptances, breather);
-    const ledger = from.firstCatchUp ? new Ledger() : this.#keepLedger(seen, acceptances, resolved);
+    const { resolved, touched } = await this.#writeTransactions(seen, acceptances, breather);
+    const balanceChanges = new BalanceChanges();
+    const ledger = new Ledger(balanceChanges);
+    if (!from.firstCatchUp) {
+      for (const script of touched) balanceChanges.addTransaction(script);
+      this.#followCoins(ledger, seen, acceptances, resolved);
+    }
 
     this.#memory.endBatch(seen.firstNewTransaction);
     const sink = chain.at(-1)?.chainBlock;
@@ -97,7 +103,7 @@ export class Preparer {
         })),
       settledBodies,
       spent: ledger.spent,
-      balanceChanges: ledger.balanceChanges,
+      balanceChanges,
       virtualMergeSet,
       targetBlueScore: update.targetBlueScore,
       secondsLeft: null,
@@ -161,14 +167,19 @@ export class Preparer {
     transactions.forEach((transaction, index) => write.writeBlockTransaction(rows, key, index, transaction));
   }
 
-  /** @returns the inputs of the new transactions */
-  async #writeTransactions(seen: Seen, acceptances: Acceptance[], breather: Breather): Promise<ResolvedInput[][]> {
+  /** @returns the inputs of the new transactions, and the scripts that they touch: each as often as it has a new row */
+  async #writeTransactions(
+    seen: Seen,
+    acceptances: Acceptance[],
+    breather: Breather,
+  ): Promise<{ resolved: ResolvedInput[][]; touched: number[] }> {
     const { rows, recalled, newTransactions, firstNewTransaction } = seen;
     const accepted = new Map<number, Acceptance>();
     for (const acceptance of acceptances) {
       if (acceptance.key >= firstNewTransaction) accepted.set(acceptance.key, acceptance);
     }
     const resolved: ResolvedInput[][] = [];
+    const touched: number[] = [];
     for (const { key, transaction, outputScripts } of newTransactions) {
       const inputs = resolveInputs(transaction, this.#memory, recalled);
       const acceptance = accepted.get(key);
@@ -181,17 +192,17 @@ export class Preparer {
       });
       write.writeInputs(rows, key, transaction, inputs);
       write.writeOutputs(rows, key, transaction, outputScripts);
-      write.writeAddressTransactions(rows, key, transaction, inputs, outputScripts);
+      touched.push(...write.writeAddressTransactions(rows, key, transaction, inputs, outputScripts));
       resolved.push(inputs);
       if (key % TRANSACTIONS_A_BREATH === 0) await breather.breathe();
     }
-    return resolved;
+    return { resolved, touched };
   }
 
-  /** Follows the coins through the accepted transactions, in the order of acceptance. */
-  #keepLedger(seen: Seen, acceptances: Acceptance[], resolved: ResolvedInput[][]): Ledger {
-    const ledger = new Ledger();
+  /** Through the accepted transactions, in the order of acceptance. */
+  #followCoins(ledger: Ledger, seen: Seen, acceptances: Acceptance[], resolved: ResolvedInput[][]): void {
     for (const { key, transaction, chainBlock } of acceptances) {
+      const hour = hourOf(chainBlock.block.header.timestamp);
       const inputs =
         resolved[key - seen.firstNewTransaction] ?? resolveInputs(transaction, this.#memory, seen.recalled);
       inputs.forEach(({ transaction: previous, coin }, i) => {
@@ -199,7 +210,7 @@ export class Preparer {
         if (previous === undefined || coin === undefined) {
           throw new Error(`${toHex(transaction.transactionId)} is accepted but spends an unknown coin (input ${i})`);
         }
-        ledger.spend(previous, index, coin);
+        ledger.spend(previous, index, coin, hour);
       });
       const place = {
         transaction: key,
@@ -207,11 +218,10 @@ export class Preparer {
         isCoinbase: isCoinbase(transaction),
       };
       transaction.outputs.forEach(({ amount, scriptPublicKey }, index) => {
-        ledger.make({ ...place, index, script: this.#registry.getScriptKey(scriptPublicKey), amount });
+        ledger.make({ ...place, index, script: this.#registry.getScriptKey(scriptPublicKey), amount }, hour);
       });
     }
     for (const coin of ledger.made) write.writeUtxo(seen.rows, coin);
-    return ledger;
   }
 }
 

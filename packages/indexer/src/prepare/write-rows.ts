@@ -200,14 +200,14 @@ export function writeUtxo(rows: Rows, coin: NewCoin): void {
   to.boolean(coin.isCoinbase);
 }
 
-/** One row for each script that the transaction touches. */
+/** One row for each script that the transaction touches. @returns these scripts */
 export function writeAddressTransactions(
   rows: Rows,
   key: number,
   transaction: RpcTransaction,
   inputs: ResolvedInput[],
   outputScripts: number[],
-): void {
+): Iterable<number> {
   const sums = new Map<number, { sent: bigint; received: bigint }>();
   const sumOf = (script: number): { sent: bigint; received: bigint } => {
     let sum = sums.get(script);
@@ -229,6 +229,7 @@ export function writeAddressTransactions(
     to.bigint(sent);
     to.bigint(received);
   }
+  return sums.keys();
 }
 
 function keyOrNull(to: Rows['blocks'], key: number | null): void {
