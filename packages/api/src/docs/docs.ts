@@ -21,6 +21,15 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
+/** In the page, where Swagger UI is made and written down nowhere else. */
+declare const ui: object;
+declare const window: EventTarget;
+
+/** Sent to the page as its text. */
+function tellOfUi(): void {
+  window.dispatchEvent(new CustomEvent('swagger-ui', { detail: ui }));
+}
+
 /** `document`: OpenAPI, of everything that is registered. */
 export const docsRoutes: FastifyPluginAsync<{ document: object }> = async (app, { document }) => {
   app.addHook('onSend', async (_request, reply) => {
@@ -38,6 +47,7 @@ export const docsRoutes: FastifyPluginAsync<{ document: object }> = async (app, 
       displayOperationId: true,
       displayRequestDuration: true,
       docExpansion: 'list',
+      onComplete: tellOfUi,
       showExtensions: true,
       syntaxHighlight: { theme: 'agate' },
       tryItOutEnabled: true,

@@ -4,9 +4,7 @@
  */
 const STORED = 'authorized';
 
-window.addEventListener('load', () => {
-  const { authActions, authSelectors, getConfigs } = window.ui;
-
+window.addEventListener('swagger-ui', ({ detail: { authActions, authSelectors, getConfigs } }) => {
   const keep = (isKept) => {
     getConfigs().persistAuthorization = isKept;
     if (isKept) localStorage.setItem(STORED, JSON.stringify(authSelectors.authorized().toJS()));
@@ -29,7 +27,7 @@ window.addEventListener('load', () => {
   label.className = 'keep-key';
   label.append(box, ' Keep the key in this browser');
 
-  // Next to the button "Authorize", which is drawn when the document has come.
+  // Next to the button "Authorize".
   const place = () => {
     const area = document.querySelector('.auth-wrapper');
     if (area !== null && !area.contains(label)) area.prepend(label);
