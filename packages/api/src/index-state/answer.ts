@@ -13,12 +13,16 @@ export function answerFromIndex<T>(
   reply: FastifyReply,
   work: (reading: Reading) => Promise<T>,
 ): Promise<T | undefined> {
-  return index.read(async (reading) => (isUnchanged(request, reply, reading.state) ? undefined : await work(reading)));
+  return index.read(async (reading) => {
+    const { sinkHash, virtualMergeSet, firstCatchUp } = reading.state;
+    const content = [sinkHash, virtualMergeSet, firstCatchUp].join();
+    return isKnown(request, reply, reading.state, content) ? undefined : await work(reading);
+  });
 }
 
 /**
- * The same for answers with tags in them, which change without the chain: the entity tag is made of the answer, so that a 304 saves
- * its way but not its making.
+ * The same for an answer that changes without the chain (with its tags), or stays while the chain goes on (a block of long ago): the
+ * entity tag is made of the answer, so that a 304 saves its way but not its making.
  */
 export function answerByContent<T>(
   index: IndexReader,
@@ -28,28 +32,27 @@ export function answerByContent<T>(
 ): Promise<T | undefined> {
   return index.read(async (reading) => {
     const answer = await work(reading);
-    return isUnchanged(request, reply, reading.state, JSON.stringify(answer)) ? undefined : answer;
+    return isKnown(request, reply, reading.state, JSON.stringify(answer)) ? undefined : answer;
   });
 }
 
 /**
  * Sets `x-kasgres-sink` and `etag`, and the status 304 when the client has this answer already.
- * @param content what else than the chain's state the answer depends on
+ * @param content with which the answer changes
  */
-function isUnchanged(request: FastifyRequest, reply: FastifyReply, state: IndexState, content = ''): boolean {
-  const etag = etagOf(request, state, content);
-  reply.header('x-kasgres-sink', state.sinkHash);
+function isKnown(request: FastifyRequest, reply: FastifyReply, { sinkHash }: IndexState, content: string): boolean {
+  const etag = etagOf(request, content);
+  reply.header('x-kasgres-sink', sinkHash);
   reply.header('etag', etag);
-  const unchanged = hasEtag(request.headers['if-none-match'], etag);
-  if (unchanged) reply.code(304);
-  return unchanged;
+  const known = hasEtag(request.headers['if-none-match'], etag);
+  if (known) reply.code(304);
+  return known;
 }
 
 /** The request is part of it: one URL with different bodies has different answers. */
-function etagOf(request: FastifyRequest, state: IndexState, content: string): string {
+function etagOf(request: FastifyRequest, content: string): string {
   const body = JSON.stringify(request.body, (_key, value: unknown) => (typeof value === 'bigint' ? `${value}` : value));
-  const parts = [state.sinkHash, state.virtualMergeSet, state.firstCatchUp, request.url, body, content];
-  const digest = createHash('sha256').update(parts.join('\n')).digest('base64url');
+  const digest = createHash('sha256').update([request.url, body, content].join('\n')).digest('base64url');
   return `W/"${digest.slice(0, 22)}"`;
 }
 
