@@ -2,7 +2,7 @@
  * Whole transactions, by id and in listings, over HTTP: every one of a simulated chain with double spends, several bodies of one id,
  * covenants and reorganisations, against what the node's own answers make of it.
  */
-import { fromHex, NATIVE_SUBNETWORK, type Outpoint, type ScriptPublicKey, toHex } from '@kasgres/kaspa';
+import { fromHex, NATIVE_SUBNETWORK, type Outpoint, type ScriptPublicKey } from '@kasgres/kaspa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { assembleBlock } from '../../packages/devnet/src/simulation/node/assemble-block.ts';
 import { withDerived } from '../../packages/devnet/src/simulation/transactions.ts';
@@ -10,6 +10,7 @@ import { ApiClient } from '../node/api-client.ts';
 import { firstDifference } from '../node/compare/first-difference.ts';
 import { inParallel } from '../node/compare/in-parallel.ts';
 import {
+  acceptedHashIn,
   compareTransactions,
   differenceOf,
   type Json,
@@ -29,7 +30,7 @@ beforeAll(async () => {
   mineImpossiblePayments(stage);
   stage.world.mine(20);
   await stage.atRest();
-  transactions = await readTransactions(stage.node, stage.database.pool, findAcceptedHash);
+  transactions = await readTransactions(stage.node, stage.database.pool, acceptedHashIn(stage.world.node.dag));
   const { rows } = await stage.database.pool.query<{ id: string }>(
     `select encode(transaction_id, 'hex') as id from transactions t order by t.id desc`,
   );
@@ -77,13 +78,6 @@ function payment(coins: readonly Outpoint[], amount: bigint, scriptPublicKey: Sc
     payload: Uint8Array.of(0, 255),
     storageMass: 10_000n,
   });
-}
-
-/** As the simulated node has it in memory. */
-function findAcceptedHash(transactionId: string): string | undefined {
-  const accepted = stage.world.node.dag.findAcceptingBlock(transactionId)?.accepted ?? [];
-  const found = accepted.find(({ transaction }) => toHex(transaction.transactionId) === transactionId);
-  return found && toHex(found.transaction.hash);
 }
 
 const client = () => new ApiClient(stage.api.url, stage.api.key);

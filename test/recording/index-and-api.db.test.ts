@@ -22,7 +22,7 @@ import { compareHashRates, compareTimestamps } from './compare/estimates.ts';
 import { compareMempool, compareNetwork, compareTemplates } from './compare/live.ts';
 import { compareSpecialCases } from './compare/special.ts';
 import type { Findings, Stage } from './compare/stage.ts';
-import { compareAcceptance } from './compare/transactions.ts';
+import { compareAcceptance, compareWholeTransactions } from './compare/transactions.ts';
 import { recordingDirectory } from './directory.ts';
 import { findExpected, readRecording } from './recording.ts';
 import { ReplayNode } from './replay-node.ts';
@@ -65,6 +65,7 @@ const comparisons: Record<string, () => Promise<Findings>> = {
   'every block asked for by its hash': () => compareSingleBlocks(stage),
   'colours and merging blocks': () => compareColours(stage),
   'acceptance of every transaction': () => compareAcceptance(stage),
+  'every transaction asked for by its id': () => compareWholeTransactions(stage, client),
   'times of DAA scores': () => compareTimestamps(stage),
   'hash rates': () => compareHashRates(stage),
   balances: () => compareBalances(stage),

@@ -9,6 +9,7 @@ export interface ChainBlock {
 
 export interface NodeDag {
   genesis: string;
+  /** Genesis while there is nothing else. */
   sink: ChainBlock;
   /** Every block that getBlocks gives, with transactions. */
   blocks: Map<string, protocol.Block>;
@@ -24,8 +25,7 @@ export async function readDag(node: NodeClient): Promise<NodeDag> {
   const { pruningPointHash: genesis } = await node.call('getBlockDagInfo', {});
   const blocks = await readBlocks(node, genesis);
   const chain = await readChain(node, genesis, blocks);
-  const sink = chain.at(-1);
-  if (sink === undefined) throw new Error('the node has only genesis');
+  const sink = chain.at(-1) ?? chainBlock(genesis, [], blocks);
   const transactions = [...blocks.values()].flatMap((block) => block.transactions);
   const addresses = transactions.flatMap(({ outputs }) =>
     outputs.flatMap(({ verboseData }) => verboseData?.scriptPublicKeyAddress ?? []),
@@ -63,10 +63,18 @@ async function readChain(
     const startHash = chain.at(-1)?.hash ?? genesis;
     const answer = await node.call('getVirtualChainFromBlock', { startHash, includeAcceptedTransactionIds: true });
     if (answer.addedChainBlockHashes.length === 0) return chain;
-    for (const { acceptingBlockHash: hash, acceptedTransactionIds } of answer.acceptedTransactionIds) {
-      const header = blocks.get(hash)?.header;
-      if (header === undefined) throw new Error(`chain block ${hash} is not among the blocks`);
-      chain.push({ hash, header, acceptedTransactionIds });
+    for (const { acceptingBlockHash, acceptedTransactionIds } of answer.acceptedTransactionIds) {
+      chain.push(chainBlock(acceptingBlockHash, acceptedTransactionIds, blocks));
     }
   }
+}
+
+function chainBlock(
+  hash: string,
+  acceptedTransactionIds: string[],
+  blocks: ReadonlyMap<string, protocol.Block>,
+): ChainBlock {
+  const header = blocks.get(hash)?.header;
+  if (header === undefined) throw new Error(`chain block ${hash} is not among the blocks`);
+  return { hash, header, acceptedTransactionIds };
 }

@@ -2,6 +2,7 @@
  * Transactions as the look-ups and listings of the API must show them, worked out from what a node says of its blocks and its chain:
  * written from API.md alone, without a look at the database.
  */
+import type { Dag } from '@kasgres/devnet';
 import { COINBASE_SUBNETWORK, toHex } from '@kasgres/kaspa';
 import type { NodeClient, protocol } from '@kasgres/node';
 import type { Pool } from 'pg';
@@ -20,6 +21,15 @@ interface Carried {
 
 /** The hash of the body that was accepted of an id, where that is known. */
 export type FindAcceptedHash = (transactionId: string) => string | undefined;
+
+/** As a DAG in memory has it. */
+export const acceptedHashIn =
+  (dag: Dag): FindAcceptedHash =>
+  (transactionId) => {
+    const accepted = dag.findAcceptingBlock(transactionId)?.accepted ?? [];
+    const found = accepted.find(({ transaction }) => toHex(transaction.transactionId) === transactionId);
+    return found && toHex(found.transaction.hash);
+  };
 
 export class NodeTransactions {
   readonly #dag: NodeDag;

@@ -1,6 +1,8 @@
-/** Acceptance of every transaction seen so far, by 500 ids at a time. */
+/** Acceptance of every transaction seen so far, by 500 ids at a time; and the transactions themselves. */
 import { toHex } from '@kasgres/kaspa';
+import type { NodeClient } from '@kasgres/node';
 import { chunks } from '../../node/compare/in-parallel.ts';
+import { acceptedHashIn, compareTransactions, readTransactions } from '../../node/compare/rest-transactions.ts';
 import { Findings, type Stage } from './stage.ts';
 
 const MAX_IDS = 500;
@@ -25,5 +27,13 @@ export async function compareAcceptance({ node, api }: Stage): Promise<Findings>
     });
     findings.compare('acceptance', answer, { body: { transactions } });
   }
+  return findings;
+}
+
+/** Each with its coins, blocks, acceptance and spenders, as they follow from the recorded blocks and the recorded chain. */
+export async function compareWholeTransactions({ node, api, pool }: Stage, client: NodeClient): Promise<Findings> {
+  const transactions = await readTransactions(client, pool, acceptedHashIn(node.dag));
+  const findings = new Findings();
+  findings.add(await compareTransactions(api, transactions), transactions.ids.length);
   return findings;
 }
