@@ -15,6 +15,8 @@ export interface Stage {
   node: NodeClient;
   database: TestDatabase;
   indexer: RunningIndexer;
+  /** Another indexer goes on where one that was stopped ended. */
+  resumeIndexing: () => void;
   program: Program;
   api: HttpClient;
   /** Waits until the index shows what the node shows. */
@@ -33,7 +35,7 @@ export async function openStage({ rounds, between = (direct) => direct }: StageO
   world.mine(rounds);
   const database = await createTestDatabase();
   const node = new NodeClient({ url: world.server.url });
-  const indexer = startIndexing(world, database.url);
+  let indexer = startIndexing(world, database.url);
   const atRest = () => Promise.race([untilAtRest(database.pool, node), indexer.ended]);
   await atRest();
   const { key } = await createKey(database.kysely, { name: 'test' });
@@ -43,7 +45,12 @@ export async function openStage({ rounds, between = (direct) => direct }: StageO
     world,
     node,
     database,
-    indexer,
+    get indexer() {
+      return indexer;
+    },
+    resumeIndexing: () => {
+      indexer = startIndexing(world, database.url);
+    },
     program,
     api: new HttpClient(url, key),
     atRest,

@@ -13,7 +13,7 @@ interface Difference {
 /** What an answer says. */
 export const differences = {
   childrenOrder: {
-    endpoint: 'getBlocks',
+    endpoint: 'getBlocks, getBlock',
     node: 'childrenHashes of a block in the order of a hash set',
     api: 'the same hashes in an order of its own',
     source: 'API.md, "Where each answer comes from", getBlocks',
@@ -31,7 +31,7 @@ export const differences = {
     source: 'API.md, getDaaScoreTimestampEstimate',
   },
   virtualAndSink: {
-    endpoint: 'getBalanceByAddress, getCoinSupply',
+    endpoint: 'getBalanceByAddress, getBalancesByAddresses, getUtxosByAddresses, getCoinSupply',
     node: 'the coins of the virtual block',
     api: 'the coins at the sink: what the node said before it got the block that is the sink now',
     source: 'DESIGN.md §6',
@@ -47,6 +47,30 @@ export const differences = {
     node: 'the entries of an address in the order of a hash set',
     api: 'in the order of the answer that it got itself',
     source: 'API.md, getMempoolEntriesByAddresses',
+  },
+  poolOrder: {
+    endpoint: 'getMempoolEntries',
+    node: 'the entries in the order of a hash map',
+    api: 'in the order of the answer that it got itself',
+    source: 'live from the node',
+  },
+  utxoOrder: {
+    endpoint: 'getUtxosByAddresses',
+    node: 'the addresses, and the coins of each, in the order of a hash map',
+    api: 'the addresses in the order asked, the oldest coins of each first',
+    source: 'node-facts.md: no fixed order',
+  },
+  utxoBound: {
+    endpoint: 'getUtxosByAddresses',
+    node: 'however many there are',
+    api: 'a 400 beyond 10,000, which leads to the pages of the listing',
+    source: 'docs/api.md',
+  },
+  dagOrder: {
+    endpoint: 'getBlockDagInfo',
+    node: 'tips and virtual parents in the order of a hash set',
+    api: 'in the order of the answer that it got itself',
+    source: 'live from the node',
   },
   templateTime: {
     endpoint: 'getBlockTemplate',
@@ -66,7 +90,7 @@ export const forms = {
   mempoolByAddresses: 'one list: for each address what it sends, then what it receives, each transaction once',
   template: 'sequence and lock time are numbers with all their digits; no hash, no mass, no verbose data',
   errors:
-    "a node's refusal is a status: unknown block 404, fewer than 1,000 blocks in a window 409, unknown mempool entry 404",
+    "a node's refusal is a status: unknown block 404, fewer than 1,000 blocks in a window 409, unknown mempool entry 404, any other 400",
 } satisfies Record<string, string>;
 
 const met = new Map<keyof typeof differences, number>();

@@ -1,6 +1,6 @@
 /** The node's messages in the forms of the API (`forms` in differences.ts), written from API.md and api-spec.md alone. */
 import { parseBlueWork } from '@kasgres/kaspa';
-import type { protocol } from '@kasgres/node';
+import type { protocol, ResponseOf } from '@kasgres/node';
 
 type Json = Record<string, unknown>;
 
@@ -53,6 +53,73 @@ export function expectedTemplate(block: protocol.Block): Json {
 export function expectedMempoolEntry(entry: protocol.MempoolEntry): Json {
   const { transaction } = present(entry, 'transaction');
   return { fee: String(entry.fee), transaction: expectedTransaction(transaction), isOrphan: entry.isOrphan };
+}
+
+export function expectedDagInfo(info: ResponseOf<'getBlockDagInfo'>): Json {
+  return {
+    networkName: info.networkName,
+    blockCount: String(info.blockCount),
+    headerCount: String(info.headerCount),
+    tipHashes: info.tipHashes,
+    difficulty: info.difficulty,
+    pastMedianTime: String(info.pastMedianTime),
+    virtualParentHashes: info.virtualParentHashes,
+    pruningPointHash: info.pruningPointHash,
+    virtualDaaScore: String(info.virtualDaaScore),
+    sink: info.sink,
+  };
+}
+
+export function expectedInfo(info: ResponseOf<'getInfo'>): Json {
+  return {
+    p2pId: info.p2pId,
+    mempoolSize: String(info.mempoolSize),
+    serverVersion: info.serverVersion,
+    isUtxoIndexed: info.isUtxoIndexed,
+    isSynced: info.isSynced,
+    hasNotifyCommand: info.hasNotifyCommand,
+    hasMessageId: info.hasMessageId,
+  };
+}
+
+export function expectedServerInfo(info: ResponseOf<'getServerInfo'>): Json {
+  return {
+    rpcApiVersion: info.rpcApiVersion,
+    rpcApiRevision: info.rpcApiRevision,
+    serverVersion: info.serverVersion,
+    networkId: info.networkId,
+    hasUtxoIndex: info.hasUtxoIndex,
+    isSynced: info.isSynced,
+    virtualDaaScore: String(info.virtualDaaScore),
+  };
+}
+
+export function expectedFees(answer: ResponseOf<'getFeeEstimate'>): Json {
+  const { estimate } = present(answer, 'estimate');
+  const { priorityBucket } = present(estimate, 'priorityBucket');
+  const bucket = ({ feerate, estimatedSeconds }: protocol.FeerateBucket): Json => ({ feerate, estimatedSeconds });
+  return {
+    estimate: {
+      priorityBucket: bucket(priorityBucket),
+      normalBuckets: estimate.normalBuckets.map(bucket),
+      lowBuckets: estimate.lowBuckets.map(bucket),
+    },
+  };
+}
+
+export function expectedUtxo(entry: protocol.AddressUtxo): Json {
+  const { outpoint, utxoEntry } = present(entry, 'outpoint', 'utxoEntry');
+  return {
+    address: entry.address,
+    outpoint: { transactionId: outpoint.transactionId, index: outpoint.index },
+    utxoEntry: {
+      amount: String(utxoEntry.amount),
+      scriptPublicKey: expectedScript(present(utxoEntry, 'scriptPublicKey').scriptPublicKey),
+      blockDaaScore: String(utxoEntry.blockDaaScore),
+      isCoinbase: utxoEntry.isCoinbase,
+      ...(utxoEntry.covenantId !== '' && { covenantId: utxoEntry.covenantId }),
+    },
+  };
 }
 
 function expectedHeader(header: protocol.Header): Json {
@@ -108,7 +175,7 @@ function expectedOutput(output: protocol.TransactionOutput): Json {
   const { scriptPublicKey } = present(output, 'scriptPublicKey');
   return {
     value: String(output.amount),
-    scriptPublicKey: scriptPublicKey.version.toString(16).padStart(4, '0') + scriptPublicKey.scriptPublicKey,
+    scriptPublicKey: expectedScript(scriptPublicKey),
     ...(output.verboseData && {
       verboseData: {
         scriptPublicKeyType: output.verboseData.scriptPublicKeyType,
@@ -117,6 +184,10 @@ function expectedOutput(output: protocol.TransactionOutput): Json {
     }),
     ...expectedCovenant(output),
   };
+}
+
+function expectedScript({ version, scriptPublicKey }: protocol.ScriptPublicKey): string {
+  return version.toString(16).padStart(4, '0') + scriptPublicKey;
 }
 
 function expectedCovenant({ covenant }: protocol.TransactionOutput): Json {

@@ -2,14 +2,17 @@
  * Balances and supply. The node's are those of its virtual block, one step ahead of the chain: they are recorded, one block is mined
  * on the node's template, whose mergeset is what the virtual block would have merged, and compared then (DESIGN.md §6).
  */
-import type { NodeClient } from '@kasgres/node';
+import type { NodeClient, protocol } from '@kasgres/node';
 import type { ApiClient } from '../api-client.ts';
 import { meet } from '../differences.ts';
+import { expectedUtxo } from '../expected.ts';
 import { firstDifference } from './first-difference.ts';
 import { chunks, inParallel } from './in-parallel.ts';
 
 export interface Coins {
   balances: Map<string, bigint>;
+  /** By address; none for an address that holds nothing. */
+  utxos: Map<string, protocol.AddressUtxo[]>;
   maxSompi: bigint;
   circulatingSompi: bigint;
   /** The node's largest supply since its start is its supply now: it was started after the last reorganisation. */
@@ -17,6 +20,9 @@ export interface Coins {
 }
 
 const ADDRESSES_AT_ONCE = 500;
+const UTXO_ADDRESSES_AT_ONCE = 100;
+/** The API refuses to answer with more. */
+const MOST_UTXOS = 10_000;
 
 export async function recordCoins(
   node: NodeClient,
@@ -28,8 +34,13 @@ export async function recordCoins(
     const { entries } = await node.call('getBalancesByAddresses', { addresses: some });
     for (const { address, balance } of entries) balances.set(address, balance);
   }
+  const utxos = new Map<string, protocol.AddressUtxo[]>();
+  for (const some of chunks(addresses, ADDRESSES_AT_ONCE)) {
+    const { entries } = await node.call('getUtxosByAddresses', { addresses: some });
+    for (const [address, coins] of Map.groupBy(entries, (entry) => entry.address)) utxos.set(address, coins);
+  }
   const { maxSompi, circulatingSompi } = await node.call('getCoinSupply', {});
-  return { balances, maxSompi, circulatingSompi, isSupplyExact };
+  return { balances, utxos, maxSompi, circulatingSompi, isSupplyExact };
 }
 
 /** @param now what the node says after the block was mined, to tell where that differs */
@@ -43,6 +54,51 @@ export async function compareBalances(api: ApiClient, { balances }: Coins, now: 
   });
   return wrong;
 }
+
+/** Many addresses in one question: the answer has them in the order asked, each once. */
+export async function compareBalancesTogether(api: ApiClient, { balances }: Coins): Promise<string[]> {
+  const wrong: string[] = [];
+  for (const some of chunks([...balances], ADDRESSES_AT_ONCE)) {
+    const addresses = some.map(([address]) => address);
+    const entries = some.map(([address, balance]) => ({ address, balance: String(balance) }));
+    const answer = await api.post('/v1/rpc/getBalancesByAddresses', {
+      addresses: [...addresses, ...addresses.slice(0, 3)],
+    });
+    const difference = firstDifference({ status: 200, body: { entries } }, answer);
+    if (difference !== undefined) wrong.push(`balances of ${addresses.length} addresses: ${difference}`);
+  }
+  return wrong;
+}
+
+type UtxoJson = ReturnType<typeof expectedUtxo>;
+
+/** Every coin with all its fields; by address in the order asked. */
+export async function compareUtxos(api: ApiClient, { balances, utxos }: Coins): Promise<string[]> {
+  const wrong: string[] = [];
+  for (const addresses of chunks([...balances.keys()], UTXO_ADDRESSES_AT_ONCE)) {
+    const expected = addresses.flatMap((address) => utxos.get(address) ?? []).map(expectedUtxo);
+    const answer = await api.post('/v1/rpc/getUtxosByAddresses', { addresses });
+    if (expected.length > MOST_UTXOS && answer.status === 400) {
+      meet('utxoBound');
+      continue;
+    }
+    const actual = (answer.body['entries'] ?? []) as UtxoJson[];
+    if (JSON.stringify(expected) !== JSON.stringify(actual)) meet('utxoOrder');
+    const difference =
+      firstDifference({ status: 200, count: expected.length }, { status: answer.status, count: actual.length }) ??
+      firstDifference(orderOf(expected), orderOf(actual)) ??
+      firstDifference(byOutpoint(expected), byOutpoint(actual));
+    if (difference !== undefined) wrong.push(`UTXOs of ${addresses.length} addresses: ${difference}`);
+  }
+  return wrong;
+}
+
+/** The addresses as they come; one that comes twice with another between is here twice. */
+const orderOf = (entries: readonly UtxoJson[]): unknown[] =>
+  entries.map(({ address }) => address).filter((address, place, all) => address !== all[place - 1]);
+
+const byOutpoint = (entries: readonly UtxoJson[]): Record<string, UtxoJson> =>
+  Object.fromEntries(entries.map((entry) => [JSON.stringify(entry['outpoint']), entry]));
 
 export async function compareSupply(
   api: ApiClient,

@@ -5,13 +5,13 @@ import { meet } from '../differences.ts';
 import { expectedMempoolEntry, expectedTemplate } from '../expected.ts';
 import { firstDifference } from './first-difference.ts';
 
-const FLAGS = [
+export const FLAGS = [
   { includeOrphanPool: false, filterTransactionPool: false },
   { includeOrphanPool: true, filterTransactionPool: false },
   { includeOrphanPool: true, filterTransactionPool: true },
 ];
 /** The node refuses these two together, the API with 400. */
-const REFUSED_FLAGS = { includeOrphanPool: false, filterTransactionPool: true };
+export const REFUSED_FLAGS = { includeOrphanPool: false, filterTransactionPool: true };
 
 export async function compareMempoolEntries(
   node: NodeClient,
@@ -85,11 +85,11 @@ export async function compareMempoolByAddresses(
   return wrong;
 }
 
-function idOf(entry: Record<string, unknown>): string {
+export function idOf(entry: Record<string, unknown>): string {
   return (entry as { transaction: { verboseData: { transactionId: string } } }).transaction.verboseData.transactionId;
 }
 
-function byId(entries: Record<string, unknown>[]): Record<string, unknown>[] {
+export function byId(entries: Record<string, unknown>[]): Record<string, unknown>[] {
   return entries.toSorted((left, right) => (idOf(left) < idOf(right) ? -1 : 1));
 }
 

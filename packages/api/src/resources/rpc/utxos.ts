@@ -51,24 +51,27 @@ interface UtxoRow {
 }
 
 /**
- * At most `limit`, whichever come first. The coins of one address are a range of the index utxos_script_id, so they come in its
- * order and together; nothing is sorted, so nothing beyond the limit is read.
+ * At most `limit`, whichever are met first: nothing beyond it is read, and only these are sorted. The covenant is a subquery, since a
+ * join might look through all outputs of a transaction for each of its coins.
  */
 async function listUtxos(db: Kysely<Database>, addresses: readonly string[], limit: number): Promise<UtxoRow[]> {
   const scripts = addresses.map(addressToScript);
   const { rows } = await sql<UtxoRow>`
-    select asked.address, encode(t.transaction_id, 'hex') as transaction_id, coin.index::int as index, coin.amount::text as amount,
-      coin.block_daa_score::text as block_daa_score, coin.is_coinbase, encode(o.covenant_id, 'hex') as covenant_id
-    from unnest(
-      ${addresses}::text[], ${scripts.map(({ version }) => version)}::int[], ${scripts.map(({ script }) => script)}::bytea[]
-    ) as asked (address, version, script)
-    join scripts s on s.script = asked.script and s.version = asked.version
-    cross join lateral (
-      select * from utxos u where u.script_id = s.id order by u.transaction_id, u.index limit ${limit}
-    ) coin
-    join transactions t on t.id = coin.transaction_id
-    join transaction_outputs o on o.transaction_id = coin.transaction_id and o.index = coin.index
-    limit ${limit}`.execute(db);
+    with coin as (
+      select asked.address, asked.place, u.*
+      from unnest(
+        ${addresses}::text[], ${scripts.map(({ version }) => version)}::int[], ${scripts.map(({ script }) => script)}::bytea[]
+      ) with ordinality as asked (address, version, script, place)
+      join scripts s on s.script = asked.script and s.version = asked.version
+      cross join lateral (select * from utxos where script_id = s.id limit ${limit}) u
+      limit ${limit}
+    )
+    select coin.address, encode(t.transaction_id, 'hex') as transaction_id, coin.index::int as index, coin.amount::text as amount,
+      coin.block_daa_score::text as block_daa_score, coin.is_coinbase,
+      (select encode(o.covenant_id, 'hex') from transaction_outputs o
+       where o.transaction_id = coin.transaction_id and o.index = coin.index) as covenant_id
+    from coin join transactions t on t.id = coin.transaction_id
+    order by coin.place, coin.transaction_id, coin.index`.execute(db);
   return rows;
 }
 
@@ -90,11 +93,9 @@ function toAddressUtxo(row: UtxoRow): AddressUtxoJson {
 async function getUtxos({ db, state }: Reading, request: z.infer<typeof body>): Promise<z.infer<typeof utxos>> {
   requireNetworkOfAll(state.network, request.addresses);
   requireCaughtUp(state);
-  const addresses = [...new Set(request.addresses)];
-  const rows = await listUtxos(db, addresses, MAX_UTXOS + 1);
+  const rows = await listUtxos(db, [...new Set(request.addresses)], MAX_UTXOS + 1);
   if (rows.length > MAX_UTXOS) throw tooMany();
-  const byAddress = Map.groupBy(rows, (row) => row.address);
-  return { entries: addresses.flatMap((address) => byAddress.get(address) ?? []).map(toAddressUtxo) };
+  return { entries: rows.map(toAddressUtxo) };
 }
 
 const tooMany = () =>

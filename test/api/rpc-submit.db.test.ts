@@ -1,0 +1,248 @@
+/**
+ * What is handed in over HTTP: a payment goes through the mempool into a template, the template comes back as a block, and in the end
+ * the index shows both. Against the real process.
+ */
+import { classifyScript, scriptToAddress, toHex, type Transaction, transactionId } from '@kasgres/kaspa';
+import { toTransactionMessage } from '@kasgres/node';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { buildTransaction } from '../../packages/devnet/src/simulation/generator/build-transaction.ts';
+import type { UtxoEntry } from '../../packages/devnet/src/simulation/consensus/utxo.ts';
+import { withOtherSignatures } from '../../packages/devnet/src/simulation/signatures.ts';
+import { ApiClient } from '../node/api-client.ts';
+import { faultsOf } from './openapi-validator.ts';
+import { openStage, type Stage } from './stage.ts';
+
+const TRANSACTION = '/v1/rpc/submitTransaction';
+const BLOCK = '/v1/rpc/submitBlock';
+const TEMPLATE = '/v1/rpc/getBlockTemplate';
+const COINBASE_MATURITY = 20n;
+const FEE = 5_000_000n;
+
+let stage: Stage;
+let api: ApiClient;
+const spent = new Set<string>();
+
+beforeAll(async () => {
+  stage = await openStage({ rounds: 80 });
+  api = new ApiClient(stage.api.url, stage.api.key);
+});
+afterAll(() => stage.close());
+
+async function ask(path: string, body: object | string) {
+  const answer = await stage.api.request(path, { body });
+  expect(faultsOf('post', path, answer), `${path}: ${answer.text.slice(0, 300)}`).toEqual([]);
+  return answer;
+}
+
+/** A coin of a public key that nobody spends yet. */
+function takeCoin(): UtxoEntry {
+  const { consensus, mempool } = stage.world.node;
+  const { daaScore } = consensus.virtual;
+  const inMempool = new Set(
+    mempool
+      .entries({ includeOrphanPool: false, filterTransactionPool: false })
+      .flatMap(({ transaction }) => transaction.inputs.map(({ previousOutpoint }) => keyOf(previousOutpoint))),
+  );
+  for (const coin of consensus.utxos.values()) {
+    const key = keyOf(coin.outpoint);
+    const isMature = !coin.isCoinbase || coin.blockDaaScore + COINBASE_MATURITY < BigInt(daaScore);
+    const isStandard = classifyScript(coin.scriptPublicKey) === 'pubkey';
+    if (!isMature || !isStandard || coin.amount < 500_000_000n || spent.has(key) || inMempool.has(key)) continue;
+    spent.add(key);
+    return coin;
+  }
+  throw new Error('there is no coin left');
+}
+
+const keyOf = ({ transactionId: id, index }: { transactionId: Uint8Array; index: number }) => `${toHex(id)}:${index}`;
+
+/** Splits a coin, so that the transaction has a storage mass; with the greatest sequence there is. */
+function payment({ version = 0, covenant }: { version?: number; covenant?: Uint8Array } = {}): Transaction {
+  const coin = takeCoin();
+  const { scriptPublicKey } = coin;
+  const transaction = buildTransaction({
+    version,
+    coins: [{ entry: coin, redeemScript: undefined }],
+    outputs: [
+      {
+        amount: 30_000_000,
+        scriptPublicKey,
+        ...(covenant && { covenant: { authorizingInput: 0, covenantId: covenant } }),
+      },
+      { amount: Number(coin.amount - FEE) - 30_000_000, scriptPublicKey },
+    ],
+    payload: Buffer.from('by HTTP'),
+  });
+  return { ...transaction, inputs: transaction.inputs.map((input) => ({ ...input, sequence: 2n ** 64n - 1n })) };
+}
+
+/** In the form of mempool entries and blocks. */
+function toJson(transaction: Transaction) {
+  const { inputs, outputs, payload, storageMass, ...rest } = toTransactionMessage(transaction);
+  return {
+    version: rest.version,
+    inputs: inputs.map(({ sequence, computeBudget, ...input }) => ({
+      ...input,
+      sequence: String(sequence),
+      ...(rest.version > 0 && { computeBudget }),
+    })),
+    outputs: outputs.map(({ amount, scriptPublicKey: { version, scriptPublicKey }, ...output }) => ({
+      ...output,
+      value: String(amount),
+      scriptPublicKey: version.toString(16).padStart(4, '0') + scriptPublicKey,
+    })),
+    lockTime: String(rest.lockTime),
+    subnetworkId: rest.subnetworkId,
+    gas: String(rest.gas),
+    payload: payload === '' ? '' : `0x${payload}`,
+    mass: String(storageMass),
+  };
+}
+
+const idOf = (transaction: Transaction) => toHex(transactionId(transaction));
+
+const submit = async (transaction: object, more: object = {}) => {
+  const { status, json } = await ask(TRANSACTION, { transaction, ...more });
+  return { status, json };
+};
+
+/** Mines on the API's template and hands the very text of it back; the hash of the new sink. */
+async function mineThroughApi(payAddress: string): Promise<string> {
+  const template = await ask(TEMPLATE, { payAddress, extraData: 'test' });
+  const { status, json } = await ask(BLOCK, template.text);
+  expect({ status, json }).toEqual({ status: 200, json: { rejectReason: 'NONE' } });
+  const { sink } = await stage.node.call('getSink', {});
+  await stage.atRest();
+  return sink;
+}
+
+const minerAddress = () => scriptToAddress(takeCoin().scriptPublicKey, 'kaspasim') ?? '';
+
+interface BlockJson {
+  transactions: { mass: string; inputs: { sequence: string }[]; verboseData: { transactionId: string } }[];
+}
+
+test('payments go from submitTransaction over a template that is handed back into the chain', async () => {
+  const payments = [
+    payment(),
+    payment(),
+    payment({ version: 1 }),
+    payment({ version: 1, covenant: new Uint8Array(32).fill(7) }),
+  ];
+  for (const one of payments) {
+    expect(await submit(toJson(one))).toEqual({ status: 200, json: { transactionId: idOf(one) } });
+    expect((await api.post('/v1/rpc/getMempoolEntry', { transactionId: idOf(one) })).status).toBe(200);
+  }
+  const payAddress = minerAddress();
+  const template = await ask(TEMPLATE, { payAddress });
+  expect(template.text).toContain('"sequence":18446744073709551615');
+  expect(template.text).not.toContain('"mass"');
+  const hash = await mineThroughApi(payAddress);
+
+  const { body } = await api.post('/v1/rpc/getBlock', { hash, includeTransactions: true });
+  const inBlock = new Map(
+    (body['block'] as BlockJson).transactions.map((one) => [one.verboseData.transactionId, one] as const),
+  );
+  for (const one of payments) {
+    expect(one.storageMass).toBeGreaterThan(0n);
+    expect(inBlock.get(idOf(one))).toMatchObject(toJson(one));
+    expect((await api.post('/v1/rpc/getMempoolEntry', { transactionId: idOf(one) })).status).toBe(404);
+  }
+
+  await mineThroughApi(payAddress);
+  const transactionIds = payments.map(idOf);
+  const acceptance = await api.post('/v1/transactions/acceptance', { transactionIds });
+  for (const entry of acceptance.body['transactions'] as object[]) expect(entry).toMatchObject({ isAccepted: true });
+});
+
+test('a template comes back while the index does not have the coins that it spends yet', async () => {
+  const payAddress = minerAddress();
+  await stage.indexer.stop();
+  const funding = payment();
+  await submit(toJson(funding));
+  const mine = async () => (await ask(BLOCK, (await ask(TEMPLATE, { payAddress })).text)).status;
+  expect(await mine()).toBe(200);
+  const { scriptPublicKey } = funding.outputs[1] ?? {};
+  const entry = stage.world.node.consensus.utxos
+    .values()
+    .find(({ outpoint }) => keyOf(outpoint) === `${idOf(funding)}:1`);
+  if (entry === undefined || scriptPublicKey === undefined) throw new Error('the funding was not accepted');
+  const onTop = buildTransaction({
+    version: 0,
+    coins: [{ entry, redeemScript: undefined }],
+    outputs: [
+      { amount: 30_000_000, scriptPublicKey },
+      { amount: Number(entry.amount - FEE) - 30_000_000, scriptPublicKey },
+    ],
+    payload: new Uint8Array(0),
+  });
+  await submit(toJson(onTop));
+  expect(await mine()).toBe(200);
+  stage.resumeIndexing();
+  await stage.atRest();
+  expect((await api.post('/v1/rpc/getMempoolEntry', { transactionId: idOf(onTop) })).status).toBe(404);
+});
+
+describe('the node rejects, in its words, with a 400', () => {
+  const rejected = async (transaction: Transaction, words: string, more: object = {}) => {
+    const { status, json } = await submit(toJson(transaction), more);
+    expect(status).toBe(400);
+    expect(json['message']).toBe(`The node refuses: Rejected transaction ${idOf(transaction)}: ${words}`);
+  };
+
+  test('what it has already', async () => {
+    const one = payment();
+    expect((await submit(toJson(one))).status).toBe(200);
+    await rejected(one, `transaction ${idOf(one)} is already in the mempool`);
+  });
+
+  test('an orphan, unless it may be one', async () => {
+    const one = payment();
+    const [input] = one.inputs;
+    if (input === undefined) throw new Error('a payment spends something');
+    const previousOutpoint = { transactionId: Buffer.alloc(32, 9), index: 0 };
+    const orphan = { ...one, inputs: [{ ...input, previousOutpoint }] };
+    await rejected(orphan, `transaction ${idOf(orphan)} is an orphan where orphan is disallowed`);
+    expect(await submit(toJson(orphan), { allowOrphan: true })).toMatchObject({ status: 200 });
+    const { body } = await api.post('/v1/rpc/getMempoolEntries', {
+      includeOrphanPool: true,
+      filterTransactionPool: true,
+    });
+    expect(body).toMatchObject({
+      entries: [{ isOrphan: true, transaction: { verboseData: { transactionId: idOf(orphan) } } }],
+    });
+  });
+
+  test('a wrong signature', async () => {
+    await rejected(
+      withOtherSignatures(payment(), { broken: true }),
+      'failed to verify the signature script: false stack entry at end of script execution',
+    );
+  });
+
+  test('a block that is none', async () => {
+    const template = await ask(TEMPLATE, { payAddress: minerAddress() });
+    const text = template.text.replace(/"hashMerkleRoot":"[0-9a-f]{64}"/, `"hashMerkleRoot":"${'ab'.repeat(32)}"`);
+    const { status, json } = await ask(BLOCK, text);
+    expect(status).toBe(400);
+    expect(json['message']).toBe('The node refuses: Block was not submitted: block is invalid');
+  });
+});
+
+test('a mass that nothing tells is asked for', async () => {
+  const template = await ask(TEMPLATE, { payAddress: minerAddress() });
+  const { block } = template.json as { block: { header: object; transactions: object[] } };
+  const [coinbase] = block.transactions;
+  const one = payment();
+  const stranger = {
+    ...one,
+    inputs: one.inputs.map((input) => ({
+      ...input,
+      previousOutpoint: { transactionId: Buffer.alloc(32, 9), index: 0 },
+    })),
+  };
+  const { mass: _, ...withoutMass } = toJson(stranger);
+  const { status, json } = await ask(BLOCK, { block: { ...block, transactions: [coinbase, withoutMass] } });
+  expect(status).toBe(400);
+  expect(json['details']).toMatchObject([{ path: 'block.transactions.1.mass' }]);
+});
