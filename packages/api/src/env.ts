@@ -6,11 +6,17 @@ import { toCertificate } from './http/certificate.ts';
 
 const port = z.coerce.number().int().min(0).max(65_535);
 
+const splitOrigins = (text: string): string[] => text.split(',').map((part) => part.trim());
+
 /** As browsers send it: a scheme and a host, nothing after them. */
-const origin = z.string().refine((text) => text === '*' || (URL.canParse(text) && new URL(text).origin === text), {
-  error: 'expected origins such as https://example.org, without a path, separated by commas; or *',
-});
-const origins = z.string().transform((text) => text.split(',').map((part) => part.trim()));
+const isOrigin = (text: string): boolean => text === '*' || (URL.canParse(text) && new URL(text).origin === text);
+
+const origins = z
+  .string()
+  .refine((text) => splitOrigins(text).every(isOrigin), {
+    error: 'expected origins such as https://example.org, without a path, separated by commas; or *',
+  })
+  .transform(splitOrigins);
 
 const pemFile = z
   .string()
@@ -58,7 +64,6 @@ const variables = z.object({
       'Where rate limits are counted: `memory`, by each API process for itself; `postgres`, for all that share a DATABASE_URL.',
     ),
   CORS_ORIGINS: origins
-    .pipe(z.array(origin))
     .optional()
     .describe('Origins whose pages may call the API from a browser, separated by commas; `*` for all. Unset: none.'),
   TLS_CERT_FILE: pemFile

@@ -1,5 +1,4 @@
 /** The HTTP server: limits that keep a request from hanging or growing, and what is the same for every answer. */
-import { fastifyCompress } from '@fastify/compress';
 import { fastifyCors } from '@fastify/cors';
 import type { Connection } from '@kasgres/database';
 import type { Logger } from '@kasgres/runtime';
@@ -13,7 +12,7 @@ import Fastify, {
 import { api } from './app.ts';
 import { logAccess } from './http/access-log.ts';
 import type { Certificate } from './http/certificate.ts';
-import { compression } from './http/compression.ts';
+import { compressAnswers } from './http/compression.ts';
 import { corsOptions } from './http/cors.ts';
 import { refuseWhenOverloaded } from './http/overload.ts';
 import { answerBadUrl, answerClientError } from './http/protocol-errors.ts';
@@ -29,7 +28,7 @@ const REQUEST_TIMEOUT_MS = 10_000;
 /** How often Node looks for requests that are late: its own half a minute would treble the time they have. */
 const TIMEOUT_CHECK_MS = 2000;
 /** For the answer, whatever the database and the node do. */
-const ANSWER_TIMEOUT_MS = 10_000;
+const ANSWER_TIMEOUT_MS = 15_000;
 /** Longer than an answer takes: who does not read what was sent, or does not go on sending, is gone. */
 const SILENCE_TIMEOUT_MS = 30_000;
 /** Longer than the minute after which load balancers close connections: who closes first must not be the one that is sent to. */
@@ -53,7 +52,12 @@ export interface ServerOptions {
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
   const { services, logger, metrics, certificate, corsOrigins, pool } = options;
   const loggerInstance: FastifyBaseLogger = logger;
-  const protocol = { maxHeaderSize: MAX_HEADER_BYTES, connectionsCheckingInterval: TIMEOUT_CHECK_MS };
+  const protocol = {
+    maxHeaderSize: MAX_HEADER_BYTES,
+    headersTimeout: REQUEST_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+  };
   const app = Fastify({
     ...(certificate === undefined
       ? { http: protocol }
@@ -79,8 +83,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   });
   closeConnectionsAtTheEnd(app);
   answerWithRequestId(app);
+  await compressAnswers(app);
   if (corsOrigins !== undefined) await app.register(fastifyCors, corsOptions(corsOrigins));
-  await app.register(fastifyCompress, compression);
   if (pool !== undefined) refuseWhenOverloaded(app, pool);
   await app.register(api, services);
   return app;

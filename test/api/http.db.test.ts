@@ -1,0 +1,253 @@
+/** What holds for every answer, beside its content: ids, compression, methods, CORS, the access log, and requests that are none. */
+import { request } from 'node:http';
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freePort } from '../node/kaspad.ts';
+import { type Program, startApi } from '../node/programs.ts';
+import { HttpClient } from './http-client.ts';
+import { sendRaw } from './raw-http.ts';
+import { openStage, type Stage } from './stage.ts';
+
+let stage: Stage;
+
+beforeAll(async () => {
+  stage = await openStage({ rounds: 200 });
+});
+afterAll(() => stage.close());
+
+const NETWORK = '/v1/rpc/getCurrentNetwork';
+const BLOCKS = '/v1/rpc/getBlocks';
+const WHOLE_BLOCKS = { includeBlocks: true, includeTransactions: true };
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+const raw = (text: string) => sendRaw(stage.api.url, text);
+
+describe('the id of a request', () => {
+  test('is new in each answer, whatever its status', async () => {
+    const paths = [
+      NETWORK,
+      '/v1/status',
+      '/v1/nothing',
+      '/v1/rpc/%zz',
+      BLOCKS,
+      `/v1/rpc/getBalanceByAddress/${'x'.repeat(2000)}`,
+    ];
+    const ids = new Set<string>();
+    for (const path of paths) {
+      const id = (await stage.api.request(path)).headers.get('x-request-id');
+      expect(id, path).toMatch(UUID);
+      ids.add(id ?? '');
+    }
+    expect(ids.size).toBe(paths.length);
+  });
+
+  test('is that of the client, in the answer and in the log', async () => {
+    const id = 'my-request_17';
+    const { headers } = await stage.api.request(NETWORK, { headers: { 'x-request-id': id } });
+    expect(headers.get('x-request-id')).toBe(id);
+    await expect.poll(() => stage.program.output()).toContain(`"reqId":"${id}"`);
+    const unfit = await stage.api.request(NETWORK, { headers: { 'x-request-id': 'my request' } });
+    expect(unfit.headers.get('x-request-id')).toMatch(UUID);
+  });
+});
+
+describe('the access log', () => {
+  test('has the number of the key, and never the key', async () => {
+    await stage.api.request(`${NETWORK}?x-api-key=${stage.api.key}`, { headers: { 'x-request-id': 'key-in-url' } });
+    await stage.api.request(`/v1/rpc/%zz${stage.api.key}`, { headers: { 'x-request-id': 'key-in-bad-url' } });
+    const lineOf = (id: string) =>
+      stage.program
+        .output()
+        .split('\n')
+        .find((line) => line.includes(id));
+    await expect.poll(() => lineOf('key-in-url')).toContain(`"url":"${NETWORK}?x-api-key=kdp_[redacted]"`);
+    await expect.poll(() => lineOf('key-in-bad-url')).toContain('"status":400');
+    expect(lineOf('key-in-url')).toContain('"apiKeyId":"1"');
+    expect(stage.program.output()).not.toContain(stage.api.key.slice(4));
+  });
+});
+
+describe('compression', () => {
+  const DECODERS: [string, (body: Buffer) => Buffer][] = [
+    ['gzip', gunzipSync],
+    ['br', brotliDecompressSync],
+    ['zstd', zstdDecompressSync],
+  ];
+
+  /** The bytes as they came; fetch would decode them. */
+  async function bytesOf(encoding: string, path: string, body?: object, more: Record<string, string> = {}) {
+    const { promise, resolve, reject } = Promise.withResolvers<{
+      status: number;
+      headers: Record<string, unknown>;
+      body: Buffer;
+    }>();
+    const headers = {
+      'x-api-key': stage.api.key,
+      'accept-encoding': encoding,
+      ...(body && { 'content-type': 'application/json' }),
+      ...more,
+    };
+    const sent = request(`${stage.api.url}${path}`, { method: body ? 'POST' : 'GET', headers }, (answer) => {
+      const chunks: Buffer[] = [];
+      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+      answer.on('end', () =>
+        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(chunks) }),
+      );
+    });
+    sent.on('error', reject).end(body && JSON.stringify(body));
+    return promise;
+  }
+
+  test.each(DECODERS)('%s gives the same answer in fewer bytes, with the same entity tag', async (encoding, decode) => {
+    await stage.atRest();
+    const plain = await bytesOf('identity', BLOCKS, WHOLE_BLOCKS);
+    const packed = await bytesOf(encoding, BLOCKS, WHOLE_BLOCKS);
+    expect(plain.headers['content-encoding']).toBeUndefined();
+    expect(packed.headers['content-encoding']).toBe(encoding);
+    expect(String(packed.headers['vary']).toLowerCase()).toContain('accept-encoding');
+    expect(packed.headers['etag']).toBe(plain.headers['etag']);
+    expect(packed.body.length).toBeLessThan(plain.body.length / 2);
+    expect(decode(packed.body).equals(plain.body)).toBe(true);
+    const again = await bytesOf(encoding, BLOCKS, WHOLE_BLOCKS, { 'if-none-match': String(packed.headers['etag']) });
+    expect(again.status).toBe(304);
+    expect(again.body).toHaveLength(0);
+    expect(again.headers['content-encoding']).toBeUndefined();
+    expect(String(again.headers['vary']).toLowerCase()).toContain('accept-encoding');
+  });
+
+  test('a small answer is left as it is, and may still differ by what is accepted', async () => {
+    const small = await bytesOf('gzip, br, zstd', NETWORK);
+    expect(small.headers['content-encoding']).toBeUndefined();
+    expect(String(small.headers['vary']).toLowerCase()).toContain('accept-encoding');
+  });
+
+  test('a body that is compressed itself is not unpacked', async () => {
+    const { status } = await stage.api.request(BLOCKS, { body: '{}', headers: { 'content-encoding': 'gzip' } });
+    expect(status).toBe(415);
+  });
+});
+
+describe('methods', () => {
+  test('HEAD has the headers of GET, and no body', async () => {
+    for (const path of [NETWORK, '/v1/status', '/v1/blocks']) {
+      const [got, head] = [await stage.api.request(path), await stage.api.request(path, { method: 'HEAD' })];
+      expect({ path, status: head.status, text: head.text }).toEqual({ path, status: 200, text: '' });
+      for (const name of ['content-type', 'x-request-cost-ru'])
+        expect(head.headers.get(name)).toBe(got.headers.get(name));
+    }
+    const missing = await stage.api.request('/v1/nothing', { method: 'HEAD' });
+    expect({ status: missing.status, text: missing.text }).toEqual({ status: 404, text: '' });
+  });
+
+  test('OPTIONS is not one of any path, as long as no origin is allowed', async () => {
+    const { status, headers } = await stage.api.request(BLOCKS, { method: 'OPTIONS' });
+    expect(status).toBe(405);
+    expect(headers.get('allow')).toBe('POST');
+    expect(headers.get('access-control-allow-origin')).toBeNull();
+  });
+});
+
+describe('queries and bodies', () => {
+  test('a parameter that comes twice is refused', async () => {
+    const { status, json } = await stage.api.request('/v1/blocks?limit=1&limit=2');
+    expect(status).toBe(400);
+    expect(json['details']).toMatchObject([{ path: 'limit' }]);
+  });
+
+  test('a prototype in the query is an unknown field', async () => {
+    expect((await stage.api.request('/v1/blocks?__proto__=1&constructor=2')).status).toBe(400);
+  });
+
+  test('a GET with a body answers as without', async () => {
+    const answer = await raw(
+      `GET ${NETWORK} HTTP/1.1\r\nhost: x\r\nx-api-key: ${stage.api.key}\r\nconnection: close\r\n` +
+        'content-type: application/json\r\ncontent-length: 2\r\n\r\n{}',
+    );
+    expect(answer.status).toBe(200);
+  });
+});
+
+describe('what is no HTTP', () => {
+  const POST = `POST ${BLOCKS} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n`;
+  test.each([
+    ['nonsense', 'nonsense\r\n\r\n', 400],
+    ['an unknown method', `BREW ${NETWORK} HTTP/1.1\r\nhost: x\r\n\r\n`, 400],
+    ['a length that is no number', `${POST}content-length: two\r\n\r\n{}`, 400],
+    ['two lengths', `${POST}content-length: 2\r\ncontent-length: 3\r\n\r\n{}`, 400],
+    ['a length and chunks', `${POST}content-length: 2\r\ntransfer-encoding: chunked\r\n\r\n{}`, 400],
+    ['headers without end', `${POST}filling: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+    ['a URL without end', `GET /v1/${'x'.repeat(20_000)} HTTP/1.1\r\nhost: x\r\n\r\n`, 431],
+  ])('%s is refused in the envelope', async (_name, text, wanted) => {
+    const { status, headers, body } = await raw(text);
+    expect(status).toBe(wanted);
+    expect(headers['content-type']).toBe('application/json; charset=utf-8');
+    expect(headers['x-request-id']).toMatch(UUID);
+    expect(headers['x-request-cost-ru']).toBe('0');
+    expect(JSON.parse(body)).toMatchObject({ statusCode: wanted, ...(wanted === 400 && { details: [{ path: '' }] }) });
+  });
+
+  test('a request that does not come to its end is given up', async () => {
+    const begun = performance.now();
+    const slowHead = raw(`GET ${NETWORK} HTTP/1.1\r\nhost: x\r\n`);
+    const slowBody = raw(
+      `POST ${BLOCKS} HTTP/1.1\r\nhost: x\r\nx-api-key: ${stage.api.key}\r\n` +
+        'content-type: application/json\r\ncontent-length: 100\r\n\r\n{"lowHash":',
+    );
+    expect((await slowHead).status).toBe(408);
+    expect((await slowBody).status).toBe(408);
+    expect(performance.now() - begun).toBeLessThan(16_000);
+  });
+});
+
+describe('CORS', () => {
+  const ALLOWED = 'https://explorer.example';
+  let program: Program;
+  let api: HttpClient;
+
+  beforeAll(async () => {
+    const env = { nodeUrl: stage.world.server.url, databaseUrl: stage.database.url };
+    const origins = `${ALLOWED}, http://localhost:${await freePort()}`;
+    const started = await startApi(env, undefined, { CORS_ORIGINS: origins });
+    program = started.program;
+    api = new HttpClient(started.url, stage.api.key);
+  });
+  afterAll(() => program.stop());
+
+  const preflight = (origin: string) =>
+    fetch(`${api.url}${BLOCKS}`, {
+      method: 'OPTIONS',
+      headers: {
+        origin,
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'content-type,x-api-key',
+      },
+    });
+
+  test('a browser may ask without a key, from origins that are allowed', async () => {
+    const { status, headers } = await preflight(ALLOWED);
+    expect(status).toBe(204);
+    expect(headers.get('access-control-allow-origin')).toBe(ALLOWED);
+    expect(headers.get('access-control-allow-methods')).toBe('GET, HEAD, POST');
+    expect(headers.get('access-control-allow-headers')).toContain('x-api-key, content-type, if-none-match');
+    expect(headers.get('vary')?.toLowerCase()).toContain('origin');
+    expect((await preflight('https://elsewhere.example')).headers.get('access-control-allow-origin')).toBeNull();
+  });
+
+  test('answers can be read with all of their headers, errors too', async () => {
+    for (const path of [NETWORK, '/v1/nothing', BLOCKS]) {
+      const { headers } = await api.request(path, { headers: { origin: ALLOWED } });
+      expect(headers.get('access-control-allow-origin'), path).toBe(ALLOWED);
+      expect(headers.get('vary')?.toLowerCase(), path).toBe('accept-encoding, origin');
+      const exposed = headers.get('access-control-expose-headers')?.split(', ') ?? [];
+      for (const name of headers.keys()) {
+        if (/^(x-|ratelimit|retry|etag|allow$)/.test(name)) expect(exposed).toContain(name);
+      }
+    }
+    const foreign = await api.request(NETWORK, { headers: { origin: 'https://elsewhere.example' } });
+    expect(foreign.headers.get('access-control-allow-origin')).toBeNull();
+  });
+
+  test('an OPTIONS request of nobody’s browser has no error', async () => {
+    expect((await fetch(`${api.url}${BLOCKS}`, { method: 'OPTIONS' })).status).toBe(204);
+  });
+});

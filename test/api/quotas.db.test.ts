@@ -1,0 +1,83 @@
+/** Quotas as clients meet them: of a day and of a month, exact in one process, and soon in all. */
+import { addUsage, createKey, dayOf, endOf, type QuotaPeriod } from '@kasgres/database';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startApi } from '../node/programs.ts';
+import { HttpClient } from './http-client.ts';
+import { openStage, type Stage } from './stage.ts';
+
+let stage: Stage;
+
+beforeAll(async () => {
+  stage = await openStage({ rounds: 60 });
+});
+afterAll(() => stage.close());
+
+async function clientWith(ru: number, period: QuotaPeriod): Promise<HttpClient & { id: bigint }> {
+  const { id, key } = await createKey(stage.database.kysely, { name: 'quota', quota: { ru, period } });
+  return Object.assign(new HttpClient(stage.api.url, key), { id });
+}
+
+const cheap = (client: HttpClient) => client.request('/v1/rpc/getCurrentNetwork');
+const dear = (client: HttpClient) => client.request('/v1/rpc/getBlocks', { body: {} });
+
+const DAY_MS = 86_400_000;
+const daysAgo = (days: number) => dayOf(new Date(Date.now() - days * DAY_MS));
+
+test.each(['day', 'month'] as const)('a quota of a %s is refused to the letter when it is spent', async (period) => {
+  const client = await clientWith(1, period);
+  expect((await dear(client)).status).toBe(200);
+  for (let request = 0; request < 4; request += 1) expect((await cheap(client)).status).toBe(200);
+  const secondsLeft = Math.ceil((endOf(period, new Date()).getTime() - Date.now()) / 1000);
+  const refused = await dear(client);
+  expect(refused.status).toBe(429);
+  expect(refused.text).toBe('{"statusCode":429,"message":"Rate limit exceeded"}');
+  expect(refused.headers.get('x-request-cost-ru')).toBe('0');
+  expect(refused.headers.get('ratelimit-limit')).toBe('500;w=1');
+  expect(refused.headers.get('ratelimit-remaining')).toBe('0');
+  expect(Math.abs(Number(refused.headers.get('retry-after')) - secondsLeft)).toBeLessThanOrEqual(2);
+  expect(refused.headers.get('ratelimit-reset')).toBe(refused.headers.get('retry-after'));
+  // What was refused was not spent.
+  expect((await cheap(client)).status).toBe(200);
+  expect((await cheap(client)).status).toBe(429);
+});
+
+test('it is exact while the use is being written', async () => {
+  const client = await clientWith(30, 'day');
+  let answered = 0;
+  const giveUpAt = Date.now() + 30_000;
+  while (answered < 300 && Date.now() < giveUpAt) {
+    expect((await cheap(client)).status).toBe(200);
+    answered += 1;
+    // Longer than it takes until use is written, and until the key is looked up again.
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  expect(answered).toBe(300);
+  for (let request = 0; request < 10; request += 1) expect((await cheap(client)).status).toBe(429);
+});
+
+test('what other processes answered counts within seconds', async () => {
+  const client = await clientWith(1, 'month');
+  const { program, url } = await startApi({ nodeUrl: stage.world.server.url, databaseUrl: stage.database.url });
+  const elsewhere = new HttpClient(url, client.key);
+  for (let request = 0; request < 2; request += 1) expect((await dear(elsewhere)).status).toBe(200);
+  // What is answered here until then would not exhaust it.
+  await expect.poll(async () => (await cheap(client)).status, { timeout: 9000, interval: 1000 }).toBe(429);
+  await program.stop();
+});
+
+test('another period does not count', async () => {
+  const client = await clientWith(1, 'day');
+  await addUsage(stage.database.kysely, [
+    { apiKeyId: client.id, day: daysAgo(1), requests: 100, ru: 100 },
+    { apiKeyId: client.id, day: daysAgo(40), requests: 100, ru: 100 },
+  ]);
+  expect((await dear(client)).status).toBe(200);
+});
+
+test('a larger quota is honoured within seconds', async () => {
+  const client = await clientWith(0.1, 'day');
+  await cheap(client);
+  expect((await cheap(client)).status).toBe(429);
+  await stage.database.pool.query('update api_keys set quota_ru = 100 where id = $1', [client.id]);
+  await expect.poll(async () => (await cheap(client)).status, { timeout: 4000 }).toBe(200);
+});

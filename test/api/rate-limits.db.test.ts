@@ -1,0 +1,209 @@
+/** Rate limits as clients meet them: what a key may spend, what it is told of it, and several API processes that share it. */
+import { createKey, type NewKey } from '@kasgres/database';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freePort } from '../node/kaspad.ts';
+import { type Program, startApi } from '../node/programs.ts';
+import { type HttpAnswer, HttpClient } from './http-client.ts';
+import { openStage, type Stage } from './stage.ts';
+
+let stage: Stage;
+
+beforeAll(async () => {
+  stage = await openStage({ rounds: 60 });
+});
+afterAll(() => stage.close());
+
+/** Cost 0.1 and 0.5. */
+const CHEAP = '/v1/rpc/getCurrentNetwork';
+const DEAR = '/v1/rpc/getBlocks';
+
+type Limits = Omit<NewKey, 'name'>;
+
+async function clientWith(limits: Limits, url = stage.api.url): Promise<HttpClient & { id: bigint }> {
+  const { id, key } = await createKey(stage.database.kysely, { name: 'limited', ...limits });
+  return Object.assign(new HttpClient(url, key), { id });
+}
+
+const cheap = (client: HttpClient) => client.request(CHEAP);
+const dear = (client: HttpClient) => client.request(DEAR, { body: {} });
+
+const headersOf = ({ headers }: HttpAnswer) =>
+  ['x-request-cost-ru', 'ratelimit-limit', 'ratelimit-remaining'].map((name) => headers.get(name));
+
+const usageOf = (id: bigint) =>
+  stage.database.kysely.selectFrom('api_key_usage').selectAll().where('api_key_id', '=', id).execute();
+
+describe('the window of a key', () => {
+  test('is told with every answer, whatever its status', async () => {
+    const client = await clientWith({ rateRu: 500, windowSeconds: 60 });
+    const first = await cheap(client);
+    expect(headersOf(first)).toEqual(['0.1', '500;w=60', '499.9']);
+    expect(first.headers.get('ratelimit-reset')).toMatch(/^(60|59)$/);
+    expect(first.headers.get('retry-after')).toBeNull();
+    const answers = [
+      await client.request(CHEAP, { headers: { 'if-none-match': first.headers.get('etag') ?? '' } }),
+      await client.request(DEAR, { body: '{' }),
+      await client.request(DEAR, { body: { lowHash: 'ab'.repeat(32) } }),
+      await client.request(DEAR, { body: '{}', headers: { 'content-type': 'text/plain' } }),
+      await client.request(DEAR, { body: `"${'x'.repeat(2 ** 20)}"` }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([304, 400, 404, 415, 413]);
+    expect(answers.map(headersOf)).toEqual([
+      ['0.1', '500;w=60', '499.8'],
+      ['0.5', '500;w=60', '499.3'],
+      ['0.5', '500;w=60', '498.8'],
+      ['0.5', '500;w=60', '498.3'],
+      ['0.5', '500;w=60', '497.8'],
+    ]);
+    await expect.poll(() => usageOf(client.id), { timeout: 10_000 }).toMatchObject([{ requests: 6n, ru: '2.2' }]);
+  });
+
+  test('refuses what is too much, to the letter, and takes nothing for it', async () => {
+    const client = await clientWith({ rateRu: 1, windowSeconds: 60 });
+    expect((await dear(client)).status).toBe(200);
+    for (let request = 0; request < 4; request += 1) await cheap(client);
+    const refused = await dear(client);
+    expect(refused.status).toBe(429);
+    expect(refused.text).toBe('{"statusCode":429,"message":"Rate limit exceeded"}');
+    expect(headersOf(refused)).toEqual(['0', '1;w=60', '0.1']);
+    const retryAfter = Number(refused.headers.get('retry-after'));
+    expect(retryAfter).toBeGreaterThan(30);
+    expect(retryAfter).toBeLessThanOrEqual(60);
+    expect(refused.headers.get('ratelimit-reset')).toBe(refused.headers.get('retry-after'));
+    expect(headersOf(await cheap(client))).toEqual(['0.1', '1;w=60', '0']);
+    expect((await cheap(client)).status).toBe(429);
+    await expect.poll(() => usageOf(client.id), { timeout: 10_000 }).toMatchObject([{ requests: 6n, ru: '1' }]);
+  });
+
+  test('is exact for requests at once', async () => {
+    const client = await clientWith({ rateRu: 2, windowSeconds: 60 });
+    const statuses = await Promise.all(Array.from({ length: 50 }, async () => (await cheap(client)).status));
+    expect(statuses.filter((status) => status === 200)).toHaveLength(20);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(30);
+  });
+
+  test('begins anew after the seconds that a refusal names', async () => {
+    const client = await clientWith({ rateRu: 0.5, windowSeconds: 1 });
+    expect((await dear(client)).status).toBe(200);
+    const refused = await dear(client);
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get('retry-after')).toBe('1');
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    expect((await dear(client)).status).toBe(200);
+  });
+
+  test('has the rate that its key has now', async () => {
+    const client = await clientWith({ rateRu: 0.1, windowSeconds: 300 });
+    expect((await cheap(client)).status).toBe(200);
+    expect((await cheap(client)).status).toBe(429);
+    await stage.database.pool.query('update api_keys set rate_ru = 1 where id = $1', [client.id]);
+    await expect.poll(async () => (await cheap(client)).status, { timeout: 5000 }).toBe(200);
+  });
+
+  test('is no matter of what needs no key, or has no good one', async () => {
+    const answers = [
+      await stage.api.requestWithoutKey('/v1/status'),
+      await stage.api.requestWithoutKey(CHEAP),
+      await stage.api.request(CHEAP, { headers: { 'x-api-key': 'wrong' } }),
+      await stage.api.request('/v1/nothing'),
+      await stage.api.request(CHEAP, { method: 'PUT' }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([200, 401, 401, 404, 405]);
+    expect(answers.map(headersOf)).toEqual(answers.map(() => ['0', null, null]));
+  });
+});
+
+describe('windows that processes share', () => {
+  const programs: Program[] = [];
+  const urls: string[] = [];
+  let metricsUrl: string;
+
+  beforeAll(async () => {
+    for (let process = 0; process < 2; process += 1) {
+      const metricsPort = await freePort();
+      const env = { nodeUrl: stage.world.server.url, databaseUrl: stage.database.url };
+      const more = { RATE_LIMIT_STORE: 'postgres', METRICS_PORT: String(metricsPort) };
+      const { program, url } = await startApi(env, undefined, more);
+      programs.push(program);
+      urls.push(url);
+      metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`;
+    }
+  });
+  afterAll(() => Promise.all(programs.map((program) => program.stop())));
+
+  /** One key at each process. */
+  async function clientsWith(limits: Limits): Promise<HttpClient[]> {
+    const { key } = await createKey(stage.database.kysely, { name: 'shared', ...limits });
+    return urls.map((url) => new HttpClient(url, key));
+  }
+
+  const storeFailures = async () => {
+    const text = await (await fetch(metricsUrl)).text();
+    return Number(/^kasgres_api_rate_limit_store_failures_total\{[^}]*\} (\d+)$/m.exec(text)?.[1]);
+  };
+
+  test('count what each of them answered', async () => {
+    const [one, two] = (await clientsWith({ rateRu: 1, windowSeconds: 60 })) as [HttpClient, HttpClient];
+    expect(headersOf(await dear(one))).toEqual(['0.5', '1;w=60', '0.5']);
+    expect(headersOf(await cheap(two))).toEqual(['0.1', '1;w=60', '0.4']);
+    expect(headersOf(await dear(one))).toEqual(['0', '1;w=60', '0.4']);
+    expect(headersOf(await dear(two))).toEqual(['0', '1;w=60', '0.4']);
+    expect(headersOf(await cheap(one))).toEqual(['0.1', '1;w=60', '0.3']);
+    expect(Number((await cheap(two)).headers.get('ratelimit-reset'))).toBeGreaterThan(30);
+  });
+
+  test('are exact for requests at once', async () => {
+    const clients = await clientsWith({ rateRu: 2, windowSeconds: 60 });
+    const statuses = await Promise.all(
+      clients.flatMap((client) => Array.from({ length: 30 }, async () => (await cheap(client)).status)),
+    );
+    expect(statuses.filter((status) => status === 200)).toHaveLength(20);
+  });
+
+  test('end, and begin anew', async () => {
+    const [one, two] = (await clientsWith({ rateRu: 0.5, windowSeconds: 1 })) as [HttpClient, HttpClient];
+    expect((await dear(one)).status).toBe(200);
+    expect((await dear(two)).status).toBe(429);
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    expect((await dear(two)).status).toBe(200);
+  });
+
+  test('whose table is locked: each process counts for itself, and nobody waits', async () => {
+    const clients = await clientsWith({ rateRu: 0.2, windowSeconds: 300 });
+    const locker = await stage.database.pool.connect();
+    await locker.query('begin; lock table rate_limits in access exclusive mode');
+    try {
+      const before = await storeFailures();
+      for (const client of clients) {
+        const begun = performance.now();
+        expect((await cheap(client)).status).toBe(200);
+        expect(performance.now() - begun).toBeLessThan(3000);
+        expect((await cheap(client)).status).toBe(200);
+        expect((await cheap(client)).status).toBe(429);
+      }
+      expect(await storeFailures()).toBeGreaterThan(before);
+    } finally {
+      await locker.query('rollback');
+      locker.release();
+    }
+  });
+
+  test('whose table is broken, and mended: they share again', async () => {
+    const { pool } = stage.database;
+    await pool.query('alter table rate_limits rename to rate_limits_away');
+    const clients = await clientsWith({ rateRu: 100, windowSeconds: 300 });
+    for (const client of clients) expect((await cheap(client)).status).toBe(200);
+    await pool.query('alter table rate_limits_away rename to rate_limits');
+    const remaining = async (client: HttpClient | undefined) =>
+      client === undefined ? 0 : Number((await cheap(client)).headers.get('ratelimit-remaining'));
+    await expect
+      .poll(
+        async () => {
+          const [one, two] = [await remaining(clients[0]), await remaining(clients[1])];
+          return Math.round((one - two) * 10);
+        },
+        { timeout: 20_000, interval: 500 },
+      )
+      .toBe(1);
+  });
+});

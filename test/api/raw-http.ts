@@ -1,0 +1,34 @@
+/** Bytes as they are to a server, for what no HTTP library sends, and all that comes back until the connection ends. */
+import { once } from 'node:events';
+import { connect } from 'node:net';
+
+export interface RawAnswer {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** Sends the text at once, and waits for the server to close. */
+export async function sendRaw(url: string, text: string): Promise<RawAnswer> {
+  const { hostname, port } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port) });
+  let received = '';
+  socket.on('data', (data) => {
+    received += data.toString();
+  });
+  // What is refused in the middle of a request may end with a reset.
+  socket.on('error', () => {});
+  socket.write(text);
+  await once(socket, 'close');
+  return parse(received);
+}
+
+function parse(text: string): RawAnswer {
+  const [head = '', body = ''] = text.split('\r\n\r\n', 2);
+  const [statusLine = '', ...lines] = head.split('\r\n');
+  return {
+    status: Number(statusLine.split(' ')[1]),
+    headers: Object.fromEntries(lines.map((line) => line.split(/: */, 2).map((part) => part.toLowerCase()))),
+    body,
+  };
+}

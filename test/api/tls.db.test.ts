@@ -1,0 +1,113 @@
+/** HTTPS: served when there is a certificate, with a renewed one without a restart, and refused in words when the files are of no use. */
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { get } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect } from 'node:tls';
+import { createTestDatabase, type TestDatabase } from '@kasgres/database';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { freePort } from '../node/kaspad.ts';
+import { type Program, startApiProgram } from '../node/programs.ts';
+import { createSelfSigned, type SelfSigned } from './self-signed.ts';
+
+/** Nobody listens there: what needs no node is asked. */
+const NODE_URL = 'grpc://127.0.0.1:1';
+
+let database: TestDatabase;
+let folder: string;
+let program: Program | undefined;
+let port: number;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  folder = await mkdtemp(join(tmpdir(), 'kasgres-tls-'));
+});
+afterAll(async () => {
+  await database.drop();
+  await rm(folder, { recursive: true });
+});
+afterEach(() => program?.stop());
+
+const certFile = () => join(folder, 'cert.pem');
+const keyFile = () => join(folder, 'key.pem');
+
+async function write({ cert, key }: SelfSigned): Promise<void> {
+  await writeFile(certFile(), cert);
+  await writeFile(keyFile(), key);
+}
+
+async function start(env: Record<string, string>): Promise<Program> {
+  port = await freePort();
+  program = startApiProgram({ nodeUrl: NODE_URL, databaseUrl: database.url }, { PORT: String(port), ...env });
+  return program;
+}
+
+const withFiles = () => ({ TLS_CERT_FILE: certFile(), TLS_KEY_FILE: keyFile() });
+
+/** The status of an answer over a connection that trusts this certificate alone. */
+async function statusOf(path: string, { cert }: SelfSigned): Promise<number | undefined> {
+  const request = get({ host: '127.0.0.1', port, path, ca: cert, agent: false });
+  const [answer] = (await once(request, 'response')) as [{ statusCode?: number; resume: () => void }];
+  answer.resume();
+  return answer.statusCode;
+}
+
+describe('with a certificate', () => {
+  test('answers come over HTTPS, and over nothing else', async () => {
+    const certificate = createSelfSigned();
+    await write(certificate);
+    await start(withFiles());
+    await expect.poll(() => statusOf('/v1/status', certificate).catch(() => 0), { timeout: 30_000 }).toBe(200);
+    expect(await statusOf('/v1/rpc/getBlocks', certificate)).toBe(405);
+    await expect(fetch(`http://127.0.0.1:${port}/v1/status`)).rejects.toThrow();
+  });
+
+  test('a renewed one is taken, an unfit one is not; connections that are open go on', async () => {
+    const [first, second] = [createSelfSigned(), createSelfSigned()];
+    await write(first);
+    const { output } = await start(withFiles());
+    await expect.poll(() => statusOf('/v1/status', first).catch(() => 0), { timeout: 30_000 }).toBe(200);
+    const open = connect({ host: '127.0.0.1', port, ca: first.cert });
+    await once(open, 'secureConnect');
+
+    await writeFile(certFile(), second.cert);
+    await expect.poll(output, { timeout: 15_000 }).toContain('kept the certificate');
+    expect(await statusOf('/v1/status', first)).toBe(200);
+
+    await write(second);
+    await expect.poll(() => statusOf('/v1/status', second).catch(() => 0), { timeout: 15_000 }).toBe(200);
+    await expect(statusOf('/v1/status', first)).rejects.toThrow('self-signed');
+
+    open.write('GET /v1/status HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+    const [data] = (await once(open, 'data')) as [Buffer];
+    expect(data.toString()).toMatch(/^HTTP\/1.1 200 OK/);
+    open.destroy();
+  });
+});
+
+describe('files that are of no use end the start, in words', () => {
+  const cases: [string, () => Record<string, string>, RegExp][] = [
+    ['only the certificate', () => ({ TLS_CERT_FILE: certFile() }), /TLS_KEY_FILE: is not set/],
+    ['only the key', () => ({ TLS_KEY_FILE: keyFile() }), /TLS_CERT_FILE: is not set/],
+    ['no file', () => ({ ...withFiles(), TLS_KEY_FILE: join(folder, 'none') }), /TLS_KEY_FILE: cannot be read/],
+    [
+      'another key',
+      () => ({ ...withFiles(), TLS_KEY_FILE: join(folder, 'other.pem') }),
+      /TLS_CERT_FILE: cannot be used/,
+    ],
+    ['no certificate', () => ({ ...withFiles(), TLS_CERT_FILE: keyFile() }), /TLS_CERT_FILE: cannot be used/],
+  ];
+  beforeAll(async () => {
+    await write(createSelfSigned());
+    await writeFile(join(folder, 'other.pem'), createSelfSigned().key);
+  });
+
+  test.each(cases)('%s', async (_name, env, message) => {
+    const { exited, output } = await start({ ...env(), CORS_ORIGINS: 'example.org/path' });
+    expect(await exited).toBe(1);
+    expect(output()).toMatch(message);
+    // All that is wrong is told at once.
+    expect(output()).toMatch(/CORS_ORIGINS: expected origins/);
+  });
+});
