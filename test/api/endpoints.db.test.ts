@@ -218,6 +218,48 @@ test('an address that was never seen holds nothing', async () => {
   expect(answer.json).toEqual({ balance: '0' });
 });
 
+test('what the node says of itself and of its DAG', async () => {
+  for (const name of ['BlockDagInfo', 'BlockCount', 'Sink', 'SinkBlueScore', 'Info', 'ServerInfo', 'FeeEstimate']) {
+    expect((await ask('get', `/v1/rpc/get${name}`)).status).toBe(200);
+  }
+  const path = '/v1/rpc/getSubnetwork';
+  expect((await ask('post', path, path, { subnetworkId: '00'.repeat(20) })).status).toBe(400);
+});
+
+test('one block, and the coins of some addresses, at the sink', async () => {
+  const { sink } = await stage.node.call('getSink', {});
+  const block = '/v1/rpc/getBlock';
+  const { json } = await ask('post', block, block, { hash: sink, includeTransactions: true });
+  expect(json).toMatchObject({ block: { header: { hash: sink }, verboseData: { isChainBlock: true } } });
+  const balances = '/v1/rpc/getBalancesByAddresses';
+  const utxos = '/v1/rpc/getUtxosByAddresses';
+  const { entries } = (await ask('post', utxos, utxos, { addresses: [address] })).json as {
+    entries: { utxoEntry: { amount: string } }[];
+  };
+  const balance = entries.reduce((sum, { utxoEntry }) => sum + BigInt(utxoEntry.amount), 0n);
+  expect((await ask('post', balances, balances, { addresses: [address] })).json).toEqual({
+    entries: [{ address, balance: String(balance) }],
+  });
+});
+
+test('the whole mempool, as all of it and by its pools', async () => {
+  const path = '/v1/rpc/getMempoolEntries';
+  const { json } = await ask('get', path);
+  expect((json['entries'] as object[]).length).toBeGreaterThan(0);
+  expect((await ask('post', path, path, { includeOrphanPool: false })).json).toEqual(json);
+});
+
+test('a transaction and a block that are handed in', async () => {
+  const [entry] = (await ask('get', '/v1/rpc/getMempoolEntries')).json['entries'] as { transaction: object }[];
+  const transaction = '/v1/rpc/submitTransaction';
+  const rejected = await ask('post', transaction, transaction, { transaction: entry?.transaction });
+  expect(rejected.json['message']).toContain('is already in the mempool');
+  const block = '/v1/rpc/submitBlock';
+  const template = await stage.api.request('/v1/rpc/getBlockTemplate', { body: { payAddress: address } });
+  expect((await ask('post', block, block, template.json)).json).toEqual({ rejectReason: 'NONE' });
+  await stage.atRest();
+});
+
 test('the status needs no key', async () => {
   asked.add('get /v1/status');
   const answer = await stage.api.requestWithoutKey('/v1/status');
@@ -233,6 +275,34 @@ test('the status needs no key', async () => {
     gaps: [],
     nodeConnected: true,
   });
+});
+
+/** What each of them says is for test files of its own. */
+test('every listing and every look-up', async () => {
+  const { sink } = await stage.node.call('getSink', {});
+  const { block } = await stage.node.call('getBlock', { hash: sink, includeTransactions: true });
+  const transactionId = block?.transactions[0]?.verboseData?.transactionId ?? '';
+  const score = String(block?.header?.daaScore);
+  const values: Record<string, string> = { address, hash: sink, transactionId, start: score, end: score };
+  const gets = [
+    '/v1/transactions',
+    '/v1/transactions/{transactionId}',
+    '/v1/addresses',
+    '/v1/addresses/{address}',
+    '/v1/addresses/{address}/transactions',
+    '/v1/addresses/{address}/utxos',
+    '/v1/addresses/{address}/balance-history',
+    '/v1/blocks',
+    '/v1/blocks/{hash}',
+    '/v1/blocks/daa-score/{start}/{end}',
+    '/v1/tags',
+  ];
+  for (const template of gets) {
+    const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '');
+    expect((await ask('get', template, path)).status, path).toBe(200);
+  }
+  const path = '/v1/transactions';
+  expect((await ask('post', path, path, { transactionIds: [transactionId] })).status).toBe(200);
 });
 
 test('no endpoint was left out', () => {
