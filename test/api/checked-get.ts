@@ -31,7 +31,11 @@ export interface ListingUnderTest<Item extends object> {
 }
 
 /** Every item of a listing that stands still: forwards, and the same backwards from the last one. */
-export async function walk<Item extends object>(api: HttpClient, listing: ListingUnderTest<Item>, limit: number): Promise<Item[]> {
+export async function walk<Item extends object>(
+  api: HttpClient,
+  listing: ListingUnderTest<Item>,
+  limit: number,
+): Promise<Item[]> {
   const { template, values, query, field, cursorOf } = listing;
   const read = async (cursor: Parameters): Promise<{ items: Item[]; hasMore: boolean }> => {
     const { status, json } = await checkedGet(api, template, values, { ...query, limit, ...cursor });

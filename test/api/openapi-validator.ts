@@ -1,6 +1,6 @@
 /** Checks answers against openapi.json, the file that clients are given. */
 import { readFileSync } from 'node:fs';
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { HttpAnswer } from './http-client.ts';
 
 interface Answer {
@@ -32,8 +32,17 @@ export function faultsOf(method: 'get' | 'post', path: string, { status, json }:
   const fragment = [...place, 'content', 'application/json', 'schema']
     .map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')))
     .join('/');
-  const validate = ajv.compile({ $ref: `openapi#/${fragment}` });
+  const validate = validatorOf(fragment);
   return validate(json) ? [] : (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message}`);
+}
+
+const validators = new Map<string, ValidateFunction>();
+
+/** Compiled once: a test may check thousands of answers of one form. */
+function validatorOf(fragment: string): ValidateFunction {
+  const known = validators.get(fragment) ?? ajv.compile({ $ref: `openapi#/${fragment}` });
+  validators.set(fragment, known);
+  return known;
 }
 
 /** Every operation of the document. */

@@ -1,0 +1,86 @@
+/** What addresses have to do with the chain, by plain accounting over the DAG of the simulated node. */
+import { acceptedBy, type DagTransaction, type Utxo } from '@kasgres/devnet';
+import { type Outpoint, scriptToAddress, type ScriptPublicKey, toHex } from '@kasgres/kaspa';
+import { coinsAtSink, sumOf } from '../recording/coins.ts';
+import type { Stage } from './stage.ts';
+
+export interface Change {
+  /** Of the accepting block, Unix milliseconds. */
+  time: number;
+  amount: bigint;
+}
+
+export interface Accounts {
+  /** Every address that a block names, whether anything of it was accepted or not. */
+  addresses: string[];
+  /** Those that hold something, richest first; equal ones in no order. */
+  holders: string[];
+  /** Unspent at the sink. */
+  coins: (address: string) => readonly Utxo[];
+  balance: (address: string) => bigint;
+  /** In the order of the chain. */
+  changes: (address: string) => readonly Change[];
+  /** Ids of the transactions that spend from it or pay to it, accepted or not. */
+  transactions: (address: string) => ReadonlySet<string>;
+  /** Coins at the sink whose script has no address. */
+  coinsWithoutAddress: readonly Utxo[];
+}
+
+const NO_ADDRESS = '';
+
+/** At rest: of every block that the index knows. */
+export async function openAccounts({ world, database }: Stage): Promise<Accounts> {
+  const { dag, network } = world.node;
+  const addressOf = (script: ScriptPublicKey): string => scriptToAddress(script, network.addressPrefix) ?? NO_ADDRESS;
+  const outputOf = ({ transactionId, index }: Outpoint) => dag.findTransaction(toHex(transactionId))?.outputs[index];
+  const movements = ({ inputs, outputs }: DagTransaction): [string, bigint][] => [
+    ...inputs
+      .flatMap(({ previousOutpoint }) => outputOf(previousOutpoint) ?? [])
+      .map((coin): [string, bigint] => [addressOf(coin.scriptPublicKey), -coin.amount]),
+    ...outputs.map((coin): [string, bigint] => [addressOf(coin.scriptPublicKey), coin.amount]),
+  ];
+
+  const coins = Map.groupBy(coinsAtSink(dag).all(), ({ scriptPublicKey }) => addressOf(scriptPublicKey));
+  const changes = new Map<string, Change[]>();
+  for (const block of dag.chainBlocks) {
+    const time = Number(block.header.timestamp);
+    for (const [address, amount] of acceptedBy(block).flatMap(({ transaction }) => movements(transaction))) {
+      changes.set(address, changes.get(address) ?? []);
+      changes.get(address)?.push({ time, amount });
+    }
+  }
+  const transactions = new Map<string, Set<string>>();
+  const { rows } = await database.pool.query<{ hash: string }>(`select encode(hash, 'hex') as hash from blocks`);
+  for (const transaction of rows.flatMap(({ hash }) => dag.get(hash).transactions)) {
+    for (const [address] of movements(transaction)) {
+      const ids = transactions.get(address) ?? new Set();
+      transactions.set(address, ids.add(toHex(transaction.transactionId)));
+    }
+  }
+
+  const isAddress = (address: string): boolean => address !== NO_ADDRESS;
+  const balance = (address: string): bigint => sumOf(coins.get(address) ?? []);
+  return {
+    addresses: [...transactions.keys()].filter(isAddress),
+    holders: [...coins.keys()].filter(isAddress).toSorted((a, b) => compare(balance(b), balance(a))),
+    coins: (address) => coins.get(address) ?? [],
+    balance,
+    changes: (address) => changes.get(address) ?? [],
+    transactions: (address) => transactions.get(address) ?? new Set(),
+    coinsWithoutAddress: coins.get(NO_ADDRESS) ?? [],
+  };
+}
+
+/** So many of every kind: rich ones, such as hold nothing by now, and others. */
+export function someAddresses({ addresses, holders, balance, changes }: Accounts, ofEach: number): string[] {
+  const emptied = addresses.filter((address) => balance(address) === 0n && changes(address).length > 0);
+  const step = Math.ceil(addresses.length / ofEach);
+  const others = addresses.filter((_, place) => place % step === 0);
+  return [...new Set([...holders.slice(0, ofEach), ...emptied.slice(0, ofEach), ...others])];
+}
+
+const compare = (a: bigint, b: bigint): number => (a === b ? 0 : a < b ? -1 : 1);
+
+/** Addresses that no block names: of this network, and of another. */
+export const STRANGER = 'kaspasim:qr559rjklgdt576fdeuydxqjnsz7ycqj770ys3gr7dn7p3u96ula76nheyd3t';
+export const OTHER_NETWORK = 'kaspa:qqkqkzjvr7zwxxmjxjkmxxdwju9kjs6e9u82uh59z07vgaks6gg62v8707g73';

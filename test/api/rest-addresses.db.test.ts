@@ -1,0 +1,247 @@
+/** The richest addresses, and what one address sums up to, against plain accounting over the DAG of the simulated node. */
+import { upsertTags } from '@kasgres/database';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Accounts, openAccounts, OTHER_NETWORK, someAddresses, STRANGER } from './accounts.ts';
+import { checkedGet, walk } from './checked-get.ts';
+import { openStage, type Stage } from './stage.ts';
+
+let stage: Stage;
+let accounts: Accounts;
+
+beforeAll(async () => {
+  stage = await openStage({ rounds: 600 });
+  accounts = await openAccounts(stage);
+});
+afterAll(() => stage.close());
+
+interface RestAddress {
+  address: string;
+  balance: string;
+  tag: object | null;
+}
+
+const richList = (query: Record<string, string> = {}) => ({
+  template: '/v1/addresses',
+  query,
+  field: 'addresses',
+  cursorOf: ({ address }: RestAddress) => address,
+});
+
+describe('the richest', () => {
+  test('are all that hold something, each once, by balance', async () => {
+    const { holders, balance, coinsWithoutAddress } = accounts;
+    const listed = await walk(stage.api, richList(), 33);
+    expect(listed.map((item) => BigInt(item.balance))).toEqual(holders.map(balance));
+    const expected = holders.map((address) => ({ address, balance: String(balance(address)), tag: null }));
+    expect(listed.toSorted(byAddress)).toEqual(expected.toSorted(byAddress));
+    // Such as have no address hold something, too, and are left out.
+    expect(coinsWithoutAddress.length).toBeGreaterThan(0);
+  });
+
+  const byAddress = (a: RestAddress, b: RestAddress): number => (a.address < b.address ? -1 : 1);
+
+  test('behind an address that holds nothing by now is nobody, before it the poorest', async () => {
+    const { addresses, holders, balance, changes } = accounts;
+    const emptied = addresses.find((address) => balance(address) === 0n && changes(address).length > 0) ?? '';
+    const behind = await checkedGet(stage.api, '/v1/addresses', {}, { starting_after: emptied });
+    expect(behind.json).toEqual({ addresses: [], metadata: { hasMore: false, count: 0 } });
+    const before = await checkedGet(stage.api, '/v1/addresses', {}, { ending_before: emptied, limit: 3 });
+    const poorest = before.json['addresses'] as RestAddress[];
+    expect(poorest.map((item) => BigInt(item.balance))).toEqual(holders.slice(-3).map(balance));
+    expect(before.json['metadata']).toEqual({ hasMore: true, count: 3 });
+  });
+
+  test.each([
+    [STRANGER, 404],
+    [OTHER_NETWORK, 400],
+    ['kaspasim:', 400],
+    ['ab'.repeat(32), 400],
+  ])('%s is no cursor', async (cursor, status) => {
+    for (const direction of ['starting_after', 'ending_before']) {
+      const answer = await checkedGet(stage.api, '/v1/addresses', {}, { [direction]: cursor });
+      expect(answer.status).toBe(status);
+      if (status === 400) expect(answer.json['details']).toMatchObject([{ path: direction }]);
+    }
+  });
+});
+
+describe('one address', () => {
+  const TEMPLATE = '/v1/addresses/{address}';
+
+  test('sums up to what the DAG says of it', async () => {
+    for (const address of someAddresses(accounts, 5)) {
+      const { json } = await checkedGet(stage.api, TEMPLATE, { address });
+      const transactions = await walk(stage.api, transactionsOf(address), 100);
+      expect(json['address']).toEqual({
+        address,
+        balance: String(accounts.balance(address)),
+        utxoCount: accounts.coins(address).length,
+        transactionCount: accounts.transactions(address).size,
+        firstSeen: transactions.at(-1)?.blockTime,
+        lastSeen: transactions[0]?.blockTime,
+        tag: null,
+      });
+    }
+  });
+
+  const transactionsOf = (address: string) => ({
+    template: `${TEMPLATE}/transactions`,
+    values: { address },
+    field: 'transactions',
+    cursorOf: (transaction: { transactionId: string; blockTime: number }) => transaction.transactionId,
+  });
+
+  test('that was never seen has nothing', async () => {
+    const { status, json } = await checkedGet(stage.api, TEMPLATE, { address: STRANGER });
+    expect(status).toBe(200);
+    expect(json['address']).toEqual({
+      address: STRANGER,
+      balance: '0',
+      utxoCount: 0,
+      transactionCount: 0,
+      firstSeen: null,
+      lastSeen: null,
+      tag: null,
+    });
+  });
+
+  test.each(['', '/utxos', '/balance-history'])('of another network is refused: %s', async (path) => {
+    const answer = await checkedGet(stage.api, TEMPLATE + path, { address: OTHER_NETWORK });
+    expect(answer.status).toBe(400);
+    expect(answer.json['details']).toEqual([{ path: 'address', message: 'is not an address of simnet' }]);
+  });
+});
+
+describe('tags', () => {
+  const own = { name: 'Exchange', link: 'https://example.org', labels: ['exchange'] };
+  const ofCluster = { name: 'Pool', link: '', labels: ['pool'] };
+  let tags: Map<string, object>;
+
+  beforeAll(async () => {
+    const [both = '', onlyOwn = '', onlyCluster = '', unnamed = ''] = accounts.holders.filter(
+      (_, place) => place % 5 === 3,
+    );
+    await stage.database.kysely
+      .insertInto('clusters')
+      .values([
+        { id: 1n, ...ofCluster },
+        { id: 2n, name: null },
+      ])
+      .execute();
+    await addToCluster(1n, [both, onlyCluster]);
+    await addToCluster(2n, [unnamed]);
+    await upsertTags(stage.database.kysely, [
+      { address: both, ...own },
+      { address: onlyOwn, ...own },
+      { address: STRANGER, ...own },
+    ]);
+    tags = new Map([
+      [both, { address: both, ...own }],
+      [onlyOwn, { address: onlyOwn, ...own }],
+      [onlyCluster, { address: onlyCluster, ...ofCluster }],
+    ]);
+  });
+
+  /** Clusters are the work of an algorithm that is still to come: what it will have to write is written here by hand. */
+  async function addToCluster(clusterId: bigint, addresses: string[]): Promise<void> {
+    await stage.database.pool.query(
+      `with members as (
+         insert into cluster_members (script_id, cluster_id) select id, $1 from scripts where address = any($2) returning *)
+       update balances b set is_tagged = true
+       from members join clusters c on c.id = members.cluster_id where b.script_id = members.script_id and c.name is not null`,
+      [clusterId, addresses],
+    );
+  }
+
+  test('stand with the addresses: their own before that of their cluster, which must have a name', async () => {
+    const listed = await walk(stage.api, richList(), 100);
+    for (const { address, tag } of listed) expect(tag).toEqual(tags.get(address) ?? null);
+  });
+
+  test('are those that tagged_only leaves', async () => {
+    const all = await walk(stage.api, richList(), 100);
+    for (const limit of [1, 2, 100]) {
+      const tagged = await walk(stage.api, richList({ tagged_only: 'true' }), limit);
+      expect(tagged).toEqual(all.filter(({ tag }) => tag !== null));
+      expect(tagged).toHaveLength(tags.size);
+    }
+    // An address without a tag still has its place.
+    const [first] = all;
+    const { json } = await checkedGet(
+      stage.api,
+      '/v1/addresses',
+      {},
+      { tagged_only: 'true', starting_after: first?.address ?? '' },
+    );
+    expect(json['addresses']).toEqual(all.slice(1).filter(({ tag }) => tag !== null));
+  });
+
+  test('stand with one address, seen or not', async () => {
+    for (const [address, tag] of [...tags, [STRANGER, { address: STRANGER, ...own }]] as const) {
+      const { json } = await checkedGet(stage.api, '/v1/addresses/{address}', { address });
+      expect(json['address']).toMatchObject({ address, tag });
+    }
+  });
+
+  test('change the entity tag without the chain', async () => {
+    const address = [...tags.keys()].at(-1) ?? '';
+    for (const path of [`/v1/addresses/${address}`, '/v1/addresses?limit=100']) {
+      const etag = (await stage.api.request(path)).headers.get('etag') ?? '';
+      const ask = () => stage.api.request(path, { headers: { 'if-none-match': etag } });
+      expect((await ask()).status).toBe(304);
+      await stage.database.pool.query(`update clusters set name = name || '!' where id = 1`);
+      expect((await ask()).status).toBe(200);
+    }
+  });
+});
+
+describe('the history of a balance', () => {
+  const TEMPLATE = '/v1/addresses/{address}/balance-history';
+  const HOUR = 3_600_000;
+  const DAY = 24 * HOUR;
+  /** When the interval ends that a time is in. */
+  const endOf = {
+    hour: (time: number) => time - (time % HOUR) + HOUR,
+    day: (time: number) => time - (time % DAY) + DAY,
+    month: (time: number) => Date.UTC(new Date(time).getUTCFullYear(), new Date(time).getUTCMonth() + 1),
+  };
+
+  test.each(['hour', 'day', 'month'] as const)('by the %s is that of plain accounting', async (interval) => {
+    const sinkTime = Number(stage.world.node.dag.sink.header.timestamp);
+    for (const address of someAddresses(accounts, 20)) {
+      const changes = accounts.changes(address);
+      const sumOf = (some: readonly { amount: bigint }[]) => some.reduce((sum, { amount }) => sum + amount, 0n);
+      // What comes and goes within an hour changes nothing.
+      const changedHours = [...Map.groupBy(changes, ({ time }) => endOf.hour(time) - HOUR)].flatMap(([hour, some]) =>
+        sumOf(some) === 0n ? [] : [hour],
+      );
+      const end = endOf[interval](Math.max(sinkTime, ...changedHours));
+      const history: { timestamp: number; balance: string }[] = [];
+      for (
+        let timestamp = endOf[interval](Math.min(...changedHours));
+        timestamp <= end;
+        timestamp = endOf[interval](timestamp)
+      ) {
+        const until = changes.filter(({ time }) => time < timestamp);
+        history.push({ timestamp, balance: String(sumOf(until)) });
+      }
+      const { json } = await checkedGet(stage.api, TEMPLATE, { address }, { interval });
+      expect(json, address).toEqual({ history });
+      expect(history.at(-1)?.balance ?? '0').toBe(String(accounts.balance(address)));
+    }
+  });
+
+  test('is by the day when nobody says, and refuses what is no interval', async () => {
+    const [address = ''] = accounts.holders;
+    const byDay = await checkedGet(stage.api, TEMPLATE, { address }, { interval: 'day' });
+    expect((byDay.json['history'] as object[]).length).toBeGreaterThan(1);
+    expect((await checkedGet(stage.api, TEMPLATE, { address })).json).toEqual(byDay.json);
+    for (const interval of ['week', '', 'DAY']) {
+      expect((await checkedGet(stage.api, TEMPLATE, { address }, { interval })).status).toBe(400);
+    }
+  });
+
+  test('of an address that was never seen is empty', async () => {
+    expect((await checkedGet(stage.api, TEMPLATE, { address: STRANGER })).json).toEqual({ history: [] });
+  });
+});
