@@ -14,6 +14,7 @@ import { compareBalances, compareSupply, compareTags, recordCoins } from './comp
 import { compareHashRates, compareTimes } from './compare/estimates.ts';
 import { compareMempoolByAddresses, compareMempoolEntries, compareTemplate } from './compare/mempool.ts';
 import { type NodeDag, readDag } from './compare/node-dag.ts';
+import { compareTransactions, readTransactions } from './compare/rest-transactions.ts';
 import { varietyOf } from './compare/variety.ts';
 import { reportOfDifferences } from './differences.ts';
 import { fillMempool } from './load/mempool.ts';
@@ -106,6 +107,13 @@ describe.skipIf(isWithoutNode)('the API against a real node', () => {
 
   test('acceptance of every transaction', async () => {
     expect(await compareAcceptance(world.api, dag)).toEqual([]);
+  });
+
+  test('every transaction by its id', async () => {
+    // Which of several bodies was accepted is told above, of the one that was made for it.
+    const transactions = await readTransactions(world.node, world.pool, () => undefined);
+    expect(transactions.ids.length).toBeGreaterThanOrEqual(dag.transactionIds.length);
+    expect(await compareTransactions(world.api, transactions)).toEqual([]);
   });
 
   test('getDaaScoreTimestampEstimate of every score', async () => {
