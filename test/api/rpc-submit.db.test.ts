@@ -183,13 +183,13 @@ test('a template comes back while the index does not have the coins that it spen
   expect((await api.post('/v1/rpc/getMempoolEntry', { transactionId: idOf(onTop) })).status).toBe(404);
 });
 
-describe('the node rejects, in its words, with a 400', () => {
-  const rejected = async (transaction: Transaction, words: string, more: object = {}) => {
-    const { status, json } = await submit(toJson(transaction), more);
-    expect(status).toBe(400);
-    expect(json['message']).toBe(`The node refuses: Rejected transaction ${idOf(transaction)}: ${words}`);
-  };
+const rejected = async (transaction: Transaction, words: string, more: object = {}) => {
+  const { status, json } = await submit(toJson(transaction), more);
+  expect(status).toBe(400);
+  expect(json['message']).toBe(`The node refuses: Rejected transaction ${idOf(transaction)}: ${words}`);
+};
 
+describe('the node rejects, in its words, with a 400', () => {
   test('what it has already', async () => {
     const one = payment();
     expect((await submit(toJson(one))).status).toBe(200);

@@ -97,14 +97,17 @@ export function expectedServerInfo(info: ResponseOf<'getServerInfo'>): Json {
 export function expectedFees(answer: ResponseOf<'getFeeEstimate'>): Json {
   const { estimate } = present(answer, 'estimate');
   const { priorityBucket } = present(estimate, 'priorityBucket');
-  const bucket = ({ feerate, estimatedSeconds }: protocol.FeerateBucket): Json => ({ feerate, estimatedSeconds });
   return {
     estimate: {
-      priorityBucket: bucket(priorityBucket),
-      normalBuckets: estimate.normalBuckets.map(bucket),
-      lowBuckets: estimate.lowBuckets.map(bucket),
+      priorityBucket: expectedBucket(priorityBucket),
+      normalBuckets: estimate.normalBuckets.map(expectedBucket),
+      lowBuckets: estimate.lowBuckets.map(expectedBucket),
     },
   };
+}
+
+function expectedBucket({ feerate, estimatedSeconds }: protocol.FeerateBucket): Json {
+  return { feerate, estimatedSeconds };
 }
 
 export function expectedUtxo(entry: protocol.AddressUtxo): Json {

@@ -70,7 +70,7 @@ export async function compareStates(node: NodeClient, api: ApiClient): Promise<s
 /** Tips and virtual parents have no fixed order. */
 const inOrder = (body: Json): Json =>
   Object.fromEntries(
-    Object.entries(body).map(([key, value]) => [key, Array.isArray(value) ? value.toSorted() : value]),
+    Object.entries(body).map(([key, value]) => [key, Array.isArray(value) ? value.map(String).sort() : value]),
   );
 
 /** What the pools hold, in every combination of flags. */

@@ -11,7 +11,7 @@ export function keepDigits(app: FastifyInstance): void {
   app.removeContentTypeParser('application/json');
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text: string, done) => {
     // Fastify's own parser comes first: it refuses what is malformed, and prototypes.
-    parse(request, text, (error, value) => {
+    void parse(request, text, (error, value) => {
       if (error !== null || !LONG_NUMBER.test(text)) done(error, value);
       else readAgain(text, done);
     });

@@ -1,10 +1,10 @@
 /** getInfo, getServerInfo and getSubnetwork: what the node says of itself. */
+import { toHex } from '@kasgres/kaspa';
 import { z } from 'zod';
 import { answers, UNDER_KEY, WITH_BODY } from '../../schemas/responses.ts';
 import { count, decimal } from '../../schemas/values.ts';
-import type { ApiPlugin } from '../../services.ts';
+import type { ApiPlugin, Services } from '../../services.ts';
 import { subnetworkIdInput } from './submitted/values.ts';
-import { toHex } from '@kasgres/kaspa';
 
 const isSynced = z.boolean().meta({ description: 'Whether the node is near the tip of the network' });
 
@@ -30,6 +30,14 @@ const serverInfo = z.object({
 
 const subnetworkBody = z.strictObject({ subnetworkId: subnetworkIdInput });
 const subnetwork = z.object({ gasLimit: decimal });
+
+async function getSubnetwork(
+  node: Services['node'],
+  { subnetworkId }: z.infer<typeof subnetworkBody>,
+): Promise<z.infer<typeof subnetwork>> {
+  const { gasLimit } = await node.call('getSubnetwork', { subnetworkId: toHex(subnetworkId) });
+  return { gasLimit: String(gasLimit) };
+}
 
 export const rpcNodeInfoRoutes: ApiPlugin = async (app, { node }) => {
   app.get(
@@ -95,9 +103,6 @@ export const rpcNodeInfoRoutes: ApiPlugin = async (app, { node }) => {
         response: answers(subnetwork, ...UNDER_KEY, ...WITH_BODY),
       },
     },
-    async (request) => {
-      const { gasLimit } = await node.call('getSubnetwork', { subnetworkId: toHex(request.body.subnetworkId) });
-      return { gasLimit: String(gasLimit) };
-    },
+    (request) => getSubnetwork(node, request.body),
   );
 };

@@ -21,7 +21,10 @@ const header = z
     blueScore: uint64InAnyForm,
     pruningPoint: hashInput,
   })
-  .transform(({ hash: _, ...rest }): Header => rest);
+  .transform((submitted): Header => {
+    const { hash: _hash, ...header } = submitted;
+    return header;
+  });
 
 export const submittedBlock = z.strictObject({
   header,

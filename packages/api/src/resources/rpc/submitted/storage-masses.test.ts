@@ -51,6 +51,12 @@ function services(rows: (typeof coinRow)[], answer: (request: object) => object)
 const neverAsked = () => {
   throw new Error('the node was asked');
 };
+const notInMempool = () => {
+  throw new NodeRpcError('getMempoolEntry', `Transaction ${'ab'.repeat(32)} not found`);
+};
+const isAway = () => {
+  throw new NodeUnavailableError('connect ECONNREFUSED');
+};
 const massesOf = async (rows: (typeof coinRow)[], answer: (request: object) => object, one = transaction) =>
   (await completeStorageMasses(services(rows, answer), [one])).map((complete) => complete.storageMass);
 
@@ -86,20 +92,14 @@ test('while a coin is not indexed, the mempool has the transaction', async () =>
 });
 
 test('where nothing tells, the mass is asked for', async () => {
-  const unknown = () => {
-    throw new NodeRpcError('getMempoolEntry', `Transaction ${'ab'.repeat(32)} not found`);
-  };
-  await expect(massesOf([], unknown)).rejects.toMatchObject({
+  await expect(massesOf([], notInMempool)).rejects.toMatchObject({
     statusCode: 400,
     details: [{ path: 'block.transactions.0.mass' }],
   });
 });
 
 test('a node that is away is no answer', async () => {
-  const away = () => {
-    throw new NodeUnavailableError('connect ECONNREFUSED');
-  };
-  await expect(massesOf([], away)).rejects.toBeInstanceOf(NodeUnavailableError);
+  await expect(massesOf([], isAway)).rejects.toBeInstanceOf(NodeUnavailableError);
 });
 
 test('an output of nothing has no mass, and no end of the process either', async () => {

@@ -2,7 +2,7 @@
  * A transaction as clients hand it in: the specification's Transaction as blocks and mempool entries show it, or as a block template
  * does (api-spec.md §2). It becomes the model's, but for a storage mass that was left out.
  */
-import type { Transaction, TransactionOutput } from '@kasgres/kaspa';
+import type { Transaction, TransactionInput, TransactionOutput } from '@kasgres/kaspa';
 import { z } from 'zod';
 import { hashInput } from '../../../schemas/values.ts';
 import {
@@ -30,7 +30,10 @@ const input = z
     computeBudget: uint16Input.default(0).meta({ description: 'Transaction version 1 and later' }),
     verboseData: ignored,
   })
-  .transform(({ verboseData: _, ...rest }) => rest);
+  .transform((submitted): TransactionInput => {
+    const { verboseData: _verboseData, ...input } = submitted;
+    return input;
+  });
 
 const output = z
   .strictObject({
@@ -57,4 +60,7 @@ export const submittedTransaction = z
     mass: uint64InAnyForm.optional().meta({ description: 'Storage mass; left out it is computed' }),
     verboseData: ignored,
   })
-  .transform(({ mass, verboseData: _, ...rest }): SubmittedTransaction => ({ ...rest, storageMass: mass }));
+  .transform((submitted): SubmittedTransaction => {
+    const { mass, verboseData: _verboseData, ...transaction } = submitted;
+    return { ...transaction, storageMass: mass };
+  });
