@@ -37,8 +37,17 @@ describe('while the first catch-up runs', () => {
       [`/v1/rpc/getBalanceByAddress/${address}`],
       ['/v1/rpc/getCoinSupply'],
       ['/v1/transactions/acceptance', { transactionIds: [] }],
+      ['/v1/transactions'],
+      ['/v1/transactions', { transactionIds: [] }],
+      [`/v1/transactions/${genesis}`],
+      [`/v1/addresses/${address}/transactions`],
       [`/v1/addresses/${address}/tag`],
       ['/v1/rpc/getDaaScoreTimestampEstimate', { daaScores: [above] }],
+      ['/v1/addresses'],
+      [`/v1/addresses/${address}`],
+      [`/v1/addresses/${address}/utxos`],
+      [`/v1/addresses/${address}/balance-history`],
+      ['/v1/blocks/daa-score/0/10'],
     ];
     for (const [path, body] of requests) {
       const { status, json, headers } = await stage.api.request(path, body && { body });
@@ -54,6 +63,10 @@ describe('while the first catch-up runs', () => {
       ['/v1/rpc/getVirtualChainFromBlock', { startHash: genesis, includeAcceptedTransactionIds: true }],
       ['/v1/rpc/getDaaScoreTimestampEstimate', { daaScores: ['0', '3'] }],
       ['/v1/rpc/getCurrentNetwork'],
+      ['/v1/blocks'],
+      ['/v1/blocks?chain_only=true'],
+      [`/v1/blocks/${genesis}?include_transactions=true`],
+      ['/v1/tags'],
     ];
     for (const [path, body] of requests) {
       expect((await stage.api.request(path, body && { body })).status, path).toBe(200);
