@@ -1,0 +1,100 @@
+/** The listing of tags: what was written, in the order of bytes, whatever the names. */
+import { type Tag, upsertTags } from '@kasgres/database';
+import { scriptToAddress } from '@kasgres/kaspa';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { OTHER_NETWORK, STRANGER } from './accounts.ts';
+import { checkedGet, walk } from './checked-get.ts';
+import { openStage, type Stage } from './stage.ts';
+
+/** Alike but for case, accents and blanks, which other orders than that of bytes pass over; some that are equal. */
+const NAMES = [
+  'exchange',
+  'Exchange',
+  'ex change',
+  'Éxchange',
+  'exchange',
+  'Zebra',
+  'ägypten',
+  '鲸鱼',
+  '🐋',
+  'a_b',
+  'ab',
+  'aB',
+];
+const LABELS = [[], ['exchange'], ['exchange', 'cold wallet'], ['pool', 'pool'], ['ÜBER, 100%'], ['Exchange']];
+
+let stage: Stage;
+let tags: Tag[];
+
+beforeAll(async () => {
+  stage = await openStage({ rounds: 10 });
+  tags = Array.from({ length: 75 }, (_, place) => ({
+    address: addressNumber(place),
+    name: NAMES[place % NAMES.length] ?? '',
+    link: place % 3 === 0 ? `https://example.org/${place}` : '',
+    labels: LABELS[place % LABELS.length] ?? [],
+  }));
+  await upsertTags(stage.database.kysely, tags);
+  tags.sort((a, b) => compareBytes(a.name, b.name) || compareBytes(a.address, b.address));
+});
+afterAll(() => stage.close());
+
+function addressNumber(place: number): string {
+  const script = Buffer.from(`20${(place * 7919).toString(16).padStart(64, 'ab')}ac`, 'hex');
+  return scriptToAddress({ version: 0, script }, stage.world.node.network.addressPrefix) as string;
+}
+
+const compareBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
+
+const listing = (query: Record<string, string> = {}) => ({
+  template: '/v1/tags',
+  query,
+  field: 'tags',
+  cursorOf: ({ address }: Tag) => address,
+});
+
+test.each([1, 7, 75, 100])('every tag once, in the order of name and address, %i a page', async (limit) => {
+  expect(await walk(stage.api, listing(), limit)).toEqual(tags);
+});
+
+test.each(['exchange', 'cold wallet', 'pool', 'ÜBER, 100%', 'Exchange', 'nobody has this'])(
+  'those with the label %s',
+  async (label) => {
+    expect(await walk(stage.api, listing({ label }), 4)).toEqual(tags.filter(({ labels }) => labels.includes(label)));
+  },
+);
+
+test('a tag without the label still has its place', async () => {
+  const place = tags.findIndex((tag, index) => index > 20 && !tag.labels.includes('exchange'));
+  const cursor = tags[place]?.address ?? '';
+  const withLabel = (some: Tag[]) => some.filter(({ labels }) => labels.includes('exchange'));
+  const behind = await checkedGet(stage.api, '/v1/tags', {}, { label: 'exchange', limit: 3, starting_after: cursor });
+  expect(behind.json['tags']).toEqual(withLabel(tags.slice(place)).slice(0, 3));
+  const before = await checkedGet(stage.api, '/v1/tags', {}, { label: 'exchange', limit: 3, ending_before: cursor });
+  expect(before.json['tags']).toEqual(withLabel(tags.slice(0, place)).slice(-3));
+});
+
+test.each([
+  [{ starting_after: STRANGER }, 404],
+  [{ ending_before: OTHER_NETWORK }, 400],
+  [{ starting_after: 'exchange' }, 400],
+  [{ label: '' }, 400],
+  [{ label: 'a\0b' }, 400],
+  [{ name: 'exchange' }, 400],
+])('%j is refused', async (query, status) => {
+  expect((await checkedGet(stage.api, '/v1/tags', {}, query as Record<string, string>)).status).toBe(status);
+});
+
+test('a changed tag changes the listing and its entity tag, without the chain', async () => {
+  const path = '/v1/tags?label=pool';
+  const first = await stage.api.request(path);
+  const ask = () => stage.api.request(path, { headers: { 'if-none-match': first.headers.get('etag') ?? '' } });
+  expect((await ask()).status).toBe(304);
+  const [changed] = first.json['tags'] as [Tag];
+  await upsertTags(stage.database.kysely, [{ ...changed, name: 'zzz renamed', labels: ['miner'] }]);
+  const after = await ask();
+  expect(after.json['tags']).toEqual((first.json['tags'] as Tag[]).slice(1));
+  expect(await walk(stage.api, listing({ label: 'miner' }), 10)).toEqual([
+    { ...changed, name: 'zzz renamed', labels: ['miner'] },
+  ]);
+});
