@@ -56,7 +56,8 @@ async function findPosition(
 
 /**
  * Keys of the transactions that touch the script, nearest to the start of the slice first. Whether one is accepted is looked up row
- * by row (`offset 0` keeps Postgres from turning that into a join), so that reading stops with the page.
+ * by row (`offset 0` keeps Postgres from turning that into a join), so that reading stops with the page: it costs a look-up for each
+ * row shown and each left out. Those left out are a small part anywhere but at an address that nobody would accept payments of.
  */
 async function listKeys(
   db: Kysely<Database>,

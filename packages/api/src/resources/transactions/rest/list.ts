@@ -20,7 +20,10 @@ const page = z.object({
   metadata: pageMetadata,
 });
 
-/** Nearest to the start of the slice first. */
+/**
+ * Nearest to the start of the slice first. What is not accepted is passed over on the way: never long, since each chain block accepts
+ * something of the few blocks that it merges.
+ */
 async function listKeys(
   db: Kysely<Database>,
   { from, isBackward, limit }: Slice<bigint>,
