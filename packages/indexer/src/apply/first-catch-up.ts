@@ -39,12 +39,12 @@ const WORK_MEMORY = '128MB';
 /** Drops the indexes that can wait. Only on an empty database, in the transaction that writes its first row. */
 export async function deferIndexes(client: ClientBase): Promise<void> {
   const names = [...LOOK_UP_INDEXES, ...QUESTION_INDEXES, ...COIN_INDEXES];
-  const { rows } = await client.query<{ name: string }>(
+  await client.query(
     `insert into deferred_indexes (name, definition)
-     select indexname, indexdef from pg_indexes where schemaname = 'public' and indexname = any($1) returning name`,
+     select indexname, indexdef from pg_indexes where schemaname = 'public' and indexname = any($1)`,
     [names],
   );
-  for (const { name } of rows) await client.query(`drop index ${name}`);
+  for (const name of names) await client.query(`drop index ${name}`);
   for (const table of GROWING_TABLES) await client.query(`alter table ${table} set (autovacuum_enabled = false)`);
 }
 
