@@ -11,7 +11,12 @@ const limit = z
   .transform(Number)
   .refine((value) => value >= 1 && value <= MAX_LIMIT, `must be from 1 to ${MAX_LIMIT}`)
   .default(DEFAULT_LIMIT)
-  .meta({ type: 'integer', minimum: 1, maximum: MAX_LIMIT, description: 'Most items of the page' });
+  .meta({
+    type: 'integer',
+    minimum: 1,
+    maximum: MAX_LIMIT,
+    description: `Most items of the page; ${DEFAULT_LIMIT} when left out`,
+  });
 
 /** A boolean in a query string; left out it is false. */
 export const queryFlag = z

@@ -2724,7 +2724,7 @@ export interface operations {
     listBlocks: {
         parameters: {
             query?: {
-                /** @description Most items of the page */
+                /** @description Most items of the page; 20 when left out */
                 limit?: number;
                 /** @description Id of the last item of the page before */
                 starting_after?: string;
@@ -2865,7 +2865,7 @@ export interface operations {
     listAddresses: {
         parameters: {
             query?: {
-                /** @description Most items of the page */
+                /** @description Most items of the page; 20 when left out */
                 limit?: number;
                 /** @description Id of the last item of the page before */
                 starting_after?: string;
@@ -2956,7 +2956,7 @@ export interface operations {
     listAddressUtxos: {
         parameters: {
             query?: {
-                /** @description Most items of the page */
+                /** @description Most items of the page; 20 when left out */
                 limit?: number;
                 /** @description Id of the last item of the page before */
                 starting_after?: string;
@@ -3057,7 +3057,7 @@ export interface operations {
     listTags: {
         parameters: {
             query?: {
-                /** @description Most items of the page */
+                /** @description Most items of the page; 20 when left out */
                 limit?: number;
                 /** @description Id of the last item of the page before */
                 starting_after?: string;
@@ -3107,7 +3107,7 @@ export interface operations {
     listTransactions: {
         parameters: {
             query?: {
-                /** @description Most items of the page */
+                /** @description Most items of the page; 20 when left out */
                 limit?: number;
                 /** @description Id of the last item of the page before */
                 starting_after?: string;
@@ -3256,7 +3256,7 @@ export interface operations {
     listAddressTransactions: {
         parameters: {
             query?: {
-                /** @description Most items of the page */
+                /** @description Most items of the page; 20 when left out */
                 limit?: number;
                 /** @description Id of the last item of the page before */
                 starting_after?: string;
