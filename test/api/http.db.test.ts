@@ -67,36 +67,36 @@ describe('the access log', () => {
   });
 });
 
+/** The bytes as they came; fetch would decode them. */
+async function bytesOf(encoding: string, path: string, body?: object, more: Record<string, string> = {}) {
+  const { promise, resolve, reject } = Promise.withResolvers<{
+    status: number;
+    headers: Record<string, unknown>;
+    body: Buffer;
+  }>();
+  const headers = {
+    'x-api-key': stage.api.key,
+    'accept-encoding': encoding,
+    ...(body && { 'content-type': 'application/json' }),
+    ...more,
+  };
+  const sent = request(`${stage.api.url}${path}`, { method: body ? 'POST' : 'GET', headers }, (answer) => {
+    const chunks: Buffer[] = [];
+    answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+    answer.on('end', () =>
+      resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(chunks) }),
+    );
+  });
+  sent.on('error', reject).end(body && JSON.stringify(body));
+  return promise;
+}
+
 describe('compression', () => {
   const DECODERS: [string, (body: Buffer) => Buffer][] = [
     ['gzip', gunzipSync],
     ['br', brotliDecompressSync],
     ['zstd', zstdDecompressSync],
   ];
-
-  /** The bytes as they came; fetch would decode them. */
-  async function bytesOf(encoding: string, path: string, body?: object, more: Record<string, string> = {}) {
-    const { promise, resolve, reject } = Promise.withResolvers<{
-      status: number;
-      headers: Record<string, unknown>;
-      body: Buffer;
-    }>();
-    const headers = {
-      'x-api-key': stage.api.key,
-      'accept-encoding': encoding,
-      ...(body && { 'content-type': 'application/json' }),
-      ...more,
-    };
-    const sent = request(`${stage.api.url}${path}`, { method: body ? 'POST' : 'GET', headers }, (answer) => {
-      const chunks: Buffer[] = [];
-      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
-      answer.on('end', () =>
-        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(chunks) }),
-      );
-    });
-    sent.on('error', reject).end(body && JSON.stringify(body));
-    return promise;
-  }
 
   test.each(DECODERS)('%s gives the same answer in fewer bytes, with the same entity tag', async (encoding, decode) => {
     await stage.atRest();

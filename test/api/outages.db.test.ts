@@ -1,14 +1,19 @@
 /** What the API answers while what it needs is away: soon, in words, and as before when it is back. Against the real process. */
+import { connect as netConnect } from 'node:net';
 import { createKey, createTestDatabase } from '@kasgres/database';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { freePort } from '../node/kaspad.ts';
 import { startApi, startApiProgram } from '../node/programs.ts';
 import { HttpClient } from './http-client.ts';
 import { openStage, type Stage } from './stage.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 
-/** No request may hang. The API gives up after 15 s at the latest; what is refused at once is answered at once. */
+/** No request may hang. What falls silent is given up after some seconds; what is refused at once is answered at once. */
 const SOON_MS = 4000;
-const AT_LAST_MS = 20_000;
+const SILENCE_MS = 9000;
+
+/** Of answers on their way through the sockets of both ends, on one machine. */
+const MORE_THAN_SOCKETS_HOLD = 12 * 2 ** 20;
 
 let stage: Stage;
 let toNode: TcpProxy;
@@ -60,17 +65,58 @@ function through(url: string, proxy: TcpProxy): string {
 
 const statusOf = (path: string, body?: object) => stage.api.request(path, body && { body });
 
+const ID = 'ab'.repeat(32);
+const NATIVE = '00'.repeat(20);
+const EMPTY_TRANSACTION = {
+  version: 0,
+  inputs: [],
+  outputs: [],
+  lockTime: 0,
+  subnetworkId: NATIVE,
+  gas: 0,
+  payload: '',
+};
+const SOME_HEADER = {
+  version: 2,
+  parentsByLevel: [[ID]],
+  hashMerkleRoot: ID,
+  acceptedIdMerkleRoot: ID,
+  utxoCommitment: ID,
+  timestamp: 1,
+  bits: 1,
+  nonce: 1,
+  daaScore: 1,
+  blueWork: 1,
+  blueScore: 1,
+  pruningPoint: ID,
+};
+
 /** Requests by what they need. */
 const FROM_DATABASE: [string, object?][] = [
   ['/v1/rpc/getBlocks', {}],
   ['/v1/rpc/getCoinSupply'],
   ['/v1/transactions/acceptance', { transactionIds: ['ab'.repeat(32)] }],
   ['/v1/rpc/getDaaScoreTimestampEstimate', { daaScores: ['1'] }],
+  ['/v1/rpc/getSink'],
+  ['/v1/rpc/getSinkBlueScore'],
 ];
-const fromNode = (): [string, object][] => [
+const coinsFromDatabase = (): [string, object][] => [
+  ['/v1/rpc/getBalancesByAddresses', { addresses: [address] }],
+  ['/v1/rpc/getUtxosByAddresses', { addresses: [address] }],
+];
+const fromNode = (): [string, object?][] => [
   ['/v1/rpc/getMempoolEntry', { transactionId: 'ab'.repeat(32) }],
   ['/v1/rpc/getMempoolEntriesByAddresses', { addresses: [address] }],
   ['/v1/rpc/getBlockTemplate', { payAddress: address }],
+  ['/v1/rpc/getMempoolEntries'],
+  ['/v1/rpc/getBlockDagInfo'],
+  ['/v1/rpc/getBlockCount'],
+  ['/v1/rpc/getInfo'],
+  ['/v1/rpc/getServerInfo'],
+  ['/v1/rpc/getFeeEstimate'],
+  ['/v1/rpc/getSubnetwork', { subnetworkId: NATIVE }],
+  ['/v1/rpc/submitTransaction', { transaction: EMPTY_TRANSACTION }],
+  ['/v1/rpc/submitBlock', { block: { header: SOME_HEADER, transactions: [] } }],
 ];
 
 /** Every answer is a 503 in the envelope, within the time, that says what is missing and when to come back. */
@@ -109,13 +155,14 @@ describe('the node', () => {
         nodeSynced: null,
       });
     await expectUnavailable(fromNode(), 'The node is out of reach', SOON_MS);
-    for (const [path, body] of FROM_DATABASE) expect((await statusOf(path, body)).status, path).toBe(200);
+    for (const [path, body] of [...FROM_DATABASE, ...coinsFromDatabase()])
+      expect((await statusOf(path, body)).status, path).toBe(200);
   });
 
   test('falls silent: nothing hangs', async () => {
     toNode.swallow();
     const [first] = fromNode();
-    if (first !== undefined) await expectUnavailable([first], 'The node is out of reach', AT_LAST_MS);
+    if (first !== undefined) await expectUnavailable([first], 'The node is out of reach', SILENCE_MS);
     for (const [path, body] of FROM_DATABASE) expect((await statusOf(path, body)).status, path).toBe(200);
     expect((await statusOf('/v1/status')).status).toBe(200);
   });
@@ -131,8 +178,61 @@ describe('the database', () => {
     toDatabase.swallow();
     const requests: [string, object?][] = [['/v1/status'], ...FROM_DATABASE.slice(0, 2)];
     await Promise.all(
-      requests.map((request) => expectUnavailable([request], /database is out of reach|took too long/, AT_LAST_MS)),
+      requests.map((request) => expectUnavailable([request], /database is out of reach|took too long/, SILENCE_MS)),
     );
+  });
+
+  test('is slow: the question is given up, and those behind it do not wait for long', async () => {
+    const locker = await stage.database.pool.connect();
+    await locker.query('begin; lock table checkpoint in access exclusive mode');
+    try {
+      // More than there are connections.
+      const asked = Array.from({ length: 30 }, async () => {
+        const begun = performance.now();
+        const { status, json, headers } = await statusOf('/v1/rpc/getCoinSupply');
+        const seconds = (performance.now() - begun) / 1000;
+        return { status, message: json['message'], retryAfter: headers.get('retry-after'), seconds };
+      });
+      const answered = await Promise.all(asked);
+      const messages = answered.map(({ message }) => String(message));
+      expect(new Set(messages)).toEqual(new Set(['The database took too long', 'The database is busy']));
+      expect(answered.every(({ status, retryAfter }) => status === 503 && Number(retryAfter) > 0)).toBe(true);
+      const slowest = (message: string) =>
+        Math.max(...answered.filter((answer) => answer.message === message).map(({ seconds }) => seconds));
+      expect(slowest('The database took too long')).toBeLessThan(8);
+      expect(slowest('The database is busy')).toBeLessThan(8);
+    } finally {
+      await locker.query('rollback');
+      locker.release();
+    }
+    expect((await statusOf('/v1/rpc/getCoinSupply')).status).toBe(200);
+  });
+
+  test('is slow, and requests keep coming: beyond a line of some length they are sent away at once', async () => {
+    const env = { nodeUrl: stage.world.server.url, databaseUrl: stage.database.url };
+    const { program, url } = await startApi(env, undefined, { DATABASE_CONNECTIONS: '1' });
+    const api = new HttpClient(url, stage.api.key);
+    const locker = await stage.database.pool.connect();
+    await locker.query('begin; lock table checkpoint in access exclusive mode');
+    try {
+      const seconds: number[] = [];
+      const statuses = await Promise.all(
+        Array.from({ length: 120 }, async () => {
+          const begun = performance.now();
+          const { status } = await api.request('/v1/rpc/getCoinSupply');
+          seconds.push((performance.now() - begun) / 1000);
+          return status;
+        }),
+      );
+      expect(new Set(statuses)).toEqual(new Set([503]));
+      // The shortest answers are those that did not wait in line, for which 50 have room.
+      expect(seconds.filter((time) => time < 2.5).length).toBeGreaterThanOrEqual(60);
+    } finally {
+      await locker.query('rollback');
+      locker.release();
+    }
+    await expect.poll(async () => (await api.request('/v1/rpc/getCoinSupply')).status, { timeout: 10_000 }).toBe(200);
+    await program.stop();
   });
 
   test('usage is kept until it can be written', async () => {
@@ -142,6 +242,64 @@ describe('the database', () => {
     await new Promise((resolve) => setTimeout(resolve, 6000));
     toDatabase.pass();
     await expect.poll(requestsWritten, { timeout: 15_000 }).toBeGreaterThan(before);
+  });
+});
+
+describe('a client', () => {
+  test('that does not read keeps no connection to the database', async () => {
+    const env = { nodeUrl: stage.world.server.url, databaseUrl: stage.database.url };
+    const { program, url } = await startApi(env, undefined, { DATABASE_CONNECTIONS: '1' });
+    const api = new HttpClient(url, stage.api.key);
+    const body = JSON.stringify({ includeBlocks: true, includeTransactions: true });
+    const { text } = await api.request('/v1/rpc/getBlocks', { body });
+    const request =
+      `POST /v1/rpc/getBlocks HTTP/1.1\r\nhost: x\r\nx-api-key: ${stage.api.key}\r\n` +
+      `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+    const answers = Math.ceil(MORE_THAN_SOCKETS_HOLD / text.length);
+    const { hostname, port } = new URL(url);
+    const slow = netConnect({ host: hostname, port: Number(port) }).pause();
+    slow.write(request.repeat(answers));
+
+    const ask = async () => (await api.request('/v1/rpc/getCoinSupply')).status;
+    await expect.poll(ask, { timeout: 20_000 }).toBe(200);
+    for (let time = 0; time < 20; time += 1) expect(await ask()).toBe(200);
+    const { rows } = await stage.database.pool.query(
+      `select 1 from pg_stat_activity where application_name = 'kasgres api' and datname = current_database() and state = 'idle in transaction'`,
+    );
+    expect(rows).toEqual([]);
+    // What was not read was kept, and comes when it is read.
+    let received = '';
+    slow.on('data', (data) => {
+      received += data.toString('latin1');
+    });
+    slow.resume();
+    await expect.poll(() => received.match(/HTTP\/1\.1 200 OK/g)?.length, { timeout: 30_000 }).toBe(answers);
+    slow.destroy();
+    await program.stop();
+  });
+});
+
+describe('the probes', () => {
+  test('tell whether questions can be answered, and go on until the end', async () => {
+    const metricsPort = await freePort();
+    toDatabase.refuse();
+    const { program } = await startApi(
+      { nodeUrl: stage.world.server.url, databaseUrl: through(stage.database.url, toDatabase) },
+      answersAtAll,
+      { METRICS_PORT: String(metricsPort) },
+    );
+    const probe = async (path: string) => (await fetch(`http://127.0.0.1:${metricsPort}${path}`)).status;
+    expect(await probe('/healthz')).toBe(200);
+    expect(await probe('/readyz')).toBe(503);
+    toDatabase.pass();
+    await expect.poll(() => probe('/readyz'), { timeout: 10_000 }).toBe(200);
+    toDatabase.refuse();
+    await expect.poll(() => probe('/readyz'), { timeout: 10_000 }).toBe(503);
+    expect(await probe('/healthz')).toBe(200);
+    toDatabase.pass();
+    await expect.poll(() => probe('/readyz'), { timeout: 10_000 }).toBe(200);
+    expect(await probe('/metrics')).toBe(200);
+    await program.stop();
   });
 });
 

@@ -17,6 +17,9 @@ afterAll(() => stage.close());
 const CHEAP = '/v1/rpc/getCurrentNetwork';
 const DEAR = '/v1/rpc/getBlocks';
 
+const remaining = async (client: HttpClient | undefined) =>
+  client === undefined ? 0 : Number((await cheap(client)).headers.get('ratelimit-remaining'));
+
 type Limits = Omit<NewKey, 'name'>;
 
 async function clientWith(limits: Limits, url = stage.api.url): Promise<HttpClient & { id: bigint }> {
@@ -194,8 +197,6 @@ describe('windows that processes share', () => {
     const clients = await clientsWith({ rateRu: 100, windowSeconds: 300 });
     for (const client of clients) expect((await cheap(client)).status).toBe(200);
     await pool.query('alter table rate_limits_away rename to rate_limits');
-    const remaining = async (client: HttpClient | undefined) =>
-      client === undefined ? 0 : Number((await cheap(client)).headers.get('ratelimit-remaining'));
     await expect
       .poll(
         async () => {

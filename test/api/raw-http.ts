@@ -26,9 +26,10 @@ export async function sendRaw(url: string, text: string): Promise<RawAnswer> {
 function parse(text: string): RawAnswer {
   const [head = '', body = ''] = text.split('\r\n\r\n', 2);
   const [statusLine = '', ...lines] = head.split('\r\n');
-  return {
-    status: Number(statusLine.split(' ')[1]),
-    headers: Object.fromEntries(lines.map((line) => line.split(/: */, 2).map((part) => part.toLowerCase()))),
-    body,
-  };
+  const headers: Record<string, string> = {};
+  for (const line of lines) {
+    const [name = '', value = ''] = line.toLowerCase().split(/: */, 2);
+    headers[name] = value;
+  }
+  return { status: Number(statusLine.split(' ')[1]), headers, body };
 }

@@ -66,13 +66,13 @@ describe('with a certificate', () => {
   test('a renewed one is taken, an unfit one is not; connections that are open go on', async () => {
     const [first, second] = [createSelfSigned(), createSelfSigned()];
     await write(first);
-    const { output } = await start(withFiles());
+    const running = await start(withFiles());
     await expect.poll(() => statusOf('/v1/status', first).catch(() => 0), { timeout: 30_000 }).toBe(200);
     const open = connect({ host: '127.0.0.1', port, ca: first.cert });
     await once(open, 'secureConnect');
 
     await writeFile(certFile(), second.cert);
-    await expect.poll(output, { timeout: 15_000 }).toContain('kept the certificate');
+    await expect.poll(() => running.output(), { timeout: 15_000 }).toContain('kept the certificate');
     expect(await statusOf('/v1/status', first)).toBe(200);
 
     await write(second);
@@ -104,10 +104,10 @@ describe('files that are of no use end the start, in words', () => {
   });
 
   test.each(cases)('%s', async (_name, env, message) => {
-    const { exited, output } = await start({ ...env(), CORS_ORIGINS: 'example.org/path' });
-    expect(await exited).toBe(1);
-    expect(output()).toMatch(message);
+    const ended = await start({ ...env(), CORS_ORIGINS: 'example.org/path' });
+    expect(await ended.exited).toBe(1);
+    expect(ended.output()).toMatch(message);
     // All that is wrong is told at once.
-    expect(output()).toMatch(/CORS_ORIGINS: expected origins/);
+    expect(ended.output()).toMatch(/CORS_ORIGINS: expected origins/);
   });
 });

@@ -7,6 +7,11 @@ const STATEMENT_TIMEOUT_MS = 5000;
 const QUERY_TIMEOUT_MS = 6000;
 /** For a connection, made or free again. */
 const CONNECT_TIMEOUT_MS = 3000;
+/** For each connection: so many short questions it answers in the time that one waits for it. More are turned away at once. */
+const MAX_WAITING_PER_CONNECTION = 50;
+
+/** Keys and usage have connections of their own: they are not to wait for answers. */
+const KEY_CONNECTIONS = 3;
 
 /** Rate limits have connections of their own: they are neither to wait for answers, nor answers for them. */
 const RATE_LIMIT_CONNECTIONS = 4;
@@ -20,6 +25,7 @@ export interface DatabaseOptions {
   onIdleError: (error: Error) => void;
 }
 
+/** Connections that answers are read through. */
 export function openDatabase({ url, max, onIdleError }: DatabaseOptions): Connection {
   return connect({
     url,
@@ -28,10 +34,16 @@ export function openDatabase({ url, max, onIdleError }: DatabaseOptions): Connec
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     queryTimeoutMs: QUERY_TIMEOUT_MS,
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    maxWaiting: max * MAX_WAITING_PER_CONNECTION,
     // Starting workers takes longer than they save, and many requests at once are what keeps the cores busy.
     settings: { max_parallel_workers_per_gather: '0' },
     onIdleError,
   });
+}
+
+/** Connections for keys and usage. */
+export function openKeyDatabase(options: Omit<DatabaseOptions, 'max'>): Connection {
+  return openDatabase({ ...options, max: KEY_CONNECTIONS });
 }
 
 /** Connections for rate limits that processes share. */

@@ -56,7 +56,7 @@ const variables = z.object({
     .int()
     .positive()
     .default(10)
-    .describe('Most connections to the database that answers are read from.'),
+    .describe('Most connections that answers are read through; a few more are for keys, usage and rate limits.'),
   RATE_LIMIT_STORE: z
     .enum(['memory', 'postgres'])
     .default('memory')

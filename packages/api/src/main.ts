@@ -1,6 +1,6 @@
 /** The API as a process: answers HTTP requests from the database and the node until it is told to stop. */
 import type { Server as HttpsServer } from 'node:https';
-import { checkSchema, type Connection } from '@kasgres/database';
+import { checkSchema } from '@kasgres/database';
 import { NodeClient } from '@kasgres/node';
 import {
   backoff,
@@ -14,7 +14,7 @@ import {
   startProbes,
   untilAborted,
 } from '@kasgres/runtime';
-import { openDatabase, openRateLimitDatabase } from './database.ts';
+import { openDatabase, openKeyDatabase, openRateLimitDatabase } from './database.ts';
 import { type Env, envSchema } from './env.ts';
 import { type Certificate, type CertificateFiles, CertificateRenewal, readCertificate } from './http/certificate.ts';
 import { toHttpError } from './http/outages.ts';
@@ -34,12 +34,14 @@ await runProgram('api', async ({ signal, shutdown, useLogger }) => {
   const certificate = certificateFiles && (await readCertificate(certificateFiles));
 
   const onIdleError = (error: Error): void => logger.warn({ reason: error.message }, 'lost a database connection');
-  const open = (url: string): Connection => openDatabase({ url, max: env.DATABASE_CONNECTIONS, onIdleError });
-  const database = open(env.DATABASE_URL);
+  const database = openKeyDatabase({ url: env.DATABASE_URL, onIdleError });
   shutdown.add('database', database.close);
-  const replica = env.DATABASE_READ_URL === undefined ? undefined : open(env.DATABASE_READ_URL);
-  if (replica !== undefined) shutdown.add('replica', replica.close);
-  const readDatabase = replica ?? database;
+  const readDatabase = openDatabase({
+    url: env.DATABASE_READ_URL ?? env.DATABASE_URL,
+    max: env.DATABASE_CONNECTIONS,
+    onIdleError,
+  });
+  shutdown.add('database to read from', readDatabase.close);
 
   const registry = createRegistry('api');
   const metrics = createMetrics(registry);
@@ -65,7 +67,6 @@ await runProgram('api', async ({ signal, shutdown, useLogger }) => {
     services,
     logger,
     metrics,
-    pool: readDatabase.pool,
     ...(certificate && { certificate }),
     ...(env.CORS_ORIGINS && { corsOrigins: env.CORS_ORIGINS }),
   });

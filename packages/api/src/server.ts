@@ -1,6 +1,5 @@
 /** The HTTP server: limits that keep a request from hanging or growing, and what is the same for every answer. */
 import { fastifyCors } from '@fastify/cors';
-import type { Connection } from '@kasgres/database';
 import type { Logger } from '@kasgres/runtime';
 import Fastify, {
   type FastifyBaseLogger,
@@ -14,7 +13,6 @@ import { logAccess } from './http/access-log.ts';
 import type { Certificate } from './http/certificate.ts';
 import { compressAnswers } from './http/compression.ts';
 import { corsOptions } from './http/cors.ts';
-import { refuseWhenOverloaded } from './http/overload.ts';
 import { answerBadUrl, answerClientError } from './http/protocol-errors.ts';
 import { answerWithRequestId, requestIdOf } from './http/request-id.ts';
 import type { ApiMetrics } from './metrics.ts';
@@ -44,13 +42,11 @@ export interface ServerOptions {
   certificate?: Pick<Certificate, 'cert' | 'key'>;
   /** Of pages that may call from a browser; none by default. */
   corsOrigins?: readonly string[];
-  /** That answers are read through: when too many requests wait for it, more are refused. */
-  pool?: Pick<Connection['pool'], 'waitingCount' | 'options'>;
 }
 
 /** Not listening yet. */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
-  const { services, logger, metrics, certificate, corsOrigins, pool } = options;
+  const { services, logger, metrics, certificate, corsOrigins } = options;
   const loggerInstance: FastifyBaseLogger = logger;
   const protocol = {
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -85,7 +81,6 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   answerWithRequestId(app);
   await compressAnswers(app);
   if (corsOrigins !== undefined) await app.register(fastifyCors, corsOptions(corsOrigins));
-  if (pool !== undefined) refuseWhenOverloaded(app, pool);
   await app.register(api, services);
   return app;
 }

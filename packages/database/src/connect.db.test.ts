@@ -90,6 +90,19 @@ test('a query that waited for a connection in vain says so', async () => {
   await close();
 });
 
+test('who would wait behind too many others is told at once', async () => {
+  const { pool, kysely, close } = connect({ url: database.url, max: 1, applicationName: 'line', maxWaiting: 2 });
+  const slow = Array.from({ length: 3 }, () => pool.query('select pg_sleep(0.3)'));
+  const begun = performance.now();
+  for (const query of [pool.query('select 1'), sql`select 1`.execute(kysely), pool.connect()]) {
+    await expect(query).rejects.toSatisfy((error) => isPoolExhausted(error) && isDatabaseUnavailable(error));
+  }
+  expect(performance.now() - begun).toBeLessThan(250);
+  await Promise.all(slow);
+  expect((await pool.query('select 1')).rowCount).toBe(1);
+  await close();
+});
+
 test('closing ends the pool, also one that Kysely never used', async () => {
   const { pool, close } = connect({ url: database.url, applicationName: 'closed' });
   await pool.query('select 1');

@@ -4,7 +4,8 @@
  */
 import type { Socket } from 'node:net';
 import { Kysely, PostgresDialect } from 'kysely';
-import { Pool, type PoolClient, types } from 'pg';
+import { Pool, type PoolClient, type PoolConfig, types } from 'pg';
+import { PoolExhaustedError } from './errors.ts';
 import type { DB } from './generated/database.ts';
 
 export type Database = DB;
@@ -25,6 +26,8 @@ export interface ConnectOptions {
   queryTimeoutMs?: number;
   /** How long a query waits for a connection before it fails. */
   connectTimeoutMs?: number;
+  /** How many may wait for a connection; who would wait behind them fails at once. No limit by default. */
+  maxWaiting?: number;
   /** Settings of Postgres for these sessions, `{ work_mem: '64MB' }`. */
   settings?: Readonly<Record<string, string>>;
   /** Hears of idle connections that broke. The pool replaces them by itself, so this is for logs only. */
@@ -40,7 +43,7 @@ export interface Connection {
 
 /** Does not open a connection yet: the first query does, and fails if it cannot. */
 export function connect(options: ConnectOptions): Connection {
-  const pool = new Pool({
+  const pool = new BoundedPool(options.maxWaiting, {
     connectionString: options.url,
     max: options.max ?? 10,
     application_name: options.applicationName,
@@ -62,6 +65,31 @@ export function connect(options: ConnectOptions): Connection {
     if (!pool.ending) await pool.end();
   };
   return { pool, kysely, close };
+}
+
+type ConnectCallback = (
+  error: Error | undefined,
+  client: PoolClient | undefined,
+  done: (release?: unknown) => void,
+) => void;
+
+/** Its line of those that wait does not grow without end. */
+class BoundedPool extends Pool {
+  readonly #maxWaiting: number;
+
+  constructor(maxWaiting: number | undefined, config: PoolConfig) {
+    super(config);
+    this.#maxWaiting = maxWaiting ?? Number.POSITIVE_INFINITY;
+  }
+
+  override connect(): Promise<PoolClient>;
+  override connect(callback: ConnectCallback): void;
+  override connect(callback?: ConnectCallback): Promise<PoolClient> | void {
+    const isFull = this.waitingCount >= this.#maxWaiting;
+    if (callback === undefined) return isFull ? Promise.reject(new PoolExhaustedError()) : super.connect();
+    if (isFull) callback(new PoolExhaustedError(), undefined, () => {});
+    else super.connect(callback);
+  }
 }
 
 /**

@@ -7,6 +7,15 @@ export class SchemaError extends FatalError {
   override readonly name = 'SchemaError';
 }
 
+/** So many wait for a connection of the pool already that one more would not get it in time. */
+export class PoolExhaustedError extends Error {
+  override readonly name = 'PoolExhaustedError';
+
+  constructor() {
+    super('Too many are waiting for a connection');
+  }
+}
+
 /** Classes of SQLSTATE where the server cannot be used now: connection, resources, operator intervention, system. */
 const UNAVAILABLE_CLASSES = new Set(['08', '53', '57', '58']);
 /** A statement that ran into its time limit; by its class it would count as an intervention. */
@@ -15,11 +24,11 @@ const QUERY_CANCELED = '57014';
 const RETRYABLE = new Set(['40001', '40P01', '55P03']);
 
 /** What its pool says, without a code, when all connections were in use for too long. */
-const POOL_EXHAUSTED = 'timeout exceeded when trying to connect';
+const POOL_TIMEOUT = 'timeout exceeded when trying to connect';
 /** What `pg` says, without a code, when it lost a connection or could not get one. */
 const LOST_CONNECTION = [
   'Connection terminated',
-  POOL_EXHAUSTED,
+  POOL_TIMEOUT,
   'Query read timeout',
   'Client has encountered a connection error and is not queryable',
   'Cannot use a pool after calling end on the pool',
@@ -32,12 +41,16 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   }
   if (error instanceof AggregateError) return error.errors.some(isDatabaseUnavailable);
   if (!(error instanceof Error)) return false;
-  return 'syscall' in error || LOST_CONNECTION.some((text) => error.message.startsWith(text));
+  return (
+    error instanceof PoolExhaustedError ||
+    'syscall' in error ||
+    LOST_CONNECTION.some((text) => error.message.startsWith(text))
+  );
 }
 
-/** Whether every connection of the pool was in use, or being made, for as long as one is waited for. */
+/** Whether every connection of the pool is in use, or being made, and too many wait for one, or waited too long. */
 export function isPoolExhausted(error: unknown): boolean {
-  return error instanceof Error && error.message === POOL_EXHAUSTED;
+  return error instanceof PoolExhaustedError || (error instanceof Error && error.message === POOL_TIMEOUT);
 }
 
 /**
