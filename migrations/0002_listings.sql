@@ -52,7 +52,8 @@ select a.script_id, c.timestamp / 3600000, sum(a.amount_received - a.amount_sent
   join transactions t on t.id = a.transaction_id
   join chain_blocks c on c.block_id = t.accepting_block_id
  where not (select coalesce(bool_or(first_catch_up), false) from checkpoint)
- group by a.script_id, c.timestamp / 3600000;
+ group by a.script_id, c.timestamp / 3600000
+having sum(a.amount_received - a.amount_sent) <> 0;
 
 create index tags_name on tags (name collate "C", address collate "C");
 
