@@ -3,12 +3,12 @@
  * the index shows both. Against the real process.
  */
 import { classifyScript, scriptToAddress, toHex, type Transaction, transactionId } from '@kasgres/kaspa';
-import { toTransactionMessage } from '@kasgres/node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildTransaction } from '../../packages/devnet/src/simulation/generator/build-transaction.ts';
 import type { UtxoEntry } from '../../packages/devnet/src/simulation/consensus/utxo.ts';
 import { withOtherSignatures } from '../../packages/devnet/src/simulation/signatures.ts';
 import { ApiClient } from '../node/api-client.ts';
+import { submittedForm } from '../node/submitted-form.ts';
 import { faultsOf } from './openapi-validator.ts';
 import { openStage, type Stage } from './stage.ts';
 
@@ -76,29 +76,6 @@ function payment({ version = 0, covenant }: { version?: number; covenant?: Uint8
   return { ...transaction, inputs: transaction.inputs.map((input) => ({ ...input, sequence: 2n ** 64n - 1n })) };
 }
 
-/** In the form of mempool entries and blocks. */
-function toJson(transaction: Transaction) {
-  const { inputs, outputs, payload, storageMass, ...rest } = toTransactionMessage(transaction);
-  return {
-    version: rest.version,
-    inputs: inputs.map(({ sequence, computeBudget, ...input }) => ({
-      ...input,
-      sequence: String(sequence),
-      ...(rest.version > 0 && { computeBudget }),
-    })),
-    outputs: outputs.map(({ amount, scriptPublicKey: { version, scriptPublicKey }, ...output }) => ({
-      ...output,
-      value: String(amount),
-      scriptPublicKey: version.toString(16).padStart(4, '0') + scriptPublicKey,
-    })),
-    lockTime: String(rest.lockTime),
-    subnetworkId: rest.subnetworkId,
-    gas: String(rest.gas),
-    payload: payload === '' ? '' : `0x${payload}`,
-    mass: String(storageMass),
-  };
-}
-
 const idOf = (transaction: Transaction) => toHex(transactionId(transaction));
 
 const submit = async (transaction: object, more: object = {}) => {
@@ -130,7 +107,7 @@ test('payments go from submitTransaction over a template that is handed back int
     payment({ version: 1, covenant: new Uint8Array(32).fill(7) }),
   ];
   for (const one of payments) {
-    expect(await submit(toJson(one))).toEqual({ status: 200, json: { transactionId: idOf(one) } });
+    expect(await submit(submittedForm(one))).toEqual({ status: 200, json: { transactionId: idOf(one) } });
     expect((await api.post('/v1/rpc/getMempoolEntry', { transactionId: idOf(one) })).status).toBe(200);
   }
   const payAddress = minerAddress();
@@ -145,7 +122,7 @@ test('payments go from submitTransaction over a template that is handed back int
   );
   for (const one of payments) {
     expect(one.storageMass).toBeGreaterThan(0n);
-    expect(inBlock.get(idOf(one))).toMatchObject(toJson(one));
+    expect(inBlock.get(idOf(one))).toMatchObject(submittedForm(one));
     expect((await api.post('/v1/rpc/getMempoolEntry', { transactionId: idOf(one) })).status).toBe(404);
   }
 
@@ -159,7 +136,7 @@ test('a template comes back while the index does not have the coins that it spen
   const payAddress = minerAddress();
   await stage.indexer.stop();
   const funding = payment();
-  await submit(toJson(funding));
+  await submit(submittedForm(funding));
   const mine = async () => (await ask(BLOCK, (await ask(TEMPLATE, { payAddress })).text)).status;
   expect(await mine()).toBe(200);
   const { scriptPublicKey } = funding.outputs[1] ?? {};
@@ -176,7 +153,7 @@ test('a template comes back while the index does not have the coins that it spen
     ],
     payload: new Uint8Array(0),
   });
-  await submit(toJson(onTop));
+  await submit(submittedForm(onTop));
   expect(await mine()).toBe(200);
   stage.resumeIndexing();
   await stage.atRest();
@@ -184,7 +161,7 @@ test('a template comes back while the index does not have the coins that it spen
 });
 
 const rejected = async (transaction: Transaction, words: string, more: object = {}) => {
-  const { status, json } = await submit(toJson(transaction), more);
+  const { status, json } = await submit(submittedForm(transaction), more);
   expect(status).toBe(400);
   expect(json['message']).toBe(`The node refuses: Rejected transaction ${idOf(transaction)}: ${words}`);
 };
@@ -192,7 +169,7 @@ const rejected = async (transaction: Transaction, words: string, more: object = 
 describe('the node rejects, in its words, with a 400', () => {
   test('what it has already', async () => {
     const one = payment();
-    expect((await submit(toJson(one))).status).toBe(200);
+    expect((await submit(submittedForm(one))).status).toBe(200);
     await rejected(one, `transaction ${idOf(one)} is already in the mempool`);
   });
 
@@ -203,7 +180,7 @@ describe('the node rejects, in its words, with a 400', () => {
     const previousOutpoint = { transactionId: Buffer.alloc(32, 9), index: 0 };
     const orphan = { ...one, inputs: [{ ...input, previousOutpoint }] };
     await rejected(orphan, `transaction ${idOf(orphan)} is an orphan where orphan is disallowed`);
-    expect(await submit(toJson(orphan), { allowOrphan: true })).toMatchObject({ status: 200 });
+    expect(await submit(submittedForm(orphan), { allowOrphan: true })).toMatchObject({ status: 200 });
     const { body } = await api.post('/v1/rpc/getMempoolEntries', {
       includeOrphanPool: true,
       filterTransactionPool: true,
@@ -241,7 +218,7 @@ test('a mass that nothing tells is asked for', async () => {
       previousOutpoint: { transactionId: Buffer.alloc(32, 9), index: 0 },
     })),
   };
-  const { mass: _, ...withoutMass } = toJson(stranger);
+  const { mass: _, ...withoutMass } = submittedForm(stranger);
   const { status, json } = await ask(BLOCK, { block: { ...block, transactions: [coinbase, withoutMass] } });
   expect(status).toBe(400);
   expect(json['details']).toMatchObject([{ path: 'block.transactions.1.mass' }]);

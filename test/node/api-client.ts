@@ -26,6 +26,12 @@ export class ApiClient {
     return this.#request(path, this.#posting(body), (text) => JSON.parse(text, readExactly));
   }
 
+  /** Texts as they are, both ways: no digit is lost. */
+  async postText(path: string, body: string): Promise<{ status: number; text: string }> {
+    const response = await fetch(`${this.#url}${path}`, { ...this.#posting({}), body });
+    return { status: response.status, text: await response.text() };
+  }
+
   #posting(body: object): RequestInit {
     return {
       method: 'POST',

@@ -3,18 +3,36 @@
  * What may differ stands in differences.ts, and nothing else may.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { fromHex } from '@kasgres/kaspa';
+import { fromHex, toHex } from '@kasgres/kaspa';
 import { checkInvariant3 } from '../invariants/acceptance.ts';
 import { checkInvariant4 } from '../invariants/balances.ts';
 import { checkInvariant7 } from '../invariants/completeness.ts';
 import { checkInvariant8 } from '../invariants/hashes.ts';
 import { compareFromEveryBlock, comparePages } from './compare/blocks.ts';
 import { compareAcceptance, compareVirtualChain } from './compare/chain.ts';
-import { compareBalances, compareSupply, compareTags, recordCoins } from './compare/coins.ts';
+import {
+  compareBalances,
+  compareBalancesTogether,
+  compareRichList,
+  compareSupply,
+  compareTags,
+  compareUtxoListings,
+  compareUtxos,
+  recordCoins,
+} from './compare/coins.ts';
 import { compareHashRates, compareTimes } from './compare/estimates.ts';
 import { compareMempoolByAddresses, compareMempoolEntries, compareTemplate } from './compare/mempool.ts';
 import { type NodeDag, readDag } from './compare/node-dag.ts';
+import { compareBlocksByHash, comparePools, compareStates } from './compare/passthroughs.ts';
+import { compareRestBlocks } from './compare/rest-blocks.ts';
 import { compareTransactions, readTransactions } from './compare/rest-transactions.ts';
+import {
+  compareRefusals,
+  makePayments,
+  mineThroughApi,
+  submitPayments,
+  untilTemplateHas,
+} from './compare/submitting.ts';
 import { varietyOf } from './compare/variety.ts';
 import { reportOfDifferences } from './differences.ts';
 import { fillMempool } from './load/mempool.ts';
@@ -89,17 +107,38 @@ describe.skipIf(isWithoutNode)('the API against a real node', () => {
     expect(await compareFromEveryBlock(world.node, world.api, dag, { every })).toEqual([]);
   });
 
+  test('getBlock of every block', async () => {
+    expect(await compareBlocksByHash(world.node, world.api, [...dag.blocks.keys()])).toEqual([]);
+  });
+
+  test('every block of the listing, and by its hash, with its colour', async () => {
+    expect(await compareRestBlocks(world.node, world.api, dag)).toEqual([]);
+  });
+
+  test('what is asked without a field', async () => {
+    expect(await compareStates(world.node, world.api)).toEqual([]);
+    await expect(world.node.call('getSubnetwork', { subnetworkId: '00'.repeat(20) })).rejects.toThrow(
+      'Not implemented',
+    );
+    expect(await world.api.post('/v1/rpc/getSubnetwork', { subnetworkId: '00'.repeat(20) })).toMatchObject({
+      status: 400,
+      body: { message: 'The node refuses: Not implemented' },
+    });
+  });
+
   test('getVirtualChainFromBlock from every block', async () => {
     expect(await compareVirtualChain(world.node, world.api, dag)).toEqual([]);
   });
 
   test('a block that the node does not know', async () => {
     const { node, api } = world;
-    for (const op of ['getBlocks', 'getVirtualChainFromBlock'] as const) {
-      const request =
-        op === 'getBlocks'
-          ? { lowHash: UNKNOWN_HASH }
-          : { startHash: UNKNOWN_HASH, includeAcceptedTransactionIds: true };
+    const requests = {
+      getBlock: { hash: UNKNOWN_HASH, includeTransactions: false },
+      getBlocks: { lowHash: UNKNOWN_HASH },
+      getVirtualChainFromBlock: { startHash: UNKNOWN_HASH, includeAcceptedTransactionIds: true },
+    } as const;
+    for (const [name, request] of Object.entries(requests)) {
+      const op = name as keyof typeof requests;
       await expect(node.call(op, request)).rejects.toThrow(`cannot find header ${UNKNOWN_HASH}`);
       expect(await api.post(`/v1/rpc/${op}`, request)).toMatchObject({ status: 404 });
     }
@@ -136,7 +175,7 @@ describe.skipIf(isWithoutNode)('the API against a real node', () => {
     });
   });
 
-  test('balances of every address, and the supply, one block later', async () => {
+  test('balances and coins of every address, and the supply, one block later', async () => {
     const { node, api } = world;
     const isSupplyExact = await world.restartNode();
     const recorded = await recordCoins(node, dag.addresses, { isSupplyExact });
@@ -149,6 +188,13 @@ describe.skipIf(isWithoutNode)('the API against a real node', () => {
 
     const now = await recordCoins(node, dag.addresses, { isSupplyExact });
     expect(await compareBalances(api, recorded, now)).toEqual([]);
+    expect(await compareBalancesTogether(api, recorded)).toEqual([]);
+    expect(await compareUtxos(api, recorded)).toEqual([]);
+    expect(await compareUtxoListings(api, recorded)).toEqual([]);
+    const { rows } = await world.pool.query<{ sum: bigint }>(
+      'select sum(u.amount)::bigint as sum from utxos u join scripts s on s.id = u.script_id where s.address is null',
+    );
+    expect(await compareRichList(api, recorded, rows[0]?.sum ?? 0n)).toEqual([]);
     expect(await compareSupply(api, recorded)).toEqual([]);
   });
 
@@ -159,7 +205,47 @@ describe.skipIf(isWithoutNode)('the API against a real node', () => {
     const { ids, addresses } = await fillMempool(node, await world.load());
     expect(await compareMempoolEntries(node, api, [...ids, UNKNOWN_HASH])).toEqual([]);
     expect(await compareMempoolByAddresses(node, api, addresses)).toEqual([]);
+    expect(await comparePools(node, api)).toEqual([]);
+    await untilTemplateHas(api, '"signatureScript"');
     expect(await compareTemplate(node, api, { payAddress, extraData: 'with payments' })).toEqual([]);
+  });
+
+  test('payments and a block that are handed in through the API', async () => {
+    const { node, api } = world;
+    const load = await world.load();
+    const payments = makePayments(load);
+    expect(await submitPayments(api, payments)).toEqual([]);
+    const ids = payments.map(({ id }) => toHex(id));
+    expect(await compareMempoolEntries(node, api, ids)).toEqual([]);
+    const [first] = payments;
+    if (first === undefined) throw new Error('there is no payment');
+    expect(await compareRefusals(api, load, first)).toEqual([]);
+
+    // With all their digits.
+    await untilTemplateHas(api, '"sequence":18446744073709551615');
+    const spoil = (template: string): string => template.replace(/"hashMerkleRoot":"./, '"hashMerkleRoot":"z');
+    expect((await mineThroughApi(node, api, spoil)).answer.status).toBe(400);
+    const wrongRoot = (template: string): string =>
+      template.replace(/"hashMerkleRoot":"\w+"/, `"hashMerkleRoot":"${UNKNOWN_HASH}"`);
+    expect((await mineThroughApi(node, api, wrongRoot)).answer).toMatchObject({
+      status: 400,
+      body: { message: 'The node refuses: Block was not submitted: block is invalid' },
+    });
+
+    const mined = await mineThroughApi(node, api);
+    expect(mined.answer).toEqual({ status: 200, body: { rejectReason: 'NONE' } });
+    await world.untilAtRest();
+    expect(await compareBlocksByHash(node, api, [mined.sink])).toEqual([]);
+    const { block } = await node.call('getBlock', { hash: mined.sink, includeTransactions: true });
+    const carried = block?.transactions.map(({ verboseData }) => verboseData?.transactionId);
+    expect(carried).toEqual(expect.arrayContaining(ids));
+
+    expect((await mineThroughApi(node, api)).answer.status).toBe(200);
+    await world.untilAtRest();
+    const { body } = await api.post('/v1/transactions/acceptance', { transactionIds: ids });
+    expect(body['transactions']).toMatchObject(ids.map((transactionId) => ({ transactionId, isAccepted: true })));
+    const transactions = await readTransactions(node, world.pool, () => undefined);
+    expect(await compareTransactions(api, transactions)).toEqual([]);
   });
 
   test('invariants 3, 4, 7 and 8', async () => {

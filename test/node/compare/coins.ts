@@ -8,6 +8,7 @@ import { meet } from '../differences.ts';
 import { expectedUtxo } from '../expected.ts';
 import { firstDifference } from './first-difference.ts';
 import { chunks, inParallel } from './in-parallel.ts';
+import { walk } from './walk.ts';
 
 export interface Coins {
   balances: Map<string, bigint>;
@@ -111,6 +112,64 @@ export async function compareSupply(
   const expected = { maxSompi: String(maxSompi), circulatingSompi: String(isBelow ? ofApi : circulatingSompi) };
   const difference = firstDifference({ status: 200, body: expected }, answer);
   return difference === undefined ? [] : [`supply: ${difference}`];
+}
+
+/** The pages of each address's coins, and what they add up to. */
+export async function compareUtxoListings(api: ApiClient, { utxos }: Coins): Promise<string[]> {
+  const wrong: string[] = [];
+  await inParallel([...utxos], async ([address, coins]) => {
+    const expected = Object.fromEntries(coins.map((coin) => [nameOf(coin.outpoint), expectedRestUtxo(coin)]));
+    const listed = await walk(api, `/v1/addresses/${address}/utxos`, 'utxos', (utxo) => nameOf(utxo as Outpoint));
+    const shown = Object.fromEntries(listed.map((utxo) => [nameOf(utxo as Outpoint), utxo]));
+    const difference = firstDifference(expected, shown);
+    if (difference !== undefined) wrong.push(`UTXOs of ${address}: ${difference}`);
+    if (listed.length !== coins.length) wrong.push(`UTXOs of ${address}: ${listed.length} of ${coins.length}`);
+    const { body } = await api.get(`/v1/addresses/${address}`);
+    const { utxoCount } = (body['address'] ?? {}) as { utxoCount?: unknown };
+    if (Number(utxoCount) !== coins.length)
+      wrong.push(`${address} has ${coins.length} UTXOs, not ${String(utxoCount)}`);
+  });
+  return wrong;
+}
+
+type Outpoint = { transactionId: string; index: number };
+
+const nameOf = (outpoint: Outpoint | undefined): string => `${outpoint?.transactionId}:${outpoint?.index}`;
+
+function expectedRestUtxo({ outpoint, utxoEntry }: protocol.AddressUtxo): Record<string, unknown> {
+  return {
+    transactionId: outpoint?.transactionId,
+    index: outpoint?.index,
+    amount: String(utxoEntry?.amount),
+    blockDaaScore: String(utxoEntry?.blockDaaScore),
+    isCoinbase: utxoEntry?.isCoinbase,
+    scriptPublicKey: utxoEntry?.scriptPublicKey?.scriptPublicKey,
+  };
+}
+
+/**
+ * The rich list has every address that holds something, with the node's balance, the richest first; and with what scripts without an
+ * address hold, it is the whole supply.
+ * @param withoutAddress sompi
+ */
+export async function compareRichList(api: ApiClient, { balances }: Coins, withoutAddress: bigint): Promise<string[]> {
+  const wrong: string[] = [];
+  const listed = await walk(api, '/v1/addresses', 'addresses', ({ address }) => String(address));
+  const expected = Object.fromEntries(
+    [...balances].filter(([, sompi]) => sompi > 0n).map(([a, sompi]) => [a, String(sompi)]),
+  );
+  const difference = firstDifference(
+    expected,
+    Object.fromEntries(listed.map(({ address, balance }) => [String(address), balance])),
+  );
+  if (difference !== undefined) wrong.push(`rich list: ${difference}`);
+  const amounts = listed.map(({ balance }) => BigInt(String(balance)));
+  if (amounts.some((amount, place) => amount > (amounts[place - 1] ?? amount))) wrong.push('rich list: not in order');
+  const sum = amounts.reduce((total, amount) => total + amount, withoutAddress);
+  const { body } = await api.get('/v1/rpc/getCoinSupply');
+  if (String(sum) !== body['circulatingSompi'])
+    wrong.push(`rich list: adds up to ${sum}, the supply to ${JSON.stringify(body)}`);
+  return wrong;
 }
 
 /** Nobody imported tags: every address is without one. */
