@@ -64,7 +64,7 @@ export const differences = {
     endpoint: 'getUtxosByAddresses',
     node: 'however many there are',
     api: 'a 400 beyond 10,000, which leads to the pages of the listing',
-    source: 'docs/api.md',
+    source: 'openapi.json, getUtxosByAddresses',
   },
   dagOrder: {
     endpoint: 'getBlockDagInfo',

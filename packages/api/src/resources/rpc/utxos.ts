@@ -111,7 +111,8 @@ export const rpcUtxosRoutes: ApiPlugin = async (app, { index }) => {
       config: { cost: 0.1 },
       schema: {
         operationId: 'getUtxosByAddresses',
-        summary: `The unspent outputs of up to 1,000 addresses at the sink, at most ${MAX_UTXOS} of them`,
+        summary: 'The unspent outputs of up to 1,000 addresses at the sink',
+        description: `Of addresses that hold more than ${MAX_UTXOS} together the coins are had in pages only, from listAddressUtxos.`,
         tags: ['Node RPC Proxy'],
         body,
         response: answers(utxos, 304, ...UNDER_KEY, ...WITH_BODY),
