@@ -20,6 +20,7 @@ export {
   type KeyLimits,
   type KeyRecord,
   listKeys,
+  MAX_WINDOW_SECONDS,
   type NewKey,
   revokeKey,
 } from './keys.ts';

@@ -10,6 +10,7 @@ import { firstDayOf, type QuotaPeriod } from './quota-period.ts';
 export interface KeyLimits {
   /** Request units that a window allows. */
   rateRu: number;
+  /** At most MAX_WINDOW_SECONDS. */
   windowSeconds: number;
   /** Request units that a day or month (UTC) allows. */
   quota: { ru: number; period: QuotaPeriod } | undefined;
@@ -39,6 +40,9 @@ export interface NewKey extends Partial<KeyLimits> {
 }
 
 export const DEFAULT_RATE_RU = 500;
+
+/** A day: what is to hold for longer is a quota. */
+export const MAX_WINDOW_SECONDS = 86_400;
 
 /** `kdp_` and 64 hex digits. */
 export function generateKey(): string {
@@ -84,9 +88,10 @@ export async function findKey(
   const row = await db
     .selectFrom('api_keys')
     .selectAll()
-    .select(({ selectFrom }) => [
+    .select((eb) => [
       firstDay.as('used_since'),
-      selectFrom('api_key_usage')
+      eb
+        .selectFrom('api_key_usage')
         .select(sql<string>`coalesce(sum(ru), 0)`.as('ru'))
         .whereRef('api_key_id', '=', 'api_keys.id')
         .where('day', '>=', firstDay)

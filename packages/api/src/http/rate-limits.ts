@@ -3,7 +3,7 @@
  * has ended, and lasts for its whole length. Limits differ by key, so the limiter underneath only counts what is spent in a window;
  * how much that may be is compared here.
  */
-import type { ApiKey } from '@kasgres/database';
+import { type ApiKey, MAX_WINDOW_SECONDS } from '@kasgres/database';
 import type { RateLimiterAbstract } from 'rate-limiter-flexible';
 import { fromHundredths, toHundredths } from './request-units.ts';
 
@@ -25,11 +25,8 @@ interface Refusal {
 /** Who keeps asking in vain is refused from memory in the meantime, and spares the store that processes share. */
 const REFUSAL_KNOWN_MS = 1000;
 
-/** The longest window: a limiter in memory forgets by timers, and those run for 24 days at most. */
-export const MAX_WINDOW_SECONDS = 86_400;
-
 export class RateLimits {
-  /** Counts hundredths of a unit, without a limit of its own (see `limiterOptions`). */
+  /** Counts hundredths of a unit, without a limit of its own (rate-counters.ts). */
   readonly #counter: RateLimiterAbstract;
   readonly #refusals = new Map<bigint, Refusal>();
 
@@ -44,6 +41,7 @@ export class RateLimits {
     if (known !== undefined && cost > known.remaining) return toWindow(false, known.remaining, known.windowEndsAt);
 
     const limit = toHundredths(key.rateRu);
+    // A window of a month, which no key should have, would run into the limit of the timers that a limiter in memory forgets by.
     const options = { customDuration: Math.min(key.windowSeconds, MAX_WINDOW_SECONDS) };
     const { consumedPoints, msBeforeNext } = await this.#counter.consume(String(key.id), cost, options);
     const windowEndsAt = Date.now() + msBeforeNext;

@@ -8,6 +8,7 @@ import {
   type KeyRecord,
   listKeys,
   listUsage,
+  MAX_WINDOW_SECONDS,
   revokeKey,
 } from '@kasgres/database';
 import { FatalError } from '@kasgres/runtime';
@@ -22,7 +23,7 @@ interface CreateOptions {
   rate: number;
   window: number;
   quota?: number;
-  period: 'day' | 'month';
+  period?: 'day' | 'month';
   expires?: Date;
 }
 
@@ -30,13 +31,22 @@ export function keysCommand(): Command {
   const keys = new Command('keys').description('make, list and revoke API keys, and see what they used');
 
   keys
-    .command('create <name>')
+    .command('create')
     .description('make a key and print it, and nothing else')
+    .argument(
+      '<name>',
+      'whose it is; several keys may have one name, such as an old one and the one that replaces it',
+      readableName,
+    )
     .option('--rate <ru>', 'request units that a window allows', positiveNumber, DEFAULT_RATE_RU)
-    .option('--window <seconds>', 'length of the window', positiveNumber, 1)
+    .option('--window <seconds>', `length of the window, up to ${MAX_WINDOW_SECONDS}`, windowSeconds, 1)
     .option('--quota <ru>', 'request units that a period allows; no limit unless given', positiveNumber)
-    .addOption(new Option('--period <period>', 'of the quota').choices(['day', 'month']).default('day'))
+    .addOption(new Option('--period <period>', 'of the quota, in UTC (default: "day")').choices(['day', 'month']))
     .option('--expires <date>', 'when it ends by itself, such as 2030-01-31', futureDate)
+    .addHelpText(
+      'after',
+      '\nA request costs 0.1 or 0.5 request units: docs/api.md has the costs, and what a client is told of its limits.',
+    )
     .action((name: string, options: CreateOptions) => withDatabase((db) => create(db, name, options)));
 
   keys
@@ -69,11 +79,13 @@ async function withDatabase(run: (db: Kysely) => Promise<void>): Promise<void> {
 
 async function create(db: Kysely, name: string, options: CreateOptions): Promise<void> {
   const { rate, window, quota, period, expires } = options;
+  if (period !== undefined && quota === undefined)
+    throw new FatalError('--period is that of a --quota, which is missing.');
   const { key } = await createKey(db, {
     name,
     rateRu: rate,
     windowSeconds: window,
-    quota: quota === undefined ? undefined : { ru: quota, period },
+    quota: quota === undefined ? undefined : { ru: quota, period: period ?? 'day' },
     ...(expires !== undefined && { expiresAt: expires }),
   });
   print(key);
@@ -129,6 +141,17 @@ function positiveNumber(text: string): number {
   const number = Number(text);
   if (!(number > 0 && Number.isFinite(number))) throw new InvalidArgumentError('Expected a number above 0.');
   return number;
+}
+
+function windowSeconds(text: string): number {
+  const seconds = Number(text);
+  if (Number.isInteger(seconds) && seconds >= 1 && seconds <= MAX_WINDOW_SECONDS) return seconds;
+  throw new InvalidArgumentError(`Expected whole seconds from 1 to ${MAX_WINDOW_SECONDS}. Longer limits are quotas.`);
+}
+
+function readableName(text: string): string {
+  if (text.trim() === '') throw new InvalidArgumentError('Expected a name that can be read.');
+  return text;
 }
 
 function futureDate(text: string): Date {

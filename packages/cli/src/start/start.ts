@@ -101,10 +101,12 @@ function startPrograms(env: CliEnv, supervisor: Supervisor, ports: Ports, nodeUr
     path: programPaths.indexer,
     env: { ...shared, METRICS_PORT: String(ports.indexerMetrics) },
   });
+  // HTTPS is for an API that is run by itself: here it is asked on this machine, by a name that is in no certificate.
+  const plain = { TLS_CERT_FILE: '', TLS_KEY_FILE: '' };
   supervisor.start({
     name: 'api',
     path: programPaths.api,
-    env: { ...shared, HOST: env.HOST, PORT: String(env.PORT), METRICS_PORT: String(ports.apiMetrics) },
+    env: { ...shared, ...plain, HOST: env.HOST, PORT: String(env.PORT), METRICS_PORT: String(ports.apiMetrics) },
   });
 }
 

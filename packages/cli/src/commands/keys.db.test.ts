@@ -1,0 +1,78 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { addUsage, createTestDatabase, findKey, hashKey, type TestDatabase } from '@kasgres/database';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const COMMAND = fileURLToPath(new URL('../../bin/kasgres.js', import.meta.url));
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(async () => await database.drop());
+
+/** What the command prints; rejects with what it says when it fails. */
+async function keys(...args: string[]): Promise<string> {
+  const env = { PATH: process.env['PATH'], DATABASE_URL: database.url };
+  const { stdout } = await promisify(execFile)(process.execPath, [COMMAND, 'keys', ...args], { env });
+  return stdout.trim();
+}
+
+test('a key is made with its limits, printed alone, and listed without itself', async () => {
+  const key = await keys(
+    'create',
+    'wallet',
+    '--rate',
+    '12.5',
+    '--window',
+    '10',
+    '--quota',
+    '1000',
+    '--period',
+    'month',
+  );
+  expect(key).toMatch(/^kdp_[0-9a-f]{64}$/);
+  const limits = { rateRu: 12.5, windowSeconds: 10, quota: { ru: 1000, period: 'month' } };
+  expect(await findKey(database.kysely, hashKey(key))).toMatchObject({ name: 'wallet', ...limits });
+  const list = await keys('list');
+  expect(list).toMatch(/wallet +12\.5 RU \/ 10 s +1000 RU \/ month +in force/);
+  expect(list).not.toContain(key.slice(4));
+});
+
+test('a quota is one of a day unless a period is given', async () => {
+  const key = await keys('create', 'daily', '--quota', '7');
+  expect(await findKey(database.kysely, hashKey(key))).toMatchObject({ quota: { ru: 7, period: 'day' } });
+});
+
+test.each([
+  [['create', ' '], 'name'],
+  [['create', 'x', '--window', '0.5'], 'whole seconds'],
+  [['create', 'x', '--window', '86401'], 'whole seconds'],
+  [['create', 'x', '--rate', '0'], 'above 0'],
+  [['create', 'x', '--period', 'month'], '--quota'],
+  [['create', 'x', '--expires', '2020-01-01'], 'in the future'],
+  [['revoke', 'nobody'], 'There is no key nobody'],
+])('%j is refused in words', async (args, words) => {
+  await expect(keys(...args)).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining(words) as string });
+});
+
+test('of several keys with one name, the one to revoke is named by its id', async () => {
+  const [old, renewed] = [await keys('create', 'twice'), await keys('create', 'twice')];
+  await expect(keys('revoke', 'twice')).rejects.toMatchObject({
+    stderr: expect.stringContaining('by its id') as string,
+  });
+  const { id } = (await findKey(database.kysely, hashKey(old))) ?? { id: 0n };
+  expect(await keys('revoke', String(id))).toBe(`Revoked key ${id} (twice).`);
+  expect(await findKey(database.kysely, hashKey(old))).toBeUndefined();
+  expect(await findKey(database.kysely, hashKey(renewed))).toBeDefined();
+});
+
+test('use is listed by day, newest first, to the tenth', async () => {
+  const { id } = (await findKey(database.kysely, hashKey(await keys('create', 'busy')))) ?? { id: 0n };
+  await addUsage(database.kysely, [
+    { apiKeyId: id, day: '2026-01-30', requests: 10_000_000, ru: 1_000_000.1 },
+    { apiKeyId: id, day: '2026-01-31', requests: 3, ru: 0.3 },
+  ]);
+  expect(await keys('usage', 'busy')).toMatch(/busy +2026-01-31 +3 +0\.3\n.*busy +2026-01-30 +10000000 +1000000\.1$/);
+});
