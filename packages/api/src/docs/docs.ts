@@ -47,6 +47,8 @@ export const docsRoutes: FastifyPluginAsync<{ document: object }> = async (app, 
       displayOperationId: true,
       displayRequestDuration: true,
       docExpansion: 'list',
+      // Without a bar to load other documents.
+      layout: 'BaseLayout',
       onComplete: tellOfUi,
       showExtensions: true,
       syntaxHighlight: { theme: 'agate' },

@@ -92,6 +92,42 @@ test('every reference leads to a component, and every component is referred to',
   expect(new Set(references)).toEqual(new Set(components));
 });
 
+test('every example is valid by the schema beside it, and every operation has one', () => {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  const { schemas } = document.components;
+  const faults = shownIn(document).flatMap(({ place, schema, example }) => {
+    const validate = ajv.compile({ ...schema, components: { schemas } });
+    return validate(example) ? [] : [`${place}: ${ajv.errorsText(validate.errors)}`];
+  });
+  expect(faults).toEqual([]);
+  const answers = operations.map(({ operation }) => [operation.operationId, exampleOf(operation.responses['200'])]);
+  // No node knows how to answer this one.
+  expect(answers.flatMap(([name, example]) => (example === undefined ? [name] : []))).toEqual(['getSubnetwork']);
+});
+
+const exampleOf = (answer: object | undefined): unknown =>
+  (answer as { content: { 'application/json': { example?: unknown } } }).content['application/json'].example;
+
+interface Shown {
+  place: string;
+  schema: object;
+  example: unknown;
+}
+
+/** Every example with the schema that it belongs to. */
+function shownIn(value: unknown, place = ''): Shown[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const { schema, example, examples } = value as { schema?: object; example?: unknown; examples?: object };
+  if (schema !== undefined) {
+    const several = Object.entries(examples ?? {}) as [string, { value: unknown }][];
+    return [
+      ...(example === undefined ? [] : [{ place, schema, example }]),
+      ...several.map(([name, shown]) => ({ place: `${place}/${name}`, schema, example: shown.value })),
+    ];
+  }
+  return Object.entries(value).flatMap(([key, part]) => shownIn(part, `${place}/${key}`));
+}
+
 /** Every schema that stands in its own right, with where it stands. */
 function schemasIn(value: unknown, place = ''): { place: string; schema: object }[] {
   if (typeof value !== 'object' || value === null) return [];

@@ -9,7 +9,8 @@ export interface OperationExample {
   path?: Record<string, unknown>;
   query?: Record<string, unknown>;
   body?: unknown;
-  answer: unknown;
+  /** Left out where no request gets one: the node does not know such calls. */
+  answer?: unknown;
 }
 
 interface Examples {

@@ -76,7 +76,7 @@ function describeAnswer(status: number, answer: unknown, operation: Operation): 
   if (status !== 200) return describeOtherAnswer(status, operation);
   const content = {
     schema: describeSchema(answer as z.ZodType, 'output'),
-    ...(operation.example !== undefined && { example: operation.example.answer }),
+    ...(operation.example?.answer !== undefined && { example: operation.example.answer }),
   };
   return {
     description: STATUS_CODES[status],

@@ -354,7 +354,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The unspent outputs of up to 1,000 addresses at the sink, at most 10000 of them */
+        /**
+         * The unspent outputs of up to 1,000 addresses at the sink
+         * @description Of addresses that hold more than 10000 together the coins are had in pages only, from listAddressUtxos.
+         */
         post: operations["getUtxosByAddresses"];
         delete?: never;
         options?: never;
@@ -1328,6 +1331,21 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "network": "simnet",
+                     *       "synced": true,
+                     *       "sink": "c05630346cc8f1efd37cfd6cd591ece2e07a5bd68f731cc6f67da92cb2b3fb5a",
+                     *       "sinkBlueScore": "1303",
+                     *       "nodeSinkBlueScore": "1303",
+                     *       "lagSeconds": 0,
+                     *       "firstBlock": "411f8cd26f3d41aea39e78573927da24d23995705b579f30959b9127e96b79e3",
+                     *       "gaps": [],
+                     *       "nodeConnected": true,
+                     *       "nodeSynced": true,
+                     *       "version": "0.1.0"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Status"];
                 };
             };
@@ -1379,6 +1397,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "startHash": "a639c7a31b46901613da7f318ff46f6342c58da70004beb6f19baf0a45d7a8b5",
+                 *       "includeAcceptedTransactionIds": true
+                 *     }
+                 */
                 "application/json": {
                     /** @description 64 hex digits of either case, with or without `0x` */
                     startHash: string;
@@ -1400,6 +1424,52 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "removedChainBlockHashes": [],
+                     *       "addedChainBlockHashes": [
+                     *         "075f34d8c85680d480dfb980acc18ed925dc7e8183f544429adb07b417493b6d",
+                     *         "c05630346cc8f1efd37cfd6cd591ece2e07a5bd68f731cc6f67da92cb2b3fb5a"
+                     *       ],
+                     *       "acceptedTransactionIds": [
+                     *         {
+                     *           "acceptingBlockHash": "075f34d8c85680d480dfb980acc18ed925dc7e8183f544429adb07b417493b6d",
+                     *           "acceptedTransactionIds": [
+                     *             "65df705e63e69c242da5fefdfaaede2704c62b9f53eee0788d8d1ea1805f302d",
+                     *             "73a869f1751c6b05faa728ad0863bce85470ada28fe50a7bf42d7aa0e758b880",
+                     *             "fc92f5e643bc85d4d13ad89bd9a37e1988002c40afb40bc27ffcc6821df3163f",
+                     *             "3cadcffcf13d5f8d3be58651af20235aa7608e1592760b6532a766de54cb8eb1",
+                     *             "e3dd7f2d71db086c093bd356d34c3e3312302e221852d544d29f6dd2bc89d1a2",
+                     *             "3fc4b88dfd489cdd32fc69992dadfb1371470df550c713a6cbabe861561d59e2",
+                     *             "afb8950231b9a4a49cb06e4da84bda271d9f82e8cc93414a4d84a1a133ef3e42",
+                     *             "ef1ddd2eeae08fc4a8411e56ef428fae05859a127dfb71a779ace968d1425744",
+                     *             "5ca2c1f60abdbca7caac8d51187effc6e1cf78ac7314e9bd87d5fff8f76a01ec",
+                     *             "9b69a288e03b06b0debb00634e8d8a97d0805e052047aedae3e9382bd19896a4"
+                     *           ]
+                     *         },
+                     *         {
+                     *           "acceptingBlockHash": "c05630346cc8f1efd37cfd6cd591ece2e07a5bd68f731cc6f67da92cb2b3fb5a",
+                     *           "acceptedTransactionIds": [
+                     *             "4b6d25e8507b2006857890f6d1380ce8d9facb46a7e829e46622373b8811df88",
+                     *             "8130342122b7486f496c3020cd846433c74dff212d364ec4c2babab90e767d11",
+                     *             "2d52b98fd92c1165c10d2c4948fef45b93571d5e75fad59ba31e6964bfea6b68",
+                     *             "8f358938e98f9bfb85a480967d6ca15ef66905ebeb9f8a7431b1dc499d640944",
+                     *             "357476d9d886bb6925f21f6ef19423ee1f659a7ac24a3e421693bcbd6cc92097",
+                     *             "f7b5373757047954c6a527f1e5647be3b9bc95ab997f1abcfe8cfc7394612f82",
+                     *             "d5c66f5d7e195d0480bcc2754b4db0751bee2aa4484f0d5cbe560dc0462cb178",
+                     *             "83c0432e43360f745e3fe9d48963b8b1bfa419fbf1eda83995a38515bdba7c33",
+                     *             "73aa16f20a81c3b0ea3a2c641da351c164bcf0ec9a2c224085c2304e6ff21d96",
+                     *             "d32c6950d0c85e733274f518237e80b864d89bef2737f8a2c4845600ab5730e6",
+                     *             "14b5675d9340e7128ee1d50eb84a8cee6ae54778f33c7eafcbb84d0c500545d1",
+                     *             "9d4bbcc452b5c421f7d390f163a35e1b24afeddc5c3f9144ded3ba8d442d8b56",
+                     *             "a6e33190df60861642cf7294ae17cdb8ec53ab7d41c6168631b14e1914b41fd4",
+                     *             "d6d1c9746dd40aa31177c6a91b9a199af94519093fea0076e435362b24225b2c",
+                     *             "0676a2493c86fc3a0481d4a116f978d12943261cd19eafb4e079590bd44d7df3"
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         /** @description From the start down to the chain, without the chain block */
                         removedChainBlockHashes: components["schemas"]["Hash"][];
@@ -1434,6 +1504,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "lowHash": "c05630346cc8f1efd37cfd6cd591ece2e07a5bd68f731cc6f67da92cb2b3fb5a",
+                 *       "includeBlocks": true,
+                 *       "includeTransactions": false
+                 *     }
+                 */
                 "application/json": {
                     /** @description Where the page starts; left out or empty: the first indexed block */
                     lowHash?: string;
@@ -1461,6 +1538,316 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "blockHashes": [
+                     *         "c05630346cc8f1efd37cfd6cd591ece2e07a5bd68f731cc6f67da92cb2b3fb5a",
+                     *         "6e36c13ef8055acabd8d19f37208990c51cc4806f04f602bd254903b0906932e",
+                     *         "acf8296023bc2ca5631d00d71a9dee5ef4fc9fa484fe1d690fc6330ae6fe9d1d",
+                     *         "79935c135267da830be5d84f26322e47c43200cccd4211364e1d981fafbc420c",
+                     *         "c9a45fd6d09d2e09fb7a97c68e3e16d322f7e8b2d82e1400d82a543d6b988367"
+                     *       ],
+                     *       "blocks": [
+                     *         {
+                     *           "header": {
+                     *             "hash": "c05630346cc8f1efd37cfd6cd591ece2e07a5bd68f731cc6f67da92cb2b3fb5a",
+                     *             "version": 2,
+                     *             "parentsByLevel": [
+                     *               [
+                     *                 "075f34d8c85680d480dfb980acc18ed925dc7e8183f544429adb07b417493b6d",
+                     *                 "d6688f7c8421a92a81870f687bddbc5284b7d5a111e8c7667e6b2daf9fbe4b8d",
+                     *                 "4a22ed5fc9ac1512268ace0a81c8cd1c60d3e97f4bcc1f0b19c7621d206aa2db",
+                     *                 "e3bde9d0de2798c90c4b210d3eb234612302c35d11f935e10b6772efeaad6c1c"
+                     *               ],
+                     *               [
+                     *                 "075f34d8c85680d480dfb980acc18ed925dc7e8183f544429adb07b417493b6d"
+                     *               ],
+                     *               [
+                     *                 "0002a83d0565e23338d18a01176a30dc2d50701d66de78a2d2785fac3135ba91",
+                     *                 "00a502519bb2357e5af6c73cda715de71fcf8d4ad7137f7613c7f908ad9c09b6"
+                     *               ],
+                     *               [
+                     *                 "0002a83d0565e23338d18a01176a30dc2d50701d66de78a2d2785fac3135ba91"
+                     *               ],
+                     *               [
+                     *                 "0002a83d0565e23338d18a01176a30dc2d50701d66de78a2d2785fac3135ba91"
+                     *               ]
+                     *             ],
+                     *             "hashMerkleRoot": "b8dce9f9b3ae6255d93bfeb6a406e1bb7b0e30a776763d8cab8fde71062563cb",
+                     *             "acceptedIdMerkleRoot": "2ff3620c43e89fff3594d9e6d07aa81c49446b5d65ca58cfd3e4706b30cd7ab4",
+                     *             "utxoCommitment": "cc47e4edaebffa47a0e445501256a99660358daa0b9645f62bc8a7450786dad5",
+                     *             "timestamp": "1750420000000",
+                     *             "bits": 545259519,
+                     *             "nonce": "9605460873442245936",
+                     *             "daaScore": "1305",
+                     *             "blueWork": "2606",
+                     *             "blueScore": "1303",
+                     *             "pruningPoint": "411f8cd26f3d41aea39e78573927da24d23995705b579f30959b9127e96b79e3"
+                     *           },
+                     *           "verboseData": {
+                     *             "hash": "c05630346cc8f1efd37cfd6cd591ece2e07a5bd68f731cc6f67da92cb2b3fb5a",
+                     *             "difficulty": 1.0000001192093038,
+                     *             "selectedParentHash": "075f34d8c85680d480dfb980acc18ed925dc7e8183f544429adb07b417493b6d",
+                     *             "transactionIds": [
+                     *               "d4b3f55cf6ff31eb041c9ec73efd163c9682f0e38d190168acb2fe413953b7c0",
+                     *               "03f0b83c577a6d44ca58b852f4cf9a02c50d76935943e5491c2563aee404b52f",
+                     *               "f1409dcdc373797deaa40926bb12b1000bbb66f170ccd80dcba383a0c1dc8f3c",
+                     *               "5501a77989debfbe7478df75d3b5703f2434c726ac9e1483ca54a386b3dcae0b"
+                     *             ],
+                     *             "isHeaderOnly": false,
+                     *             "blueScore": 1303,
+                     *             "childrenHashes": [],
+                     *             "mergeSetBluesHashes": [
+                     *               "075f34d8c85680d480dfb980acc18ed925dc7e8183f544429adb07b417493b6d",
+                     *               "ef506cea366e41e49a3712a28292132cfbff60c4970dd8d58abe2e12d1a8f5d3",
+                     *               "a906bad3ea1d0204509c4731eabfda7eeb599328f5a9add916f35cbc298f0cb6",
+                     *               "9b9bcf0c2334eb19d5ce3bbb7d52ff87e5fc5a90cf85cc7558f060b3ef74eac3",
+                     *               "6cdd1b72df86b86a24ecc09f43caa3a0f2827fa457916d4e0aaea92043becc4c",
+                     *               "46a020d202136a149df550ffbabe81b289a879980a6b436065c4aecaf93cee40",
+                     *               "bb82ed08a1da9586fda45e3bb22673e35850394a4d45b38e4d26c52e403eed1a",
+                     *               "893b27b25ad8d185eacde78eca27095bb265daa02bd9a3fae2275e69edf8b3be",
+                     *               "87e75e0293ac7be37034d5c47a48f5d00e4c720ee77b582bf62a1cac095520dd",
+                     *               "ad0faef334eff79d96010333a03703572ca913481c04fe151f8e9eb814891af7",
+                     *               "7874fe62ffd0af4f8dcf2dced8d73b28f0a9f826092a2b20ecc45c86e3b292b1",
+                     *               "c1269553f903261b49a8fb0fe260e0739fc9abbbc28faf209bbe933fa0f1ba34",
+                     *               "8d580d517d8472951bf8a855d6b2a3fd51c1bd8bdffc230e9e4b192afbe64e1a",
+                     *               "e2e264180e5a0932e2cc2173c01a5b1803641c82e8bc8f7bb5fb8043c98cedd2",
+                     *               "27d68a7d8d7c76e31c230a2ae1bd9fbd4fd931d2807d1f76bdc4d144ef620acf",
+                     *               "c7e183f35477ede95c68b7e5879600d33ae79f671dabd94434ac26a099a70ce8",
+                     *               "dbc4a170c87ec941161bae1110bd855c570626ee13e5c94b15e37fb12566ccc6",
+                     *               "e3bde9d0de2798c90c4b210d3eb234612302c35d11f935e10b6772efeaad6c1c",
+                     *               "4a22ed5fc9ac1512268ace0a81c8cd1c60d3e97f4bcc1f0b19c7621d206aa2db",
+                     *               "d6688f7c8421a92a81870f687bddbc5284b7d5a111e8c7667e6b2daf9fbe4b8d"
+                     *             ],
+                     *             "mergeSetRedsHashes": [],
+                     *             "isChainBlock": true
+                     *           }
+                     *         },
+                     *         {
+                     *           "header": {
+                     *             "hash": "6e36c13ef8055acabd8d19f37208990c51cc4806f04f602bd254903b0906932e",
+                     *             "version": 2,
+                     *             "parentsByLevel": [
+                     *               [
+                     *                 "e3bde9d0de2798c90c4b210d3eb234612302c35d11f935e10b6772efeaad6c1c"
+                     *               ],
+                     *               [
+                     *                 "0c5c331f41d56a9b82b1bcf02f744b6c4c8c727761af1e39b39b548a5460c2a5"
+                     *               ],
+                     *               [
+                     *                 "0002a83d0565e23338d18a01176a30dc2d50701d66de78a2d2785fac3135ba91"
+                     *               ],
+                     *               [
+                     *                 "0002a83d0565e23338d18a01176a30dc2d50701d66de78a2d2785fac3135ba91"
+                     *               ],
+                     *               [
+                     *                 "0002a83d0565e23338d18a01176a30dc2d50701d66de78a2d2785fac3135ba91"
+                     *               ]
+                     *             ],
+                     *             "hashMerkleRoot": "13cf3504b4fe90aa9a240f8945d7413c5778ecd9122ab4eb52dcdf1a311d57dd",
+                     *             "acceptedIdMerkleRoot": "3467b300d47a10a5c65c37efb6d8f0974b6e39487ee5de350d8acaad2ca49cea",
+                     *             "utxoCommitment": "25e6de82753e7e8a242cd8accc39258015bd6c71c11cd4b77136f4307f39da8a",
+                     *             "timestamp": "1750418545217",
+                     *             "bits": 545259519,
+                     *             "nonce": "16183980182703036265",
+                     *             "daaScore": "1283",
+                     *             "blueWork": "2562",
+                     *             "blueScore": "1281",
+                     *             "pruningPoint": "411f8cd26f3d41aea39e78573927da24d23995705b579f30959b9127e96b79e3"
+                     *           },
+                     *           "verboseData": {
+                     *             "hash": "6e36c13ef8055acabd8d19f37208990c51cc4806f04f602bd254903b0906932e",
+                     *             "difficulty": 1.0000001192093038,
+                     *             "selectedParentHash": "e3bde9d0de2798c90c4b210d3eb234612302c35d11f935e10b6772efeaad6c1c",
+                     *             "transactionIds": [
+                     *               "6c8196fcd561bffa10d9ac32b58db76de7b7d8a68dd58b119903c9e88a961360",
+                     *               "009458710cbf810cf196b2bb3816786d93d00600e2ce9fe986b7495d30c3ee26"
+                     *             ],
+                     *             "isHeaderOnly": false,
+                     *             "blueScore": 1281,
+                     *             "childrenHashes": [
+                     *               "acf8296023bc2ca5631d00d71a9dee5ef4fc9fa484fe1d690fc6330ae6fe9d1d"
+                     *             ],
+                     *             "mergeSetBluesHashes": [
+                     *               "e3bde9d0de2798c90c4b210d3eb234612302c35d11f935e10b6772efeaad6c1c"
+                     *             ],
+                     *             "mergeSetRedsHashes": [],
+                     *             "isChainBlock": false
+                     *           }
+                     *         },
+                     *         {
+                     *           "header": {
+                     *             "hash": "acf8296023bc2ca5631d00d71a9dee5ef4fc9fa484fe1d690fc6330ae6fe9d1d",
+                     *             "version": 2,
+                     *             "parentsByLevel": [
+                     *               [
+                     *                 "6e36c13ef8055acabd8d19f37208990c51cc4806f04f602bd254903b0906932e"
+                     *               ],
+                     *               [
+                     *                 "0c5c331f41d56a9b82b1bcf02f744b6c4c8c727761af1e39b39b548a5460c2a5"
+                     *               ],
+                     *               [
+                     *                 "0002a83d0565e23338d18a01176a30dc2d50701d66de78a2d2785fac3135ba91"
+                     *               ],
+                     *               [
+                     *                 "0002a83d0565e23338d18a01176a30dc2d50701d66de78a2d2785fac3135ba91"
+                     *               ],
+                     *               [
+                     *                 "0002a83d0565e23338d18a01176a30dc2d50701d66de78a2d2785fac3135ba91"
+                     *               ]
+                     *             ],
+                     *             "hashMerkleRoot": "43aa1401edb63c5db34b24e71b64ebb39f58903f58de92cc0afdccbe75e353ef",
+                     *             "acceptedIdMerkleRoot": "36874f2a8e4936f5c42f90124f96bc25ddf8a702c64a82b18163a80ac7d84ed4",
+                     *             "utxoCommitment": "4a1f4ccbe62e13efa0120ab42e45179114ae850231bb08be5a0f3ecf3cb7eb60",
+                     *             "timestamp": "1750418752174",
+                     *             "bits": 545259519,
+                     *             "nonce": "9674132003274508675",
+                     *             "daaScore": "1284",
+                     *             "blueWork": "2564",
+                     *             "blueScore": "1282",
+                     *             "pruningPoint": "411f8cd26f3d41aea39e78573927da24d23995705b579f30959b9127e96b79e3"
+                     *           },
+                     *           "verboseData": {
+                     *             "hash": "acf8296023bc2ca5631d00d71a9dee5ef4fc9fa484fe1d690fc6330ae6fe9d1d",
+                     *             "difficulty": 1.0000001192093038,
+                     *             "selectedParentHash": "6e36c13ef8055acabd8d19f37208990c51cc4806f04f602bd254903b0906932e",
+                     *             "transactionIds": [
+                     *               "3b0fa7e71b972346629d55ce6a2bb3fec16316e43bab3cf53f9a5e22de7d6077",
+                     *               "fc92f5e643bc85d4d13ad89bd9a37e1988002c40afb40bc27ffcc6821df3163f",
+                     *               "3fc4b88dfd489cdd32fc69992dadfb1371470df550c713a6cbabe861561d59e2",
+                     *               "afb8950231b9a4a49cb06e4da84bda271d9f82e8cc93414a4d84a1a133ef3e42"
+                     *             ],
+                     *             "isHeaderOnly": false,
+                     *             "blueScore": 1282,
+                     *             "childrenHashes": [
+                     *               "79935c135267da830be5d84f26322e47c43200cccd4211364e1d981fafbc420c"
+                     *             ],
+                     *             "mergeSetBluesHashes": [
+                     *               "6e36c13ef8055acabd8d19f37208990c51cc4806f04f602bd254903b0906932e"
+                     *             ],
+                     *             "mergeSetRedsHashes": [],
+                     *             "isChainBlock": false
+                     *           }
+                     *         },
+                     *         {
+                     *           "header": {
+                     *             "hash": "79935c135267da830be5d84f26322e47c43200cccd4211364e1d981fafbc420c",
+                     *             "version": 2,
+                     *             "parentsByLevel": [
+                     *               [
+                     *                 "acf8296023bc2ca5631d00d71a9dee5ef4fc9fa484fe1d690fc6330ae6fe9d1d"
+                     *               ],
+                     *               [
+                     *                 "0c5c331f41d56a9b82b1bcf02f744b6c4c8c727761af1e39b39b548a5460c2a5"
+                     *               ],
+                     *               [
+                     *                 "0002a83d0565e23338d18a01176a30dc2d50701d66de78a2d2785fac3135ba91"
+                     *               ],
+                     *               [
+                     *                 "0002a83d0565e23338d18a01176a30dc2d50701d66de78a2d2785fac3135ba91"
+                     *               ],
+                     *               [
+                     *                 "0002a83d0565e23338d18a01176a30dc2d50701d66de78a2d2785fac3135ba91"
+                     *               ]
+                     *             ],
+                     *             "hashMerkleRoot": "1300a808f43ea28609d6eebe480cd97ae45b4051ef2b2b8eb62611eb7c312e9a",
+                     *             "acceptedIdMerkleRoot": "dc3dd10a55568a716f54d5ac3f231cceb40ae89edff3ccc669fbdd78d9c6daad",
+                     *             "utxoCommitment": "5789c63728e589a4756adc9b3e1147fed345cbb60a75d5c087065a5b78964093",
+                     *             "timestamp": "1750418959130",
+                     *             "bits": 545259519,
+                     *             "nonce": "17397017047384216593",
+                     *             "daaScore": "1285",
+                     *             "blueWork": "2566",
+                     *             "blueScore": "1283",
+                     *             "pruningPoint": "411f8cd26f3d41aea39e78573927da24d23995705b579f30959b9127e96b79e3"
+                     *           },
+                     *           "verboseData": {
+                     *             "hash": "79935c135267da830be5d84f26322e47c43200cccd4211364e1d981fafbc420c",
+                     *             "difficulty": 1.0000001192093038,
+                     *             "selectedParentHash": "acf8296023bc2ca5631d00d71a9dee5ef4fc9fa484fe1d690fc6330ae6fe9d1d",
+                     *             "transactionIds": [
+                     *               "dddc8e7e815864a9a5171b07bf1dc57e4393b5f000f9a45bbb905b9ab316054d",
+                     *               "08d848fdbb5e99e5d6e01aaae7dfde59530db009b8e4b5cc8f5043d3def699f8",
+                     *               "5ca2c1f60abdbca7caac8d51187effc6e1cf78ac7314e9bd87d5fff8f76a01ec",
+                     *               "9b69a288e03b06b0debb00634e8d8a97d0805e052047aedae3e9382bd19896a4",
+                     *               "73a869f1751c6b05faa728ad0863bce85470ada28fe50a7bf42d7aa0e758b880"
+                     *             ],
+                     *             "isHeaderOnly": false,
+                     *             "blueScore": 1283,
+                     *             "childrenHashes": [],
+                     *             "mergeSetBluesHashes": [
+                     *               "acf8296023bc2ca5631d00d71a9dee5ef4fc9fa484fe1d690fc6330ae6fe9d1d"
+                     *             ],
+                     *             "mergeSetRedsHashes": [],
+                     *             "isChainBlock": false
+                     *           }
+                     *         },
+                     *         {
+                     *           "header": {
+                     *             "hash": "c9a45fd6d09d2e09fb7a97c68e3e16d322f7e8b2d82e1400d82a543d6b988367",
+                     *             "version": 2,
+                     *             "parentsByLevel": [
+                     *               [
+                     *                 "a639c7a31b46901613da7f318ff46f6342c58da70004beb6f19baf0a45d7a8b5",
+                     *                 "1e847f7b215d8679ac9cf64203b52926b4c936b5337edaf911335c1515b1d580"
+                     *               ],
+                     *               [
+                     *                 "1e847f7b215d8679ac9cf64203b52926b4c936b5337edaf911335c1515b1d580"
+                     *               ],
+                     *               [
+                     *                 "0002a83d0565e23338d18a01176a30dc2d50701d66de78a2d2785fac3135ba91",
+                     *                 "00a502519bb2357e5af6c73cda715de71fcf8d4ad7137f7613c7f908ad9c09b6"
+                     *               ],
+                     *               [
+                     *                 "0002a83d0565e23338d18a01176a30dc2d50701d66de78a2d2785fac3135ba91"
+                     *               ],
+                     *               [
+                     *                 "0002a83d0565e23338d18a01176a30dc2d50701d66de78a2d2785fac3135ba91"
+                     *               ]
+                     *             ],
+                     *             "hashMerkleRoot": "df37724c7e9b2217d5b6cd3b767d107505b34496aaeda717227d083893250cf4",
+                     *             "acceptedIdMerkleRoot": "5ea87d98798386278007311712edccc7d3db960b4f3a94996cdb8d0073b62a0e",
+                     *             "utxoCommitment": "a52f3f310abfb80c85fb1210eac9cef5a5d8a52f2a7172e3238e25bdeddd5896",
+                     *             "timestamp": "1750419160000",
+                     *             "bits": 545259519,
+                     *             "nonce": "17161384242195374629",
+                     *             "daaScore": "1285",
+                     *             "blueWork": "2566",
+                     *             "blueScore": "1283",
+                     *             "pruningPoint": "411f8cd26f3d41aea39e78573927da24d23995705b579f30959b9127e96b79e3"
+                     *           },
+                     *           "verboseData": {
+                     *             "hash": "c9a45fd6d09d2e09fb7a97c68e3e16d322f7e8b2d82e1400d82a543d6b988367",
+                     *             "difficulty": 1.0000001192093038,
+                     *             "selectedParentHash": "a639c7a31b46901613da7f318ff46f6342c58da70004beb6f19baf0a45d7a8b5",
+                     *             "transactionIds": [
+                     *               "9b225a00d68de770a4ff29b457e45951db019ea9d3a58492426137c18415460e",
+                     *               "8f358938e98f9bfb85a480967d6ca15ef66905ebeb9f8a7431b1dc499d640944",
+                     *               "2d52b98fd92c1165c10d2c4948fef45b93571d5e75fad59ba31e6964bfea6b68",
+                     *               "9d4bbcc452b5c421f7d390f163a35e1b24afeddc5c3f9144ded3ba8d442d8b56",
+                     *               "8130342122b7486f496c3020cd846433c74dff212d364ec4c2babab90e767d11",
+                     *               "d6d1c9746dd40aa31177c6a91b9a199af94519093fea0076e435362b24225b2c",
+                     *               "0676a2493c86fc3a0481d4a116f978d12943261cd19eafb4e079590bd44d7df3",
+                     *               "ea591c62f14f1cf350aed6fc12dcd43105d237577243fbe21c6276efd72dfa5b",
+                     *               "ae74a3e7890483fa90f680f0b045c2c01a3c015303691f0098f985ca8d82b4e1",
+                     *               "1485b799cf351d9be26f13df987d6706a3b033b5bd71aae82b6afeffda7c3e6b",
+                     *               "d96a23545b459c4ac4407944c2d180f4dbe5f7a86e4c3b95c0a916c8642aa6c7",
+                     *               "45ddf94cb117a52d246e2a7ac590ae8a6a856a46fbed87a118bad5ce06f7ecd2"
+                     *             ],
+                     *             "isHeaderOnly": false,
+                     *             "blueScore": 1283,
+                     *             "childrenHashes": [],
+                     *             "mergeSetBluesHashes": [
+                     *               "a639c7a31b46901613da7f318ff46f6342c58da70004beb6f19baf0a45d7a8b5",
+                     *               "1e847f7b215d8679ac9cf64203b52926b4c936b5337edaf911335c1515b1d580"
+                     *             ],
+                     *             "mergeSetRedsHashes": [],
+                     *             "isChainBlock": false
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         /** @description `lowHash` first */
                         blockHashes: components["schemas"]["Hash"][];
@@ -1490,6 +1877,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "transactionId": "a672140128fb7946e7daa254120d476340f3babcd7f45a32135cf411717fbb7f"
+                 *     }
+                 */
                 "application/json": {
                     /** @description 64 hex digits of either case, with or without `0x` */
                     transactionId: string;
@@ -1518,6 +1910,99 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "mempoolEntry": {
+                     *         "fee": "1146412",
+                     *         "transaction": {
+                     *           "version": 0,
+                     *           "inputs": [
+                     *             {
+                     *               "previousOutpoint": {
+                     *                 "transactionId": "fe5efdc9badc7d5ab08f4feb56c962e34a3f3506b54d2ac98775744805fdb03b",
+                     *                 "index": 4
+                     *               },
+                     *               "sequence": "0",
+                     *               "sigOpCount": 1,
+                     *               "signatureScript": "41007274407e31e5950657b363a4eb62bfcdc16b80fc1cd385025b382f8660ae9529c3567584429d2ebdbb72591348b191e14eed650b76c08b27619134909b0b1701"
+                     *             },
+                     *             {
+                     *               "previousOutpoint": {
+                     *                 "transactionId": "137a5f049f2cccac06488bc71cdf70d7fd2f40660b67248d40d0e9e19fd9021f",
+                     *                 "index": 5
+                     *               },
+                     *               "sequence": "0",
+                     *               "sigOpCount": 1,
+                     *               "signatureScript": "4166a2340a066450832ac05ae3d76ab6b6da5394277bab11933fb107e48af03e4c72acd212489b12489b596a726700c3408605924ea0abef6161cb1c6e2cd6b7c801"
+                     *             }
+                     *           ],
+                     *           "outputs": [
+                     *             {
+                     *               "value": "209238302",
+                     *               "scriptPublicKey": "0000209a15fff8801bbb0f01a07ea26d7cbef79c0b6ff90c82f2b6f9e925472c66d83cac",
+                     *               "verboseData": {
+                     *                 "scriptPublicKeyType": "pubkey",
+                     *                 "scriptPublicKeyAddress": "kaspasim:qzdptllcsqdmkrcp5pl2ymtuhmmeczm0lyxg9u4kl85j23evvmvrcadhy96mw"
+                     *               }
+                     *             },
+                     *             {
+                     *               "value": "385137663",
+                     *               "scriptPublicKey": "000020c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac",
+                     *               "verboseData": {
+                     *                 "scriptPublicKeyType": "pubkey",
+                     *                 "scriptPublicKeyAddress": "kaspasim:qrqvcc2qe3f8vh27s8h52y6qje3f4p2h08sa97xflsa0v853zj08v2pfpk3dg"
+                     *               }
+                     *             },
+                     *             {
+                     *               "value": "237659157",
+                     *               "scriptPublicKey": "000020ecd12f829823fbeb8dac52383d0157458784b884cf800600fb73dad26b09fbdfac",
+                     *               "verboseData": {
+                     *                 "scriptPublicKeyType": "pubkey",
+                     *                 "scriptPublicKeyAddress": "kaspasim:qrkdztuznq3lh6ud43frs0gp2azc0p9csn8cqpsqldea45ntp8aa7gkxtayzs"
+                     *               }
+                     *             },
+                     *             {
+                     *               "value": "104371259",
+                     *               "scriptPublicKey": "000020a433d54fbaff8ce374e1d108146a52f6e3e91cd8236a1edf406acf74e9afe277ac",
+                     *               "verboseData": {
+                     *                 "scriptPublicKeyType": "pubkey",
+                     *                 "scriptPublicKeyAddress": "kaspasim:qzjr8420htlcecm5u8gss9r22tmw86gumq3k58klgp4v7a8f4l38we7d7r7g8"
+                     *               }
+                     *             },
+                     *             {
+                     *               "value": "278288930",
+                     *               "scriptPublicKey": "000020c57816bcd03b181b238b29def6323a0d5974642ab74278b63ec1506367ba55b7ac",
+                     *               "verboseData": {
+                     *                 "scriptPublicKeyType": "pubkey",
+                     *                 "scriptPublicKeyAddress": "kaspasim:qrzhs94u6qa3sxer3v5aaa3j8gx4jary92m5y79k8mq4qcm8hf2mw059smcyj"
+                     *               }
+                     *             },
+                     *             {
+                     *               "value": "207356227",
+                     *               "scriptPublicKey": "0000206a5dee61f222d14b3092641e59da3148644da392d1e0658029796dcca6c04909ac",
+                     *               "verboseData": {
+                     *                 "scriptPublicKeyType": "pubkey",
+                     *                 "scriptPublicKeyAddress": "kaspasim:qp49mmnp7g3dzjesjfjpukw6x9yxgndrjtg7qevq99ukmn9xcpysj28juuax7"
+                     *               }
+                     *             }
+                     *           ],
+                     *           "lockTime": "0",
+                     *           "subnetworkId": "0000000000000000000000000000000000000000",
+                     *           "gas": "0",
+                     *           "payload": "",
+                     *           "mass": "26768",
+                     *           "verboseData": {
+                     *             "transactionId": "a672140128fb7946e7daa254120d476340f3babcd7f45a32135cf411717fbb7f",
+                     *             "hash": "6ead4bbe6374af8558125eb3c76aead024fc93bc99f63968c73a35e993343636",
+                     *             "computeMass": "4802",
+                     *             "blockHash": "0000000000000000000000000000000000000000000000000000000000000000",
+                     *             "blockTime": "0"
+                     *           }
+                     *         },
+                     *         "isOrphan": false
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         mempoolEntry: components["schemas"]["MempoolEntry"];
                     };
@@ -1553,6 +2038,214 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "entries": [
+                     *         {
+                     *           "fee": "1146412",
+                     *           "transaction": {
+                     *             "version": 0,
+                     *             "inputs": [
+                     *               {
+                     *                 "previousOutpoint": {
+                     *                   "transactionId": "fe5efdc9badc7d5ab08f4feb56c962e34a3f3506b54d2ac98775744805fdb03b",
+                     *                   "index": 4
+                     *                 },
+                     *                 "sequence": "0",
+                     *                 "sigOpCount": 1,
+                     *                 "signatureScript": "41007274407e31e5950657b363a4eb62bfcdc16b80fc1cd385025b382f8660ae9529c3567584429d2ebdbb72591348b191e14eed650b76c08b27619134909b0b1701"
+                     *               },
+                     *               {
+                     *                 "previousOutpoint": {
+                     *                   "transactionId": "137a5f049f2cccac06488bc71cdf70d7fd2f40660b67248d40d0e9e19fd9021f",
+                     *                   "index": 5
+                     *                 },
+                     *                 "sequence": "0",
+                     *                 "sigOpCount": 1,
+                     *                 "signatureScript": "4166a2340a066450832ac05ae3d76ab6b6da5394277bab11933fb107e48af03e4c72acd212489b12489b596a726700c3408605924ea0abef6161cb1c6e2cd6b7c801"
+                     *               }
+                     *             ],
+                     *             "outputs": [
+                     *               {
+                     *                 "value": "209238302",
+                     *                 "scriptPublicKey": "0000209a15fff8801bbb0f01a07ea26d7cbef79c0b6ff90c82f2b6f9e925472c66d83cac",
+                     *                 "verboseData": {
+                     *                   "scriptPublicKeyType": "pubkey",
+                     *                   "scriptPublicKeyAddress": "kaspasim:qzdptllcsqdmkrcp5pl2ymtuhmmeczm0lyxg9u4kl85j23evvmvrcadhy96mw"
+                     *                 }
+                     *               },
+                     *               {
+                     *                 "value": "385137663",
+                     *                 "scriptPublicKey": "000020c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac",
+                     *                 "verboseData": {
+                     *                   "scriptPublicKeyType": "pubkey",
+                     *                   "scriptPublicKeyAddress": "kaspasim:qrqvcc2qe3f8vh27s8h52y6qje3f4p2h08sa97xflsa0v853zj08v2pfpk3dg"
+                     *                 }
+                     *               },
+                     *               {
+                     *                 "value": "237659157",
+                     *                 "scriptPublicKey": "000020ecd12f829823fbeb8dac52383d0157458784b884cf800600fb73dad26b09fbdfac",
+                     *                 "verboseData": {
+                     *                   "scriptPublicKeyType": "pubkey",
+                     *                   "scriptPublicKeyAddress": "kaspasim:qrkdztuznq3lh6ud43frs0gp2azc0p9csn8cqpsqldea45ntp8aa7gkxtayzs"
+                     *                 }
+                     *               },
+                     *               {
+                     *                 "value": "104371259",
+                     *                 "scriptPublicKey": "000020a433d54fbaff8ce374e1d108146a52f6e3e91cd8236a1edf406acf74e9afe277ac",
+                     *                 "verboseData": {
+                     *                   "scriptPublicKeyType": "pubkey",
+                     *                   "scriptPublicKeyAddress": "kaspasim:qzjr8420htlcecm5u8gss9r22tmw86gumq3k58klgp4v7a8f4l38we7d7r7g8"
+                     *                 }
+                     *               },
+                     *               {
+                     *                 "value": "278288930",
+                     *                 "scriptPublicKey": "000020c57816bcd03b181b238b29def6323a0d5974642ab74278b63ec1506367ba55b7ac",
+                     *                 "verboseData": {
+                     *                   "scriptPublicKeyType": "pubkey",
+                     *                   "scriptPublicKeyAddress": "kaspasim:qrzhs94u6qa3sxer3v5aaa3j8gx4jary92m5y79k8mq4qcm8hf2mw059smcyj"
+                     *                 }
+                     *               },
+                     *               {
+                     *                 "value": "207356227",
+                     *                 "scriptPublicKey": "0000206a5dee61f222d14b3092641e59da3148644da392d1e0658029796dcca6c04909ac",
+                     *                 "verboseData": {
+                     *                   "scriptPublicKeyType": "pubkey",
+                     *                   "scriptPublicKeyAddress": "kaspasim:qp49mmnp7g3dzjesjfjpukw6x9yxgndrjtg7qevq99ukmn9xcpysj28juuax7"
+                     *                 }
+                     *               }
+                     *             ],
+                     *             "lockTime": "0",
+                     *             "subnetworkId": "0000000000000000000000000000000000000000",
+                     *             "gas": "0",
+                     *             "payload": "",
+                     *             "mass": "26768",
+                     *             "verboseData": {
+                     *               "transactionId": "a672140128fb7946e7daa254120d476340f3babcd7f45a32135cf411717fbb7f",
+                     *               "hash": "6ead4bbe6374af8558125eb3c76aead024fc93bc99f63968c73a35e993343636",
+                     *               "computeMass": "4802",
+                     *               "blockHash": "0000000000000000000000000000000000000000000000000000000000000000",
+                     *               "blockTime": "0"
+                     *             }
+                     *           },
+                     *           "isOrphan": false
+                     *         },
+                     *         {
+                     *           "fee": "435391",
+                     *           "transaction": {
+                     *             "version": 0,
+                     *             "inputs": [
+                     *               {
+                     *                 "previousOutpoint": {
+                     *                   "transactionId": "7ccf7d5cd1bdeeb29cba3a664c17a10028852994ecb1af4a883fee1756309da9",
+                     *                   "index": 1
+                     *                 },
+                     *                 "sequence": "0",
+                     *                 "sigOpCount": 1,
+                     *                 "signatureScript": "4189a2c948bac62a55d00fd24575785cb13b8021883c76eec9feccf720d4661ba4d36ffdd0012682ec583346327534c1252821f5be7af22da0e1a38e57d884e01001"
+                     *               },
+                     *               {
+                     *                 "previousOutpoint": {
+                     *                   "transactionId": "14b5675d9340e7128ee1d50eb84a8cee6ae54778f33c7eafcbb84d0c500545d1",
+                     *                   "index": 0
+                     *                 },
+                     *                 "sequence": "0",
+                     *                 "sigOpCount": 1,
+                     *                 "signatureScript": "41b6e8ae1290d7524223f667c9983f89fb457c31280a0e633efdbb19d1af76906e5e88b4dd608f8f914be39ec35dae733a7e26708e17199ba62c68d0663b2da6b201"
+                     *               }
+                     *             ],
+                     *             "outputs": [
+                     *               {
+                     *                 "value": "66186994",
+                     *                 "scriptPublicKey": "000020337d593c589a5a45c56a4a48b8a1a6f5da800e5f3767ddc14e692f62d7308df0ac",
+                     *                 "verboseData": {
+                     *                   "scriptPublicKeyType": "pubkey",
+                     *                   "scriptPublicKeyAddress": "kaspasim:qqeh6kfutzd953w9df9y3w9p5m6a4qqwtumk0hwpfe5j7ckhxzxlq6krpnpms"
+                     *                 }
+                     *               },
+                     *               {
+                     *                 "value": "87439878",
+                     *                 "scriptPublicKey": "00002046431d87a7b75d51f89cc13ac9c3b14ea604e9e10a7ff0de9c679967fff1db8fac",
+                     *                 "verboseData": {
+                     *                   "scriptPublicKeyType": "pubkey",
+                     *                   "scriptPublicKeyAddress": "kaspasim:qpryx8v857m4650cnnqn4jwrk982vp8fuy98lux7n3nejell78dc7kuqtgnuf"
+                     *                 }
+                     *               },
+                     *               {
+                     *                 "value": "74353317",
+                     *                 "scriptPublicKey": "000020390c0e2ce868f8bc2567dbf78bb715292af39931d66607281ea676e343238f02ac",
+                     *                 "verboseData": {
+                     *                   "scriptPublicKeyType": "pubkey",
+                     *                   "scriptPublicKeyAddress": "kaspasim:qquscr3vap5030p9vldl0zahz55j4uuex8txvpegr6n8dc6ryw8sy8x04lh0q"
+                     *                 }
+                     *               }
+                     *             ],
+                     *             "lockTime": "0",
+                     *             "subnetworkId": "0000000000000000000000000000000000000000",
+                     *             "gas": "0",
+                     *             "payload": "",
+                     *             "mass": "22483",
+                     *             "verboseData": {
+                     *               "transactionId": "670ff2ce736998b29fe8040c70c1c46edfb37e47f69af7c0d55b202dc1701dd8",
+                     *               "hash": "9a28214f4f8853603393834a1cd57bfc25b1c49c1e31f732a90e7aef3ef58b4d",
+                     *               "computeMass": "3566",
+                     *               "blockHash": "0000000000000000000000000000000000000000000000000000000000000000",
+                     *               "blockTime": "0"
+                     *             }
+                     *           },
+                     *           "isOrphan": false
+                     *         },
+                     *         {
+                     *           "fee": "253257",
+                     *           "transaction": {
+                     *             "version": 0,
+                     *             "inputs": [
+                     *               {
+                     *                 "previousOutpoint": {
+                     *                   "transactionId": "7788505ada9b4805db7f8b5296fae0b9a1c319c9a2292ef6a649969bf0994c98",
+                     *                   "index": 1
+                     *                 },
+                     *                 "sequence": "0",
+                     *                 "sigOpCount": 1,
+                     *                 "signatureScript": "410b83f12597e6905a218d893a384995dddc21a10f89b6ec16b983f880ae41d68d2af19053518ec9ef35dafe659985a91f96c06498f26ff4564ba3783d06546f9f01"
+                     *               }
+                     *             ],
+                     *             "outputs": [
+                     *               {
+                     *                 "value": "1181735786",
+                     *                 "scriptPublicKey": "0000209c2a2a56eb175a21bc2609103190d956228ab86ee53ad66442ac659f3e95ffaaac",
+                     *                 "verboseData": {
+                     *                   "scriptPublicKeyType": "pubkey",
+                     *                   "scriptPublicKeyAddress": "kaspasim:qzwz52jkavt45gduycy3qvvsm9tz9z4cdmjn44nyg2kxt8e7jhl65cn3kzldh"
+                     *                 }
+                     *               },
+                     *               {
+                     *                 "value": "590346512",
+                     *                 "scriptPublicKey": "000021030e161d403767d20839ee80effa61bd1a555121dfd757a5726cb4a0f2de8b7e2bab",
+                     *                 "verboseData": {
+                     *                   "scriptPublicKeyType": "pubkeyecdsa",
+                     *                   "scriptPublicKeyAddress": "kaspasim:qypsu9sagqmk05sg88hgpml6vx735423y80aw4a9wfktfg8jm69hu2cc6jue76z"
+                     *                 }
+                     *               }
+                     *             ],
+                     *             "lockTime": "0",
+                     *             "subnetworkId": "0000000000000000000000000000000000000000",
+                     *             "gas": "0",
+                     *             "payload": "",
+                     *             "mass": "1975",
+                     *             "verboseData": {
+                     *               "transactionId": "bc53191a233b9c6efd892f861336d737237028897b91a2472bc54f69c4f915bd",
+                     *               "hash": "e25c914bd3ae356c26c63527b96e05055ee5cfe0e43d5e989d9053be05e6c4d5",
+                     *               "computeMass": "2047",
+                     *               "blockHash": "0000000000000000000000000000000000000000000000000000000000000000",
+                     *               "blockTime": "0"
+                     *             }
+                     *           },
+                     *           "isOrphan": false
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         entries: components["schemas"]["MempoolEntry"][];
                     };
@@ -1574,6 +2267,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "includeOrphanPool": true,
+                 *       "filterTransactionPool": true
+                 *     }
+                 */
                 "application/json": {
                     /**
                      * @description Look into the pool of orphans
@@ -1600,6 +2299,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "entries": []
+                     *     }
+                     */
                     "application/json": {
                         entries: components["schemas"]["MempoolEntry"][];
                     };
@@ -1623,6 +2327,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "addresses": [
+                 *         "kaspasim:qzdptllcsqdmkrcp5pl2ymtuhmmeczm0lyxg9u4kl85j23evvmvrcadhy96mw"
+                 *       ]
+                 *     }
+                 */
                 "application/json": {
                     addresses: string[];
                     /**
@@ -1650,6 +2361,101 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "entries": [
+                     *         {
+                     *           "fee": "1146412",
+                     *           "transaction": {
+                     *             "version": 0,
+                     *             "inputs": [
+                     *               {
+                     *                 "previousOutpoint": {
+                     *                   "transactionId": "fe5efdc9badc7d5ab08f4feb56c962e34a3f3506b54d2ac98775744805fdb03b",
+                     *                   "index": 4
+                     *                 },
+                     *                 "sequence": "0",
+                     *                 "sigOpCount": 1,
+                     *                 "signatureScript": "41007274407e31e5950657b363a4eb62bfcdc16b80fc1cd385025b382f8660ae9529c3567584429d2ebdbb72591348b191e14eed650b76c08b27619134909b0b1701"
+                     *               },
+                     *               {
+                     *                 "previousOutpoint": {
+                     *                   "transactionId": "137a5f049f2cccac06488bc71cdf70d7fd2f40660b67248d40d0e9e19fd9021f",
+                     *                   "index": 5
+                     *                 },
+                     *                 "sequence": "0",
+                     *                 "sigOpCount": 1,
+                     *                 "signatureScript": "4166a2340a066450832ac05ae3d76ab6b6da5394277bab11933fb107e48af03e4c72acd212489b12489b596a726700c3408605924ea0abef6161cb1c6e2cd6b7c801"
+                     *               }
+                     *             ],
+                     *             "outputs": [
+                     *               {
+                     *                 "value": "209238302",
+                     *                 "scriptPublicKey": "0000209a15fff8801bbb0f01a07ea26d7cbef79c0b6ff90c82f2b6f9e925472c66d83cac",
+                     *                 "verboseData": {
+                     *                   "scriptPublicKeyType": "pubkey",
+                     *                   "scriptPublicKeyAddress": "kaspasim:qzdptllcsqdmkrcp5pl2ymtuhmmeczm0lyxg9u4kl85j23evvmvrcadhy96mw"
+                     *                 }
+                     *               },
+                     *               {
+                     *                 "value": "385137663",
+                     *                 "scriptPublicKey": "000020c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac",
+                     *                 "verboseData": {
+                     *                   "scriptPublicKeyType": "pubkey",
+                     *                   "scriptPublicKeyAddress": "kaspasim:qrqvcc2qe3f8vh27s8h52y6qje3f4p2h08sa97xflsa0v853zj08v2pfpk3dg"
+                     *                 }
+                     *               },
+                     *               {
+                     *                 "value": "237659157",
+                     *                 "scriptPublicKey": "000020ecd12f829823fbeb8dac52383d0157458784b884cf800600fb73dad26b09fbdfac",
+                     *                 "verboseData": {
+                     *                   "scriptPublicKeyType": "pubkey",
+                     *                   "scriptPublicKeyAddress": "kaspasim:qrkdztuznq3lh6ud43frs0gp2azc0p9csn8cqpsqldea45ntp8aa7gkxtayzs"
+                     *                 }
+                     *               },
+                     *               {
+                     *                 "value": "104371259",
+                     *                 "scriptPublicKey": "000020a433d54fbaff8ce374e1d108146a52f6e3e91cd8236a1edf406acf74e9afe277ac",
+                     *                 "verboseData": {
+                     *                   "scriptPublicKeyType": "pubkey",
+                     *                   "scriptPublicKeyAddress": "kaspasim:qzjr8420htlcecm5u8gss9r22tmw86gumq3k58klgp4v7a8f4l38we7d7r7g8"
+                     *                 }
+                     *               },
+                     *               {
+                     *                 "value": "278288930",
+                     *                 "scriptPublicKey": "000020c57816bcd03b181b238b29def6323a0d5974642ab74278b63ec1506367ba55b7ac",
+                     *                 "verboseData": {
+                     *                   "scriptPublicKeyType": "pubkey",
+                     *                   "scriptPublicKeyAddress": "kaspasim:qrzhs94u6qa3sxer3v5aaa3j8gx4jary92m5y79k8mq4qcm8hf2mw059smcyj"
+                     *                 }
+                     *               },
+                     *               {
+                     *                 "value": "207356227",
+                     *                 "scriptPublicKey": "0000206a5dee61f222d14b3092641e59da3148644da392d1e0658029796dcca6c04909ac",
+                     *                 "verboseData": {
+                     *                   "scriptPublicKeyType": "pubkey",
+                     *                   "scriptPublicKeyAddress": "kaspasim:qp49mmnp7g3dzjesjfjpukw6x9yxgndrjtg7qevq99ukmn9xcpysj28juuax7"
+                     *                 }
+                     *               }
+                     *             ],
+                     *             "lockTime": "0",
+                     *             "subnetworkId": "0000000000000000000000000000000000000000",
+                     *             "gas": "0",
+                     *             "payload": "",
+                     *             "mass": "26768",
+                     *             "verboseData": {
+                     *               "transactionId": "a672140128fb7946e7daa254120d476340f3babcd7f45a32135cf411717fbb7f",
+                     *               "hash": "6ead4bbe6374af8558125eb3c76aead024fc93bc99f63968c73a35e993343636",
+                     *               "computeMass": "4802",
+                     *               "blockHash": "0000000000000000000000000000000000000000000000000000000000000000",
+                     *               "blockTime": "0"
+                     *             }
+                     *           },
+                     *           "isOrphan": false
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         entries: components["schemas"]["MempoolEntry"][];
                     };
@@ -1673,6 +2479,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "payAddress": "kaspasim:ppmvnuhhku88qkuzhus8xqcpe639hnsfck0plexqk5cd7um2v0flx6g9afrm6",
+                 *       "extraData": "my pool"
+                 *     }
+                 */
                 "application/json": {
                     /** @description Who gets the reward */
                     payAddress: string;
@@ -1696,6 +2508,247 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "block": {
+                     *         "header": {
+                     *           "version": 2,
+                     *           "parentsByLevel": [
+                     *             [
+                     *               "c05630346cc8f1efd37cfd6cd591ece2e07a5bd68f731cc6f67da92cb2b3fb5a",
+                     *               "c9a45fd6d09d2e09fb7a97c68e3e16d322f7e8b2d82e1400d82a543d6b988367",
+                     *               "79935c135267da830be5d84f26322e47c43200cccd4211364e1d981fafbc420c"
+                     *             ],
+                     *             [
+                     *               "075f34d8c85680d480dfb980acc18ed925dc7e8183f544429adb07b417493b6d"
+                     *             ],
+                     *             [
+                     *               "0002a83d0565e23338d18a01176a30dc2d50701d66de78a2d2785fac3135ba91",
+                     *               "00a502519bb2357e5af6c73cda715de71fcf8d4ad7137f7613c7f908ad9c09b6"
+                     *             ],
+                     *             [
+                     *               "0002a83d0565e23338d18a01176a30dc2d50701d66de78a2d2785fac3135ba91"
+                     *             ],
+                     *             [
+                     *               "0002a83d0565e23338d18a01176a30dc2d50701d66de78a2d2785fac3135ba91"
+                     *             ]
+                     *           ],
+                     *           "hashMerkleRoot": "01429c875cf82990d26cefa451344f98335c76d0729cd32bba0bc627f35f2428",
+                     *           "acceptedIdMerkleRoot": "c73dd04fe7ba41a903326c0ed307ba377fcd309edf98dcb7a097b820aa4abf30",
+                     *           "utxoCommitment": "94e079537295a7ddd10b035b18db549b72f95669aa778335ed7d6ccc1a2657a2",
+                     *           "timestamp": "1750420000000",
+                     *           "bits": 545259519,
+                     *           "nonce": "0",
+                     *           "daaScore": "1310",
+                     *           "blueWork": "2616",
+                     *           "blueScore": "1308",
+                     *           "pruningPoint": "411f8cd26f3d41aea39e78573927da24d23995705b579f30959b9127e96b79e3"
+                     *         },
+                     *         "transactions": [
+                     *           {
+                     *             "version": 1,
+                     *             "inputs": [],
+                     *             "outputs": [
+                     *               {
+                     *                 "value": "5004599131",
+                     *                 "scriptPublicKey": {
+                     *                   "version": 0,
+                     *                   "script": "2052d89285b2fd0dba51fb9ae20282eef664c76cd6517b9f161dbdc6e2ecc74e0cac"
+                     *                 }
+                     *               },
+                     *               {
+                     *                 "value": "5000000000",
+                     *                 "scriptPublicKey": {
+                     *                   "version": 0,
+                     *                   "script": "20c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac"
+                     *                 }
+                     *               },
+                     *               {
+                     *                 "value": "5000000000",
+                     *                 "scriptPublicKey": {
+                     *                   "version": 0,
+                     *                   "script": "20c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac"
+                     *                 }
+                     *               },
+                     *               {
+                     *                 "value": "5000000000",
+                     *                 "scriptPublicKey": {
+                     *                   "version": 0,
+                     *                   "script": "20c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac"
+                     *                 }
+                     *               },
+                     *               {
+                     *                 "value": "5002663393",
+                     *                 "scriptPublicKey": {
+                     *                   "version": 0,
+                     *                   "script": "20c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac"
+                     *                 }
+                     *               }
+                     *             ],
+                     *             "lockTime": 0,
+                     *             "subnetworkId": "0100000000000000000000000000000000000000",
+                     *             "gas": "0",
+                     *             "payload": "0x1c0500000000000000f2052a01000000000023aa2076c9f2f7b70e705b82bf20730301cea25bce09c59e1fe4c0b530df736a63d3f387322e312e302f6d7920706f6f6c"
+                     *           },
+                     *           {
+                     *             "version": 0,
+                     *             "inputs": [
+                     *               {
+                     *                 "previousOutpoint": {
+                     *                   "transactionId": "fe5efdc9badc7d5ab08f4feb56c962e34a3f3506b54d2ac98775744805fdb03b",
+                     *                   "index": 4
+                     *                 },
+                     *                 "sequence": 0,
+                     *                 "sigOpCount": 1,
+                     *                 "signatureScript": "41007274407e31e5950657b363a4eb62bfcdc16b80fc1cd385025b382f8660ae9529c3567584429d2ebdbb72591348b191e14eed650b76c08b27619134909b0b1701"
+                     *               },
+                     *               {
+                     *                 "previousOutpoint": {
+                     *                   "transactionId": "137a5f049f2cccac06488bc71cdf70d7fd2f40660b67248d40d0e9e19fd9021f",
+                     *                   "index": 5
+                     *                 },
+                     *                 "sequence": 0,
+                     *                 "sigOpCount": 1,
+                     *                 "signatureScript": "4166a2340a066450832ac05ae3d76ab6b6da5394277bab11933fb107e48af03e4c72acd212489b12489b596a726700c3408605924ea0abef6161cb1c6e2cd6b7c801"
+                     *               }
+                     *             ],
+                     *             "outputs": [
+                     *               {
+                     *                 "value": "209238302",
+                     *                 "scriptPublicKey": {
+                     *                   "version": 0,
+                     *                   "script": "209a15fff8801bbb0f01a07ea26d7cbef79c0b6ff90c82f2b6f9e925472c66d83cac"
+                     *                 }
+                     *               },
+                     *               {
+                     *                 "value": "385137663",
+                     *                 "scriptPublicKey": {
+                     *                   "version": 0,
+                     *                   "script": "20c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac"
+                     *                 }
+                     *               },
+                     *               {
+                     *                 "value": "237659157",
+                     *                 "scriptPublicKey": {
+                     *                   "version": 0,
+                     *                   "script": "20ecd12f829823fbeb8dac52383d0157458784b884cf800600fb73dad26b09fbdfac"
+                     *                 }
+                     *               },
+                     *               {
+                     *                 "value": "104371259",
+                     *                 "scriptPublicKey": {
+                     *                   "version": 0,
+                     *                   "script": "20a433d54fbaff8ce374e1d108146a52f6e3e91cd8236a1edf406acf74e9afe277ac"
+                     *                 }
+                     *               },
+                     *               {
+                     *                 "value": "278288930",
+                     *                 "scriptPublicKey": {
+                     *                   "version": 0,
+                     *                   "script": "20c57816bcd03b181b238b29def6323a0d5974642ab74278b63ec1506367ba55b7ac"
+                     *                 }
+                     *               },
+                     *               {
+                     *                 "value": "207356227",
+                     *                 "scriptPublicKey": {
+                     *                   "version": 0,
+                     *                   "script": "206a5dee61f222d14b3092641e59da3148644da392d1e0658029796dcca6c04909ac"
+                     *                 }
+                     *               }
+                     *             ],
+                     *             "lockTime": 0,
+                     *             "subnetworkId": "0000000000000000000000000000000000000000",
+                     *             "gas": "0",
+                     *             "payload": ""
+                     *           },
+                     *           {
+                     *             "version": 0,
+                     *             "inputs": [
+                     *               {
+                     *                 "previousOutpoint": {
+                     *                   "transactionId": "7ccf7d5cd1bdeeb29cba3a664c17a10028852994ecb1af4a883fee1756309da9",
+                     *                   "index": 1
+                     *                 },
+                     *                 "sequence": 0,
+                     *                 "sigOpCount": 1,
+                     *                 "signatureScript": "4189a2c948bac62a55d00fd24575785cb13b8021883c76eec9feccf720d4661ba4d36ffdd0012682ec583346327534c1252821f5be7af22da0e1a38e57d884e01001"
+                     *               },
+                     *               {
+                     *                 "previousOutpoint": {
+                     *                   "transactionId": "14b5675d9340e7128ee1d50eb84a8cee6ae54778f33c7eafcbb84d0c500545d1",
+                     *                   "index": 0
+                     *                 },
+                     *                 "sequence": 0,
+                     *                 "sigOpCount": 1,
+                     *                 "signatureScript": "41b6e8ae1290d7524223f667c9983f89fb457c31280a0e633efdbb19d1af76906e5e88b4dd608f8f914be39ec35dae733a7e26708e17199ba62c68d0663b2da6b201"
+                     *               }
+                     *             ],
+                     *             "outputs": [
+                     *               {
+                     *                 "value": "66186994",
+                     *                 "scriptPublicKey": {
+                     *                   "version": 0,
+                     *                   "script": "20337d593c589a5a45c56a4a48b8a1a6f5da800e5f3767ddc14e692f62d7308df0ac"
+                     *                 }
+                     *               },
+                     *               {
+                     *                 "value": "87439878",
+                     *                 "scriptPublicKey": {
+                     *                   "version": 0,
+                     *                   "script": "2046431d87a7b75d51f89cc13ac9c3b14ea604e9e10a7ff0de9c679967fff1db8fac"
+                     *                 }
+                     *               },
+                     *               {
+                     *                 "value": "74353317",
+                     *                 "scriptPublicKey": {
+                     *                   "version": 0,
+                     *                   "script": "20390c0e2ce868f8bc2567dbf78bb715292af39931d66607281ea676e343238f02ac"
+                     *                 }
+                     *               }
+                     *             ],
+                     *             "lockTime": 0,
+                     *             "subnetworkId": "0000000000000000000000000000000000000000",
+                     *             "gas": "0",
+                     *             "payload": ""
+                     *           },
+                     *           {
+                     *             "version": 0,
+                     *             "inputs": [
+                     *               {
+                     *                 "previousOutpoint": {
+                     *                   "transactionId": "7788505ada9b4805db7f8b5296fae0b9a1c319c9a2292ef6a649969bf0994c98",
+                     *                   "index": 1
+                     *                 },
+                     *                 "sequence": 0,
+                     *                 "sigOpCount": 1,
+                     *                 "signatureScript": "410b83f12597e6905a218d893a384995dddc21a10f89b6ec16b983f880ae41d68d2af19053518ec9ef35dafe659985a91f96c06498f26ff4564ba3783d06546f9f01"
+                     *               }
+                     *             ],
+                     *             "outputs": [
+                     *               {
+                     *                 "value": "1181735786",
+                     *                 "scriptPublicKey": {
+                     *                   "version": 0,
+                     *                   "script": "209c2a2a56eb175a21bc2609103190d956228ab86ee53ad66442ac659f3e95ffaaac"
+                     *                 }
+                     *               },
+                     *               {
+                     *                 "value": "590346512",
+                     *                 "scriptPublicKey": {
+                     *                   "version": 0,
+                     *                   "script": "21030e161d403767d20839ee80effa61bd1a555121dfd757a5726cb4a0f2de8b7e2bab"
+                     *                 }
+                     *               }
+                     *             ],
+                     *             "lockTime": 0,
+                     *             "subnetworkId": "0000000000000000000000000000000000000000",
+                     *             "gas": "0",
+                     *             "payload": ""
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         block: components["schemas"]["BlockTemplate"];
                     };
@@ -1722,6 +2775,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "transactionIds": [
+                 *         "009458710cbf810cf196b2bb3816786d93d00600e2ce9fe986b7495d30c3ee26",
+                 *         "abababababababababababababababababababababababababababababababab"
+                 *       ]
+                 *     }
+                 */
                 "application/json": {
                     transactionIds: string[];
                 };
@@ -1741,6 +2802,24 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "transactions": [
+                     *         {
+                     *           "transactionId": "009458710cbf810cf196b2bb3816786d93d00600e2ce9fe986b7495d30c3ee26",
+                     *           "isAccepted": true,
+                     *           "acceptingBlockHash": "a639c7a31b46901613da7f318ff46f6342c58da70004beb6f19baf0a45d7a8b5",
+                     *           "confirmations": 22
+                     *         },
+                     *         {
+                     *           "transactionId": "abababababababababababababababababababababababababababababababab",
+                     *           "isAccepted": false,
+                     *           "acceptingBlockHash": null,
+                     *           "confirmations": 0
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         /** @description One for each id asked, in the order asked */
                         transactions: components["schemas"]["TransactionAcceptance"][];
@@ -1769,6 +2848,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "daaScores": [
+                 *         "1283",
+                 *         "101283"
+                 *       ]
+                 *     }
+                 */
                 "application/json": {
                     daaScores: string[];
                 };
@@ -1788,6 +2875,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "timestamps": [
+                     *         "1750417480000",
+                     *         "1750429997800"
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         /** @description One for each score, in the order asked */
                         timestamps: string[];
@@ -1812,7 +2907,10 @@ export interface operations {
                 "if-none-match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description An address with its prefix, as `kaspa:qr…` */
+                /**
+                 * @description An address with its prefix, as `kaspa:qr…`
+                 * @example kaspasim:ppmvnuhhku88qkuzhus8xqcpe639hnsfck0plexqk5cd7um2v0flx6g9afrm6
+                 */
                 address: string;
             };
             cookie?: never;
@@ -1832,6 +2930,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "tag": {
+                     *         "address": "kaspasim:ppmvnuhhku88qkuzhus8xqcpe639hnsfck0plexqk5cd7um2v0flx6g9afrm6",
+                     *         "name": "Harbour Exchange",
+                     *         "link": "https://example.com/harbour-exchange",
+                     *         "labels": [
+                     *           "exchange"
+                     *         ]
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         tag: components["schemas"]["AddressTag"];
                     };
@@ -1849,7 +2959,10 @@ export interface operations {
     estimateNetworkHashesPerSecond: {
         parameters: {
             query?: {
-                /** @description Blocks to look at */
+                /**
+                 * @description Blocks to look at
+                 * @example 1000
+                 */
                 windowSize?: number;
                 /** @description The block whose past is looked at; left out: the virtual block */
                 startHash?: string;
@@ -1876,6 +2989,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "networkHashesPerSecond": "0"
+                     *     }
+                     */
                     "application/json": {
                         /** @description A whole number in decimal digits */
                         networkHashesPerSecond: string;
@@ -1900,7 +3018,10 @@ export interface operations {
                 "if-none-match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description An address with its prefix, as `kaspa:qr…` */
+                /**
+                 * @description An address with its prefix, as `kaspa:qr…`
+                 * @example kaspasim:ppmvnuhhku88qkuzhus8xqcpe639hnsfck0plexqk5cd7um2v0flx6g9afrm6
+                 */
                 address: string;
             };
             cookie?: never;
@@ -1920,6 +3041,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "balance": "586169542"
+                     *     }
+                     */
                     "application/json": {
                         /** @description 0 for an address that was never seen */
                         balance: string;
@@ -1959,6 +3085,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "network": "simnet"
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {string} */
                         network: "mainnet" | "testnet" | "simnet" | "devnet";
@@ -1998,6 +3129,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "maxSompi": "2900000000000000000",
+                     *       "circulatingSompi": "6424975046603"
+                     *     }
+                     */
                     "application/json": {
                         /** @description An amount in sompi, the smallest unit (1 KAS = 100,000,000 sompi) */
                         maxSompi: string;
@@ -2026,6 +3163,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "hash": "cf414786254e67994f48b85bc24d22262878d53966cd1dc276aa348a8df5e448",
+                 *       "includeTransactions": true
+                 *     }
+                 */
                 "application/json": {
                     /** @description 64 hex digits of either case, with or without `0x` */
                     hash: string;
@@ -2048,6 +3191,81 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "block": {
+                     *         "header": {
+                     *           "hash": "cf414786254e67994f48b85bc24d22262878d53966cd1dc276aa348a8df5e448",
+                     *           "version": 2,
+                     *           "parentsByLevel": [
+                     *             [
+                     *               "753729ec39b4d677af8760323e2fc13ef415bc4f2cacd21a1bedbe0a2254b7c1"
+                     *             ],
+                     *             [
+                     *               "0421ba13f9c949a668582615a57333a11961a242f9a3303353e25c280ba87b9d"
+                     *             ]
+                     *           ],
+                     *           "hashMerkleRoot": "170c1f3f19b36ea44baf92900f4c7403a9ac561e959325fea2437c4d3fff4996",
+                     *           "acceptedIdMerkleRoot": "9be40a0d1cc82d314e782511f46f38db42c07e701f30a777356eddf0a6a40569",
+                     *           "utxoCommitment": "4b0abf6f287dacf25ea623fa6cdbb8233d1ec5b7c967c5fc00f3eae1a5c18f9d",
+                     *           "timestamp": "1750007560000",
+                     *           "bits": 545259519,
+                     *           "nonce": "835169626488272811",
+                     *           "daaScore": "17",
+                     *           "blueWork": "36",
+                     *           "blueScore": "18",
+                     *           "pruningPoint": "411f8cd26f3d41aea39e78573927da24d23995705b579f30959b9127e96b79e3"
+                     *         },
+                     *         "transactions": [
+                     *           {
+                     *             "version": 1,
+                     *             "inputs": [],
+                     *             "outputs": [
+                     *               {
+                     *                 "value": "5000000000",
+                     *                 "scriptPublicKey": "0000203aeab9057d997d2a68363319b3eaf23ce533e1d12ca2bfddbb4461c396c5cb03ac",
+                     *                 "verboseData": {
+                     *                   "scriptPublicKeyType": "pubkey",
+                     *                   "scriptPublicKeyAddress": "kaspasim:qqaw4wg90kvh62ngxce3nvl27g7w2vlp6yk2907ahdzxrsukch9sxk3nnwznc"
+                     *                 }
+                     *               }
+                     *             ],
+                     *             "lockTime": "0",
+                     *             "subnetworkId": "0100000000000000000000000000000000000000",
+                     *             "gas": "0",
+                     *             "payload": "0x120000000000000000f2052a0100000000002220c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac322e312e302f6465766e6574",
+                     *             "mass": "0",
+                     *             "verboseData": {
+                     *               "transactionId": "fcd6c996c4076873a07221875f3b3c99a0b51a5770132c80582913a7fe89d175",
+                     *               "hash": "170c1f3f19b36ea44baf92900f4c7403a9ac561e959325fea2437c4d3fff4996",
+                     *               "computeMass": "0",
+                     *               "blockHash": "cf414786254e67994f48b85bc24d22262878d53966cd1dc276aa348a8df5e448",
+                     *               "blockTime": "1750007560000"
+                     *             }
+                     *           }
+                     *         ],
+                     *         "verboseData": {
+                     *           "hash": "cf414786254e67994f48b85bc24d22262878d53966cd1dc276aa348a8df5e448",
+                     *           "difficulty": 1.0000001192093038,
+                     *           "selectedParentHash": "753729ec39b4d677af8760323e2fc13ef415bc4f2cacd21a1bedbe0a2254b7c1",
+                     *           "transactionIds": [
+                     *             "fcd6c996c4076873a07221875f3b3c99a0b51a5770132c80582913a7fe89d175"
+                     *           ],
+                     *           "isHeaderOnly": false,
+                     *           "blueScore": 18,
+                     *           "childrenHashes": [
+                     *             "de0a7c1d2eeaa64eb74ab88ef7c7a78eea96b13085ef1e5687c63c84a73186bb",
+                     *             "0550a056a0852e631d9499d65da59c98d8c4d39eb1ca735782856412ae76a713"
+                     *           ],
+                     *           "mergeSetBluesHashes": [
+                     *             "753729ec39b4d677af8760323e2fc13ef415bc4f2cacd21a1bedbe0a2254b7c1"
+                     *           ],
+                     *           "mergeSetRedsHashes": [],
+                     *           "isChainBlock": true
+                     *         }
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         block: components["schemas"]["Block"];
                     };
@@ -2084,6 +3302,28 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "networkName": "kaspa-simnet",
+                     *       "blockCount": "1310",
+                     *       "headerCount": "1310",
+                     *       "tipHashes": [
+                     *         "c9a45fd6d09d2e09fb7a97c68e3e16d322f7e8b2d82e1400d82a543d6b988367",
+                     *         "79935c135267da830be5d84f26322e47c43200cccd4211364e1d981fafbc420c",
+                     *         "c05630346cc8f1efd37cfd6cd591ece2e07a5bd68f731cc6f67da92cb2b3fb5a"
+                     *       ],
+                     *       "difficulty": 1.0000001192093038,
+                     *       "pastMedianTime": "1750242571818",
+                     *       "virtualParentHashes": [
+                     *         "c05630346cc8f1efd37cfd6cd591ece2e07a5bd68f731cc6f67da92cb2b3fb5a",
+                     *         "c9a45fd6d09d2e09fb7a97c68e3e16d322f7e8b2d82e1400d82a543d6b988367",
+                     *         "79935c135267da830be5d84f26322e47c43200cccd4211364e1d981fafbc420c"
+                     *       ],
+                     *       "pruningPointHash": "411f8cd26f3d41aea39e78573927da24d23995705b579f30959b9127e96b79e3",
+                     *       "virtualDaaScore": "1310",
+                     *       "sink": "c05630346cc8f1efd37cfd6cd591ece2e07a5bd68f731cc6f67da92cb2b3fb5a"
+                     *     }
+                     */
                     "application/json": {
                         /** @description `kaspa-mainnet`, `kaspa-testnet-10`, … */
                         networkName: string;
@@ -2132,6 +3372,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "blockCount": "1310",
+                     *       "headerCount": "1310"
+                     *     }
+                     */
                     "application/json": {
                         /** @description As the node estimates it */
                         blockCount: string;
@@ -2172,6 +3418,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "sink": "c05630346cc8f1efd37cfd6cd591ece2e07a5bd68f731cc6f67da92cb2b3fb5a"
+                     *     }
+                     */
                     "application/json": {
                         sink: components["schemas"]["Hash"];
                     };
@@ -2210,6 +3461,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "blueScore": "1303"
+                     *     }
+                     */
                     "application/json": {
                         /** @description A whole number in decimal digits */
                         blueScore: string;
@@ -2236,6 +3492,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "addresses": [
+                 *         "kaspasim:ppmvnuhhku88qkuzhus8xqcpe639hnsfck0plexqk5cd7um2v0flx6g9afrm6",
+                 *         "kaspasim:qzdptllcsqdmkrcp5pl2ymtuhmmeczm0lyxg9u4kl85j23evvmvrcadhy96mw"
+                 *       ]
+                 *     }
+                 */
                 "application/json": {
                     addresses: string[];
                 };
@@ -2255,6 +3519,20 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "entries": [
+                     *         {
+                     *           "address": "kaspasim:ppmvnuhhku88qkuzhus8xqcpe639hnsfck0plexqk5cd7um2v0flx6g9afrm6",
+                     *           "balance": "586169542"
+                     *         },
+                     *         {
+                     *           "address": "kaspasim:qzdptllcsqdmkrcp5pl2ymtuhmmeczm0lyxg9u4kl85j23evvmvrcadhy96mw",
+                     *           "balance": "0"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         /** @description One for each address, in the order asked */
                         entries: {
@@ -2287,6 +3565,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "addresses": [
+                 *         "kaspasim:ppmvnuhhku88qkuzhus8xqcpe639hnsfck0plexqk5cd7um2v0flx6g9afrm6"
+                 *       ]
+                 *     }
+                 */
                 "application/json": {
                     addresses: string[];
                 };
@@ -2306,6 +3591,38 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "entries": [
+                     *         {
+                     *           "address": "kaspasim:ppmvnuhhku88qkuzhus8xqcpe639hnsfck0plexqk5cd7um2v0flx6g9afrm6",
+                     *           "outpoint": {
+                     *             "transactionId": "969132236670a0a9addaa22e99fe12464a88d05a577372ea74a559205ded058a",
+                     *             "index": 1
+                     *           },
+                     *           "utxoEntry": {
+                     *             "amount": "130054323",
+                     *             "scriptPublicKey": "0000aa2076c9f2f7b70e705b82bf20730301cea25bce09c59e1fe4c0b530df736a63d3f387",
+                     *             "blockDaaScore": "515",
+                     *             "isCoinbase": false
+                     *           }
+                     *         },
+                     *         {
+                     *           "address": "kaspasim:ppmvnuhhku88qkuzhus8xqcpe639hnsfck0plexqk5cd7um2v0flx6g9afrm6",
+                     *           "outpoint": {
+                     *             "transactionId": "939f124839ab42a9b228ad36696d6b504d533a800834daae6621295e23f372a0",
+                     *             "index": 1
+                     *           },
+                     *           "utxoEntry": {
+                     *             "amount": "456115219",
+                     *             "scriptPublicKey": "0000aa2076c9f2f7b70e705b82bf20730301cea25bce09c59e1fe4c0b530df736a63d3f387",
+                     *             "blockDaaScore": "1016",
+                     *             "isCoinbase": false
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         /** @description By address in the order asked, the oldest coins first */
                         entries: components["schemas"]["AddressUtxo"][];
@@ -2342,6 +3659,32 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "estimate": {
+                     *         "priorityBucket": {
+                     *           "feerate": 100,
+                     *           "estimatedSeconds": 0.0004072
+                     *         },
+                     *         "normalBuckets": [
+                     *           {
+                     *             "feerate": 100,
+                     *             "estimatedSeconds": 0.0004072
+                     *           },
+                     *           {
+                     *             "feerate": 100,
+                     *             "estimatedSeconds": 0.0004072
+                     *           }
+                     *         ],
+                     *         "lowBuckets": [
+                     *           {
+                     *             "feerate": 100,
+                     *             "estimatedSeconds": 0.0004072
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         estimate: {
                             /** @description For the next blocks */
@@ -2381,6 +3724,17 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "p2pId": "00000000-0000-4000-8000-000000000000",
+                     *       "mempoolSize": "3",
+                     *       "serverVersion": "2.1.0",
+                     *       "isUtxoIndexed": true,
+                     *       "isSynced": true,
+                     *       "hasNotifyCommand": true,
+                     *       "hasMessageId": true
+                     *     }
+                     */
                     "application/json": {
                         p2pId: string;
                         /** @description A whole number in decimal digits */
@@ -2421,6 +3775,17 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "rpcApiVersion": 1,
+                     *       "rpcApiRevision": 0,
+                     *       "serverVersion": "2.1.0",
+                     *       "networkId": "simnet",
+                     *       "hasUtxoIndex": true,
+                     *       "isSynced": true,
+                     *       "virtualDaaScore": "1310"
+                     *     }
+                     */
                     "application/json": {
                         rpcApiVersion: number;
                         rpcApiRevision: number;
@@ -2451,6 +3816,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "subnetworkId": "0100000000000000000000000000000000000000"
+                 *     }
+                 */
                 "application/json": {
                     /** @description 40 hex digits of either case, with or without `0x` */
                     subnetworkId: string;
@@ -2493,6 +3863,35 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "transaction": {
+                 *         "version": 0,
+                 *         "inputs": [
+                 *           {
+                 *             "previousOutpoint": {
+                 *               "transactionId": "ed85a42a6f37e3cb6069833675c95a106af704408920f0ff53ef229e87b08e5e",
+                 *               "index": 6
+                 *             },
+                 *             "sequence": "0",
+                 *             "sigOpCount": 1,
+                 *             "signatureScript": "41fac34444ed4a233f62cd06a63bcc84f679cc0925225e973f18e621d6fdc4548ec6b296256138e86421a7723589da439ea1a2041f79261b7ddf7bd99fcef4afe401"
+                 *           }
+                 *         ],
+                 *         "lockTime": "0",
+                 *         "subnetworkId": "0000000000000000000000000000000000000000",
+                 *         "gas": "0",
+                 *         "payload": "",
+                 *         "mass": "95",
+                 *         "outputs": [
+                 *           {
+                 *             "value": "46667909",
+                 *             "scriptPublicKey": "000020ad80ff165560b49959e9c28a8593456ffbb52aaa09ccab580369bf337bb8890eac"
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
                 "application/json": {
                     transaction: {
                         version: number;
@@ -2571,6 +3970,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "transactionId": "6c47dac7cf3eabef681a5df879782a5b704146f2d0950e78c080b791d0c9f621"
+                     *     }
+                     */
                     "application/json": {
                         transactionId: components["schemas"]["Hash"];
                     };
@@ -2594,6 +3998,247 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "block": {
+                 *         "header": {
+                 *           "version": 2,
+                 *           "parentsByLevel": [
+                 *             [
+                 *               "c05630346cc8f1efd37cfd6cd591ece2e07a5bd68f731cc6f67da92cb2b3fb5a",
+                 *               "c9a45fd6d09d2e09fb7a97c68e3e16d322f7e8b2d82e1400d82a543d6b988367",
+                 *               "79935c135267da830be5d84f26322e47c43200cccd4211364e1d981fafbc420c"
+                 *             ],
+                 *             [
+                 *               "075f34d8c85680d480dfb980acc18ed925dc7e8183f544429adb07b417493b6d"
+                 *             ],
+                 *             [
+                 *               "0002a83d0565e23338d18a01176a30dc2d50701d66de78a2d2785fac3135ba91",
+                 *               "00a502519bb2357e5af6c73cda715de71fcf8d4ad7137f7613c7f908ad9c09b6"
+                 *             ],
+                 *             [
+                 *               "0002a83d0565e23338d18a01176a30dc2d50701d66de78a2d2785fac3135ba91"
+                 *             ],
+                 *             [
+                 *               "0002a83d0565e23338d18a01176a30dc2d50701d66de78a2d2785fac3135ba91"
+                 *             ]
+                 *           ],
+                 *           "hashMerkleRoot": "01429c875cf82990d26cefa451344f98335c76d0729cd32bba0bc627f35f2428",
+                 *           "acceptedIdMerkleRoot": "c73dd04fe7ba41a903326c0ed307ba377fcd309edf98dcb7a097b820aa4abf30",
+                 *           "utxoCommitment": "94e079537295a7ddd10b035b18db549b72f95669aa778335ed7d6ccc1a2657a2",
+                 *           "timestamp": "1750420000000",
+                 *           "bits": 545259519,
+                 *           "nonce": "0",
+                 *           "daaScore": "1310",
+                 *           "blueWork": "2616",
+                 *           "blueScore": "1308",
+                 *           "pruningPoint": "411f8cd26f3d41aea39e78573927da24d23995705b579f30959b9127e96b79e3"
+                 *         },
+                 *         "transactions": [
+                 *           {
+                 *             "version": 1,
+                 *             "inputs": [],
+                 *             "outputs": [
+                 *               {
+                 *                 "value": "5004599131",
+                 *                 "scriptPublicKey": {
+                 *                   "version": 0,
+                 *                   "script": "2052d89285b2fd0dba51fb9ae20282eef664c76cd6517b9f161dbdc6e2ecc74e0cac"
+                 *                 }
+                 *               },
+                 *               {
+                 *                 "value": "5000000000",
+                 *                 "scriptPublicKey": {
+                 *                   "version": 0,
+                 *                   "script": "20c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac"
+                 *                 }
+                 *               },
+                 *               {
+                 *                 "value": "5000000000",
+                 *                 "scriptPublicKey": {
+                 *                   "version": 0,
+                 *                   "script": "20c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac"
+                 *                 }
+                 *               },
+                 *               {
+                 *                 "value": "5000000000",
+                 *                 "scriptPublicKey": {
+                 *                   "version": 0,
+                 *                   "script": "20c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac"
+                 *                 }
+                 *               },
+                 *               {
+                 *                 "value": "5002663393",
+                 *                 "scriptPublicKey": {
+                 *                   "version": 0,
+                 *                   "script": "20c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac"
+                 *                 }
+                 *               }
+                 *             ],
+                 *             "lockTime": 0,
+                 *             "subnetworkId": "0100000000000000000000000000000000000000",
+                 *             "gas": "0",
+                 *             "payload": "0x1c0500000000000000f2052a01000000000023aa2076c9f2f7b70e705b82bf20730301cea25bce09c59e1fe4c0b530df736a63d3f387322e312e302f6d7920706f6f6c"
+                 *           },
+                 *           {
+                 *             "version": 0,
+                 *             "inputs": [
+                 *               {
+                 *                 "previousOutpoint": {
+                 *                   "transactionId": "fe5efdc9badc7d5ab08f4feb56c962e34a3f3506b54d2ac98775744805fdb03b",
+                 *                   "index": 4
+                 *                 },
+                 *                 "sequence": 0,
+                 *                 "sigOpCount": 1,
+                 *                 "signatureScript": "41007274407e31e5950657b363a4eb62bfcdc16b80fc1cd385025b382f8660ae9529c3567584429d2ebdbb72591348b191e14eed650b76c08b27619134909b0b1701"
+                 *               },
+                 *               {
+                 *                 "previousOutpoint": {
+                 *                   "transactionId": "137a5f049f2cccac06488bc71cdf70d7fd2f40660b67248d40d0e9e19fd9021f",
+                 *                   "index": 5
+                 *                 },
+                 *                 "sequence": 0,
+                 *                 "sigOpCount": 1,
+                 *                 "signatureScript": "4166a2340a066450832ac05ae3d76ab6b6da5394277bab11933fb107e48af03e4c72acd212489b12489b596a726700c3408605924ea0abef6161cb1c6e2cd6b7c801"
+                 *               }
+                 *             ],
+                 *             "outputs": [
+                 *               {
+                 *                 "value": "209238302",
+                 *                 "scriptPublicKey": {
+                 *                   "version": 0,
+                 *                   "script": "209a15fff8801bbb0f01a07ea26d7cbef79c0b6ff90c82f2b6f9e925472c66d83cac"
+                 *                 }
+                 *               },
+                 *               {
+                 *                 "value": "385137663",
+                 *                 "scriptPublicKey": {
+                 *                   "version": 0,
+                 *                   "script": "20c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac"
+                 *                 }
+                 *               },
+                 *               {
+                 *                 "value": "237659157",
+                 *                 "scriptPublicKey": {
+                 *                   "version": 0,
+                 *                   "script": "20ecd12f829823fbeb8dac52383d0157458784b884cf800600fb73dad26b09fbdfac"
+                 *                 }
+                 *               },
+                 *               {
+                 *                 "value": "104371259",
+                 *                 "scriptPublicKey": {
+                 *                   "version": 0,
+                 *                   "script": "20a433d54fbaff8ce374e1d108146a52f6e3e91cd8236a1edf406acf74e9afe277ac"
+                 *                 }
+                 *               },
+                 *               {
+                 *                 "value": "278288930",
+                 *                 "scriptPublicKey": {
+                 *                   "version": 0,
+                 *                   "script": "20c57816bcd03b181b238b29def6323a0d5974642ab74278b63ec1506367ba55b7ac"
+                 *                 }
+                 *               },
+                 *               {
+                 *                 "value": "207356227",
+                 *                 "scriptPublicKey": {
+                 *                   "version": 0,
+                 *                   "script": "206a5dee61f222d14b3092641e59da3148644da392d1e0658029796dcca6c04909ac"
+                 *                 }
+                 *               }
+                 *             ],
+                 *             "lockTime": 0,
+                 *             "subnetworkId": "0000000000000000000000000000000000000000",
+                 *             "gas": "0",
+                 *             "payload": ""
+                 *           },
+                 *           {
+                 *             "version": 0,
+                 *             "inputs": [
+                 *               {
+                 *                 "previousOutpoint": {
+                 *                   "transactionId": "7ccf7d5cd1bdeeb29cba3a664c17a10028852994ecb1af4a883fee1756309da9",
+                 *                   "index": 1
+                 *                 },
+                 *                 "sequence": 0,
+                 *                 "sigOpCount": 1,
+                 *                 "signatureScript": "4189a2c948bac62a55d00fd24575785cb13b8021883c76eec9feccf720d4661ba4d36ffdd0012682ec583346327534c1252821f5be7af22da0e1a38e57d884e01001"
+                 *               },
+                 *               {
+                 *                 "previousOutpoint": {
+                 *                   "transactionId": "14b5675d9340e7128ee1d50eb84a8cee6ae54778f33c7eafcbb84d0c500545d1",
+                 *                   "index": 0
+                 *                 },
+                 *                 "sequence": 0,
+                 *                 "sigOpCount": 1,
+                 *                 "signatureScript": "41b6e8ae1290d7524223f667c9983f89fb457c31280a0e633efdbb19d1af76906e5e88b4dd608f8f914be39ec35dae733a7e26708e17199ba62c68d0663b2da6b201"
+                 *               }
+                 *             ],
+                 *             "outputs": [
+                 *               {
+                 *                 "value": "66186994",
+                 *                 "scriptPublicKey": {
+                 *                   "version": 0,
+                 *                   "script": "20337d593c589a5a45c56a4a48b8a1a6f5da800e5f3767ddc14e692f62d7308df0ac"
+                 *                 }
+                 *               },
+                 *               {
+                 *                 "value": "87439878",
+                 *                 "scriptPublicKey": {
+                 *                   "version": 0,
+                 *                   "script": "2046431d87a7b75d51f89cc13ac9c3b14ea604e9e10a7ff0de9c679967fff1db8fac"
+                 *                 }
+                 *               },
+                 *               {
+                 *                 "value": "74353317",
+                 *                 "scriptPublicKey": {
+                 *                   "version": 0,
+                 *                   "script": "20390c0e2ce868f8bc2567dbf78bb715292af39931d66607281ea676e343238f02ac"
+                 *                 }
+                 *               }
+                 *             ],
+                 *             "lockTime": 0,
+                 *             "subnetworkId": "0000000000000000000000000000000000000000",
+                 *             "gas": "0",
+                 *             "payload": ""
+                 *           },
+                 *           {
+                 *             "version": 0,
+                 *             "inputs": [
+                 *               {
+                 *                 "previousOutpoint": {
+                 *                   "transactionId": "7788505ada9b4805db7f8b5296fae0b9a1c319c9a2292ef6a649969bf0994c98",
+                 *                   "index": 1
+                 *                 },
+                 *                 "sequence": 0,
+                 *                 "sigOpCount": 1,
+                 *                 "signatureScript": "410b83f12597e6905a218d893a384995dddc21a10f89b6ec16b983f880ae41d68d2af19053518ec9ef35dafe659985a91f96c06498f26ff4564ba3783d06546f9f01"
+                 *               }
+                 *             ],
+                 *             "outputs": [
+                 *               {
+                 *                 "value": "1181735786",
+                 *                 "scriptPublicKey": {
+                 *                   "version": 0,
+                 *                   "script": "209c2a2a56eb175a21bc2609103190d956228ab86ee53ad66442ac659f3e95ffaaac"
+                 *                 }
+                 *               },
+                 *               {
+                 *                 "value": "590346512",
+                 *                 "scriptPublicKey": {
+                 *                   "version": 0,
+                 *                   "script": "21030e161d403767d20839ee80effa61bd1a555121dfd757a5726cb4a0f2de8b7e2bab"
+                 *                 }
+                 *               }
+                 *             ],
+                 *             "lockTime": 0,
+                 *             "subnetworkId": "0000000000000000000000000000000000000000",
+                 *             "gas": "0",
+                 *             "payload": ""
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
                 "application/json": {
                     block: {
                         header: {
@@ -2703,6 +4348,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "rejectReason": "NONE"
+                     *     }
+                     */
                     "application/json": {
                         /**
                          * @description A block that is rejected is no 200
@@ -2724,13 +4374,19 @@ export interface operations {
     listBlocks: {
         parameters: {
             query?: {
-                /** @description Most items of the page; 20 when left out */
+                /**
+                 * @description Most items of the page; 20 when left out
+                 * @example 2
+                 */
                 limit?: number;
                 /** @description Id of the last item of the page before */
                 starting_after?: string;
                 /** @description Id of the first item of the page after */
                 ending_before?: string;
-                /** @description Only blocks of the virtual selected parent chain */
+                /**
+                 * @description Only blocks of the virtual selected parent chain
+                 * @example true
+                 */
                 chain_only?: boolean;
             };
             header?: {
@@ -2755,6 +4411,36 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "blocks": [
+                     *         {
+                     *           "hash": "c05630346cc8f1efd37cfd6cd591ece2e07a5bd68f731cc6f67da92cb2b3fb5a",
+                     *           "blueScore": "1303",
+                     *           "daaScore": "1305",
+                     *           "timestamp": 1750420000000,
+                     *           "isChainBlock": true,
+                     *           "color": null,
+                     *           "mergingBlockHash": null,
+                     *           "transactionCount": 4
+                     *         },
+                     *         {
+                     *           "hash": "075f34d8c85680d480dfb980acc18ed925dc7e8183f544429adb07b417493b6d",
+                     *           "blueScore": "1283",
+                     *           "daaScore": "1285",
+                     *           "timestamp": 1750418740000,
+                     *           "isChainBlock": true,
+                     *           "color": "blue",
+                     *           "mergingBlockHash": "c05630346cc8f1efd37cfd6cd591ece2e07a5bd68f731cc6f67da92cb2b3fb5a",
+                     *           "transactionCount": 6
+                     *         }
+                     *       ],
+                     *       "metadata": {
+                     *         "hasMore": true,
+                     *         "count": 2
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @description Newest first */
                         blocks: components["schemas"]["RestBlock"][];
@@ -2774,7 +4460,10 @@ export interface operations {
     getBlockDetails: {
         parameters: {
             query?: {
-                /** @description Whole transactions, not only their ids */
+                /**
+                 * @description Whole transactions, not only their ids
+                 * @example false
+                 */
                 include_transactions?: boolean;
             };
             header?: {
@@ -2782,7 +4471,10 @@ export interface operations {
                 "if-none-match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description 64 hex digits of either case, with or without `0x` */
+                /**
+                 * @description 64 hex digits of either case, with or without `0x`
+                 * @example a639c7a31b46901613da7f318ff46f6342c58da70004beb6f19baf0a45d7a8b5
+                 */
                 hash: string;
             };
             cookie?: never;
@@ -2802,6 +4494,80 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "block": {
+                     *         "header": {
+                     *           "hash": "a639c7a31b46901613da7f318ff46f6342c58da70004beb6f19baf0a45d7a8b5",
+                     *           "version": 2,
+                     *           "parentsByLevel": [
+                     *             [
+                     *               "b279ab0fd2a2a0e55d6f20b0f9b59af618298edc9d7dc310734c9cdc0220bb6b"
+                     *             ],
+                     *             [
+                     *               "0c5c331f41d56a9b82b1bcf02f744b6c4c8c727761af1e39b39b548a5460c2a5",
+                     *               "00a502519bb2357e5af6c73cda715de71fcf8d4ad7137f7613c7f908ad9c09b6"
+                     *             ],
+                     *             [
+                     *               "0002a83d0565e23338d18a01176a30dc2d50701d66de78a2d2785fac3135ba91",
+                     *               "00a502519bb2357e5af6c73cda715de71fcf8d4ad7137f7613c7f908ad9c09b6"
+                     *             ],
+                     *             [
+                     *               "0002a83d0565e23338d18a01176a30dc2d50701d66de78a2d2785fac3135ba91"
+                     *             ],
+                     *             [
+                     *               "0002a83d0565e23338d18a01176a30dc2d50701d66de78a2d2785fac3135ba91"
+                     *             ]
+                     *           ],
+                     *           "hashMerkleRoot": "972dc3bdb99f1b060db5a7778fc95f30fbd3df2d4750d1c5e423e844a67e5f13",
+                     *           "acceptedIdMerkleRoot": "43cfa079ec1bff14d741c51ad84dc9a5884c2991250d12e65d83f2d51abef56f",
+                     *           "utxoCommitment": "485a5204f9b2e8958c38222fba83c2df435e2d8032a4a2be81a14fdd7cc7fe91",
+                     *           "timestamp": "1750417480000",
+                     *           "bits": 545259519,
+                     *           "nonce": "4938452469057498903",
+                     *           "daaScore": "1283",
+                     *           "blueWork": "2562",
+                     *           "blueScore": "1281",
+                     *           "pruningPoint": "411f8cd26f3d41aea39e78573927da24d23995705b579f30959b9127e96b79e3"
+                     *         },
+                     *         "verboseData": {
+                     *           "hash": "a639c7a31b46901613da7f318ff46f6342c58da70004beb6f19baf0a45d7a8b5",
+                     *           "difficulty": 1.0000001192093038,
+                     *           "selectedParentHash": "b279ab0fd2a2a0e55d6f20b0f9b59af618298edc9d7dc310734c9cdc0220bb6b",
+                     *           "transactionIds": [
+                     *             "65df705e63e69c242da5fefdfaaede2704c62b9f53eee0788d8d1ea1805f302d",
+                     *             "73a869f1751c6b05faa728ad0863bce85470ada28fe50a7bf42d7aa0e758b880",
+                     *             "fc92f5e643bc85d4d13ad89bd9a37e1988002c40afb40bc27ffcc6821df3163f",
+                     *             "3cadcffcf13d5f8d3be58651af20235aa7608e1592760b6532a766de54cb8eb1",
+                     *             "e3dd7f2d71db086c093bd356d34c3e3312302e221852d544d29f6dd2bc89d1a2",
+                     *             "3fc4b88dfd489cdd32fc69992dadfb1371470df550c713a6cbabe861561d59e2",
+                     *             "afb8950231b9a4a49cb06e4da84bda271d9f82e8cc93414a4d84a1a133ef3e42",
+                     *             "ef1ddd2eeae08fc4a8411e56ef428fae05859a127dfb71a779ace968d1425744"
+                     *           ],
+                     *           "isHeaderOnly": false,
+                     *           "blueScore": 1281,
+                     *           "childrenHashes": [
+                     *             "075f34d8c85680d480dfb980acc18ed925dc7e8183f544429adb07b417493b6d",
+                     *             "c9a45fd6d09d2e09fb7a97c68e3e16d322f7e8b2d82e1400d82a543d6b988367"
+                     *           ],
+                     *           "mergeSetBluesHashes": [
+                     *             "b279ab0fd2a2a0e55d6f20b0f9b59af618298edc9d7dc310734c9cdc0220bb6b"
+                     *           ],
+                     *           "mergeSetRedsHashes": [],
+                     *           "isChainBlock": true
+                     *         },
+                     *         "hash": "a639c7a31b46901613da7f318ff46f6342c58da70004beb6f19baf0a45d7a8b5",
+                     *         "blueScore": "1281",
+                     *         "daaScore": "1283",
+                     *         "timestamp": 1750417480000,
+                     *         "isChainBlock": true,
+                     *         "color": "blue",
+                     *         "mergingBlockHash": "075f34d8c85680d480dfb980acc18ed925dc7e8183f544429adb07b417493b6d",
+                     *         "transactionCount": 8,
+                     *         "confirmations": 22
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         block: components["schemas"]["BlockDetails"];
                     };
@@ -2824,9 +4590,15 @@ export interface operations {
                 "if-none-match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description Lowest DAA score */
+                /**
+                 * @description Lowest DAA score
+                 * @example 17
+                 */
                 start: string;
-                /** @description Highest DAA score: at least `start`, and at most 100 more */
+                /**
+                 * @description Highest DAA score: at least `start`, and at most 100 more
+                 * @example 17
+                 */
                 end: string;
             };
             cookie?: never;
@@ -2846,6 +4618,66 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "blocks": [
+                     *         {
+                     *           "hash": "1755e41cee6b6353fce951b50cdb29608388729809f98d6fc7d42ef0e131a61b",
+                     *           "blueScore": "18",
+                     *           "daaScore": "17",
+                     *           "timestamp": 1750008400000,
+                     *           "isChainBlock": false,
+                     *           "color": "blue",
+                     *           "mergingBlockHash": "de0a7c1d2eeaa64eb74ab88ef7c7a78eea96b13085ef1e5687c63c84a73186bb",
+                     *           "transactionCount": 1
+                     *         },
+                     *         {
+                     *           "hash": "cf414786254e67994f48b85bc24d22262878d53966cd1dc276aa348a8df5e448",
+                     *           "blueScore": "18",
+                     *           "daaScore": "17",
+                     *           "timestamp": 1750007560000,
+                     *           "isChainBlock": true,
+                     *           "color": "blue",
+                     *           "mergingBlockHash": "de0a7c1d2eeaa64eb74ab88ef7c7a78eea96b13085ef1e5687c63c84a73186bb",
+                     *           "transactionCount": 1
+                     *         }
+                     *       ],
+                     *       "transactions": [
+                     *         {
+                     *           "transactionId": "fcd6c996c4076873a07221875f3b3c99a0b51a5770132c80582913a7fe89d175",
+                     *           "version": 1,
+                     *           "blockTime": 1750007560000,
+                     *           "subnetworkId": "0100000000000000000000000000000000000000",
+                     *           "hash": "170c1f3f19b36ea44baf92900f4c7403a9ac561e959325fea2437c4d3fff4996",
+                     *           "mass": "0",
+                     *           "computeMass": "0",
+                     *           "fee": "0",
+                     *           "lockTime": "0",
+                     *           "gas": "0",
+                     *           "blockHashes": [
+                     *             "cf414786254e67994f48b85bc24d22262878d53966cd1dc276aa348a8df5e448",
+                     *             "1755e41cee6b6353fce951b50cdb29608388729809f98d6fc7d42ef0e131a61b"
+                     *           ],
+                     *           "isAccepted": true,
+                     *           "acceptingBlockHash": "de0a7c1d2eeaa64eb74ab88ef7c7a78eea96b13085ef1e5687c63c84a73186bb",
+                     *           "acceptingBlockBlueScore": "21",
+                     *           "confirmations": 1282,
+                     *           "inputs": [],
+                     *           "outputs": [
+                     *             {
+                     *               "transactionId": "fcd6c996c4076873a07221875f3b3c99a0b51a5770132c80582913a7fe89d175",
+                     *               "index": 0,
+                     *               "amount": "5000000000",
+                     *               "scriptPublicKey": "203aeab9057d997d2a68363319b3eaf23ce533e1d12ca2bfddbb4461c396c5cb03ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qqaw4wg90kvh62ngxce3nvl27g7w2vlp6yk2907ahdzxrsukch9sxk3nnwznc",
+                     *               "scriptPublicKeyType": "pubkey",
+                     *               "spentBy": "771fbe470f11835692ba9d19d713d88c3df70bf2632d3f5df00d2d93b79b4e23"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         /** @description Ascending by DAA score and hash */
                         blocks: components["schemas"]["RestBlock"][];
@@ -2865,7 +4697,10 @@ export interface operations {
     listAddresses: {
         parameters: {
             query?: {
-                /** @description Most items of the page; 20 when left out */
+                /**
+                 * @description Most items of the page; 20 when left out
+                 * @example 2
+                 */
                 limit?: number;
                 /** @description Id of the last item of the page before */
                 starting_after?: string;
@@ -2896,6 +4731,26 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "addresses": [
+                     *         {
+                     *           "address": "kaspasim:qpfd3y59kt7smwj3lwdwyq5zammxf3mv6eghh8ckrk7udchvca8qckfzfhknu",
+                     *           "balance": "1329817057856",
+                     *           "tag": null
+                     *         },
+                     *         {
+                     *           "address": "kaspasim:qq8c88aep4atsak29ts742hczd673qamqrpv6pfr8m4tmgkzzl9kuuspg4v5a",
+                     *           "balance": "724217010122",
+                     *           "tag": null
+                     *         }
+                     *       ],
+                     *       "metadata": {
+                     *         "hasMore": true,
+                     *         "count": 2
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @description Those that hold something, richest first */
                         addresses: components["schemas"]["RestAddress"][];
@@ -2920,7 +4775,10 @@ export interface operations {
                 "if-none-match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description An address with its prefix, as `kaspa:qr…` */
+                /**
+                 * @description An address with its prefix, as `kaspa:qr…`
+                 * @example kaspasim:ppmvnuhhku88qkuzhus8xqcpe639hnsfck0plexqk5cd7um2v0flx6g9afrm6
+                 */
                 address: string;
             };
             cookie?: never;
@@ -2940,6 +4798,26 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "address": {
+                     *         "address": "kaspasim:ppmvnuhhku88qkuzhus8xqcpe639hnsfck0plexqk5cd7um2v0flx6g9afrm6",
+                     *         "balance": "586169542",
+                     *         "utxoCount": 2,
+                     *         "transactionCount": 5,
+                     *         "firstSeen": 1750075600000,
+                     *         "lastSeen": 1750364812000,
+                     *         "tag": {
+                     *           "address": "kaspasim:ppmvnuhhku88qkuzhus8xqcpe639hnsfck0plexqk5cd7um2v0flx6g9afrm6",
+                     *           "name": "Harbour Exchange",
+                     *           "link": "https://example.com/harbour-exchange",
+                     *           "labels": [
+                     *             "exchange"
+                     *           ]
+                     *         }
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         address: components["schemas"]["AddressDetails"];
                     };
@@ -2956,7 +4834,10 @@ export interface operations {
     listAddressUtxos: {
         parameters: {
             query?: {
-                /** @description Most items of the page; 20 when left out */
+                /**
+                 * @description Most items of the page; 20 when left out
+                 * @example 2
+                 */
                 limit?: number;
                 /** @description Id of the last item of the page before */
                 starting_after?: string;
@@ -2968,7 +4849,10 @@ export interface operations {
                 "if-none-match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description An address with its prefix, as `kaspa:qr…` */
+                /**
+                 * @description An address with its prefix, as `kaspa:qr…`
+                 * @example kaspasim:ppmvnuhhku88qkuzhus8xqcpe639hnsfck0plexqk5cd7um2v0flx6g9afrm6
+                 */
                 address: string;
             };
             cookie?: never;
@@ -2988,6 +4872,32 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "utxos": [
+                     *         {
+                     *           "transactionId": "939f124839ab42a9b228ad36696d6b504d533a800834daae6621295e23f372a0",
+                     *           "index": 1,
+                     *           "amount": "456115219",
+                     *           "blockDaaScore": "1016",
+                     *           "isCoinbase": false,
+                     *           "scriptPublicKey": "aa2076c9f2f7b70e705b82bf20730301cea25bce09c59e1fe4c0b530df736a63d3f387"
+                     *         },
+                     *         {
+                     *           "transactionId": "969132236670a0a9addaa22e99fe12464a88d05a577372ea74a559205ded058a",
+                     *           "index": 1,
+                     *           "amount": "130054323",
+                     *           "blockDaaScore": "515",
+                     *           "isCoinbase": false,
+                     *           "scriptPublicKey": "aa2076c9f2f7b70e705b82bf20730301cea25bce09c59e1fe4c0b530df736a63d3f387"
+                     *         }
+                     *       ],
+                     *       "metadata": {
+                     *         "hasMore": false,
+                     *         "count": 2
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @description Those of the newest transactions first */
                         utxos: components["schemas"]["RestUtxo"][];
@@ -3007,7 +4917,10 @@ export interface operations {
     getAddressBalanceHistory: {
         parameters: {
             query?: {
-                /** @description In UTC */
+                /**
+                 * @description In UTC
+                 * @example day
+                 */
                 interval?: "hour" | "day" | "month";
             };
             header?: {
@@ -3015,7 +4928,10 @@ export interface operations {
                 "if-none-match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description An address with its prefix, as `kaspa:qr…` */
+                /**
+                 * @description An address with its prefix, as `kaspa:qr…`
+                 * @example kaspasim:ppmvnuhhku88qkuzhus8xqcpe639hnsfck0plexqk5cd7um2v0flx6g9afrm6
+                 */
                 address: string;
             };
             cookie?: never;
@@ -3035,6 +4951,32 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "history": [
+                     *         {
+                     *           "timestamp": 1750118400000,
+                     *           "balance": "1524129388"
+                     *         },
+                     *         {
+                     *           "timestamp": 1750204800000,
+                     *           "balance": "901908168"
+                     *         },
+                     *         {
+                     *           "timestamp": 1750291200000,
+                     *           "balance": "901908168"
+                     *         },
+                     *         {
+                     *           "timestamp": 1750377600000,
+                     *           "balance": "586169542"
+                     *         },
+                     *         {
+                     *           "timestamp": 1750464000000,
+                     *           "balance": "586169542"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         /** @description From the interval of the first change to that of the sink, oldest first, those without a change too; the newest 10000 of them where they are more. An accepting block counts at its own time, which may be just after that of the sink: then the last interval is that of the block. */
                         history: {
@@ -3057,7 +4999,10 @@ export interface operations {
     listTags: {
         parameters: {
             query?: {
-                /** @description Most items of the page; 20 when left out */
+                /**
+                 * @description Most items of the page; 20 when left out
+                 * @example 2
+                 */
                 limit?: number;
                 /** @description Id of the last item of the page before */
                 starting_after?: string;
@@ -3088,6 +5033,24 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "tags": [
+                     *         {
+                     *           "address": "kaspasim:ppmvnuhhku88qkuzhus8xqcpe639hnsfck0plexqk5cd7um2v0flx6g9afrm6",
+                     *           "name": "Harbour Exchange",
+                     *           "link": "https://example.com/harbour-exchange",
+                     *           "labels": [
+                     *             "exchange"
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "metadata": {
+                     *         "hasMore": false,
+                     *         "count": 1
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @description By name, then by address, in the order of their bytes */
                         tags: components["schemas"]["AddressTag"][];
@@ -3107,7 +5070,10 @@ export interface operations {
     listTransactions: {
         parameters: {
             query?: {
-                /** @description Most items of the page; 20 when left out */
+                /**
+                 * @description Most items of the page; 20 when left out
+                 * @example 2
+                 */
                 limit?: number;
                 /** @description Id of the last item of the page before */
                 starting_after?: string;
@@ -3115,7 +5081,10 @@ export interface operations {
                 ending_before?: string;
                 /** @description Only accepted transactions */
                 accepted_only?: boolean;
-                /** @description Show payloads */
+                /**
+                 * @description Show payloads
+                 * @example true
+                 */
                 include_payload?: boolean;
             };
             header?: {
@@ -3140,6 +5109,154 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "transactions": [
+                     *         {
+                     *           "transactionId": "45ddf94cb117a52d246e2a7ac590ae8a6a856a46fbed87a118bad5ce06f7ecd2",
+                     *           "version": 0,
+                     *           "blockTime": 1750419160000,
+                     *           "subnetworkId": "0000000000000000000000000000000000000000",
+                     *           "hash": "b46bc3878dfdb8d170698aeb16603b51d2d3227aa640d5750d950324c5581d39",
+                     *           "mass": "6",
+                     *           "computeMass": "1624",
+                     *           "fee": "207156",
+                     *           "lockTime": "0",
+                     *           "gas": "0",
+                     *           "payload": "",
+                     *           "blockHashes": [
+                     *             "c9a45fd6d09d2e09fb7a97c68e3e16d322f7e8b2d82e1400d82a543d6b988367"
+                     *           ],
+                     *           "isAccepted": false,
+                     *           "acceptingBlockHash": null,
+                     *           "acceptingBlockBlueScore": null,
+                     *           "confirmations": 0,
+                     *           "inputs": [
+                     *             {
+                     *               "transactionId": "45ddf94cb117a52d246e2a7ac590ae8a6a856a46fbed87a118bad5ce06f7ecd2",
+                     *               "index": 0,
+                     *               "signatureScript": "41d64e525302a7bd887d2bbdf43335866010dfd6ed5cf92dc5250687e72caef418f9d40589de00fef68049381072917f4ca69685e0350008434203bfd188e49e1601",
+                     *               "sequence": "0",
+                     *               "sigOpCount": 1,
+                     *               "previousOutput": {
+                     *                 "transactionId": "356c039d7d5a19625871996bd2f7d3e7fcbf3fa072d0ef2b90206a5bba8bf949",
+                     *                 "index": 0,
+                     *                 "amount": "185935825",
+                     *                 "scriptPublicKey": "20527f7de8ac4a388c826174eccbd3dcca27b561ef63ab2e47e2b330661edb0e1bac",
+                     *                 "scriptPublicKeyAddress": "kaspasim:qpf87l0g439r3ryzv96wej7nmn9z0dtpaa36ktj8u2enqes7mv8pk2xu9u6rm",
+                     *                 "scriptPublicKeyType": "pubkey"
+                     *               }
+                     *             }
+                     *           ],
+                     *           "outputs": [
+                     *             {
+                     *               "transactionId": "45ddf94cb117a52d246e2a7ac590ae8a6a856a46fbed87a118bad5ce06f7ecd2",
+                     *               "index": 0,
+                     *               "amount": "185728669",
+                     *               "scriptPublicKey": "205b10ebf17617a467166d160f7c068da243b030ebb2381e2defb9132fe4c45f47ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qpd3p6l3wct6geckd5tq7lqx3k3y8vpsawers83da7u3xtlyc305wlemq8lqr",
+                     *               "scriptPublicKeyType": "pubkey",
+                     *               "spentBy": null
+                     *             }
+                     *           ]
+                     *         },
+                     *         {
+                     *           "transactionId": "d96a23545b459c4ac4407944c2d180f4dbe5f7a86e4c3b95c0a916c8642aa6c7",
+                     *           "version": 0,
+                     *           "blockTime": 1750419160000,
+                     *           "subnetworkId": "0000000000000000000000000000000000000000",
+                     *           "hash": "e49fd2f0f1cb69cb5d96e2ddba5be6ceeb028441eccc60bccb8491b00a0ef55d",
+                     *           "mass": "41005",
+                     *           "computeMass": "3978",
+                     *           "fee": "481101",
+                     *           "lockTime": "0",
+                     *           "gas": "0",
+                     *           "payload": "",
+                     *           "blockHashes": [
+                     *             "c9a45fd6d09d2e09fb7a97c68e3e16d322f7e8b2d82e1400d82a543d6b988367"
+                     *           ],
+                     *           "isAccepted": false,
+                     *           "acceptingBlockHash": null,
+                     *           "acceptingBlockBlueScore": null,
+                     *           "confirmations": 0,
+                     *           "inputs": [
+                     *             {
+                     *               "transactionId": "d96a23545b459c4ac4407944c2d180f4dbe5f7a86e4c3b95c0a916c8642aa6c7",
+                     *               "index": 0,
+                     *               "signatureScript": "41d440f89ad88582e0a4a6e06884e474c07d703c53359d4f4f80880ab5e8ae5bfa879205e87c0e7aa2421ee032b7e13c497712f8b65680cd7e14425a5343f3db9101",
+                     *               "sequence": "0",
+                     *               "sigOpCount": 1,
+                     *               "previousOutput": {
+                     *                 "transactionId": "251566ebf3f21cee3ebdc6cedbed806b90045db865db28e82b9a137d4830702d",
+                     *                 "index": 3,
+                     *                 "amount": "205421596",
+                     *                 "scriptPublicKey": "207cc028349455ae9f291d375b97d8847fb809fc2ccbd671fbc19dec5037d2d4b5ac",
+                     *                 "scriptPublicKeyAddress": "kaspasim:qp7vq2p5j326a8efr5m4h97cs3lmsz0u9n9avu0mcxw7c5ph6t2t2nwcq5whw",
+                     *                 "scriptPublicKeyType": "pubkey"
+                     *               }
+                     *             },
+                     *             {
+                     *               "transactionId": "d96a23545b459c4ac4407944c2d180f4dbe5f7a86e4c3b95c0a916c8642aa6c7",
+                     *               "index": 1,
+                     *               "signatureScript": "41803a9896e735dd33f00a9bfdda8d1e38beb00be32b6848ea1f934f3247e53864cfbdf1a99f3af3b27fc10c253334e463e359aa470cc7668263b26de4562b875b01",
+                     *               "sequence": "0",
+                     *               "sigOpCount": 1,
+                     *               "previousOutput": {
+                     *                 "transactionId": "3689423b967c5d7fa2d4bbfe74f24861a529fae41c95b6ab1c7416b760afa7dd",
+                     *                 "index": 0,
+                     *                 "amount": "137379129",
+                     *                 "scriptPublicKey": "207cc028349455ae9f291d375b97d8847fb809fc2ccbd671fbc19dec5037d2d4b5ac",
+                     *                 "scriptPublicKeyAddress": "kaspasim:qp7vq2p5j326a8efr5m4h97cs3lmsz0u9n9avu0mcxw7c5ph6t2t2nwcq5whw",
+                     *                 "scriptPublicKeyType": "pubkey"
+                     *               }
+                     *             }
+                     *           ],
+                     *           "outputs": [
+                     *             {
+                     *               "transactionId": "d96a23545b459c4ac4407944c2d180f4dbe5f7a86e4c3b95c0a916c8642aa6c7",
+                     *               "index": 0,
+                     *               "amount": "71446898",
+                     *               "scriptPublicKey": "20e3c354c9675773f0b32d7d3052fccbce628026762159bd0fb5f70c05cfca66a5ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qr3ux4xfvath8u9n947nq5hue08x9qpxwcs4n0g0khmscpw0efn22sc47tsr2",
+                     *               "scriptPublicKeyType": "pubkey",
+                     *               "spentBy": null
+                     *             },
+                     *             {
+                     *               "transactionId": "d96a23545b459c4ac4407944c2d180f4dbe5f7a86e4c3b95c0a916c8642aa6c7",
+                     *               "index": 1,
+                     *               "amount": "97815139",
+                     *               "scriptPublicKey": "205ff46f1a4215736d3e168a4a72de7a09c98085547ec93bc87e0988475d751f31ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qp0lgmc6gg2hxmf7z69y5uk70gyunqy923lvjw7g0cycs36aw50nzk5akrp54",
+                     *               "scriptPublicKeyType": "pubkey",
+                     *               "spentBy": null
+                     *             },
+                     *             {
+                     *               "transactionId": "d96a23545b459c4ac4407944c2d180f4dbe5f7a86e4c3b95c0a916c8642aa6c7",
+                     *               "index": 2,
+                     *               "amount": "49040731",
+                     *               "scriptPublicKey": "20412fbacf80252beb3e146b6fbe41845b24a50fcbf06542c74e11e4efc617cf5dac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qpqjlwk0sqjjh6e7z34kl0jps3djffg0e0cx2sk8fcg7fm7xzl84603juqtxl",
+                     *               "scriptPublicKeyType": "pubkey",
+                     *               "spentBy": null
+                     *             },
+                     *             {
+                     *               "transactionId": "d96a23545b459c4ac4407944c2d180f4dbe5f7a86e4c3b95c0a916c8642aa6c7",
+                     *               "index": 3,
+                     *               "amount": "124016856",
+                     *               "scriptPublicKey": "207cc028349455ae9f291d375b97d8847fb809fc2ccbd671fbc19dec5037d2d4b5ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qp7vq2p5j326a8efr5m4h97cs3lmsz0u9n9avu0mcxw7c5ph6t2t2nwcq5whw",
+                     *               "scriptPublicKeyType": "pubkey",
+                     *               "spentBy": null
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "metadata": {
+                     *         "hasMore": true,
+                     *         "count": 2
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @description Newest first */
                         transactions: components["schemas"]["RestTransaction"][];
@@ -3168,6 +5285,15 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "transactionIds": [
+                 *         "009458710cbf810cf196b2bb3816786d93d00600e2ce9fe986b7495d30c3ee26",
+                 *         "abababababababababababababababababababababababababababababababab"
+                 *       ],
+                 *       "includePayload": false
+                 *     }
+                 */
                 "application/json": {
                     transactionIds: string[];
                     /**
@@ -3192,6 +5318,85 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "transactions": [
+                     *         {
+                     *           "transactionId": "009458710cbf810cf196b2bb3816786d93d00600e2ce9fe986b7495d30c3ee26",
+                     *           "version": 0,
+                     *           "blockTime": 1750416640000,
+                     *           "subnetworkId": "0000000000000000000000000000000000000000",
+                     *           "hash": "bbccec3752012ee621d27d67e3406b4a63d77be9efdc1f87cb6bf3d3a6757c06",
+                     *           "mass": "0",
+                     *           "computeMass": "3154",
+                     *           "fee": "389716",
+                     *           "lockTime": "0",
+                     *           "gas": "0",
+                     *           "blockHashes": [
+                     *             "b279ab0fd2a2a0e55d6f20b0f9b59af618298edc9d7dc310734c9cdc0220bb6b",
+                     *             "1e847f7b215d8679ac9cf64203b52926b4c936b5337edaf911335c1515b1d580",
+                     *             "6e36c13ef8055acabd8d19f37208990c51cc4806f04f602bd254903b0906932e"
+                     *           ],
+                     *           "isAccepted": true,
+                     *           "acceptingBlockHash": "a639c7a31b46901613da7f318ff46f6342c58da70004beb6f19baf0a45d7a8b5",
+                     *           "acceptingBlockBlueScore": "1281",
+                     *           "confirmations": 22,
+                     *           "inputs": [
+                     *             {
+                     *               "transactionId": "009458710cbf810cf196b2bb3816786d93d00600e2ce9fe986b7495d30c3ee26",
+                     *               "index": 0,
+                     *               "signatureScript": "41b4430f03f51a0de51b92a3610e26fdf2fe7fa54ae25faf064cbaae9fa5c3286642c441512278ebbd624930a47976d50ff8e0f01a41703cc5e119e0804b6cec8301",
+                     *               "sequence": "0",
+                     *               "sigOpCount": 1,
+                     *               "previousOutput": {
+                     *                 "transactionId": "9096b773a8ec8a9d0061a6d722a8529a13eabd6adeaaeced113d481bff1adfc3",
+                     *                 "index": 0,
+                     *                 "amount": "53260426",
+                     *                 "scriptPublicKey": "20d939d54e5b7cc45a1f71d43cb9d88c2dcad8e491fa1ceed2fb152bacc6d07a77ac",
+                     *                 "scriptPublicKeyAddress": "kaspasim:qrvnn42wtd7vgkslw82rewwc3sku4k8yj8apemkjlv2jhtxx6pa8w3mtgupvy",
+                     *                 "scriptPublicKeyType": "pubkey"
+                     *               }
+                     *             },
+                     *             {
+                     *               "transactionId": "009458710cbf810cf196b2bb3816786d93d00600e2ce9fe986b7495d30c3ee26",
+                     *               "index": 1,
+                     *               "signatureScript": "4139eb4e9d553d6e59fbfd602d70b48149e9c7eccf01a7a898e910ab15c9184ce9b98fbf4ec3976e33872432b4329ac4f7692ab592ee98d238237b99432db77e3c01",
+                     *               "sequence": "0",
+                     *               "sigOpCount": 1,
+                     *               "previousOutput": {
+                     *                 "transactionId": "2c3dd4922c2785728ae97b93822a2f5d19a0e48fdfad5d0503bbdfe92b4ca6a7",
+                     *                 "index": 0,
+                     *                 "amount": "972784697",
+                     *                 "scriptPublicKey": "20d939d54e5b7cc45a1f71d43cb9d88c2dcad8e491fa1ceed2fb152bacc6d07a77ac",
+                     *                 "scriptPublicKeyAddress": "kaspasim:qrvnn42wtd7vgkslw82rewwc3sku4k8yj8apemkjlv2jhtxx6pa8w3mtgupvy",
+                     *                 "scriptPublicKeyType": "pubkey"
+                     *               }
+                     *             }
+                     *           ],
+                     *           "outputs": [
+                     *             {
+                     *               "transactionId": "009458710cbf810cf196b2bb3816786d93d00600e2ce9fe986b7495d30c3ee26",
+                     *               "index": 0,
+                     *               "amount": "601577372",
+                     *               "scriptPublicKey": "209fb641321cc554fc8280e8038e0573a05ee53849f86e475383dd53e6cb1d2c62ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qz0mvsfjrnz4flyzsr5q8rs9wws9aefcf8uxu36ns0w48ektr5kxy7a2nxyl6",
+                     *               "scriptPublicKeyType": "pubkey",
+                     *               "spentBy": null
+                     *             },
+                     *             {
+                     *               "transactionId": "009458710cbf810cf196b2bb3816786d93d00600e2ce9fe986b7495d30c3ee26",
+                     *               "index": 1,
+                     *               "amount": "424078035",
+                     *               "scriptPublicKey": "20d939d54e5b7cc45a1f71d43cb9d88c2dcad8e491fa1ceed2fb152bacc6d07a77ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qrvnn42wtd7vgkslw82rewwc3sku4k8yj8apemkjlv2jhtxx6pa8w3mtgupvy",
+                     *               "scriptPublicKeyType": "pubkey",
+                     *               "spentBy": null
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         /** @description In the order asked, without the unknown ones; asked for twice, it is shown twice */
                         transactions: components["schemas"]["RestTransaction"][];
@@ -3219,7 +5424,10 @@ export interface operations {
                 "if-none-match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description 64 hex digits of either case, with or without `0x` */
+                /**
+                 * @description 64 hex digits of either case, with or without `0x`
+                 * @example 009458710cbf810cf196b2bb3816786d93d00600e2ce9fe986b7495d30c3ee26
+                 */
                 transactionId: string;
             };
             cookie?: never;
@@ -3239,6 +5447,83 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "transaction": {
+                     *         "transactionId": "009458710cbf810cf196b2bb3816786d93d00600e2ce9fe986b7495d30c3ee26",
+                     *         "version": 0,
+                     *         "blockTime": 1750416640000,
+                     *         "subnetworkId": "0000000000000000000000000000000000000000",
+                     *         "hash": "bbccec3752012ee621d27d67e3406b4a63d77be9efdc1f87cb6bf3d3a6757c06",
+                     *         "mass": "0",
+                     *         "computeMass": "3154",
+                     *         "fee": "389716",
+                     *         "lockTime": "0",
+                     *         "gas": "0",
+                     *         "blockHashes": [
+                     *           "b279ab0fd2a2a0e55d6f20b0f9b59af618298edc9d7dc310734c9cdc0220bb6b",
+                     *           "1e847f7b215d8679ac9cf64203b52926b4c936b5337edaf911335c1515b1d580",
+                     *           "6e36c13ef8055acabd8d19f37208990c51cc4806f04f602bd254903b0906932e"
+                     *         ],
+                     *         "isAccepted": true,
+                     *         "acceptingBlockHash": "a639c7a31b46901613da7f318ff46f6342c58da70004beb6f19baf0a45d7a8b5",
+                     *         "acceptingBlockBlueScore": "1281",
+                     *         "confirmations": 22,
+                     *         "inputs": [
+                     *           {
+                     *             "transactionId": "009458710cbf810cf196b2bb3816786d93d00600e2ce9fe986b7495d30c3ee26",
+                     *             "index": 0,
+                     *             "signatureScript": "41b4430f03f51a0de51b92a3610e26fdf2fe7fa54ae25faf064cbaae9fa5c3286642c441512278ebbd624930a47976d50ff8e0f01a41703cc5e119e0804b6cec8301",
+                     *             "sequence": "0",
+                     *             "sigOpCount": 1,
+                     *             "previousOutput": {
+                     *               "transactionId": "9096b773a8ec8a9d0061a6d722a8529a13eabd6adeaaeced113d481bff1adfc3",
+                     *               "index": 0,
+                     *               "amount": "53260426",
+                     *               "scriptPublicKey": "20d939d54e5b7cc45a1f71d43cb9d88c2dcad8e491fa1ceed2fb152bacc6d07a77ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qrvnn42wtd7vgkslw82rewwc3sku4k8yj8apemkjlv2jhtxx6pa8w3mtgupvy",
+                     *               "scriptPublicKeyType": "pubkey"
+                     *             }
+                     *           },
+                     *           {
+                     *             "transactionId": "009458710cbf810cf196b2bb3816786d93d00600e2ce9fe986b7495d30c3ee26",
+                     *             "index": 1,
+                     *             "signatureScript": "4139eb4e9d553d6e59fbfd602d70b48149e9c7eccf01a7a898e910ab15c9184ce9b98fbf4ec3976e33872432b4329ac4f7692ab592ee98d238237b99432db77e3c01",
+                     *             "sequence": "0",
+                     *             "sigOpCount": 1,
+                     *             "previousOutput": {
+                     *               "transactionId": "2c3dd4922c2785728ae97b93822a2f5d19a0e48fdfad5d0503bbdfe92b4ca6a7",
+                     *               "index": 0,
+                     *               "amount": "972784697",
+                     *               "scriptPublicKey": "20d939d54e5b7cc45a1f71d43cb9d88c2dcad8e491fa1ceed2fb152bacc6d07a77ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qrvnn42wtd7vgkslw82rewwc3sku4k8yj8apemkjlv2jhtxx6pa8w3mtgupvy",
+                     *               "scriptPublicKeyType": "pubkey"
+                     *             }
+                     *           }
+                     *         ],
+                     *         "outputs": [
+                     *           {
+                     *             "transactionId": "009458710cbf810cf196b2bb3816786d93d00600e2ce9fe986b7495d30c3ee26",
+                     *             "index": 0,
+                     *             "amount": "601577372",
+                     *             "scriptPublicKey": "209fb641321cc554fc8280e8038e0573a05ee53849f86e475383dd53e6cb1d2c62ac",
+                     *             "scriptPublicKeyAddress": "kaspasim:qz0mvsfjrnz4flyzsr5q8rs9wws9aefcf8uxu36ns0w48ektr5kxy7a2nxyl6",
+                     *             "scriptPublicKeyType": "pubkey",
+                     *             "spentBy": null
+                     *           },
+                     *           {
+                     *             "transactionId": "009458710cbf810cf196b2bb3816786d93d00600e2ce9fe986b7495d30c3ee26",
+                     *             "index": 1,
+                     *             "amount": "424078035",
+                     *             "scriptPublicKey": "20d939d54e5b7cc45a1f71d43cb9d88c2dcad8e491fa1ceed2fb152bacc6d07a77ac",
+                     *             "scriptPublicKeyAddress": "kaspasim:qrvnn42wtd7vgkslw82rewwc3sku4k8yj8apemkjlv2jhtxx6pa8w3mtgupvy",
+                     *             "scriptPublicKeyType": "pubkey",
+                     *             "spentBy": null
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         transaction: components["schemas"]["RestTransaction"];
                     };
@@ -3256,13 +5541,19 @@ export interface operations {
     listAddressTransactions: {
         parameters: {
             query?: {
-                /** @description Most items of the page; 20 when left out */
+                /**
+                 * @description Most items of the page; 20 when left out
+                 * @example 2
+                 */
                 limit?: number;
                 /** @description Id of the last item of the page before */
                 starting_after?: string;
                 /** @description Id of the first item of the page after */
                 ending_before?: string;
-                /** @description Only accepted transactions */
+                /**
+                 * @description Only accepted transactions
+                 * @example true
+                 */
                 accepted_only?: boolean;
                 /** @description Show payloads */
                 include_payload?: boolean;
@@ -3272,7 +5563,10 @@ export interface operations {
                 "if-none-match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description An address with its prefix, as `kaspa:qr…` */
+                /**
+                 * @description An address with its prefix, as `kaspa:qr…`
+                 * @example kaspasim:ppmvnuhhku88qkuzhus8xqcpe639hnsfck0plexqk5cd7um2v0flx6g9afrm6
+                 */
                 address: string;
             };
             cookie?: never;
@@ -3292,6 +5586,134 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "transactions": [
+                     *         {
+                     *           "transactionId": "939f124839ab42a9b228ad36696d6b504d533a800834daae6621295e23f372a0",
+                     *           "version": 0,
+                     *           "blockTime": 1750364812000,
+                     *           "subnetworkId": "0000000000000000000000000000000000000000",
+                     *           "hash": "04486fb209d57715025293668afa3b59e760895afc8a4e9d5d5397579ec9d5d3",
+                     *           "mass": "4069",
+                     *           "computeMass": "2082",
+                     *           "fee": "506410",
+                     *           "lockTime": "0",
+                     *           "gas": "0",
+                     *           "blockHashes": [
+                     *             "42de75013532a2d65dbe052c2a58793107b9b1a2f0421fde219c705825910746"
+                     *           ],
+                     *           "isAccepted": true,
+                     *           "acceptingBlockHash": "2dcc250e9442356e53e8846e7cdfcabc1a3617bc19aae0cf49ab4d9caec42a62",
+                     *           "acceptingBlockBlueScore": "1015",
+                     *           "confirmations": 288,
+                     *           "inputs": [
+                     *             {
+                     *               "transactionId": "939f124839ab42a9b228ad36696d6b504d533a800834daae6621295e23f372a0",
+                     *               "index": 0,
+                     *               "signatureScript": "418f5ecb616b327093ebf04a97bdcabe7491c2eee1f1e2fe110f942632238f4a01a6259167dda367d1c05774203ce50c57b51a926500c58a233b9b014efd5208760122201c926a13dc52e3d022834f951dfc168eaba4a3be31a7ec8ec1d314ca38af1143ac",
+                     *               "sequence": "0",
+                     *               "sigOpCount": 1,
+                     *               "previousOutput": {
+                     *                 "transactionId": "40903cc23edd06a5f1dea271c3e1e820e4397b43391f80a785ed2fad235ab8a2",
+                     *                 "index": 1,
+                     *                 "amount": "771853845",
+                     *                 "scriptPublicKey": "aa2076c9f2f7b70e705b82bf20730301cea25bce09c59e1fe4c0b530df736a63d3f387",
+                     *                 "scriptPublicKeyAddress": "kaspasim:ppmvnuhhku88qkuzhus8xqcpe639hnsfck0plexqk5cd7um2v0flx6g9afrm6",
+                     *                 "scriptPublicKeyType": "scripthash"
+                     *               }
+                     *             }
+                     *           ],
+                     *           "outputs": [
+                     *             {
+                     *               "transactionId": "939f124839ab42a9b228ad36696d6b504d533a800834daae6621295e23f372a0",
+                     *               "index": 0,
+                     *               "amount": "315232216",
+                     *               "scriptPublicKey": "20309d66e81850fe6763f9cebe21894c02f07b4f29b2e38b079a11ddd07fc31c28ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qqcf6ehgrpg0uemrl88tugvffsp0q7609xew8zc8nggam5rlcvwzsvl7x6fmv",
+                     *               "scriptPublicKeyType": "pubkey",
+                     *               "spentBy": null
+                     *             },
+                     *             {
+                     *               "transactionId": "939f124839ab42a9b228ad36696d6b504d533a800834daae6621295e23f372a0",
+                     *               "index": 1,
+                     *               "amount": "456115219",
+                     *               "scriptPublicKey": "aa2076c9f2f7b70e705b82bf20730301cea25bce09c59e1fe4c0b530df736a63d3f387",
+                     *               "scriptPublicKeyAddress": "kaspasim:ppmvnuhhku88qkuzhus8xqcpe639hnsfck0plexqk5cd7um2v0flx6g9afrm6",
+                     *               "scriptPublicKeyType": "scripthash",
+                     *               "spentBy": null
+                     *             }
+                     *           ],
+                     *           "amountSent": "771853845",
+                     *           "amountReceived": "456115219",
+                     *           "balanceChange": "-315738626"
+                     *         },
+                     *         {
+                     *           "transactionId": "40903cc23edd06a5f1dea271c3e1e820e4397b43391f80a785ed2fad235ab8a2",
+                     *           "version": 0,
+                     *           "blockTime": 1750189000000,
+                     *           "subnetworkId": "0000000000000000000000000000000000000000",
+                     *           "hash": "4a3a2d124075559c25de4f1745aa3f4c096837f6efc5c47886827881455e1104",
+                     *           "mass": "2439",
+                     *           "computeMass": "2117",
+                     *           "fee": "258726",
+                     *           "lockTime": "0",
+                     *           "gas": "0",
+                     *           "blockHashes": [
+                     *             "f698a2b4301fd1c1c7de6dac30f04a87ba24e30f21fc84441f13096c5218bfa6"
+                     *           ],
+                     *           "isAccepted": true,
+                     *           "acceptingBlockHash": "d4fbdfdce972c5bb54e782a960612aa576e754480062cb063902eec855e48a25",
+                     *           "acceptingBlockBlueScore": "534",
+                     *           "confirmations": 769,
+                     *           "inputs": [
+                     *             {
+                     *               "transactionId": "40903cc23edd06a5f1dea271c3e1e820e4397b43391f80a785ed2fad235ab8a2",
+                     *               "index": 0,
+                     *               "signatureScript": "41d78689424b3812b899d5515f1a29b2d289f6eea5de5ff17f7e6e3720bfaef28a92dbdf6e0041e1b0f7df505c54788b30ee0e4f91f7b181eb67ba2aad62c08d2c0122201c926a13dc52e3d022834f951dfc168eaba4a3be31a7ec8ec1d314ca38af1143ac",
+                     *               "sequence": "0",
+                     *               "sigOpCount": 1,
+                     *               "previousOutput": {
+                     *                 "transactionId": "5d6fb7c61de521094d9304b1ae154a4555675f57cbf9830d5cf259b036420140",
+                     *                 "index": 0,
+                     *                 "amount": "1293859943",
+                     *                 "scriptPublicKey": "aa2076c9f2f7b70e705b82bf20730301cea25bce09c59e1fe4c0b530df736a63d3f387",
+                     *                 "scriptPublicKeyAddress": "kaspasim:ppmvnuhhku88qkuzhus8xqcpe639hnsfck0plexqk5cd7um2v0flx6g9afrm6",
+                     *                 "scriptPublicKeyType": "scripthash"
+                     *               }
+                     *             }
+                     *           ],
+                     *           "outputs": [
+                     *             {
+                     *               "transactionId": "40903cc23edd06a5f1dea271c3e1e820e4397b43391f80a785ed2fad235ab8a2",
+                     *               "index": 0,
+                     *               "amount": "521747372",
+                     *               "scriptPublicKey": "aa20b3fd24395ed563e0133d45b9e307172114de534ba4b7846c6d0f99aaa4de272587",
+                     *               "scriptPublicKeyAddress": "kaspasim:pzel6fpetm2k8cqn84zmncc8zus3fhjnfwjt0prvd58en24ymcnj2fnjg42q7",
+                     *               "scriptPublicKeyType": "scripthash",
+                     *               "spentBy": "5a5bcbe6b993bae1715ceeb7d90482a740d8bfd5230be9cd10d2ed95d6b90247"
+                     *             },
+                     *             {
+                     *               "transactionId": "40903cc23edd06a5f1dea271c3e1e820e4397b43391f80a785ed2fad235ab8a2",
+                     *               "index": 1,
+                     *               "amount": "771853845",
+                     *               "scriptPublicKey": "aa2076c9f2f7b70e705b82bf20730301cea25bce09c59e1fe4c0b530df736a63d3f387",
+                     *               "scriptPublicKeyAddress": "kaspasim:ppmvnuhhku88qkuzhus8xqcpe639hnsfck0plexqk5cd7um2v0flx6g9afrm6",
+                     *               "scriptPublicKeyType": "scripthash",
+                     *               "spentBy": "939f124839ab42a9b228ad36696d6b504d533a800834daae6621295e23f372a0"
+                     *             }
+                     *           ],
+                     *           "amountSent": "1293859943",
+                     *           "amountReceived": "771853845",
+                     *           "balanceChange": "-522006098"
+                     *         }
+                     *       ],
+                     *       "metadata": {
+                     *         "hasMore": true,
+                     *         "count": 2
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @description Newest first */
                         transactions: components["schemas"]["AddressTransaction"][];

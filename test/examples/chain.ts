@@ -1,0 +1,117 @@
+/** The simulated chain that the examples are about: always the same one, and what of it they ask for. */
+import { upsertTags } from '@kasgres/database';
+import { toHex } from '@kasgres/kaspa';
+import { NodeClient } from '@kasgres/node';
+import { toMempoolEntry } from '../../packages/api/src/resources/mempool/to-mempool-entry.ts';
+import { openStage, type Stage } from '../api/stage.ts';
+import { World } from '../simulation/world.ts';
+
+/** Enough for a hash rate, which looks at a thousand blocks. */
+const ROUNDS = 1000;
+const SEED = 'api';
+
+export interface Chain {
+  /** Paid a few times, and tagged. */
+  address: string;
+  /** Accepted, and not a coinbase. */
+  transactionId: string;
+  /** Never seen. */
+  unknownTransactionId: string;
+  /** Of the chain, some blocks below the sink. */
+  blockHash: string;
+  sink: string;
+  daaScore: bigint;
+  /** A chain block from before the first payments. */
+  early: { blockHash: string; daaScore: string };
+  /** In the mempool. */
+  mempoolTransactionId: string;
+  mempoolAddress: string;
+  /** A payment that nobody has handed in yet, as one hands it in. */
+  payment: object;
+}
+
+/** With two payments in the mempool, and an indexer that has stopped, so that nothing moves. */
+export async function openChain(): Promise<Stage & { chain: Chain }> {
+  const stage = await openStage({ rounds: ROUNDS });
+  await stage.indexer.stop();
+  const payment = await nextPayment();
+  stage.world.pay(2);
+  const [entry] = stage.world.node.mempool.ready();
+  const { entries } = await stage.node.call('getMempoolEntries', {});
+  const receiver = entries[0]?.transaction?.outputs[0]?.verboseData?.scriptPublicKeyAddress;
+  if (entry === undefined || receiver === undefined) throw new Error('nothing is in the mempool');
+  const address = await findAddress(stage);
+  await upsertTags(stage.database.kysely, [
+    { address, name: 'Harbour Exchange', link: 'https://example.com/harbour-exchange', labels: ['exchange'] },
+  ]);
+  const { transactionId, ...position } = await findPosition(stage);
+  return {
+    ...stage,
+    chain: {
+      address,
+      transactionId,
+      unknownTransactionId: 'ab'.repeat(32),
+      ...position,
+      early: await findEarlyBlock(stage),
+      mempoolTransactionId: toHex(entry.transaction.transactionId),
+      mempoolAddress: receiver,
+      payment,
+    },
+  };
+}
+
+/** The third payment of a network that is the same in everything: the first two are made on the stage too. */
+async function nextPayment(): Promise<object> {
+  const twin = await World.start(SEED);
+  const node = new NodeClient({ url: twin.server.url });
+  try {
+    twin.mine(ROUNDS);
+    twin.pay(3);
+    const last = [...twin.node.mempool.ready()].at(-1);
+    if (last === undefined) throw new Error('nobody pays');
+    const { entry } = await node.call('getMempoolEntry', { txId: toHex(last.transaction.transactionId) });
+    if (entry === undefined) throw new Error('the payment is not in the mempool');
+    const { verboseData: _, outputs, ...payment } = toMempoolEntry(entry).transaction;
+    return { ...payment, outputs: outputs.map(({ verboseData: _, ...output }) => output) };
+  } finally {
+    await node.close();
+    twin.stop();
+  }
+}
+
+async function findAddress({ database }: Stage): Promise<string> {
+  const { rows } = await database.pool.query<{ address: string }>(`
+    select s.address from scripts s join balances b on b.script_id = s.id
+    where s.address is not null and b.balance > 0 and b.utxo_count between 2 and 3 and b.transaction_count >= 5
+    order by b.transaction_count, s.address limit 1`);
+  const [row] = rows;
+  if (row === undefined) throw new Error('no address has a small history');
+  return row.address;
+}
+
+type Position = Pick<Chain, 'transactionId' | 'blockHash' | 'sink' | 'daaScore'>;
+
+async function findPosition({ database }: Stage): Promise<Position> {
+  const { rows } = await database.pool.query<Position>(`
+    select encode(t.transaction_id, 'hex') as "transactionId", encode(b.hash, 'hex') as "blockHash",
+      encode(sink.hash, 'hex') as sink, b.daa_score as "daaScore"
+    from chain_blocks c
+      join blocks b on b.id = c.block_id
+      join checkpoint p on c.index = p.chain_index - 2
+      join blocks sink on sink.id = p.block_id
+      join transactions t on t.accepting_block_id = b.id
+    where t.subnetwork_id <> 1
+    order by cardinality(b.merge_set_blues), t.transaction_id limit 1`);
+  const [row] = rows;
+  if (row === undefined) throw new Error('the block accepts no payment');
+  return row;
+}
+
+async function findEarlyBlock({ database }: Stage): Promise<Chain['early']> {
+  const { rows } = await database.pool.query<Chain['early']>(`
+    select encode(b.hash, 'hex') as "blockHash", b.daa_score::text as "daaScore"
+    from chain_blocks c join blocks b on b.id = c.block_id where c.index = 10`);
+  const [row] = rows;
+  if (row === undefined) throw new Error('the chain is too short');
+  return row;
+}

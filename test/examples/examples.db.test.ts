@@ -1,0 +1,92 @@
+/**
+ * The examples in openapi.json are true: each request is sent again to the real API over the same simulated chain, and what it answers
+ * must be what the document shows. `npm run generate:examples` writes them anew.
+ */
+import { createKey } from '@kasgres/database';
+import { generateDocument } from '@kasgres/api';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { HttpClient, type HttpAnswer } from '../api/http-client.ts';
+import { openChain } from './chain.ts';
+import { type ExampleRequest, exampleRequests } from './requests.ts';
+
+const FILE = '../../packages/api/src/generated/examples.json';
+
+interface Example extends ExampleRequest {
+  /** Left out where no request gets one. */
+  answer?: object;
+}
+
+/** What no node answers: kaspad 2.1 says that it has not implemented it. */
+const NEVER_ANSWERED = new Set(['getSubnetwork']);
+
+interface Document {
+  paths: Record<string, Record<string, { operationId: string }>>;
+}
+
+const { paths } = (await generateDocument()) as Document;
+const operations = Object.entries(paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, { operationId }]) => ({ operationId, method, path })),
+);
+
+let stage: Awaited<ReturnType<typeof openChain>>;
+
+beforeAll(async () => {
+  stage = await openChain();
+});
+afterAll(() => stage.close());
+
+/** Sends an example as a client would. */
+async function ask(operationId: string, { path = {}, query = {}, body }: ExampleRequest): Promise<HttpAnswer> {
+  const operation = operations.find((known) => known.operationId === operationId);
+  if (operation === undefined) throw new Error(`there is no operation ${operationId}`);
+  const filled = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => path[name] ?? '');
+  const parameters = new URLSearchParams(query as Record<string, string>);
+  const url = parameters.size === 0 ? filled : `${filled}?${parameters}`;
+  return await stage.api.request(url, body && { body });
+}
+
+test('every operation has an example', () => {
+  const names = operations.map(({ operationId }) => operationId);
+  expect(Object.keys(exampleRequests(stage.chain)).toSorted()).toEqual(names.toSorted());
+});
+
+test('every answer is what the document shows', async () => {
+  const examples: Record<string, Example> = {};
+  for (const [operationId, request] of Object.entries(exampleRequests(stage.chain))) {
+    if (operationId === 'submitBlock') request.body = examples['getBlockTemplate']?.answer ?? {};
+    const { status, json, text } = await ask(operationId, request);
+    expect(status, `${operationId}: ${text}`).toBe(NEVER_ANSWERED.has(operationId) ? 400 : 200);
+    examples[operationId] = { ...request, ...(status === 200 && { answer: json }) };
+  }
+  const file = { operations: examples, errors: await errors() };
+  await expect(`${JSON.stringify(file, undefined, 2)}\n`).toMatchFileSnapshot(FILE);
+});
+
+/** Answers to what is wrong, one of each kind that can be brought about. The last takes the node away. */
+async function errors(): Promise<object[]> {
+  const { api, chain, database, world } = stage;
+  const { key } = await createKey(database.kysely, { name: 'small', rateRu: 0.1 });
+  const { pruningPointHash: genesis } = await stage.node.call('getBlockDagInfo', {});
+  const small = new HttpClient(api.url, key);
+  const block = `/v1/blocks/${chain.unknownTransactionId}`;
+  const answers = [
+    await api.request('/v1/blocks?limit=101&page=2'),
+    await api.requestWithoutKey('/v1/blocks'),
+    await api.request('/v1/blocks', { headers: { 'x-api-key': 'kdp_00' } }),
+    await api.request(block),
+    await api.request(`/v1/rpc/estimateNetworkHashesPerSecond?startHash=${genesis}`),
+    await api.request('/v1/rpc/getBlocks', { body: { lowHash: '0'.repeat(2 ** 20) } }),
+    await api.request('/v1/rpc/getBlocks', {
+      method: 'POST',
+      headers: { 'content-type': 'text/plain' },
+      body: 'lowHash',
+    }),
+  ];
+  await small.request(block);
+  answers.push(await small.request(block));
+  world.stop();
+  await expect.poll(async () => (await api.request('/v1/rpc/getInfo')).status).toBe(503);
+  answers.push(await api.request('/v1/rpc/getInfo'));
+  expect(answers.map(({ status }) => status)).toEqual([400, 401, 401, 404, 409, 413, 415, 429, 503]);
+  return answers.map(({ json }) => json);
+}
