@@ -16,7 +16,7 @@ export type ErrorEnvelope = z.infer<typeof errorEnvelope>;
 
 /** By status, what an error of any endpoint means. */
 export const ERRORS = {
-  400: 'The request is not valid; `details` names the fields',
+  400: 'The request is not valid, and `details` names the fields; or the node refuses it, in its own words',
   401: '`x-api-key is missing from header` or `Invalid API key`',
   404: 'Not found',
   409: 'Known, but what is indexed is not enough to answer',
