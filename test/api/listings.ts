@@ -1,0 +1,130 @@
+/** Every listing of the API, and what it must hold by the database: the cursors of its items, in its order. */
+import type { Pool } from 'pg';
+
+export interface Listing {
+  /** As in openapi.json. */
+  template: string;
+  values: Record<string, string>;
+  /** Filters. */
+  query: Record<string, string>;
+  /** Of the answer. */
+  field: string;
+  cursorOf: (item: Item) => string;
+  /** SQL that gives the cursors of all items, in order. */
+  items: string;
+  /** The same of all that are good as cursors: filters leave some out, and coins are spent. */
+  positions: string;
+}
+
+export type Item = Readonly<Record<string, unknown>>;
+
+const transactionIdOf = ({ transactionId }: Item): string => String(transactionId);
+const addressOf = ({ address }: Item): string => String(address);
+
+const selectTransactions = (condition: string): string =>
+  `select encode(transaction_id, 'hex') as cursor from transactions where ${condition} order by id desc`;
+
+export function transactions(acceptedOnly = false): Listing {
+  return {
+    template: '/v1/transactions',
+    values: {},
+    query: flag('accepted_only', acceptedOnly),
+    field: 'transactions',
+    cursorOf: transactionIdOf,
+    items: selectTransactions(acceptedOnly ? 'accepting_block_id is not null' : 'true'),
+    positions: selectTransactions('true'),
+  };
+}
+
+const selectBlocks = (condition: string): string =>
+  `select encode(hash, 'hex') as cursor from blocks where ${condition} order by id desc`;
+
+export function blocks(chainOnly = false): Listing {
+  return {
+    template: '/v1/blocks',
+    values: {},
+    query: flag('chain_only', chainOnly),
+    field: 'blocks',
+    cursorOf: ({ hash }) => String(hash),
+    items: selectBlocks(chainOnly ? 'is_chain_block' : 'true'),
+    positions: selectBlocks('true'),
+  };
+}
+
+const selectAddresses = (condition: string): string =>
+  `select s.address as cursor from balances b join scripts s on s.id = b.script_id
+   where s.address is not null and ${condition} order by b.balance desc, b.script_id desc`;
+
+export function addresses(taggedOnly = false): Listing {
+  return {
+    template: '/v1/addresses',
+    values: {},
+    query: flag('tagged_only', taggedOnly),
+    field: 'addresses',
+    cursorOf: addressOf,
+    items: selectAddresses(taggedOnly ? 'b.balance > 0 and b.is_tagged' : 'b.balance > 0'),
+    positions: selectAddresses('true'),
+  };
+}
+
+const selectTags = (condition: string): string =>
+  `select address as cursor from tags where ${condition} order by name collate "C", address collate "C"`;
+
+export function tags(label?: string): Listing {
+  return {
+    template: '/v1/tags',
+    values: {},
+    query: label === undefined ? {} : { label },
+    field: 'tags',
+    cursorOf: addressOf,
+    items: selectTags(label === undefined ? 'true' : `'${label}' = any(labels)`),
+    positions: selectTags('true'),
+  };
+}
+
+export interface Owner {
+  address: string;
+  /** scripts.id */
+  scriptId: number;
+}
+
+export function addressTransactions({ address, scriptId }: Owner, acceptedOnly = false): Listing {
+  const select = (condition: string): string =>
+    `select encode(t.transaction_id, 'hex') as cursor
+     from transactions t join address_transactions a on a.transaction_id = t.id
+     where a.script_id = ${scriptId} and ${condition} order by a.transaction_id desc`;
+  return {
+    template: '/v1/addresses/{address}/transactions',
+    values: { address },
+    query: flag('accepted_only', acceptedOnly),
+    field: 'transactions',
+    cursorOf: transactionIdOf,
+    items: select(acceptedOnly ? 't.accepting_block_id is not null' : 'true'),
+    positions: select('true'),
+  };
+}
+
+export function addressUtxos({ address, scriptId }: Owner): Listing {
+  const select = (table: string): string =>
+    `select encode(t.transaction_id, 'hex') || ':' || coin.index as cursor
+     from ${table} coin join transactions t on t.id = coin.transaction_id
+     where coin.script_id = ${scriptId} order by coin.transaction_id desc, coin.index desc`;
+  return {
+    template: '/v1/addresses/{address}/utxos',
+    values: { address },
+    query: {},
+    field: 'utxos',
+    cursorOf: ({ transactionId, index }) => `${String(transactionId)}:${String(index)}`,
+    items: select('utxos'),
+    positions: select('transaction_outputs'),
+  };
+}
+
+function flag(name: string, isSet: boolean): Record<string, string> {
+  return isSet ? { [name]: 'true' } : {};
+}
+
+export async function listCursors(pool: Pool, statement: string): Promise<string[]> {
+  const { rows } = await pool.query<{ cursor: string }>(statement);
+  return rows.map(({ cursor }) => cursor);
+}

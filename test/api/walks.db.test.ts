@@ -1,0 +1,172 @@
+/**
+ * Walks of every listing with every limit, forwards to the end and backwards to the start. The indexer is stopped, so that every page can
+ * be compared with what the database holds; walks-while-writing.db.test.ts has it running.
+ */
+import { createKey, upsertTags } from '@kasgres/database';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { checkedGet } from './checked-get.ts';
+import { HttpClient } from './http-client.ts';
+import {
+  addresses,
+  addressTransactions,
+  addressUtxos,
+  blocks,
+  type Item,
+  type Listing,
+  listCursors,
+  type Owner,
+  tags,
+  transactions,
+} from './listings.ts';
+import { findBusiestOwner } from './busiest-owner.ts';
+import { openStage, type Stage } from './stage.ts';
+
+const LIMITS = Array.from({ length: 100 }, (_, index) => index + 1);
+const TIMEOUT_MS = 300_000;
+const COMMON_LABEL = 'exchange';
+const RARE_LABEL = 'exploit';
+
+let stage: Stage;
+let api: HttpClient;
+let busiest: Owner;
+
+beforeAll(async () => {
+  stage = await openStage({ rounds: 45 });
+  await stage.indexer.stop();
+  const { key } = await createKey(stage.database.kysely, { name: 'walker', rateRu: 1e9 });
+  api = new HttpClient(stage.api.url, key);
+  busiest = await findBusiestOwner(stage.database.pool);
+  const all = await listCursors(stage.database.pool, addresses().positions);
+  // Several of one name: then the address decides.
+  await upsertTags(
+    stage.database.kysely,
+    all.flatMap((address, place) => {
+      const labels = [place % 3 === 0 ? COMMON_LABEL : 'pool', ...(place === 7 ? [RARE_LABEL] : [])];
+      return place % 2 === 1 ? [{ address, name: `Owner ${place % 11}`, link: '', labels }] : [];
+    }),
+  );
+});
+afterAll(() => stage?.close());
+
+const LISTINGS: Record<string, () => Listing> = {
+  transactions: () => transactions(),
+  'accepted transactions': () => transactions(true),
+  blocks: () => blocks(),
+  'chain blocks': () => blocks(true),
+  addresses: () => addresses(),
+  'addresses with a tag': () => addresses(true),
+  tags: () => tags(),
+  'tags with a label': () => tags(COMMON_LABEL),
+  'tags with a label that one has': () => tags(RARE_LABEL),
+  'tags with a label that none has': () => tags('nobody'),
+  'transactions of an address': () => addressTransactions(busiest),
+  'accepted transactions of an address': () => addressTransactions(busiest, true),
+  'UTXOs of an address': () => addressUtxos(busiest),
+};
+
+interface Page {
+  cursors: string[];
+  hasMore: boolean;
+}
+
+async function read(listing: Listing, limit: number, cursor: Record<string, string> = {}): Promise<Page> {
+  const { template, values, query, field, cursorOf } = listing;
+  const { status, json } = await checkedGet(api, template, values, { ...query, limit, ...cursor });
+  expect(status, JSON.stringify(json)).toBe(200);
+  const cursors = (json[field] as Item[]).map(cursorOf);
+  const { hasMore, count } = json['metadata'] as { hasMore: boolean; count: number };
+  expect(count).toBe(cursors.length);
+  return { cursors, hasMore };
+}
+
+/** @param items of the whole listing, in order */
+async function walk(listing: Listing, items: readonly string[], limit: number): Promise<void> {
+  let end = 0;
+  let page = await read(listing, limit);
+  for (;;) {
+    expect(page).toEqual({ cursors: items.slice(end, end + limit), hasMore: end + limit < items.length });
+    end += page.cursors.length;
+    if (!page.hasMore) break;
+    page = await read(listing, limit, { starting_after: items[end - 1] as string });
+  }
+  for (let start = items.length - 1; start > 0; start -= page.cursors.length) {
+    page = await read(listing, limit, { ending_before: items[start] as string });
+    expect(page).toEqual({ cursors: items.slice(Math.max(start - limit, 0), start), hasMore: start > limit });
+  }
+}
+
+describe.each(Object.entries(LISTINGS))('%s', (_name, describeListing) => {
+  let listing: Listing;
+  let items: string[];
+  let positions: string[];
+
+  beforeAll(async () => {
+    listing = describeListing();
+    items = await listCursors(stage.database.pool, listing.items);
+    positions = await listCursors(stage.database.pool, listing.positions);
+  });
+
+  test(
+    'every limit gives every item once, in order, there and back',
+    async () => {
+      for (const limit of LIMITS) await walk(listing, items, limit);
+    },
+    TIMEOUT_MS,
+  );
+
+  test('whatever was once an item, or is none only for a filter, is a cursor', async () => {
+    const isItem = new Set(items);
+    const passed = positions.filter((cursor) => !isItem.has(cursor)).slice(0, 20);
+    for (const cursor of passed) {
+      const place = positions.indexOf(cursor);
+      const older = positions.slice(place).filter((position) => isItem.has(position));
+      const newer = positions.slice(0, place).filter((position) => isItem.has(position));
+      const behind = await read(listing, 5, { starting_after: cursor });
+      expect(behind).toEqual({ cursors: older.slice(0, 5), hasMore: older.length > 5 });
+      const before = await read(listing, 5, { ending_before: cursor });
+      expect(before).toEqual({ cursors: newer.slice(-5), hasMore: newer.length > 5 });
+    }
+  });
+
+  test('an unknown cursor is a 404, a malformed one a 400, two of them too', async () => {
+    const { template, values, query } = listing;
+    const [first = ''] = positions;
+    const statusOf = async (cursors: Record<string, string>): Promise<number> =>
+      (await checkedGet(api, template, values, { ...query, ...cursors })).status;
+    for (const name of ['starting_after', 'ending_before']) {
+      expect(await statusOf({ [name]: strangerLike(first) })).toBe(404);
+      for (const malformed of ['', 'x', `${first}x`, first.slice(1)]) {
+        expect(await statusOf({ [name]: malformed }), malformed).toBe(400);
+      }
+    }
+    expect(await statusOf({ starting_after: first, ending_before: first })).toBe(400);
+    for (const limit of ['0', '101', '-1', '1.5', 'x', '']) expect(await statusOf({ limit }), limit).toBe(400);
+  });
+});
+
+/** Of the same form, and in no listing. */
+function strangerLike(cursor: string): string {
+  if (cursor.startsWith('kaspasim:')) return 'kaspasim:qr559rjklgdt576fdeuydxqjnsz7ycqj770ys3gr7dn7p3u96ula76nheyd3t';
+  return cursor.replace(/^[0-9a-f]{64}/, 'ab'.repeat(32));
+}
+
+test('what is an item of another listing is unknown', async () => {
+  const [transaction = ''] = await listCursors(stage.database.pool, transactions().items);
+  const [block = ''] = await listCursors(stage.database.pool, blocks().items);
+  const own = new Set(await listCursors(stage.database.pool, addressTransactions(busiest).positions));
+  const others = await listCursors(stage.database.pool, transactions().items);
+  const foreign = others.find((cursor) => !own.has(cursor)) ?? '';
+  const untagged = (await listCursors(stage.database.pool, addresses().positions))[0] ?? '';
+  const questions: [Listing, string][] = [
+    [blocks(), transaction],
+    [transactions(), block],
+    [addressTransactions(busiest), foreign],
+    [addressUtxos(busiest), `${foreign}:0`],
+    [addressUtxos(busiest), `${[...own][0]}:4294967295`],
+    [tags(), untagged],
+  ];
+  for (const [{ template, values }, cursor] of questions) {
+    const { status } = await checkedGet(api, template, values, { starting_after: cursor });
+    expect(status, `${template} ${cursor}`).toBe(404);
+  }
+});
