@@ -23,8 +23,8 @@ import {
 } from '../../packages/devnet/src/simulation/index.ts';
 
 const START_MS = 1_750_000_000_000;
-/** So long that every few rounds an hour ends, also in the middle of a reorg: balance_changes counts by the hour. */
-const BLOCK_MS = 420_000;
+/** So long that an hour ends every other round, also in the middle of what a reorg removes: balance_changes counts by the hour. */
+const BLOCK_MS = 1_800_000;
 /** Young coins may be spent at once, so that a short chain has many transactions. */
 const PARAMS = { ...SIMNET_PARAMS, coinbaseMaturity: 20 };
 

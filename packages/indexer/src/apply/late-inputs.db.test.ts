@@ -1,0 +1,85 @@
+import { createTestDatabase, type TestDatabase } from '@kasgres/database';
+import type { PoolClient } from 'pg';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { resolveLateInputs } from './late-inputs.ts';
+
+const EARLY = 1;
+const LATE = 2;
+const OWN_SCRIPT = 11;
+const OTHER_SCRIPT = 12;
+
+let database: TestDatabase;
+let client: PoolClient;
+beforeEach(async () => {
+  database = await createTestDatabase();
+  client = await database.pool.connect();
+});
+afterEach(async () => {
+  client.release();
+  await database.drop();
+});
+
+async function writeTransaction(key: number, outputs: { script: number; amount: number }[]): Promise<void> {
+  await client.query(
+    `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas, payload, storage_mass, compute_mass)
+     values ($1, $2, $2, 0, 0, 0, 0, '', 0, 0)`,
+    [key, hashOf(key)],
+  );
+  for (const [index, { script, amount }] of outputs.entries()) {
+    await client.query('insert into transaction_outputs values ($1, $2, $3, $4)', [key, index, amount, script]);
+    await client.query('insert into address_transactions values ($1, $2, 0, $3)', [script, key, amount]);
+  }
+}
+
+async function writeInput(key: number, index: number, previous: number, previousIndex: number): Promise<void> {
+  await client.query(
+    `insert into transaction_inputs (transaction_id, index, previous_transaction_hash, previous_index, signature_script,
+       sequence, sig_op_count, compute_budget) values ($1, $2, $3, $4, '', 0, 1, 0)`,
+    [key, index, hashOf(previous), previousIndex],
+  );
+}
+
+function hashOf(key: number): Buffer {
+  return Buffer.alloc(32, key);
+}
+
+async function rowsOf(key: number) {
+  const { rows } = await client.query(
+    `select script_id::int, amount_sent::int, amount_received::int from address_transactions
+      where transaction_id = $1 order by script_id`,
+    [key],
+  );
+  return rows;
+}
+
+test('inputs whose coins come later complete the rows of the scripts, and new rows are told', async () => {
+  await writeTransaction(EARLY, [{ script: OWN_SCRIPT, amount: 70 }]);
+  await writeInput(EARLY, 0, LATE, 0);
+  await writeInput(EARLY, 1, LATE, 1);
+  await writeInput(EARLY, 2, LATE, 2);
+  await writeTransaction(LATE, [
+    { script: OWN_SCRIPT, amount: 50 },
+    { script: OTHER_SCRIPT, amount: 30 },
+  ]);
+  await client.query('insert into transaction_outputs values ($1, 2, 5, $2)', [LATE, OTHER_SCRIPT]);
+
+  expect(await resolveLateInputs(client, LATE)).toEqual([OTHER_SCRIPT]);
+  expect(await rowsOf(EARLY)).toEqual([
+    { script_id: OWN_SCRIPT, amount_sent: 50, amount_received: 70 },
+    { script_id: OTHER_SCRIPT, amount_sent: 35, amount_received: 0 },
+  ]);
+  const { rows } = await client.query('select fee::int from transactions where id = $1', [EARLY]);
+  expect(rows).toEqual([{ fee: 15 }]);
+  expect(await resolveLateInputs(client, LATE)).toEqual([]);
+});
+
+test('an input of an output that its transaction does not have touches no script', async () => {
+  await writeTransaction(EARLY, [{ script: OWN_SCRIPT, amount: 70 }]);
+  await writeInput(EARLY, 0, LATE, 9);
+  await writeTransaction(LATE, [{ script: OTHER_SCRIPT, amount: 30 }]);
+  expect(await resolveLateInputs(client, LATE)).toEqual([]);
+  const { rows } = await client.query(
+    'select t.fee, i.script_id from transactions t join transaction_inputs i on i.transaction_id = t.id',
+  );
+  expect(rows).toEqual([{ fee: null, script_id: null }]);
+});
