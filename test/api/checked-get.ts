@@ -15,7 +15,7 @@ export async function checkedGet(
   const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(values[name])));
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) parameters.append(name, String(value));
-  const url = parameters.size === 0 ? path : `${path}?${parameters}`;
+  const url = parameters.size === 0 ? path : `${path}?${parameters.toString()}`;
   const answer = await api.request(url);
   expect(faultsOf('get', template, answer), `${url}: ${answer.text.slice(0, 500)}`).toEqual([]);
   return answer;

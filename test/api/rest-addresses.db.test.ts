@@ -1,7 +1,7 @@
 /** The richest addresses, and what one address sums up to, against plain accounting over the DAG of the simulated node. */
 import { upsertTags } from '@kasgres/database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Accounts, openAccounts, OTHER_NETWORK, someAddresses, STRANGER } from './accounts.ts';
+import { type Accounts, type Change, openAccounts, OTHER_NETWORK, someAddresses, STRANGER } from './accounts.ts';
 import { checkedGet, walk } from './checked-get.ts';
 import { openStage, type Stage } from './stage.ts';
 
@@ -27,6 +27,8 @@ const richList = (query: Record<string, string> = {}) => ({
   cursorOf: ({ address }: RestAddress) => address,
 });
 
+const byAddress = (a: RestAddress, b: RestAddress): number => (a.address < b.address ? -1 : 1);
+
 describe('the richest', () => {
   test('are all that hold something, each once, by balance', async () => {
     const { holders, balance, coinsWithoutAddress } = accounts;
@@ -37,8 +39,6 @@ describe('the richest', () => {
     // Such as have no address hold something, too, and are left out.
     expect(coinsWithoutAddress.length).toBeGreaterThan(0);
   });
-
-  const byAddress = (a: RestAddress, b: RestAddress): number => (a.address < b.address ? -1 : 1);
 
   test('behind an address that holds nothing by now is nobody, before it the poorest', async () => {
     const { addresses, holders, balance, changes } = accounts;
@@ -112,6 +112,17 @@ describe('one address', () => {
   });
 });
 
+/** Clusters are the work of an algorithm that is still to come: what it will have to write is written here by hand. */
+async function addToCluster(clusterId: bigint, addresses: string[]): Promise<void> {
+  await stage.database.pool.query(
+    `with members as (
+       insert into cluster_members (script_id, cluster_id) select id, $1 from scripts where address = any($2) returning *)
+     update balances b set is_tagged = true
+     from members join clusters c on c.id = members.cluster_id where b.script_id = members.script_id and c.name is not null`,
+    [clusterId, addresses],
+  );
+}
+
 describe('tags', () => {
   const own = { name: 'Exchange', link: 'https://example.org', labels: ['exchange'] };
   const ofCluster = { name: 'Pool', link: '', labels: ['pool'] };
@@ -141,17 +152,6 @@ describe('tags', () => {
       [onlyCluster, { address: onlyCluster, ...ofCluster }],
     ]);
   });
-
-  /** Clusters are the work of an algorithm that is still to come: what it will have to write is written here by hand. */
-  async function addToCluster(clusterId: bigint, addresses: string[]): Promise<void> {
-    await stage.database.pool.query(
-      `with members as (
-         insert into cluster_members (script_id, cluster_id) select id, $1 from scripts where address = any($2) returning *)
-       update balances b set is_tagged = true
-       from members join clusters c on c.id = members.cluster_id where b.script_id = members.script_id and c.name is not null`,
-      [clusterId, addresses],
-    );
-  }
 
   test('stand with the addresses: their own before that of their cluster, which must have a name', async () => {
     const listed = await walk(stage.api, richList(), 100);
@@ -195,6 +195,8 @@ describe('tags', () => {
   });
 });
 
+const sumOf = (changes: readonly Change[]): bigint => changes.reduce((sum, { amount }) => sum + amount, 0n);
+
 describe('the history of a balance', () => {
   const TEMPLATE = '/v1/addresses/{address}/balance-history';
   const HOUR = 3_600_000;
@@ -210,7 +212,6 @@ describe('the history of a balance', () => {
     const sinkTime = Number(stage.world.node.dag.sink.header.timestamp);
     for (const address of someAddresses(accounts, 20)) {
       const changes = accounts.changes(address);
-      const sumOf = (some: readonly { amount: bigint }[]) => some.reduce((sum, { amount }) => sum + amount, 0n);
       // What comes and goes within an hour changes nothing.
       const changedHours = [...Map.groupBy(changes, ({ time }) => endOf.hour(time) - HOUR)].flatMap(([hour, some]) =>
         sumOf(some) === 0n ? [] : [hour],

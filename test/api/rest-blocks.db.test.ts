@@ -94,9 +94,10 @@ describe('the listing', () => {
   });
 });
 
-describe('one block', () => {
-  const get = (hash: string, query = {}) => checkedGet(stage.api, '/v1/blocks/{hash}', { hash }, query);
+const getBlock = (hash: string, query: Record<string, string> = {}) =>
+  checkedGet(stage.api, '/v1/blocks/{hash}', { hash }, query);
 
+describe('one block', () => {
   test('is what the node shows, with what the chain made of it', async () => {
     const { sink } = stage.world.node.dag;
     for (const block of sample([...known.values()], 60)) {
@@ -107,7 +108,7 @@ describe('one block', () => {
         });
         if (recorded.block === undefined) throw new Error('the node has no such block');
         const counted = block.chainIndex === undefined ? block.mergingBlock : block;
-        const { json } = await get(block.hash, withTransactions ? { include_transactions: 'true' } : {});
+        const { json } = await getBlock(block.hash, withTransactions ? { include_transactions: 'true' } : {});
         expect(withSortedChildren(json['block'])).toEqual(
           withSortedChildren({
             ...expectedBlock(recorded.block, { withTransactions }),
@@ -121,10 +122,10 @@ describe('one block', () => {
 
   test('in any form of its hash; unknown or malformed it is refused', async () => {
     const { hash } = stage.world.node.dag.genesis;
-    const { json } = await get(hash);
-    expect((await get(`0x${hash.toUpperCase()}`)).json).toEqual(json);
-    expect((await get('ab'.repeat(32))).json).toEqual({ statusCode: 404, message: 'Unknown block' });
-    expect((await get('ab')).status).toBe(400);
+    const { json } = await getBlock(hash);
+    expect((await getBlock(`0x${hash.toUpperCase()}`)).json).toEqual(json);
+    expect((await getBlock('ab'.repeat(32))).json).toEqual({ statusCode: 404, message: 'Unknown block' });
+    expect((await getBlock('ab')).status).toBe(400);
   });
 });
 

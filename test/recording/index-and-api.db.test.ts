@@ -17,7 +17,7 @@ import { inParallel } from '../node/compare/in-parallel.ts';
 import { type Program, startApi, startIndexer } from '../node/programs.ts';
 import { compareBlockPages, compareKnownBlocks, compareSingleBlocks } from './compare/blocks.ts';
 import { compareColours, compareVirtualChains } from './compare/chain.ts';
-import { compareBalances, compareSupply } from './compare/coins.ts';
+import { compareAddresses, compareBalances, compareSupply } from './compare/coins.ts';
 import { compareHashRates, compareTimestamps } from './compare/estimates.ts';
 import { compareMempool, compareNetwork, compareTemplates } from './compare/live.ts';
 import { compareSpecialCases } from './compare/special.ts';
@@ -69,6 +69,7 @@ const comparisons: Record<string, () => Promise<Findings>> = {
   'times of DAA scores': () => compareTimestamps(stage),
   'hash rates': () => compareHashRates(stage),
   balances: () => compareBalances(stage),
+  'sums and coins of addresses': () => compareAddresses(stage),
   supply: () => compareSupply(stage),
   network: () => compareNetwork(stage),
   mempool: () => compareMempool(stage, client),

@@ -1,9 +1,9 @@
 /**
- * getBlocks from every recorded low hash, and getBlock as the first block of a page. Not fixed are the order of children and of
+ * getBlocks from every recorded low hash, and getBlock as the first block of a page and as a look-up. Not fixed are the order of children and of
  * what stands behind the sink. Blocks that the virtual block does not merge are unknown to an index: as children they are left
  * out. From a low hash that is not merged yet the node repeats blocks of its past behind the sink, the API need not.
  */
-import type { DagBlock } from '@kasgres/devnet';
+import type { Dag, DagBlock } from '@kasgres/devnet';
 import { expectedBlock } from '../../node/expected.ts';
 import type { protocol } from '@kasgres/node';
 import { Findings, questions, type Stage, statusOf } from './stage.ts';
@@ -39,13 +39,26 @@ export async function compareBlockPages(stage: Stage): Promise<Findings> {
   return findings;
 }
 
+/** As the first block of a page, and in the look-up, which has more: what the chain made of the block. */
 export async function compareSingleBlocks(stage: Stage): Promise<Findings> {
   const known = await knownBlocks(stage);
   const findings = new Findings();
   for (const { request, response } of questions(stage, 'getBlock')) {
     const { hash, includeTransactions } = request;
+    const lookedUp = await stage.api.get(`/v1/blocks/${hash}?include_transactions=${includeTransactions}`);
+    if (response.block === undefined) {
+      if (hash !== '')
+        findings.compare(`look-up of block ${hash}`, lookedUp, { status: statusOf(response.error?.message ?? '') });
+      continue;
+    }
     // To getBlocks an empty hash is no error: it begins at the start.
-    if (response.block === undefined || hash === '') continue;
+    if (hash === '') continue;
+    const recorded = comparableBlock(apiBlock(response.block, includeTransactions), known);
+    const wanted = { block: { ...recorded, ...restFields(stage.node.dag, hash) } };
+    const { block } = lookedUp.body as { block?: BlockJson };
+    if (block !== undefined) lookedUp.body = { block: comparableBlock(block, known) };
+    findings.compare(`look-up of block ${hash}`, lookedUp, { body: wanted });
+
     const answer = await stage.api.post('/v1/rpc/getBlocks', {
       lowHash: hash,
       includeBlocks: true,
@@ -53,10 +66,28 @@ export async function compareSingleBlocks(stage: Stage): Promise<Findings> {
     });
     const [first] = (answer.body as { blocks?: BlockJson[] }).blocks ?? [];
     if (first !== undefined) answer.body = { ...comparableBlock(first, known) };
-    const wanted = { body: comparableBlock(apiBlock(response.block, includeTransactions), known) };
-    findings.compare(`block ${hash}`, answer, wanted);
+    findings.compare(`block ${hash}`, answer, { body: recorded });
   }
   return findings;
+}
+
+/** What the look-up has beside the block that the node shows, as it follows from the recorded DAG. */
+function restFields(dag: Dag, hash: string): object {
+  const block = dag.get(hash);
+  const { mergingBlock, header } = block;
+  const color = mergingBlock?.mergeSetReds.includes(block) === true ? 'red' : 'blue';
+  const counted = block.chainIndex === undefined ? mergingBlock : block;
+  return {
+    hash,
+    blueScore: String(header.blueScore),
+    daaScore: String(header.daaScore),
+    timestamp: Number(header.timestamp),
+    isChainBlock: block.chainIndex !== undefined,
+    color: mergingBlock === undefined ? null : color,
+    mergingBlockHash: mergingBlock?.hash ?? null,
+    transactionCount: block.transactions.length,
+    confirmations: counted === undefined ? 0 : Number(dag.sink.header.blueScore - counted.header.blueScore),
+  };
 }
 
 /** Every block that the virtual block has in its past must be there. */

@@ -4,10 +4,23 @@
  * are valid on top of the sink's own view, or the sink would not be on the chain) and where the block was recorded that was
  * made of this very virtual block. So the node's answer, with these transactions taken back, is what ours must be.
  */
-import { addressToScript, decodeAddress, MAX_SOMPI, toHex, type TransactionOutput } from '@kasgres/kaspa';
+import { acceptedBy, type Utxo } from '@kasgres/devnet';
+import {
+  addressToScript,
+  decodeAddress,
+  MAX_SOMPI,
+  type ScriptPublicKey,
+  scriptToAddress,
+  toHex,
+  type TransactionOutput,
+} from '@kasgres/kaspa';
+import type { Answer, ApiClient } from '../../node/api-client.ts';
 import { inParallel } from '../../node/compare/in-parallel.ts';
-import { scriptKey } from '../coins.ts';
+import { coinsAtSink, scriptKey, sumOf } from '../coins.ts';
 import { Findings, questions, type Stage } from './stage.ts';
+
+/** Of which the coins are read over HTTP, too. */
+const ADDRESSES_AT_A_CHECKPOINT = 50;
 
 /** Every recorded balance over HTTP. Nothing is compared where it is not known what the virtual block accepts. */
 export async function compareBalances(stage: Stage): Promise<Findings> {
@@ -27,6 +40,68 @@ export async function compareBalances(stage: Stage): Promise<Findings> {
     findings.compare(`balance of ${request.address}`, answer, { status: 400 });
   }
   return findings;
+}
+
+/**
+ * Addresses that held something at some time, as many at every checkpoint, by plain accounting over the recorded chain: their sums, and
+ * their coins page by page. (That the same accounting gives the recorded getUtxosByAddresses, at the virtual block, is the replay's own test.)
+ */
+export async function compareAddresses({ node, api }: Stage): Promise<Findings> {
+  const { dag, network } = node;
+  const addressOf = (script: ScriptPublicKey) => scriptToAddress(script, network.addressPrefix);
+  const unspent = Map.groupBy(coinsAtSink(dag).all(), ({ scriptPublicKey }) => addressOf(scriptPublicKey));
+  const accepted = dag.chainBlocks.flatMap((block) => acceptedBy(block));
+  const paid = accepted.flatMap(({ transaction }) =>
+    transaction.outputs.map((output) => addressOf(output.scriptPublicKey)),
+  );
+  const findings = new Findings();
+  const addresses = [...new Set(paid)].filter((address) => address !== undefined);
+  const step = Math.ceil(addresses.length / ADDRESSES_AT_A_CHECKPOINT);
+  const some = addresses.filter((_, place) => place % step === 0);
+  await inParallel(some, async (address) => {
+    const coins = unspent.get(address) ?? [];
+    const summed = await api.get(`/v1/addresses/${address}`);
+    const { balance, utxoCount } = (summed.body['address'] ?? {}) as Record<string, unknown>;
+    summed.body = { balance, utxoCount };
+    findings.compare(`sums of ${address}`, summed, {
+      body: { balance: String(sumOf(coins)), utxoCount: coins.length },
+    });
+    const listed = await listCoins(api, address);
+    findings.compare(`coins of ${address}`, listed, { body: { utxos: coins.map(toRestUtxo).toSorted(byOutpoint) } });
+  });
+  return findings;
+}
+
+interface RestUtxo {
+  transactionId: string;
+  index: number;
+}
+
+const toRestUtxo = ({ outpoint, amount, blockDaaScore, isCoinbase, scriptPublicKey }: Utxo) => ({
+  transactionId: toHex(outpoint.transactionId),
+  index: outpoint.index,
+  amount: String(amount),
+  blockDaaScore: String(blockDaaScore),
+  isCoinbase,
+  scriptPublicKey: toHex(scriptPublicKey.script),
+});
+
+const placeOf = ({ transactionId, index }: RestUtxo): string => `${transactionId}:${index}`;
+const byOutpoint = (a: RestUtxo, b: RestUtxo): number => (placeOf(a) < placeOf(b) ? -1 : 1);
+
+/** All pages as one answer, by outpoint; or the first answer that is an error. */
+async function listCoins(api: ApiClient, address: string): Promise<Answer> {
+  const utxos: RestUtxo[] = [];
+  for (;;) {
+    const last = utxos.at(-1);
+    const cursor = last === undefined ? '' : `&starting_after=${placeOf(last)}`;
+    const page = await api.get(`/v1/addresses/${address}/utxos?limit=100${cursor}`);
+    if (page.status !== 200) return page;
+    utxos.push(...(page.body['utxos'] as RestUtxo[]));
+    if (!(page.body['metadata'] as { hasMore: boolean }).hasMore) {
+      return { status: 200, body: { utxos: utxos.toSorted(byOutpoint) } };
+    }
+  }
 }
 
 /** The node's supply is the most that it ever saw: after a reorganisation it may be higher than what there is. */

@@ -52,7 +52,10 @@ async function findPosition(db: Kysely<Database>, cursor: string): Promise<Posit
     .executeTakeFirst();
 }
 
-/** The conditions are those of the indexes balances_balance and balances_tagged, which have the order of the listing. */
+/**
+ * The conditions are those of the indexes balances_balance and balances_tagged, which have the order of the listing. Scripts without an
+ * address are passed over on the way, a look-up for each: never many, since each holds as much as those that it stands between.
+ */
 async function listHolders(db: Kysely<Database>, slice: Slice<Position>, taggedOnly: boolean): Promise<Holder[]> {
   const { from, limit } = slice;
   const { behind, direction } = travelOf(slice, 'desc');
