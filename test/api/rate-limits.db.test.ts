@@ -140,10 +140,36 @@ describe('windows that processes share', () => {
     return urls.map((url) => new HttpClient(url, key));
   }
 
-  const storeFailures = async () => {
+  const metric = async (name: string, label = '') => {
     const text = await (await fetch(metricsUrl)).text();
-    return Number(/^kasgres_api_rate_limit_store_failures_total\{[^}]*\} (\d+)$/m.exec(text)?.[1]);
+    const line = text.split('\n').find((line) => line.startsWith(`${name}{`) && line.includes(label));
+    return Number(line?.split(' ').at(-1) ?? 0);
   };
+  const storeFailures = () => metric('kasgres_api_rate_limit_store_failures_total');
+
+  test('are told in metrics: what was spent, and what was refused and why', async () => {
+    const client = (await clientsWith({ rateRu: 0.6, windowSeconds: 60 }))[1];
+    if (client === undefined) throw new Error('There is no second process');
+    const refusedFor = (reason: string) => metric('kasgres_api_refused_requests_total', `reason="${reason}"`);
+    const read = async () => ({
+      spent: Math.round((await metric('kasgres_api_spent_units_total')) * 10),
+      rateLimit: await refusedFor('rate_limit'),
+      invalidKey: await refusedFor('invalid_key'),
+      missingKey: await refusedFor('missing_key'),
+    });
+    const before = await read();
+    await dear(client);
+    await dear(client);
+    await cheap(client);
+    await client.request(CHEAP, { headers: { 'x-api-key': 'wrong' } });
+    await client.requestWithoutKey(CHEAP);
+    await expect.poll(read).toEqual({
+      spent: before.spent + 6,
+      rateLimit: before.rateLimit + 1,
+      invalidKey: before.invalidKey + 1,
+      missingKey: before.missingKey + 1,
+    });
+  });
 
   test('count what each of them answered', async () => {
     const [one, two] = (await clientsWith({ rateRu: 1, windowSeconds: 60 })) as [HttpClient, HttpClient];
