@@ -43,8 +43,14 @@ function hashOf(key: number): Buffer {
   return Buffer.alloc(32, key);
 }
 
-async function rowsOf(key: number) {
-  const { rows } = await client.query(
+interface AddressRow {
+  script_id: number;
+  amount_sent: number;
+  amount_received: number;
+}
+
+async function rowsOf(key: number): Promise<AddressRow[]> {
+  const { rows } = await client.query<AddressRow>(
     `select script_id::int, amount_sent::int, amount_received::int from address_transactions
       where transaction_id = $1 order by script_id`,
     [key],
