@@ -13,7 +13,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: ['**/node_modules/**', 'test/node/**', '**/*.db.test.ts'],
+          exclude: ['**/node_modules/**', 'test/node/**', 'test/fuzz/**', '**/*.db.test.ts'],
         },
       },
       {

@@ -76,7 +76,7 @@ export const addressInput = z
       context.addIssue({ code: 'custom', message: error.message });
     }
   })
-  .meta({ description: 'An address with its prefix, as `kaspa:qr…`' });
+  .meta({ format: 'kaspa-address', description: 'An address with its prefix, as `kaspa:qr…`' });
 
 /** Addresses that are asked for together. */
 export const addressesInput = z.array(addressInput).max(1000);

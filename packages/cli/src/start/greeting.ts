@@ -27,6 +27,7 @@ export function greetingLines({ apiUrl, status, command, logs, apiKey, demo }: G
     '',
     'Ask it:',
     ...curlLines(apiUrl, apiKey ?? '$KEY', status, demo),
+    `Or try every call in a browser, with the key: ${apiUrl}/docs`,
     '',
     'Open SQL on the data (read-only):',
     `${command} sql`,

@@ -1167,7 +1167,7 @@ export interface components {
             };
             content?: never;
         };
-        /** @description The request is not valid; `details` names the fields */
+        /** @description The request is not valid, and `details` names the fields; or the node refuses it, in its own words */
         BadRequest: {
             headers: {
                 "x-request-id": components["headers"]["XRequestId"];
@@ -1349,7 +1349,7 @@ export interface operations {
                     "application/json": components["schemas"]["Status"];
                 };
             };
-            /** @description The request is not valid; `details` names the fields */
+            /** @description The request is not valid, and `details` names the fields; or the node refuses it, in its own words */
             400: {
                 headers: {
                     "x-request-id": components["headers"]["XRequestId"];
@@ -2486,7 +2486,10 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Who gets the reward */
+                    /**
+                     * Format: kaspa-address
+                     * @description Who gets the reward
+                     */
                     payAddress: string;
                     /**
                      * @description Text at the end of the coinbase payload

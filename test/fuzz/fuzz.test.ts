@@ -1,0 +1,78 @@
+/**
+ * Schemathesis against the real API, from openapi.json, while the chain grows and reorganises: thousands of requests, right and wrong
+ * ones, with all of its checks. Says that it is skipped where schemathesis is not installed.
+ */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createKey } from '@kasgres/database';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openStage, type Stage } from '../api/stage.ts';
+import { listKnown } from './known.ts';
+
+const REPOSITORY = join(import.meta.dirname, '../..');
+const program = process.env['SCHEMATHESIS_BIN'] ?? 'schemathesis';
+const isInstalled = spawnSync(program, ['--version']).status === 0;
+if (!isInstalled) {
+  console.warn(
+    'Skipped: no schemathesis on the PATH or in SCHEMATHESIS_BIN (python3 -m venv .fuzz && .fuzz/bin/pip install schemathesis).',
+  );
+}
+
+const seed = process.env['FUZZ_SEED'] ?? String(Math.trunc(Math.random() * 2 ** 31));
+const maxExamples = process.env['FUZZ_EXAMPLES'] ?? '100';
+/** Only operations whose name matches. */
+const only = process.env['FUZZ_ONLY'];
+
+/** The network goes on all the while. */
+const ROUND_MS = 500;
+
+let stage: Stage;
+let folder: string;
+let key: string;
+let growing: NodeJS.Timeout;
+
+beforeAll(async () => {
+  if (!isInstalled) return;
+  stage = await openStage({ rounds: 1000 });
+  folder = await mkdtemp(join(tmpdir(), 'kasgres-fuzz-'));
+  await writeFile(join(folder, 'known.json'), JSON.stringify(await listKnown(stage.database)));
+  ({ key } = await createKey(stage.database.kysely, { name: 'fuzz', rateRu: 1e9 }));
+  growing = setInterval(() => stage.world.mine(1), ROUND_MS);
+});
+afterAll(async () => {
+  if (!isInstalled) return;
+  clearInterval(growing);
+  await stage.close();
+  await rm(folder, { recursive: true });
+});
+
+test.skipIf(!isInstalled)(`what openapi.json says holds, whatever is asked (FUZZ_SEED=${seed})`, async () => {
+  const filter = only === undefined ? [] : ['--include-operation-id-regex', only];
+  const fuzzing = spawn(
+    program,
+    [
+      ...['--config-file', join(import.meta.dirname, 'schemathesis.toml'), 'run', join(REPOSITORY, 'openapi.json')],
+      ...['--url', stage.api.url, '--checks', 'all', '--max-examples', maxExamples, '--seed', seed, ...filter],
+    ],
+    {
+      cwd: folder,
+      env: {
+        ...process.env,
+        KASGRES_KEY: key,
+        KASGRES_KNOWN: join(folder, 'known.json'),
+        SCHEMATHESIS_HOOKS: join(import.meta.dirname, 'hooks.py'),
+      },
+      stdio: ['ignore', 'inherit', 'inherit'],
+    },
+  );
+  expect(await exitCode(fuzzing)).toBe(0);
+  expect(stage.program.isRunning(), stage.program.output()).toBe(true);
+});
+
+async function exitCode(child: ChildProcess): Promise<number | null> {
+  const [code] = (await once(child, 'exit')) as [number | null];
+  return code;
+}
