@@ -1,7 +1,7 @@
 import { AddressError, type AddressPrefix, scriptToAddress } from '@kasgres/kaspa';
 import { sleep } from '@kasgres/runtime';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findClusterTag, findOwnTag, upsertTags } from './tags.ts';
+import { findClusterTag, findOwnTag, listTagsOfScripts, upsertTags } from './tags.ts';
 import { createTestDatabase, type TestDatabase } from './testing/test-database.ts';
 
 let database: TestDatabase;
@@ -118,4 +118,27 @@ test('a script has the tag of its cluster, where the cluster has a name', async 
   expect(await find(0, 2)).toBeUndefined();
   expect(await find(0, 3)).toBeUndefined();
   expect(await find(1, 1)).toBeUndefined();
+});
+
+test('of many scripts each has its own tag, else that of its cluster; those without a tag or an address are left out', async () => {
+  await database.pool.query(
+    `insert into scripts select 600 + n, 0, decode('06' || n, 'hex'), 'pubkey', a from unnest($1::int[], $2::text[]) given (n, a)`,
+    [
+      [10, 11, 12, 13, 14],
+      [addressOf(610), addressOf(611), addressOf(612), addressOf(613), null],
+    ],
+  );
+  await database.pool.query(`
+    insert into clusters values (61, 'Miner', 'https://example.org', '{miner}'), (62, null, '', '{}');
+    insert into cluster_members values (610, 61), (611, 61), (613, 62), (614, 61)`);
+  const own = { address: addressOf(610), name: 'Own', link: '', labels: ['exchange', 'pool'] };
+  await upsertTags(database.kysely, [own]);
+  const ofCluster = { address: addressOf(611), name: 'Miner', link: 'https://example.org', labels: ['miner'] };
+  expect(await listTagsOfScripts(database.kysely, [614n, 613n, 612n, 611n, 610n, 699n])).toEqual(
+    new Map([
+      [610n, own],
+      [611n, ofCluster],
+    ]),
+  );
+  expect(await listTagsOfScripts(database.kysely, [])).toEqual(new Map());
 });
