@@ -3,7 +3,7 @@ import { connect as netConnect } from 'node:net';
 import { createKey, createTestDatabase } from '@kasgres/database';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '../node/kaspad.ts';
-import { startApi, startApiProgram } from '../node/programs.ts';
+import { startApi, startApiProgram, startIndexer } from '../node/programs.ts';
 import { HttpClient } from './http-client.ts';
 import { openStage, type Stage } from './stage.ts';
 import { TcpProxy } from './tcp-proxy.ts';
@@ -279,8 +279,34 @@ describe('a client', () => {
   });
 });
 
+const statusAt = async (port: number, path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).status;
+
 describe('the probes', () => {
-  test('tell whether questions can be answered, and go on until the end', async () => {
+  test('of the indexer tell whether it follows the chain', async () => {
+    const empty = await createTestDatabase();
+    const metricsPort = await freePort();
+    toNode.refuse();
+    const indexer = startIndexer(
+      { nodeUrl: through(stage.world.server.url, toNode), databaseUrl: empty.url },
+      { METRICS_PORT: String(metricsPort) },
+    );
+    const probe = (path: string) => statusAt(metricsPort, path).catch(() => 0);
+    await expect.poll(() => probe('/healthz'), { timeout: 30_000 }).toBe(200);
+    expect(await probe('/readyz')).toBe(503);
+    toNode.pass();
+    await expect.poll(() => probe('/readyz'), { timeout: 30_000 }).toBe(200);
+    toNode.refuse();
+    await expect.poll(() => probe('/readyz'), { timeout: 30_000 }).toBe(503);
+    expect(await probe('/healthz')).toBe(200);
+    toNode.pass();
+    await expect.poll(() => probe('/readyz'), { timeout: 30_000 }).toBe(200);
+    expect(await probe('/metrics')).toBe(200);
+    await indexer.stop();
+    expect(await indexer.exited).toBe(0);
+    await empty.drop();
+  });
+
+  test('of the API tell whether questions can be answered', async () => {
     const metricsPort = await freePort();
     toDatabase.refuse();
     const { program } = await startApi(
@@ -288,7 +314,7 @@ describe('the probes', () => {
       answersAtAll,
       { METRICS_PORT: String(metricsPort) },
     );
-    const probe = async (path: string) => (await fetch(`http://127.0.0.1:${metricsPort}${path}`)).status;
+    const probe = (path: string) => statusAt(metricsPort, path);
     expect(await probe('/healthz')).toBe(200);
     expect(await probe('/readyz')).toBe(503);
     toDatabase.pass();

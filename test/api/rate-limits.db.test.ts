@@ -145,12 +145,12 @@ describe('windows that processes share', () => {
     const line = text.split('\n').find((line) => line.startsWith(`${name}{`) && line.includes(label));
     return Number(line?.split(' ').at(-1) ?? 0);
   };
+  const refusedFor = (reason: string) => metric('kasgres_api_refused_requests_total', `reason="${reason}"`);
   const storeFailures = () => metric('kasgres_api_rate_limit_store_failures_total');
 
   test('are told in metrics: what was spent, and what was refused and why', async () => {
     const client = (await clientsWith({ rateRu: 0.6, windowSeconds: 60 }))[1];
     if (client === undefined) throw new Error('There is no second process');
-    const refusedFor = (reason: string) => metric('kasgres_api_refused_requests_total', `reason="${reason}"`);
     const read = async () => ({
       spent: Math.round((await metric('kasgres_api_spent_units_total')) * 10),
       rateLimit: await refusedFor('rate_limit'),
