@@ -18,7 +18,8 @@ export function useErrorEnvelope(app: FastifyInstance): void {
     if (known === undefined) request.log.error({ err: error, requestId: request.id }, 'failed to answer');
     else if (known.statusCode === 503) request.log.warn({ reason: reasonOf(known.cause) }, known.message);
     const { statusCode, message, details, retryAfterSeconds } = known ?? internalError(request.id);
-    reply.code(statusCode).removeHeader('etag');
+    // They were set before it was known that there is no answer from the index to speak of.
+    reply.code(statusCode).removeHeader('etag').removeHeader('x-kasgres-sink');
     if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
     const envelope: ErrorEnvelope = { statusCode, message };
     if (statusCode === 400) envelope.details = [...(details ?? [{ path: '', message }])];
