@@ -1,5 +1,5 @@
 /** Paths that do not exist (404), and methods that a path does not have (405): neither asks for a key, since neither costs anything. */
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { HttpError, notFound } from './errors.ts';
 
 interface KnownPath {
@@ -16,14 +16,19 @@ export function refuseUnknownRoutes(app: FastifyInstance): void {
     paths.set(url, known);
   });
 
-  app.setNotFoundHandler(async (request, reply) => {
+  const refuse = async (request: FastifyRequest, reply: FastifyReply): Promise<never> => {
     const [path = ''] = request.url.split('?', 1);
     const known = [...paths.values()].find(({ pattern }) => pattern.test(path));
     if (known === undefined) throw notFound('There is nothing at this path');
     const allow = [...known.methods].join(', ');
     reply.header('allow', allow);
     throw new HttpError(405, `This path answers ${allow} only`);
+  };
+  // Before anything is said of a body that nobody wants.
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.is404) await refuse(request, reply);
   });
+  app.setNotFoundHandler(refuse);
 }
 
 /** `/v1/rpc/getBalanceByAddress/:address` as a pattern of whole paths. */

@@ -8,11 +8,28 @@ import { describeSchema } from './schemas.ts';
 /** `404` is `NotFound`. */
 const componentName = (status: number): string => (STATUS_CODES[status] ?? '').replaceAll(/[^A-Za-z]/g, '');
 
+/** What the server says of any request before it is one that an operation could see: without the headers of an answer. */
+const OF_TRANSPORT: Readonly<Record<string, string>> = {
+  408: 'The request did not come to its end in time',
+  431: 'The headers, the URL among them, are larger than 16 KiB',
+};
+
+const transportAnswers = Object.entries(OF_TRANSPORT).map(([status, description]): [number, object] => [
+  Number(status),
+  { description, content: { 'application/json': { schema: describeSchema(errorEnvelope, 'output') } } },
+]);
+
+/** Of every operation. */
+export const transportReferences: object = Object.fromEntries(
+  transportAnswers.map(([status]) => [status, { $ref: `#/components/responses/${componentName(status)}` }]),
+);
+
 const statuses = [304, ...Object.keys(ERRORS).map(Number)];
 
-export const responseComponents: object = Object.fromEntries(
-  statuses.map((status) => [componentName(status), describe(status, true)]),
-);
+export const responseComponents: object = Object.fromEntries([
+  ...statuses.map((status) => [componentName(status), describe(status, true)]),
+  ...transportAnswers.map(([status, answer]) => [componentName(status), answer]),
+]);
 
 /** Any answer of an operation but the 200. */
 export function describeOtherAnswer(status: number, { isUnderKey }: { isUnderKey: boolean }): object {

@@ -30,8 +30,7 @@ have changed: send it as \`if-none-match\` and get a 304 while it has not.
 ### Errors
 
 Every error is \`{"statusCode": …, "message": "…"}\`; a 400 has \`details\` with the \`path\` of each wrong field. Beside the statuses of the
-operations there are those of any HTTP server: 404 for an unknown path, 405 (with \`allow\`) for a method that a path does not have, 408 for a
-request that does not come to its end, 431 for headers (the URL among them) of more than 16 KiB.
+operations there are 404 for a path that is not here, and 405 (with \`allow\`) for a method that a path does not have.
 
 ### Examples
 

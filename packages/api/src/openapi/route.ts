@@ -2,7 +2,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { RouteOptions } from 'fastify';
 import { z } from 'zod';
-import { describeOtherAnswer } from './errors.ts';
+import { describeOtherAnswer, transportReferences } from './errors.ts';
 import { findExample, type OperationExample } from './examples.ts';
 import { describeHeaders, ifNoneMatchReference } from './headers.ts';
 import { describeSchema, type JsonSchema } from './schemas.ts';
@@ -67,9 +67,11 @@ interface Operation {
 }
 
 function describeAnswers(declared: Record<string, unknown>, operation: Operation): object {
-  return Object.fromEntries(
-    Object.entries(declared).map(([status, answer]) => [status, describeAnswer(Number(status), answer, operation)]),
-  );
+  const answers = Object.entries(declared).map(([status, answer]) => [
+    status,
+    describeAnswer(Number(status), answer, operation),
+  ]);
+  return { ...Object.fromEntries(answers), ...transportReferences };
 }
 
 function describeAnswer(status: number, answer: unknown, operation: Operation): object {
