@@ -245,4 +245,29 @@ describe('the history of a balance', () => {
   test('of an address that was never seen is empty', async () => {
     expect((await checkedGet(stage.api, TEMPLATE, { address: STRANGER })).json).toEqual({ history: [] });
   });
+
+  /** Of years that no test can wait for: an old change is put under those that the indexer wrote. */
+  test('by the hour goes back 10,000 hours, and begins with what was there before', async () => {
+    const [address = ''] = accounts.holders;
+    const read = async (interval: string) => {
+      const { json } = await checkedGet(stage.api, TEMPLATE, { address }, { interval });
+      return json['history'] as { timestamp: number; balance: string }[];
+    };
+    const recent = await read('hour');
+    const oldHour = (recent[0]?.timestamp ?? 0) / HOUR - 20_000;
+    await stage.database.pool.query(
+      `with old as (
+         insert into balance_changes (script_id, hour, change) select id, $2, 7 from scripts where address = $1 returning script_id)
+       update balances b set balance = b.balance + 7 from old where b.script_id = old.script_id`,
+      [address, oldHour],
+    );
+    const hours = await read('hour');
+    expect(hours).toHaveLength(10_000);
+    expect(hours.slice(-recent.length)).toEqual(
+      recent.map(({ timestamp, balance }) => ({ timestamp, balance: String(BigInt(balance) + 7n) })),
+    );
+    expect(new Set(hours.slice(0, -recent.length).map(({ balance }) => balance))).toEqual(new Set(['7']));
+    const [firstDay] = await read('day');
+    expect(firstDay).toEqual({ timestamp: endOf.day(oldHour * HOUR), balance: '7' });
+  });
 });

@@ -23,7 +23,10 @@ export async function compareVirtualChains(stage: Stage): Promise<Findings> {
   return findings;
 }
 
-/** In the look-up of a block. Blocks that the virtual block does not merge are unknown to an index, and as good as not merged. */
+/**
+ * In the look-up of a block. Blocks that the virtual block does not merge are unknown to an index, and as good as not merged; so is what
+ * is no hash at all.
+ */
 export async function compareColours(stage: Stage): Promise<Findings> {
   const findings = new Findings();
   for (const { request, response } of questions(stage, 'getCurrentBlockColor')) {
@@ -51,5 +54,5 @@ interface Merged {
 
 async function getMerged({ api }: Stage, hash: string): Promise<Merged> {
   const { status, body } = await api.get(`/v1/blocks/${hash}`);
-  return status === 404 ? { color: null, mergingBlockHash: null } : (body['block'] as Merged);
+  return status === 200 ? (body['block'] as Merged) : { color: null, mergingBlockHash: null };
 }
