@@ -146,24 +146,24 @@ describe('windows that processes share', () => {
     return Number(line?.split(' ').at(-1) ?? 0);
   };
   const refusedFor = (reason: string) => metric('kasgres_api_refused_requests_total', `reason="${reason}"`);
+  const readCounts = async () => ({
+    spent: Math.round((await metric('kasgres_api_spent_units_total')) * 10),
+    rateLimit: await refusedFor('rate_limit'),
+    invalidKey: await refusedFor('invalid_key'),
+    missingKey: await refusedFor('missing_key'),
+  });
   const storeFailures = () => metric('kasgres_api_rate_limit_store_failures_total');
 
   test('are told in metrics: what was spent, and what was refused and why', async () => {
     const client = (await clientsWith({ rateRu: 0.6, windowSeconds: 60 }))[1];
     if (client === undefined) throw new Error('There is no second process');
-    const read = async () => ({
-      spent: Math.round((await metric('kasgres_api_spent_units_total')) * 10),
-      rateLimit: await refusedFor('rate_limit'),
-      invalidKey: await refusedFor('invalid_key'),
-      missingKey: await refusedFor('missing_key'),
-    });
-    const before = await read();
+    const before = await readCounts();
     await dear(client);
     await dear(client);
     await cheap(client);
     await client.request(CHEAP, { headers: { 'x-api-key': 'wrong' } });
     await client.requestWithoutKey(CHEAP);
-    await expect.poll(read).toEqual({
+    await expect.poll(readCounts).toEqual({
       spent: before.spent + 6,
       rateLimit: before.rateLimit + 1,
       invalidKey: before.invalidKey + 1,
