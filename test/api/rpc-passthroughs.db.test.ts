@@ -215,9 +215,11 @@ describe('what is unchanged', () => {
 
     const { sink } = await stage.node.call('getSink', {});
     const before = await ask(GET_BLOCK, { hash: sink });
-    stage.world.mine(1);
+    const childrenOf = async (hash: string) =>
+      (await stage.node.call('getBlock', { hash, includeTransactions: false })).block?.verboseData?.childrenHashes;
+    // A miner who does not know it yet mines beside it.
+    while ((await childrenOf(sink))?.length === 0) stage.world.mine(1);
     await stage.atRest();
-    // It has a child now.
     const changed = { headers: { 'if-none-match': before.headers.get('etag') ?? '' }, body: { hash: sink } };
     expect((await stage.api.request(GET_BLOCK, changed)).status).toBe(200);
   });
