@@ -1,6 +1,7 @@
 /** For tests only: programs start the API as a process (main.ts). */
-export { openDatabase } from './database.ts';
+export { openDatabase, PLANNER_SETTINGS } from './database.ts';
 export { envSchema } from './env.ts';
+export { createMemoryCounter } from './http/rate-counters.ts';
 export { createMetrics } from './metrics.ts';
 export { generateDocument } from './openapi/generate.ts';
 export { createServer, type ServerOptions } from './server.ts';
