@@ -4,6 +4,11 @@ export interface Answer {
   body: Record<string, unknown>;
 }
 
+/** As it came. */
+export interface Received extends Answer {
+  headers: Headers;
+}
+
 export class ApiClient {
   readonly #url: string;
   readonly #key: string;
@@ -13,16 +18,16 @@ export class ApiClient {
     this.#key = key;
   }
 
-  get(path: string): Promise<Answer> {
+  get(path: string): Promise<Received> {
     return this.#request(path, { method: 'GET', headers: { 'x-api-key': this.#key } }, JSON.parse);
   }
 
-  post(path: string, body: object): Promise<Answer> {
+  post(path: string, body: object): Promise<Received> {
     return this.#request(path, this.#posting(body), JSON.parse);
   }
 
   /** The same, with integers beyond 2^53 as bigint. */
-  postExactly(path: string, body: object): Promise<Answer> {
+  postExactly(path: string, body: object): Promise<Received> {
     return this.#request(path, this.#posting(body), (text) => JSON.parse(text, readExactly));
   }
 
@@ -40,9 +45,13 @@ export class ApiClient {
     };
   }
 
-  async #request(path: string, init: RequestInit, parse: (text: string) => unknown): Promise<Answer> {
+  async #request(path: string, init: RequestInit, parse: (text: string) => unknown): Promise<Received> {
     const response = await fetch(`${this.#url}${path}`, init);
-    return { status: response.status, body: parse(await response.text()) as Record<string, unknown> };
+    return {
+      status: response.status,
+      body: parse(await response.text()) as Record<string, unknown>,
+      headers: response.headers,
+    };
   }
 }
 

@@ -11,14 +11,15 @@ import { checkInvariant3 } from '../invariants/acceptance.ts';
 import { checkInvariant4 } from '../invariants/balances.ts';
 import { checkInvariant7 } from '../invariants/completeness.ts';
 import { checkInvariant8 } from '../invariants/hashes.ts';
-import { ApiClient } from '../node/api-client.ts';
 import { untilAtRest } from '../node/at-rest.ts';
 import { inParallel } from '../node/compare/in-parallel.ts';
 import { type Program, startApi, startIndexer } from '../node/programs.ts';
+import { CheckedClient } from './checked-client.ts';
 import { compareBlockPages, compareKnownBlocks, compareSingleBlocks } from './compare/blocks.ts';
 import { compareColours, compareVirtualChains } from './compare/chain.ts';
 import { compareAddresses, compareBalances, compareSupply } from './compare/coins.ts';
 import { compareHashRates, compareTimestamps } from './compare/estimates.ts';
+import { compareAddressListing, compareBlockListing, compareTransactionListing } from './compare/listings.ts';
 import { compareMempool, compareNetwork, compareTemplates } from './compare/live.ts';
 import { compareSpecialCases } from './compare/special.ts';
 import type { Findings, Stage } from './compare/stage.ts';
@@ -48,7 +49,7 @@ beforeAll(async () => {
   const api = await startApi(env);
   programs = [indexer, api.program];
   const { key } = await createKey(database.kysely, { name: 'recording', rateRu: 1e9 });
-  stage = { node, api: new ApiClient(api.url, key), pool: database.pool };
+  stage = { node, api: new CheckedClient(api.url, key), pool: database.pool };
 });
 
 afterAll(async () => {
@@ -131,6 +132,16 @@ describe('at the end', () => {
       if (body['balance'] !== atSink) wrong.push(`${address}: ${String(body['balance'])}, not ${atSink}`);
     });
     expect(wrong).toEqual([]);
+  });
+
+  test.each([
+    ['transactions', compareTransactionListing],
+    ['blocks', compareBlockListing],
+    ['addresses', compareAddressListing],
+  ])('every listing of %s leads to what the look-ups show', async (_name, compare) => {
+    const { faults, compared } = await compare(stage);
+    expect(faults).toEqual([]);
+    expect(compared).toBeGreaterThan(5);
   });
 
   test('what the scenario did on purpose is stored as what it is', async ({ skip }) => {

@@ -16,7 +16,7 @@ export async function walk(
   for (;;) {
     const last = items.at(-1);
     const cursor = last === undefined ? '' : `&starting_after=${cursorOf(last)}`;
-    const { status, body } = await api.get(`${path}?limit=${LIMIT}${cursor}`);
+    const { status, body } = await api.get(`${path}${path.includes('?') ? '&' : '?'}limit=${LIMIT}${cursor}`);
     if (status !== 200) throw new Error(`${path} behind ${cursor}: ${JSON.stringify(body)}`);
     const page = body[field] as Json[];
     const { hasMore, count } = body['metadata'] as { hasMore: boolean; count: number };
