@@ -71,12 +71,18 @@ async function nextPayment(): Promise<object> {
     if (last === undefined) throw new Error('nobody pays');
     const { entry } = await node.call('getMempoolEntry', { txId: toHex(last.transaction.transactionId) });
     if (entry === undefined) throw new Error('the payment is not in the mempool');
-    const { verboseData: _, outputs, ...payment } = toMempoolEntry(entry).transaction;
-    return { ...payment, outputs: outputs.map(({ verboseData: _, ...output }) => output) };
+    return withoutVerboseData(toMempoolEntry(entry).transaction);
   } finally {
     await node.close();
     twin.stop();
   }
+}
+
+/** Who hands in a transaction leaves out what follows from the rest. */
+function withoutVerboseData(value: object): object {
+  return JSON.parse(JSON.stringify(value), (key, part: unknown) =>
+    key === 'verboseData' ? undefined : part,
+  ) as object;
 }
 
 async function findAddress({ database }: Stage): Promise<string> {

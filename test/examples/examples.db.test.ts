@@ -40,8 +40,8 @@ async function ask(operationId: string, { path = {}, query = {}, body }: Example
   const operation = operations.find((known) => known.operationId === operationId);
   if (operation === undefined) throw new Error(`there is no operation ${operationId}`);
   const filled = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => path[name] ?? '');
-  const parameters = new URLSearchParams(query as Record<string, string>);
-  const url = parameters.size === 0 ? filled : `${filled}?${parameters}`;
+  const parameters = new URLSearchParams(query as Record<string, string>).toString();
+  const url = parameters === '' ? filled : `${filled}?${parameters}`;
   return await stage.api.request(url, body && { body });
 }
 

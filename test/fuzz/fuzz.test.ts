@@ -50,24 +50,20 @@ afterAll(async () => {
 });
 
 test.skipIf(!isInstalled)(`what openapi.json says holds, whatever is asked (FUZZ_SEED=${seed})`, async () => {
+  const settings = ['--config-file', join(import.meta.dirname, 'schemathesis.toml')];
+  const amount = ['--checks', 'all', '--max-examples', maxExamples, '--seed', seed];
   const filter = only === undefined ? [] : ['--include-operation-id-regex', only];
-  const fuzzing = spawn(
-    program,
-    [
-      ...['--config-file', join(import.meta.dirname, 'schemathesis.toml'), 'run', join(REPOSITORY, 'openapi.json')],
-      ...['--url', stage.api.url, '--checks', 'all', '--max-examples', maxExamples, '--seed', seed, ...filter],
-    ],
-    {
-      cwd: folder,
-      env: {
-        ...process.env,
-        KASGRES_KEY: key,
-        KASGRES_KNOWN: join(folder, 'known.json'),
-        SCHEMATHESIS_HOOKS: join(import.meta.dirname, 'hooks.py'),
-      },
-      stdio: ['ignore', 'inherit', 'inherit'],
+  const document = join(REPOSITORY, 'openapi.json');
+  const fuzzing = spawn(program, [...settings, 'run', document, '--url', stage.api.url, ...amount, ...filter], {
+    cwd: folder,
+    env: {
+      ...process.env,
+      KASGRES_KEY: key,
+      KASGRES_KNOWN: join(folder, 'known.json'),
+      SCHEMATHESIS_HOOKS: join(import.meta.dirname, 'hooks.py'),
     },
-  );
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
   expect(await exitCode(fuzzing)).toBe(0);
   expect(stage.program.isRunning(), stage.program.output()).toBe(true);
 });

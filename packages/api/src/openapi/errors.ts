@@ -26,10 +26,10 @@ export const transportReferences: object = Object.fromEntries(
 
 const statuses = [304, ...Object.keys(ERRORS).map(Number)];
 
-export const responseComponents: object = Object.fromEntries([
-  ...statuses.map((status) => [componentName(status), describe(status, true)]),
-  ...transportAnswers.map(([status, answer]) => [componentName(status), answer]),
-]);
+export const responseComponents: object = {
+  ...Object.fromEntries(statuses.map((status) => [componentName(status), describe(status, true)])),
+  ...Object.fromEntries(transportAnswers.map(([status, answer]) => [componentName(status), answer])),
+};
 
 /** Any answer of an operation but the 200. */
 export function describeOtherAnswer(status: number, { isUnderKey }: { isUnderKey: boolean }): object {

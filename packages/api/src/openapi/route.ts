@@ -67,11 +67,11 @@ interface Operation {
 }
 
 function describeAnswers(declared: Record<string, unknown>, operation: Operation): object {
-  const answers = Object.entries(declared).map(([status, answer]) => [
-    status,
-    describeAnswer(Number(status), answer, operation),
-  ]);
-  return { ...Object.fromEntries(answers), ...transportReferences };
+  const answers: Record<string, object> = {};
+  for (const [status, answer] of Object.entries(declared)) {
+    answers[status] = describeAnswer(Number(status), answer, operation);
+  }
+  return { ...answers, ...transportReferences };
 }
 
 function describeAnswer(status: number, answer: unknown, operation: Operation): object {
