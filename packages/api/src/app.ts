@@ -61,13 +61,13 @@ export const api: FastifyPluginAsync<Services> = async (app, services) => {
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
   const routes = collectRoutes(app);
-  useErrorEnvelope(app);
-  refuseUnknownRoutes(app);
-  refuseUnknownQueries(app);
   // What was refused, or needs no key, costs nothing.
   app.addHook('onRequest', async (_request, reply) => {
     reply.header('x-request-cost-ru', '0');
   });
+  useErrorEnvelope(app);
+  refuseUnknownRoutes(app);
+  refuseUnknownQueries(app);
 
   await app.register(statusRoutes, services);
   await app.register(async (underKey) => {
