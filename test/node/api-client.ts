@@ -18,16 +18,16 @@ export class ApiClient {
     this.#key = key;
   }
 
-  get(path: string): Promise<Received> {
+  get(path: string): Promise<Answer> {
     return this.#request(path, { method: 'GET', headers: { 'x-api-key': this.#key } }, JSON.parse);
   }
 
-  post(path: string, body: object): Promise<Received> {
+  post(path: string, body: object): Promise<Answer> {
     return this.#request(path, this.#posting(body), JSON.parse);
   }
 
   /** The same, with integers beyond 2^53 as bigint. */
-  postExactly(path: string, body: object): Promise<Received> {
+  postExactly(path: string, body: object): Promise<Answer> {
     return this.#request(path, this.#posting(body), (text) => JSON.parse(text, readExactly));
   }
 
@@ -45,13 +45,15 @@ export class ApiClient {
     };
   }
 
-  async #request(path: string, init: RequestInit, parse: (text: string) => unknown): Promise<Received> {
+  /** Sees every answer before whoever asked does. */
+  protected inspect(_method: 'get' | 'post', _path: string, _answer: Received): void {}
+
+  async #request(path: string, init: RequestInit, parse: (text: string) => unknown): Promise<Answer> {
     const response = await fetch(`${this.#url}${path}`, init);
-    return {
-      status: response.status,
-      body: parse(await response.text()) as Record<string, unknown>,
-      headers: response.headers,
-    };
+    const { status, headers } = response;
+    const answer: Answer = { status, body: parse(await response.text()) as Record<string, unknown> };
+    this.inspect(init.method === 'GET' ? 'get' : 'post', path, { ...answer, headers });
+    return answer;
   }
 }
 
