@@ -1,0 +1,159 @@
+/**
+ * The rows of a large index, by arithmetic on generate_series: what stands where is known without a look, and is the same in every run.
+ *
+ * Blocks come in threes. Each chain block merges the three before it (the previous chain block and two beside it; one in thirty blocks is
+ * red), and the last three are not merged yet. A hundred blocks hold 795 transactions: one holds 300, the others five; the first of each
+ * block is a coinbase. Transaction t spends the second output of transaction t - 5,000, and pays dust to the one address that everybody
+ * pays (a faucet the other way round) and the rest to an address of its own:
+ *
+ * - of transactions whose number ends in 00 or 50, which are never accepted, to the address that is paid in vain: its newest 20,000
+ *   transactions are refused, a hundred of its oldest are not;
+ * - of those that end in 07 or 57, to an address that is busy, with 20,000 transactions;
+ * - of all others, to one of 200,000 addresses with ten transactions each, or nearly.
+ */
+export const TRANSACTIONS = 1_001_700;
+export const BLOCKS = 126_000;
+export const SCRIPTS = 199_993;
+/** Every second script has a tag. */
+const TAGGED_EVERY = 2;
+
+/** scripts.id of the addresses that stand out. */
+export const PAID_BY_ALL = 1;
+export const BUSY = 2;
+export const PAID_IN_VAIN = 3;
+const FIRST_OTHER = 4;
+const OTHERS = SCRIPTS - FIRST_OTHER + 1;
+
+/** A label on half of all tags, and one on a single tag. */
+export const COMMON_LABEL = 'exchange';
+export const RARE_LABEL = 'exploit';
+
+const START_MS = 1_750_000_000_000;
+/** The index spans a year, so that histories of balances have as many hours as real ones. */
+const CHAIN_BLOCK_MS = 750_000;
+const SINK = BLOCKS - 3;
+const SPENT_AFTER = 5000;
+const DUST = 10_000;
+const FEE = 1000;
+const BITS = 0x207fffff;
+
+const hashOf = (what: string, number: string): string => `sha256(convert_to('${what} ' || (${number}), 'UTF8'))`;
+const blockOf = (t: string): string =>
+  `(${t}) / 795 * 100 + case when (${t}) % 795 < 300 then 0 else 1 + ((${t}) % 795 - 300) / 5 end`;
+const sizeOf = (block: string): string => `case when (${block}) % 100 = 0 then 300 else 5 end`;
+const placeOf = (t: string): string => `case when (${t}) % 795 < 300 then (${t}) % 795 else (${t}) % 5 end`;
+const mergingBlockOf = (block: string): string => `case when (${block}) < ${SINK} then (${block}) / 3 * 3 + 3 end`;
+const timeOf = (block: string): string => `${START_MS} + (${block}) / 3 * ${CHAIN_BLOCK_MS}::bigint`;
+const hourOf = (block: string): string => `((${timeOf(block)}) / 3600000)::integer`;
+const isRefused = (t: string): string => `(${t}) % 50 = 0`;
+const acceptingBlockOf = (t: string): string => `case when not ${isRefused(t)} then ${mergingBlockOf(blockOf(t))} end`;
+const hasInput = (t: string): string => `(${t}) >= ${SPENT_AFTER} and (${placeOf(t)}) > 0`;
+const ownerOf = (t: string): string => `case
+  when ${isRefused(t)} or ((${t}) < ${SPENT_AFTER} and (${t}) % 50 = 1) then ${PAID_IN_VAIN}
+  when (${t}) % 50 = 7 then ${BUSY}
+  else ${FIRST_OTHER} + (${t}) * 7919 % ${OTHERS} end`;
+/** By an accepted transaction. */
+const isSpent = (t: string): string => {
+  const spender = `(${t}) + ${SPENT_AFTER}`;
+  return `${spender} < ${TRANSACTIONS} and ${hasInput(spender)} and ${acceptingBlockOf(spender)} is not null`;
+};
+/** Of the second output: each spender keeps what the dust and the fee leave. */
+const amountOf = (t: string): string => `1000000000 - (${t}) / ${SPENT_AFTER} * ${DUST + FEE}`;
+
+const series = (count: number, from = 0): string => `generate_series(${from}::bigint, ${count - 1}) as`;
+
+/** Independent of each other. */
+export const FIRST_STATEMENTS: readonly string[] = [
+  `insert into meta (network) values ('simnet')`,
+  `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas, payload, storage_mass, compute_mass, fee,
+     accepting_block_id, accepted_body)
+   select t, ${hashOf('transaction', 't')}, ${hashOf('body', 't')}, 0, 0, (${placeOf('t')} = 0)::integer, 0,
+     case when t % 10 = 0 then decode(repeat('ab', 50), 'hex') else '' end, 10000, 2036, case when ${hasInput('t')} then ${FEE} else 0 end,
+     ${acceptingBlockOf('t')}, case when ${acceptingBlockOf('t')} is not null then 0 end
+   from ${series(TRANSACTIONS)} t`,
+  `insert into transaction_outputs (transaction_id, index, amount, script_id)
+   select t, place, case place when 0 then ${DUST} else ${amountOf('t')} end,
+     case place when 0 then ${PAID_BY_ALL} else ${ownerOf('t')} end
+   from ${series(TRANSACTIONS)} t, generate_series(0, 1) as place`,
+  `insert into transaction_inputs (transaction_id, index, previous_transaction_id, previous_index, signature_script, sequence, sig_op_count,
+     compute_budget, amount, script_id)
+   select t, 0, t - ${SPENT_AFTER}, 1, decode(repeat('41', 66), 'hex'), 0, 1, 0,
+     ${amountOf(`t - ${SPENT_AFTER}`)}, ${ownerOf(`t - ${SPENT_AFTER}`)}
+   from ${series(TRANSACTIONS)} t where ${hasInput('t')}`,
+  `insert into address_transactions (script_id, transaction_id, amount_sent, amount_received)
+   select ${PAID_BY_ALL}, t, 0, ${DUST} from ${series(TRANSACTIONS)} t
+   union all
+   select owner, t, case when spends and payer = owner then ${amountOf(`t - ${SPENT_AFTER}`)} else 0 end, ${amountOf('t')}
+   from (select t, ${ownerOf('t')} as owner, ${ownerOf(`t - ${SPENT_AFTER}`)} as payer, ${hasInput('t')} as spends
+         from ${series(TRANSACTIONS)} t) paid
+   union all
+   select payer, t, ${amountOf(`t - ${SPENT_AFTER}`)}, 0
+   from (select t, ${ownerOf('t')} as owner, ${ownerOf(`t - ${SPENT_AFTER}`)} as payer from ${series(TRANSACTIONS)} t
+         where ${hasInput('t')}) spent
+   where payer <> owner`,
+  // One in twenty transactions is in the next block too, where one in a thousand has another body.
+  `insert into block_transactions (block_id, index, transaction_id, body)
+   select ${blockOf('t')}, ${placeOf('t')}, t, 0 from ${series(TRANSACTIONS)} t
+   union all
+   select ${blockOf('t')} + 1, ${sizeOf(`${blockOf('t')} + 1`)} + case when t % 795 < 300 then t % 795 / 20 else 0 end, t,
+     (t % 1000 = 3)::integer
+   from ${series(TRANSACTIONS)} t where t % 20 = 3 and ${blockOf('t')} + 1 < ${BLOCKS}`,
+  `insert into transaction_bodies (transaction_id, body, hash, storage_mass, compute_mass)
+   select t, 1, ${hashOf('second body', 't')}, 10000, 2036 from ${series(TRANSACTIONS)} t where t % 1000 = 3`,
+  `insert into transaction_body_inputs (transaction_id, body, index, signature_script, sig_op_count, compute_budget)
+   select t, 1, 0, decode(repeat('42', 66), 'hex'), 1, 0 from ${series(TRANSACTIONS)} t where t % 1000 = 3 and ${hasInput('t')}`,
+  `insert into blocks (id, hash, version, parents_by_level, hash_merkle_root, accepted_id_merkle_root, utxo_commitment, timestamp, bits,
+     nonce, daa_score, blue_work, blue_score, pruning_point, selected_parent_id, merge_set_blues, merge_set_reds, is_chain_block,
+     merging_block_id, is_blue)
+   select b, ${hashOf('block', 'b')}, 1, '', ${hashOf('merkle root', 'b')}, ${hashOf('accepted', 'b')}, ${hashOf('coins', 'b')},
+     ${timeOf('b')}, ${BITS}, b, b / 3 * 3, b * 2 + 2, b, ${hashOf('block', '0')}, case when b >= 3 then b / 3 * 3 - 3 end,
+     array(select m from generate_series(b / 3 * 3 - 3, b / 3 * 3 - 1) m where m >= 0 and m % 30 <> 29),
+     array(select m from generate_series(b / 3 * 3 - 3, b / 3 * 3 - 1) m where m >= 0 and m % 30 = 29),
+     b % 3 = 0, ${mergingBlockOf('b')}, case when ${mergingBlockOf('b')} is not null then b % 30 <> 29 end
+   from ${series(BLOCKS)} b`,
+  `insert into block_parents (block_id, index, parent_id)
+   select b, place, b / 3 * 3 - 3 + place from ${series(BLOCKS, 3)} b, generate_series(0, 2) as place`,
+  `insert into api_keys (name, key_hash, rate_ru) select 'key ' || k, ${hashOf('key', 'k')}, 500 from generate_series(1, 20000) as k`,
+  `insert into api_key_usage (api_key_id, day, requests, ru)
+   select k, date '2026-01-01' + day, 100, 10 from generate_series(1, 20000) as k, generate_series(0, 4) as day`,
+];
+
+/** Of what the first ones made; independent of each other. */
+export const SECOND_STATEMENTS: readonly string[] = [
+  `insert into chain_blocks (index, block_id, daa_score, timestamp, accepted_transactions)
+   select b / 3, b, b, ${timeOf('b')}, coalesce(accepted, '{}')
+   from generate_series(0::bigint, ${SINK}, 3) as b
+   left join (select accepting_block_id, array_agg(id order by id) as accepted from transactions
+              where accepting_block_id is not null group by 1) t on t.accepting_block_id = b
+   order by b`,
+  `insert into utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase)
+   select t, o.index, o.script_id, o.amount, ${acceptingBlockOf('t')}, ${placeOf('t')} = 0
+   from transaction_outputs o cross join lateral (select o.transaction_id as t) made
+   where ${acceptingBlockOf('t')} is not null and not (o.index = 1 and ${isSpent('t')})
+   order by 1, 2`,
+  `insert into balance_changes (script_id, hour, change)
+   select a.script_id, ${hourOf(acceptingBlockOf('a.transaction_id'))}, sum(a.amount_received - a.amount_sent)
+   from address_transactions a where ${acceptingBlockOf('a.transaction_id')} is not null group by 1, 2 order by 1, 2`,
+  `insert into tags (address, name, link, labels)
+   select address, 'Owner ' || id, '', case
+     when id = ${TAGGED_EVERY} then array['${RARE_LABEL}']
+     when id % (2 * ${TAGGED_EVERY}) = 0 then array['${COMMON_LABEL}'] else '{}' end
+   from scripts where id % ${TAGGED_EVERY} = 0 order by id`,
+  `insert into clusters (id, name) select c, 'Cluster ' || c from generate_series(1, 20000) as c`,
+  `insert into cluster_members (script_id, cluster_id)
+   select s, s % 20000 + 1 from generate_series(5, ${SCRIPTS}, 10) as s`,
+];
+
+/** In this order. */
+export const LAST_STATEMENTS: readonly string[] = [
+  `insert into balances (script_id, balance, utxo_count, transaction_count, is_tagged)
+   select script_id, coalesce(balance, 0), coalesce(utxo_count, 0), transaction_count, script_id % ${TAGGED_EVERY} = 0 or script_id % 10 = 5
+   from (select script_id, count(*) as transaction_count from address_transactions group by 1) touched
+   left join (select script_id, sum(amount) as balance, count(*) as utxo_count from utxos group by 1) held using (script_id)
+   order by script_id`,
+  `insert into tag_labels (label, name, address) select unnest(labels), name, address from tags`,
+  `insert into checkpoint (block_id, chain_index, next_block_id, next_transaction_id, next_script_id, next_subnetwork_id, circulating_sompi,
+     virtual_merge_set, first_catch_up, target_blue_score, updated_at)
+   select ${SINK}, ${SINK / 3}, ${BLOCKS}, ${TRANSACTIONS}, ${SCRIPTS + 1}, 2, sum(balance), array[${SINK + 1}, ${SINK + 2}], false,
+     ${SINK}, now() from balances`,
+];

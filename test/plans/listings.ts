@@ -1,0 +1,68 @@
+/** Every listing of the API on the large index, and pages at places in it. */
+import type { Pool } from 'pg';
+import {
+  addresses,
+  addressTransactions,
+  addressUtxos,
+  blocks,
+  type Listing,
+  listCursors,
+  type Owner,
+  tags,
+  transactions,
+} from '../api/listings.ts';
+import { addressOf, BUSY, COMMON_LABEL, PAID_BY_ALL } from './large-index.ts';
+import type { Question } from './stage.ts';
+
+export function owner(scriptId: number): Owner {
+  return { address: addressOf(scriptId), scriptId };
+}
+
+export function listings(): Record<string, Listing> {
+  return {
+    transactions: transactions(),
+    'accepted transactions': transactions(true),
+    blocks: blocks(),
+    'chain blocks': blocks(true),
+    addresses: addresses(),
+    'addresses with a tag': addresses(true),
+    tags: tags(),
+    'tags with a label that half of them have': tags(COMMON_LABEL),
+    'transactions of the address of a million': addressTransactions(owner(PAID_BY_ALL)),
+    'accepted transactions of the address of a million': addressTransactions(owner(PAID_BY_ALL), true),
+    'transactions of a busy address': addressTransactions(owner(BUSY)),
+    'UTXOs of the address of a million': addressUtxos(owner(PAID_BY_ALL)),
+  };
+}
+
+export interface PageOptions {
+  limit: number;
+  starting_after?: string;
+  ending_before?: string;
+}
+
+export function pageOf({ template, values, query }: Listing, { limit, ...cursor }: PageOptions): Question {
+  const path = template.replace('{address}', values['address'] ?? '');
+  const parameters = new URLSearchParams({ limit: String(limit), ...cursor, ...query });
+  return { method: 'get', template, url: `${path}?${parameters.toString()}` };
+}
+
+/** Pages of one listing: at both ends, and where the thousandth is. */
+export async function pagesOf(pool: Pool, listing: Listing, limit: number): Promise<Record<string, Question>> {
+  const cursors = await listCursors(pool, listing.items);
+  const cursorAt = (position: number): string => {
+    const cursor = cursors.at(position);
+    if (cursor === undefined) throw new Error(`${listing.template} has ${cursors.length} items only`);
+    return cursor;
+  };
+  const at = (cursor: Omit<PageOptions, 'limit'>): Question => pageOf(listing, { limit, ...cursor });
+  return {
+    'page 1': at({}),
+    'page 2': at({ starting_after: cursorAt(limit - 1) }),
+    'page 1,000': at({ starting_after: cursorAt(999 * limit - 1) }),
+    'the last page': at({ starting_after: cursorAt(-limit - 1) }),
+    'page 1,000 backwards': at({ ending_before: cursorAt(1000 * limit) }),
+    'page 1 backwards': at({ ending_before: cursorAt(limit) }),
+    'the last page backwards': at({ ending_before: cursorAt(-1) }),
+  };
+}

@@ -1,0 +1,141 @@
+/**
+ * What Postgres does for each question, on a million transactions: no table that grows is read from end to end, a page costs the same
+ * wherever it is, and plans are the ones that were looked at. Costs are pages of 8 KiB that were touched, in memory or not: these are the
+ * same on every machine, unlike seconds.
+ */
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { explain, findFullReads } from './explain.ts';
+import { PAID_BY_ALL, PAID_IN_VAIN } from './large-index.ts';
+import { addressTransactions, addressUtxos } from '../api/listings.ts';
+import { listings, owner, pageOf, pagesOf } from './listings.ts';
+import { type PlannedQuery, toPinnedText } from './pinned.ts';
+import { findLandmarks, type Landmarks, lookUps } from './questions.ts';
+import { openStage, type Question, type Stage } from './stage.ts';
+
+/** Everything else in the schema grows with the chain, with tags or with users. */
+const SMALL_TABLES = new Set(['checkpoint', 'deferred_indexes', 'gaps', 'meta', 'subnetworks']);
+/** Plans are pinned on the embedded Postgres: another one may have good reasons for others. */
+const PINNED_ON_MAJOR = 18;
+const LIMIT = 20;
+/** Half a minute where nothing else runs. */
+const FILL_DEADLINE_MS = 300_000;
+/** What these endpoints answer is the node's, or needs it. */
+const FROM_NODE = [
+  'post /v1/rpc/getMempoolEntry',
+  'get /v1/rpc/getMempoolEntries',
+  'post /v1/rpc/getMempoolEntries',
+  'post /v1/rpc/getMempoolEntriesByAddresses',
+  'post /v1/rpc/getBlockTemplate',
+  'get /v1/rpc/getBlockDagInfo',
+  'get /v1/rpc/getBlockCount',
+  'get /v1/rpc/getFeeEstimate',
+  'get /v1/rpc/getInfo',
+  'get /v1/rpc/getServerInfo',
+  'post /v1/rpc/getSubnetwork',
+  'post /v1/rpc/submitTransaction',
+  'post /v1/rpc/submitBlock',
+];
+
+let stage: Stage;
+let landmarks: Landmarks;
+const asked = new Set<string>();
+const planned: PlannedQuery[] = [];
+
+beforeAll(async () => {
+  stage = await openStage();
+  landmarks = await findLandmarks(stage.database.pool);
+}, FILL_DEADLINE_MS);
+afterAll(async () => {
+  await stage?.close();
+});
+
+/** Asks, and remembers with which plans. @returns the cost of the answer */
+async function ask(name: string, question: Question): Promise<number> {
+  asked.add(`${question.method} ${question.template}`);
+  const answer = await stage.ask(question);
+  expect(answer.status, `${name}: ${JSON.stringify(answer.json).slice(0, 300)}`).toBe(200);
+  let buffers = 0;
+  for (const query of answer.queries) {
+    const plan = await explain(stage.likeApi, query);
+    planned.push({ question: name, query, plan });
+    buffers += plan.buffers;
+  }
+  return buffers;
+}
+
+describe.each(Object.entries(listings()))('%s', (name, listing) => {
+  test('the first page costs what the thousandth and the last do, in both directions', async () => {
+    const pages = Object.entries(await pagesOf(stage.database.pool, listing, LIMIT));
+    const costs: [string, number][] = [];
+    for (const [place, question] of pages) costs.push([place, await ask(`${name}, ${place}`, question)]);
+    const least = Math.min(...costs.map(([, cost]) => cost));
+    // What is on a page costs more or less: unaccepted transactions have no spenders, the newest blocks no merging block.
+    expect(costs.filter(([, cost]) => cost > 1.5 * least + 50)).toEqual([]);
+  });
+});
+
+describe('the size of an address', () => {
+  test.each([
+    ['transactions', addressTransactions, 10],
+    ['UTXOs', addressUtxos, 1],
+  ] as const)('a page of %s costs the same with a million transactions as with ten', async (name, listing, limit) => {
+    const large = await ask(`${name} of the address of a million`, pageOf(listing(owner(PAID_BY_ALL)), { limit }));
+    const small = await ask(`${name} of an address of ten`, pageOf(listing(owner(landmarks.ten)), { limit }));
+    expect(large).toBeLessThan(1.5 * small + 20);
+  });
+});
+
+describe('the other questions', () => {
+  test('are answered', async () => {
+    for (const [name, question] of Object.entries(lookUps(landmarks))) await ask(name, question);
+  });
+
+  test('leave out no endpoint that the database answers', () => {
+    const document = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')) as {
+      paths: Record<string, object>;
+    };
+    const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method} ${path}`),
+    );
+    expect([...asked, ...FROM_NODE].toSorted()).toEqual(operations.toSorted());
+  });
+});
+
+test('what a filter leaves out is looked up row by row, and nothing else', async () => {
+  const listing = addressTransactions(owner(PAID_IN_VAIN), true);
+  const cost = await ask('accepted transactions of an address that is paid in vain', pageOf(listing, { limit: LIMIT }));
+  expect(landmarks.refused).toBeGreaterThan(15_000);
+  expect(cost).toBeLessThan(5 * landmarks.refused + 1000);
+});
+
+describe('plans', () => {
+  test('no table that grows is read from end to end', () => {
+    const scans = planned.flatMap(({ question, plan }) =>
+      plan.fullReads.filter((table) => !SMALL_TABLES.has(table)).map((table) => `${question}: ${table}`),
+    );
+    expect(scans).toEqual([]);
+  });
+
+  test('nor with the settings that Postgres comes with', async () => {
+    const scans: string[] = [];
+    for (const { question, query } of planned) {
+      const tables = await findFullReads(stage.likeApiUnconfigured, query);
+      scans.push(...tables.filter((table) => !SMALL_TABLES.has(table)).map((table) => `${question}: ${table}`));
+    }
+    expect([...new Set(scans)]).toEqual([]);
+  });
+
+  test('are made for the parameters of each question: no statement has a name under which Postgres would keep one', () => {
+    expect(planned.filter(({ query }) => query.name !== undefined)).toEqual([]);
+  });
+
+  test('are those that are pinned', async ({ skip }) => {
+    const { rows } = await stage.database.pool.query<{ version: string }>(
+      `select current_setting('server_version_num') as version`,
+    );
+    const major = Math.floor(Number(rows[0]?.version) / 10_000);
+    if (major !== PINNED_ON_MAJOR) skip(`plans are pinned on Postgres ${PINNED_ON_MAJOR}, this is ${major}`);
+    await expect(toPinnedText(planned)).toMatchFileSnapshot('pinned-plans.txt');
+  });
+});

@@ -1,0 +1,83 @@
+/** The API in this process, on an index of a million transactions that no node wrote, and what it sends to Postgres. */
+import {
+  createMemoryCounter,
+  createMetrics,
+  createServer,
+  createServices,
+  openDatabase,
+  PLANNER_SETTINGS,
+} from '@kasgres/api';
+import { connect, createKey, createTestDatabase, type TestDatabase } from '@kasgres/database';
+import { createLogger, createRegistry } from '@kasgres/runtime';
+import type { Pool } from 'pg';
+import { fillLargeIndex } from './large-index.ts';
+import { type RecordedQuery, recordQueries } from './recorded-queries.ts';
+
+export interface Question {
+  method: 'get' | 'post';
+  /** As in openapi.json. */
+  template: string;
+  url: string;
+  body?: object;
+}
+
+export interface Asked {
+  status: number;
+  json: Record<string, unknown>;
+  /** What the answer was read with. */
+  queries: RecordedQuery[];
+}
+
+export interface Stage {
+  database: TestDatabase;
+  /** Connections with the settings of the API's own. */
+  likeApi: Pool;
+  /** And on a Postgres whose settings nobody has touched. */
+  likeApiUnconfigured: Pool;
+  ask: (question: Omit<Question, 'template'>) => Promise<Asked>;
+  close: () => Promise<void>;
+}
+
+export async function openStage(): Promise<Stage> {
+  const database = await createTestDatabase();
+  await fillLargeIndex(database.pool);
+  const { key } = await createKey(database.kysely, { name: 'plans', rateRu: 1e9 });
+  const open = () => openDatabase({ url: database.url, max: 10, onIdleError: () => undefined });
+  const [api, likeApi] = [open(), open()];
+  const unconfigured = connect({
+    url: database.url,
+    applicationName: 'plans',
+    settings: { ...PLANNER_SETTINGS, work_mem: '4MB', effective_cache_size: '4GB' },
+  });
+  const recorded = recordQueries(api.pool);
+  const logger = createLogger({ name: 'api under test', level: 'silent' });
+  const node = { connected: false, call: () => Promise.reject(new Error('there is no node here')) };
+  const services = createServices({
+    database: api.kysely,
+    readDatabase: api.kysely,
+    node,
+    rateCounter: createMemoryCounter(),
+    logger,
+  });
+  const server = await createServer({ services, logger, metrics: createMetrics(createRegistry('api under test')) });
+
+  return {
+    database,
+    likeApi: likeApi.pool,
+    likeApiUnconfigured: unconfigured.pool,
+    ask: async ({ method, url, body }) => {
+      recorded();
+      const headers = { 'x-api-key': key };
+      const answer = await server.inject({ method, url, headers, ...(body && { payload: body }) });
+      return { status: answer.statusCode, json: answer.json(), queries: recorded().filter(isRead) };
+    },
+    close: async () => {
+      await server.close();
+      await services.usage.close();
+      await Promise.all([api, likeApi, unconfigured].map((connection) => connection.close()));
+      await database.drop();
+    },
+  };
+}
+
+const isRead = ({ text }: RecordedQuery): boolean => /^\s*(?:select|with)\b/i.test(text);
