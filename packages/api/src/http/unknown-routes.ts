@@ -17,8 +17,8 @@ export function refuseUnknownRoutes(app: FastifyInstance): void {
   });
 
   const refuse = async (request: FastifyRequest, reply: FastifyReply): Promise<never> => {
-    const [path = ''] = request.url.split('?', 1);
-    const known = [...paths.values()].find(({ pattern }) => pattern.test(path));
+    const path = pathOf(request);
+    const known = paths.get(path) ?? [...paths.values()].find(({ pattern }) => pattern.test(path));
     if (known === undefined) throw notFound('There is nothing at this path');
     const allow = [...known.methods].join(', ');
     reply.header('allow', allow);
@@ -26,9 +26,19 @@ export function refuseUnknownRoutes(app: FastifyInstance): void {
   };
   // Before anything is said of a body that nobody wants.
   app.addHook('onRequest', async (request, reply) => {
-    if (request.is404) await refuse(request, reply);
+    if (request.is404 || isMistaken(request)) await refuse(request, reply);
   });
   app.setNotFoundHandler(refuse);
+
+  /** A path that is written out is no parameter of another: GET /v1/transactions/acceptance asks for no transaction of that name. */
+  function isMistaken(request: FastifyRequest): boolean {
+    return paths.has(pathOf(request)) && request.routeOptions.url?.includes(':') === true;
+  }
+}
+
+function pathOf({ url }: FastifyRequest): string {
+  const [path = ''] = url.split('?', 1);
+  return path;
 }
 
 /** `/v1/rpc/getBalanceByAddress/:address` as a pattern of whole paths. */

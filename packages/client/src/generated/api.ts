@@ -1353,14 +1353,14 @@ export interface operations {
                      * @example {
                      *       "network": "simnet",
                      *       "synced": true,
-                     *       "sink": "c05630346cc8f1efd37cfd6cd591ece2e07a5bd68f731cc6f67da92cb2b3fb5a",
-                     *       "sinkBlueScore": "1303",
-                     *       "nodeSinkBlueScore": "1303",
+                     *       "sink": "befc99c40978b9f230a32283e0ce6e1593aa96c9bb5a57eab698be5984e975f8",
+                     *       "sinkBlueScore": "1257",
+                     *       "nodeSinkBlueScore": "1257",
                      *       "lagSeconds": 0,
                      *       "firstBlock": "411f8cd26f3d41aea39e78573927da24d23995705b579f30959b9127e96b79e3",
                      *       "gaps": [],
                      *       "nodeConnected": true,
-                     *       "nodeSynced": true,
+                     *       "nodeSynced": false,
                      *       "version": "0.1.0"
                      *     }
                      */
@@ -1419,7 +1419,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "startHash": "a639c7a31b46901613da7f318ff46f6342c58da70004beb6f19baf0a45d7a8b5",
+                 *       "startHash": "34d3c10f4268f791fce78c3d8bb2ccebd4e3d9c452f96599cb0ff1c73ee8a688",
                  *       "includeAcceptedTransactionIds": true
                  *     }
                  */
@@ -1448,43 +1448,31 @@ export interface operations {
                      * @example {
                      *       "removedChainBlockHashes": [],
                      *       "addedChainBlockHashes": [
-                     *         "075f34d8c85680d480dfb980acc18ed925dc7e8183f544429adb07b417493b6d",
-                     *         "c05630346cc8f1efd37cfd6cd591ece2e07a5bd68f731cc6f67da92cb2b3fb5a"
+                     *         "0b4daf92268dec7e6d8c00ad1d48805d374df89f13647b80c2af3cad13b70634",
+                     *         "befc99c40978b9f230a32283e0ce6e1593aa96c9bb5a57eab698be5984e975f8"
                      *       ],
                      *       "acceptedTransactionIds": [
                      *         {
-                     *           "acceptingBlockHash": "075f34d8c85680d480dfb980acc18ed925dc7e8183f544429adb07b417493b6d",
+                     *           "acceptingBlockHash": "0b4daf92268dec7e6d8c00ad1d48805d374df89f13647b80c2af3cad13b70634",
                      *           "acceptedTransactionIds": [
-                     *             "65df705e63e69c242da5fefdfaaede2704c62b9f53eee0788d8d1ea1805f302d",
-                     *             "73a869f1751c6b05faa728ad0863bce85470ada28fe50a7bf42d7aa0e758b880",
-                     *             "fc92f5e643bc85d4d13ad89bd9a37e1988002c40afb40bc27ffcc6821df3163f",
-                     *             "3cadcffcf13d5f8d3be58651af20235aa7608e1592760b6532a766de54cb8eb1",
-                     *             "e3dd7f2d71db086c093bd356d34c3e3312302e221852d544d29f6dd2bc89d1a2",
-                     *             "3fc4b88dfd489cdd32fc69992dadfb1371470df550c713a6cbabe861561d59e2",
-                     *             "afb8950231b9a4a49cb06e4da84bda271d9f82e8cc93414a4d84a1a133ef3e42",
-                     *             "ef1ddd2eeae08fc4a8411e56ef428fae05859a127dfb71a779ace968d1425744",
-                     *             "5ca2c1f60abdbca7caac8d51187effc6e1cf78ac7314e9bd87d5fff8f76a01ec",
-                     *             "9b69a288e03b06b0debb00634e8d8a97d0805e052047aedae3e9382bd19896a4"
+                     *             "5bf8b7fad88f3e7669df48897fa47af98fabaaa9537acfce079086918665d868",
+                     *             "9d3b69a0c3ea32e493c6ba074dd2c1074b2317735e05afef6c3229761ce0d44e",
+                     *             "796ab97027cd63ebd69c015b4e6f08dbb98b42c03905ea21dbebc99d872c6aeb",
+                     *             "7f88680789b784c6f8d0afe59f1fe84b289d4a67ae5a6b0cbb1f089826ed0594",
+                     *             "e454ac661a817900431bde2a46617fd9069aab5ba3f08818e829f711140692ae",
+                     *             "846a332708b448ad07b5f05deff0c34f87f97702d3b379972309ae4359fdae95",
+                     *             "b64f06410adc039dcdc93792bf7cfa93877d74832d173e3b5cba008ae817c46a",
+                     *             "5cef09a734891097b11cf431edd25dc51b87872e5f81aefb5b1a6110fb75de4c"
                      *           ]
                      *         },
                      *         {
-                     *           "acceptingBlockHash": "c05630346cc8f1efd37cfd6cd591ece2e07a5bd68f731cc6f67da92cb2b3fb5a",
+                     *           "acceptingBlockHash": "befc99c40978b9f230a32283e0ce6e1593aa96c9bb5a57eab698be5984e975f8",
                      *           "acceptedTransactionIds": [
-                     *             "4b6d25e8507b2006857890f6d1380ce8d9facb46a7e829e46622373b8811df88",
-                     *             "8130342122b7486f496c3020cd846433c74dff212d364ec4c2babab90e767d11",
-                     *             "2d52b98fd92c1165c10d2c4948fef45b93571d5e75fad59ba31e6964bfea6b68",
-                     *             "8f358938e98f9bfb85a480967d6ca15ef66905ebeb9f8a7431b1dc499d640944",
-                     *             "357476d9d886bb6925f21f6ef19423ee1f659a7ac24a3e421693bcbd6cc92097",
-                     *             "f7b5373757047954c6a527f1e5647be3b9bc95ab997f1abcfe8cfc7394612f82",
-                     *             "d5c66f5d7e195d0480bcc2754b4db0751bee2aa4484f0d5cbe560dc0462cb178",
-                     *             "83c0432e43360f745e3fe9d48963b8b1bfa419fbf1eda83995a38515bdba7c33",
-                     *             "73aa16f20a81c3b0ea3a2c641da351c164bcf0ec9a2c224085c2304e6ff21d96",
-                     *             "d32c6950d0c85e733274f518237e80b864d89bef2737f8a2c4845600ab5730e6",
-                     *             "14b5675d9340e7128ee1d50eb84a8cee6ae54778f33c7eafcbb84d0c500545d1",
-                     *             "9d4bbcc452b5c421f7d390f163a35e1b24afeddc5c3f9144ded3ba8d442d8b56",
-                     *             "a6e33190df60861642cf7294ae17cdb8ec53ab7d41c6168631b14e1914b41fd4",
-                     *             "d6d1c9746dd40aa31177c6a91b9a199af94519093fea0076e435362b24225b2c",
-                     *             "0676a2493c86fc3a0481d4a116f978d12943261cd19eafb4e079590bd44d7df3"
+                     *             "a5700a5a51b6daa3e69e6738651236994f3efb80fbcbf9eed50242d5bab77606",
+                     *             "291cd88abf539d63860c7b87ed25044b34da7ef4169f29b162264c6f097bb595",
+                     *             "2d382cfc879e66b1fcdca06c493e4a369c5fe21db4ebd9b1c3f0e8b151073eb5",
+                     *             "3b06a8290f20a40a831d83f1493b7ba8abfe8e8f5e41a8e6760fb4929e067134",
+                     *             "a541013fce7db740ae6bbfab1dabedab26e45a4b77e95ec1309e9c9c84a07796"
                      *           ]
                      *         }
                      *       ]
@@ -1528,7 +1516,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "lowHash": "c05630346cc8f1efd37cfd6cd591ece2e07a5bd68f731cc6f67da92cb2b3fb5a",
+                 *       "lowHash": "befc99c40978b9f230a32283e0ce6e1593aa96c9bb5a57eab698be5984e975f8",
                  *       "includeBlocks": true,
                  *       "includeTransactions": false
                  *     }
@@ -1563,83 +1551,55 @@ export interface operations {
                     /**
                      * @example {
                      *       "blockHashes": [
-                     *         "c05630346cc8f1efd37cfd6cd591ece2e07a5bd68f731cc6f67da92cb2b3fb5a",
-                     *         "6e36c13ef8055acabd8d19f37208990c51cc4806f04f602bd254903b0906932e",
-                     *         "acf8296023bc2ca5631d00d71a9dee5ef4fc9fa484fe1d690fc6330ae6fe9d1d",
-                     *         "79935c135267da830be5d84f26322e47c43200cccd4211364e1d981fafbc420c",
-                     *         "c9a45fd6d09d2e09fb7a97c68e3e16d322f7e8b2d82e1400d82a543d6b988367"
+                     *         "befc99c40978b9f230a32283e0ce6e1593aa96c9bb5a57eab698be5984e975f8",
+                     *         "cb66e89f0bc5bfa25bf9e37015740716fdd9df115fe445f6aa9a1d74ae8a3205",
+                     *         "651b2ed70deef30ac523007eb440a0eafb7c0562d27c163c42282d97e359f2a3"
                      *       ],
                      *       "blocks": [
                      *         {
                      *           "header": {
-                     *             "hash": "c05630346cc8f1efd37cfd6cd591ece2e07a5bd68f731cc6f67da92cb2b3fb5a",
+                     *             "hash": "befc99c40978b9f230a32283e0ce6e1593aa96c9bb5a57eab698be5984e975f8",
                      *             "version": 2,
                      *             "parentsByLevel": [
                      *               [
-                     *                 "075f34d8c85680d480dfb980acc18ed925dc7e8183f544429adb07b417493b6d",
-                     *                 "d6688f7c8421a92a81870f687bddbc5284b7d5a111e8c7667e6b2daf9fbe4b8d",
-                     *                 "4a22ed5fc9ac1512268ace0a81c8cd1c60d3e97f4bcc1f0b19c7621d206aa2db",
-                     *                 "e3bde9d0de2798c90c4b210d3eb234612302c35d11f935e10b6772efeaad6c1c"
+                     *                 "0b4daf92268dec7e6d8c00ad1d48805d374df89f13647b80c2af3cad13b70634"
                      *               ],
                      *               [
-                     *                 "075f34d8c85680d480dfb980acc18ed925dc7e8183f544429adb07b417493b6d"
+                     *                 "0b4daf92268dec7e6d8c00ad1d48805d374df89f13647b80c2af3cad13b70634"
                      *               ],
                      *               [
-                     *                 "0002a83d0565e23338d18a01176a30dc2d50701d66de78a2d2785fac3135ba91",
-                     *                 "00a502519bb2357e5af6c73cda715de71fcf8d4ad7137f7613c7f908ad9c09b6"
+                     *                 "001dfce90a6aa2f1d5d10c6c8d72cc05801b76cffb877d400764a4aab9bf4069"
                      *               ],
                      *               [
-                     *                 "0002a83d0565e23338d18a01176a30dc2d50701d66de78a2d2785fac3135ba91"
-                     *               ],
-                     *               [
-                     *                 "0002a83d0565e23338d18a01176a30dc2d50701d66de78a2d2785fac3135ba91"
+                     *                 "001dfce90a6aa2f1d5d10c6c8d72cc05801b76cffb877d400764a4aab9bf4069"
                      *               ]
                      *             ],
-                     *             "hashMerkleRoot": "b8dce9f9b3ae6255d93bfeb6a406e1bb7b0e30a776763d8cab8fde71062563cb",
-                     *             "acceptedIdMerkleRoot": "2ff3620c43e89fff3594d9e6d07aa81c49446b5d65ca58cfd3e4706b30cd7ab4",
-                     *             "utxoCommitment": "cc47e4edaebffa47a0e445501256a99660358daa0b9645f62bc8a7450786dad5",
-                     *             "timestamp": "1750420000000",
+                     *             "hashMerkleRoot": "5b766ae4379cab79ec88b4ca9fd7826e59bc586c8c0fd7a8b6ed235887c31d8d",
+                     *             "acceptedIdMerkleRoot": "3cb319f4ca5332d7d3c2fe1699448d212694f22a1a90cfbdc6d4e844c8af063f",
+                     *             "utxoCommitment": "bc12b914680f9548be7243a81d92e5b5c64ae01cd79417eefadf51dacd2b8f63",
+                     *             "timestamp": "1751796400000",
                      *             "bits": 545259519,
-                     *             "nonce": "9605460873442245936",
-                     *             "daaScore": "1305",
-                     *             "blueWork": "2606",
-                     *             "blueScore": "1303",
+                     *             "nonce": "14111662298039934582",
+                     *             "daaScore": "1259",
+                     *             "blueWork": "2514",
+                     *             "blueScore": "1257",
                      *             "pruningPoint": "411f8cd26f3d41aea39e78573927da24d23995705b579f30959b9127e96b79e3"
                      *           },
                      *           "verboseData": {
-                     *             "hash": "c05630346cc8f1efd37cfd6cd591ece2e07a5bd68f731cc6f67da92cb2b3fb5a",
+                     *             "hash": "befc99c40978b9f230a32283e0ce6e1593aa96c9bb5a57eab698be5984e975f8",
                      *             "difficulty": 1.0000001192093038,
-                     *             "selectedParentHash": "075f34d8c85680d480dfb980acc18ed925dc7e8183f544429adb07b417493b6d",
+                     *             "selectedParentHash": "0b4daf92268dec7e6d8c00ad1d48805d374df89f13647b80c2af3cad13b70634",
                      *             "transactionIds": [
-                     *               "d4b3f55cf6ff31eb041c9ec73efd163c9682f0e38d190168acb2fe413953b7c0",
-                     *               "03f0b83c577a6d44ca58b852f4cf9a02c50d76935943e5491c2563aee404b52f",
-                     *               "f1409dcdc373797deaa40926bb12b1000bbb66f170ccd80dcba383a0c1dc8f3c",
-                     *               "5501a77989debfbe7478df75d3b5703f2434c726ac9e1483ca54a386b3dcae0b"
+                     *               "1254c0b7d0950e630e9369eb83422a460bf3afe5dbced78778b1b164cecf685d",
+                     *               "8c38b5d1f2acf95d6466a850af0c54055a1887d7f0a0c611adab827ea6cb15d4",
+                     *               "f104de1d8956128a36d2afe07a0429d01c472f987248a6f702dc6c6752272ec3",
+                     *               "d7cbcaa6e09f2b7b4dc8482e308a542e0cc2da906190c2b3e103284f8d5199c4"
                      *             ],
                      *             "isHeaderOnly": false,
-                     *             "blueScore": 1303,
+                     *             "blueScore": 1257,
                      *             "childrenHashes": [],
                      *             "mergeSetBluesHashes": [
-                     *               "075f34d8c85680d480dfb980acc18ed925dc7e8183f544429adb07b417493b6d",
-                     *               "ef506cea366e41e49a3712a28292132cfbff60c4970dd8d58abe2e12d1a8f5d3",
-                     *               "a906bad3ea1d0204509c4731eabfda7eeb599328f5a9add916f35cbc298f0cb6",
-                     *               "9b9bcf0c2334eb19d5ce3bbb7d52ff87e5fc5a90cf85cc7558f060b3ef74eac3",
-                     *               "6cdd1b72df86b86a24ecc09f43caa3a0f2827fa457916d4e0aaea92043becc4c",
-                     *               "46a020d202136a149df550ffbabe81b289a879980a6b436065c4aecaf93cee40",
-                     *               "bb82ed08a1da9586fda45e3bb22673e35850394a4d45b38e4d26c52e403eed1a",
-                     *               "893b27b25ad8d185eacde78eca27095bb265daa02bd9a3fae2275e69edf8b3be",
-                     *               "87e75e0293ac7be37034d5c47a48f5d00e4c720ee77b582bf62a1cac095520dd",
-                     *               "ad0faef334eff79d96010333a03703572ca913481c04fe151f8e9eb814891af7",
-                     *               "7874fe62ffd0af4f8dcf2dced8d73b28f0a9f826092a2b20ecc45c86e3b292b1",
-                     *               "c1269553f903261b49a8fb0fe260e0739fc9abbbc28faf209bbe933fa0f1ba34",
-                     *               "8d580d517d8472951bf8a855d6b2a3fd51c1bd8bdffc230e9e4b192afbe64e1a",
-                     *               "e2e264180e5a0932e2cc2173c01a5b1803641c82e8bc8f7bb5fb8043c98cedd2",
-                     *               "27d68a7d8d7c76e31c230a2ae1bd9fbd4fd931d2807d1f76bdc4d144ef620acf",
-                     *               "c7e183f35477ede95c68b7e5879600d33ae79f671dabd94434ac26a099a70ce8",
-                     *               "dbc4a170c87ec941161bae1110bd855c570626ee13e5c94b15e37fb12566ccc6",
-                     *               "e3bde9d0de2798c90c4b210d3eb234612302c35d11f935e10b6772efeaad6c1c",
-                     *               "4a22ed5fc9ac1512268ace0a81c8cd1c60d3e97f4bcc1f0b19c7621d206aa2db",
-                     *               "d6688f7c8421a92a81870f687bddbc5284b7d5a111e8c7667e6b2daf9fbe4b8d"
+                     *               "0b4daf92268dec7e6d8c00ad1d48805d374df89f13647b80c2af3cad13b70634"
                      *             ],
                      *             "mergeSetRedsHashes": [],
                      *             "isChainBlock": true
@@ -1647,158 +1607,50 @@ export interface operations {
                      *         },
                      *         {
                      *           "header": {
-                     *             "hash": "6e36c13ef8055acabd8d19f37208990c51cc4806f04f602bd254903b0906932e",
+                     *             "hash": "cb66e89f0bc5bfa25bf9e37015740716fdd9df115fe445f6aa9a1d74ae8a3205",
                      *             "version": 2,
                      *             "parentsByLevel": [
                      *               [
-                     *                 "e3bde9d0de2798c90c4b210d3eb234612302c35d11f935e10b6772efeaad6c1c"
+                     *                 "34d3c10f4268f791fce78c3d8bb2ccebd4e3d9c452f96599cb0ff1c73ee8a688",
+                     *                 "7564d3cd2d36078c17b3e003b6a83411378c82cde278af0e177d4370cbdd1e40"
                      *               ],
                      *               [
-                     *                 "0c5c331f41d56a9b82b1bcf02f744b6c4c8c727761af1e39b39b548a5460c2a5"
+                     *                 "160a389a207cf1e4d685160240e3c006f63d75add144e67cc67dd575a751d6c9"
                      *               ],
                      *               [
-                     *                 "0002a83d0565e23338d18a01176a30dc2d50701d66de78a2d2785fac3135ba91"
+                     *                 "001dfce90a6aa2f1d5d10c6c8d72cc05801b76cffb877d400764a4aab9bf4069"
                      *               ],
                      *               [
-                     *                 "0002a83d0565e23338d18a01176a30dc2d50701d66de78a2d2785fac3135ba91"
-                     *               ],
-                     *               [
-                     *                 "0002a83d0565e23338d18a01176a30dc2d50701d66de78a2d2785fac3135ba91"
+                     *                 "001dfce90a6aa2f1d5d10c6c8d72cc05801b76cffb877d400764a4aab9bf4069"
                      *               ]
                      *             ],
-                     *             "hashMerkleRoot": "13cf3504b4fe90aa9a240f8945d7413c5778ecd9122ab4eb52dcdf1a311d57dd",
-                     *             "acceptedIdMerkleRoot": "3467b300d47a10a5c65c37efb6d8f0974b6e39487ee5de350d8acaad2ca49cea",
-                     *             "utxoCommitment": "25e6de82753e7e8a242cd8accc39258015bd6c71c11cd4b77136f4307f39da8a",
-                     *             "timestamp": "1750418545217",
+                     *             "hashMerkleRoot": "13f87b9c3871ad06b68b250de4c3ed9a4f9d35a4fc4cfaf3b87d0fb72e7d6eff",
+                     *             "acceptedIdMerkleRoot": "2966f57b5408b62e9a5906262ae44023cbc31b67569241bfe9d720459d1af980",
+                     *             "utxoCommitment": "e254434666f1d672019e08a3de91407d9d96c3687662c26daa6ca836fa9b2e8c",
+                     *             "timestamp": "1751800000000",
                      *             "bits": 545259519,
-                     *             "nonce": "16183980182703036265",
-                     *             "daaScore": "1283",
-                     *             "blueWork": "2562",
-                     *             "blueScore": "1281",
+                     *             "nonce": "8880918867412100561",
+                     *             "daaScore": "1258",
+                     *             "blueWork": "2512",
+                     *             "blueScore": "1256",
                      *             "pruningPoint": "411f8cd26f3d41aea39e78573927da24d23995705b579f30959b9127e96b79e3"
                      *           },
                      *           "verboseData": {
-                     *             "hash": "6e36c13ef8055acabd8d19f37208990c51cc4806f04f602bd254903b0906932e",
+                     *             "hash": "cb66e89f0bc5bfa25bf9e37015740716fdd9df115fe445f6aa9a1d74ae8a3205",
                      *             "difficulty": 1.0000001192093038,
-                     *             "selectedParentHash": "e3bde9d0de2798c90c4b210d3eb234612302c35d11f935e10b6772efeaad6c1c",
+                     *             "selectedParentHash": "34d3c10f4268f791fce78c3d8bb2ccebd4e3d9c452f96599cb0ff1c73ee8a688",
                      *             "transactionIds": [
-                     *               "6c8196fcd561bffa10d9ac32b58db76de7b7d8a68dd58b119903c9e88a961360",
-                     *               "009458710cbf810cf196b2bb3816786d93d00600e2ce9fe986b7495d30c3ee26"
+                     *               "5799f81d5e078c27a9efcefb5ef8dd29c17b379eb666dd88c7a7001234300cb6",
+                     *               "4b3f84403565c3a96750c1431ed5121ae31a022f094ce6f0779b998d51ce70a1",
+                     *               "32b23d7852b4f933b0a2100cdfc5867d6bffc3dc3549a4ca3c1fc717945502f4",
+                     *               "4dd6ef85d921361df5da8369890d27c7d06459b91df7bf132816b4276df50037"
                      *             ],
                      *             "isHeaderOnly": false,
-                     *             "blueScore": 1281,
-                     *             "childrenHashes": [
-                     *               "acf8296023bc2ca5631d00d71a9dee5ef4fc9fa484fe1d690fc6330ae6fe9d1d"
-                     *             ],
-                     *             "mergeSetBluesHashes": [
-                     *               "e3bde9d0de2798c90c4b210d3eb234612302c35d11f935e10b6772efeaad6c1c"
-                     *             ],
-                     *             "mergeSetRedsHashes": [],
-                     *             "isChainBlock": false
-                     *           }
-                     *         },
-                     *         {
-                     *           "header": {
-                     *             "hash": "acf8296023bc2ca5631d00d71a9dee5ef4fc9fa484fe1d690fc6330ae6fe9d1d",
-                     *             "version": 2,
-                     *             "parentsByLevel": [
-                     *               [
-                     *                 "6e36c13ef8055acabd8d19f37208990c51cc4806f04f602bd254903b0906932e"
-                     *               ],
-                     *               [
-                     *                 "0c5c331f41d56a9b82b1bcf02f744b6c4c8c727761af1e39b39b548a5460c2a5"
-                     *               ],
-                     *               [
-                     *                 "0002a83d0565e23338d18a01176a30dc2d50701d66de78a2d2785fac3135ba91"
-                     *               ],
-                     *               [
-                     *                 "0002a83d0565e23338d18a01176a30dc2d50701d66de78a2d2785fac3135ba91"
-                     *               ],
-                     *               [
-                     *                 "0002a83d0565e23338d18a01176a30dc2d50701d66de78a2d2785fac3135ba91"
-                     *               ]
-                     *             ],
-                     *             "hashMerkleRoot": "43aa1401edb63c5db34b24e71b64ebb39f58903f58de92cc0afdccbe75e353ef",
-                     *             "acceptedIdMerkleRoot": "36874f2a8e4936f5c42f90124f96bc25ddf8a702c64a82b18163a80ac7d84ed4",
-                     *             "utxoCommitment": "4a1f4ccbe62e13efa0120ab42e45179114ae850231bb08be5a0f3ecf3cb7eb60",
-                     *             "timestamp": "1750418752174",
-                     *             "bits": 545259519,
-                     *             "nonce": "9674132003274508675",
-                     *             "daaScore": "1284",
-                     *             "blueWork": "2564",
-                     *             "blueScore": "1282",
-                     *             "pruningPoint": "411f8cd26f3d41aea39e78573927da24d23995705b579f30959b9127e96b79e3"
-                     *           },
-                     *           "verboseData": {
-                     *             "hash": "acf8296023bc2ca5631d00d71a9dee5ef4fc9fa484fe1d690fc6330ae6fe9d1d",
-                     *             "difficulty": 1.0000001192093038,
-                     *             "selectedParentHash": "6e36c13ef8055acabd8d19f37208990c51cc4806f04f602bd254903b0906932e",
-                     *             "transactionIds": [
-                     *               "3b0fa7e71b972346629d55ce6a2bb3fec16316e43bab3cf53f9a5e22de7d6077",
-                     *               "fc92f5e643bc85d4d13ad89bd9a37e1988002c40afb40bc27ffcc6821df3163f",
-                     *               "3fc4b88dfd489cdd32fc69992dadfb1371470df550c713a6cbabe861561d59e2",
-                     *               "afb8950231b9a4a49cb06e4da84bda271d9f82e8cc93414a4d84a1a133ef3e42"
-                     *             ],
-                     *             "isHeaderOnly": false,
-                     *             "blueScore": 1282,
-                     *             "childrenHashes": [
-                     *               "79935c135267da830be5d84f26322e47c43200cccd4211364e1d981fafbc420c"
-                     *             ],
-                     *             "mergeSetBluesHashes": [
-                     *               "6e36c13ef8055acabd8d19f37208990c51cc4806f04f602bd254903b0906932e"
-                     *             ],
-                     *             "mergeSetRedsHashes": [],
-                     *             "isChainBlock": false
-                     *           }
-                     *         },
-                     *         {
-                     *           "header": {
-                     *             "hash": "79935c135267da830be5d84f26322e47c43200cccd4211364e1d981fafbc420c",
-                     *             "version": 2,
-                     *             "parentsByLevel": [
-                     *               [
-                     *                 "acf8296023bc2ca5631d00d71a9dee5ef4fc9fa484fe1d690fc6330ae6fe9d1d"
-                     *               ],
-                     *               [
-                     *                 "0c5c331f41d56a9b82b1bcf02f744b6c4c8c727761af1e39b39b548a5460c2a5"
-                     *               ],
-                     *               [
-                     *                 "0002a83d0565e23338d18a01176a30dc2d50701d66de78a2d2785fac3135ba91"
-                     *               ],
-                     *               [
-                     *                 "0002a83d0565e23338d18a01176a30dc2d50701d66de78a2d2785fac3135ba91"
-                     *               ],
-                     *               [
-                     *                 "0002a83d0565e23338d18a01176a30dc2d50701d66de78a2d2785fac3135ba91"
-                     *               ]
-                     *             ],
-                     *             "hashMerkleRoot": "1300a808f43ea28609d6eebe480cd97ae45b4051ef2b2b8eb62611eb7c312e9a",
-                     *             "acceptedIdMerkleRoot": "dc3dd10a55568a716f54d5ac3f231cceb40ae89edff3ccc669fbdd78d9c6daad",
-                     *             "utxoCommitment": "5789c63728e589a4756adc9b3e1147fed345cbb60a75d5c087065a5b78964093",
-                     *             "timestamp": "1750418959130",
-                     *             "bits": 545259519,
-                     *             "nonce": "17397017047384216593",
-                     *             "daaScore": "1285",
-                     *             "blueWork": "2566",
-                     *             "blueScore": "1283",
-                     *             "pruningPoint": "411f8cd26f3d41aea39e78573927da24d23995705b579f30959b9127e96b79e3"
-                     *           },
-                     *           "verboseData": {
-                     *             "hash": "79935c135267da830be5d84f26322e47c43200cccd4211364e1d981fafbc420c",
-                     *             "difficulty": 1.0000001192093038,
-                     *             "selectedParentHash": "acf8296023bc2ca5631d00d71a9dee5ef4fc9fa484fe1d690fc6330ae6fe9d1d",
-                     *             "transactionIds": [
-                     *               "dddc8e7e815864a9a5171b07bf1dc57e4393b5f000f9a45bbb905b9ab316054d",
-                     *               "08d848fdbb5e99e5d6e01aaae7dfde59530db009b8e4b5cc8f5043d3def699f8",
-                     *               "5ca2c1f60abdbca7caac8d51187effc6e1cf78ac7314e9bd87d5fff8f76a01ec",
-                     *               "9b69a288e03b06b0debb00634e8d8a97d0805e052047aedae3e9382bd19896a4",
-                     *               "73a869f1751c6b05faa728ad0863bce85470ada28fe50a7bf42d7aa0e758b880"
-                     *             ],
-                     *             "isHeaderOnly": false,
-                     *             "blueScore": 1283,
+                     *             "blueScore": 1256,
                      *             "childrenHashes": [],
                      *             "mergeSetBluesHashes": [
-                     *               "acf8296023bc2ca5631d00d71a9dee5ef4fc9fa484fe1d690fc6330ae6fe9d1d"
+                     *               "34d3c10f4268f791fce78c3d8bb2ccebd4e3d9c452f96599cb0ff1c73ee8a688",
+                     *               "7564d3cd2d36078c17b3e003b6a83411378c82cde278af0e177d4370cbdd1e40"
                      *             ],
                      *             "mergeSetRedsHashes": [],
                      *             "isChainBlock": false
@@ -1806,62 +1658,53 @@ export interface operations {
                      *         },
                      *         {
                      *           "header": {
-                     *             "hash": "c9a45fd6d09d2e09fb7a97c68e3e16d322f7e8b2d82e1400d82a543d6b988367",
+                     *             "hash": "651b2ed70deef30ac523007eb440a0eafb7c0562d27c163c42282d97e359f2a3",
                      *             "version": 2,
                      *             "parentsByLevel": [
                      *               [
-                     *                 "a639c7a31b46901613da7f318ff46f6342c58da70004beb6f19baf0a45d7a8b5",
-                     *                 "1e847f7b215d8679ac9cf64203b52926b4c936b5337edaf911335c1515b1d580"
+                     *                 "0b4daf92268dec7e6d8c00ad1d48805d374df89f13647b80c2af3cad13b70634"
                      *               ],
                      *               [
-                     *                 "1e847f7b215d8679ac9cf64203b52926b4c936b5337edaf911335c1515b1d580"
+                     *                 "0b4daf92268dec7e6d8c00ad1d48805d374df89f13647b80c2af3cad13b70634"
                      *               ],
                      *               [
-                     *                 "0002a83d0565e23338d18a01176a30dc2d50701d66de78a2d2785fac3135ba91",
-                     *                 "00a502519bb2357e5af6c73cda715de71fcf8d4ad7137f7613c7f908ad9c09b6"
+                     *                 "001dfce90a6aa2f1d5d10c6c8d72cc05801b76cffb877d400764a4aab9bf4069"
                      *               ],
                      *               [
-                     *                 "0002a83d0565e23338d18a01176a30dc2d50701d66de78a2d2785fac3135ba91"
-                     *               ],
-                     *               [
-                     *                 "0002a83d0565e23338d18a01176a30dc2d50701d66de78a2d2785fac3135ba91"
+                     *                 "001dfce90a6aa2f1d5d10c6c8d72cc05801b76cffb877d400764a4aab9bf4069"
                      *               ]
                      *             ],
-                     *             "hashMerkleRoot": "df37724c7e9b2217d5b6cd3b767d107505b34496aaeda717227d083893250cf4",
-                     *             "acceptedIdMerkleRoot": "5ea87d98798386278007311712edccc7d3db960b4f3a94996cdb8d0073b62a0e",
-                     *             "utxoCommitment": "a52f3f310abfb80c85fb1210eac9cef5a5d8a52f2a7172e3238e25bdeddd5896",
-                     *             "timestamp": "1750419160000",
+                     *             "hashMerkleRoot": "ee2f1e1fca59dd92aa4985019a7e0147b4c1b3dd6371c682d1c9bc80dcd2823b",
+                     *             "acceptedIdMerkleRoot": "3cb319f4ca5332d7d3c2fe1699448d212694f22a1a90cfbdc6d4e844c8af063f",
+                     *             "utxoCommitment": "bc12b914680f9548be7243a81d92e5b5c64ae01cd79417eefadf51dacd2b8f63",
+                     *             "timestamp": "1751798200000",
                      *             "bits": 545259519,
-                     *             "nonce": "17161384242195374629",
-                     *             "daaScore": "1285",
-                     *             "blueWork": "2566",
-                     *             "blueScore": "1283",
+                     *             "nonce": "1818668286997252881",
+                     *             "daaScore": "1259",
+                     *             "blueWork": "2514",
+                     *             "blueScore": "1257",
                      *             "pruningPoint": "411f8cd26f3d41aea39e78573927da24d23995705b579f30959b9127e96b79e3"
                      *           },
                      *           "verboseData": {
-                     *             "hash": "c9a45fd6d09d2e09fb7a97c68e3e16d322f7e8b2d82e1400d82a543d6b988367",
+                     *             "hash": "651b2ed70deef30ac523007eb440a0eafb7c0562d27c163c42282d97e359f2a3",
                      *             "difficulty": 1.0000001192093038,
-                     *             "selectedParentHash": "a639c7a31b46901613da7f318ff46f6342c58da70004beb6f19baf0a45d7a8b5",
+                     *             "selectedParentHash": "0b4daf92268dec7e6d8c00ad1d48805d374df89f13647b80c2af3cad13b70634",
                      *             "transactionIds": [
-                     *               "9b225a00d68de770a4ff29b457e45951db019ea9d3a58492426137c18415460e",
-                     *               "8f358938e98f9bfb85a480967d6ca15ef66905ebeb9f8a7431b1dc499d640944",
-                     *               "2d52b98fd92c1165c10d2c4948fef45b93571d5e75fad59ba31e6964bfea6b68",
-                     *               "9d4bbcc452b5c421f7d390f163a35e1b24afeddc5c3f9144ded3ba8d442d8b56",
-                     *               "8130342122b7486f496c3020cd846433c74dff212d364ec4c2babab90e767d11",
-                     *               "d6d1c9746dd40aa31177c6a91b9a199af94519093fea0076e435362b24225b2c",
-                     *               "0676a2493c86fc3a0481d4a116f978d12943261cd19eafb4e079590bd44d7df3",
-                     *               "ea591c62f14f1cf350aed6fc12dcd43105d237577243fbe21c6276efd72dfa5b",
-                     *               "ae74a3e7890483fa90f680f0b045c2c01a3c015303691f0098f985ca8d82b4e1",
-                     *               "1485b799cf351d9be26f13df987d6706a3b033b5bd71aae82b6afeffda7c3e6b",
-                     *               "d96a23545b459c4ac4407944c2d180f4dbe5f7a86e4c3b95c0a916c8642aa6c7",
-                     *               "45ddf94cb117a52d246e2a7ac590ae8a6a856a46fbed87a118bad5ce06f7ecd2"
+                     *               "1254c0b7d0950e630e9369eb83422a460bf3afe5dbced78778b1b164cecf685d",
+                     *               "8c38b5d1f2acf95d6466a850af0c54055a1887d7f0a0c611adab827ea6cb15d4",
+                     *               "d7cbcaa6e09f2b7b4dc8482e308a542e0cc2da906190c2b3e103284f8d5199c4",
+                     *               "223424953453f3717cc5b480ef88102f31873996d361fd879671be77aa6387d4",
+                     *               "b5a17986f7155a3c2f8a6363971604439fdc320db911821d5694883f2217a5db",
+                     *               "13868eab0709afb3a645fc3285b05b652853fdd535386a12f255eb0d3f26e9ee",
+                     *               "800834f029eec9c511667541fb3c45efa2ac831f685d27167dc70d1959974776",
+                     *               "4b3f84403565c3a96750c1431ed5121ae31a022f094ce6f0779b998d51ce70a1",
+                     *               "b7be376bdb8698d3efbde42d37528ec8c65a40adf18eabfd319234486776cb7e"
                      *             ],
                      *             "isHeaderOnly": false,
-                     *             "blueScore": 1283,
+                     *             "blueScore": 1257,
                      *             "childrenHashes": [],
                      *             "mergeSetBluesHashes": [
-                     *               "a639c7a31b46901613da7f318ff46f6342c58da70004beb6f19baf0a45d7a8b5",
-                     *               "1e847f7b215d8679ac9cf64203b52926b4c936b5337edaf911335c1515b1d580"
+                     *               "0b4daf92268dec7e6d8c00ad1d48805d374df89f13647b80c2af3cad13b70634"
                      *             ],
                      *             "mergeSetRedsHashes": [],
                      *             "isChainBlock": false
@@ -1903,7 +1746,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "transactionId": "a672140128fb7946e7daa254120d476340f3babcd7f45a32135cf411717fbb7f"
+                 *       "transactionId": "3b9a3eb4b69a91bb9bfd8439af40fe476a9ec6017a89847b9135ee88f45587c9"
                  *     }
                  */
                 "application/json": {
@@ -1937,76 +1780,40 @@ export interface operations {
                     /**
                      * @example {
                      *       "mempoolEntry": {
-                     *         "fee": "1146412",
+                     *         "fee": "1265701",
                      *         "transaction": {
-                     *           "version": 0,
+                     *           "version": 1,
                      *           "inputs": [
                      *             {
                      *               "previousOutpoint": {
-                     *                 "transactionId": "fe5efdc9badc7d5ab08f4feb56c962e34a3f3506b54d2ac98775744805fdb03b",
-                     *                 "index": 4
+                     *                 "transactionId": "44b07a0a331a805946bc0bce800a66597da243762ef509938d2a0e6fc12fcd6b",
+                     *                 "index": 0
                      *               },
                      *               "sequence": "0",
-                     *               "sigOpCount": 1,
-                     *               "signatureScript": "41007274407e31e5950657b363a4eb62bfcdc16b80fc1cd385025b382f8660ae9529c3567584429d2ebdbb72591348b191e14eed650b76c08b27619134909b0b1701"
-                     *             },
-                     *             {
-                     *               "previousOutpoint": {
-                     *                 "transactionId": "137a5f049f2cccac06488bc71cdf70d7fd2f40660b67248d40d0e9e19fd9021f",
-                     *                 "index": 5
-                     *               },
-                     *               "sequence": "0",
-                     *               "sigOpCount": 1,
-                     *               "signatureScript": "4166a2340a066450832ac05ae3d76ab6b6da5394277bab11933fb107e48af03e4c72acd212489b12489b596a726700c3408605924ea0abef6161cb1c6e2cd6b7c801"
+                     *               "sigOpCount": 0,
+                     *               "signatureScript": "41e4f2fe4e9663744f9109cce4be7432ea4ecdc15a6067ab9b4ac926b81d4d6397b6e029786c5b58c085aa039ed81314199bfffb86a284ceb5086340496cd3c12f01",
+                     *               "computeBudget": 12
                      *             }
                      *           ],
                      *           "outputs": [
                      *             {
-                     *               "value": "209238302",
-                     *               "scriptPublicKey": "0000209a15fff8801bbb0f01a07ea26d7cbef79c0b6ff90c82f2b6f9e925472c66d83cac",
+                     *               "value": "38639091",
+                     *               "scriptPublicKey": "00002017e7dbb303712e1adee73f8f522d9777e0c44c1304a9f4b0ddb9d44f9f0a1a87ac",
                      *               "verboseData": {
                      *                 "scriptPublicKeyType": "pubkey",
-                     *                 "scriptPublicKeyAddress": "kaspasim:qzdptllcsqdmkrcp5pl2ymtuhmmeczm0lyxg9u4kl85j23evvmvrcadhy96mw"
+                     *                 "scriptPublicKeyAddress": "kaspasim:qqt70kanqdcjuxk7uulc753djam7p3zvzvz2na9smkuagnulpgdgwmye7xh8v"
+                     *               },
+                     *               "covenant": {
+                     *                 "authorizingInput": 0,
+                     *                 "covenantId": "e608792b4bb7c5d46c5138d48c24ee3841be4bd7ac9bc213f63f1434a5497a25"
                      *               }
                      *             },
                      *             {
-                     *               "value": "385137663",
-                     *               "scriptPublicKey": "000020c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac",
+                     *               "value": "50788090",
+                     *               "scriptPublicKey": "0000201ccf27b48fdfc044a8b1612944f0ab7e94309bebd49b75794697fad847adc261ac",
                      *               "verboseData": {
                      *                 "scriptPublicKeyType": "pubkey",
-                     *                 "scriptPublicKeyAddress": "kaspasim:qrqvcc2qe3f8vh27s8h52y6qje3f4p2h08sa97xflsa0v853zj08v2pfpk3dg"
-                     *               }
-                     *             },
-                     *             {
-                     *               "value": "237659157",
-                     *               "scriptPublicKey": "000020ecd12f829823fbeb8dac52383d0157458784b884cf800600fb73dad26b09fbdfac",
-                     *               "verboseData": {
-                     *                 "scriptPublicKeyType": "pubkey",
-                     *                 "scriptPublicKeyAddress": "kaspasim:qrkdztuznq3lh6ud43frs0gp2azc0p9csn8cqpsqldea45ntp8aa7gkxtayzs"
-                     *               }
-                     *             },
-                     *             {
-                     *               "value": "104371259",
-                     *               "scriptPublicKey": "000020a433d54fbaff8ce374e1d108146a52f6e3e91cd8236a1edf406acf74e9afe277ac",
-                     *               "verboseData": {
-                     *                 "scriptPublicKeyType": "pubkey",
-                     *                 "scriptPublicKeyAddress": "kaspasim:qzjr8420htlcecm5u8gss9r22tmw86gumq3k58klgp4v7a8f4l38we7d7r7g8"
-                     *               }
-                     *             },
-                     *             {
-                     *               "value": "278288930",
-                     *               "scriptPublicKey": "000020c57816bcd03b181b238b29def6323a0d5974642ab74278b63ec1506367ba55b7ac",
-                     *               "verboseData": {
-                     *                 "scriptPublicKeyType": "pubkey",
-                     *                 "scriptPublicKeyAddress": "kaspasim:qrzhs94u6qa3sxer3v5aaa3j8gx4jary92m5y79k8mq4qcm8hf2mw059smcyj"
-                     *               }
-                     *             },
-                     *             {
-                     *               "value": "207356227",
-                     *               "scriptPublicKey": "0000206a5dee61f222d14b3092641e59da3148644da392d1e0658029796dcca6c04909ac",
-                     *               "verboseData": {
-                     *                 "scriptPublicKeyType": "pubkey",
-                     *                 "scriptPublicKeyAddress": "kaspasim:qp49mmnp7g3dzjesjfjpukw6x9yxgndrjtg7qevq99ukmn9xcpysj28juuax7"
+                     *                 "scriptPublicKeyAddress": "kaspasim:qqwv7fa53l0uq39gk9sjj38s4dlfgvyma02fkateg6tl4kz84hpxz668a0ymj"
                      *               }
                      *             }
                      *           ],
@@ -2014,11 +1821,11 @@ export interface operations {
                      *           "subnetworkId": "0000000000000000000000000000000000000000",
                      *           "gas": "0",
                      *           "payload": "",
-                     *           "mass": "26768",
+                     *           "mass": "112185",
                      *           "verboseData": {
-                     *             "transactionId": "a672140128fb7946e7daa254120d476340f3babcd7f45a32135cf411717fbb7f",
-                     *             "hash": "6ead4bbe6374af8558125eb3c76aead024fc93bc99f63968c73a35e993343636",
-                     *             "computeMass": "4802",
+                     *             "transactionId": "3b9a3eb4b69a91bb9bfd8439af40fe476a9ec6017a89847b9135ee88f45587c9",
+                     *             "hash": "1662b0cbcdae934812236f3c0b386795c535a05e770ac894e029424ab2da28c2",
+                     *             "computeMass": "2272",
                      *             "blockHash": "0000000000000000000000000000000000000000000000000000000000000000",
                      *             "blockTime": "0"
                      *           }
@@ -2068,76 +1875,40 @@ export interface operations {
                      * @example {
                      *       "entries": [
                      *         {
-                     *           "fee": "1146412",
+                     *           "fee": "1265701",
                      *           "transaction": {
-                     *             "version": 0,
+                     *             "version": 1,
                      *             "inputs": [
                      *               {
                      *                 "previousOutpoint": {
-                     *                   "transactionId": "fe5efdc9badc7d5ab08f4feb56c962e34a3f3506b54d2ac98775744805fdb03b",
-                     *                   "index": 4
+                     *                   "transactionId": "44b07a0a331a805946bc0bce800a66597da243762ef509938d2a0e6fc12fcd6b",
+                     *                   "index": 0
                      *                 },
                      *                 "sequence": "0",
-                     *                 "sigOpCount": 1,
-                     *                 "signatureScript": "41007274407e31e5950657b363a4eb62bfcdc16b80fc1cd385025b382f8660ae9529c3567584429d2ebdbb72591348b191e14eed650b76c08b27619134909b0b1701"
-                     *               },
-                     *               {
-                     *                 "previousOutpoint": {
-                     *                   "transactionId": "137a5f049f2cccac06488bc71cdf70d7fd2f40660b67248d40d0e9e19fd9021f",
-                     *                   "index": 5
-                     *                 },
-                     *                 "sequence": "0",
-                     *                 "sigOpCount": 1,
-                     *                 "signatureScript": "4166a2340a066450832ac05ae3d76ab6b6da5394277bab11933fb107e48af03e4c72acd212489b12489b596a726700c3408605924ea0abef6161cb1c6e2cd6b7c801"
+                     *                 "sigOpCount": 0,
+                     *                 "signatureScript": "41e4f2fe4e9663744f9109cce4be7432ea4ecdc15a6067ab9b4ac926b81d4d6397b6e029786c5b58c085aa039ed81314199bfffb86a284ceb5086340496cd3c12f01",
+                     *                 "computeBudget": 12
                      *               }
                      *             ],
                      *             "outputs": [
                      *               {
-                     *                 "value": "209238302",
-                     *                 "scriptPublicKey": "0000209a15fff8801bbb0f01a07ea26d7cbef79c0b6ff90c82f2b6f9e925472c66d83cac",
+                     *                 "value": "38639091",
+                     *                 "scriptPublicKey": "00002017e7dbb303712e1adee73f8f522d9777e0c44c1304a9f4b0ddb9d44f9f0a1a87ac",
                      *                 "verboseData": {
                      *                   "scriptPublicKeyType": "pubkey",
-                     *                   "scriptPublicKeyAddress": "kaspasim:qzdptllcsqdmkrcp5pl2ymtuhmmeczm0lyxg9u4kl85j23evvmvrcadhy96mw"
+                     *                   "scriptPublicKeyAddress": "kaspasim:qqt70kanqdcjuxk7uulc753djam7p3zvzvz2na9smkuagnulpgdgwmye7xh8v"
+                     *                 },
+                     *                 "covenant": {
+                     *                   "authorizingInput": 0,
+                     *                   "covenantId": "e608792b4bb7c5d46c5138d48c24ee3841be4bd7ac9bc213f63f1434a5497a25"
                      *                 }
                      *               },
                      *               {
-                     *                 "value": "385137663",
-                     *                 "scriptPublicKey": "000020c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac",
+                     *                 "value": "50788090",
+                     *                 "scriptPublicKey": "0000201ccf27b48fdfc044a8b1612944f0ab7e94309bebd49b75794697fad847adc261ac",
                      *                 "verboseData": {
                      *                   "scriptPublicKeyType": "pubkey",
-                     *                   "scriptPublicKeyAddress": "kaspasim:qrqvcc2qe3f8vh27s8h52y6qje3f4p2h08sa97xflsa0v853zj08v2pfpk3dg"
-                     *                 }
-                     *               },
-                     *               {
-                     *                 "value": "237659157",
-                     *                 "scriptPublicKey": "000020ecd12f829823fbeb8dac52383d0157458784b884cf800600fb73dad26b09fbdfac",
-                     *                 "verboseData": {
-                     *                   "scriptPublicKeyType": "pubkey",
-                     *                   "scriptPublicKeyAddress": "kaspasim:qrkdztuznq3lh6ud43frs0gp2azc0p9csn8cqpsqldea45ntp8aa7gkxtayzs"
-                     *                 }
-                     *               },
-                     *               {
-                     *                 "value": "104371259",
-                     *                 "scriptPublicKey": "000020a433d54fbaff8ce374e1d108146a52f6e3e91cd8236a1edf406acf74e9afe277ac",
-                     *                 "verboseData": {
-                     *                   "scriptPublicKeyType": "pubkey",
-                     *                   "scriptPublicKeyAddress": "kaspasim:qzjr8420htlcecm5u8gss9r22tmw86gumq3k58klgp4v7a8f4l38we7d7r7g8"
-                     *                 }
-                     *               },
-                     *               {
-                     *                 "value": "278288930",
-                     *                 "scriptPublicKey": "000020c57816bcd03b181b238b29def6323a0d5974642ab74278b63ec1506367ba55b7ac",
-                     *                 "verboseData": {
-                     *                   "scriptPublicKeyType": "pubkey",
-                     *                   "scriptPublicKeyAddress": "kaspasim:qrzhs94u6qa3sxer3v5aaa3j8gx4jary92m5y79k8mq4qcm8hf2mw059smcyj"
-                     *                 }
-                     *               },
-                     *               {
-                     *                 "value": "207356227",
-                     *                 "scriptPublicKey": "0000206a5dee61f222d14b3092641e59da3148644da392d1e0658029796dcca6c04909ac",
-                     *                 "verboseData": {
-                     *                   "scriptPublicKeyType": "pubkey",
-                     *                   "scriptPublicKeyAddress": "kaspasim:qp49mmnp7g3dzjesjfjpukw6x9yxgndrjtg7qevq99ukmn9xcpysj28juuax7"
+                     *                   "scriptPublicKeyAddress": "kaspasim:qqwv7fa53l0uq39gk9sjj38s4dlfgvyma02fkateg6tl4kz84hpxz668a0ymj"
                      *                 }
                      *               }
                      *             ],
@@ -2145,11 +1916,11 @@ export interface operations {
                      *             "subnetworkId": "0000000000000000000000000000000000000000",
                      *             "gas": "0",
                      *             "payload": "",
-                     *             "mass": "26768",
+                     *             "mass": "112185",
                      *             "verboseData": {
-                     *               "transactionId": "a672140128fb7946e7daa254120d476340f3babcd7f45a32135cf411717fbb7f",
-                     *               "hash": "6ead4bbe6374af8558125eb3c76aead024fc93bc99f63968c73a35e993343636",
-                     *               "computeMass": "4802",
+                     *               "transactionId": "3b9a3eb4b69a91bb9bfd8439af40fe476a9ec6017a89847b9135ee88f45587c9",
+                     *               "hash": "1662b0cbcdae934812236f3c0b386795c535a05e770ac894e029424ab2da28c2",
+                     *               "computeMass": "2272",
                      *               "blockHash": "0000000000000000000000000000000000000000000000000000000000000000",
                      *               "blockTime": "0"
                      *             }
@@ -2157,64 +1928,39 @@ export interface operations {
                      *           "isOrphan": false
                      *         },
                      *         {
-                     *           "fee": "435391",
+                     *           "fee": "212160",
                      *           "transaction": {
                      *             "version": 0,
                      *             "inputs": [
                      *               {
                      *                 "previousOutpoint": {
-                     *                   "transactionId": "7ccf7d5cd1bdeeb29cba3a664c17a10028852994ecb1af4a883fee1756309da9",
-                     *                   "index": 1
-                     *                 },
-                     *                 "sequence": "0",
-                     *                 "sigOpCount": 1,
-                     *                 "signatureScript": "4189a2c948bac62a55d00fd24575785cb13b8021883c76eec9feccf720d4661ba4d36ffdd0012682ec583346327534c1252821f5be7af22da0e1a38e57d884e01001"
-                     *               },
-                     *               {
-                     *                 "previousOutpoint": {
-                     *                   "transactionId": "14b5675d9340e7128ee1d50eb84a8cee6ae54778f33c7eafcbb84d0c500545d1",
+                     *                   "transactionId": "364d998cfa518ca8d5ea69f0704058c43ac677e845f39b74efd43226014c0291",
                      *                   "index": 0
                      *                 },
                      *                 "sequence": "0",
                      *                 "sigOpCount": 1,
-                     *                 "signatureScript": "41b6e8ae1290d7524223f667c9983f89fb457c31280a0e633efdbb19d1af76906e5e88b4dd608f8f914be39ec35dae733a7e26708e17199ba62c68d0663b2da6b201"
+                     *                 "signatureScript": "41b0a2155c021b932e69232a2d3192a4f430a205a3cbafdf24ea50696b088d0b0b800d1869b74bb3825303fe59d50c1f06d7c26f371c4301c8ba7c3f3563daf71c01"
                      *               }
                      *             ],
                      *             "outputs": [
                      *               {
-                     *                 "value": "66186994",
-                     *                 "scriptPublicKey": "000020337d593c589a5a45c56a4a48b8a1a6f5da800e5f3767ddc14e692f62d7308df0ac",
+                     *                 "value": "37671323",
+                     *                 "scriptPublicKey": "0000209073a4656d94447419c2835fb589c7cda4c82fc843ae75e4935de234751119adac",
                      *                 "verboseData": {
                      *                   "scriptPublicKeyType": "pubkey",
-                     *                   "scriptPublicKeyAddress": "kaspasim:qqeh6kfutzd953w9df9y3w9p5m6a4qqwtumk0hwpfe5j7ckhxzxlq6krpnpms"
-                     *                 }
-                     *               },
-                     *               {
-                     *                 "value": "87439878",
-                     *                 "scriptPublicKey": "00002046431d87a7b75d51f89cc13ac9c3b14ea604e9e10a7ff0de9c679967fff1db8fac",
-                     *                 "verboseData": {
-                     *                   "scriptPublicKeyType": "pubkey",
-                     *                   "scriptPublicKeyAddress": "kaspasim:qpryx8v857m4650cnnqn4jwrk982vp8fuy98lux7n3nejell78dc7kuqtgnuf"
-                     *                 }
-                     *               },
-                     *               {
-                     *                 "value": "74353317",
-                     *                 "scriptPublicKey": "000020390c0e2ce868f8bc2567dbf78bb715292af39931d66607281ea676e343238f02ac",
-                     *                 "verboseData": {
-                     *                   "scriptPublicKeyType": "pubkey",
-                     *                   "scriptPublicKeyAddress": "kaspasim:qquscr3vap5030p9vldl0zahz55j4uuex8txvpegr6n8dc6ryw8sy8x04lh0q"
+                     *                   "scriptPublicKeyAddress": "kaspasim:qzg88fr9dk2ygaqec2p4ldvfclx6fjp0epp6ua0yjdw7ydr4zyv66vm3mx7pk"
                      *                 }
                      *               }
                      *             ],
                      *             "lockTime": "0",
                      *             "subnetworkId": "0000000000000000000000000000000000000000",
                      *             "gas": "0",
-                     *             "payload": "",
-                     *             "mass": "22483",
+                     *             "payload": "0x7b226f70223a226e6f7465222c226e223a3437333935357d",
+                     *             "mass": "149",
                      *             "verboseData": {
-                     *               "transactionId": "670ff2ce736998b29fe8040c70c1c46edfb37e47f69af7c0d55b202dc1701dd8",
-                     *               "hash": "9a28214f4f8853603393834a1cd57bfc25b1c49c1e31f732a90e7aef3ef58b4d",
-                     *               "computeMass": "3566",
+                     *               "transactionId": "4b3eabca4ea91e9e2a5f44b69fafb0b0e92e1810766e6d1e72f01437852295eb",
+                     *               "hash": "5c009569184af63ffae5e0020b678f8917a04bb56a314a26cd3d677fedc16ba7",
+                     *               "computeMass": "1648",
                      *               "blockHash": "0000000000000000000000000000000000000000000000000000000000000000",
                      *               "blockTime": "0"
                      *             }
@@ -2222,35 +1968,27 @@ export interface operations {
                      *           "isOrphan": false
                      *         },
                      *         {
-                     *           "fee": "253257",
+                     *           "fee": "207069",
                      *           "transaction": {
                      *             "version": 0,
                      *             "inputs": [
                      *               {
                      *                 "previousOutpoint": {
-                     *                   "transactionId": "7788505ada9b4805db7f8b5296fae0b9a1c319c9a2292ef6a649969bf0994c98",
-                     *                   "index": 1
+                     *                   "transactionId": "e78a814ba499bbae71f731f21bf5a20c622d15d78b5df810fddc50b31385e737",
+                     *                   "index": 2
                      *                 },
                      *                 "sequence": "0",
                      *                 "sigOpCount": 1,
-                     *                 "signatureScript": "410b83f12597e6905a218d893a384995dddc21a10f89b6ec16b983f880ae41d68d2af19053518ec9ef35dafe659985a91f96c06498f26ff4564ba3783d06546f9f01"
+                     *                 "signatureScript": "4170c63254dd6ac9760adecefba2c9df22a7abfc7629442aab03d12dc8c3f88af89e4aefd5dd66a8b113d513fd8b7fd13ccf4f7c35cc6dcf04070b1d568f1d732201"
                      *               }
                      *             ],
                      *             "outputs": [
                      *               {
-                     *                 "value": "1181735786",
-                     *                 "scriptPublicKey": "0000209c2a2a56eb175a21bc2609103190d956228ab86ee53ad66442ac659f3e95ffaaac",
+                     *                 "value": "48492427",
+                     *                 "scriptPublicKey": "000020c4bd3c7ec2bebf9e18b2c0d6d18bc8579c7a6a04c1880a6a89b2229df06f456aac",
                      *                 "verboseData": {
                      *                   "scriptPublicKeyType": "pubkey",
-                     *                   "scriptPublicKeyAddress": "kaspasim:qzwz52jkavt45gduycy3qvvsm9tz9z4cdmjn44nyg2kxt8e7jhl65cn3kzldh"
-                     *                 }
-                     *               },
-                     *               {
-                     *                 "value": "590346512",
-                     *                 "scriptPublicKey": "000021030e161d403767d20839ee80effa61bd1a555121dfd757a5726cb4a0f2de8b7e2bab",
-                     *                 "verboseData": {
-                     *                   "scriptPublicKeyType": "pubkeyecdsa",
-                     *                   "scriptPublicKeyAddress": "kaspasim:qypsu9sagqmk05sg88hgpml6vx735423y80aw4a9wfktfg8jm69hu2cc6jue76z"
+                     *                   "scriptPublicKeyAddress": "kaspasim:qrzt60r7c2ltl8scktqdd5vteptec7n2qnqcszn23xez980sdazk5as5f352l"
                      *                 }
                      *               }
                      *             ],
@@ -2258,11 +1996,167 @@ export interface operations {
                      *             "subnetworkId": "0000000000000000000000000000000000000000",
                      *             "gas": "0",
                      *             "payload": "",
-                     *             "mass": "1975",
+                     *             "mass": "87",
                      *             "verboseData": {
-                     *               "transactionId": "bc53191a233b9c6efd892f861336d737237028897b91a2472bc54f69c4f915bd",
-                     *               "hash": "e25c914bd3ae356c26c63527b96e05055ee5cfe0e43d5e989d9053be05e6c4d5",
-                     *               "computeMass": "2047",
+                     *               "transactionId": "98d038d35db9df5ec7e2040b885e0c238ea9b082dc7c0ef3eae594b982535f56",
+                     *               "hash": "d0a0a1ca6ca8a3432ddf203962f528534270f4beecd3572a9b230c103e1de55a",
+                     *               "computeMass": "1624",
+                     *               "blockHash": "0000000000000000000000000000000000000000000000000000000000000000",
+                     *               "blockTime": "0"
+                     *             }
+                     *           },
+                     *           "isOrphan": false
+                     *         },
+                     *         {
+                     *           "fee": "714358",
+                     *           "transaction": {
+                     *             "version": 0,
+                     *             "inputs": [
+                     *               {
+                     *                 "previousOutpoint": {
+                     *                   "transactionId": "04bcac29b3cfe5167ff003a5b813051fc76adc36c862489a255eaf3050d405bd",
+                     *                   "index": 1
+                     *                 },
+                     *                 "sequence": "0",
+                     *                 "sigOpCount": 1,
+                     *                 "signatureScript": "416da80b8fb3f341e078b8ad4c2f6f725764da7eb507be5c6b338f0cad88efe6f99a0c8331f256d99151abdfd994163480477996a46a7754e7bd0f92a38c4c8db801"
+                     *               },
+                     *               {
+                     *                 "previousOutpoint": {
+                     *                   "transactionId": "7df3d6585368f3312007c29dfacf449bdcc207b70015a4d453cf2a79ebff0486",
+                     *                   "index": 1
+                     *                 },
+                     *                 "sequence": "0",
+                     *                 "sigOpCount": 1,
+                     *                 "signatureScript": "410730e0a3fb372f52089e7ffed9ecce6845b4762d0b0127acca4e72771e3cc2a0abe738850492f5607b8b79fb75c44c8a7aeaa4131f43f97c39422a879a3a5f2501"
+                     *               },
+                     *               {
+                     *                 "previousOutpoint": {
+                     *                   "transactionId": "3b199478ef59f6c5732254944cb3c8dd131015c675f612bb218c61c681f03521",
+                     *                   "index": 2
+                     *                 },
+                     *                 "sequence": "0",
+                     *                 "sigOpCount": 1,
+                     *                 "signatureScript": "41186b8cdc6c55146eaa623822975fa3acf11e24fdc3ea8399226e5d2cec5a8d63a47b2027cac14601776981e567a55795d9573cc58e8c024d8c364be16ff7d38c01"
+                     *               }
+                     *             ],
+                     *             "outputs": [
+                     *               {
+                     *                 "value": "43058137",
+                     *                 "scriptPublicKey": "000020aa137a6fc2b397a4660fa90fd464621f461bede12eca0744658a6e17c6317d1aac",
+                     *                 "verboseData": {
+                     *                   "scriptPublicKeyType": "pubkey",
+                     *                   "scriptPublicKeyAddress": "kaspasim:qz4px7n0c2ee0frxp75sl4ryvg05vxlduyhv5p6yvk9xu97xx97357c4jazyu"
+                     *                 }
+                     *               },
+                     *               {
+                     *                 "value": "53102915",
+                     *                 "scriptPublicKey": "000020c08fcf3b1519686d394d178ec61bc9a5946a0a48797099c7c1b79c908085e97bac",
+                     *                 "verboseData": {
+                     *                   "scriptPublicKeyType": "pubkey",
+                     *                   "scriptPublicKeyAddress": "kaspasim:qrqglnemz5vksmfef5tca3smexjeg6s2fpuhpxw8cxmeeyyqsh5hk793gcezj"
+                     *                 }
+                     *               },
+                     *               {
+                     *                 "value": "170317086",
+                     *                 "scriptPublicKey": "00002020db400041cfb98a0ad88a5a187cc0b60a2249936c48db37da8a451f8db52f30ac",
+                     *                 "verboseData": {
+                     *                   "scriptPublicKeyType": "pubkey",
+                     *                   "scriptPublicKeyAddress": "kaspasim:qqsdksqqg88mnzs2mz995xruczmq5gjfjdky3kehm29y28udk5hnqqd0vp2w2"
+                     *                 }
+                     *               },
+                     *               {
+                     *                 "value": "97204469",
+                     *                 "scriptPublicKey": "00002003dc32a5392a99d7c4702f0685395aa1e3c344ac0f52d8be709cf97f0021ae83ac",
+                     *                 "verboseData": {
+                     *                   "scriptPublicKeyType": "pubkey",
+                     *                   "scriptPublicKeyAddress": "kaspasim:qqpacv498y4fn47ywqhsdpfet2s78s6y4s849k97wzw0jlcqyxhgxjfn4dzf5"
+                     *                 }
+                     *               },
+                     *               {
+                     *                 "value": "98186875",
+                     *                 "scriptPublicKey": "000020e84fd6d484dbe1dd43e8656c8348b484fb4a0138949ef8d173526d077f8e33beac",
+                     *                 "verboseData": {
+                     *                   "scriptPublicKeyType": "pubkey",
+                     *                   "scriptPublicKeyAddress": "kaspasim:qr5yl4k5snd7rh2rapjkeq6gkjz0kjsp8z2fa7x3wdfx6pml3cemu529w37nt"
+                     *                 }
+                     *               },
+                     *               {
+                     *                 "value": "155719782",
+                     *                 "scriptPublicKey": "0000209418db11b25db415dbac8c432d246f4dce20085fc0b23a68287e4e9b66b111c3ac",
+                     *                 "verboseData": {
+                     *                   "scriptPublicKeyType": "pubkey",
+                     *                   "scriptPublicKeyAddress": "kaspasim:qz2p3kc3kfwmg9wm4jxyxtfydaxuugqgtlqtywng9plyaxmxkyguxnaxkxa5e"
+                     *                 }
+                     *               }
+                     *             ],
+                     *             "lockTime": "0",
+                     *             "subnetworkId": "0000000000000000000000000000000000000000",
+                     *             "gas": "0",
+                     *             "payload": "0x7b226f70223a226e6f7465222c226e223a3739353534347d",
+                     *             "mass": "60265",
+                     *             "verboseData": {
+                     *               "transactionId": "b2f15d53d7e39854ed511b3042f290e8ecd7367822de728a510baa0692725e04",
+                     *               "hash": "0d5f5869553d1e5e3bc6033ced04635b1ecdcee17db525a14278bf579c69c55e",
+                     *               "computeMass": "5944",
+                     *               "blockHash": "0000000000000000000000000000000000000000000000000000000000000000",
+                     *               "blockTime": "0"
+                     *             }
+                     *           },
+                     *           "isOrphan": false
+                     *         },
+                     *         {
+                     *           "fee": "958158",
+                     *           "transaction": {
+                     *             "version": 0,
+                     *             "inputs": [
+                     *               {
+                     *                 "previousOutpoint": {
+                     *                   "transactionId": "8d14096e60ab3aec646ebf2fa444defbc5f14e835dca97cc25baca696a19ecde",
+                     *                   "index": 3
+                     *                 },
+                     *                 "sequence": "0",
+                     *                 "sigOpCount": 1,
+                     *                 "signatureScript": "41fa5f309deb002fe1ab10c34aa414301aece7a1b98857a911d9d6d4a8102cad5f49a2523dd9e502557c8daf9e6a167610b7f0803c8c2a6c47337db8799ea3439e01"
+                     *               },
+                     *               {
+                     *                 "previousOutpoint": {
+                     *                   "transactionId": "b1d5541a4ec003a550bd5a132ae4809490cf7a66ca9021b0b50e6bd1e5f3597c",
+                     *                   "index": 1
+                     *                 },
+                     *                 "sequence": "0",
+                     *                 "sigOpCount": 1,
+                     *                 "signatureScript": "41e31a47eaf3e0397ff8fb44e687d42fba1816e8311208f0482c105af6ecca139de61441d04a59c4bbc5c9ac22501ec60c550ff9120f8df0716b6ced3fd5a7414401"
+                     *               },
+                     *               {
+                     *                 "previousOutpoint": {
+                     *                   "transactionId": "65f7c174ae2ca8662fc3b7ed953f92348dbf67255a47d3fd8079201deac713ae",
+                     *                   "index": 0
+                     *                 },
+                     *                 "sequence": "0",
+                     *                 "sigOpCount": 1,
+                     *                 "signatureScript": "41ea8a2ed7bbc003fe37fa94619ea2381361f36b546960f3f3bd8e6428336d6ba2172b0be271521a007a405d84cd9703cc5bfac2c85eb04f9a5186bdecc1c4751501"
+                     *               }
+                     *             ],
+                     *             "outputs": [
+                     *               {
+                     *                 "value": "1432146550",
+                     *                 "scriptPublicKey": "000020e86e89771ddad13f7261f4978042876ba997a25a233ea3b16966d19b6d1e2959ac",
+                     *                 "verboseData": {
+                     *                   "scriptPublicKeyType": "pubkey",
+                     *                   "scriptPublicKeyAddress": "kaspasim:qr5xazthrhddz0mjv86f0qzzsa46n9aztg3naga3d9ndrxmdrc54jyfyzc4a2"
+                     *                 }
+                     *               }
+                     *             ],
+                     *             "lockTime": "0",
+                     *             "subnetworkId": "0000000000000000000000000000000000000000",
+                     *             "gas": "0",
+                     *             "payload": "",
+                     *             "mass": "0",
+                     *             "verboseData": {
+                     *               "transactionId": "66827a40c95f2a4dfce036fd861c8c1272b3c748489bce3ebd2ccb7928b92e01",
+                     *               "hash": "d92c20a8eef1037ba29bb0a9732b4dea7bbe208c511321661e26accab53212ec",
+                     *               "computeMass": "3860",
                      *               "blockHash": "0000000000000000000000000000000000000000000000000000000000000000",
                      *               "blockTime": "0"
                      *             }
@@ -2360,7 +2254,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "addresses": [
-                 *         "kaspasim:qzdptllcsqdmkrcp5pl2ymtuhmmeczm0lyxg9u4kl85j23evvmvrcadhy96mw"
+                 *         "kaspasim:qqt70kanqdcjuxk7uulc753djam7p3zvzvz2na9smkuagnulpgdgwmye7xh8v"
                  *       ]
                  *     }
                  */
@@ -2395,76 +2289,40 @@ export interface operations {
                      * @example {
                      *       "entries": [
                      *         {
-                     *           "fee": "1146412",
+                     *           "fee": "1265701",
                      *           "transaction": {
-                     *             "version": 0,
+                     *             "version": 1,
                      *             "inputs": [
                      *               {
                      *                 "previousOutpoint": {
-                     *                   "transactionId": "fe5efdc9badc7d5ab08f4feb56c962e34a3f3506b54d2ac98775744805fdb03b",
-                     *                   "index": 4
+                     *                   "transactionId": "44b07a0a331a805946bc0bce800a66597da243762ef509938d2a0e6fc12fcd6b",
+                     *                   "index": 0
                      *                 },
                      *                 "sequence": "0",
-                     *                 "sigOpCount": 1,
-                     *                 "signatureScript": "41007274407e31e5950657b363a4eb62bfcdc16b80fc1cd385025b382f8660ae9529c3567584429d2ebdbb72591348b191e14eed650b76c08b27619134909b0b1701"
-                     *               },
-                     *               {
-                     *                 "previousOutpoint": {
-                     *                   "transactionId": "137a5f049f2cccac06488bc71cdf70d7fd2f40660b67248d40d0e9e19fd9021f",
-                     *                   "index": 5
-                     *                 },
-                     *                 "sequence": "0",
-                     *                 "sigOpCount": 1,
-                     *                 "signatureScript": "4166a2340a066450832ac05ae3d76ab6b6da5394277bab11933fb107e48af03e4c72acd212489b12489b596a726700c3408605924ea0abef6161cb1c6e2cd6b7c801"
+                     *                 "sigOpCount": 0,
+                     *                 "signatureScript": "41e4f2fe4e9663744f9109cce4be7432ea4ecdc15a6067ab9b4ac926b81d4d6397b6e029786c5b58c085aa039ed81314199bfffb86a284ceb5086340496cd3c12f01",
+                     *                 "computeBudget": 12
                      *               }
                      *             ],
                      *             "outputs": [
                      *               {
-                     *                 "value": "209238302",
-                     *                 "scriptPublicKey": "0000209a15fff8801bbb0f01a07ea26d7cbef79c0b6ff90c82f2b6f9e925472c66d83cac",
+                     *                 "value": "38639091",
+                     *                 "scriptPublicKey": "00002017e7dbb303712e1adee73f8f522d9777e0c44c1304a9f4b0ddb9d44f9f0a1a87ac",
                      *                 "verboseData": {
                      *                   "scriptPublicKeyType": "pubkey",
-                     *                   "scriptPublicKeyAddress": "kaspasim:qzdptllcsqdmkrcp5pl2ymtuhmmeczm0lyxg9u4kl85j23evvmvrcadhy96mw"
+                     *                   "scriptPublicKeyAddress": "kaspasim:qqt70kanqdcjuxk7uulc753djam7p3zvzvz2na9smkuagnulpgdgwmye7xh8v"
+                     *                 },
+                     *                 "covenant": {
+                     *                   "authorizingInput": 0,
+                     *                   "covenantId": "e608792b4bb7c5d46c5138d48c24ee3841be4bd7ac9bc213f63f1434a5497a25"
                      *                 }
                      *               },
                      *               {
-                     *                 "value": "385137663",
-                     *                 "scriptPublicKey": "000020c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac",
+                     *                 "value": "50788090",
+                     *                 "scriptPublicKey": "0000201ccf27b48fdfc044a8b1612944f0ab7e94309bebd49b75794697fad847adc261ac",
                      *                 "verboseData": {
                      *                   "scriptPublicKeyType": "pubkey",
-                     *                   "scriptPublicKeyAddress": "kaspasim:qrqvcc2qe3f8vh27s8h52y6qje3f4p2h08sa97xflsa0v853zj08v2pfpk3dg"
-                     *                 }
-                     *               },
-                     *               {
-                     *                 "value": "237659157",
-                     *                 "scriptPublicKey": "000020ecd12f829823fbeb8dac52383d0157458784b884cf800600fb73dad26b09fbdfac",
-                     *                 "verboseData": {
-                     *                   "scriptPublicKeyType": "pubkey",
-                     *                   "scriptPublicKeyAddress": "kaspasim:qrkdztuznq3lh6ud43frs0gp2azc0p9csn8cqpsqldea45ntp8aa7gkxtayzs"
-                     *                 }
-                     *               },
-                     *               {
-                     *                 "value": "104371259",
-                     *                 "scriptPublicKey": "000020a433d54fbaff8ce374e1d108146a52f6e3e91cd8236a1edf406acf74e9afe277ac",
-                     *                 "verboseData": {
-                     *                   "scriptPublicKeyType": "pubkey",
-                     *                   "scriptPublicKeyAddress": "kaspasim:qzjr8420htlcecm5u8gss9r22tmw86gumq3k58klgp4v7a8f4l38we7d7r7g8"
-                     *                 }
-                     *               },
-                     *               {
-                     *                 "value": "278288930",
-                     *                 "scriptPublicKey": "000020c57816bcd03b181b238b29def6323a0d5974642ab74278b63ec1506367ba55b7ac",
-                     *                 "verboseData": {
-                     *                   "scriptPublicKeyType": "pubkey",
-                     *                   "scriptPublicKeyAddress": "kaspasim:qrzhs94u6qa3sxer3v5aaa3j8gx4jary92m5y79k8mq4qcm8hf2mw059smcyj"
-                     *                 }
-                     *               },
-                     *               {
-                     *                 "value": "207356227",
-                     *                 "scriptPublicKey": "0000206a5dee61f222d14b3092641e59da3148644da392d1e0658029796dcca6c04909ac",
-                     *                 "verboseData": {
-                     *                   "scriptPublicKeyType": "pubkey",
-                     *                   "scriptPublicKeyAddress": "kaspasim:qp49mmnp7g3dzjesjfjpukw6x9yxgndrjtg7qevq99ukmn9xcpysj28juuax7"
+                     *                   "scriptPublicKeyAddress": "kaspasim:qqwv7fa53l0uq39gk9sjj38s4dlfgvyma02fkateg6tl4kz84hpxz668a0ymj"
                      *                 }
                      *               }
                      *             ],
@@ -2472,11 +2330,11 @@ export interface operations {
                      *             "subnetworkId": "0000000000000000000000000000000000000000",
                      *             "gas": "0",
                      *             "payload": "",
-                     *             "mass": "26768",
+                     *             "mass": "112185",
                      *             "verboseData": {
-                     *               "transactionId": "a672140128fb7946e7daa254120d476340f3babcd7f45a32135cf411717fbb7f",
-                     *               "hash": "6ead4bbe6374af8558125eb3c76aead024fc93bc99f63968c73a35e993343636",
-                     *               "computeMass": "4802",
+                     *               "transactionId": "3b9a3eb4b69a91bb9bfd8439af40fe476a9ec6017a89847b9135ee88f45587c9",
+                     *               "hash": "1662b0cbcdae934812236f3c0b386795c535a05e770ac894e029424ab2da28c2",
+                     *               "computeMass": "2272",
                      *               "blockHash": "0000000000000000000000000000000000000000000000000000000000000000",
                      *               "blockTime": "0"
                      *             }
@@ -2513,7 +2371,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "payAddress": "kaspasim:ppmvnuhhku88qkuzhus8xqcpe639hnsfck0plexqk5cd7um2v0flx6g9afrm6",
+                 *       "payAddress": "kaspasim:pq7y3y2p5emr08ajacp5u5fgzfwjdj9ah4yagg4t4gme797asvgv6rq94lfsg",
                  *       "extraData": "my pool"
                  *     }
                  */
@@ -2550,33 +2408,29 @@ export interface operations {
                      *           "version": 2,
                      *           "parentsByLevel": [
                      *             [
-                     *               "c05630346cc8f1efd37cfd6cd591ece2e07a5bd68f731cc6f67da92cb2b3fb5a",
-                     *               "c9a45fd6d09d2e09fb7a97c68e3e16d322f7e8b2d82e1400d82a543d6b988367",
-                     *               "79935c135267da830be5d84f26322e47c43200cccd4211364e1d981fafbc420c"
+                     *               "befc99c40978b9f230a32283e0ce6e1593aa96c9bb5a57eab698be5984e975f8",
+                     *               "651b2ed70deef30ac523007eb440a0eafb7c0562d27c163c42282d97e359f2a3",
+                     *               "cb66e89f0bc5bfa25bf9e37015740716fdd9df115fe445f6aa9a1d74ae8a3205"
                      *             ],
                      *             [
-                     *               "075f34d8c85680d480dfb980acc18ed925dc7e8183f544429adb07b417493b6d"
+                     *               "0b4daf92268dec7e6d8c00ad1d48805d374df89f13647b80c2af3cad13b70634"
                      *             ],
                      *             [
-                     *               "0002a83d0565e23338d18a01176a30dc2d50701d66de78a2d2785fac3135ba91",
-                     *               "00a502519bb2357e5af6c73cda715de71fcf8d4ad7137f7613c7f908ad9c09b6"
+                     *               "001dfce90a6aa2f1d5d10c6c8d72cc05801b76cffb877d400764a4aab9bf4069"
                      *             ],
                      *             [
-                     *               "0002a83d0565e23338d18a01176a30dc2d50701d66de78a2d2785fac3135ba91"
-                     *             ],
-                     *             [
-                     *               "0002a83d0565e23338d18a01176a30dc2d50701d66de78a2d2785fac3135ba91"
+                     *               "001dfce90a6aa2f1d5d10c6c8d72cc05801b76cffb877d400764a4aab9bf4069"
                      *             ]
                      *           ],
-                     *           "hashMerkleRoot": "01429c875cf82990d26cefa451344f98335c76d0729cd32bba0bc627f35f2428",
-                     *           "acceptedIdMerkleRoot": "c73dd04fe7ba41a903326c0ed307ba377fcd309edf98dcb7a097b820aa4abf30",
-                     *           "utxoCommitment": "94e079537295a7ddd10b035b18db549b72f95669aa778335ed7d6ccc1a2657a2",
-                     *           "timestamp": "1750420000000",
+                     *           "hashMerkleRoot": "fc4445ca8610ace514b20be2bc843ba093b6437b0f2499896ae59988ee408dea",
+                     *           "acceptedIdMerkleRoot": "ade77a9a51bee23ddd0f507c7d699fa47118b4523adeda9543c95aac2dadc8ba",
+                     *           "utxoCommitment": "85f36aaf21e5c5e6b23a937f0028cf799b8f059213ce7c47ed0b19cb1bd6064c",
+                     *           "timestamp": "1751800000000",
                      *           "bits": 545259519,
                      *           "nonce": "0",
-                     *           "daaScore": "1310",
-                     *           "blueWork": "2616",
-                     *           "blueScore": "1308",
+                     *           "daaScore": "1262",
+                     *           "blueWork": "2520",
+                     *           "blueScore": "1260",
                      *           "pruningPoint": "411f8cd26f3d41aea39e78573927da24d23995705b579f30959b9127e96b79e3"
                      *         },
                      *         "transactions": [
@@ -2585,109 +2439,63 @@ export interface operations {
                      *             "inputs": [],
                      *             "outputs": [
                      *               {
-                     *                 "value": "5004599131",
+                     *                 "value": "5001467514",
                      *                 "scriptPublicKey": {
                      *                   "version": 0,
-                     *                   "script": "2052d89285b2fd0dba51fb9ae20282eef664c76cd6517b9f161dbdc6e2ecc74e0cac"
+                     *                   "script": "200f839fb90d7ab876ca2ae1eaaaf81375e883bb00c2cd05233eeabda2c217cb6eac"
                      *                 }
                      *               },
                      *               {
-                     *                 "value": "5000000000",
+                     *                 "value": "5001518448",
                      *                 "scriptPublicKey": {
                      *                   "version": 0,
-                     *                   "script": "20c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac"
+                     *                   "script": "2089c8ed26ddebe4e5aff2e504ba761a156d8cf25f8c0a98a134fe87aaf61dbef5ac"
                      *                 }
                      *               },
                      *               {
-                     *                 "value": "5000000000",
+                     *                 "value": "5004621977",
                      *                 "scriptPublicKey": {
                      *                   "version": 0,
-                     *                   "script": "20c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac"
-                     *                 }
-                     *               },
-                     *               {
-                     *                 "value": "5000000000",
-                     *                 "scriptPublicKey": {
-                     *                   "version": 0,
-                     *                   "script": "20c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac"
-                     *                 }
-                     *               },
-                     *               {
-                     *                 "value": "5002663393",
-                     *                 "scriptPublicKey": {
-                     *                   "version": 0,
-                     *                   "script": "20c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac"
+                     *                   "script": "200f839fb90d7ab876ca2ae1eaaaf81375e883bb00c2cd05233eeabda2c217cb6eac"
                      *                 }
                      *               }
                      *             ],
                      *             "lockTime": 0,
                      *             "subnetworkId": "0100000000000000000000000000000000000000",
                      *             "gas": "0",
-                     *             "payload": "0x1c0500000000000000f2052a01000000000023aa2076c9f2f7b70e705b82bf20730301cea25bce09c59e1fe4c0b530df736a63d3f387322e312e302f6d7920706f6f6c"
+                     *             "payload": "0xec0400000000000000f2052a01000000000023aa203c489141a676379fb2ee034e5128125d26c8bdbd49d422abaa379f17dd8310cd87322e312e302f6d7920706f6f6c"
                      *           },
                      *           {
-                     *             "version": 0,
+                     *             "version": 1,
                      *             "inputs": [
                      *               {
                      *                 "previousOutpoint": {
-                     *                   "transactionId": "fe5efdc9badc7d5ab08f4feb56c962e34a3f3506b54d2ac98775744805fdb03b",
-                     *                   "index": 4
+                     *                   "transactionId": "44b07a0a331a805946bc0bce800a66597da243762ef509938d2a0e6fc12fcd6b",
+                     *                   "index": 0
                      *                 },
                      *                 "sequence": 0,
-                     *                 "sigOpCount": 1,
-                     *                 "signatureScript": "41007274407e31e5950657b363a4eb62bfcdc16b80fc1cd385025b382f8660ae9529c3567584429d2ebdbb72591348b191e14eed650b76c08b27619134909b0b1701"
-                     *               },
-                     *               {
-                     *                 "previousOutpoint": {
-                     *                   "transactionId": "137a5f049f2cccac06488bc71cdf70d7fd2f40660b67248d40d0e9e19fd9021f",
-                     *                   "index": 5
-                     *                 },
-                     *                 "sequence": 0,
-                     *                 "sigOpCount": 1,
-                     *                 "signatureScript": "4166a2340a066450832ac05ae3d76ab6b6da5394277bab11933fb107e48af03e4c72acd212489b12489b596a726700c3408605924ea0abef6161cb1c6e2cd6b7c801"
+                     *                 "sigOpCount": 0,
+                     *                 "signatureScript": "41e4f2fe4e9663744f9109cce4be7432ea4ecdc15a6067ab9b4ac926b81d4d6397b6e029786c5b58c085aa039ed81314199bfffb86a284ceb5086340496cd3c12f01",
+                     *                 "computeBudget": 12
                      *               }
                      *             ],
                      *             "outputs": [
                      *               {
-                     *                 "value": "209238302",
+                     *                 "value": "38639091",
                      *                 "scriptPublicKey": {
                      *                   "version": 0,
-                     *                   "script": "209a15fff8801bbb0f01a07ea26d7cbef79c0b6ff90c82f2b6f9e925472c66d83cac"
+                     *                   "script": "2017e7dbb303712e1adee73f8f522d9777e0c44c1304a9f4b0ddb9d44f9f0a1a87ac"
+                     *                 },
+                     *                 "covenant": {
+                     *                   "authorizingInput": 0,
+                     *                   "covenantId": "e608792b4bb7c5d46c5138d48c24ee3841be4bd7ac9bc213f63f1434a5497a25"
                      *                 }
                      *               },
                      *               {
-                     *                 "value": "385137663",
+                     *                 "value": "50788090",
                      *                 "scriptPublicKey": {
                      *                   "version": 0,
-                     *                   "script": "20c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac"
-                     *                 }
-                     *               },
-                     *               {
-                     *                 "value": "237659157",
-                     *                 "scriptPublicKey": {
-                     *                   "version": 0,
-                     *                   "script": "20ecd12f829823fbeb8dac52383d0157458784b884cf800600fb73dad26b09fbdfac"
-                     *                 }
-                     *               },
-                     *               {
-                     *                 "value": "104371259",
-                     *                 "scriptPublicKey": {
-                     *                   "version": 0,
-                     *                   "script": "20a433d54fbaff8ce374e1d108146a52f6e3e91cd8236a1edf406acf74e9afe277ac"
-                     *                 }
-                     *               },
-                     *               {
-                     *                 "value": "278288930",
-                     *                 "scriptPublicKey": {
-                     *                   "version": 0,
-                     *                   "script": "20c57816bcd03b181b238b29def6323a0d5974642ab74278b63ec1506367ba55b7ac"
-                     *                 }
-                     *               },
-                     *               {
-                     *                 "value": "207356227",
-                     *                 "scriptPublicKey": {
-                     *                   "version": 0,
-                     *                   "script": "206a5dee61f222d14b3092641e59da3148644da392d1e0658029796dcca6c04909ac"
+                     *                   "script": "201ccf27b48fdfc044a8b1612944f0ab7e94309bebd49b75794697fad847adc261ac"
                      *                 }
                      *               }
                      *             ],
@@ -2701,43 +2509,47 @@ export interface operations {
                      *             "inputs": [
                      *               {
                      *                 "previousOutpoint": {
-                     *                   "transactionId": "7ccf7d5cd1bdeeb29cba3a664c17a10028852994ecb1af4a883fee1756309da9",
-                     *                   "index": 1
-                     *                 },
-                     *                 "sequence": 0,
-                     *                 "sigOpCount": 1,
-                     *                 "signatureScript": "4189a2c948bac62a55d00fd24575785cb13b8021883c76eec9feccf720d4661ba4d36ffdd0012682ec583346327534c1252821f5be7af22da0e1a38e57d884e01001"
-                     *               },
-                     *               {
-                     *                 "previousOutpoint": {
-                     *                   "transactionId": "14b5675d9340e7128ee1d50eb84a8cee6ae54778f33c7eafcbb84d0c500545d1",
+                     *                   "transactionId": "364d998cfa518ca8d5ea69f0704058c43ac677e845f39b74efd43226014c0291",
                      *                   "index": 0
                      *                 },
                      *                 "sequence": 0,
                      *                 "sigOpCount": 1,
-                     *                 "signatureScript": "41b6e8ae1290d7524223f667c9983f89fb457c31280a0e633efdbb19d1af76906e5e88b4dd608f8f914be39ec35dae733a7e26708e17199ba62c68d0663b2da6b201"
+                     *                 "signatureScript": "41b0a2155c021b932e69232a2d3192a4f430a205a3cbafdf24ea50696b088d0b0b800d1869b74bb3825303fe59d50c1f06d7c26f371c4301c8ba7c3f3563daf71c01"
                      *               }
                      *             ],
                      *             "outputs": [
                      *               {
-                     *                 "value": "66186994",
+                     *                 "value": "37671323",
                      *                 "scriptPublicKey": {
                      *                   "version": 0,
-                     *                   "script": "20337d593c589a5a45c56a4a48b8a1a6f5da800e5f3767ddc14e692f62d7308df0ac"
+                     *                   "script": "209073a4656d94447419c2835fb589c7cda4c82fc843ae75e4935de234751119adac"
                      *                 }
-                     *               },
+                     *               }
+                     *             ],
+                     *             "lockTime": 0,
+                     *             "subnetworkId": "0000000000000000000000000000000000000000",
+                     *             "gas": "0",
+                     *             "payload": "0x7b226f70223a226e6f7465222c226e223a3437333935357d"
+                     *           },
+                     *           {
+                     *             "version": 0,
+                     *             "inputs": [
                      *               {
-                     *                 "value": "87439878",
+                     *                 "previousOutpoint": {
+                     *                   "transactionId": "e78a814ba499bbae71f731f21bf5a20c622d15d78b5df810fddc50b31385e737",
+                     *                   "index": 2
+                     *                 },
+                     *                 "sequence": 0,
+                     *                 "sigOpCount": 1,
+                     *                 "signatureScript": "4170c63254dd6ac9760adecefba2c9df22a7abfc7629442aab03d12dc8c3f88af89e4aefd5dd66a8b113d513fd8b7fd13ccf4f7c35cc6dcf04070b1d568f1d732201"
+                     *               }
+                     *             ],
+                     *             "outputs": [
+                     *               {
+                     *                 "value": "48492427",
                      *                 "scriptPublicKey": {
                      *                   "version": 0,
-                     *                   "script": "2046431d87a7b75d51f89cc13ac9c3b14ea604e9e10a7ff0de9c679967fff1db8fac"
-                     *                 }
-                     *               },
-                     *               {
-                     *                 "value": "74353317",
-                     *                 "scriptPublicKey": {
-                     *                   "version": 0,
-                     *                   "script": "20390c0e2ce868f8bc2567dbf78bb715292af39931d66607281ea676e343238f02ac"
+                     *                   "script": "20c4bd3c7ec2bebf9e18b2c0d6d18bc8579c7a6a04c1880a6a89b2229df06f456aac"
                      *                 }
                      *               }
                      *             ],
@@ -2751,27 +2563,118 @@ export interface operations {
                      *             "inputs": [
                      *               {
                      *                 "previousOutpoint": {
-                     *                   "transactionId": "7788505ada9b4805db7f8b5296fae0b9a1c319c9a2292ef6a649969bf0994c98",
+                     *                   "transactionId": "04bcac29b3cfe5167ff003a5b813051fc76adc36c862489a255eaf3050d405bd",
                      *                   "index": 1
                      *                 },
                      *                 "sequence": 0,
                      *                 "sigOpCount": 1,
-                     *                 "signatureScript": "410b83f12597e6905a218d893a384995dddc21a10f89b6ec16b983f880ae41d68d2af19053518ec9ef35dafe659985a91f96c06498f26ff4564ba3783d06546f9f01"
+                     *                 "signatureScript": "416da80b8fb3f341e078b8ad4c2f6f725764da7eb507be5c6b338f0cad88efe6f99a0c8331f256d99151abdfd994163480477996a46a7754e7bd0f92a38c4c8db801"
+                     *               },
+                     *               {
+                     *                 "previousOutpoint": {
+                     *                   "transactionId": "7df3d6585368f3312007c29dfacf449bdcc207b70015a4d453cf2a79ebff0486",
+                     *                   "index": 1
+                     *                 },
+                     *                 "sequence": 0,
+                     *                 "sigOpCount": 1,
+                     *                 "signatureScript": "410730e0a3fb372f52089e7ffed9ecce6845b4762d0b0127acca4e72771e3cc2a0abe738850492f5607b8b79fb75c44c8a7aeaa4131f43f97c39422a879a3a5f2501"
+                     *               },
+                     *               {
+                     *                 "previousOutpoint": {
+                     *                   "transactionId": "3b199478ef59f6c5732254944cb3c8dd131015c675f612bb218c61c681f03521",
+                     *                   "index": 2
+                     *                 },
+                     *                 "sequence": 0,
+                     *                 "sigOpCount": 1,
+                     *                 "signatureScript": "41186b8cdc6c55146eaa623822975fa3acf11e24fdc3ea8399226e5d2cec5a8d63a47b2027cac14601776981e567a55795d9573cc58e8c024d8c364be16ff7d38c01"
                      *               }
                      *             ],
                      *             "outputs": [
                      *               {
-                     *                 "value": "1181735786",
+                     *                 "value": "43058137",
                      *                 "scriptPublicKey": {
                      *                   "version": 0,
-                     *                   "script": "209c2a2a56eb175a21bc2609103190d956228ab86ee53ad66442ac659f3e95ffaaac"
+                     *                   "script": "20aa137a6fc2b397a4660fa90fd464621f461bede12eca0744658a6e17c6317d1aac"
                      *                 }
                      *               },
                      *               {
-                     *                 "value": "590346512",
+                     *                 "value": "53102915",
                      *                 "scriptPublicKey": {
                      *                   "version": 0,
-                     *                   "script": "21030e161d403767d20839ee80effa61bd1a555121dfd757a5726cb4a0f2de8b7e2bab"
+                     *                   "script": "20c08fcf3b1519686d394d178ec61bc9a5946a0a48797099c7c1b79c908085e97bac"
+                     *                 }
+                     *               },
+                     *               {
+                     *                 "value": "170317086",
+                     *                 "scriptPublicKey": {
+                     *                   "version": 0,
+                     *                   "script": "2020db400041cfb98a0ad88a5a187cc0b60a2249936c48db37da8a451f8db52f30ac"
+                     *                 }
+                     *               },
+                     *               {
+                     *                 "value": "97204469",
+                     *                 "scriptPublicKey": {
+                     *                   "version": 0,
+                     *                   "script": "2003dc32a5392a99d7c4702f0685395aa1e3c344ac0f52d8be709cf97f0021ae83ac"
+                     *                 }
+                     *               },
+                     *               {
+                     *                 "value": "98186875",
+                     *                 "scriptPublicKey": {
+                     *                   "version": 0,
+                     *                   "script": "20e84fd6d484dbe1dd43e8656c8348b484fb4a0138949ef8d173526d077f8e33beac"
+                     *                 }
+                     *               },
+                     *               {
+                     *                 "value": "155719782",
+                     *                 "scriptPublicKey": {
+                     *                   "version": 0,
+                     *                   "script": "209418db11b25db415dbac8c432d246f4dce20085fc0b23a68287e4e9b66b111c3ac"
+                     *                 }
+                     *               }
+                     *             ],
+                     *             "lockTime": 0,
+                     *             "subnetworkId": "0000000000000000000000000000000000000000",
+                     *             "gas": "0",
+                     *             "payload": "0x7b226f70223a226e6f7465222c226e223a3739353534347d"
+                     *           },
+                     *           {
+                     *             "version": 0,
+                     *             "inputs": [
+                     *               {
+                     *                 "previousOutpoint": {
+                     *                   "transactionId": "8d14096e60ab3aec646ebf2fa444defbc5f14e835dca97cc25baca696a19ecde",
+                     *                   "index": 3
+                     *                 },
+                     *                 "sequence": 0,
+                     *                 "sigOpCount": 1,
+                     *                 "signatureScript": "41fa5f309deb002fe1ab10c34aa414301aece7a1b98857a911d9d6d4a8102cad5f49a2523dd9e502557c8daf9e6a167610b7f0803c8c2a6c47337db8799ea3439e01"
+                     *               },
+                     *               {
+                     *                 "previousOutpoint": {
+                     *                   "transactionId": "b1d5541a4ec003a550bd5a132ae4809490cf7a66ca9021b0b50e6bd1e5f3597c",
+                     *                   "index": 1
+                     *                 },
+                     *                 "sequence": 0,
+                     *                 "sigOpCount": 1,
+                     *                 "signatureScript": "41e31a47eaf3e0397ff8fb44e687d42fba1816e8311208f0482c105af6ecca139de61441d04a59c4bbc5c9ac22501ec60c550ff9120f8df0716b6ced3fd5a7414401"
+                     *               },
+                     *               {
+                     *                 "previousOutpoint": {
+                     *                   "transactionId": "65f7c174ae2ca8662fc3b7ed953f92348dbf67255a47d3fd8079201deac713ae",
+                     *                   "index": 0
+                     *                 },
+                     *                 "sequence": 0,
+                     *                 "sigOpCount": 1,
+                     *                 "signatureScript": "41ea8a2ed7bbc003fe37fa94619ea2381361f36b546960f3f3bd8e6428336d6ba2172b0be271521a007a405d84cd9703cc5bfac2c85eb04f9a5186bdecc1c4751501"
+                     *               }
+                     *             ],
+                     *             "outputs": [
+                     *               {
+                     *                 "value": "1432146550",
+                     *                 "scriptPublicKey": {
+                     *                   "version": 0,
+                     *                   "script": "20e86e89771ddad13f7261f4978042876ba997a25a233ea3b16966d19b6d1e2959ac"
                      *                 }
                      *               }
                      *             ],
@@ -2815,7 +2718,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "transactionIds": [
-                 *         "009458710cbf810cf196b2bb3816786d93d00600e2ce9fe986b7495d30c3ee26",
+                 *         "12e4eb045505781d0f0708ebc4b7cf63aa213a262e612cd1fce0d5934e72d5f5",
                  *         "abababababababababababababababababababababababababababababababab"
                  *       ]
                  *     }
@@ -2843,10 +2746,10 @@ export interface operations {
                      * @example {
                      *       "transactions": [
                      *         {
-                     *           "transactionId": "009458710cbf810cf196b2bb3816786d93d00600e2ce9fe986b7495d30c3ee26",
+                     *           "transactionId": "12e4eb045505781d0f0708ebc4b7cf63aa213a262e612cd1fce0d5934e72d5f5",
                      *           "isAccepted": true,
-                     *           "acceptingBlockHash": "a639c7a31b46901613da7f318ff46f6342c58da70004beb6f19baf0a45d7a8b5",
-                     *           "confirmations": 22
+                     *           "acceptingBlockHash": "34d3c10f4268f791fce78c3d8bb2ccebd4e3d9c452f96599cb0ff1c73ee8a688",
+                     *           "confirmations": 3
                      *         },
                      *         {
                      *           "transactionId": "abababababababababababababababababababababababababababababababab",
@@ -2890,8 +2793,8 @@ export interface operations {
                 /**
                  * @example {
                  *       "daaScores": [
-                 *         "1283",
-                 *         "101283"
+                 *         "1256",
+                 *         "101256"
                  *       ]
                  *     }
                  */
@@ -2917,8 +2820,8 @@ export interface operations {
                     /**
                      * @example {
                      *       "timestamps": [
-                     *         "1750417480000",
-                     *         "1750429997800"
+                     *         "1751791000000",
+                     *         "1751806399700"
                      *       ]
                      *     }
                      */
@@ -2950,7 +2853,7 @@ export interface operations {
             path: {
                 /**
                  * @description An address with its prefix, as `kaspa:qr…`
-                 * @example kaspasim:ppmvnuhhku88qkuzhus8xqcpe639hnsfck0plexqk5cd7um2v0flx6g9afrm6
+                 * @example kaspasim:pq7y3y2p5emr08ajacp5u5fgzfwjdj9ah4yagg4t4gme797asvgv6rq94lfsg
                  */
                 address: string;
             };
@@ -2974,7 +2877,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "tag": {
-                     *         "address": "kaspasim:ppmvnuhhku88qkuzhus8xqcpe639hnsfck0plexqk5cd7um2v0flx6g9afrm6",
+                     *         "address": "kaspasim:pq7y3y2p5emr08ajacp5u5fgzfwjdj9ah4yagg4t4gme797asvgv6rq94lfsg",
                      *         "name": "Harbour Exchange",
                      *         "link": "https://example.com/harbour-exchange",
                      *         "labels": [
@@ -3065,7 +2968,7 @@ export interface operations {
             path: {
                 /**
                  * @description An address with its prefix, as `kaspa:qr…`
-                 * @example kaspasim:ppmvnuhhku88qkuzhus8xqcpe639hnsfck0plexqk5cd7um2v0flx6g9afrm6
+                 * @example kaspasim:pq7y3y2p5emr08ajacp5u5fgzfwjdj9ah4yagg4t4gme797asvgv6rq94lfsg
                  */
                 address: string;
             };
@@ -3088,7 +2991,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "balance": "586169542"
+                     *       "balance": "114942256"
                      *     }
                      */
                     "application/json": {
@@ -3181,7 +3084,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "maxSompi": "2900000000000000000",
-                     *       "circulatingSompi": "6424975046603"
+                     *       "circulatingSompi": "6289996488030"
                      *     }
                      */
                     "application/json": {
@@ -3216,7 +3119,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "hash": "cf414786254e67994f48b85bc24d22262878d53966cd1dc276aa348a8df5e448",
+                 *       "hash": "b8199e19ee5b7f070c9f3dba07c9b9d3c633646474606b26d23e0238b030e90b",
                  *       "includeTransactions": true
                  *     }
                  */
@@ -3246,22 +3149,25 @@ export interface operations {
                      * @example {
                      *       "block": {
                      *         "header": {
-                     *           "hash": "cf414786254e67994f48b85bc24d22262878d53966cd1dc276aa348a8df5e448",
+                     *           "hash": "b8199e19ee5b7f070c9f3dba07c9b9d3c633646474606b26d23e0238b030e90b",
                      *           "version": 2,
                      *           "parentsByLevel": [
                      *             [
-                     *               "753729ec39b4d677af8760323e2fc13ef415bc4f2cacd21a1bedbe0a2254b7c1"
+                     *               "bef3d85433ae389461a3f7c85bf2e05542934511401c4a6f4939c50267f90ef1"
                      *             ],
                      *             [
-                     *               "0421ba13f9c949a668582615a57333a11961a242f9a3303353e25c280ba87b9d"
+                     *               "173040e8d19ee3f7b1a4001ee877e128b021028fba8c62ccd2f6f5fe4c2b12a5"
+                     *             ],
+                     *             [
+                     *               "028179585cfca82c16e1dc30db578f91162d4a321a7db20c913c42dd63ed1454"
                      *             ]
                      *           ],
                      *           "hashMerkleRoot": "170c1f3f19b36ea44baf92900f4c7403a9ac561e959325fea2437c4d3fff4996",
                      *           "acceptedIdMerkleRoot": "9be40a0d1cc82d314e782511f46f38db42c07e701f30a777356eddf0a6a40569",
                      *           "utxoCommitment": "4b0abf6f287dacf25ea623fa6cdbb8233d1ec5b7c967c5fc00f3eae1a5c18f9d",
-                     *           "timestamp": "1750007560000",
+                     *           "timestamp": "1750036000000",
                      *           "bits": 545259519,
-                     *           "nonce": "835169626488272811",
+                     *           "nonce": "971676664145867039",
                      *           "daaScore": "17",
                      *           "blueWork": "36",
                      *           "blueScore": "18",
@@ -3290,26 +3196,26 @@ export interface operations {
                      *               "transactionId": "fcd6c996c4076873a07221875f3b3c99a0b51a5770132c80582913a7fe89d175",
                      *               "hash": "170c1f3f19b36ea44baf92900f4c7403a9ac561e959325fea2437c4d3fff4996",
                      *               "computeMass": "0",
-                     *               "blockHash": "cf414786254e67994f48b85bc24d22262878d53966cd1dc276aa348a8df5e448",
-                     *               "blockTime": "1750007560000"
+                     *               "blockHash": "b8199e19ee5b7f070c9f3dba07c9b9d3c633646474606b26d23e0238b030e90b",
+                     *               "blockTime": "1750036000000"
                      *             }
                      *           }
                      *         ],
                      *         "verboseData": {
-                     *           "hash": "cf414786254e67994f48b85bc24d22262878d53966cd1dc276aa348a8df5e448",
+                     *           "hash": "b8199e19ee5b7f070c9f3dba07c9b9d3c633646474606b26d23e0238b030e90b",
                      *           "difficulty": 1.0000001192093038,
-                     *           "selectedParentHash": "753729ec39b4d677af8760323e2fc13ef415bc4f2cacd21a1bedbe0a2254b7c1",
+                     *           "selectedParentHash": "bef3d85433ae389461a3f7c85bf2e05542934511401c4a6f4939c50267f90ef1",
                      *           "transactionIds": [
                      *             "fcd6c996c4076873a07221875f3b3c99a0b51a5770132c80582913a7fe89d175"
                      *           ],
                      *           "isHeaderOnly": false,
                      *           "blueScore": 18,
                      *           "childrenHashes": [
-                     *             "de0a7c1d2eeaa64eb74ab88ef7c7a78eea96b13085ef1e5687c63c84a73186bb",
-                     *             "0550a056a0852e631d9499d65da59c98d8c4d39eb1ca735782856412ae76a713"
+                     *             "ce7700a5bab53109da543d7a15e5169e5533d2f9a7cf328397f0c1c791bbe1fe",
+                     *             "7c4ddc641f88a9ffa897b4a3dddb32e335faf02d460e1fe5232b11faa2849497"
                      *           ],
                      *           "mergeSetBluesHashes": [
-                     *             "753729ec39b4d677af8760323e2fc13ef415bc4f2cacd21a1bedbe0a2254b7c1"
+                     *             "bef3d85433ae389461a3f7c85bf2e05542934511401c4a6f4939c50267f90ef1"
                      *           ],
                      *           "mergeSetRedsHashes": [],
                      *           "isChainBlock": true
@@ -3358,23 +3264,23 @@ export interface operations {
                     /**
                      * @example {
                      *       "networkName": "kaspa-simnet",
-                     *       "blockCount": "1310",
-                     *       "headerCount": "1310",
+                     *       "blockCount": "1262",
+                     *       "headerCount": "1262",
                      *       "tipHashes": [
-                     *         "c9a45fd6d09d2e09fb7a97c68e3e16d322f7e8b2d82e1400d82a543d6b988367",
-                     *         "79935c135267da830be5d84f26322e47c43200cccd4211364e1d981fafbc420c",
-                     *         "c05630346cc8f1efd37cfd6cd591ece2e07a5bd68f731cc6f67da92cb2b3fb5a"
+                     *         "befc99c40978b9f230a32283e0ce6e1593aa96c9bb5a57eab698be5984e975f8",
+                     *         "651b2ed70deef30ac523007eb440a0eafb7c0562d27c163c42282d97e359f2a3",
+                     *         "cb66e89f0bc5bfa25bf9e37015740716fdd9df115fe445f6aa9a1d74ae8a3205"
                      *       ],
                      *       "difficulty": 1.0000001192093038,
-                     *       "pastMedianTime": "1750242571818",
+                     *       "pastMedianTime": "1751055466234",
                      *       "virtualParentHashes": [
-                     *         "c05630346cc8f1efd37cfd6cd591ece2e07a5bd68f731cc6f67da92cb2b3fb5a",
-                     *         "c9a45fd6d09d2e09fb7a97c68e3e16d322f7e8b2d82e1400d82a543d6b988367",
-                     *         "79935c135267da830be5d84f26322e47c43200cccd4211364e1d981fafbc420c"
+                     *         "befc99c40978b9f230a32283e0ce6e1593aa96c9bb5a57eab698be5984e975f8",
+                     *         "651b2ed70deef30ac523007eb440a0eafb7c0562d27c163c42282d97e359f2a3",
+                     *         "cb66e89f0bc5bfa25bf9e37015740716fdd9df115fe445f6aa9a1d74ae8a3205"
                      *       ],
                      *       "pruningPointHash": "411f8cd26f3d41aea39e78573927da24d23995705b579f30959b9127e96b79e3",
-                     *       "virtualDaaScore": "1310",
-                     *       "sink": "c05630346cc8f1efd37cfd6cd591ece2e07a5bd68f731cc6f67da92cb2b3fb5a"
+                     *       "virtualDaaScore": "1262",
+                     *       "sink": "befc99c40978b9f230a32283e0ce6e1593aa96c9bb5a57eab698be5984e975f8"
                      *     }
                      */
                     "application/json": {
@@ -3429,8 +3335,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "blockCount": "1310",
-                     *       "headerCount": "1310"
+                     *       "blockCount": "1262",
+                     *       "headerCount": "1262"
                      *     }
                      */
                     "application/json": {
@@ -3477,7 +3383,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "sink": "c05630346cc8f1efd37cfd6cd591ece2e07a5bd68f731cc6f67da92cb2b3fb5a"
+                     *       "sink": "befc99c40978b9f230a32283e0ce6e1593aa96c9bb5a57eab698be5984e975f8"
                      *     }
                      */
                     "application/json": {
@@ -3522,7 +3428,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "blueScore": "1303"
+                     *       "blueScore": "1257"
                      *     }
                      */
                     "application/json": {
@@ -3556,8 +3462,8 @@ export interface operations {
                 /**
                  * @example {
                  *       "addresses": [
-                 *         "kaspasim:ppmvnuhhku88qkuzhus8xqcpe639hnsfck0plexqk5cd7um2v0flx6g9afrm6",
-                 *         "kaspasim:qzdptllcsqdmkrcp5pl2ymtuhmmeczm0lyxg9u4kl85j23evvmvrcadhy96mw"
+                 *         "kaspasim:pq7y3y2p5emr08ajacp5u5fgzfwjdj9ah4yagg4t4gme797asvgv6rq94lfsg",
+                 *         "kaspasim:qqt70kanqdcjuxk7uulc753djam7p3zvzvz2na9smkuagnulpgdgwmye7xh8v"
                  *       ]
                  *     }
                  */
@@ -3584,12 +3490,12 @@ export interface operations {
                      * @example {
                      *       "entries": [
                      *         {
-                     *           "address": "kaspasim:ppmvnuhhku88qkuzhus8xqcpe639hnsfck0plexqk5cd7um2v0flx6g9afrm6",
-                     *           "balance": "586169542"
+                     *           "address": "kaspasim:pq7y3y2p5emr08ajacp5u5fgzfwjdj9ah4yagg4t4gme797asvgv6rq94lfsg",
+                     *           "balance": "114942256"
                      *         },
                      *         {
-                     *           "address": "kaspasim:qzdptllcsqdmkrcp5pl2ymtuhmmeczm0lyxg9u4kl85j23evvmvrcadhy96mw",
-                     *           "balance": "0"
+                     *           "address": "kaspasim:qqt70kanqdcjuxk7uulc753djam7p3zvzvz2na9smkuagnulpgdgwmye7xh8v",
+                     *           "balance": "79625618"
                      *         }
                      *       ]
                      *     }
@@ -3631,7 +3537,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "addresses": [
-                 *         "kaspasim:ppmvnuhhku88qkuzhus8xqcpe639hnsfck0plexqk5cd7um2v0flx6g9afrm6"
+                 *         "kaspasim:pq7y3y2p5emr08ajacp5u5fgzfwjdj9ah4yagg4t4gme797asvgv6rq94lfsg"
                  *       ]
                  *     }
                  */
@@ -3658,28 +3564,28 @@ export interface operations {
                      * @example {
                      *       "entries": [
                      *         {
-                     *           "address": "kaspasim:ppmvnuhhku88qkuzhus8xqcpe639hnsfck0plexqk5cd7um2v0flx6g9afrm6",
+                     *           "address": "kaspasim:pq7y3y2p5emr08ajacp5u5fgzfwjdj9ah4yagg4t4gme797asvgv6rq94lfsg",
                      *           "outpoint": {
-                     *             "transactionId": "969132236670a0a9addaa22e99fe12464a88d05a577372ea74a559205ded058a",
+                     *             "transactionId": "274a71edd4e1f977ac55be6985691e2949a9696738c738487d68b25d813142dc",
                      *             "index": 1
                      *           },
                      *           "utxoEntry": {
-                     *             "amount": "130054323",
-                     *             "scriptPublicKey": "0000aa2076c9f2f7b70e705b82bf20730301cea25bce09c59e1fe4c0b530df736a63d3f387",
-                     *             "blockDaaScore": "515",
+                     *             "amount": "80368904",
+                     *             "scriptPublicKey": "0000aa203c489141a676379fb2ee034e5128125d26c8bdbd49d422abaa379f17dd8310cd87",
+                     *             "blockDaaScore": "738",
                      *             "isCoinbase": false
                      *           }
                      *         },
                      *         {
-                     *           "address": "kaspasim:ppmvnuhhku88qkuzhus8xqcpe639hnsfck0plexqk5cd7um2v0flx6g9afrm6",
+                     *           "address": "kaspasim:pq7y3y2p5emr08ajacp5u5fgzfwjdj9ah4yagg4t4gme797asvgv6rq94lfsg",
                      *           "outpoint": {
-                     *             "transactionId": "939f124839ab42a9b228ad36696d6b504d533a800834daae6621295e23f372a0",
-                     *             "index": 1
+                     *             "transactionId": "ab7f87683042287428ea41b3f4e2b8ef89f44fe86f0740d756d7d943a5176c4f",
+                     *             "index": 0
                      *           },
                      *           "utxoEntry": {
-                     *             "amount": "456115219",
-                     *             "scriptPublicKey": "0000aa2076c9f2f7b70e705b82bf20730301cea25bce09c59e1fe4c0b530df736a63d3f387",
-                     *             "blockDaaScore": "1016",
+                     *             "amount": "34573352",
+                     *             "scriptPublicKey": "0000aa203c489141a676379fb2ee034e5128125d26c8bdbd49d422abaa379f17dd8310cd87",
+                     *             "blockDaaScore": "765",
                      *             "isCoinbase": false
                      *           }
                      *         }
@@ -3794,10 +3700,10 @@ export interface operations {
                     /**
                      * @example {
                      *       "p2pId": "00000000-0000-4000-8000-000000000000",
-                     *       "mempoolSize": "3",
+                     *       "mempoolSize": "5",
                      *       "serverVersion": "2.1.0",
                      *       "isUtxoIndexed": true,
-                     *       "isSynced": true,
+                     *       "isSynced": false,
                      *       "hasNotifyCommand": true,
                      *       "hasMessageId": true
                      *     }
@@ -3851,8 +3757,8 @@ export interface operations {
                      *       "serverVersion": "2.1.0",
                      *       "networkId": "simnet",
                      *       "hasUtxoIndex": true,
-                     *       "isSynced": true,
-                     *       "virtualDaaScore": "1310"
+                     *       "isSynced": false,
+                     *       "virtualDaaScore": "1262"
                      *     }
                      */
                     "application/json": {
@@ -3943,25 +3849,72 @@ export interface operations {
                  *         "inputs": [
                  *           {
                  *             "previousOutpoint": {
-                 *               "transactionId": "ed85a42a6f37e3cb6069833675c95a106af704408920f0ff53ef229e87b08e5e",
-                 *               "index": 6
+                 *               "transactionId": "45b9abbef02ba8689f83f929c544858ab9a9bf3825b5a87fb27c73e991db014d",
+                 *               "index": 3
                  *             },
                  *             "sequence": "0",
                  *             "sigOpCount": 1,
-                 *             "signatureScript": "41fac34444ed4a233f62cd06a63bcc84f679cc0925225e973f18e621d6fdc4548ec6b296256138e86421a7723589da439ea1a2041f79261b7ddf7bd99fcef4afe401"
+                 *             "signatureScript": "41feda469255a73748fbfd43d81d017c17d2aa72deb069cfe04fe5926d0df4e52ed5121e3126cde59fb2e3f30b0082259952fecd4803f85fa67cbf35b55ee7fbda01"
+                 *           },
+                 *           {
+                 *             "previousOutpoint": {
+                 *               "transactionId": "a541013fce7db740ae6bbfab1dabedab26e45a4b77e95ec1309e9c9c84a07796",
+                 *               "index": 3
+                 *             },
+                 *             "sequence": "0",
+                 *             "sigOpCount": 1,
+                 *             "signatureScript": "410c937b25d975cf1f531ad281f6754283d1691f7069ec3adca10a14e1f2ae3a0f04f919fe6f50b6ee510aa4bfa1d1b8e7a30624bc6f67d4681285969cbf24237e01"
+                 *           },
+                 *           {
+                 *             "previousOutpoint": {
+                 *               "transactionId": "9d3b69a0c3ea32e493c6ba074dd2c1074b2317735e05afef6c3229761ce0d44e",
+                 *               "index": 0
+                 *             },
+                 *             "sequence": "0",
+                 *             "sigOpCount": 1,
+                 *             "signatureScript": "4102fddba6ab89f44d32e79d0f8c9dde130c85e4d45fd5fc4b6f4976dd6a7468de9575d330f2debc1de8dd177c8b15e6791a9fce185ea6812acfb60ca0b9fc335901"
+                 *           },
+                 *           {
+                 *             "previousOutpoint": {
+                 *               "transactionId": "0eb5e9d962b75f4612b6b8f44997b029c042ddcc6abdcf7ed66c0f7cb130f14e",
+                 *               "index": 1
+                 *             },
+                 *             "sequence": "0",
+                 *             "sigOpCount": 1,
+                 *             "signatureScript": "4102f53635b5871f9273c0f9bf54b32e4ab45037dc78d2346a71cc12a221f2e320ae91e7d35d297b1bb2568ae5cf94433eea20ae0e0b9e174d8bb448380f21ae1a01"
+                 *           }
+                 *         ],
+                 *         "outputs": [
+                 *           {
+                 *             "value": "2000364638",
+                 *             "scriptPublicKey": "0000208b9de39ac5fb66c3da3df17b657ac1e529b8f78b0bab97c5f76fd96cad8d417bac"
+                 *           },
+                 *           {
+                 *             "value": "423466137",
+                 *             "scriptPublicKey": "00002002696be4f2d8d2018e94ade0675b5464b070fbd99b088c4504d9b756c6aa2454ac"
+                 *           },
+                 *           {
+                 *             "value": "1835049824",
+                 *             "scriptPublicKey": "000020f8ed61613a71570f4c6a5d53cd7995e4675ba538db17db51847d4a92cfd3759bac"
+                 *           },
+                 *           {
+                 *             "value": "2347083773",
+                 *             "scriptPublicKey": "0000209d5f5bf81b004d2edcfbcdabb5afb8d586d73847ff89ec840ac2592f7e701fb6ac"
+                 *           },
+                 *           {
+                 *             "value": "2379278554",
+                 *             "scriptPublicKey": "0000aa20de39ddd13145a247a7679de804657cea03e0fad03cf5a30fbed8cf31b7f2383c87"
+                 *           },
+                 *           {
+                 *             "value": "1742961088",
+                 *             "scriptPublicKey": "0000200f839fb90d7ab876ca2ae1eaaaf81375e883bb00c2cd05233eeabda2c217cb6eac"
                  *           }
                  *         ],
                  *         "lockTime": "0",
                  *         "subnetworkId": "0000000000000000000000000000000000000000",
                  *         "gas": "0",
                  *         "payload": "",
-                 *         "mass": "95",
-                 *         "outputs": [
-                 *           {
-                 *             "value": "46667909",
-                 *             "scriptPublicKey": "000020ad80ff165560b49959e9c28a8593456ffbb52aaa09ccab580369bf337bb8890eac"
-                 *           }
-                 *         ]
+                 *         "mass": "3335"
                  *       }
                  *     }
                  */
@@ -4045,7 +3998,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "transactionId": "6c47dac7cf3eabef681a5df879782a5b704146f2d0950e78c080b791d0c9f621"
+                     *       "transactionId": "1e2da0590ce03b4fa5a151b2169d8421ea9bf08ad6605f53aa4205258a13a753"
                      *     }
                      */
                     "application/json": {
@@ -4080,33 +4033,29 @@ export interface operations {
                  *           "version": 2,
                  *           "parentsByLevel": [
                  *             [
-                 *               "c05630346cc8f1efd37cfd6cd591ece2e07a5bd68f731cc6f67da92cb2b3fb5a",
-                 *               "c9a45fd6d09d2e09fb7a97c68e3e16d322f7e8b2d82e1400d82a543d6b988367",
-                 *               "79935c135267da830be5d84f26322e47c43200cccd4211364e1d981fafbc420c"
+                 *               "befc99c40978b9f230a32283e0ce6e1593aa96c9bb5a57eab698be5984e975f8",
+                 *               "651b2ed70deef30ac523007eb440a0eafb7c0562d27c163c42282d97e359f2a3",
+                 *               "cb66e89f0bc5bfa25bf9e37015740716fdd9df115fe445f6aa9a1d74ae8a3205"
                  *             ],
                  *             [
-                 *               "075f34d8c85680d480dfb980acc18ed925dc7e8183f544429adb07b417493b6d"
+                 *               "0b4daf92268dec7e6d8c00ad1d48805d374df89f13647b80c2af3cad13b70634"
                  *             ],
                  *             [
-                 *               "0002a83d0565e23338d18a01176a30dc2d50701d66de78a2d2785fac3135ba91",
-                 *               "00a502519bb2357e5af6c73cda715de71fcf8d4ad7137f7613c7f908ad9c09b6"
+                 *               "001dfce90a6aa2f1d5d10c6c8d72cc05801b76cffb877d400764a4aab9bf4069"
                  *             ],
                  *             [
-                 *               "0002a83d0565e23338d18a01176a30dc2d50701d66de78a2d2785fac3135ba91"
-                 *             ],
-                 *             [
-                 *               "0002a83d0565e23338d18a01176a30dc2d50701d66de78a2d2785fac3135ba91"
+                 *               "001dfce90a6aa2f1d5d10c6c8d72cc05801b76cffb877d400764a4aab9bf4069"
                  *             ]
                  *           ],
-                 *           "hashMerkleRoot": "01429c875cf82990d26cefa451344f98335c76d0729cd32bba0bc627f35f2428",
-                 *           "acceptedIdMerkleRoot": "c73dd04fe7ba41a903326c0ed307ba377fcd309edf98dcb7a097b820aa4abf30",
-                 *           "utxoCommitment": "94e079537295a7ddd10b035b18db549b72f95669aa778335ed7d6ccc1a2657a2",
-                 *           "timestamp": "1750420000000",
+                 *           "hashMerkleRoot": "fc4445ca8610ace514b20be2bc843ba093b6437b0f2499896ae59988ee408dea",
+                 *           "acceptedIdMerkleRoot": "ade77a9a51bee23ddd0f507c7d699fa47118b4523adeda9543c95aac2dadc8ba",
+                 *           "utxoCommitment": "85f36aaf21e5c5e6b23a937f0028cf799b8f059213ce7c47ed0b19cb1bd6064c",
+                 *           "timestamp": "1751800000000",
                  *           "bits": 545259519,
                  *           "nonce": "0",
-                 *           "daaScore": "1310",
-                 *           "blueWork": "2616",
-                 *           "blueScore": "1308",
+                 *           "daaScore": "1262",
+                 *           "blueWork": "2520",
+                 *           "blueScore": "1260",
                  *           "pruningPoint": "411f8cd26f3d41aea39e78573927da24d23995705b579f30959b9127e96b79e3"
                  *         },
                  *         "transactions": [
@@ -4115,109 +4064,63 @@ export interface operations {
                  *             "inputs": [],
                  *             "outputs": [
                  *               {
-                 *                 "value": "5004599131",
+                 *                 "value": "5001467514",
                  *                 "scriptPublicKey": {
                  *                   "version": 0,
-                 *                   "script": "2052d89285b2fd0dba51fb9ae20282eef664c76cd6517b9f161dbdc6e2ecc74e0cac"
+                 *                   "script": "200f839fb90d7ab876ca2ae1eaaaf81375e883bb00c2cd05233eeabda2c217cb6eac"
                  *                 }
                  *               },
                  *               {
-                 *                 "value": "5000000000",
+                 *                 "value": "5001518448",
                  *                 "scriptPublicKey": {
                  *                   "version": 0,
-                 *                   "script": "20c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac"
+                 *                   "script": "2089c8ed26ddebe4e5aff2e504ba761a156d8cf25f8c0a98a134fe87aaf61dbef5ac"
                  *                 }
                  *               },
                  *               {
-                 *                 "value": "5000000000",
+                 *                 "value": "5004621977",
                  *                 "scriptPublicKey": {
                  *                   "version": 0,
-                 *                   "script": "20c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac"
-                 *                 }
-                 *               },
-                 *               {
-                 *                 "value": "5000000000",
-                 *                 "scriptPublicKey": {
-                 *                   "version": 0,
-                 *                   "script": "20c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac"
-                 *                 }
-                 *               },
-                 *               {
-                 *                 "value": "5002663393",
-                 *                 "scriptPublicKey": {
-                 *                   "version": 0,
-                 *                   "script": "20c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac"
+                 *                   "script": "200f839fb90d7ab876ca2ae1eaaaf81375e883bb00c2cd05233eeabda2c217cb6eac"
                  *                 }
                  *               }
                  *             ],
                  *             "lockTime": 0,
                  *             "subnetworkId": "0100000000000000000000000000000000000000",
                  *             "gas": "0",
-                 *             "payload": "0x1c0500000000000000f2052a01000000000023aa2076c9f2f7b70e705b82bf20730301cea25bce09c59e1fe4c0b530df736a63d3f387322e312e302f6d7920706f6f6c"
+                 *             "payload": "0xec0400000000000000f2052a01000000000023aa203c489141a676379fb2ee034e5128125d26c8bdbd49d422abaa379f17dd8310cd87322e312e302f6d7920706f6f6c"
                  *           },
                  *           {
-                 *             "version": 0,
+                 *             "version": 1,
                  *             "inputs": [
                  *               {
                  *                 "previousOutpoint": {
-                 *                   "transactionId": "fe5efdc9badc7d5ab08f4feb56c962e34a3f3506b54d2ac98775744805fdb03b",
-                 *                   "index": 4
+                 *                   "transactionId": "44b07a0a331a805946bc0bce800a66597da243762ef509938d2a0e6fc12fcd6b",
+                 *                   "index": 0
                  *                 },
                  *                 "sequence": 0,
-                 *                 "sigOpCount": 1,
-                 *                 "signatureScript": "41007274407e31e5950657b363a4eb62bfcdc16b80fc1cd385025b382f8660ae9529c3567584429d2ebdbb72591348b191e14eed650b76c08b27619134909b0b1701"
-                 *               },
-                 *               {
-                 *                 "previousOutpoint": {
-                 *                   "transactionId": "137a5f049f2cccac06488bc71cdf70d7fd2f40660b67248d40d0e9e19fd9021f",
-                 *                   "index": 5
-                 *                 },
-                 *                 "sequence": 0,
-                 *                 "sigOpCount": 1,
-                 *                 "signatureScript": "4166a2340a066450832ac05ae3d76ab6b6da5394277bab11933fb107e48af03e4c72acd212489b12489b596a726700c3408605924ea0abef6161cb1c6e2cd6b7c801"
+                 *                 "sigOpCount": 0,
+                 *                 "signatureScript": "41e4f2fe4e9663744f9109cce4be7432ea4ecdc15a6067ab9b4ac926b81d4d6397b6e029786c5b58c085aa039ed81314199bfffb86a284ceb5086340496cd3c12f01",
+                 *                 "computeBudget": 12
                  *               }
                  *             ],
                  *             "outputs": [
                  *               {
-                 *                 "value": "209238302",
+                 *                 "value": "38639091",
                  *                 "scriptPublicKey": {
                  *                   "version": 0,
-                 *                   "script": "209a15fff8801bbb0f01a07ea26d7cbef79c0b6ff90c82f2b6f9e925472c66d83cac"
+                 *                   "script": "2017e7dbb303712e1adee73f8f522d9777e0c44c1304a9f4b0ddb9d44f9f0a1a87ac"
+                 *                 },
+                 *                 "covenant": {
+                 *                   "authorizingInput": 0,
+                 *                   "covenantId": "e608792b4bb7c5d46c5138d48c24ee3841be4bd7ac9bc213f63f1434a5497a25"
                  *                 }
                  *               },
                  *               {
-                 *                 "value": "385137663",
+                 *                 "value": "50788090",
                  *                 "scriptPublicKey": {
                  *                   "version": 0,
-                 *                   "script": "20c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac"
-                 *                 }
-                 *               },
-                 *               {
-                 *                 "value": "237659157",
-                 *                 "scriptPublicKey": {
-                 *                   "version": 0,
-                 *                   "script": "20ecd12f829823fbeb8dac52383d0157458784b884cf800600fb73dad26b09fbdfac"
-                 *                 }
-                 *               },
-                 *               {
-                 *                 "value": "104371259",
-                 *                 "scriptPublicKey": {
-                 *                   "version": 0,
-                 *                   "script": "20a433d54fbaff8ce374e1d108146a52f6e3e91cd8236a1edf406acf74e9afe277ac"
-                 *                 }
-                 *               },
-                 *               {
-                 *                 "value": "278288930",
-                 *                 "scriptPublicKey": {
-                 *                   "version": 0,
-                 *                   "script": "20c57816bcd03b181b238b29def6323a0d5974642ab74278b63ec1506367ba55b7ac"
-                 *                 }
-                 *               },
-                 *               {
-                 *                 "value": "207356227",
-                 *                 "scriptPublicKey": {
-                 *                   "version": 0,
-                 *                   "script": "206a5dee61f222d14b3092641e59da3148644da392d1e0658029796dcca6c04909ac"
+                 *                   "script": "201ccf27b48fdfc044a8b1612944f0ab7e94309bebd49b75794697fad847adc261ac"
                  *                 }
                  *               }
                  *             ],
@@ -4231,43 +4134,47 @@ export interface operations {
                  *             "inputs": [
                  *               {
                  *                 "previousOutpoint": {
-                 *                   "transactionId": "7ccf7d5cd1bdeeb29cba3a664c17a10028852994ecb1af4a883fee1756309da9",
-                 *                   "index": 1
-                 *                 },
-                 *                 "sequence": 0,
-                 *                 "sigOpCount": 1,
-                 *                 "signatureScript": "4189a2c948bac62a55d00fd24575785cb13b8021883c76eec9feccf720d4661ba4d36ffdd0012682ec583346327534c1252821f5be7af22da0e1a38e57d884e01001"
-                 *               },
-                 *               {
-                 *                 "previousOutpoint": {
-                 *                   "transactionId": "14b5675d9340e7128ee1d50eb84a8cee6ae54778f33c7eafcbb84d0c500545d1",
+                 *                   "transactionId": "364d998cfa518ca8d5ea69f0704058c43ac677e845f39b74efd43226014c0291",
                  *                   "index": 0
                  *                 },
                  *                 "sequence": 0,
                  *                 "sigOpCount": 1,
-                 *                 "signatureScript": "41b6e8ae1290d7524223f667c9983f89fb457c31280a0e633efdbb19d1af76906e5e88b4dd608f8f914be39ec35dae733a7e26708e17199ba62c68d0663b2da6b201"
+                 *                 "signatureScript": "41b0a2155c021b932e69232a2d3192a4f430a205a3cbafdf24ea50696b088d0b0b800d1869b74bb3825303fe59d50c1f06d7c26f371c4301c8ba7c3f3563daf71c01"
                  *               }
                  *             ],
                  *             "outputs": [
                  *               {
-                 *                 "value": "66186994",
+                 *                 "value": "37671323",
                  *                 "scriptPublicKey": {
                  *                   "version": 0,
-                 *                   "script": "20337d593c589a5a45c56a4a48b8a1a6f5da800e5f3767ddc14e692f62d7308df0ac"
+                 *                   "script": "209073a4656d94447419c2835fb589c7cda4c82fc843ae75e4935de234751119adac"
                  *                 }
-                 *               },
+                 *               }
+                 *             ],
+                 *             "lockTime": 0,
+                 *             "subnetworkId": "0000000000000000000000000000000000000000",
+                 *             "gas": "0",
+                 *             "payload": "0x7b226f70223a226e6f7465222c226e223a3437333935357d"
+                 *           },
+                 *           {
+                 *             "version": 0,
+                 *             "inputs": [
                  *               {
-                 *                 "value": "87439878",
+                 *                 "previousOutpoint": {
+                 *                   "transactionId": "e78a814ba499bbae71f731f21bf5a20c622d15d78b5df810fddc50b31385e737",
+                 *                   "index": 2
+                 *                 },
+                 *                 "sequence": 0,
+                 *                 "sigOpCount": 1,
+                 *                 "signatureScript": "4170c63254dd6ac9760adecefba2c9df22a7abfc7629442aab03d12dc8c3f88af89e4aefd5dd66a8b113d513fd8b7fd13ccf4f7c35cc6dcf04070b1d568f1d732201"
+                 *               }
+                 *             ],
+                 *             "outputs": [
+                 *               {
+                 *                 "value": "48492427",
                  *                 "scriptPublicKey": {
                  *                   "version": 0,
-                 *                   "script": "2046431d87a7b75d51f89cc13ac9c3b14ea604e9e10a7ff0de9c679967fff1db8fac"
-                 *                 }
-                 *               },
-                 *               {
-                 *                 "value": "74353317",
-                 *                 "scriptPublicKey": {
-                 *                   "version": 0,
-                 *                   "script": "20390c0e2ce868f8bc2567dbf78bb715292af39931d66607281ea676e343238f02ac"
+                 *                   "script": "20c4bd3c7ec2bebf9e18b2c0d6d18bc8579c7a6a04c1880a6a89b2229df06f456aac"
                  *                 }
                  *               }
                  *             ],
@@ -4281,27 +4188,118 @@ export interface operations {
                  *             "inputs": [
                  *               {
                  *                 "previousOutpoint": {
-                 *                   "transactionId": "7788505ada9b4805db7f8b5296fae0b9a1c319c9a2292ef6a649969bf0994c98",
+                 *                   "transactionId": "04bcac29b3cfe5167ff003a5b813051fc76adc36c862489a255eaf3050d405bd",
                  *                   "index": 1
                  *                 },
                  *                 "sequence": 0,
                  *                 "sigOpCount": 1,
-                 *                 "signatureScript": "410b83f12597e6905a218d893a384995dddc21a10f89b6ec16b983f880ae41d68d2af19053518ec9ef35dafe659985a91f96c06498f26ff4564ba3783d06546f9f01"
+                 *                 "signatureScript": "416da80b8fb3f341e078b8ad4c2f6f725764da7eb507be5c6b338f0cad88efe6f99a0c8331f256d99151abdfd994163480477996a46a7754e7bd0f92a38c4c8db801"
+                 *               },
+                 *               {
+                 *                 "previousOutpoint": {
+                 *                   "transactionId": "7df3d6585368f3312007c29dfacf449bdcc207b70015a4d453cf2a79ebff0486",
+                 *                   "index": 1
+                 *                 },
+                 *                 "sequence": 0,
+                 *                 "sigOpCount": 1,
+                 *                 "signatureScript": "410730e0a3fb372f52089e7ffed9ecce6845b4762d0b0127acca4e72771e3cc2a0abe738850492f5607b8b79fb75c44c8a7aeaa4131f43f97c39422a879a3a5f2501"
+                 *               },
+                 *               {
+                 *                 "previousOutpoint": {
+                 *                   "transactionId": "3b199478ef59f6c5732254944cb3c8dd131015c675f612bb218c61c681f03521",
+                 *                   "index": 2
+                 *                 },
+                 *                 "sequence": 0,
+                 *                 "sigOpCount": 1,
+                 *                 "signatureScript": "41186b8cdc6c55146eaa623822975fa3acf11e24fdc3ea8399226e5d2cec5a8d63a47b2027cac14601776981e567a55795d9573cc58e8c024d8c364be16ff7d38c01"
                  *               }
                  *             ],
                  *             "outputs": [
                  *               {
-                 *                 "value": "1181735786",
+                 *                 "value": "43058137",
                  *                 "scriptPublicKey": {
                  *                   "version": 0,
-                 *                   "script": "209c2a2a56eb175a21bc2609103190d956228ab86ee53ad66442ac659f3e95ffaaac"
+                 *                   "script": "20aa137a6fc2b397a4660fa90fd464621f461bede12eca0744658a6e17c6317d1aac"
                  *                 }
                  *               },
                  *               {
-                 *                 "value": "590346512",
+                 *                 "value": "53102915",
                  *                 "scriptPublicKey": {
                  *                   "version": 0,
-                 *                   "script": "21030e161d403767d20839ee80effa61bd1a555121dfd757a5726cb4a0f2de8b7e2bab"
+                 *                   "script": "20c08fcf3b1519686d394d178ec61bc9a5946a0a48797099c7c1b79c908085e97bac"
+                 *                 }
+                 *               },
+                 *               {
+                 *                 "value": "170317086",
+                 *                 "scriptPublicKey": {
+                 *                   "version": 0,
+                 *                   "script": "2020db400041cfb98a0ad88a5a187cc0b60a2249936c48db37da8a451f8db52f30ac"
+                 *                 }
+                 *               },
+                 *               {
+                 *                 "value": "97204469",
+                 *                 "scriptPublicKey": {
+                 *                   "version": 0,
+                 *                   "script": "2003dc32a5392a99d7c4702f0685395aa1e3c344ac0f52d8be709cf97f0021ae83ac"
+                 *                 }
+                 *               },
+                 *               {
+                 *                 "value": "98186875",
+                 *                 "scriptPublicKey": {
+                 *                   "version": 0,
+                 *                   "script": "20e84fd6d484dbe1dd43e8656c8348b484fb4a0138949ef8d173526d077f8e33beac"
+                 *                 }
+                 *               },
+                 *               {
+                 *                 "value": "155719782",
+                 *                 "scriptPublicKey": {
+                 *                   "version": 0,
+                 *                   "script": "209418db11b25db415dbac8c432d246f4dce20085fc0b23a68287e4e9b66b111c3ac"
+                 *                 }
+                 *               }
+                 *             ],
+                 *             "lockTime": 0,
+                 *             "subnetworkId": "0000000000000000000000000000000000000000",
+                 *             "gas": "0",
+                 *             "payload": "0x7b226f70223a226e6f7465222c226e223a3739353534347d"
+                 *           },
+                 *           {
+                 *             "version": 0,
+                 *             "inputs": [
+                 *               {
+                 *                 "previousOutpoint": {
+                 *                   "transactionId": "8d14096e60ab3aec646ebf2fa444defbc5f14e835dca97cc25baca696a19ecde",
+                 *                   "index": 3
+                 *                 },
+                 *                 "sequence": 0,
+                 *                 "sigOpCount": 1,
+                 *                 "signatureScript": "41fa5f309deb002fe1ab10c34aa414301aece7a1b98857a911d9d6d4a8102cad5f49a2523dd9e502557c8daf9e6a167610b7f0803c8c2a6c47337db8799ea3439e01"
+                 *               },
+                 *               {
+                 *                 "previousOutpoint": {
+                 *                   "transactionId": "b1d5541a4ec003a550bd5a132ae4809490cf7a66ca9021b0b50e6bd1e5f3597c",
+                 *                   "index": 1
+                 *                 },
+                 *                 "sequence": 0,
+                 *                 "sigOpCount": 1,
+                 *                 "signatureScript": "41e31a47eaf3e0397ff8fb44e687d42fba1816e8311208f0482c105af6ecca139de61441d04a59c4bbc5c9ac22501ec60c550ff9120f8df0716b6ced3fd5a7414401"
+                 *               },
+                 *               {
+                 *                 "previousOutpoint": {
+                 *                   "transactionId": "65f7c174ae2ca8662fc3b7ed953f92348dbf67255a47d3fd8079201deac713ae",
+                 *                   "index": 0
+                 *                 },
+                 *                 "sequence": 0,
+                 *                 "sigOpCount": 1,
+                 *                 "signatureScript": "41ea8a2ed7bbc003fe37fa94619ea2381361f36b546960f3f3bd8e6428336d6ba2172b0be271521a007a405d84cd9703cc5bfac2c85eb04f9a5186bdecc1c4751501"
+                 *               }
+                 *             ],
+                 *             "outputs": [
+                 *               {
+                 *                 "value": "1432146550",
+                 *                 "scriptPublicKey": {
+                 *                   "version": 0,
+                 *                   "script": "20e86e89771ddad13f7261f4978042876ba997a25a233ea3b16966d19b6d1e2959ac"
                  *                 }
                  *               }
                  *             ],
@@ -4492,24 +4490,24 @@ export interface operations {
                      * @example {
                      *       "blocks": [
                      *         {
-                     *           "hash": "c05630346cc8f1efd37cfd6cd591ece2e07a5bd68f731cc6f67da92cb2b3fb5a",
-                     *           "blueScore": "1303",
-                     *           "daaScore": "1305",
-                     *           "timestamp": 1750420000000,
+                     *           "hash": "befc99c40978b9f230a32283e0ce6e1593aa96c9bb5a57eab698be5984e975f8",
+                     *           "blueScore": "1257",
+                     *           "daaScore": "1259",
+                     *           "timestamp": 1751796400000,
                      *           "isChainBlock": true,
                      *           "color": null,
                      *           "mergingBlockHash": null,
                      *           "transactionCount": 4
                      *         },
                      *         {
-                     *           "hash": "075f34d8c85680d480dfb980acc18ed925dc7e8183f544429adb07b417493b6d",
-                     *           "blueScore": "1283",
-                     *           "daaScore": "1285",
-                     *           "timestamp": 1750418740000,
+                     *           "hash": "0b4daf92268dec7e6d8c00ad1d48805d374df89f13647b80c2af3cad13b70634",
+                     *           "blueScore": "1256",
+                     *           "daaScore": "1258",
+                     *           "timestamp": 1751794600000,
                      *           "isChainBlock": true,
                      *           "color": "blue",
-                     *           "mergingBlockHash": "c05630346cc8f1efd37cfd6cd591ece2e07a5bd68f731cc6f67da92cb2b3fb5a",
-                     *           "transactionCount": 6
+                     *           "mergingBlockHash": "befc99c40978b9f230a32283e0ce6e1593aa96c9bb5a57eab698be5984e975f8",
+                     *           "transactionCount": 5
                      *         }
                      *       ],
                      *       "metadata": {
@@ -4552,7 +4550,7 @@ export interface operations {
             path: {
                 /**
                  * @description 64 hex digits of either case, with or without `0x`
-                 * @example a639c7a31b46901613da7f318ff46f6342c58da70004beb6f19baf0a45d7a8b5
+                 * @example 34d3c10f4268f791fce78c3d8bb2ccebd4e3d9c452f96599cb0ff1c73ee8a688
                  */
                 hash: string;
             };
@@ -4577,73 +4575,66 @@ export interface operations {
                      * @example {
                      *       "block": {
                      *         "header": {
-                     *           "hash": "a639c7a31b46901613da7f318ff46f6342c58da70004beb6f19baf0a45d7a8b5",
+                     *           "hash": "34d3c10f4268f791fce78c3d8bb2ccebd4e3d9c452f96599cb0ff1c73ee8a688",
                      *           "version": 2,
                      *           "parentsByLevel": [
                      *             [
-                     *               "b279ab0fd2a2a0e55d6f20b0f9b59af618298edc9d7dc310734c9cdc0220bb6b"
+                     *               "e374d8ffb4dd5e96fa716a7acb69a3d7b6479c850466e6ddab150d8bce696541",
+                     *               "160a389a207cf1e4d685160240e3c006f63d75add144e67cc67dd575a751d6c9"
                      *             ],
                      *             [
-                     *               "0c5c331f41d56a9b82b1bcf02f744b6c4c8c727761af1e39b39b548a5460c2a5",
-                     *               "00a502519bb2357e5af6c73cda715de71fcf8d4ad7137f7613c7f908ad9c09b6"
+                     *               "160a389a207cf1e4d685160240e3c006f63d75add144e67cc67dd575a751d6c9"
                      *             ],
                      *             [
-                     *               "0002a83d0565e23338d18a01176a30dc2d50701d66de78a2d2785fac3135ba91",
-                     *               "00a502519bb2357e5af6c73cda715de71fcf8d4ad7137f7613c7f908ad9c09b6"
+                     *               "001dfce90a6aa2f1d5d10c6c8d72cc05801b76cffb877d400764a4aab9bf4069"
                      *             ],
                      *             [
-                     *               "0002a83d0565e23338d18a01176a30dc2d50701d66de78a2d2785fac3135ba91"
-                     *             ],
-                     *             [
-                     *               "0002a83d0565e23338d18a01176a30dc2d50701d66de78a2d2785fac3135ba91"
+                     *               "001dfce90a6aa2f1d5d10c6c8d72cc05801b76cffb877d400764a4aab9bf4069"
                      *             ]
                      *           ],
-                     *           "hashMerkleRoot": "972dc3bdb99f1b060db5a7778fc95f30fbd3df2d4750d1c5e423e844a67e5f13",
-                     *           "acceptedIdMerkleRoot": "43cfa079ec1bff14d741c51ad84dc9a5884c2991250d12e65d83f2d51abef56f",
-                     *           "utxoCommitment": "485a5204f9b2e8958c38222fba83c2df435e2d8032a4a2be81a14fdd7cc7fe91",
-                     *           "timestamp": "1750417480000",
+                     *           "hashMerkleRoot": "20f901c44419de07f61f14e080e589d8766fde49771ec33810b23f383913a77f",
+                     *           "acceptedIdMerkleRoot": "a8548facb2f0211433488121afa294c05254d38ecd0a0de494a98911f94e6412",
+                     *           "utxoCommitment": "f1dd0474137fb18f573cb8613f556bbcefd8c885a6dff82cb7aeec7cc22b217b",
+                     *           "timestamp": "1751791000000",
                      *           "bits": 545259519,
-                     *           "nonce": "4938452469057498903",
-                     *           "daaScore": "1283",
-                     *           "blueWork": "2562",
-                     *           "blueScore": "1281",
+                     *           "nonce": "5625622019626036546",
+                     *           "daaScore": "1256",
+                     *           "blueWork": "2508",
+                     *           "blueScore": "1254",
                      *           "pruningPoint": "411f8cd26f3d41aea39e78573927da24d23995705b579f30959b9127e96b79e3"
                      *         },
                      *         "verboseData": {
-                     *           "hash": "a639c7a31b46901613da7f318ff46f6342c58da70004beb6f19baf0a45d7a8b5",
+                     *           "hash": "34d3c10f4268f791fce78c3d8bb2ccebd4e3d9c452f96599cb0ff1c73ee8a688",
                      *           "difficulty": 1.0000001192093038,
-                     *           "selectedParentHash": "b279ab0fd2a2a0e55d6f20b0f9b59af618298edc9d7dc310734c9cdc0220bb6b",
+                     *           "selectedParentHash": "e374d8ffb4dd5e96fa716a7acb69a3d7b6479c850466e6ddab150d8bce696541",
                      *           "transactionIds": [
-                     *             "65df705e63e69c242da5fefdfaaede2704c62b9f53eee0788d8d1ea1805f302d",
-                     *             "73a869f1751c6b05faa728ad0863bce85470ada28fe50a7bf42d7aa0e758b880",
-                     *             "fc92f5e643bc85d4d13ad89bd9a37e1988002c40afb40bc27ffcc6821df3163f",
-                     *             "3cadcffcf13d5f8d3be58651af20235aa7608e1592760b6532a766de54cb8eb1",
-                     *             "e3dd7f2d71db086c093bd356d34c3e3312302e221852d544d29f6dd2bc89d1a2",
-                     *             "3fc4b88dfd489cdd32fc69992dadfb1371470df550c713a6cbabe861561d59e2",
-                     *             "afb8950231b9a4a49cb06e4da84bda271d9f82e8cc93414a4d84a1a133ef3e42",
-                     *             "ef1ddd2eeae08fc4a8411e56ef428fae05859a127dfb71a779ace968d1425744"
+                     *             "5bf8b7fad88f3e7669df48897fa47af98fabaaa9537acfce079086918665d868",
+                     *             "9d3b69a0c3ea32e493c6ba074dd2c1074b2317735e05afef6c3229761ce0d44e",
+                     *             "796ab97027cd63ebd69c015b4e6f08dbb98b42c03905ea21dbebc99d872c6aeb",
+                     *             "7f88680789b784c6f8d0afe59f1fe84b289d4a67ae5a6b0cbb1f089826ed0594"
                      *           ],
                      *           "isHeaderOnly": false,
-                     *           "blueScore": 1281,
+                     *           "blueScore": 1254,
                      *           "childrenHashes": [
-                     *             "075f34d8c85680d480dfb980acc18ed925dc7e8183f544429adb07b417493b6d",
-                     *             "c9a45fd6d09d2e09fb7a97c68e3e16d322f7e8b2d82e1400d82a543d6b988367"
+                     *             "0b4daf92268dec7e6d8c00ad1d48805d374df89f13647b80c2af3cad13b70634",
+                     *             "cb66e89f0bc5bfa25bf9e37015740716fdd9df115fe445f6aa9a1d74ae8a3205"
                      *           ],
                      *           "mergeSetBluesHashes": [
-                     *             "b279ab0fd2a2a0e55d6f20b0f9b59af618298edc9d7dc310734c9cdc0220bb6b"
+                     *             "e374d8ffb4dd5e96fa716a7acb69a3d7b6479c850466e6ddab150d8bce696541",
+                     *             "160a389a207cf1e4d685160240e3c006f63d75add144e67cc67dd575a751d6c9"
                      *           ],
                      *           "mergeSetRedsHashes": [],
                      *           "isChainBlock": true
                      *         },
-                     *         "hash": "a639c7a31b46901613da7f318ff46f6342c58da70004beb6f19baf0a45d7a8b5",
-                     *         "blueScore": "1281",
-                     *         "daaScore": "1283",
-                     *         "timestamp": 1750417480000,
+                     *         "hash": "34d3c10f4268f791fce78c3d8bb2ccebd4e3d9c452f96599cb0ff1c73ee8a688",
+                     *         "blueScore": "1254",
+                     *         "daaScore": "1256",
+                     *         "timestamp": 1751791000000,
                      *         "isChainBlock": true,
                      *         "color": "blue",
-                     *         "mergingBlockHash": "075f34d8c85680d480dfb980acc18ed925dc7e8183f544429adb07b417493b6d",
-                     *         "transactionCount": 8,
-                     *         "confirmations": 22
+                     *         "mergingBlockHash": "0b4daf92268dec7e6d8c00ad1d48805d374df89f13647b80c2af3cad13b70634",
+                     *         "transactionCount": 4,
+                     *         "confirmations": 3
                      *       }
                      *     }
                      */
@@ -4703,23 +4694,23 @@ export interface operations {
                      * @example {
                      *       "blocks": [
                      *         {
-                     *           "hash": "1755e41cee6b6353fce951b50cdb29608388729809f98d6fc7d42ef0e131a61b",
+                     *           "hash": "1c70d79d7323aad122dde1dd11c1f33671cbb3bb25e578fa1b75b95e5d442033",
                      *           "blueScore": "18",
                      *           "daaScore": "17",
-                     *           "timestamp": 1750008400000,
+                     *           "timestamp": 1750032400000,
                      *           "isChainBlock": false,
                      *           "color": "blue",
-                     *           "mergingBlockHash": "de0a7c1d2eeaa64eb74ab88ef7c7a78eea96b13085ef1e5687c63c84a73186bb",
+                     *           "mergingBlockHash": "ce7700a5bab53109da543d7a15e5169e5533d2f9a7cf328397f0c1c791bbe1fe",
                      *           "transactionCount": 1
                      *         },
                      *         {
-                     *           "hash": "cf414786254e67994f48b85bc24d22262878d53966cd1dc276aa348a8df5e448",
+                     *           "hash": "b8199e19ee5b7f070c9f3dba07c9b9d3c633646474606b26d23e0238b030e90b",
                      *           "blueScore": "18",
                      *           "daaScore": "17",
-                     *           "timestamp": 1750007560000,
+                     *           "timestamp": 1750036000000,
                      *           "isChainBlock": true,
                      *           "color": "blue",
-                     *           "mergingBlockHash": "de0a7c1d2eeaa64eb74ab88ef7c7a78eea96b13085ef1e5687c63c84a73186bb",
+                     *           "mergingBlockHash": "ce7700a5bab53109da543d7a15e5169e5533d2f9a7cf328397f0c1c791bbe1fe",
                      *           "transactionCount": 1
                      *         }
                      *       ],
@@ -4727,7 +4718,7 @@ export interface operations {
                      *         {
                      *           "transactionId": "fcd6c996c4076873a07221875f3b3c99a0b51a5770132c80582913a7fe89d175",
                      *           "version": 1,
-                     *           "blockTime": 1750007560000,
+                     *           "blockTime": 1750032400000,
                      *           "subnetworkId": "0100000000000000000000000000000000000000",
                      *           "hash": "170c1f3f19b36ea44baf92900f4c7403a9ac561e959325fea2437c4d3fff4996",
                      *           "mass": "0",
@@ -4736,13 +4727,13 @@ export interface operations {
                      *           "lockTime": "0",
                      *           "gas": "0",
                      *           "blockHashes": [
-                     *             "cf414786254e67994f48b85bc24d22262878d53966cd1dc276aa348a8df5e448",
-                     *             "1755e41cee6b6353fce951b50cdb29608388729809f98d6fc7d42ef0e131a61b"
+                     *             "1c70d79d7323aad122dde1dd11c1f33671cbb3bb25e578fa1b75b95e5d442033",
+                     *             "b8199e19ee5b7f070c9f3dba07c9b9d3c633646474606b26d23e0238b030e90b"
                      *           ],
                      *           "isAccepted": true,
-                     *           "acceptingBlockHash": "de0a7c1d2eeaa64eb74ab88ef7c7a78eea96b13085ef1e5687c63c84a73186bb",
+                     *           "acceptingBlockHash": "ce7700a5bab53109da543d7a15e5169e5533d2f9a7cf328397f0c1c791bbe1fe",
                      *           "acceptingBlockBlueScore": "21",
-                     *           "confirmations": 1282,
+                     *           "confirmations": 1236,
                      *           "inputs": [],
                      *           "outputs": [
                      *             {
@@ -4752,7 +4743,7 @@ export interface operations {
                      *               "scriptPublicKey": "203aeab9057d997d2a68363319b3eaf23ce533e1d12ca2bfddbb4461c396c5cb03ac",
                      *               "scriptPublicKeyAddress": "kaspasim:qqaw4wg90kvh62ngxce3nvl27g7w2vlp6yk2907ahdzxrsukch9sxk3nnwznc",
                      *               "scriptPublicKeyType": "pubkey",
-                     *               "spentBy": "771fbe470f11835692ba9d19d713d88c3df70bf2632d3f5df00d2d93b79b4e23"
+                     *               "spentBy": "a20d81fef2a261616c899dc39bbcfb87fe80f85512029ae476c5b0254cdedfd2"
                      *             }
                      *           ]
                      *         }
@@ -4819,12 +4810,12 @@ export interface operations {
                      *       "addresses": [
                      *         {
                      *           "address": "kaspasim:qpfd3y59kt7smwj3lwdwyq5zammxf3mv6eghh8ckrk7udchvca8qckfzfhknu",
-                     *           "balance": "1329817057856",
+                     *           "balance": "1305189413540",
                      *           "tag": null
                      *         },
                      *         {
                      *           "address": "kaspasim:qq8c88aep4atsak29ts742hczd673qamqrpv6pfr8m4tmgkzzl9kuuspg4v5a",
-                     *           "balance": "724217010122",
+                     *           "balance": "785917385416",
                      *           "tag": null
                      *         }
                      *       ],
@@ -4862,7 +4853,7 @@ export interface operations {
             path: {
                 /**
                  * @description An address with its prefix, as `kaspa:qr…`
-                 * @example kaspasim:ppmvnuhhku88qkuzhus8xqcpe639hnsfck0plexqk5cd7um2v0flx6g9afrm6
+                 * @example kaspasim:pq7y3y2p5emr08ajacp5u5fgzfwjdj9ah4yagg4t4gme797asvgv6rq94lfsg
                  */
                 address: string;
             };
@@ -4886,14 +4877,14 @@ export interface operations {
                     /**
                      * @example {
                      *       "address": {
-                     *         "address": "kaspasim:ppmvnuhhku88qkuzhus8xqcpe639hnsfck0plexqk5cd7um2v0flx6g9afrm6",
-                     *         "balance": "586169542",
+                     *         "address": "kaspasim:pq7y3y2p5emr08ajacp5u5fgzfwjdj9ah4yagg4t4gme797asvgv6rq94lfsg",
+                     *         "balance": "114942256",
                      *         "utxoCount": 2,
                      *         "transactionCount": 5,
-                     *         "firstSeen": 1750075600000,
-                     *         "lastSeen": 1750364812000,
+                     *         "firstSeen": 1750500400000,
+                     *         "lastSeen": 1751488600000,
                      *         "tag": {
-                     *           "address": "kaspasim:ppmvnuhhku88qkuzhus8xqcpe639hnsfck0plexqk5cd7um2v0flx6g9afrm6",
+                     *           "address": "kaspasim:pq7y3y2p5emr08ajacp5u5fgzfwjdj9ah4yagg4t4gme797asvgv6rq94lfsg",
                      *           "name": "Harbour Exchange",
                      *           "link": "https://example.com/harbour-exchange",
                      *           "labels": [
@@ -4938,7 +4929,7 @@ export interface operations {
             path: {
                 /**
                  * @description An address with its prefix, as `kaspa:qr…`
-                 * @example kaspasim:ppmvnuhhku88qkuzhus8xqcpe639hnsfck0plexqk5cd7um2v0flx6g9afrm6
+                 * @example kaspasim:pq7y3y2p5emr08ajacp5u5fgzfwjdj9ah4yagg4t4gme797asvgv6rq94lfsg
                  */
                 address: string;
             };
@@ -4963,20 +4954,20 @@ export interface operations {
                      * @example {
                      *       "utxos": [
                      *         {
-                     *           "transactionId": "939f124839ab42a9b228ad36696d6b504d533a800834daae6621295e23f372a0",
-                     *           "index": 1,
-                     *           "amount": "456115219",
-                     *           "blockDaaScore": "1016",
+                     *           "transactionId": "ab7f87683042287428ea41b3f4e2b8ef89f44fe86f0740d756d7d943a5176c4f",
+                     *           "index": 0,
+                     *           "amount": "34573352",
+                     *           "blockDaaScore": "765",
                      *           "isCoinbase": false,
-                     *           "scriptPublicKey": "aa2076c9f2f7b70e705b82bf20730301cea25bce09c59e1fe4c0b530df736a63d3f387"
+                     *           "scriptPublicKey": "aa203c489141a676379fb2ee034e5128125d26c8bdbd49d422abaa379f17dd8310cd87"
                      *         },
                      *         {
-                     *           "transactionId": "969132236670a0a9addaa22e99fe12464a88d05a577372ea74a559205ded058a",
+                     *           "transactionId": "274a71edd4e1f977ac55be6985691e2949a9696738c738487d68b25d813142dc",
                      *           "index": 1,
-                     *           "amount": "130054323",
-                     *           "blockDaaScore": "515",
+                     *           "amount": "80368904",
+                     *           "blockDaaScore": "738",
                      *           "isCoinbase": false,
-                     *           "scriptPublicKey": "aa2076c9f2f7b70e705b82bf20730301cea25bce09c59e1fe4c0b530df736a63d3f387"
+                     *           "scriptPublicKey": "aa203c489141a676379fb2ee034e5128125d26c8bdbd49d422abaa379f17dd8310cd87"
                      *         }
                      *       ],
                      *       "metadata": {
@@ -5019,7 +5010,7 @@ export interface operations {
             path: {
                 /**
                  * @description An address with its prefix, as `kaspa:qr…`
-                 * @example kaspasim:ppmvnuhhku88qkuzhus8xqcpe639hnsfck0plexqk5cd7um2v0flx6g9afrm6
+                 * @example kaspasim:pq7y3y2p5emr08ajacp5u5fgzfwjdj9ah4yagg4t4gme797asvgv6rq94lfsg
                  */
                 address: string;
             };
@@ -5044,24 +5035,68 @@ export interface operations {
                      * @example {
                      *       "history": [
                      *         {
-                     *           "timestamp": 1750118400000,
-                     *           "balance": "1524129388"
+                     *           "timestamp": 1750550400000,
+                     *           "balance": "154613017"
                      *         },
                      *         {
-                     *           "timestamp": 1750204800000,
-                     *           "balance": "901908168"
+                     *           "timestamp": 1750636800000,
+                     *           "balance": "154613017"
                      *         },
                      *         {
-                     *           "timestamp": 1750291200000,
-                     *           "balance": "901908168"
+                     *           "timestamp": 1750723200000,
+                     *           "balance": "201263307"
                      *         },
                      *         {
-                     *           "timestamp": 1750377600000,
-                     *           "balance": "586169542"
+                     *           "timestamp": 1750809600000,
+                     *           "balance": "201263307"
                      *         },
                      *         {
-                     *           "timestamp": 1750464000000,
-                     *           "balance": "586169542"
+                     *           "timestamp": 1750896000000,
+                     *           "balance": "201263307"
+                     *         },
+                     *         {
+                     *           "timestamp": 1750982400000,
+                     *           "balance": "201263307"
+                     *         },
+                     *         {
+                     *           "timestamp": 1751068800000,
+                     *           "balance": "201263307"
+                     *         },
+                     *         {
+                     *           "timestamp": 1751155200000,
+                     *           "balance": "127019194"
+                     *         },
+                     *         {
+                     *           "timestamp": 1751241600000,
+                     *           "balance": "161592546"
+                     *         },
+                     *         {
+                     *           "timestamp": 1751328000000,
+                     *           "balance": "161592546"
+                     *         },
+                     *         {
+                     *           "timestamp": 1751414400000,
+                     *           "balance": "161592546"
+                     *         },
+                     *         {
+                     *           "timestamp": 1751500800000,
+                     *           "balance": "114942256"
+                     *         },
+                     *         {
+                     *           "timestamp": 1751587200000,
+                     *           "balance": "114942256"
+                     *         },
+                     *         {
+                     *           "timestamp": 1751673600000,
+                     *           "balance": "114942256"
+                     *         },
+                     *         {
+                     *           "timestamp": 1751760000000,
+                     *           "balance": "114942256"
+                     *         },
+                     *         {
+                     *           "timestamp": 1751846400000,
+                     *           "balance": "114942256"
                      *         }
                      *       ]
                      *     }
@@ -5128,7 +5163,7 @@ export interface operations {
                      * @example {
                      *       "tags": [
                      *         {
-                     *           "address": "kaspasim:ppmvnuhhku88qkuzhus8xqcpe639hnsfck0plexqk5cd7um2v0flx6g9afrm6",
+                     *           "address": "kaspasim:pq7y3y2p5emr08ajacp5u5fgzfwjdj9ah4yagg4t4gme797asvgv6rq94lfsg",
                      *           "name": "Harbour Exchange",
                      *           "link": "https://example.com/harbour-exchange",
                      *           "labels": [
@@ -5206,19 +5241,19 @@ export interface operations {
                      * @example {
                      *       "transactions": [
                      *         {
-                     *           "transactionId": "45ddf94cb117a52d246e2a7ac590ae8a6a856a46fbed87a118bad5ce06f7ecd2",
+                     *           "transactionId": "b7be376bdb8698d3efbde42d37528ec8c65a40adf18eabfd319234486776cb7e",
                      *           "version": 0,
-                     *           "blockTime": 1750419160000,
+                     *           "blockTime": 1751798200000,
                      *           "subnetworkId": "0000000000000000000000000000000000000000",
-                     *           "hash": "b46bc3878dfdb8d170698aeb16603b51d2d3227aa640d5750d950324c5581d39",
-                     *           "mass": "6",
-                     *           "computeMass": "1624",
-                     *           "fee": "207156",
+                     *           "hash": "a1c5ca952de23bc3aa7ea5826d807af78877c8cbdebe2e57eef32c4909aadb7e",
+                     *           "mass": "11516",
+                     *           "computeMass": "2036",
+                     *           "fee": "253110",
                      *           "lockTime": "0",
                      *           "gas": "0",
                      *           "payload": "",
                      *           "blockHashes": [
-                     *             "c9a45fd6d09d2e09fb7a97c68e3e16d322f7e8b2d82e1400d82a543d6b988367"
+                     *             "651b2ed70deef30ac523007eb440a0eafb7c0562d27c163c42282d97e359f2a3"
                      *           ],
                      *           "isAccepted": false,
                      *           "acceptingBlockHash": null,
@@ -5226,47 +5261,56 @@ export interface operations {
                      *           "confirmations": 0,
                      *           "inputs": [
                      *             {
-                     *               "transactionId": "45ddf94cb117a52d246e2a7ac590ae8a6a856a46fbed87a118bad5ce06f7ecd2",
+                     *               "transactionId": "b7be376bdb8698d3efbde42d37528ec8c65a40adf18eabfd319234486776cb7e",
                      *               "index": 0,
-                     *               "signatureScript": "41d64e525302a7bd887d2bbdf43335866010dfd6ed5cf92dc5250687e72caef418f9d40589de00fef68049381072917f4ca69685e0350008434203bfd188e49e1601",
+                     *               "signatureScript": "41ea0146f2a4f92f52fac9dd55bbb4653c80342a32ee90bbf212a93ee4625dbb4a305625b9f8a3b21cc65e4b521cae6e1045c7b089546b3d9ee22829f86683fedc01",
                      *               "sequence": "0",
                      *               "sigOpCount": 1,
                      *               "previousOutput": {
-                     *                 "transactionId": "356c039d7d5a19625871996bd2f7d3e7fcbf3fa072d0ef2b90206a5bba8bf949",
-                     *                 "index": 0,
-                     *                 "amount": "185935825",
-                     *                 "scriptPublicKey": "20527f7de8ac4a388c826174eccbd3dcca27b561ef63ab2e47e2b330661edb0e1bac",
-                     *                 "scriptPublicKeyAddress": "kaspasim:qpf87l0g439r3ryzv96wej7nmn9z0dtpaa36ktj8u2enqes7mv8pk2xu9u6rm",
+                     *                 "transactionId": "90d9b50548211e00a65fdd48e41ff5a580e12eace1e9c59402f62e40abe30625",
+                     *                 "index": 5,
+                     *                 "amount": "420003288",
+                     *                 "scriptPublicKey": "20b0c8116096a14ce9364e0a9663867845d8bbc8a27da3a60a82182659c7b83449ac",
+                     *                 "scriptPublicKeyAddress": "kaspasim:qzcvsytqj6s5e6fkfc9fvcux0pza3w7g5f768fs2sgvzvkw8hq6yj46pv5zhy",
                      *                 "scriptPublicKeyType": "pubkey"
                      *               }
                      *             }
                      *           ],
                      *           "outputs": [
                      *             {
-                     *               "transactionId": "45ddf94cb117a52d246e2a7ac590ae8a6a856a46fbed87a118bad5ce06f7ecd2",
+                     *               "transactionId": "b7be376bdb8698d3efbde42d37528ec8c65a40adf18eabfd319234486776cb7e",
                      *               "index": 0,
-                     *               "amount": "185728669",
-                     *               "scriptPublicKey": "205b10ebf17617a467166d160f7c068da243b030ebb2381e2defb9132fe4c45f47ac",
-                     *               "scriptPublicKeyAddress": "kaspasim:qpd3p6l3wct6geckd5tq7lqx3k3y8vpsawers83da7u3xtlyc305wlemq8lqr",
+                     *               "amount": "92219284",
+                     *               "scriptPublicKey": "20bdb2f60b4ef271cdf63af15ffd7aa88161cf353a697b32384c0c9e46351a6288ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qz7m9astfme8rn0k8tc4llt64zqkrne48f5hkv3cfsxfu334rf3gs2x7ss9tx",
+                     *               "scriptPublicKeyType": "pubkey",
+                     *               "spentBy": null
+                     *             },
+                     *             {
+                     *               "transactionId": "b7be376bdb8698d3efbde42d37528ec8c65a40adf18eabfd319234486776cb7e",
+                     *               "index": 1,
+                     *               "amount": "327530894",
+                     *               "scriptPublicKey": "20b0c8116096a14ce9364e0a9663867845d8bbc8a27da3a60a82182659c7b83449ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qzcvsytqj6s5e6fkfc9fvcux0pza3w7g5f768fs2sgvzvkw8hq6yj46pv5zhy",
                      *               "scriptPublicKeyType": "pubkey",
                      *               "spentBy": null
                      *             }
                      *           ]
                      *         },
                      *         {
-                     *           "transactionId": "d96a23545b459c4ac4407944c2d180f4dbe5f7a86e4c3b95c0a916c8642aa6c7",
-                     *           "version": 0,
-                     *           "blockTime": 1750419160000,
+                     *           "transactionId": "800834f029eec9c511667541fb3c45efa2ac831f685d27167dc70d1959974776",
+                     *           "version": 1,
+                     *           "blockTime": 1751798200000,
                      *           "subnetworkId": "0000000000000000000000000000000000000000",
-                     *           "hash": "e49fd2f0f1cb69cb5d96e2ddba5be6ceeb028441eccc60bccb8491b00a0ef55d",
-                     *           "mass": "41005",
-                     *           "computeMass": "3978",
-                     *           "fee": "481101",
+                     *           "hash": "d15ecbae41532004274b5428ba190d69bae092e1c520cda519d017c3f3d990fc",
+                     *           "mass": "102",
+                     *           "computeMass": "1861",
+                     *           "fee": "1035148",
                      *           "lockTime": "0",
                      *           "gas": "0",
                      *           "payload": "",
                      *           "blockHashes": [
-                     *             "c9a45fd6d09d2e09fb7a97c68e3e16d322f7e8b2d82e1400d82a543d6b988367"
+                     *             "651b2ed70deef30ac523007eb440a0eafb7c0562d27c163c42282d97e359f2a3"
                      *           ],
                      *           "isAccepted": false,
                      *           "acceptingBlockHash": null,
@@ -5274,70 +5318,29 @@ export interface operations {
                      *           "confirmations": 0,
                      *           "inputs": [
                      *             {
-                     *               "transactionId": "d96a23545b459c4ac4407944c2d180f4dbe5f7a86e4c3b95c0a916c8642aa6c7",
+                     *               "transactionId": "800834f029eec9c511667541fb3c45efa2ac831f685d27167dc70d1959974776",
                      *               "index": 0,
-                     *               "signatureScript": "41d440f89ad88582e0a4a6e06884e474c07d703c53359d4f4f80880ab5e8ae5bfa879205e87c0e7aa2421ee032b7e13c497712f8b65680cd7e14425a5343f3db9101",
+                     *               "signatureScript": "41439dc7cf9069eb5d6eb30f694370dac5f15f8b686d86811b102cfd37709b11297fa519ac6cc4a190da6840871a234ebe8ae3f6707f94919fdf4e0187a8e05e780122209006e1e1c770f218f8980936cbc9b19d43fb1fc0389616ef80f96433eacb5721ac",
                      *               "sequence": "0",
-                     *               "sigOpCount": 1,
+                     *               "sigOpCount": 0,
+                     *               "computeBudget": 12,
                      *               "previousOutput": {
-                     *                 "transactionId": "251566ebf3f21cee3ebdc6cedbed806b90045db865db28e82b9a137d4830702d",
-                     *                 "index": 3,
-                     *                 "amount": "205421596",
-                     *                 "scriptPublicKey": "207cc028349455ae9f291d375b97d8847fb809fc2ccbd671fbc19dec5037d2d4b5ac",
-                     *                 "scriptPublicKeyAddress": "kaspasim:qp7vq2p5j326a8efr5m4h97cs3lmsz0u9n9avu0mcxw7c5ph6t2t2nwcq5whw",
-                     *                 "scriptPublicKeyType": "pubkey"
-                     *               }
-                     *             },
-                     *             {
-                     *               "transactionId": "d96a23545b459c4ac4407944c2d180f4dbe5f7a86e4c3b95c0a916c8642aa6c7",
-                     *               "index": 1,
-                     *               "signatureScript": "41803a9896e735dd33f00a9bfdda8d1e38beb00be32b6848ea1f934f3247e53864cfbdf1a99f3af3b27fc10c253334e463e359aa470cc7668263b26de4562b875b01",
-                     *               "sequence": "0",
-                     *               "sigOpCount": 1,
-                     *               "previousOutput": {
-                     *                 "transactionId": "3689423b967c5d7fa2d4bbfe74f24861a529fae41c95b6ab1c7416b760afa7dd",
-                     *                 "index": 0,
-                     *                 "amount": "137379129",
-                     *                 "scriptPublicKey": "207cc028349455ae9f291d375b97d8847fb809fc2ccbd671fbc19dec5037d2d4b5ac",
-                     *                 "scriptPublicKeyAddress": "kaspasim:qp7vq2p5j326a8efr5m4h97cs3lmsz0u9n9avu0mcxw7c5ph6t2t2nwcq5whw",
-                     *                 "scriptPublicKeyType": "pubkey"
+                     *                 "transactionId": "bf1022d93130361c73b3ac3d9608b0ebe3747700c52f39a8d96dd0a038f51801",
+                     *                 "index": 1,
+                     *                 "amount": "101381672",
+                     *                 "scriptPublicKey": "aa201dbd07ffde31b571f327e9839b697a2826457603d34cd5274203fa53e43e55b187",
+                     *                 "scriptPublicKeyAddress": "kaspasim:pqwm6pllmccm2u0nyl5c8xmf0g5zv3tkq0f5e4f8ggpl55ly8e2mzmavh0tve",
+                     *                 "scriptPublicKeyType": "scripthash"
                      *               }
                      *             }
                      *           ],
                      *           "outputs": [
                      *             {
-                     *               "transactionId": "d96a23545b459c4ac4407944c2d180f4dbe5f7a86e4c3b95c0a916c8642aa6c7",
+                     *               "transactionId": "800834f029eec9c511667541fb3c45efa2ac831f685d27167dc70d1959974776",
                      *               "index": 0,
-                     *               "amount": "71446898",
-                     *               "scriptPublicKey": "20e3c354c9675773f0b32d7d3052fccbce628026762159bd0fb5f70c05cfca66a5ac",
-                     *               "scriptPublicKeyAddress": "kaspasim:qr3ux4xfvath8u9n947nq5hue08x9qpxwcs4n0g0khmscpw0efn22sc47tsr2",
-                     *               "scriptPublicKeyType": "pubkey",
-                     *               "spentBy": null
-                     *             },
-                     *             {
-                     *               "transactionId": "d96a23545b459c4ac4407944c2d180f4dbe5f7a86e4c3b95c0a916c8642aa6c7",
-                     *               "index": 1,
-                     *               "amount": "97815139",
+                     *               "amount": "100346524",
                      *               "scriptPublicKey": "205ff46f1a4215736d3e168a4a72de7a09c98085547ec93bc87e0988475d751f31ac",
                      *               "scriptPublicKeyAddress": "kaspasim:qp0lgmc6gg2hxmf7z69y5uk70gyunqy923lvjw7g0cycs36aw50nzk5akrp54",
-                     *               "scriptPublicKeyType": "pubkey",
-                     *               "spentBy": null
-                     *             },
-                     *             {
-                     *               "transactionId": "d96a23545b459c4ac4407944c2d180f4dbe5f7a86e4c3b95c0a916c8642aa6c7",
-                     *               "index": 2,
-                     *               "amount": "49040731",
-                     *               "scriptPublicKey": "20412fbacf80252beb3e146b6fbe41845b24a50fcbf06542c74e11e4efc617cf5dac",
-                     *               "scriptPublicKeyAddress": "kaspasim:qpqjlwk0sqjjh6e7z34kl0jps3djffg0e0cx2sk8fcg7fm7xzl84603juqtxl",
-                     *               "scriptPublicKeyType": "pubkey",
-                     *               "spentBy": null
-                     *             },
-                     *             {
-                     *               "transactionId": "d96a23545b459c4ac4407944c2d180f4dbe5f7a86e4c3b95c0a916c8642aa6c7",
-                     *               "index": 3,
-                     *               "amount": "124016856",
-                     *               "scriptPublicKey": "207cc028349455ae9f291d375b97d8847fb809fc2ccbd671fbc19dec5037d2d4b5ac",
-                     *               "scriptPublicKeyAddress": "kaspasim:qp7vq2p5j326a8efr5m4h97cs3lmsz0u9n9avu0mcxw7c5ph6t2t2nwcq5whw",
                      *               "scriptPublicKeyType": "pubkey",
                      *               "spentBy": null
                      *             }
@@ -5383,7 +5386,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "transactionIds": [
-                 *         "009458710cbf810cf196b2bb3816786d93d00600e2ce9fe986b7495d30c3ee26",
+                 *         "12e4eb045505781d0f0708ebc4b7cf63aa213a262e612cd1fce0d5934e72d5f5",
                  *         "abababababababababababababababababababababababababababababababab"
                  *       ],
                  *       "includePayload": false
@@ -5417,73 +5420,56 @@ export interface operations {
                      * @example {
                      *       "transactions": [
                      *         {
-                     *           "transactionId": "009458710cbf810cf196b2bb3816786d93d00600e2ce9fe986b7495d30c3ee26",
+                     *           "transactionId": "12e4eb045505781d0f0708ebc4b7cf63aa213a262e612cd1fce0d5934e72d5f5",
                      *           "version": 0,
-                     *           "blockTime": 1750416640000,
+                     *           "blockTime": 1751787400000,
                      *           "subnetworkId": "0000000000000000000000000000000000000000",
-                     *           "hash": "bbccec3752012ee621d27d67e3406b4a63d77be9efdc1f87cb6bf3d3a6757c06",
-                     *           "mass": "0",
-                     *           "computeMass": "3154",
-                     *           "fee": "389716",
+                     *           "hash": "ad2b1305154107597bc36ccc60ca6b258e2a33ed5111fe2a8c4856748b110552",
+                     *           "mass": "2664",
+                     *           "computeMass": "2036",
+                     *           "fee": "253782",
                      *           "lockTime": "0",
                      *           "gas": "0",
                      *           "blockHashes": [
-                     *             "b279ab0fd2a2a0e55d6f20b0f9b59af618298edc9d7dc310734c9cdc0220bb6b",
-                     *             "1e847f7b215d8679ac9cf64203b52926b4c936b5337edaf911335c1515b1d580",
-                     *             "6e36c13ef8055acabd8d19f37208990c51cc4806f04f602bd254903b0906932e"
+                     *             "160a389a207cf1e4d685160240e3c006f63d75add144e67cc67dd575a751d6c9"
                      *           ],
                      *           "isAccepted": true,
-                     *           "acceptingBlockHash": "a639c7a31b46901613da7f318ff46f6342c58da70004beb6f19baf0a45d7a8b5",
-                     *           "acceptingBlockBlueScore": "1281",
-                     *           "confirmations": 22,
+                     *           "acceptingBlockHash": "34d3c10f4268f791fce78c3d8bb2ccebd4e3d9c452f96599cb0ff1c73ee8a688",
+                     *           "acceptingBlockBlueScore": "1254",
+                     *           "confirmations": 3,
                      *           "inputs": [
                      *             {
-                     *               "transactionId": "009458710cbf810cf196b2bb3816786d93d00600e2ce9fe986b7495d30c3ee26",
+                     *               "transactionId": "12e4eb045505781d0f0708ebc4b7cf63aa213a262e612cd1fce0d5934e72d5f5",
                      *               "index": 0,
-                     *               "signatureScript": "41b4430f03f51a0de51b92a3610e26fdf2fe7fa54ae25faf064cbaae9fa5c3286642c441512278ebbd624930a47976d50ff8e0f01a41703cc5e119e0804b6cec8301",
+                     *               "signatureScript": "41443d6b6ebe14590b52e7fdd0255bfd78b492ba6e693e312bd0761bab3d7473216aab184db323132290d4d46167b3cd3df8a9d2e5e3f5cb96aed1a1385f85cd6401",
                      *               "sequence": "0",
                      *               "sigOpCount": 1,
                      *               "previousOutput": {
-                     *                 "transactionId": "9096b773a8ec8a9d0061a6d722a8529a13eabd6adeaaeced113d481bff1adfc3",
-                     *                 "index": 0,
-                     *                 "amount": "53260426",
-                     *                 "scriptPublicKey": "20d939d54e5b7cc45a1f71d43cb9d88c2dcad8e491fa1ceed2fb152bacc6d07a77ac",
-                     *                 "scriptPublicKeyAddress": "kaspasim:qrvnn42wtd7vgkslw82rewwc3sku4k8yj8apemkjlv2jhtxx6pa8w3mtgupvy",
-                     *                 "scriptPublicKeyType": "pubkey"
-                     *               }
-                     *             },
-                     *             {
-                     *               "transactionId": "009458710cbf810cf196b2bb3816786d93d00600e2ce9fe986b7495d30c3ee26",
-                     *               "index": 1,
-                     *               "signatureScript": "4139eb4e9d553d6e59fbfd602d70b48149e9c7eccf01a7a898e910ab15c9184ce9b98fbf4ec3976e33872432b4329ac4f7692ab592ee98d238237b99432db77e3c01",
-                     *               "sequence": "0",
-                     *               "sigOpCount": 1,
-                     *               "previousOutput": {
-                     *                 "transactionId": "2c3dd4922c2785728ae97b93822a2f5d19a0e48fdfad5d0503bbdfe92b4ca6a7",
-                     *                 "index": 0,
-                     *                 "amount": "972784697",
-                     *                 "scriptPublicKey": "20d939d54e5b7cc45a1f71d43cb9d88c2dcad8e491fa1ceed2fb152bacc6d07a77ac",
-                     *                 "scriptPublicKeyAddress": "kaspasim:qrvnn42wtd7vgkslw82rewwc3sku4k8yj8apemkjlv2jhtxx6pa8w3mtgupvy",
+                     *                 "transactionId": "df9cb10839304cc7eb46a69dc9c91ea6c0cc86e2ed32f0c70b03a6b6abdcdd22",
+                     *                 "index": 4,
+                     *                 "amount": "1129128016",
+                     *                 "scriptPublicKey": "20e51824ae7b696f85d3e6112dce90dd21a59760929e526b27c230aed43b580493ac",
+                     *                 "scriptPublicKeyAddress": "kaspasim:qrj3sf9w0d5klpwnucgjmn5sm5s6t9mqj209y6e8cgc2a4pmtqzfx2srsgavr",
                      *                 "scriptPublicKeyType": "pubkey"
                      *               }
                      *             }
                      *           ],
                      *           "outputs": [
                      *             {
-                     *               "transactionId": "009458710cbf810cf196b2bb3816786d93d00600e2ce9fe986b7495d30c3ee26",
+                     *               "transactionId": "12e4eb045505781d0f0708ebc4b7cf63aa213a262e612cd1fce0d5934e72d5f5",
                      *               "index": 0,
-                     *               "amount": "601577372",
-                     *               "scriptPublicKey": "209fb641321cc554fc8280e8038e0573a05ee53849f86e475383dd53e6cb1d2c62ac",
-                     *               "scriptPublicKeyAddress": "kaspasim:qz0mvsfjrnz4flyzsr5q8rs9wws9aefcf8uxu36ns0w48ektr5kxy7a2nxyl6",
+                     *               "amount": "539470354",
+                     *               "scriptPublicKey": "20d313c1593fa84267f12ec13bf2e3aa0671db1cdea85ac3519d4957a75bf7aee8ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qrf38s2e875yyel39mqnhuhr4gr8rkcum6594s63n4y40f6m77hws6qsu5y39",
                      *               "scriptPublicKeyType": "pubkey",
                      *               "spentBy": null
                      *             },
                      *             {
-                     *               "transactionId": "009458710cbf810cf196b2bb3816786d93d00600e2ce9fe986b7495d30c3ee26",
+                     *               "transactionId": "12e4eb045505781d0f0708ebc4b7cf63aa213a262e612cd1fce0d5934e72d5f5",
                      *               "index": 1,
-                     *               "amount": "424078035",
-                     *               "scriptPublicKey": "20d939d54e5b7cc45a1f71d43cb9d88c2dcad8e491fa1ceed2fb152bacc6d07a77ac",
-                     *               "scriptPublicKeyAddress": "kaspasim:qrvnn42wtd7vgkslw82rewwc3sku4k8yj8apemkjlv2jhtxx6pa8w3mtgupvy",
+                     *               "amount": "589403880",
+                     *               "scriptPublicKey": "20e51824ae7b696f85d3e6112dce90dd21a59760929e526b27c230aed43b580493ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qrj3sf9w0d5klpwnucgjmn5sm5s6t9mqj209y6e8cgc2a4pmtqzfx2srsgavr",
                      *               "scriptPublicKeyType": "pubkey",
                      *               "spentBy": null
                      *             }
@@ -5523,7 +5509,7 @@ export interface operations {
             path: {
                 /**
                  * @description 64 hex digits of either case, with or without `0x`
-                 * @example 009458710cbf810cf196b2bb3816786d93d00600e2ce9fe986b7495d30c3ee26
+                 * @example 12e4eb045505781d0f0708ebc4b7cf63aa213a262e612cd1fce0d5934e72d5f5
                  */
                 transactionId: string;
             };
@@ -5547,73 +5533,56 @@ export interface operations {
                     /**
                      * @example {
                      *       "transaction": {
-                     *         "transactionId": "009458710cbf810cf196b2bb3816786d93d00600e2ce9fe986b7495d30c3ee26",
+                     *         "transactionId": "12e4eb045505781d0f0708ebc4b7cf63aa213a262e612cd1fce0d5934e72d5f5",
                      *         "version": 0,
-                     *         "blockTime": 1750416640000,
+                     *         "blockTime": 1751787400000,
                      *         "subnetworkId": "0000000000000000000000000000000000000000",
-                     *         "hash": "bbccec3752012ee621d27d67e3406b4a63d77be9efdc1f87cb6bf3d3a6757c06",
-                     *         "mass": "0",
-                     *         "computeMass": "3154",
-                     *         "fee": "389716",
+                     *         "hash": "ad2b1305154107597bc36ccc60ca6b258e2a33ed5111fe2a8c4856748b110552",
+                     *         "mass": "2664",
+                     *         "computeMass": "2036",
+                     *         "fee": "253782",
                      *         "lockTime": "0",
                      *         "gas": "0",
                      *         "blockHashes": [
-                     *           "b279ab0fd2a2a0e55d6f20b0f9b59af618298edc9d7dc310734c9cdc0220bb6b",
-                     *           "1e847f7b215d8679ac9cf64203b52926b4c936b5337edaf911335c1515b1d580",
-                     *           "6e36c13ef8055acabd8d19f37208990c51cc4806f04f602bd254903b0906932e"
+                     *           "160a389a207cf1e4d685160240e3c006f63d75add144e67cc67dd575a751d6c9"
                      *         ],
                      *         "isAccepted": true,
-                     *         "acceptingBlockHash": "a639c7a31b46901613da7f318ff46f6342c58da70004beb6f19baf0a45d7a8b5",
-                     *         "acceptingBlockBlueScore": "1281",
-                     *         "confirmations": 22,
+                     *         "acceptingBlockHash": "34d3c10f4268f791fce78c3d8bb2ccebd4e3d9c452f96599cb0ff1c73ee8a688",
+                     *         "acceptingBlockBlueScore": "1254",
+                     *         "confirmations": 3,
                      *         "inputs": [
                      *           {
-                     *             "transactionId": "009458710cbf810cf196b2bb3816786d93d00600e2ce9fe986b7495d30c3ee26",
+                     *             "transactionId": "12e4eb045505781d0f0708ebc4b7cf63aa213a262e612cd1fce0d5934e72d5f5",
                      *             "index": 0,
-                     *             "signatureScript": "41b4430f03f51a0de51b92a3610e26fdf2fe7fa54ae25faf064cbaae9fa5c3286642c441512278ebbd624930a47976d50ff8e0f01a41703cc5e119e0804b6cec8301",
+                     *             "signatureScript": "41443d6b6ebe14590b52e7fdd0255bfd78b492ba6e693e312bd0761bab3d7473216aab184db323132290d4d46167b3cd3df8a9d2e5e3f5cb96aed1a1385f85cd6401",
                      *             "sequence": "0",
                      *             "sigOpCount": 1,
                      *             "previousOutput": {
-                     *               "transactionId": "9096b773a8ec8a9d0061a6d722a8529a13eabd6adeaaeced113d481bff1adfc3",
-                     *               "index": 0,
-                     *               "amount": "53260426",
-                     *               "scriptPublicKey": "20d939d54e5b7cc45a1f71d43cb9d88c2dcad8e491fa1ceed2fb152bacc6d07a77ac",
-                     *               "scriptPublicKeyAddress": "kaspasim:qrvnn42wtd7vgkslw82rewwc3sku4k8yj8apemkjlv2jhtxx6pa8w3mtgupvy",
-                     *               "scriptPublicKeyType": "pubkey"
-                     *             }
-                     *           },
-                     *           {
-                     *             "transactionId": "009458710cbf810cf196b2bb3816786d93d00600e2ce9fe986b7495d30c3ee26",
-                     *             "index": 1,
-                     *             "signatureScript": "4139eb4e9d553d6e59fbfd602d70b48149e9c7eccf01a7a898e910ab15c9184ce9b98fbf4ec3976e33872432b4329ac4f7692ab592ee98d238237b99432db77e3c01",
-                     *             "sequence": "0",
-                     *             "sigOpCount": 1,
-                     *             "previousOutput": {
-                     *               "transactionId": "2c3dd4922c2785728ae97b93822a2f5d19a0e48fdfad5d0503bbdfe92b4ca6a7",
-                     *               "index": 0,
-                     *               "amount": "972784697",
-                     *               "scriptPublicKey": "20d939d54e5b7cc45a1f71d43cb9d88c2dcad8e491fa1ceed2fb152bacc6d07a77ac",
-                     *               "scriptPublicKeyAddress": "kaspasim:qrvnn42wtd7vgkslw82rewwc3sku4k8yj8apemkjlv2jhtxx6pa8w3mtgupvy",
+                     *               "transactionId": "df9cb10839304cc7eb46a69dc9c91ea6c0cc86e2ed32f0c70b03a6b6abdcdd22",
+                     *               "index": 4,
+                     *               "amount": "1129128016",
+                     *               "scriptPublicKey": "20e51824ae7b696f85d3e6112dce90dd21a59760929e526b27c230aed43b580493ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qrj3sf9w0d5klpwnucgjmn5sm5s6t9mqj209y6e8cgc2a4pmtqzfx2srsgavr",
                      *               "scriptPublicKeyType": "pubkey"
                      *             }
                      *           }
                      *         ],
                      *         "outputs": [
                      *           {
-                     *             "transactionId": "009458710cbf810cf196b2bb3816786d93d00600e2ce9fe986b7495d30c3ee26",
+                     *             "transactionId": "12e4eb045505781d0f0708ebc4b7cf63aa213a262e612cd1fce0d5934e72d5f5",
                      *             "index": 0,
-                     *             "amount": "601577372",
-                     *             "scriptPublicKey": "209fb641321cc554fc8280e8038e0573a05ee53849f86e475383dd53e6cb1d2c62ac",
-                     *             "scriptPublicKeyAddress": "kaspasim:qz0mvsfjrnz4flyzsr5q8rs9wws9aefcf8uxu36ns0w48ektr5kxy7a2nxyl6",
+                     *             "amount": "539470354",
+                     *             "scriptPublicKey": "20d313c1593fa84267f12ec13bf2e3aa0671db1cdea85ac3519d4957a75bf7aee8ac",
+                     *             "scriptPublicKeyAddress": "kaspasim:qrf38s2e875yyel39mqnhuhr4gr8rkcum6594s63n4y40f6m77hws6qsu5y39",
                      *             "scriptPublicKeyType": "pubkey",
                      *             "spentBy": null
                      *           },
                      *           {
-                     *             "transactionId": "009458710cbf810cf196b2bb3816786d93d00600e2ce9fe986b7495d30c3ee26",
+                     *             "transactionId": "12e4eb045505781d0f0708ebc4b7cf63aa213a262e612cd1fce0d5934e72d5f5",
                      *             "index": 1,
-                     *             "amount": "424078035",
-                     *             "scriptPublicKey": "20d939d54e5b7cc45a1f71d43cb9d88c2dcad8e491fa1ceed2fb152bacc6d07a77ac",
-                     *             "scriptPublicKeyAddress": "kaspasim:qrvnn42wtd7vgkslw82rewwc3sku4k8yj8apemkjlv2jhtxx6pa8w3mtgupvy",
+                     *             "amount": "589403880",
+                     *             "scriptPublicKey": "20e51824ae7b696f85d3e6112dce90dd21a59760929e526b27c230aed43b580493ac",
+                     *             "scriptPublicKeyAddress": "kaspasim:qrj3sf9w0d5klpwnucgjmn5sm5s6t9mqj209y6e8cgc2a4pmtqzfx2srsgavr",
                      *             "scriptPublicKeyType": "pubkey",
                      *             "spentBy": null
                      *           }
@@ -5664,7 +5633,7 @@ export interface operations {
             path: {
                 /**
                  * @description An address with its prefix, as `kaspa:qr…`
-                 * @example kaspasim:ppmvnuhhku88qkuzhus8xqcpe639hnsfck0plexqk5cd7um2v0flx6g9afrm6
+                 * @example kaspasim:pq7y3y2p5emr08ajacp5u5fgzfwjdj9ah4yagg4t4gme797asvgv6rq94lfsg
                  */
                 address: string;
             };
@@ -5689,122 +5658,166 @@ export interface operations {
                      * @example {
                      *       "transactions": [
                      *         {
-                     *           "transactionId": "939f124839ab42a9b228ad36696d6b504d533a800834daae6621295e23f372a0",
+                     *           "transactionId": "41c4b3da438031cfc5de0018f829cac23d37efc094cddc388ed6a84fdcb38599",
                      *           "version": 0,
-                     *           "blockTime": 1750364812000,
+                     *           "blockTime": 1751488600000,
                      *           "subnetworkId": "0000000000000000000000000000000000000000",
-                     *           "hash": "04486fb209d57715025293668afa3b59e760895afc8a4e9d5d5397579ec9d5d3",
-                     *           "mass": "4069",
-                     *           "computeMass": "2082",
-                     *           "fee": "506410",
+                     *           "hash": "00f855f7a3f2550fd6c3976690b16e17e21c4addadf4eafedc32f911980e8fb3",
+                     *           "mass": "95",
+                     *           "computeMass": "1659",
+                     *           "fee": "207426",
                      *           "lockTime": "0",
                      *           "gas": "0",
                      *           "blockHashes": [
-                     *             "42de75013532a2d65dbe052c2a58793107b9b1a2f0421fde219c705825910746"
+                     *             "2441953f5ec7166f1cddbc7e729da15154db5a231d398d325b9c212f29c4d32a",
+                     *             "b80c91a114ade89ac12fb22c313d741a7f8356cfe8c636e069ec7091dd340d6e"
                      *           ],
                      *           "isAccepted": true,
-                     *           "acceptingBlockHash": "2dcc250e9442356e53e8846e7cdfcabc1a3617bc19aae0cf49ab4d9caec42a62",
-                     *           "acceptingBlockBlueScore": "1015",
-                     *           "confirmations": 288,
+                     *           "acceptingBlockHash": "3cc3ab3d76263e9c1108abd832363fa0e629515b071c14ffb3aa2c0a2f5ee869",
+                     *           "acceptingBlockBlueScore": "961",
+                     *           "confirmations": 296,
                      *           "inputs": [
                      *             {
-                     *               "transactionId": "939f124839ab42a9b228ad36696d6b504d533a800834daae6621295e23f372a0",
+                     *               "transactionId": "41c4b3da438031cfc5de0018f829cac23d37efc094cddc388ed6a84fdcb38599",
                      *               "index": 0,
-                     *               "signatureScript": "418f5ecb616b327093ebf04a97bdcabe7491c2eee1f1e2fe110f942632238f4a01a6259167dda367d1c05774203ce50c57b51a926500c58a233b9b014efd5208760122201c926a13dc52e3d022834f951dfc168eaba4a3be31a7ec8ec1d314ca38af1143ac",
+                     *               "signatureScript": "416abe91496b21d0f30772ce30e9a0520bd52ccc1a5d29a442aa7f6c9ae4c2e878200d756bbdf1046d80c102e15233d1a93db21f9a6f2542c8461b4ddd3cd9ea3e01222092e1bae849d500af1bc6307190e92f4c52b1d2aa1bd182cfcd104ce26cf3cd53ac",
                      *               "sequence": "0",
                      *               "sigOpCount": 1,
                      *               "previousOutput": {
-                     *                 "transactionId": "40903cc23edd06a5f1dea271c3e1e820e4397b43391f80a785ed2fad235ab8a2",
-                     *                 "index": 1,
-                     *                 "amount": "771853845",
-                     *                 "scriptPublicKey": "aa2076c9f2f7b70e705b82bf20730301cea25bce09c59e1fe4c0b530df736a63d3f387",
-                     *                 "scriptPublicKeyAddress": "kaspasim:ppmvnuhhku88qkuzhus8xqcpe639hnsfck0plexqk5cd7um2v0flx6g9afrm6",
+                     *                 "transactionId": "6a89847ad49ecf3f02b36dfac50d172e5483addf2cf08a9288c61afdbe7f94fd",
+                     *                 "index": 2,
+                     *                 "amount": "46650290",
+                     *                 "scriptPublicKey": "aa203c489141a676379fb2ee034e5128125d26c8bdbd49d422abaa379f17dd8310cd87",
+                     *                 "scriptPublicKeyAddress": "kaspasim:pq7y3y2p5emr08ajacp5u5fgzfwjdj9ah4yagg4t4gme797asvgv6rq94lfsg",
                      *                 "scriptPublicKeyType": "scripthash"
                      *               }
                      *             }
                      *           ],
                      *           "outputs": [
                      *             {
-                     *               "transactionId": "939f124839ab42a9b228ad36696d6b504d533a800834daae6621295e23f372a0",
+                     *               "transactionId": "41c4b3da438031cfc5de0018f829cac23d37efc094cddc388ed6a84fdcb38599",
                      *               "index": 0,
-                     *               "amount": "315232216",
-                     *               "scriptPublicKey": "20309d66e81850fe6763f9cebe21894c02f07b4f29b2e38b079a11ddd07fc31c28ac",
-                     *               "scriptPublicKeyAddress": "kaspasim:qqcf6ehgrpg0uemrl88tugvffsp0q7609xew8zc8nggam5rlcvwzsvl7x6fmv",
+                     *               "amount": "46442864",
+                     *               "scriptPublicKey": "20208295b0b20be6c3e542fe2f3d5ab6e90a4f79a8ce7dbaa581f2398079d3800eac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qqsg99dskg97dsl9gtlz7026km5s5nme4r88mw49s8ernqre6wqqu8p65gvxg",
+                     *               "scriptPublicKeyType": "pubkey",
+                     *               "spentBy": null
+                     *             }
+                     *           ],
+                     *           "amountSent": "46650290",
+                     *           "amountReceived": "0",
+                     *           "balanceChange": "-46650290"
+                     *         },
+                     *         {
+                     *           "transactionId": "ab7f87683042287428ea41b3f4e2b8ef89f44fe86f0740d756d7d943a5176c4f",
+                     *           "version": 0,
+                     *           "blockTime": 1751182600000,
+                     *           "subnetworkId": "0000000000000000000000000000000000000000",
+                     *           "hash": "98a19ec4c657995e8b1fbf2c9566f617b2efaefaf52bcf17da223585aa4fd41e",
+                     *           "mass": "89567",
+                     *           "computeMass": "4813",
+                     *           "fee": "573956",
+                     *           "lockTime": "0",
+                     *           "gas": "0",
+                     *           "blockHashes": [
+                     *             "cfa6430d050d7bbf47cf6b6d65b032ed974f55ebef76bc3072744c6206464592",
+                     *             "1f21689aef72f188dd11eca4c148861bd7ffb5979d5f37d072bb5ca25e4002e8"
+                     *           ],
+                     *           "isAccepted": true,
+                     *           "acceptingBlockHash": "afdca5afdd9bfc479a867daff366c5ffeec8021bc5ec37f0bbdceafa74feb1e5",
+                     *           "acceptingBlockBlueScore": "764",
+                     *           "confirmations": 493,
+                     *           "inputs": [
+                     *             {
+                     *               "transactionId": "ab7f87683042287428ea41b3f4e2b8ef89f44fe86f0740d756d7d943a5176c4f",
+                     *               "index": 0,
+                     *               "signatureScript": "41a703001f34bf67de4ad522e84d23ec74bff2140799b1277e9873186c5a2e6cca602e564b47aa10db195f9b034a986a98a0893896dbe5738f3b666ad4ae677b9a01",
+                     *               "sequence": "0",
+                     *               "sigOpCount": 1,
+                     *               "previousOutput": {
+                     *                 "transactionId": "204d309938fb9ad932792a320eab13bdb11e007d33b7501e4bbd511de9d088bc",
+                     *                 "index": 1,
+                     *                 "amount": "179143337",
+                     *                 "scriptPublicKey": "2087672cef163d706b844a53c121ece2f4beddbe300cdc55a20ef7d66468f6a825ac",
+                     *                 "scriptPublicKeyAddress": "kaspasim:qzrkwt80zc7hq6uyfffuzg0vut6tahd7xqxdc4dzpmmaverg765z2yh5376rn",
+                     *                 "scriptPublicKeyType": "pubkey"
+                     *               }
+                     *             },
+                     *             {
+                     *               "transactionId": "ab7f87683042287428ea41b3f4e2b8ef89f44fe86f0740d756d7d943a5176c4f",
+                     *               "index": 1,
+                     *               "signatureScript": "4131f4c0884bbc4979eab1140491a9f355a492d297cb8e4bf3434f057d60e1ccd2b861e76c8015c902d252716b5d9ef56c2f10cbb53d6406360d147687a024598201",
+                     *               "sequence": "0",
+                     *               "sigOpCount": 1,
+                     *               "previousOutput": {
+                     *                 "transactionId": "cb33b9bb424be6bbfbeb6ae98141ab18360f1787ada18e778905d97833878717",
+                     *                 "index": 1,
+                     *                 "amount": "234975032",
+                     *                 "scriptPublicKey": "2087672cef163d706b844a53c121ece2f4beddbe300cdc55a20ef7d66468f6a825ac",
+                     *                 "scriptPublicKeyAddress": "kaspasim:qzrkwt80zc7hq6uyfffuzg0vut6tahd7xqxdc4dzpmmaverg765z2yh5376rn",
+                     *                 "scriptPublicKeyType": "pubkey"
+                     *               }
+                     *             }
+                     *           ],
+                     *           "outputs": [
+                     *             {
+                     *               "transactionId": "ab7f87683042287428ea41b3f4e2b8ef89f44fe86f0740d756d7d943a5176c4f",
+                     *               "index": 0,
+                     *               "amount": "34573352",
+                     *               "scriptPublicKey": "aa203c489141a676379fb2ee034e5128125d26c8bdbd49d422abaa379f17dd8310cd87",
+                     *               "scriptPublicKeyAddress": "kaspasim:pq7y3y2p5emr08ajacp5u5fgzfwjdj9ah4yagg4t4gme797asvgv6rq94lfsg",
+                     *               "scriptPublicKeyType": "scripthash",
+                     *               "spentBy": null
+                     *             },
+                     *             {
+                     *               "transactionId": "ab7f87683042287428ea41b3f4e2b8ef89f44fe86f0740d756d7d943a5176c4f",
+                     *               "index": 1,
+                     *               "amount": "68654010",
+                     *               "scriptPublicKey": "20adc957b526cbfe4bc56d4f298a8236bcd32573eab0c4af058259a9117fb44d56ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qzkuj4a4ym9luj79d48jnz5zx67dxftna2cvftc9sfv6jytlk3x4vx64dm2er",
+                     *               "scriptPublicKeyType": "pubkey",
+                     *               "spentBy": "9b977d1eaac44692db01ebbfba82645a8ec557d3aeaa41b519b7ef379681b24f"
+                     *             },
+                     *             {
+                     *               "transactionId": "ab7f87683042287428ea41b3f4e2b8ef89f44fe86f0740d756d7d943a5176c4f",
+                     *               "index": 2,
+                     *               "amount": "81689602",
+                     *               "scriptPublicKey": "204482b369118774a08fba176984ee744050ce290bb860e8aac70cc8b80d53826eac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qpzg9vmfzxrhfgy0hgtknp8ww3q9pn3fpwuxp692cuxv3wqd2wpxuwsdt455x",
+                     *               "scriptPublicKeyType": "pubkey",
+                     *               "spentBy": "a7f155536d26c11131abbc152880976c1c14bd86e39c72c997a6f3db509dd9e6"
+                     *             },
+                     *             {
+                     *               "transactionId": "ab7f87683042287428ea41b3f4e2b8ef89f44fe86f0740d756d7d943a5176c4f",
+                     *               "index": 3,
+                     *               "amount": "46623426",
+                     *               "scriptPublicKey": "2098694a5540c6e1640d6b531498ea22ccf05e524358f0e25fbf5ea38d2a6c56fdac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qzvxjjj4grrwzeqdddf3fx82ytx0qhjjgdv0pcjlha028rf2d3t06l66hy2ud",
                      *               "scriptPublicKeyType": "pubkey",
                      *               "spentBy": null
                      *             },
                      *             {
-                     *               "transactionId": "939f124839ab42a9b228ad36696d6b504d533a800834daae6621295e23f372a0",
-                     *               "index": 1,
-                     *               "amount": "456115219",
-                     *               "scriptPublicKey": "aa2076c9f2f7b70e705b82bf20730301cea25bce09c59e1fe4c0b530df736a63d3f387",
-                     *               "scriptPublicKeyAddress": "kaspasim:ppmvnuhhku88qkuzhus8xqcpe639hnsfck0plexqk5cd7um2v0flx6g9afrm6",
-                     *               "scriptPublicKeyType": "scripthash",
+                     *               "transactionId": "ab7f87683042287428ea41b3f4e2b8ef89f44fe86f0740d756d7d943a5176c4f",
+                     *               "index": 4,
+                     *               "amount": "85846767",
+                     *               "scriptPublicKey": "20a0d08559e2d51df418485b3728491a8ab472e04387b076725198f79395503100ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qzsdpp2eut23maqcfpdnw2zfr29tguhqgwrmqanj2xv00yu42qcsqlk7rzv9w",
+                     *               "scriptPublicKeyType": "pubkey",
+                     *               "spentBy": null
+                     *             },
+                     *             {
+                     *               "transactionId": "ab7f87683042287428ea41b3f4e2b8ef89f44fe86f0740d756d7d943a5176c4f",
+                     *               "index": 5,
+                     *               "amount": "96157256",
+                     *               "scriptPublicKey": "2087672cef163d706b844a53c121ece2f4beddbe300cdc55a20ef7d66468f6a825ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qzrkwt80zc7hq6uyfffuzg0vut6tahd7xqxdc4dzpmmaverg765z2yh5376rn",
+                     *               "scriptPublicKeyType": "pubkey",
                      *               "spentBy": null
                      *             }
                      *           ],
-                     *           "amountSent": "771853845",
-                     *           "amountReceived": "456115219",
-                     *           "balanceChange": "-315738626"
-                     *         },
-                     *         {
-                     *           "transactionId": "40903cc23edd06a5f1dea271c3e1e820e4397b43391f80a785ed2fad235ab8a2",
-                     *           "version": 0,
-                     *           "blockTime": 1750189000000,
-                     *           "subnetworkId": "0000000000000000000000000000000000000000",
-                     *           "hash": "4a3a2d124075559c25de4f1745aa3f4c096837f6efc5c47886827881455e1104",
-                     *           "mass": "2439",
-                     *           "computeMass": "2117",
-                     *           "fee": "258726",
-                     *           "lockTime": "0",
-                     *           "gas": "0",
-                     *           "blockHashes": [
-                     *             "f698a2b4301fd1c1c7de6dac30f04a87ba24e30f21fc84441f13096c5218bfa6"
-                     *           ],
-                     *           "isAccepted": true,
-                     *           "acceptingBlockHash": "d4fbdfdce972c5bb54e782a960612aa576e754480062cb063902eec855e48a25",
-                     *           "acceptingBlockBlueScore": "534",
-                     *           "confirmations": 769,
-                     *           "inputs": [
-                     *             {
-                     *               "transactionId": "40903cc23edd06a5f1dea271c3e1e820e4397b43391f80a785ed2fad235ab8a2",
-                     *               "index": 0,
-                     *               "signatureScript": "41d78689424b3812b899d5515f1a29b2d289f6eea5de5ff17f7e6e3720bfaef28a92dbdf6e0041e1b0f7df505c54788b30ee0e4f91f7b181eb67ba2aad62c08d2c0122201c926a13dc52e3d022834f951dfc168eaba4a3be31a7ec8ec1d314ca38af1143ac",
-                     *               "sequence": "0",
-                     *               "sigOpCount": 1,
-                     *               "previousOutput": {
-                     *                 "transactionId": "5d6fb7c61de521094d9304b1ae154a4555675f57cbf9830d5cf259b036420140",
-                     *                 "index": 0,
-                     *                 "amount": "1293859943",
-                     *                 "scriptPublicKey": "aa2076c9f2f7b70e705b82bf20730301cea25bce09c59e1fe4c0b530df736a63d3f387",
-                     *                 "scriptPublicKeyAddress": "kaspasim:ppmvnuhhku88qkuzhus8xqcpe639hnsfck0plexqk5cd7um2v0flx6g9afrm6",
-                     *                 "scriptPublicKeyType": "scripthash"
-                     *               }
-                     *             }
-                     *           ],
-                     *           "outputs": [
-                     *             {
-                     *               "transactionId": "40903cc23edd06a5f1dea271c3e1e820e4397b43391f80a785ed2fad235ab8a2",
-                     *               "index": 0,
-                     *               "amount": "521747372",
-                     *               "scriptPublicKey": "aa20b3fd24395ed563e0133d45b9e307172114de534ba4b7846c6d0f99aaa4de272587",
-                     *               "scriptPublicKeyAddress": "kaspasim:pzel6fpetm2k8cqn84zmncc8zus3fhjnfwjt0prvd58en24ymcnj2fnjg42q7",
-                     *               "scriptPublicKeyType": "scripthash",
-                     *               "spentBy": "5a5bcbe6b993bae1715ceeb7d90482a740d8bfd5230be9cd10d2ed95d6b90247"
-                     *             },
-                     *             {
-                     *               "transactionId": "40903cc23edd06a5f1dea271c3e1e820e4397b43391f80a785ed2fad235ab8a2",
-                     *               "index": 1,
-                     *               "amount": "771853845",
-                     *               "scriptPublicKey": "aa2076c9f2f7b70e705b82bf20730301cea25bce09c59e1fe4c0b530df736a63d3f387",
-                     *               "scriptPublicKeyAddress": "kaspasim:ppmvnuhhku88qkuzhus8xqcpe639hnsfck0plexqk5cd7um2v0flx6g9afrm6",
-                     *               "scriptPublicKeyType": "scripthash",
-                     *               "spentBy": "939f124839ab42a9b228ad36696d6b504d533a800834daae6621295e23f372a0"
-                     *             }
-                     *           ],
-                     *           "amountSent": "1293859943",
-                     *           "amountReceived": "771853845",
-                     *           "balanceChange": "-522006098"
+                     *           "amountSent": "0",
+                     *           "amountReceived": "34573352",
+                     *           "balanceChange": "34573352"
                      *         }
                      *       ],
                      *       "metadata": {
