@@ -119,7 +119,7 @@ describe('the window of a key', () => {
 describe('windows that processes share', () => {
   const programs: Program[] = [];
   const urls: string[] = [];
-  let metricsUrl: string;
+  const metricsUrls: string[] = [];
 
   beforeAll(async () => {
     for (let process = 0; process < 2; process += 1) {
@@ -129,7 +129,7 @@ describe('windows that processes share', () => {
       const { program, url } = await startApi(env, undefined, more);
       programs.push(program);
       urls.push(url);
-      metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`;
+      metricsUrls.push(`http://127.0.0.1:${metricsPort}/metrics`);
     }
   });
   afterAll(() => Promise.all(programs.map((program) => program.stop())));
@@ -140,10 +140,12 @@ describe('windows that processes share', () => {
     return urls.map((url) => new HttpClient(url, key));
   }
 
+  /** Summed up over the processes. */
   const metric = async (name: string, label = '') => {
-    const text = await (await fetch(metricsUrl)).text();
-    const line = text.split('\n').find((line) => line.startsWith(`${name}{`) && line.includes(label));
-    return Number(line?.split(' ').at(-1) ?? 0);
+    const texts = await Promise.all(metricsUrls.map(async (url) => (await fetch(url)).text()));
+    const lines = texts.flatMap((text) => text.split('\n'));
+    const found = lines.filter((line) => line.startsWith(`${name}{`) && line.includes(label));
+    return found.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
   };
   const refusedFor = (reason: string) => metric('kasgres_api_refused_requests_total', `reason="${reason}"`);
   const readCounts = async () => ({
@@ -153,6 +155,20 @@ describe('windows that processes share', () => {
     missingKey: await refusedFor('missing_key'),
   });
   const storeFailures = () => metric('kasgres_api_rate_limit_store_failures_total');
+
+  /** On a machine that is busy with much else the store may be late, and processes then count for themselves: what they share is tried again. */
+  async function whileStoreAnswers(scenario: () => Promise<void>): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      const before = await storeFailures();
+      try {
+        return await scenario();
+      } catch (error) {
+        if (attempt === 5 || (await storeFailures()) === before) throw error;
+        // The pause after a failure.
+        await new Promise((resolve) => setTimeout(resolve, 4000));
+      }
+    }
+  }
 
   test('are told in metrics: what was spent, and what was refused and why', async () => {
     const client = (await clientsWith({ rateRu: 0.6, windowSeconds: 60 }))[1];
@@ -171,31 +187,34 @@ describe('windows that processes share', () => {
     });
   });
 
-  test('count what each of them answered', async () => {
-    const [one, two] = (await clientsWith({ rateRu: 1, windowSeconds: 60 })) as [HttpClient, HttpClient];
-    expect(headersOf(await dear(one))).toEqual(['0.5', '1;w=60', '0.5']);
-    expect(headersOf(await cheap(two))).toEqual(['0.1', '1;w=60', '0.4']);
-    expect(headersOf(await dear(one))).toEqual(['0', '1;w=60', '0.4']);
-    expect(headersOf(await dear(two))).toEqual(['0', '1;w=60', '0.4']);
-    expect(headersOf(await cheap(one))).toEqual(['0.1', '1;w=60', '0.3']);
-    expect(Number((await cheap(two)).headers.get('ratelimit-reset'))).toBeGreaterThan(30);
-  });
+  test('count what each of them answered', () =>
+    whileStoreAnswers(async () => {
+      const [one, two] = (await clientsWith({ rateRu: 1, windowSeconds: 60 })) as [HttpClient, HttpClient];
+      expect(headersOf(await dear(one))).toEqual(['0.5', '1;w=60', '0.5']);
+      expect(headersOf(await cheap(two))).toEqual(['0.1', '1;w=60', '0.4']);
+      expect(headersOf(await dear(one))).toEqual(['0', '1;w=60', '0.4']);
+      expect(headersOf(await dear(two))).toEqual(['0', '1;w=60', '0.4']);
+      expect(headersOf(await cheap(one))).toEqual(['0.1', '1;w=60', '0.3']);
+      expect(Number((await cheap(two)).headers.get('ratelimit-reset'))).toBeGreaterThan(30);
+    }));
 
-  test('are exact for requests at once', async () => {
-    const clients = await clientsWith({ rateRu: 2, windowSeconds: 60 });
-    const statuses = await Promise.all(
-      clients.flatMap((client) => Array.from({ length: 30 }, async () => (await cheap(client)).status)),
-    );
-    expect(statuses.filter((status) => status === 200)).toHaveLength(20);
-  });
+  test('are exact for requests at once', () =>
+    whileStoreAnswers(async () => {
+      const clients = await clientsWith({ rateRu: 2, windowSeconds: 60 });
+      const statuses = await Promise.all(
+        clients.flatMap((client) => Array.from({ length: 30 }, async () => (await cheap(client)).status)),
+      );
+      expect(statuses.filter((status) => status === 200)).toHaveLength(20);
+    }));
 
-  test('end, and begin anew', async () => {
-    const [one, two] = (await clientsWith({ rateRu: 0.5, windowSeconds: 1 })) as [HttpClient, HttpClient];
-    expect((await dear(one)).status).toBe(200);
-    expect((await dear(two)).status).toBe(429);
-    await new Promise((resolve) => setTimeout(resolve, 1000));
-    expect((await dear(two)).status).toBe(200);
-  });
+  test('end, and begin anew', () =>
+    whileStoreAnswers(async () => {
+      const [one, two] = (await clientsWith({ rateRu: 0.5, windowSeconds: 1 })) as [HttpClient, HttpClient];
+      expect((await dear(one)).status).toBe(200);
+      expect((await dear(two)).status).toBe(429);
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      expect((await dear(two)).status).toBe(200);
+    }));
 
   test('whose table is locked: each process counts for itself, and nobody waits', async () => {
     const clients = await clientsWith({ rateRu: 0.2, windowSeconds: 300 });
@@ -206,11 +225,15 @@ describe('windows that processes share', () => {
       for (const client of clients) {
         const begun = performance.now();
         expect((await cheap(client)).status).toBe(200);
-        expect(performance.now() - begun).toBeLessThan(3000);
+        expect(performance.now() - begun).toBeLessThan(5000);
         expect((await cheap(client)).status).toBe(200);
         expect((await cheap(client)).status).toBe(429);
       }
-      expect(await storeFailures()).toBeGreaterThan(before);
+      const failures = async () => {
+        for (const client of clients) await cheap(client);
+        return storeFailures();
+      };
+      await expect.poll(failures, { timeout: 15_000, interval: 500 }).toBeGreaterThan(before);
     } finally {
       await locker.query('rollback');
       locker.release();

@@ -16,7 +16,7 @@ const KEY_CONNECTIONS = 3;
 /** Rate limits have connections of their own: they are neither to wait for answers, nor answers for them. */
 const RATE_LIMIT_CONNECTIONS = 4;
 /** Requests do not wait that long for their rate limits (http/rate-counters.ts). */
-const RATE_LIMIT_TIMEOUT_MS = 1000;
+const RATE_LIMIT_TIMEOUT_MS = 2000;
 
 /** So that plans are those that were looked at (test/plans), whatever the server's own settings are. */
 export const PLANNER_SETTINGS = {

@@ -10,9 +10,9 @@ export function createMemoryCounter(): RateLimiterAbstract {
 }
 
 /** No request waits longer for the shared windows. */
-const STORE_TIMEOUT_MS = 500;
+const STORE_TIMEOUT_MS = 1000;
 /** After a failure the store is left alone, so that requests need not wait one after another. */
-const STORE_PAUSE_MS = 5000;
+const STORE_PAUSE_MS = 3000;
 
 /**
  * Counts in the table rate_limits. While that is out of reach, each process counts for itself. The processes' clocks must agree: the
