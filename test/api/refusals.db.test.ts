@@ -89,6 +89,10 @@ describe('paths and methods', () => {
     ['DELETE', GET_BLOCKS, 'POST'],
     ['POST', '/v1/rpc/getCoinSupply', 'GET, HEAD'],
     ['PUT', `/v1/addresses/${FOREIGN}/tag`, 'GET, HEAD'],
+    // Not the look-up of a transaction of that name.
+    ['GET', '/v1/transactions/acceptance', 'POST'],
+    // A method that has a body by its definition: none is asked for.
+    ['QUERY', '/v1/status', 'GET, HEAD'],
   ])('%s %s is a 405 that names what is allowed', async (method, path, allow) => {
     const { status, json, headers } = await stage.api.request(path, { method });
     expect(status).toBe(405);
