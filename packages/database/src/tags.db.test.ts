@@ -23,6 +23,30 @@ function addressOf(number: number, prefix: AddressPrefix = 'kaspasim'): string {
   return scriptToAddress({ version: 0, script: scriptOf(number) }, prefix) as string;
 }
 
+async function insertScript(client: Pick<TestDatabase['pool'], 'query'>, number: number): Promise<void> {
+  const place = [number, scriptOf(number), addressOf(number)];
+  await client.query(`insert into scripts values ($1, 0, $2, 'pubkey', $3)`, place);
+  await client.query('insert into balances (script_id, balance) values ($1, 0)', [number]);
+}
+
+async function isTagged(number: number): Promise<boolean | undefined> {
+  const { rows } = await database.pool.query<{ is_tagged: boolean }>(
+    'select is_tagged from balances where script_id = $1',
+    [number],
+  );
+  return rows[0]?.is_tagged;
+}
+
+async function untilSomebodyWaits(): Promise<void> {
+  for (;;) {
+    const { rowCount } = await database.pool.query(
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    if (rowCount === 1) return;
+    await sleep(10);
+  }
+}
+
 test('tags are written, written over, and the last one for an address holds', async () => {
   const db = database.kysely;
   const address = addressOf(1);
@@ -54,30 +78,6 @@ test('more tags than one statement can write', async () => {
 
 describe('the mark of scripts with a tag', () => {
   const tag = { name: 'a name', link: '', labels: [] };
-
-  async function insertScript(client: Pick<TestDatabase['pool'], 'query'>, number: number): Promise<void> {
-    const place = [number, scriptOf(number), addressOf(number)];
-    await client.query(`insert into scripts values ($1, 0, $2, 'pubkey', $3)`, place);
-    await client.query('insert into balances (script_id, balance) values ($1, 0)', [number]);
-  }
-
-  async function isTagged(number: number): Promise<boolean | undefined> {
-    const { rows } = await database.pool.query<{ is_tagged: boolean }>(
-      'select is_tagged from balances where script_id = $1',
-      [number],
-    );
-    return rows[0]?.is_tagged;
-  }
-
-  async function untilSomebodyWaits(): Promise<void> {
-    for (;;) {
-      const { rowCount } = await database.pool.query(
-        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-      );
-      if (rowCount === 1) return;
-      await sleep(10);
-    }
-  }
 
   test('comes with the tag, for that address alone', async () => {
     for (const number of [501, 502, 503]) await insertScript(database.pool, number);
