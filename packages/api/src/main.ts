@@ -20,7 +20,7 @@ import { type Certificate, type CertificateFiles, CertificateRenewal, readCertif
 import { toHttpError } from './http/outages.ts';
 import { createMemoryCounter, createSharedCounter } from './http/rate-counters.ts';
 import type { IndexReader } from './index-state/state.ts';
-import { createMetrics, watchPool } from './metrics.ts';
+import { createMetrics, watchNode, watchPool } from './metrics.ts';
 import { createServer } from './server.ts';
 import { createServices } from './services.ts';
 
@@ -59,6 +59,7 @@ await runProgram('api', async ({ signal, shutdown, useLogger }) => {
 
   const node = new NodeClient({ url: env.NODE_URL, deadlineMs: NODE_DEADLINE_MS, logger });
   shutdown.add('node', () => node.close());
+  watchNode(registry, node);
   const [writing, reading] = [database.kysely, readDatabase.kysely];
   const services = createServices({ database: writing, readDatabase: reading, node, rateCounter, logger });
   shutdown.add('usage', () => services.usage.close());

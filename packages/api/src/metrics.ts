@@ -1,5 +1,6 @@
 /** What the API counts. */
 import type { Connection } from '@kasgres/database';
+import type { NodeClient } from '@kasgres/node';
 import { Counter, Gauge, Histogram, type Registry } from '@kasgres/runtime';
 
 export interface ApiMetrics {
@@ -55,5 +56,15 @@ export function watchPool(registry: Registry, pool: Connection['pool']): void {
       gauge.set({ state: 'used' }, pool.totalCount - pool.idleCount);
       gauge.set({ state: 'waited_for' }, pool.waitingCount);
     },
+  });
+}
+
+/** The node that mempool and templates are asked for: whether it answers. */
+export function watchNode(registry: Registry, node: Pick<NodeClient, 'connected'>): void {
+  const gauge: Gauge = new Gauge({
+    name: 'kasgres_api_node_connected',
+    help: '1 while the node answers, else 0.',
+    registers: [registry],
+    collect: () => gauge.set(node.connected ? 1 : 0),
   });
 }

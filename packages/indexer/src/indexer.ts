@@ -102,6 +102,7 @@ class Attempt {
     await ambiguousBodies.load(this.#reader);
     const preparer = new Preparer(memory, network, ambiguousBodies, checkpoint);
     if (found === undefined) checkpoint = await this.#begin(preparer);
+    metrics.positions.indexIsAt(checkpoint.blueScore, undefined);
 
     const source = new Source(node, network, options);
     let asked = performance.now();
@@ -112,7 +113,7 @@ class Attempt {
         const batch = await this.#prepare(preparer, update, checkpoint);
         checkpoint = batch.to;
         await this.#applying;
-        this.#startApplying(batch, update.atTip);
+        this.#startApplying(batch, update);
         if (update.atTip) {
           await this.#applying;
           if (checkpoint.firstCatchUp) checkpoint = await this.#finishFirstCatchUp(checkpoint);
@@ -166,22 +167,23 @@ class Attempt {
     return batch;
   }
 
-  #startApplying(batch: Batch, atTip: boolean): void {
+  #startApplying(batch: Batch, update: ChainUpdate): void {
     const { metrics, progress, log } = this.#parts;
     const run = async (): Promise<void> => {
       const end = metrics.stageSeconds.startTimer({ stage: 'apply' });
       await apply(this.#writer, batch);
       end();
       metrics.batches.inc();
-      metrics.blueScore.set(Number(batch.to.blueScore));
-      metrics.nodeBlueScore.set(Number(batch.targetBlueScore));
+      metrics.positions.indexIsAt(batch.to.blueScore, update.added.at(-1)?.block.header.timestamp);
+      // Far from the tip the target is as old as the pages on the way to it; there the watch knows better.
+      if (update.atTip) metrics.positions.nodeIsAt(batch.targetBlueScore);
       for (const rows of Object.values(batch.rows)) metrics.rows.inc({ table: rows.table }, rows.rows);
       if (batch.removed.length > 0) {
         metrics.reorgs.inc();
         metrics.reorgDepth.observe(batch.removed.length);
         log.info({ depth: batch.removed.length, blueScore: batch.to.blueScore }, 'followed a reorg');
       }
-      progress.applied(batch, atTip);
+      progress.applied(batch, update.atTip);
     };
     this.#applying = run();
     // Met when it is awaited: before the next batch, or at the end.

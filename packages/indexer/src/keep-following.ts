@@ -15,12 +15,12 @@ import {
 import { backoff, FatalError, type Logger, sleep } from '@kasgres/runtime';
 import { CheckpointMovedError, IncompleteUpdateError } from './errors.ts';
 import { followChain, type IndexerOptions } from './indexer.ts';
-import type { Metrics } from './metrics.ts';
+import type { FailureKind, Metrics } from './metrics.ts';
 import type { Progress } from './progress.ts';
+import { watchNode } from './watch-node.ts';
 
 /** Failures that nothing explains, one after the other without a batch between them, until the program gives up. */
 const MAX_UNEXPLAINED = 5;
-const NODE_WATCH_MS = 60_000;
 
 export interface KeepFollowingParts {
   node: NodeClient;
@@ -39,7 +39,7 @@ export async function keepFollowing(parts: KeepFollowingParts, signal: AbortSign
   const { node, database, expectedNetwork, log, metrics, status, progress } = parts;
   let delays = backoff({ maxMs: 10_000 });
   let unexplained = 0;
-  void watchNode(node, log, signal);
+  void watchNode({ node, log, metrics }, signal);
   for (;;) {
     const batchesBefore = progress.batches;
     try {
@@ -69,27 +69,11 @@ export async function keepFollowing(parts: KeepFollowingParts, signal: AbortSign
   }
 }
 
-/** Says once a minute that the node is behind the network. It is followed all the same. */
-async function watchNode(node: NodeClient, log: Logger, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    const info = await node.call('getServerInfo', {}, { signal }).catch(() => undefined);
-    if (info?.isSynced === false) {
-      log.warn(
-        { virtualDaaScore: info.virtualDaaScore },
-        'the node says that it is not synced; following it all the same',
-      );
-    }
-    await sleep(NODE_WATCH_MS, signal).catch(() => undefined);
-  }
-}
-
 function throwIfFatal(error: unknown): void {
   if (error instanceof FatalError) throw error;
   if (error instanceof NodeUnsuitableError) throw new FatalError(error.message, { cause: error });
   if (error instanceof CheckpointMovedError) throw new FatalError(error.message, { cause: error });
 }
-
-type FailureKind = 'node-unavailable' | 'node-syncing' | 'node-answer' | 'database' | 'unexplained';
 
 function kindOf(error: unknown): FailureKind {
   if (error instanceof NodeUnavailableError) return 'node-unavailable';

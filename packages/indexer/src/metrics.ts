@@ -1,15 +1,43 @@
-/** What the indexer counts. */
+/** What the indexer counts. What is not known yet is NaN, on which no alert fires. */
 import { Counter, Gauge, Histogram, type Registry } from '@kasgres/runtime';
+import { Positions } from './positions.ts';
+
+/** Why the indexer begins again at the checkpoint. */
+export const FAILURE_KINDS = ['node-unavailable', 'node-syncing', 'node-answer', 'database', 'unexplained'] as const;
+export type FailureKind = (typeof FAILURE_KINDS)[number];
 
 export function createMetrics(registry: Registry) {
   const registers = [registry];
+  const positions = new Positions();
+  const measure = (name: string, help: string, value: () => number): void => {
+    const gauge: Gauge = new Gauge({ name, help, registers, collect: () => gauge.set(value()) });
+  };
+  measure('kasgres_indexer_node_blue_score', "Blue score of the node's sink", () => positions.nodeBlueScore);
+  measure('kasgres_indexer_blue_score', 'Blue score of the checkpoint', () => positions.blueScore);
+  measure('kasgres_indexer_lag_blocks', 'Blue scores from the checkpoint to the sink', () => positions.lagBlocks());
+  measure('kasgres_indexer_lag_seconds', "Age of the checkpoint's block; 0 when it is as high as the sink", () =>
+    positions.lagSeconds(Date.now()),
+  );
+  const failures = new Counter({
+    name: 'kasgres_indexer_failures_total',
+    help: 'Starts from the checkpoint after a failure, by kind of error',
+    labelNames: ['kind'],
+    registers,
+  });
+  // A series that begins with the first failure would show no increase.
+  for (const kind of FAILURE_KINDS) failures.inc({ kind }, 0);
   return {
-    nodeBlueScore: new Gauge({
-      name: 'kasgres_indexer_node_blue_score',
-      help: "Blue score of the node's sink",
+    positions,
+    nodeConnected: new Gauge({
+      name: 'kasgres_indexer_node_connected',
+      help: '1 while the node answers, else 0',
       registers,
     }),
-    blueScore: new Gauge({ name: 'kasgres_indexer_blue_score', help: 'Blue score of the checkpoint', registers }),
+    nodeSynced: new Gauge({
+      name: 'kasgres_indexer_node_synced',
+      help: '1 while the node says that it is synced, else 0',
+      registers,
+    }),
     rows: new Counter({
       name: 'kasgres_indexer_rows_total',
       help: 'Rows written by COPY',
@@ -31,12 +59,7 @@ export function createMetrics(registry: Registry) {
       buckets: [1, 2, 5, 10, 50, 100, 1000],
       registers,
     }),
-    failures: new Counter({
-      name: 'kasgres_indexer_failures_total',
-      help: 'Starts from the checkpoint after a failure, by kind of error',
-      labelNames: ['kind'],
-      registers,
-    }),
+    failures,
   };
 }
 

@@ -1,0 +1,40 @@
+/** Asks the node how it is, beside what is being followed: metrics tell of it also while nothing can be applied. */
+import type { NodeClient } from '@kasgres/node';
+import { type Logger, sleep } from '@kasgres/runtime';
+import type { Metrics } from './metrics.ts';
+
+const PAUSE_MS = 5_000;
+/** A node that takes longer is as good as away. */
+const DEADLINE_MS = 10_000;
+const WARN_EVERY_MS = 60_000;
+
+export interface WatchParts {
+  node: Pick<NodeClient, 'call'>;
+  log: Logger;
+  metrics: Pick<Metrics, 'nodeConnected' | 'nodeSynced' | 'positions'>;
+}
+
+export async function watchNode({ node, log, metrics }: WatchParts, signal: AbortSignal): Promise<void> {
+  let warnAgainAt = 0;
+  while (!signal.aborted) {
+    try {
+      const options = { signal, deadlineMs: DEADLINE_MS };
+      const info = await node.call('getServerInfo', {}, options);
+      const { blueScore } = await node.call('getSinkBlueScore', {}, options);
+      metrics.nodeConnected.set(1);
+      metrics.nodeSynced.set(info.isSynced ? 1 : 0);
+      metrics.positions.nodeIsAt(blueScore);
+      // It is followed all the same.
+      if (!info.isSynced && performance.now() >= warnAgainAt) {
+        warnAgainAt = performance.now() + WARN_EVERY_MS;
+        const { virtualDaaScore } = info;
+        log.warn({ virtualDaaScore }, 'the node says that it is not synced; following it all the same');
+      }
+    } catch {
+      // Why it does not answer is in the log of the client, and of what needed the answer.
+      metrics.nodeConnected.set(0);
+      metrics.nodeSynced.set(0);
+    }
+    await sleep(PAUSE_MS, signal).catch(() => undefined);
+  }
+}
