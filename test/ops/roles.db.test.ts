@@ -1,0 +1,156 @@
+/**
+ * ops/roles.sql on a real database: the programs, each with a login of its own, do all their work with the rights that it gives,
+ * and nobody can do what is not theirs.
+ */
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createKey, createTestDatabase, migrate, type TestDatabase } from '@kasgres/database';
+import { NodeClient } from '@kasgres/node';
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { HttpClient } from '../api/http-client.ts';
+import { untilAtRest } from '../node/at-rest.ts';
+import { type Program, startApi, startIndexer } from '../node/programs.ts';
+import { World } from '../simulation/world.ts';
+
+const ROLES_SQL = readFileSync(new URL('../../ops/roles.sql', import.meta.url), 'utf8');
+const ROLES = ['kasgres_indexer', 'kasgres_api', 'kasgres_analyst'] as const;
+type Role = (typeof ROLES)[number];
+
+const suffix = randomBytes(6).toString('hex');
+const loginOf = (role: Role): string => `${role}_${suffix}`;
+const INSUFFICIENT_PRIVILEGE = '42501';
+
+let database: TestDatabase;
+/** Indexes right after the migrations. */
+let indexesOfSchema: string[];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  indexesOfSchema = await listIndexes();
+  await database.pool.query(ROLES_SQL);
+  for (const role of ROLES) {
+    await database.pool.query(`create role ${loginOf(role)} login password '${suffix}' in role ${role}`);
+  }
+});
+afterAll(async () => {
+  for (const role of ROLES) await database.pool.query(`drop role if exists ${loginOf(role)}`);
+  await database.drop();
+});
+
+async function listIndexes(): Promise<string[]> {
+  const { rows } = await database.pool.query<{ indexdef: string }>(
+    `select indexdef from pg_indexes where schemaname = 'public' order by 1`,
+  );
+  return rows.map(({ indexdef }) => indexdef);
+}
+
+function urlOf(role: Role): string {
+  const url = new URL(database.url);
+  url.username = loginOf(role);
+  url.password = suffix;
+  return url.toString();
+}
+
+/** Runs it as a login of the role. @returns 'done', or the SQLSTATE of what Postgres said to it */
+async function attempt(role: Role, statement: string): Promise<string> {
+  const client = new Client({ connectionString: urlOf(role) });
+  await client.connect();
+  try {
+    await client.query(`begin; ${statement}; rollback`);
+    return 'done';
+  } catch (error) {
+    return (error as { code?: string }).code ?? String(error);
+  } finally {
+    await client.end();
+  }
+}
+
+describe('the programs under their own logins', () => {
+  let world: World;
+  let node: NodeClient;
+  let indexer: Program;
+  beforeAll(async () => {
+    world = await World.start('roles');
+    world.mine(60);
+    node = new NodeClient({ url: world.server.url });
+    indexer = startIndexer({ nodeUrl: world.server.url, databaseUrl: urlOf('kasgres_indexer') });
+  });
+  afterAll(async () => {
+    await indexer.stop();
+    await node.close();
+    world.stop();
+  });
+
+  test('the indexer does its first catch-up, with every index at the end, and follows the chain', async () => {
+    await untilAtRest(database.pool, node, indexer);
+    expect(await listIndexes()).toEqual(indexesOfSchema);
+    world.mine(30);
+    await untilAtRest(database.pool, node, indexer);
+  });
+
+  test('the API answers, and counts use and shared rate limits', async () => {
+    const { key } = await createKey(database.kysely, { name: 'test' });
+    const env = { nodeUrl: world.server.url, databaseUrl: urlOf('kasgres_api') };
+    const { program, url } = await startApi(env, undefined, { RATE_LIMIT_STORE: 'postgres' });
+    const api = new HttpClient(url, key);
+    for (const path of ['/v1/rpc/getCoinSupply', '/v1/rpc/getBlockDagInfo', '/v1/tags']) {
+      expect((await api.request(path)).status, path).toBe(200);
+    }
+    await program.stop();
+    const { rows } = await database.pool.query(
+      `select (select sum(requests) from api_key_usage)::integer as requests, (select count(*) from rate_limits)::integer as windows`,
+    );
+    expect(rows).toEqual([{ requests: 3, windows: 1 }]);
+    expect(program.output()).not.toContain('permission denied');
+  });
+});
+
+describe('what is not theirs', () => {
+  const INSERT_KEY = `insert into api_keys (name, key_hash, rate_ru, window_seconds) values ('x', '\\x00', 1, 1)`;
+
+  test.each<[Role, string]>([
+    ['kasgres_api', 'delete from blocks'],
+    ['kasgres_api', 'update balances set balance = 0'],
+    ['kasgres_api', 'truncate utxos'],
+    ['kasgres_api', 'update checkpoint set chain_index = 0'],
+    ['kasgres_api', `insert into tags (address, name) values ('x', 'x')`],
+    ['kasgres_api', INSERT_KEY],
+    ['kasgres_api', 'update api_keys set revoked_at = null'],
+    ['kasgres_api', 'delete from api_key_usage'],
+    ['kasgres_api', 'create table mine (id integer)'],
+    ['kasgres_indexer', 'select from api_keys'],
+    ['kasgres_indexer', INSERT_KEY],
+    ['kasgres_indexer', 'select from api_key_usage'],
+    ['kasgres_indexer', 'select from rate_limits'],
+    ['kasgres_indexer', `insert into tags (address, name) values ('x', 'x')`],
+    ['kasgres_indexer', 'delete from migrations'],
+    ['kasgres_analyst', 'select from api_keys'],
+    ['kasgres_analyst', 'select from api_key_usage'],
+    ['kasgres_analyst', 'select from rate_limits'],
+    ['kasgres_analyst', 'delete from blocks'],
+    ['kasgres_analyst', 'update tags set name = name'],
+    ['kasgres_analyst', 'create table mine (id integer)'],
+  ])('%s may not: %s', async (role, statement) => {
+    expect(await attempt(role, statement)).toBe(INSUFFICIENT_PRIVILEGE);
+  });
+
+  test('the analyst reads all of the chain, and tags', async () => {
+    const { rows } = await database.pool.query<{ tablename: string }>(
+      `select tablename from pg_tables where schemaname = 'public' and tablename not in ('api_keys', 'api_key_usage', 'rate_limits')`,
+    );
+    for (const { tablename } of rows) {
+      expect(await attempt('kasgres_analyst', `select from ${tablename} limit 1`), tablename).toBe('done');
+    }
+  });
+});
+
+test('after a migration the same file gives each role its part of a new table, and migrations go on', async () => {
+  await database.pool.query('create table new_facts (id integer)');
+  expect(await attempt('kasgres_indexer', 'insert into new_facts values (1)')).toBe(INSUFFICIENT_PRIVILEGE);
+  await database.pool.query(ROLES_SQL);
+  expect(await attempt('kasgres_indexer', 'insert into new_facts values (1)')).toBe('done');
+  expect(await attempt('kasgres_api', 'select from new_facts')).toBe('done');
+  expect(await attempt('kasgres_api', 'insert into new_facts values (1)')).toBe(INSUFFICIENT_PRIVILEGE);
+  expect(await migrate(database.url)).toEqual([]);
+});
