@@ -1,6 +1,6 @@
 /** What addresses have to do with the chain, by plain accounting over the DAG of the simulated node. */
-import { acceptedBy, type DagTransaction, type Utxo } from '@kasgres/devnet';
-import { type Outpoint, scriptToAddress, type ScriptPublicKey, toHex } from '@kasgres/kaspa';
+import { acceptedBy, type DagTransaction } from '@kasgres/devnet';
+import { type Outpoint, scriptToAddress, type ScriptPublicKey, toHex, type Utxo } from '@kasgres/kaspa';
 import { coinsAtSink, sumOf } from '../recording/coins.ts';
 import type { Stage } from './stage.ts';
 

@@ -2,8 +2,8 @@
  * The coins that accepted transactions leave, by plain accounting over a DAG: at the sink, and at the virtual block, of which a
  * node's balances, UTXOs and supply speak.
  */
-import { type AcceptedTransaction, acceptedBy, type Dag, type Utxo } from '@kasgres/devnet';
-import { isCoinbase, type Outpoint, type ScriptPublicKey, toHex } from '@kasgres/kaspa';
+import { type AcceptedTransaction, acceptedBy, type Dag } from '@kasgres/devnet';
+import { isCoinbase, type Outpoint, type ScriptPublicKey, toHex, type Utxo } from '@kasgres/kaspa';
 
 export class Coins {
   private readonly unspent = new Map<string, Utxo>();

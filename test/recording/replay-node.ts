@@ -18,9 +18,16 @@ import {
   readHeader,
   readTransaction,
   sinkAnticone,
-  type Utxo,
 } from '@kasgres/devnet';
-import { addressToScript, getNetwork, type Hash, type Network, type ScriptPublicKey, toHex } from '@kasgres/kaspa';
+import {
+  addressToScript,
+  getNetwork,
+  type Hash,
+  type Network,
+  type ScriptPublicKey,
+  toHex,
+  type Utxo,
+} from '@kasgres/kaspa';
 import type { protocol } from '@kasgres/node';
 import { type Coins, coinsAtSink, scriptKey, sumOf } from './coins.ts';
 import { Acceptance, blocksSeenAt, dagTransaction } from './recorded-blocks.ts';

@@ -23,7 +23,6 @@ export {
   type NodeEvent,
   type NodeState,
   type SubmitBlockResult,
-  type Utxo,
 } from './dag/node-state.ts';
 export type { Fault, FaultPlan } from './rpc/faults.ts';
 export { readHeader, readTransaction } from './rpc/from-messages.ts';

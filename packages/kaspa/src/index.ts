@@ -15,6 +15,7 @@ export { type HashRateWindow, networkHashesPerSecond } from './hash-rate.ts';
 export { fromHex, HexError, toHex } from './hex.ts';
 export { computeMass, storageMass, transientMass } from './mass.ts';
 export type * from './model.ts';
+export { MuHash } from './muhash.ts';
 export { type DaaTimestamp, findNetwork, getNetwork, type Network, type NetworkId, networks } from './networks.ts';
 export { addressToScript, classifyScript, type ScriptType, scriptToAddress } from './script.ts';
 export {

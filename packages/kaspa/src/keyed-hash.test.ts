@@ -12,6 +12,8 @@ const blake2bDomains = [
   ['TransactionID', keyedHash.hashTransactionId],
   ['BlockHash', keyedHash.hashBlock],
   ['MerkleBranchHash', keyedHash.hashMerkleBranch],
+  ['MuHashElement', keyedHash.hashMuHashElement],
+  ['MuHashFinalize', keyedHash.hashMuHashFinalize],
 ] as const;
 
 const blake3Domains = [

@@ -30,6 +30,8 @@ export const hashTransaction = await keyedBlake2b('TransactionHash');
 export const hashTransactionId = await keyedBlake2b('TransactionID');
 export const hashBlock = await keyedBlake2b('BlockHash');
 export const hashMerkleBranch = await keyedBlake2b('MerkleBranchHash');
+export const hashMuHashElement = await keyedBlake2b('MuHashElement');
+export const hashMuHashFinalize = await keyedBlake2b('MuHashFinalize');
 
 export const hashTransactionPayload = await keyedBlake3('PayloadDigest');
 export const hashTransactionRest = await keyedBlake3('TransactionRest');

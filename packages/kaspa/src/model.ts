@@ -38,6 +38,17 @@ export interface TransactionOutput {
   covenant: Covenant | undefined;
 }
 
+/** An output that is not spent. */
+export interface Utxo {
+  outpoint: Outpoint;
+  amount: bigint;
+  scriptPublicKey: ScriptPublicKey;
+  /** Of the block that accepted it. */
+  blockDaaScore: bigint;
+  isCoinbase: boolean;
+  covenantId: Hash | undefined;
+}
+
 export interface Transaction {
   version: number;
   inputs: TransactionInput[];

@@ -4,7 +4,7 @@
  * are valid on top of the sink's own view, or the sink would not be on the chain) and where the block was recorded that was
  * made of this very virtual block. So the node's answer, with these transactions taken back, is what ours must be.
  */
-import { acceptedBy, type Utxo } from '@kasgres/devnet';
+import { acceptedBy } from '@kasgres/devnet';
 import {
   addressToScript,
   decodeAddress,
@@ -13,6 +13,7 @@ import {
   scriptToAddress,
   toHex,
   type TransactionOutput,
+  type Utxo,
 } from '@kasgres/kaspa';
 import type { Answer, ApiClient } from '../../node/api-client.ts';
 import { inParallel } from '../../node/compare/in-parallel.ts';

@@ -2,7 +2,7 @@
  * What a node answers that does not follow from the DAG: its mempool, templates, the UTXO index, and taking in of blocks and
  * transactions. The gRPC server asks an implementation of `NodeState`: the simulation, or a recording.
  */
-import type { Hash, Header, Network, Outpoint, ScriptPublicKey, Transaction } from '@kasgres/kaspa';
+import type { Hash, Header, Network, ScriptPublicKey, Transaction, Utxo } from '@kasgres/kaspa';
 import type { ChainChange, Dag, DagBlock, DagTransaction } from './dag.ts';
 
 /** An answer of the node that is an error: the message is the node's own text. */
@@ -21,15 +21,6 @@ export interface MempoolEntry {
 export interface MempoolFilter {
   includeOrphanPool: boolean;
   filterTransactionPool: boolean;
-}
-
-export interface Utxo {
-  outpoint: Outpoint;
-  amount: bigint;
-  scriptPublicKey: ScriptPublicKey;
-  blockDaaScore: bigint;
-  isCoinbase: boolean;
-  covenantId: Hash | undefined;
 }
 
 export interface BlockTemplate {

@@ -3,12 +3,19 @@
  * verbosity asks for. Source: rusty-kaspa, `rpc/core/src/convert/verbosity.rs` and the converter of its RPC service.
  */
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import { type AddressPrefix, formatBlueWork, type ScriptPublicKey, toHex, type TransactionInput } from '@kasgres/kaspa';
+import {
+  type AddressPrefix,
+  formatBlueWork,
+  type ScriptPublicKey,
+  toHex,
+  type TransactionInput,
+  type Utxo,
+} from '@kasgres/kaspa';
 import { protocol, toOutpointMessage, toScriptMessage } from '@kasgres/node';
 import { acceptedBy } from '../dag/answers/chain.ts';
 import { spentCoin } from '../dag/answers/coins.ts';
 import type { AcceptedTransaction, Dag, DagBlock } from '../dag/dag.ts';
-import { NodeAnswerError, type Utxo } from '../dag/node-state.ts';
+import { NodeAnswerError } from '../dag/node-state.ts';
 import { optionally, scriptVerboseData } from './to-messages.ts';
 
 const Level = protocol.GetVirtualChainFromBlockV2Request_DataVerbosityLevel;

@@ -6,11 +6,12 @@ import {
   type ScriptPublicKey,
   scriptToAddress,
   toHex,
+  type Utxo,
 } from '@kasgres/kaspa';
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { type protocol, toHeaderMessage, toOutputMessage, toScriptMessage, toTransactionMessage } from '@kasgres/node';
 import type { DagBlock, DagTransaction } from '../dag/dag.ts';
-import type { BlockTemplate, MempoolEntry, Utxo } from '../dag/node-state.ts';
+import type { BlockTemplate, MempoolEntry } from '../dag/node-state.ts';
 
 /** What the node names as genesis' selected parent. */
 const ORIGIN = 'fe'.repeat(32);

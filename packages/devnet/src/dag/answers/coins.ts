@@ -1,7 +1,6 @@
 /** The coin behind an input of an accepted transaction. */
-import { isCoinbase, type Outpoint, toHex } from '@kasgres/kaspa';
+import { isCoinbase, type Outpoint, toHex, type Utxo } from '@kasgres/kaspa';
 import type { Dag } from '../dag.ts';
-import type { Utxo } from '../node-state.ts';
 
 /** As the UTXO set had it before it was spent. Throws when no transaction made it: nothing accepted spends such a coin. */
 export function spentCoin(dag: Dag, outpoint: Outpoint): Utxo {

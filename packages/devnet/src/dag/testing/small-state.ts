@@ -1,6 +1,6 @@
 /** The rest of a node around a small DAG, for tests of the server: coins and mempool that do not follow from the DAG. */
-import { getNetwork, type Hash, type ScriptPublicKey, ZERO_HASH } from '@kasgres/kaspa';
-import type { BlockTemplate, MempoolEntry, NodeEvent, NodeState, Utxo } from '../node-state.ts';
+import { getNetwork, type Hash, type ScriptPublicKey, type Utxo, ZERO_HASH } from '@kasgres/kaspa';
+import type { BlockTemplate, MempoolEntry, NodeEvent, NodeState } from '../node-state.ts';
 import type { SmallDag } from './small-dag.ts';
 
 export class SmallState implements NodeState {

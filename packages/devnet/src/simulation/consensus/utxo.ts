@@ -2,9 +2,8 @@
  * Unspent outputs: the set of the virtual block, the changes that a block makes to it, and views of the set as it was, or would be,
  * at another block. A view lies over the set without touching it and can be committed to it in the end.
  */
-import { type Hash, HASH_BYTES, type Outpoint, type ScriptPublicKey } from '@kasgres/kaspa';
+import { type Hash, HASH_BYTES, type Outpoint, type ScriptPublicKey, type Utxo } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
-import type { Utxo } from '../../dag/node-state.ts';
 
 export interface UtxoEntry extends Utxo {
   /** Names the outpoint, see `outpointKey`. */

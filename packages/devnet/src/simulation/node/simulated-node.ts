@@ -11,6 +11,7 @@ import {
   type Network,
   type ScriptPublicKey,
   type Transaction,
+  type Utxo,
 } from '@kasgres/kaspa';
 import { Dag } from '../../dag/dag.ts';
 import type {
@@ -20,7 +21,6 @@ import type {
   NodeEvent,
   NodeState,
   SubmitBlockResult,
-  Utxo,
 } from '../../dag/node-state.ts';
 import type { Block } from '../consensus/block.ts';
 import { BlockRuleError } from '../consensus/block-rules.ts';
