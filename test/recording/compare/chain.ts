@@ -23,13 +23,12 @@ export async function compareVirtualChains(stage: Stage): Promise<Findings> {
   return findings;
 }
 
-/**
- * In the look-up of a block. Blocks that the virtual block does not merge are unknown to an index, and as good as not merged; so is what
- * is no hash at all.
- */
+/** In the look-up of a block. Blocks that the virtual block does not merge are unknown to an index, and as good as not merged. */
 export async function compareColours(stage: Stage): Promise<Findings> {
   const findings = new Findings();
   for (const { request, response } of questions(stage, 'getCurrentBlockColor')) {
+    // No path: the node was asked for a block without a name.
+    if (request.hash === '') continue;
     const recorded = response.blue ? 'blue' : 'red';
     const { color } = await getMerged(stage, request.hash);
     const wanted = response.error === undefined ? recorded : null;
