@@ -1,0 +1,153 @@
+/**
+ * The dashboard and the alerts of ops/ on the metrics of the real programs: every metric that they name is there, and, with a real
+ * Prometheus, every query of the dashboard has an answer and alerts fire and end. That half is skipped, and said so, where there is none.
+ */
+import { readFileSync } from 'node:fs';
+import { createKey, createTestDatabase, type TestDatabase } from '@kasgres/database';
+import { NodeClient } from '@kasgres/node';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { HttpClient } from '../api/http-client.ts';
+import { TcpProxy } from '../api/tcp-proxy.ts';
+import { untilAtRest } from '../node/at-rest.ts';
+import { freePort } from '../node/kaspad.ts';
+import { type Program, startApi, startIndexer } from '../node/programs.ts';
+import { World } from '../simulation/world.ts';
+import { findPrometheus, Prometheus } from './prometheus.ts';
+
+interface AlertRule {
+  alert: string;
+  expr: string;
+  for?: string;
+}
+interface Panel {
+  title: string;
+  targets?: { expr: string }[];
+}
+
+const read = (path: string): string => readFileSync(new URL(`../../ops/${path}`, import.meta.url), 'utf8');
+const config = parse(read('prometheus/prometheus.yml')) as {
+  global: Record<string, string>;
+  scrape_configs: { job_name: string; static_configs: { targets: string[] }[] }[];
+};
+const alerts = parse(read('prometheus/alerts.yml')) as { groups: { rules: AlertRule[] }[] };
+const rules = alerts.groups.flatMap((group) => group.rules);
+const dashboard = JSON.parse(read('grafana/kasgres.json')) as { panels: Panel[] };
+const queries = dashboard.panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ title, expr })));
+
+const binary = findPrometheus();
+if (binary === undefined) {
+  console.warn('Skipped in part: no prometheus on the PATH or in PROMETHEUS_BIN (apt-get install prometheus).');
+}
+
+let world: World;
+let toNode: TcpProxy;
+let node: NodeClient;
+let database: TestDatabase;
+let indexer: Program;
+let api: Program;
+let client: HttpClient;
+let ports: Record<string, number>;
+
+beforeAll(async () => {
+  world = await World.start('monitoring');
+  world.mine(30);
+  const { hostname, port } = new URL(world.server.url);
+  toNode = await TcpProxy.start({ host: hostname, port: Number(port) });
+  node = new NodeClient({ url: world.server.url });
+  database = await createTestDatabase();
+  const { key } = await createKey(database.kysely, { name: 'test' });
+  const env = { nodeUrl: `grpc://127.0.0.1:${toNode.port}`, databaseUrl: database.url };
+  ports = { 'kasgres-indexer': await freePort(), 'kasgres-api': await freePort() };
+  indexer = startIndexer(env, { METRICS_PORT: String(ports['kasgres-indexer']) });
+  await untilAtRest(database.pool, node, indexer);
+  const started = await startApi(env, undefined, { METRICS_PORT: String(ports['kasgres-api']) });
+  api = started.program;
+  client = new HttpClient(started.url, key);
+  await client.request('/v1/rpc/getCoinSupply');
+  await client.request('/v1/rpc/getCoinSupply', { headers: { 'x-api-key': 'wrong' } });
+});
+afterAll(async () => {
+  await api?.stop();
+  await indexer?.stop();
+  toNode?.stop();
+  await node?.close();
+  world?.stop();
+  await database?.drop();
+});
+
+/** The names of all series, as Prometheus stores them. */
+async function listSeries(): Promise<Set<string>> {
+  const names = new Set<string>();
+  for (const port of Object.values(ports)) {
+    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    for (const [name] of text.matchAll(/^[a-z_][a-z0-9_]*(?=[{ ])/gm)) names.add(name);
+  }
+  return names;
+}
+
+const namesIn = (expression: string): string[] => expression.match(/\b(?:kasgres|process|nodejs)_[a-z0-9_]+/g) ?? [];
+
+describe('names', () => {
+  test('every metric of ours says whose it is and what it measures', async () => {
+    const ours = [...(await listSeries())].filter((name) => !/^(process|nodejs)_/.test(name));
+    expect(ours.filter((name) => !/^kasgres_(indexer|api)_[a-z_]+$/.test(name))).toEqual([]);
+  });
+
+  test('every metric that the dashboard and the alerts name is there', async () => {
+    const known = await listSeries();
+    const wanted = [...queries, ...rules].flatMap(({ expr }) => namesIn(expr));
+    expect(wanted.length).toBeGreaterThan(queries.length);
+    expect(wanted.filter((name) => !known.has(name))).toEqual([]);
+  });
+});
+
+describe.skipIf(binary === undefined)('in Prometheus', () => {
+  let prometheus: Prometheus;
+
+  beforeAll(async () => {
+    // As in the repository, but for the ports, and quicker.
+    config.global = { scrape_interval: '500ms', evaluation_interval: '500ms' };
+    for (const job of config.scrape_configs) job.static_configs = [{ targets: [`127.0.0.1:${ports[job.job_name]}`] }];
+    for (const rule of rules) if (rule.for !== undefined) rule.for = '1s';
+    prometheus = await Prometheus.start(binary as string, {
+      'prometheus.yml': stringify(config),
+      'alerts.yml': stringify(alerts),
+    });
+  });
+  afterAll(async () => await prometheus?.stop());
+
+  test('both programs are scraped', async () => {
+    const scraped = async () => (await prometheus.query('up == 1')).map(({ metric }) => metric['job']).toSorted();
+    await expect.poll(scraped, { timeout: 30_000 }).toEqual(['kasgres-api', 'kasgres-indexer']);
+  });
+
+  test('every query of the dashboard has an answer', async () => {
+    for (const { title, expr } of queries) {
+      const ask = () => prometheus.query(expr.replaceAll('$__rate_interval', '1m'));
+      // Rates need two scrapes.
+      await expect.poll(ask, { timeout: 30_000, message: `${title}: ${expr}` }).not.toEqual([]);
+    }
+  });
+
+  test('every alert can be asked, and none fires while all is well', async () => {
+    const health = async () =>
+      (await prometheus.rules()).map(({ name, health, lastError }) => [name, lastError ?? health]);
+    await expect.poll(health, { timeout: 30_000 }).toEqual(rules.map(({ alert }) => [alert, 'ok']));
+    await expect.poll(() => prometheus.firing(), { timeout: 30_000 }).toEqual([]);
+  });
+
+  test('the alerts on the node fire when it goes away, and end when it is back', async () => {
+    toNode.refuse();
+    const expected = ['KasgresApiNodeAway', 'KasgresNodeAway'];
+    const away = async () => (await prometheus.firing()).filter((name) => expected.includes(name)).toSorted();
+    await expect.poll(away, { timeout: 60_000 }).toEqual(expected);
+    toNode.pass();
+    await expect.poll(away, { timeout: 60_000 }).toEqual([]);
+  });
+
+  test('the alert on a program fires when it is stopped', async () => {
+    await api.stop();
+    await expect.poll(() => prometheus.firing(), { timeout: 60_000 }).toContain('KasgresProgramDown');
+  });
+});

@@ -1,0 +1,123 @@
+/** A real Prometheus: the one on the PATH (Debian's package `prometheus`), or the one that PROMETHEUS_BIN names. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { accessSync, constants } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../node/kaspad.ts';
+import { stopWithTest } from '../node/stop-with-test.ts';
+
+const START_DEADLINE_MS = 60_000;
+
+/** Undefined where there is none. @throws when PROMETHEUS_BIN names none */
+export function findPrometheus(): string | undefined {
+  const wanted = process.env['PROMETHEUS_BIN'];
+  if (wanted !== undefined) {
+    accessSync(wanted, constants.X_OK);
+    return wanted;
+  }
+  const directories = (process.env['PATH'] ?? '').split(delimiter).filter((directory) => directory !== '');
+  return directories.map((directory) => join(directory, 'prometheus')).find(isExecutable);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export interface Sample {
+  metric: Record<string, string>;
+}
+
+export interface Rule {
+  name: string;
+  /** 'ok' when its query ran. */
+  health: string;
+  state: 'inactive' | 'pending' | 'firing';
+  lastError?: string;
+}
+
+export class Prometheus {
+  readonly #url: string;
+  readonly #stop: () => Promise<void>;
+
+  /** @param files the text of `prometheus.yml` and of the files that it names */
+  static async start(binary: string, files: Record<string, string>): Promise<Prometheus> {
+    const directory = await mkdtemp(join(tmpdir(), 'kasgres-prometheus-'));
+    for (const [name, text] of Object.entries(files)) await writeFile(join(directory, name), text);
+    const port = await freePort();
+    const child = spawn(
+      binary,
+      [
+        `--config.file=${join(directory, 'prometheus.yml')}`,
+        `--storage.tsdb.path=${join(directory, 'data')}`,
+        `--web.listen-address=127.0.0.1:${port}`,
+      ],
+      { stdio: ['ignore', 'ignore', 'pipe'] },
+    );
+    stopWithTest(child);
+    const exited = once(child, 'exit');
+    let output = '';
+    child.stderr.on('data', (data: Buffer) => {
+      output += data.toString();
+    });
+    const stop = async (): Promise<void> => {
+      child.kill('SIGTERM');
+      await exited;
+      await rm(directory, { recursive: true, force: true });
+    };
+    const url = `http://127.0.0.1:${port}`;
+    const giveUpAt = Date.now() + START_DEADLINE_MS;
+    while (!(await isReady(url))) {
+      if (child.exitCode !== null) throw new Error(`Prometheus ended:\n${output}`);
+      if (Date.now() > giveUpAt) throw new Error(`Prometheus does not answer:\n${output}`);
+      await sleep(50);
+    }
+    return new Prometheus(url, stop);
+  }
+
+  private constructor(url: string, stop: () => Promise<void>) {
+    this.#url = url;
+    this.#stop = stop;
+  }
+
+  /** @throws Error with what Prometheus says against the expression */
+  async query(expression: string): Promise<Sample[]> {
+    const { result } = await this.#ask<{ result: Sample[] }>(`query?query=${encodeURIComponent(expression)}`);
+    return result;
+  }
+
+  async rules(): Promise<Rule[]> {
+    const { groups } = await this.#ask<{ groups: { rules: Rule[] }[] }>('rules');
+    return groups.flatMap(({ rules }) => rules);
+  }
+
+  async firing(): Promise<string[]> {
+    return (await this.rules()).filter(({ state }) => state === 'firing').map(({ name }) => name);
+  }
+
+  async stop(): Promise<void> {
+    await this.#stop();
+  }
+
+  async #ask<T>(path: string): Promise<T> {
+    const response = await fetch(`${this.#url}/api/v1/${path}`);
+    const answer = (await response.json()) as { status: string; data: T; error?: string };
+    if (answer.status !== 'success') throw new Error(`${path}: ${answer.error}`);
+    return answer.data;
+  }
+}
+
+async function isReady(url: string): Promise<boolean> {
+  try {
+    return (await fetch(`${url}/-/ready`)).ok;
+  } catch {
+    return false;
+  }
+}
