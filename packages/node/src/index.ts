@@ -5,8 +5,12 @@ export { decodeBlockAnswer, decodeBlocksAnswer } from './decode-block.ts';
 export { decodeVirtualChainAnswer } from './decode-virtual-chain.ts';
 export { NodeProtocolError, NodeRpcError, NodeUnavailableError, NodeUnsuitableError } from './errors.ts';
 export * as protocol from './generated/kaspad_pb.ts';
+export * as p2pProtocol from './generated/p2p_pb.ts';
 export type { AcceptedTransactionIds, BlocksAnswer, RpcBlock, RpcTransaction, VirtualChainAnswer } from './model.ts';
 export { type CallOptions, NodeClient, type NodeClientOptions } from './node-client.ts';
+export { decodeUtxoChunk } from './p2p/decode-utxo-chunk.ts';
+export { PeerRejectedError, PruningPointMovedError } from './p2p/errors.ts';
+export { readUtxoSet, type UtxoChunk, type UtxoSetOptions } from './p2p/read-utxo-set.ts';
 export type { NodeRpcErrorKind } from './rpc-error-kind.ts';
 export type { SubscribeOptions, Subscription } from './subscriptions.ts';
 export {

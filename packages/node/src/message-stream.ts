@@ -1,7 +1,6 @@
 /**
  * One gRPC message stream to the node, on an HTTP/2 connection of its own: bytes of messages in, bytes of messages out. It
- * opens at once, ends once, and says why. Compression is not offered, since it costs the node most of its serving rate, and
- * the flow-control windows are wide, since a page of blocks is tens of megabytes.
+ * opens at once, ends once, and says why. Compression is not offered, since it costs the node most of its serving rate.
  */
 import {
   type ClientHttp2Session,
@@ -14,12 +13,14 @@ import { NodeProtocolError, NodeUnavailableError } from './errors.ts';
 import { encodeFrame, FrameReader } from './grpc-frames.ts';
 import type { NodeAddress } from './node-address.ts';
 
-const WINDOW_BYTES = 64 * 1024 * 1024;
 const FRAME_BYTES = 1024 * 1024;
-const PATH = '/protowire.RPC/MessageStream';
 
 export interface MessageStreamOptions {
   address: NodeAddress;
+  /** Of the service's method. */
+  path: string;
+  /** How much the node may send ahead of what was read. */
+  windowBytes: number;
   receiveLimitBytes: number;
   /** The message is gone when it returns. May throw NodeProtocolError, which ends the stream. */
   onMessage: (message: Uint8Array) => void;
@@ -37,12 +38,12 @@ export class MessageStream {
 
   constructor(options: MessageStreamOptions) {
     this.#options = options;
-    const { host, port } = options.address;
-    const session = connect(`http://${host}:${port}`, {
-      settings: { enablePush: false, initialWindowSize: WINDOW_BYTES, maxFrameSize: FRAME_BYTES },
+    const { address, path, windowBytes } = options;
+    const session = connect(`http://${address.host}:${address.port}`, {
+      settings: { enablePush: false, initialWindowSize: windowBytes, maxFrameSize: FRAME_BYTES },
     });
     this.#session = session;
-    session.on('connect', () => session.setLocalWindowSize(WINDOW_BYTES));
+    session.on('connect', () => session.setLocalWindowSize(windowBytes));
     session.on('error', (error: Error) => this.#fail(error.message));
     session.on('goaway', (code) => this.#fail(`it closed the connection (GOAWAY ${code})`));
     session.on('close', () => this.#fail('the connection was closed'));
@@ -50,7 +51,7 @@ export class MessageStream {
     const stream = session.request(
       {
         [constants.HTTP2_HEADER_METHOD]: 'POST',
-        [constants.HTTP2_HEADER_PATH]: PATH,
+        [constants.HTTP2_HEADER_PATH]: path,
         [constants.HTTP2_HEADER_CONTENT_TYPE]: 'application/grpc',
         [constants.HTTP2_HEADER_TE]: 'trailers',
         [constants.HTTP2_HEADER_USER_AGENT]: 'kasgres',
@@ -73,6 +74,15 @@ export class MessageStream {
   /** Does nothing once the stream has ended. */
   send(message: Uint8Array): void {
     if (!this.#ended) this.#stream.write(encodeFrame(message));
+  }
+
+  /** Takes nothing more from the node, which then has to wait, until `resume`. What has come in already may still be told. */
+  pause(): void {
+    this.#stream.pause();
+  }
+
+  resume(): void {
+    this.#stream.resume();
   }
 
   end(reason: NodeUnavailableError | NodeProtocolError): void {

@@ -11,6 +11,9 @@ import type { NodeAddress } from './node-address.ts';
 
 /** Heartbeats without any byte received after which the stream is given up. */
 const SILENT_HEARTBEATS = 3;
+const PATH = '/protowire.RPC/MessageStream';
+/** A page of blocks is tens of megabytes. */
+const WINDOW_BYTES = 64 * 1024 * 1024;
 
 export interface NodeConnectionOptions {
   address: NodeAddress;
@@ -140,6 +143,8 @@ export class NodeConnection {
     const lost = Promise.withResolvers<NodeUnavailableError | NodeProtocolError>();
     const stream = new MessageStream({
       address,
+      path: PATH,
+      windowBytes: WINDOW_BYTES,
       receiveLimitBytes,
       onMessage: (message) => this.#receive(message),
       onEnd: lost.resolve,

@@ -110,6 +110,14 @@ export class WireReader {
     return Buffer.from(this.bytes.buffer, this.bytes.byteOffset + start, length).toString('utf8');
   }
 
+  /** The bytes of a field with a length: a view. */
+  view(): Uint8Array {
+    const length = this.length();
+    const start = this.position;
+    this.position += length;
+    return new Uint8Array(this.bytes.buffer, this.bytes.byteOffset + start, length);
+  }
+
   /** The length of a string or message, which then starts at `position` and is all there. */
   length(): number {
     const length = this.uint32();

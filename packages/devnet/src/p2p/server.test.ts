@@ -1,0 +1,203 @@
+/** The client of the node's p2p, over a node that hands out a set honestly, slowly asked, or not as it should. */
+import { type Hash, MuHash, toHex, type Utxo } from '@kasgres/kaspa';
+import {
+  decodeUtxoChunk,
+  NodeProtocolError,
+  NodeUnavailableError,
+  NodeUnsuitableError,
+  PeerRejectedError,
+  PruningPointMovedError,
+  readUtxoSet,
+  type UtxoSetOptions,
+} from '@kasgres/node';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { UtxoSetServer, type UtxoSetServerOptions } from './server.ts';
+
+const PRUNING_POINT = hashFrom(7);
+const CHUNK = 10;
+const CHUNKS_AT_ONCE = 99;
+
+function hashFrom(seed: number): Hash {
+  const hash = Buffer.alloc(32, 1);
+  hash.writeUInt32LE(seed);
+  return hash;
+}
+
+/** Made-up coins, of every kind. */
+function coins(count: number): Utxo[] {
+  return Array.from({ length: count }, (_, index) => ({
+    outpoint: { transactionId: hashFrom(index), index: index % 300 },
+    amount: BigInt(index) * 10_000_000_019n,
+    scriptPublicKey: { version: index % 2, script: Buffer.alloc(index % 40, index) },
+    blockDaaScore: BigInt(index) * 3n,
+    isCoinbase: index % 3 === 0,
+    covenantId: index % 5 === 0 ? hashFrom(index + 1) : undefined,
+  }));
+}
+
+async function start(options: Partial<UtxoSetServerOptions> = {}): Promise<UtxoSetServer> {
+  const server = await UtxoSetServer.start({
+    network: 'simnet',
+    pruningPointHash: PRUNING_POINT,
+    utxos: coins(25),
+    chunkSize: CHUNK,
+    ...options,
+  });
+  onTestFinished(() => server.close());
+  return server;
+}
+
+function read({ url }: UtxoSetServer, options: Partial<UtxoSetOptions> = {}): ReturnType<typeof readUtxoSet> {
+  return readUtxoSet({ url, network: 'simnet', pruningPointHash: PRUNING_POINT, ...options });
+}
+
+async function readAll(chunks: ReturnType<typeof readUtxoSet>): Promise<Utxo[]> {
+  const all: Utxo[] = [];
+  for await (const { utxos } of chunks) all.push(...utxos);
+  return all;
+}
+
+function comparable({ outpoint, amount, scriptPublicKey, blockDaaScore, isCoinbase, covenantId }: Utxo): unknown[] {
+  return [
+    `${toHex(outpoint.transactionId)}:${outpoint.index}`,
+    amount,
+    scriptPublicKey.version,
+    toHex(scriptPublicKey.script),
+    blockDaaScore,
+    isCoinbase,
+    covenantId === undefined ? undefined : toHex(covenantId),
+  ];
+}
+
+function commitmentTo(utxos: readonly Utxo[]): string {
+  const muhash = new MuHash();
+  for (const utxo of utxos) muhash.add(utxo);
+  return toHex(muhash.commitment());
+}
+
+describe('an honest node', () => {
+  test.each([0, 1, CHUNK, 25])('hands out its set of %i coins, every field of it', async (count) => {
+    const server = await start({ utxos: coins(count) });
+    const received = await readAll(read(server));
+    expect(received.map(comparable)).toEqual(coins(count).map(comparable));
+  });
+
+  test('is asked for more after each 99 chunks', async () => {
+    const chunks = 2 * CHUNKS_AT_ONCE + 1;
+    const server = await start({ utxos: coins(chunks * CHUNK) });
+    let count = 0;
+    for await (const { utxos } of read(server)) count += utxos.length;
+    expect(count).toBe(chunks * CHUNK);
+    expect(server.received.filter((name) => name === 'requestNextPruningPointUtxoSetChunk')).toHaveLength(2);
+  });
+
+  test('is answered what it asks of every peer', async () => {
+    const server = await start();
+    await readAll(read(server));
+    await vi.waitFor(() =>
+      expect(server.received).toEqual(expect.arrayContaining(['verack', 'ready', 'pong', 'addresses'])),
+    );
+  });
+
+  test('gives chunks that another thread can decode', async () => {
+    const server = await start();
+    for await (const { bytes, utxos } of read(server)) {
+      expect(decodeUtxoChunk(structuredClone(bytes)).map(comparable)).toEqual(utxos.map(comparable));
+    }
+  });
+
+  test('sends no more than 99 chunks ahead of who takes them slowly', async () => {
+    const server = await start({ utxos: coins(3 * CHUNKS_AT_ONCE * CHUNK) });
+    let taken = 0;
+    for await (const _ of read(server)) {
+      taken += 1;
+      expect(server.chunksSent).toBeLessThanOrEqual(Math.ceil(taken / CHUNKS_AT_ONCE) * CHUNKS_AT_ONCE);
+    }
+    expect(taken).toBe(3 * CHUNKS_AT_ONCE);
+  });
+
+  test('loses a peer that has seen enough', async () => {
+    const server = await start({ utxos: coins(CHUNKS_AT_ONCE * CHUNK + 1) });
+    for await (const { utxos } of read(server)) {
+      expect(utxos).toHaveLength(CHUNK);
+      break;
+    }
+    expect(server.received).not.toContain('requestNextPruningPointUtxoSetChunk');
+  });
+});
+
+describe('a node that', () => {
+  test('gives an altered coin is found out by the commitment', async () => {
+    const utxos = coins(25);
+    const expected = commitmentTo(utxos);
+    expect(commitmentTo(await readAll(read(await start({ utxos }))))).toBe(expected);
+    const altered = utxos.map((coin, index) => (index === 17 ? { ...coin, amount: coin.amount + 1n } : coin));
+    expect(commitmentTo(await readAll(read(await start({ utxos: altered }))))).not.toBe(expected);
+  });
+
+  test('has another pruning point says so', async () => {
+    const chunks = read(await start(), { pruningPointHash: hashFrom(8) });
+    await expect(readAll(chunks)).rejects.toThrow(PruningPointMovedError);
+  });
+
+  test('moves its pruning point meanwhile says so', async () => {
+    const server = await start({ fault: { kind: 'moved', chunk: 1 } });
+    await expect(readAll(read(server))).rejects.toThrow(PruningPointMovedError);
+    expect(server.chunksSent).toBe(1);
+  });
+
+  test('breaks off is out of reach: a part of the set is never taken for the whole', async () => {
+    const server = await start({ fault: { kind: 'cut-off', chunk: 2 } });
+    const chunks = read(server);
+    expect((await chunks.next()).value?.utxos).toHaveLength(CHUNK);
+    expect((await chunks.next()).value?.utxos).toHaveLength(CHUNK);
+    await expect(chunks.next()).rejects.toThrow(NodeUnavailableError);
+  });
+
+  test('falls silent is given up', async () => {
+    const server = await start({ fault: { kind: 'silent', chunk: 1 } });
+    await expect(readAll(read(server, { silenceMs: 500 }))).rejects.toThrow(/silent for 500 ms/);
+  });
+
+  test('sends a coin without its entry is not believed', async () => {
+    const server = await start({ fault: { kind: 'malformed', chunk: 1 } });
+    await expect(readAll(read(server))).rejects.toThrow(NodeProtocolError);
+  });
+
+  test('is of another network is refused in words', async () => {
+    const server = await start({ network: 'testnet-10' });
+    const failed = readAll(read(server));
+    await expect(failed).rejects.toThrow(NodeUnsuitableError);
+    await expect(failed).rejects.toThrow(/is of kaspa-testnet-10, and kaspa-simnet is asked for/);
+  });
+
+  test('turns us away is heard', async () => {
+    const server = await start({ rejectsWith: 'no more peers' });
+    const failed = readAll(read(server));
+    await expect(failed).rejects.toThrow(PeerRejectedError);
+    await expect(failed).rejects.toThrow(/no more peers/);
+  });
+
+  test('is not there is out of reach', async () => {
+    const server = await start();
+    server.close();
+    await expect(readAll(read(server))).rejects.toThrow(NodeUnavailableError);
+  });
+});
+
+test('a signal ends it with its own reason, whether it waits or not', async () => {
+  const reason = new Error('enough');
+  const silent = await start({ fault: { kind: 'silent', chunk: 0 } });
+  const waiting = new AbortController();
+  const failed = readAll(read(silent, { signal: waiting.signal }));
+  setTimeout(() => waiting.abort(reason), 50);
+  await expect(failed).rejects.toBe(reason);
+
+  const between = new AbortController();
+  const chunks = read(await start(), { signal: between.signal });
+  await chunks.next();
+  between.abort(reason);
+  await expect(chunks.next()).rejects.toBe(reason);
+
+  await expect(readAll(read(silent, { signal: AbortSignal.abort(reason) }))).rejects.toBe(reason);
+});
