@@ -40,7 +40,6 @@ export interface Rule {
   /** 'ok' when its query ran. */
   health: string;
   state: 'inactive' | 'pending' | 'firing';
-  lastError?: string;
 }
 
 export class Prometheus {
