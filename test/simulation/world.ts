@@ -2,7 +2,6 @@
  * A simulated node that a test mines on, and indexers in this process that follow it: seeded, so that what fails can be run
  * again (`SEED=… npx vitest run test/simulation`).
  */
-import { connect } from '@kasgres/database';
 import { NodeServer } from '@kasgres/devnet';
 import {
   createMetrics,
@@ -10,6 +9,7 @@ import {
   indexerOptions,
   keepFollowing,
   type KeepFollowingParts,
+  openDatabase,
   Progress,
 } from '@kasgres/indexer';
 import { NodeClient } from '@kasgres/node';
@@ -27,6 +27,9 @@ const START_MS = 1_750_000_000_000;
 const BLOCK_MS = 1_800_000;
 /** Young coins may be spent at once, so that a short chain has many transactions. */
 const PARAMS = { ...SIMNET_PARAMS, coinbaseMaturity: 20 };
+
+/** Tests do not wait as long as the program. */
+const ASK_AFTER_SILENCE_MS = 1_000;
 
 export class World {
   readonly node: SimulatedNode;
@@ -89,7 +92,7 @@ export function startIndexing(
 ): RunningIndexer {
   const env = envSchema.parse({ NODE_URL: world.server.url, DATABASE_URL: databaseUrl, ...variables });
   const log = createLogger({ name: 'indexer', level: process.env['LOG_LEVEL'] === undefined ? 'silent' : 'info' });
-  const database = connect({ url: databaseUrl, applicationName: 'indexer under test', max: 3 });
+  const database = openDatabase(databaseUrl, ASK_AFTER_SILENCE_MS);
   const node = new NodeClient({ url: env.NODE_URL, streams: 1 + env.PAGE_STREAMS, logger: log, maxPauseMs: 200 });
   const controller = new AbortController();
   const parts: KeepFollowingParts = {

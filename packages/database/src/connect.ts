@@ -2,11 +2,11 @@
  * One pool of connections, and Kysely on top of it for reads. How values come back is set for this pool alone, so that no
  * other user of `pg` in the process is surprised: 64-bit integers as bigint, numeric as its decimal text, dates as text.
  */
-import type { Socket } from 'node:net';
 import { Kysely, PostgresDialect } from 'kysely';
 import { Pool, type PoolClient, type PoolConfig, types } from 'pg';
 import { PoolExhaustedError } from './errors.ts';
 import type { DB } from './generated/database.ts';
+import { cutWhenLost, streamOf } from './silence.ts';
 
 export type Database = DB;
 
@@ -24,6 +24,11 @@ export interface ConnectOptions {
    * died without a word; give this one some seconds more.
    */
   queryTimeoutMs?: number;
+  /**
+   * For statements that may take long: after so long a silence the server is asked over another connection whether it works on
+   * the statement; if not, the query fails. Not together with `queryTimeoutMs`.
+   */
+  askAfterSilenceMs?: number;
   /** How long a query waits for a connection before it fails. */
   connectTimeoutMs?: number;
   /** How many may wait for a connection; who would wait behind them fails at once. No limit by default. */
@@ -41,6 +46,9 @@ export interface Connection {
   close: () => Promise<void>;
 }
 
+/** The system's own would be two hours. A host that is gone is noticed ten seconds later. */
+const KEEP_ALIVE_MS = 10_000;
+
 /** Does not open a connection yet: the first query does, and fails if it cannot. */
 export function connect(options: ConnectOptions): Connection {
   const pool = new BoundedPool(options.maxWaiting, {
@@ -49,6 +57,7 @@ export function connect(options: ConnectOptions): Connection {
     application_name: options.applicationName,
     connectionTimeoutMillis: options.connectTimeoutMs ?? 10_000,
     keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     types: { getTypeParser },
     // Our queries are short, and compiling one takes Postgres longer than running it.
     options: encodeSettings({ jit: 'off', ...options.settings }),
@@ -58,6 +67,7 @@ export function connect(options: ConnectOptions): Connection {
   pool.on('error', (error) => options.onIdleError?.(error));
   pool.on('connect', (client) => client.on('error', () => {}));
   if (options.queryTimeoutMs !== undefined) limitSilence(pool, options.queryTimeoutMs);
+  if (options.askAfterSilenceMs !== undefined) cutWhenLost(pool, options.url, options.askAfterSilenceMs);
   const kysely = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
   const close = async (): Promise<void> => {
     await kysely.destroy();
@@ -104,9 +114,6 @@ function limitSilence(pool: Pool, limitMs: number): void {
   pool.on('acquire', (client) => streamOf(client).setTimeout(limitMs));
   pool.on('release', (_error, client) => streamOf(client).setTimeout(0));
 }
-
-const streamOf = (client: PoolClient): Socket =>
-  (client as PoolClient & { connection: { stream: Socket } }).connection.stream;
 
 /** As the server splits its start-up `options`: at blanks, unless a backslash stands before them. */
 function encodeSettings(settings: Readonly<Record<string, string>>): string {

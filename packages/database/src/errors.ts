@@ -20,8 +20,13 @@ export class PoolExhaustedError extends Error {
 const UNAVAILABLE_CLASSES = new Set(['08', '53', '57', '58']);
 /** A statement that ran into its time limit; by its class it would count as an intervention. */
 const QUERY_CANCELED = '57014';
-/** Serialization failure, deadlock, lock not available: the same transaction may go through the next time. */
-const RETRYABLE = new Set(['40001', '40P01', '55P03']);
+/**
+ * Serialization failure, deadlock, lock not available, and a server that is read-only because it is not the primary yet: the same
+ * transaction may go through the next time.
+ */
+const RETRYABLE = new Set(['40001', '40P01', '55P03', '25006']);
+/** No room left on the disk. */
+const DISK_FULL = '53100';
 
 /** What its pool says, without a code, when all connections were in use for too long. */
 const POOL_TIMEOUT = 'timeout exceeded when trying to connect';
@@ -46,6 +51,16 @@ export function isDatabaseUnavailable(error: unknown): boolean {
     'syscall' in error ||
     LOST_CONNECTION.some((text) => error.message.startsWith(text))
   );
+}
+
+/** Whether a statement was cancelled: it ran into its time limit, or somebody stopped it. */
+export function isQueryCanceled(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === QUERY_CANCELED;
+}
+
+/** Whether the server's disk is full: what was asked works again once there is room. */
+export function isDiskFull(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === DISK_FULL;
 }
 
 /** Whether every connection of the pool is in use, or being made, and too many wait for one, or waited too long. */

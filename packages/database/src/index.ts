@@ -9,7 +9,14 @@ export {
 } from './embedded/embedded-postgres.ts';
 export { EmbeddedPostgresUnavailableError } from './embedded/errors.ts';
 export type { StopOptions } from './embedded/supervisor.ts';
-export { isDatabaseUnavailable, isPoolExhausted, isRetryableDatabaseError, SchemaError } from './errors.ts';
+export {
+  isDatabaseUnavailable,
+  isDiskFull,
+  isPoolExhausted,
+  isQueryCanceled,
+  isRetryableDatabaseError,
+  SchemaError,
+} from './errors.ts';
 export {
   type ApiKey,
   createKey,

@@ -10,6 +10,7 @@ import type { ClientBase, PoolClient } from 'pg';
 import { apply } from './apply/apply.ts';
 import { findCheckpoint, findNetworkOfDatabase, writeNetwork } from './apply/checkpoint.ts';
 import { buildLookUpIndexes, deferIndexes, finishFirstCatchUp } from './apply/first-catch-up.ts';
+import type { Sessions } from './apply/sessions.ts';
 import { takeWriterLock } from './apply/writer-lock.ts';
 import type { ChainUpdate } from './chain-update.ts';
 import { Memory } from './memory/memory.ts';
@@ -35,6 +36,7 @@ export interface IndexerParts {
   log: Logger;
   progress: Progress;
   metrics: Metrics;
+  sessions: Sessions;
 }
 
 /** Where the index begins to count: nothing is written yet. */
@@ -56,18 +58,23 @@ const NOTHING: Checkpoint = {
  */
 export async function followChain(parts: IndexerParts, signal: AbortSignal): Promise<void> {
   const clients: PoolClient[] = [];
+  const lost = new AbortController();
+  const untilLost = AbortSignal.any([signal, lost.signal]);
   const open = async (): Promise<PoolClient> => {
     const client = await parts.database.pool.connect();
-    // The failure of a query under way says the same; a connection that breaks between two is met by the next query.
-    client.on('error', (error) => parts.log.warn({ err: error }, 'lost a database connection'));
+    // Also while nothing is asked: the address may lead to another server by now.
+    client.on('error', (error) => lost.abort(error));
     clients.push(client);
     return client;
   };
   try {
     const writer = await open();
     const reader = await open();
-    await takeWriterLock(writer, signal);
-    await new Attempt(parts, writer, reader, signal).run();
+    await parts.sessions.succeed([writer, reader]);
+    await takeWriterLock(writer, untilLost);
+    await new Attempt(parts, writer, reader, untilLost).run();
+  } catch (error) {
+    throw lost.signal.aborted ? lost.signal.reason : error;
   } finally {
     // Closed, not reused: a transaction may be open, and the lock goes with the connection.
     for (const client of clients) client.release(true);

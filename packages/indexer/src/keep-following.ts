@@ -2,7 +2,7 @@
  * Follows the chain through everything that passes by itself: a node or database that goes away and comes back, answers that
  * do not fit together, a node in its initial download. What does not pass stops the program with words.
  */
-import { type Connection, checkSchema, isRetryableDatabaseError } from '@kasgres/database';
+import { type Connection, checkSchema, isDiskFull, isQueryCanceled, isRetryableDatabaseError } from '@kasgres/database';
 import type { NetworkId } from '@kasgres/kaspa';
 import {
   checkNode,
@@ -13,6 +13,7 @@ import {
   NodeUnsuitableError,
 } from '@kasgres/node';
 import { backoff, FatalError, type Logger, sleep } from '@kasgres/runtime';
+import { Sessions } from './apply/sessions.ts';
 import { CheckpointMovedError, IncompleteUpdateError } from './errors.ts';
 import { followChain, type IndexerOptions } from './indexer.ts';
 import type { FailureKind, Metrics } from './metrics.ts';
@@ -39,6 +40,7 @@ export async function keepFollowing(parts: KeepFollowingParts, signal: AbortSign
   const { node, database, expectedNetwork, log, metrics, status, progress } = parts;
   let delays = backoff({ maxMs: 10_000 });
   let unexplained = 0;
+  const sessions = new Sessions();
   void watchNode({ node, log, metrics }, signal);
   for (;;) {
     const batchesBefore = progress.batches;
@@ -47,7 +49,7 @@ export async function keepFollowing(parts: KeepFollowingParts, signal: AbortSign
       await node.waitUntilConnected({ signal });
       const { network } = await checkNode(node, { ...(expectedNetwork && { network: expectedNetwork }), signal });
       status.isFollowing = true;
-      await followChain({ ...parts, network }, signal);
+      await followChain({ ...parts, network, sessions }, signal);
     } catch (error) {
       if (signal.aborted) return;
       throwIfFatal(error);
@@ -61,6 +63,9 @@ export async function keepFollowing(parts: KeepFollowingParts, signal: AbortSign
       metrics.failures.inc({ kind });
       const delayMs = delays.next().value;
       log.warn({ kind, err: error, delayMs }, 'stopped following; begins again at the checkpoint');
+      if (isDiskFull(error)) {
+        log.error("the database's disk is full: give it room, and the indexer goes on by itself; nothing is lost");
+      }
       await sleep(delayMs, signal).catch(() => undefined);
     } finally {
       status.isFollowing = false;
@@ -79,6 +84,6 @@ function kindOf(error: unknown): FailureKind {
   if (error instanceof NodeUnavailableError) return 'node-unavailable';
   if (error instanceof NodeRpcError) return error.kind === 'ibd' ? 'node-syncing' : 'node-answer';
   if (error instanceof NodeProtocolError || error instanceof IncompleteUpdateError) return 'node-answer';
-  if (isRetryableDatabaseError(error)) return 'database';
+  if (isRetryableDatabaseError(error) || isQueryCanceled(error)) return 'database';
   return 'unexplained';
 }

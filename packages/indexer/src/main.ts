@@ -1,7 +1,7 @@
 /** The indexer: follows a node and writes what it sees to Postgres, until it is told to stop. */
-import { connect } from '@kasgres/database';
 import { NodeClient } from '@kasgres/node';
 import { createLogger, createRegistry, readEnv, runProgram, startProbes } from '@kasgres/runtime';
+import { openDatabase } from './database.ts';
 import { envSchema, indexerOptions } from './env.ts';
 import { createMetrics } from './metrics.ts';
 import { Progress } from './progress.ts';
@@ -12,7 +12,7 @@ await runProgram('indexer', async ({ signal, shutdown, useLogger }) => {
   const log = createLogger({ name: 'indexer', level: env.LOG_LEVEL });
   useLogger(log);
 
-  const database = connect({ url: env.DATABASE_URL, max: 3, applicationName: 'kasgres indexer' });
+  const database = openDatabase(env.DATABASE_URL);
   shutdown.add('database', database.close);
   const node = new NodeClient({ url: env.NODE_URL, streams: 1 + env.PAGE_STREAMS, logger: log });
   shutdown.add('node', () => node.close());

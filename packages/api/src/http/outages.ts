@@ -2,7 +2,7 @@
  * Which thrown errors mean that the database or the node is out of reach, and what the node's refusals mean to a client. Everything
  * else is a bug.
  */
-import { isDatabaseUnavailable, isPoolExhausted, isRetryableDatabaseError } from '@kasgres/database';
+import { isDatabaseUnavailable, isPoolExhausted, isQueryCanceled, isRetryableDatabaseError } from '@kasgres/database';
 import { NodeProtocolError, NodeRpcError, NodeUnavailableError } from '@kasgres/node';
 import { HttpError, notFound, unavailable } from './errors.ts';
 
@@ -22,7 +22,7 @@ export function toHttpError(error: unknown): HttpError | undefined {
   if (isDatabaseUnavailable(error)) return unavailable('The database is out of reach', RETRY_AFTER_SECONDS, error);
   // A replica cancels a query that stands in the way of what it replays.
   if (isRetryableDatabaseError(error)) return unavailable('The database was interrupted', RETRY_AFTER_SECONDS, error);
-  if (isTimeout(error)) return unavailable('The database took too long', RETRY_AFTER_SECONDS, error);
+  if (isQueryCanceled(error)) return unavailable('The database took too long', RETRY_AFTER_SECONDS, error);
   return undefined;
 }
 
@@ -32,9 +32,3 @@ function fromRefusal({ kind, message }: NodeRpcError): HttpError {
   if (kind === 'other') return new HttpError(400, `The node refuses: ${message}`);
   return unavailable(`The node cannot answer now: ${message}`, RETRY_AFTER_SECONDS);
 }
-
-/** SQLSTATE of a statement that ran into its time limit. */
-const QUERY_CANCELED = '57014';
-
-const isTimeout = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === QUERY_CANCELED;

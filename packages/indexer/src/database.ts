@@ -1,0 +1,31 @@
+/** How the indexer connects to its database: no statement has a limit, and what is lost is noticed at both ends. */
+import { type Connection, connect } from '@kasgres/database';
+
+/** One writes, one reads, one is for questions between attempts. */
+const CONNECTIONS = 3;
+const ASK_AFTER_SILENCE_MS = 10_000;
+
+const SETTINGS = {
+  // The end of the first catch-up takes as long as it takes, whatever limits a role or a database has for others.
+  statement_timeout: '0',
+  lock_timeout: '0',
+  idle_in_transaction_session_timeout: '0',
+  idle_session_timeout: '0',
+  // An indexer that is gone, or its host, must not keep its locks: the server notices before the next one has lost its
+  // patience (apply/writer-lock.ts), also in the middle of a long statement.
+  client_connection_check_interval: '5s',
+  tcp_keepalives_idle: '5',
+  tcp_keepalives_interval: '2',
+  tcp_keepalives_count: '3',
+  tcp_user_timeout: '10s',
+} as const;
+
+export function openDatabase(url: string, askAfterSilenceMs = ASK_AFTER_SILENCE_MS): Connection {
+  return connect({
+    url,
+    max: CONNECTIONS,
+    applicationName: 'kasgres indexer',
+    askAfterSilenceMs,
+    settings: SETTINGS,
+  });
+}

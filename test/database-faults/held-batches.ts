@@ -1,0 +1,27 @@
+/** Makes the indexer's transactions wait at a place, so that what fails then fails there. */
+import { expect } from 'vitest';
+import { repeatWhile, type Stage, untilItAnswers } from './stage.ts';
+
+/** Where a trigger is to fire. */
+export const WITH_ROWS_WRITTEN = 'trigger hold before insert on chain_blocks';
+export const AT_COMMIT = 'constraint trigger hold after update on checkpoint deferrable initially deferred';
+
+const SELECT_HELD = "from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'";
+
+export async function holdEveryBatch({ database }: Stage, trigger: string, seconds = 120): Promise<void> {
+  await database.pool.query(
+    `create function hold() returns trigger language plpgsql as $$ begin perform pg_sleep(${seconds}); return new; end $$;
+     create ${trigger} for each row execute function hold()`,
+  );
+}
+
+export async function untilHeld({ database }: Stage): Promise<void> {
+  await expect.poll(() => untilItAnswers(database, `select ${SELECT_HELD}`), { timeout: 30_000 }).toBeGreaterThan(0);
+}
+
+/** Those that wait are ended with their connection: they hold a lock on the table of the trigger. */
+export async function letBatchesGo({ database }: Stage): Promise<void> {
+  await repeatWhile(untilItAnswers(database, 'drop function hold cascade'), () =>
+    untilItAnswers(database, `select pg_terminate_backend(pid) ${SELECT_HELD}`),
+  );
+}

@@ -1,0 +1,52 @@
+/** A Postgres that a test may stop, kill and start again, always at the same address. The one that the other tests share stays up. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type EmbeddedPostgres, migrate, startEmbeddedPostgres } from '@kasgres/database';
+
+export class OwnPostgres {
+  readonly url: string;
+  readonly #dataDir: string;
+  #server: EmbeddedPostgres;
+
+  /** With the schema, in a new temporary directory unless told where. */
+  static async start(dataDir?: string): Promise<OwnPostgres> {
+    const directory = dataDir ?? (await mkdtemp(join(tmpdir(), 'kasgres-faults-')));
+    const server = await startEmbeddedPostgres({ dataDir: directory });
+    await migrate(server.url);
+    return new OwnPostgres(server, directory);
+  }
+
+  private constructor(server: EmbeddedPostgres, dataDir: string) {
+    this.#server = server;
+    this.#dataDir = dataDir;
+    this.url = server.url;
+  }
+
+  get address(): { host: string; port: number } {
+    return { host: '127.0.0.1', port: this.#server.port };
+  }
+
+  /** `pg_ctl stop -m fast`, or `-m immediate`. */
+  async stop(how: 'fast' | 'immediate' = 'fast'): Promise<void> {
+    await this.#server.stop({ immediate: how === 'immediate' });
+  }
+
+  /** `kill -9` of the postmaster; its backends find out by themselves. */
+  async kill(): Promise<void> {
+    const lockFile = await readFile(join(this.#server.directory, 'data', 'postmaster.pid'), 'utf8');
+    process.kill(Number(lockFile.split('\n')[0]), 'SIGKILL');
+    await this.#server.exited;
+  }
+
+  async startAgain(): Promise<void> {
+    this.#server = await startEmbeddedPostgres({ dataDir: this.#dataDir, port: this.#server.port });
+  }
+
+  /** Stops it and deletes its data. */
+  async remove(): Promise<void> {
+    await this.stop('immediate');
+    await rm(this.#server.directory, { recursive: true, force: true });
+    await rm(this.#dataDir, { recursive: true, force: true });
+  }
+}
