@@ -5,7 +5,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -15,6 +15,8 @@ import { stopWithTest } from './stop-with-test.ts';
 export interface KaspadOptions {
   network?: 'simnet' | 'devnet';
   utxoIndex?: boolean;
+  /** Parameters of the network that are to be others (rusty-kaspa, docs/override-params.md). */
+  overrides?: Record<string, unknown>;
 }
 
 const START_DEADLINE_MS = 60_000;
@@ -41,23 +43,28 @@ function isExecutable(path: string): boolean {
 
 export class Kaspad {
   readonly url: string;
+  /** Where peers find it. */
+  readonly p2pUrl: string;
   readonly #program: string;
   readonly #flags: string[];
   readonly #dataFolder: string;
   #process: ChildProcess | undefined;
 
-  private constructor(program: string, url: string, flags: string[], dataFolder: string) {
+  private constructor(program: string, url: string, p2pUrl: string, flags: string[], dataFolder: string) {
     this.#program = program;
     this.url = url;
+    this.p2pUrl = p2pUrl;
     this.#flags = flags;
     this.#dataFolder = dataFolder;
   }
 
-  static async start({ network = 'simnet', utxoIndex = true }: KaspadOptions = {}): Promise<Kaspad> {
+  static async start({ network = 'simnet', utxoIndex = true, overrides }: KaspadOptions = {}): Promise<Kaspad> {
     const program = findKaspad();
     if (program === undefined) throw new Error('kaspad is neither on the PATH nor named by KASPAD_BIN');
     const dataFolder = await mkdtemp(join(tmpdir(), 'kasgres-kaspad-'));
     const [rpcPort, p2pPort] = [await freePort(), await freePort()];
+    const overridesFile = join(dataFolder, 'override-params.json');
+    if (overrides !== undefined) await writeFile(overridesFile, JSON.stringify(overrides));
     const flags = [
       `--${network}`,
       '--enable-unsynced-mining',
@@ -71,8 +78,9 @@ export class Kaspad {
       `--appdir=${dataFolder}`,
       `--rpclisten=127.0.0.1:${rpcPort}`,
       `--listen=127.0.0.1:${p2pPort}`,
+      ...(overrides === undefined ? [] : [`--override-params-file=${overridesFile}`]),
     ];
-    const kaspad = new Kaspad(program, `grpc://127.0.0.1:${rpcPort}`, flags, dataFolder);
+    const kaspad = new Kaspad(program, `grpc://127.0.0.1:${rpcPort}`, `grpc://127.0.0.1:${p2pPort}`, flags, dataFolder);
     await kaspad.run();
     return kaspad;
   }

@@ -2,7 +2,7 @@
  * Fills a simnet node with a busy DAG, round by round: siblings on one template, some handed in late, some so late that they turn
  * red, with payments and mischief. The node says what it accepted (Wallet); nothing here models consensus.
  */
-import { fromHex, toHex } from '@kasgres/kaspa';
+import { fromHex, getNetwork, toHex } from '@kasgres/kaspa';
 import type { NodeClient } from '@kasgres/node';
 import type { MinedBlock } from './miner.ts';
 import { Mining } from './mining.ts';
@@ -16,6 +16,14 @@ export interface LoadOptions {
   seed: string;
   /** Mean number of payments in a block. */
   paymentsPerBlock: number;
+  /** Of the node's parameters, where they are not those of simnet. */
+  params?: LoadParams;
+}
+
+export interface LoadParams {
+  ghostdagK: number;
+  /** In DAA score. */
+  coinbaseMaturity: bigint;
 }
 
 const USERS = 2000;
@@ -27,8 +35,8 @@ const MISCHIEF_SHARE = 0.3;
 const LATE_SHARE = 0.06;
 const MOST_BLOCKS_LATE = 20;
 const ROUNDS_PER_RED = 20;
-/** A block that misses more than k = 124 blocks is red. */
-const BLOCKS_LATE_FOR_RED = 140;
+/** A block that misses more than k blocks is red. */
+const BLOCKS_BEYOND_K_FOR_RED = 16;
 const KEPT_PAST = 500;
 
 const NO_MISCHIEF: Mischief = { payments: [], isValid: true };
@@ -40,6 +48,7 @@ export class Load {
   readonly mining: Mining;
   readonly #node: NodeClient;
   readonly #paymentsPerBlock: number;
+  readonly #ghostdagK: number;
   /** Signed, not mined yet. */
   #queue: Payment[] = [];
   #postponed: { payment: Payment; fromDaaScore: bigint }[] = [];
@@ -49,13 +58,18 @@ export class Load {
   #rounds = 0;
   #reds = 0;
 
-  private constructor(node: NodeClient, sink: Uint8Array, { seed, paymentsPerBlock }: LoadOptions) {
+  private constructor(
+    node: NodeClient,
+    sink: Uint8Array,
+    { seed, paymentsPerBlock, params = getNetwork('simnet') }: LoadOptions,
+  ) {
     this.random = new Random(seed);
-    this.wallet = new Wallet(this.random, sink);
+    this.wallet = new Wallet(this.random, sink, params.coinbaseMaturity);
     this.traffic = new Traffic(this.random, this.wallet, { users: USERS });
     this.mining = new Mining(node, this.random, this.wallet, this.traffic.miners);
     this.#node = node;
     this.#paymentsPerBlock = paymentsPerBlock;
+    this.#ghostdagK = params.ghostdagK;
   }
 
   /** Goes on from where the node is. Nobody else may mine on it. */
@@ -172,7 +186,7 @@ export class Load {
   #lateBlocks(): number {
     if (this.#rounds > (this.#reds + 1) * ROUNDS_PER_RED) {
       this.#reds += 1;
-      return BLOCKS_LATE_FOR_RED;
+      return this.#ghostdagK + BLOCKS_BEYOND_K_FOR_RED;
     }
     return this.random.chance(LATE_SHARE) ? 1 + this.random.below(MOST_BLOCKS_LATE) : 0;
   }

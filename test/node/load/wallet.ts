@@ -8,8 +8,8 @@ import type { Coin } from './coin.ts';
 import type { Owner } from './owner.ts';
 import type { Random } from './random.ts';
 
-/** Blocks by DAA score, with a few to spare. */
-const COINBASE_MATURITY = 1005n;
+/** Blocks that a coinbase is left alone for beyond its maturity. */
+const SPARE_MATURITY = 5n;
 
 interface Made {
   coins: Coin[];
@@ -18,6 +18,8 @@ interface Made {
 
 export class Wallet {
   readonly #random: Random;
+  /** In DAA score. */
+  readonly #coinbaseMaturity: bigint;
   readonly #made = new Map<string, Made>();
   /** Accepted now, by the node's chain up to `#sink`. */
   readonly #accepted = new Set<string>();
@@ -29,8 +31,9 @@ export class Wallet {
   #sink: Hash;
 
   /** `sink`: what the chain accepted up to there is none of ours. */
-  constructor(random: Random, sink: Hash) {
+  constructor(random: Random, sink: Hash, coinbaseMaturity: bigint) {
     this.#random = random;
+    this.#coinbaseMaturity = coinbaseMaturity;
     this.#sink = sink;
   }
 
@@ -108,7 +111,8 @@ export class Wallet {
       for (const coin of made?.coins ?? []) {
         if (this.#handled.has(coin)) continue;
         this.#handled.add(coin);
-        if (made?.isCoinbase === true) this.#maturing.push({ coin, fromDaaScore: daaScore + COINBASE_MATURITY });
+        if (made?.isCoinbase === true)
+          this.#maturing.push({ coin, fromDaaScore: daaScore + this.#coinbaseMaturity + SPARE_MATURITY });
         else this.#pool.push(coin);
       }
     }

@@ -1,0 +1,31 @@
+/**
+ * A node that prunes soon: simnet with the depths of finality and pruning, and all that hangs on them, as small as kaspad takes them
+ * together (rusty-kaspa, docs/override-params.md wants the whole of `blockrate`).
+ */
+import type { LoadParams } from './load/load.ts';
+
+const GHOSTDAG_K = 20;
+const COINBASE_MATURITY = 50;
+
+export const smallPruning = {
+  pruning_proof_m: 16,
+  blockrate: {
+    target_time_per_block: 100,
+    ghostdag_k: GHOSTDAG_K,
+    past_median_time_sample_rate: 10,
+    difficulty_sample_rate: 2,
+    max_block_parents: 16,
+    mergeset_size_limit: 64,
+    merge_depth: 128,
+    finality_depth: 200,
+    pruning_depth: 450,
+    coinbase_maturity: COINBASE_MATURITY,
+  },
+};
+
+export const smallPruningLoad: LoadParams = { ghostdagK: GHOSTDAG_K, coinbaseMaturity: BigInt(COINBASE_MATURITY) };
+
+/** Enough empty blocks that coinbases have matured. */
+export const SMALL_WARM_UP_BLOCKS = 200;
+/** Enough blocks that the pruning point has moved several times. */
+export const BLOCKS_UNTIL_PRUNED = 1_500;
