@@ -102,6 +102,12 @@ describe('names', () => {
   });
 });
 
+test('the runbook says of every alert what to do', () => {
+  const runbook =
+    readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8').split('## Runbook')[1] ?? '';
+  expect(rules.map(({ alert }) => alert).filter((alert) => !runbook.includes(`\`${alert}\``))).toEqual([]);
+});
+
 describe.skipIf(binary === undefined)('in Prometheus', () => {
   let prometheus: Prometheus;
 
