@@ -12,7 +12,14 @@ import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { connect, type Connection, migrate, startEmbeddedPostgres } from '@kasgres/database';
-import { createMetrics, keepFollowing, type KeepFollowingParts, Progress, fetchPages } from '@kasgres/indexer';
+import {
+  createMetrics,
+  keepFollowing,
+  type KeepFollowingParts,
+  NodeChoice,
+  Progress,
+  fetchPages,
+} from '@kasgres/indexer';
 import { checkNode, NodeClient } from '@kasgres/node';
 import { createLogger, createRegistry, type Registry, sleep } from '@kasgres/runtime';
 import copyStreams from 'pg-copy-streams';
@@ -106,16 +113,17 @@ async function readNodeAlone(url: string): Promise<{ seconds: number; megabytes:
 async function runSync(url: string, database: Connection): Promise<Sync> {
   const log = createLogger({ name: 'indexer', level: 'warn' });
   const registry = createRegistry('bench');
-  const node = new NodeClient({ url, streams: 1 + LIMITS.pageStreams, logger: log });
+  const metrics = createMetrics(registry);
+  const nodes = new NodeChoice({ urls: [url], client: { streams: 1 + LIMITS.pageStreams }, log, metrics });
   const stop = new AbortController();
   const parts: KeepFollowingParts = {
-    node,
+    nodes,
     database,
     expectedNetwork: undefined,
     options: LIMITS,
     log,
     progress: new Progress(log),
-    metrics: createMetrics(registry),
+    metrics,
     status: { isFollowing: false },
   };
   const started = performance.now();
@@ -124,7 +132,7 @@ async function runSync(url: string, database: Connection): Promise<Sync> {
   const seconds = (performance.now() - started) / 1_000;
   stop.abort();
   await following;
-  await node.close();
+  await nodes.close();
   const stages = await readStages(registry);
   const counts = await countRows(database);
   return { seconds, finishSeconds: stages['finish'] ?? 0, stages, ...counts };

@@ -9,12 +9,14 @@ import {
   indexerOptions,
   keepFollowing,
   type KeepFollowingParts,
+  type Metrics,
+  NodeChoice,
   openDatabase,
   Progress,
 } from '@kasgres/indexer';
-import { NodeClient } from '@kasgres/node';
 import { createLogger, createRegistry } from '@kasgres/runtime';
 import type { FaultPlan } from '@kasgres/devnet';
+import type { BlockBody } from '../../packages/devnet/src/simulation/consensus/consensus.ts';
 import {
   SIMNET_PARAMS,
   SimulatedNode,
@@ -32,6 +34,8 @@ const PARAMS = { ...SIMNET_PARAMS, coinbaseMaturity: 20 };
 const ASK_AFTER_SILENCE_MS = 1_000;
 
 export class World {
+  /** Every block but genesis, in the order of arrival. */
+  readonly bodies: readonly BlockBody[];
   readonly node: SimulatedNode;
   readonly server: NodeServer;
   readonly #simulation: Simulation;
@@ -39,7 +43,12 @@ export class World {
 
   static async start(seed: string, faults?: FaultPlan): Promise<World> {
     const clock = { now: START_MS };
-    const node = new SimulatedNode({ params: PARAMS, now: () => clock.now });
+    const bodies: BlockBody[] = [];
+    const keep = (body: BlockBody): BlockBody => {
+      bodies.push(body);
+      return body;
+    };
+    const node = new SimulatedNode({ params: PARAMS, now: () => clock.now, keep });
     const options = {
       ...DEFAULT_OPTIONS,
       seed,
@@ -49,10 +58,17 @@ export class World {
       twoBodiesRate: 0.1,
     };
     const server = await NodeServer.start({ state: node, ...(faults && { faults }) });
-    return new World(node, new Simulation(node, options), server, clock);
+    return new World(node, new Simulation(node, options), server, clock, bodies);
   }
 
-  private constructor(node: SimulatedNode, simulation: Simulation, server: NodeServer, clock: { now: number }) {
+  private constructor(
+    node: SimulatedNode,
+    simulation: Simulation,
+    server: NodeServer,
+    clock: { now: number },
+    bodies: readonly BlockBody[],
+  ) {
+    this.bodies = bodies;
     this.node = node;
     this.#simulation = simulation;
     this.server = server;
@@ -73,12 +89,21 @@ export class World {
     this.#simulation.pay(count);
   }
 
+  /** Its node hears of the blocks of another one that it does not have. */
+  hear(other: World): void {
+    for (const body of other.bodies) {
+      if (this.node.consensus.find(body.hash) === undefined) this.node.receive(body);
+    }
+  }
+
   stop(): void {
     this.server.close();
   }
 }
 
 export interface RunningIndexer {
+  nodes: NodeChoice;
+  metrics: Metrics;
   /** Resolves when the indexer has ended; rejects with what ended it. */
   ended: Promise<void>;
   stop: () => Promise<void>;
@@ -93,29 +118,33 @@ export function startIndexing(
   const env = envSchema.parse({ NODE_URL: world.server.url, DATABASE_URL: databaseUrl, ...variables });
   const log = createLogger({ name: 'indexer', level: process.env['LOG_LEVEL'] === undefined ? 'silent' : 'info' });
   const database = openDatabase(databaseUrl, ASK_AFTER_SILENCE_MS);
-  const node = new NodeClient({ url: env.NODE_URL, streams: 1 + env.PAGE_STREAMS, logger: log, maxPauseMs: 200 });
+  const metrics = createMetrics(createRegistry('indexer under test'));
+  const client = { streams: 1 + env.PAGE_STREAMS, maxPauseMs: 200 };
+  const nodes = new NodeChoice({ urls: env.NODE_URL, client, log, metrics });
   const controller = new AbortController();
   const parts: KeepFollowingParts = {
-    node,
+    nodes,
     database,
     expectedNetwork: env.NETWORK,
     options: indexerOptions(env),
     log,
     progress: new Progress(log),
-    metrics: createMetrics(createRegistry('indexer under test')),
+    metrics,
     status: { isFollowing: false },
   };
   const follow = async (): Promise<void> => {
     try {
       await keepFollowing(parts, controller.signal);
     } finally {
-      await node.close();
+      await nodes.close();
       await database.close();
     }
   };
   const ended = follow();
   ended.catch(() => undefined);
   return {
+    nodes,
+    metrics,
     ended,
     stop: async () => {
       controller.abort();

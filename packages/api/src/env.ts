@@ -1,6 +1,7 @@
 /** The environment of the API. */
 import { readFileSync } from 'node:fs';
-import { LOG_LEVELS } from '@kasgres/runtime';
+import { parseNodeUrls } from '@kasgres/node';
+import { LOG_LEVELS, parsed } from '@kasgres/runtime';
 import { z } from 'zod';
 import { toCertificate } from './http/certificate.ts';
 
@@ -42,7 +43,9 @@ const variables = z.object({
     .min(1)
     .optional()
     .describe('A replica to answer from. Unset: the database of DATABASE_URL.'),
-  NODE_URL: z.string().min(1).describe('kaspad to ask for mempool and block templates: grpc://host:port.'),
+  NODE_URL: parsed(parseNodeUrls).describe(
+    'kaspad to ask for mempool and block templates: grpc://host:port. Several, separated by commas: one is asked until it fails, then the next.',
+  ),
   HOST: z.string().min(1).default('127.0.0.1').describe('Address to listen at.'),
   PORT: port.default(3000).describe('Port to listen at; 0 takes a free one.'),
   METRICS_PORT: port.default(9100).describe('Port of /metrics, /healthz and /readyz.'),

@@ -1,7 +1,6 @@
 /** The API as a process: answers HTTP requests from the database and the node until it is told to stop. */
 import type { Server as HttpsServer } from 'node:https';
 import { checkSchema } from '@kasgres/database';
-import { NodeClient } from '@kasgres/node';
 import {
   backoff,
   createLogger,
@@ -21,6 +20,7 @@ import { toHttpError } from './http/outages.ts';
 import { createMemoryCounter, createSharedCounter } from './http/rate-counters.ts';
 import type { IndexReader } from './index-state/state.ts';
 import { createMetrics, watchNode, watchPool } from './metrics.ts';
+import { NodePool, type PooledNode } from './node-pool.ts';
 import { createServer } from './server.ts';
 import { createServices } from './services.ts';
 
@@ -57,7 +57,7 @@ await runProgram('api', async ({ signal, shutdown, useLogger }) => {
     });
   }
 
-  const node = new NodeClient({ url: env.NODE_URL, deadlineMs: NODE_DEADLINE_MS, logger });
+  const node = new NodePool({ urls: env.NODE_URL, client: { deadlineMs: NODE_DEADLINE_MS }, logger });
   shutdown.add('node', () => node.close());
   watchNode(registry, node);
   const [writing, reading] = [database.kysely, readDatabase.kysely];
@@ -103,7 +103,10 @@ await runProgram('api', async ({ signal, shutdown, useLogger }) => {
 
   // It listens already: until the database can be used, the answers say so.
   await checkOnceReachable(() => checkSchema(readDatabase.pool), logger, signal);
-  await checkOnceReachable(() => checkNetwork(services.index, node), logger, signal);
+  const networkChecks = node.nodes.map((one) =>
+    checkOnceReachable(() => checkNetwork(services.index, node, one, logger), logger, signal),
+  );
+  await Promise.all(networkChecks);
   await untilAborted(signal);
 });
 
@@ -125,13 +128,16 @@ async function checkOnceReachable(check: () => Promise<void>, logger: Logger, si
   }
 }
 
-/** A node of another network would answer for other coins. */
-async function checkNetwork(index: IndexReader, node: NodeClient): Promise<void> {
+/** A node of another network would answer for other coins. It is left out where there are others. */
+async function checkNetwork(index: IndexReader, pool: NodePool, node: PooledNode, logger: Logger): Promise<void> {
   const network = await index.getNetwork();
-  const { networkId } = await node.call('getServerInfo', {});
-  if (networkId !== network.id) {
-    throw new FatalError(
-      `The database is of ${network.id}, and the node at NODE_URL of ${networkId}: one of them is wrong.`,
-    );
+  const { networkId } = await node.client.call('getServerInfo', {});
+  if (networkId === network.id) return;
+  if (await pool.exclude(node)) {
+    logger.error({ node: node.name, networkId }, `the database is of ${network.id}: this node is not asked`);
+    return;
   }
+  throw new FatalError(
+    `The database is of ${network.id}, and the node at NODE_URL of ${networkId}: one of them is wrong.`,
+  );
 }

@@ -1,15 +1,18 @@
 // The environment of the `kasgres` command. The programs that it starts read their own (packages/indexer, packages/api).
 
-import { LOG_LEVELS, readEnv } from '@kasgres/runtime';
+import { parseNodeUrls } from '@kasgres/node';
+import { LOG_LEVELS, parsed, readEnv } from '@kasgres/runtime';
 import { z } from 'zod';
 
 const port = z.coerce.number().int().min(1);
 
 export const cliEnvSchema = z.object({
-  NODE_URL: z
-    .url({ protocol: /^grpc$/ })
+  // Handed on to the programs as it is.
+  NODE_URL: parsed((list) => parseNodeUrls(list).join())
     .optional()
-    .describe('gRPC address of the node, such as `grpc://127.0.0.1:16110`. Unset: `start` brings a simulated node'),
+    .describe(
+      'gRPC address of the node, such as `grpc://127.0.0.1:16110`, or of several, separated by commas. Unset: `start` brings a simulated node',
+    ),
   DATABASE_URL: z
     .url({ protocol: /^postgres(ql)?$/ })
     .optional()

@@ -1,12 +1,15 @@
 /** The environment of the indexer. */
-import { LOG_LEVELS } from '@kasgres/runtime';
+import { parseNodeUrls } from '@kasgres/node';
+import { LOG_LEVELS, parsed } from '@kasgres/runtime';
 import { z } from 'zod';
 import type { IndexerOptions } from './indexer.ts';
 
 const count = z.coerce.number().int().positive();
 
 export const envSchema = z.object({
-  NODE_URL: z.string().min(1).describe('kaspad to follow: grpc://host:port. It needs --utxoindex.'),
+  NODE_URL: parsed(parseNodeUrls).describe(
+    'kaspad to follow: grpc://host:port. It needs --utxoindex. Several, separated by commas: one is followed until it fails, then the next.',
+  ),
   DATABASE_URL: z.string().min(1).describe('Postgres to write: postgres://user:password@host:port/database.'),
   METRICS_PORT: z.coerce
     .number()

@@ -9,3 +9,8 @@ export class IncompleteUpdateError extends Error {
 export class CheckpointMovedError extends Error {
   override readonly name = 'CheckpointMovedError';
 }
+
+/** The node does not know the checkpoint because it is not so far yet. It will be, or another is. */
+export class NodeBehindError extends Error {
+  override readonly name = 'NodeBehindError';
+}

@@ -2,6 +2,7 @@
 export { openDatabase } from './database.ts';
 export { envSchema, indexerOptions } from './env.ts';
 export { keepFollowing, type KeepFollowingParts } from './keep-following.ts';
-export { createMetrics } from './metrics.ts';
+export { createMetrics, type Metrics } from './metrics.ts';
+export { NodeChoice } from './node-choice.ts';
 export { Progress } from './progress.ts';
 export { fetchPages } from './source/pages.ts';

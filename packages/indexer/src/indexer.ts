@@ -4,8 +4,8 @@
  */
 import type { Connection } from '@kasgres/database';
 import type { Network } from '@kasgres/kaspa';
-import type { NodeClient } from '@kasgres/node';
-import { FatalError, type Logger } from '@kasgres/runtime';
+import { type NodeClient, NodeUnsuitableError } from '@kasgres/node';
+import type { Logger } from '@kasgres/runtime';
 import type { ClientBase, PoolClient } from 'pg';
 import { apply } from './apply/apply.ts';
 import { findCheckpoint, findNetworkOfDatabase, writeNetwork } from './apply/checkpoint.ts';
@@ -136,7 +136,8 @@ class Attempt {
     const { network } = this.#parts;
     const known = await findNetworkOfDatabase(this.#writer);
     if (known !== undefined && known !== network.id) {
-      throw new FatalError(
+      throw new NodeUnsuitableError(
+        'wrong-network',
         `This database holds ${known}, but the node is on ${network.id}. Point NODE_URL at a node of ${known}, or DATABASE_URL at another database.`,
       );
     }

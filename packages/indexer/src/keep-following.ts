@@ -3,7 +3,7 @@
  * do not fit together, a node in its initial download. What does not pass stops the program with words.
  */
 import { type Connection, checkSchema, isDiskFull, isQueryCanceled, isRetryableDatabaseError } from '@kasgres/database';
-import type { NetworkId } from '@kasgres/kaspa';
+import type { Network, NetworkId } from '@kasgres/kaspa';
 import {
   checkNode,
   type NodeClient,
@@ -12,19 +12,29 @@ import {
   NodeUnavailableError,
   NodeUnsuitableError,
 } from '@kasgres/node';
-import { backoff, FatalError, type Logger, sleep } from '@kasgres/runtime';
 import { Sessions } from './apply/sessions.ts';
-import { CheckpointMovedError, IncompleteUpdateError } from './errors.ts';
+import { backoff, FatalError, type Logger, sleep } from '@kasgres/runtime';
+import { CheckpointMovedError, IncompleteUpdateError, NodeBehindError } from './errors.ts';
 import { followChain, type IndexerOptions } from './indexer.ts';
 import type { FailureKind, Metrics } from './metrics.ts';
+import type { NodeChoice } from './node-choice.ts';
 import type { Progress } from './progress.ts';
 import { watchNode } from './watch-node.ts';
 
 /** Failures that nothing explains, one after the other without a batch between them, until the program gives up. */
 const MAX_UNEXPLAINED = 5;
+/** A node that takes longer to say who it is counts as away. */
+const CHECK_DEADLINE_MS = 10_000;
+/** The next node is taken. Answers that do not fit together may be from different moments: they are asked for once more before. */
+const NODE_FAILURES: ReadonlySet<FailureKind> = new Set([
+  'node-unavailable',
+  'node-syncing',
+  'node-behind',
+  'node-unsuitable',
+]);
 
 export interface KeepFollowingParts {
-  node: NodeClient;
+  nodes: NodeChoice;
   database: Connection;
   /** Refuse a node of any other. */
   expectedNetwork: NetworkId | undefined;
@@ -37,30 +47,35 @@ export interface KeepFollowingParts {
 }
 
 export async function keepFollowing(parts: KeepFollowingParts, signal: AbortSignal): Promise<void> {
-  const { node, database, expectedNetwork, log, metrics, status, progress } = parts;
+  const { nodes, database, expectedNetwork, log, metrics, status, progress } = parts;
   let delays = backoff({ maxMs: 10_000 });
   let unexplained = 0;
+  let wrongAnswers = 0;
   const sessions = new Sessions();
-  void watchNode({ node, log, metrics }, signal);
+  void watchNode({ nodes, log, metrics }, signal);
   for (;;) {
     const batchesBefore = progress.batches;
     try {
       await checkSchema(database.pool);
-      await node.waitUntilConnected({ signal });
-      const { network } = await checkNode(node, { ...(expectedNetwork && { network: expectedNetwork }), signal });
+      const node = await nodes.connect(signal);
+      const network = await getNetworkOfNode(node, expectedNetwork, signal);
       status.isFollowing = true;
-      await followChain({ ...parts, network, sessions }, signal);
+      await followChain({ ...parts, node, network, sessions }, signal);
     } catch (error) {
       if (signal.aborted) return;
       throwIfFatal(error);
       if (progress.batches > batchesBefore) {
         delays = backoff({ maxMs: 10_000 });
         unexplained = 0;
+        wrongAnswers = 0;
+        nodes.served();
       }
       const kind = kindOf(error);
       unexplained = kind === 'unexplained' ? unexplained + 1 : 0;
       if (unexplained >= MAX_UNEXPLAINED) throw error;
+      wrongAnswers = kind === 'node-answer' ? wrongAnswers + 1 : 0;
       metrics.failures.inc({ kind });
+      if ((NODE_FAILURES.has(kind) || wrongAnswers > 1) && (await nodes.moveOn(error as Error))) continue;
       const delayMs = delays.next().value;
       log.warn({ kind, err: error, delayMs }, 'stopped following; begins again at the checkpoint');
       if (isDiskFull(error)) {
@@ -74,15 +89,28 @@ export async function keepFollowing(parts: KeepFollowingParts, signal: AbortSign
   }
 }
 
+async function getNetworkOfNode(
+  node: NodeClient,
+  expected: NetworkId | undefined,
+  signal: AbortSignal,
+): Promise<Network> {
+  const options = { deadlineMs: CHECK_DEADLINE_MS, signal };
+  const { network } = await checkNode(node, { ...options, ...(expected && { network: expected }) });
+  return network;
+}
+
 function throwIfFatal(error: unknown): void {
+  // Another node may do.
+  if (error instanceof NodeUnsuitableError) return;
   if (error instanceof FatalError) throw error;
-  if (error instanceof NodeUnsuitableError) throw new FatalError(error.message, { cause: error });
   if (error instanceof CheckpointMovedError) throw new FatalError(error.message, { cause: error });
 }
 
 function kindOf(error: unknown): FailureKind {
   if (error instanceof NodeUnavailableError) return 'node-unavailable';
   if (error instanceof NodeRpcError) return error.kind === 'ibd' ? 'node-syncing' : 'node-answer';
+  if (error instanceof NodeBehindError) return 'node-behind';
+  if (error instanceof NodeUnsuitableError) return 'node-unsuitable';
   if (error instanceof NodeProtocolError || error instanceof IncompleteUpdateError) return 'node-answer';
   if (isRetryableDatabaseError(error) || isQueryCanceled(error)) return 'database';
   return 'unexplained';

@@ -1,9 +1,9 @@
 /** The indexer: follows a node and writes what it sees to Postgres, until it is told to stop. */
-import { NodeClient } from '@kasgres/node';
 import { createLogger, createRegistry, readEnv, runProgram, startProbes } from '@kasgres/runtime';
 import { openDatabase } from './database.ts';
 import { envSchema, indexerOptions } from './env.ts';
 import { createMetrics } from './metrics.ts';
+import { NodeChoice } from './node-choice.ts';
 import { Progress } from './progress.ts';
 import { keepFollowing } from './keep-following.ts';
 
@@ -14,10 +14,11 @@ await runProgram('indexer', async ({ signal, shutdown, useLogger }) => {
 
   const database = openDatabase(env.DATABASE_URL);
   shutdown.add('database', database.close);
-  const node = new NodeClient({ url: env.NODE_URL, streams: 1 + env.PAGE_STREAMS, logger: log });
-  shutdown.add('node', () => node.close());
 
   const registry = createRegistry('indexer');
+  const metrics = createMetrics(registry);
+  const nodes = new NodeChoice({ urls: env.NODE_URL, client: { streams: 1 + env.PAGE_STREAMS }, log, metrics });
+  shutdown.add('node', () => nodes.close());
   const status = { isFollowing: false };
   const probes = await startProbes({
     host: env.METRICS_HOST,
@@ -30,13 +31,13 @@ await runProgram('indexer', async ({ signal, shutdown, useLogger }) => {
 
   await keepFollowing(
     {
-      node,
+      nodes,
       database,
       expectedNetwork: env.NETWORK,
       options: indexerOptions(env),
       log,
       progress: new Progress(log),
-      metrics: createMetrics(registry),
+      metrics,
       status,
     },
     signal,

@@ -3,7 +3,15 @@ import { Counter, Gauge, Histogram, type Registry } from '@kasgres/runtime';
 import { Positions } from './positions.ts';
 
 /** Why the indexer begins again at the checkpoint. */
-export const FAILURE_KINDS = ['node-unavailable', 'node-syncing', 'node-answer', 'database', 'unexplained'] as const;
+export const FAILURE_KINDS = [
+  'node-unavailable',
+  'node-syncing',
+  'node-behind',
+  'node-unsuitable',
+  'node-answer',
+  'database',
+  'unexplained',
+] as const;
 export type FailureKind = (typeof FAILURE_KINDS)[number];
 
 export function createMetrics(registry: Registry) {
@@ -36,6 +44,17 @@ export function createMetrics(registry: Registry) {
     nodeSynced: new Gauge({
       name: 'kasgres_indexer_node_synced',
       help: '1 while the node says that it is synced, else 0',
+      registers,
+    }),
+    nodeSwitches: new Counter({
+      name: 'kasgres_indexer_node_switches_total',
+      help: 'How often a node failed and the next of NODE_URL was taken',
+      registers,
+    }),
+    nodeFollowed: new Gauge({
+      name: 'kasgres_indexer_node_followed',
+      help: '1 for the node of NODE_URL that is followed, 0 for those that were before',
+      labelNames: ['node'],
       registers,
     }),
     rows: new Counter({

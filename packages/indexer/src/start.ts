@@ -3,14 +3,14 @@
  * empty one, so the node must still have everything since genesis.
  */
 import { type Network, toHex } from '@kasgres/kaspa';
-import { type NodeClient, NodeRpcError, type RpcBlock } from '@kasgres/node';
+import { type NodeClient, NodeRpcError, NodeUnsuitableError, type RpcBlock } from '@kasgres/node';
 import { FatalError } from '@kasgres/runtime';
 import { findFault } from './source/check-block.ts';
 
 /** The commitment of an empty UTXO set (its MuHash), which the headers of networks that begin with no coins carry. */
 const EMPTY_UTXO_COMMITMENT = '544eb3142c000f0ad2c76ac41f4222abbababed830eeafee4b6dc56b52d5cac0';
 
-/** @throws FatalError, in words, when the node no longer has the chain since genesis */
+/** @throws NodeUnsuitableError, in words, when the node no longer has the chain since genesis; FatalError when no node can have it */
 export async function getFirstBlock(node: NodeClient, network: Network, signal: AbortSignal): Promise<RpcBlock> {
   const hash = network.genesisHash;
   try {
@@ -22,12 +22,12 @@ export async function getFirstBlock(node: NodeClient, network: Network, signal: 
       );
     }
     const fault = findFault(block);
-    if (fault !== undefined) throw new FatalError(`${hasPruned} Its genesis block ${fault}.`);
+    if (fault !== undefined) throw new NodeUnsuitableError('pruned', `${hasPruned} Its genesis block ${fault}.`);
     await node.getVirtualChainFromBlock({ startHash: hash, includeAcceptedTransactionIds: true }, { signal });
     return block;
   } catch (error) {
     if (error instanceof NodeRpcError && (error.kind === 'unknown-block' || error.kind === 'pruned')) {
-      throw new FatalError(`${hasPruned} It says: ${error.message}.`);
+      throw new NodeUnsuitableError('pruned', `${hasPruned} It says: ${error.message}.`);
     }
     throw error;
   }

@@ -9,16 +9,17 @@ const DEADLINE_MS = 10_000;
 const WARN_EVERY_MS = 60_000;
 
 export interface WatchParts {
-  node: Pick<NodeClient, 'call'>;
+  nodes: { readonly client: Pick<NodeClient, 'call'> };
   log: Logger;
   metrics: Pick<Metrics, 'nodeConnected' | 'nodeSynced' | 'positions'>;
 }
 
-export async function watchNode({ node, log, metrics }: WatchParts, signal: AbortSignal): Promise<void> {
+export async function watchNode({ nodes, log, metrics }: WatchParts, signal: AbortSignal): Promise<void> {
   let warnAgainAt = 0;
   while (!signal.aborted) {
     try {
       const options = { signal, deadlineMs: DEADLINE_MS };
+      const node = nodes.client;
       const info = await node.call('getServerInfo', {}, options);
       const { blueScore } = await node.call('getSinkBlueScore', {}, options);
       metrics.nodeConnected.set(1);

@@ -29,13 +29,16 @@ export class NodeProtocolError extends Error {
   override readonly name = 'NodeProtocolError';
 }
 
-/** The node cannot serve us as it is configured. Starting again won't help; `message` says what will. */
+/** Why a node cannot serve us: `other-chain` has not what we have; `pruned` has no more what we need. */
+export type NodeUnsuitableReason = 'wrong-network' | 'no-utxoindex' | 'other-chain' | 'pruned';
+
+/** The node cannot serve us as it is. Asking it again won't help; another node may, or the operator: `message` says how. */
 export class NodeUnsuitableError extends FatalError {
   override readonly name = 'NodeUnsuitableError';
-  readonly reason: 'wrong-network' | 'no-utxoindex';
+  readonly reason: NodeUnsuitableReason;
 
-  constructor(reason: 'wrong-network' | 'no-utxoindex', message: string) {
-    super(message);
+  constructor(reason: NodeUnsuitableReason, message: string, options?: ErrorOptions) {
+    super(message, options);
     this.reason = reason;
   }
 }

@@ -43,7 +43,10 @@ export class MessageStream {
       settings: { enablePush: false, initialWindowSize: windowBytes, maxFrameSize: FRAME_BYTES },
     });
     this.#session = session;
-    session.on('connect', () => session.setLocalWindowSize(windowBytes));
+    session.on('connect', () => {
+      // It is told one turn after it happened: the stream may have been ended in between.
+      if (!session.destroyed) session.setLocalWindowSize(windowBytes);
+    });
     session.on('error', (error: Error) => this.#fail(error.message));
     session.on('goaway', (code) => this.#fail(`it closed the connection (GOAWAY ${code})`));
     session.on('close', () => this.#fail('the connection was closed'));

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseNodeAddress } from './node-address.ts';
+import { nameOfNode, parseNodeAddress, parseNodeUrls } from './node-address.ts';
 
 it.each([
   ['grpc://127.0.0.1:16110', '127.0.0.1', 16110],
@@ -20,4 +20,20 @@ it.each([
   expect(() => parseNodeAddress(url)).toThrow(
     new TypeError(`the node's address must look like grpc://host:port, not ${JSON.stringify(url)}`),
   );
+});
+
+it('several addresses are separated by commas', () => {
+  expect(parseNodeUrls('grpc://a:16110, b:16210')).toEqual(['grpc://a:16110', 'b:16210']);
+  expect(parseNodeUrls('grpc://a:16110')).toEqual(['grpc://a:16110']);
+});
+
+it.each([
+  ['http://user:secret@a:1', /^the address must look like grpc:\/\/host:port$/],
+  ['grpc://a:16110,secret,grpc://b:16110,', /^of 4 addresses, number 2 and 4 must look like grpc:\/\/host:port$/],
+])('%j is refused with every place that is wrong, and nothing of what stands there', (list, message) => {
+  expect(() => parseNodeUrls(list)).toThrow(message);
+});
+
+it('a node is named by host and port alone', () => {
+  expect(nameOfNode('grpc://user:secret@node.example.org:16110/')).toBe('node.example.org:16110');
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { documentEnv, EnvError, readEnv } from './env.ts';
+import { documentEnv, EnvError, parsed, readEnv } from './env.ts';
 
 const schema = z.object({
   PORT: z.coerce.number().int().min(1).max(65_535).default(3000).describe('port of the API'),
@@ -24,6 +24,18 @@ test('all problems are reported at once, without the values', () => {
   expect((error as Error).message).toContain('DATABASE_URL: is not set (the database)');
   expect((error as Error).message).toContain('PORT: ');
   expect((error as Error).message).not.toContain('hunter2');
+});
+
+test('what is wrong with a variable of its own form is told with the rest', () => {
+  const withForm = schema.extend({
+    SIZE: parsed((text) => {
+      if (text !== 'large') throw new TypeError('must be large');
+      return 3;
+    }).describe('how large'),
+  });
+  expect(readEnv(withForm, { DATABASE_URL: 'postgres://a@b/c', SIZE: 'large' })).toMatchObject({ SIZE: 3 });
+  const error = catchError(() => readEnv(withForm, { SIZE: 'small' })) as EnvError;
+  expect(error.problems).toEqual(['DATABASE_URL: is not set (the database)', 'SIZE: must be large (how large)']);
 });
 
 test('an empty variable counts as unset', () => {

@@ -42,6 +42,21 @@ export function readEnv<Schema extends EnvSchema>(
   );
 }
 
+/** A variable with a form of its own. What `parse` throws is told among the other problems, so it must not repeat the value. */
+export function parsed<T>(parse: (text: string) => T) {
+  return z
+    .string()
+    .min(1)
+    .transform((text, context) => {
+      try {
+        return parse(text);
+      } catch (error) {
+        context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
+        return z.NEVER;
+      }
+    });
+}
+
 /** Rows of a markdown table, one per variable: name, default, meaning. The description is the schema's `.describe(…)`. */
 export function documentEnv(schema: EnvSchema): string {
   const rows = Object.entries(schema.shape).map(([name, field]) => {

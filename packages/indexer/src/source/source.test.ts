@@ -3,7 +3,7 @@ import { type NodeClient, NodeRpcError, type RpcBlock, type VirtualChainAnswer }
 import { FatalError } from '@kasgres/runtime';
 import { expect, test } from 'vitest';
 import type { ChainUpdate } from '../chain-update.ts';
-import { IncompleteUpdateError } from '../errors.ts';
+import { IncompleteUpdateError, NodeBehindError } from '../errors.ts';
 import { Source } from './source.ts';
 
 const network = getNetwork('simnet');
@@ -58,6 +58,14 @@ test.each([
   const node = nodeThatSays(new NodeRpcError('getVirtualChainFromBlock', message));
   await expect(firstUpdate(node)).rejects.toThrow(/does not know block 0101.* any more/);
   await expect(firstUpdate(node)).rejects.toBeInstanceOf(FatalError);
+});
+
+test('a node that is behind the checkpoint is no other chain: it will know it', async () => {
+  const ahead = { ...start, blueScore: 1_000_001n };
+  const node = nodeThatSays(new NodeRpcError('getVirtualChainFromBlock', 'cannot find header 0101'));
+  const first = new Source(node, network, limits).updates(ahead, new AbortController().signal).next();
+  await expect(first).rejects.toBeInstanceOf(NodeBehindError);
+  await expect(first).rejects.toThrow(/is at blue score 1000000, and does not know block 0101.* at 1000001 yet/);
 });
 
 test('a chain without its lists of accepted ids is no update (invariant 10)', async () => {

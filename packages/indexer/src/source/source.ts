@@ -3,10 +3,15 @@
  * that was merged, and yields updates that are whole. Notifications only wake it up; they are never the data.
  */
 import { type Hash, type Network, toHex } from '@kasgres/kaspa';
-import { type NodeClient, NodeRpcError, type RpcBlock, type VirtualChainAnswer } from '@kasgres/node';
-import { FatalError } from '@kasgres/runtime';
+import {
+  type NodeClient,
+  NodeRpcError,
+  NodeUnsuitableError,
+  type RpcBlock,
+  type VirtualChainAnswer,
+} from '@kasgres/node';
 import type { AddedChainBlock, ChainUpdate, Position } from '../chain-update.ts';
-import { IncompleteUpdateError } from '../errors.ts';
+import { IncompleteUpdateError, NodeBehindError } from '../errors.ts';
 import { BlockSet } from './block-set.ts';
 import { fetchPages, type PageLimits } from './pages.ts';
 import { Waker } from './waker.ts';
@@ -42,8 +47,8 @@ export class Source {
 
   /**
    * Endless; ends by the signal.
-   * @throws FatalError when the node does not know the position any more or asks for a reorg below finality (invariant 11);
-   * IncompleteUpdateError, NodeUnavailableError, NodeProtocolError, NodeRpcError: start again from the checkpoint
+   * @throws NodeUnsuitableError when the node does not know the position any more or asks for a reorg below finality (invariant
+   * 11); NodeBehindError when it does not know it yet; IncompleteUpdateError, NodeUnavailableError, NodeProtocolError, NodeRpcError: start again from the checkpoint
    */
   async *updates(start: Position, signal: AbortSignal): AsyncGenerator<ChainUpdate> {
     const subscription = this.#client.subscribe(
@@ -93,13 +98,26 @@ export class Source {
       return { ...chainOf(answer), targetBlueScore: blueScore };
     } catch (error) {
       if (error instanceof NodeRpcError && (error.kind === 'unknown-block' || error.kind === 'pruned')) {
-        throw new FatalError(
-          `The node does not know block ${toHex(position.hash)} any more, up to which this database is indexed (${error.message}). ` +
-            'It has pruned it, was reset, or is on another branch. Point NODE_URL at a node that has it, or start with an empty database.',
-        );
+        throw await this.#whyUnknown(position, error, signal);
       }
       throw error;
     }
+  }
+
+  /** A node that does not know our position may not have come so far; else it never will. */
+  async #whyUnknown(position: Position, error: NodeRpcError, signal: AbortSignal): Promise<Error> {
+    const { blueScore } = await this.#client.call('getSinkBlueScore', {}, { signal, stream: 0 });
+    if (blueScore < position.blueScore) {
+      return new NodeBehindError(
+        `The node is behind this database: it is at blue score ${blueScore}, and does not know block ${toHex(position.hash)} ` +
+          `at ${position.blueScore} yet (${error.message}).`,
+      );
+    }
+    return new NodeUnsuitableError(
+      error.kind === 'pruned' ? 'pruned' : 'other-chain',
+      `The node does not know block ${toHex(position.hash)} any more, up to which this database is indexed (${error.message}). ` +
+        'It has pruned it, was reset, or is on another branch. Point NODE_URL at a node that has it, or start with an empty database.',
+    );
   }
 
   /** Where the removed blocks lead to. */
@@ -110,7 +128,8 @@ export class Source {
     );
     const depth = position.blueScore - last.header.blueScore;
     if (depth > this.#network.finalityDepth) {
-      throw new FatalError(
+      throw new NodeUnsuitableError(
+        'other-chain',
         `The node asks for a reorg ${depth} blue blocks deep, below finality (${this.#network.finalityDepth}). ` +
           'It follows another chain than this database: point NODE_URL at a node of the same chain, or start with an empty database.',
       );

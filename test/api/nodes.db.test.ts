@@ -1,0 +1,103 @@
+/** Several nodes in NODE_URL: what comes live from a node keeps coming while any of them answers. Against the real process. */
+import { getNetwork } from '@kasgres/kaspa';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { startApi } from '../node/programs.ts';
+import { NodeBehindProxy, nodeThatDiffers } from '../simulation/node-behind-proxy.ts';
+import { HttpClient } from './http-client.ts';
+import { openStage, type Stage } from './stage.ts';
+import { TcpProxy } from './tcp-proxy.ts';
+
+const WAIT = { timeout: 30_000 };
+
+let stage: Stage;
+let first: TcpProxy;
+let second: TcpProxy;
+
+beforeAll(async () => {
+  stage = await openStage({
+    rounds: 40,
+    between: async ({ nodeUrl, databaseUrl }) => {
+      const { hostname, port } = new URL(nodeUrl);
+      const target = { host: hostname, port: Number(port) };
+      [first, second] = [await TcpProxy.start(target), await TcpProxy.start(target)];
+      return { nodeUrl: `grpc://127.0.0.1:${first.port}, grpc://127.0.0.1:${second.port}`, databaseUrl };
+    },
+  });
+  stage.world.pay(3);
+});
+afterAll(async () => {
+  await stage?.close();
+  first?.stop();
+  second?.stop();
+});
+afterEach(async () => {
+  first.pass();
+  second.pass();
+  await untilAnswered();
+});
+
+const ask = (path: string, body?: object) => stage.api.request(path, body && { body });
+const isConnected = async () => (await ask('/v1/status')).json['nodeConnected'];
+
+const POOL = { includeOrphanPool: false, filterTransactionPool: false };
+const untilAnswered = () => expect.poll(async () => (await ask('/v1/rpc/getMempoolEntries')).status, WAIT).toBe(200);
+
+async function expectMempoolAndTemplate(): Promise<void> {
+  const mempool = await ask('/v1/rpc/getMempoolEntries');
+  expect(mempool.status).toBe(200);
+  expect(mempool.json['entries']).toHaveLength(stage.world.node.mempoolEntries(POOL).length);
+  const { rows } = await stage.database.pool.query<{ address: string }>(
+    'select address from scripts where address is not null limit 1',
+  );
+  const template = await ask('/v1/rpc/getBlockTemplate', { payAddress: rows[0]?.address });
+  expect(template.status).toBe(200);
+}
+
+test('one of them dies, and the other after it: the one that is left answers', async () => {
+  for (const dying of [first, second]) {
+    dying.refuse();
+    await untilAnswered();
+    await expectMempoolAndTemplate();
+    await expect.poll(isConnected, WAIT).toBe(true);
+    dying.pass();
+  }
+});
+
+test('one of them falls silent, and the other after it: a question is put to the next, and later ones begin there', async () => {
+  for (const silent of [first, second]) {
+    silent.swallow();
+    await untilAnswered();
+    const begun = performance.now();
+    await expectMempoolAndTemplate();
+    expect(performance.now() - begun).toBeLessThan(4000);
+    silent.pass();
+  }
+});
+
+test('both are away: it is said, until one is back', async () => {
+  first.refuse();
+  second.refuse();
+  await expect.poll(isConnected, WAIT).toBe(false);
+  const { status, json } = await ask('/v1/rpc/getMempoolEntries');
+  expect([status, json['message']]).toEqual([503, 'The node is out of reach']);
+  second.pass();
+  await untilAnswered();
+  await expectMempoolAndTemplate();
+});
+
+test('a node of another network is left out', async () => {
+  const other = nodeThatDiffers(stage.world.node, { network: getNetwork('testnet-10') });
+  const elsewhere = await NodeBehindProxy.start(other);
+  const nodeUrl = `${elsewhere.url},${stage.world.server.url}`;
+  const { program, url } = await startApi({ nodeUrl, databaseUrl: stage.database.url });
+  try {
+    const api = new HttpClient(url, stage.api.key);
+    const networkId = async () => (await api.request('/v1/rpc/getServerInfo')).json['networkId'];
+    await expect.poll(networkId, WAIT).toBe('simnet');
+    await expect.poll(() => program.output(), WAIT).toContain('this node is not asked');
+    expect(await networkId()).toBe('simnet');
+  } finally {
+    await program.stop();
+    elsewhere.stop();
+  }
+});
