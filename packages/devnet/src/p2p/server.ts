@@ -40,6 +40,8 @@ export interface UtxoSetServerOptions {
   utxos: Iterable<Utxo>;
   /** How many UTXOs a chunk holds. Default: as a real node, 1000. */
   chunkSize?: number;
+  /** How often each chunk is sent: a large set, for benchmarks, that costs little to make. Default 1. */
+  repeats?: number;
   fault?: UtxoSetFault;
   /** It turns every peer away with these words. */
   rejectsWith?: string;
@@ -76,8 +78,8 @@ export class UtxoSetServer {
   }
 
   private serve(stream: PeerStream): void {
-    const { network, rejectsWith, utxos, chunkSize = 1_000 } = this.options;
-    const chunks = chunksOf(utxos, chunkSize);
+    const { network, rejectsWith } = this.options;
+    const chunks = encodedChunks(this.options);
     stream.on('error', () => undefined);
     stream.on('end', () => stream.end());
     stream.on('data', (bytes: Buffer) => {
@@ -103,13 +105,13 @@ export class UtxoSetServer {
     send(stream, { case: 'version', value: { protocolVersion: PROTOCOL_VERSION, network: `kaspa-${network}` } });
   }
 
-  private sendChunks(stream: PeerStream, chunks: Iterator<Utxo[], void>): void {
+  private sendChunks(stream: PeerStream, chunks: Iterator<Buffer, void>): void {
     const { fault } = this.options;
     for (let sent = 0; sent < CHUNKS_AT_ONCE; sent++) {
       const next = chunks.next();
       if (next.done === true) return send(stream, { case: 'donePruningPointUtxoSetChunks', value: {} });
       if (fault?.chunk === this.chunksSent) return fail(stream, fault.kind);
-      send(stream, { case: 'pruningPointUtxoSetChunk', value: { items: next.value.map(utxoSetItem) } });
+      stream.write(next.value);
       this.chunksSent += 1;
     }
   }
@@ -124,8 +126,18 @@ function fail(stream: PeerStream, kind: UtxoSetFault['kind']): void {
 }
 
 function send(stream: PeerStream, payload: Payload): void {
-  const message = create(p2pProtocol.PeerMessageSchema, { payload });
-  stream.write(Buffer.from(toBinary(p2pProtocol.PeerMessageSchema, message)));
+  stream.write(encoded(payload));
+}
+
+function encoded(payload: Payload): Buffer {
+  return Buffer.from(toBinary(p2pProtocol.PeerMessageSchema, create(p2pProtocol.PeerMessageSchema, { payload })));
+}
+
+function* encodedChunks({ utxos, chunkSize = 1_000, repeats = 1 }: UtxoSetServerOptions): Generator<Buffer, void> {
+  for (const chunk of chunksOf(utxos, chunkSize)) {
+    const bytes = encoded({ case: 'pruningPointUtxoSetChunk', value: { items: chunk.map(utxoSetItem) } });
+    for (let sent = 0; sent < repeats; sent++) yield bytes;
+  }
 }
 
 function* chunksOf(utxos: Iterable<Utxo>, chunkSize: number): Generator<Utxo[], void> {
