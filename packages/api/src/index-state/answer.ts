@@ -45,7 +45,8 @@ function isKnown(request: FastifyRequest, reply: FastifyReply, { sinkHash }: Ind
   reply.header('x-kasgres-sink', sinkHash);
   reply.header('etag', etag);
   const known = hasEtag(request.headers['if-none-match'], etag);
-  if (known) reply.code(304);
+  // Set either way: this may be the second try, on another state than the first (state.ts).
+  reply.code(known ? 304 : 200);
   return known;
 }
 

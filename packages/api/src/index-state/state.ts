@@ -2,7 +2,7 @@
  * Where the index is, and answers from one state of it: every answer from the database is read in one repeatable-read, read-only
  * transaction whose first statement reads the checkpoint (invariant 9).
  */
-import type { Database } from '@kasgres/database';
+import { type Database, isPoolExhausted, isRetryableDatabaseError } from '@kasgres/database';
 import { getNetwork, type Network } from '@kasgres/kaspa';
 import type { Kysely, Transaction } from 'kysely';
 import { unavailable } from '../http/errors.ts';
@@ -26,6 +26,9 @@ export interface IndexState {
   targetBlueScore: bigint;
   secondsLeft: number | null;
 }
+
+/** A read that failed later than this is not tried again: its client has waited long enough, and its answer may fail as late. */
+const RETRY_WITHIN_MS = 5000;
 
 /** What a query of one answer runs on. */
 export interface Reading {
@@ -51,7 +54,7 @@ export class IndexReader {
   }
 
   /**
-   * Runs all queries of one answer on one state of the chain.
+   * Runs all queries of one answer on one state of the chain; on a later one, from the start, , if the database interrupts them.
    * @throws HttpError 503 while nothing is indexed yet
    */
   read<T>(work: (reading: Reading) => Promise<T>): Promise<T> {
@@ -62,7 +65,17 @@ export class IndexReader {
   }
 
   /** The same for an answer that there is before anything is indexed. */
-  readIfAny<T>(work: (db: Transaction<Database>, state: IndexState | undefined) => Promise<T>): Promise<T> {
+  async readIfAny<T>(work: (db: Transaction<Database>, state: IndexState | undefined) => Promise<T>): Promise<T> {
+    const startedAt = performance.now();
+    try {
+      return await this.#readOnce(work);
+    } catch (error) {
+      if (!mayPassAtOnce(error) || performance.now() - startedAt > RETRY_WITHIN_MS) throw error;
+      return await this.#readOnce(work);
+    }
+  }
+
+  #readOnce<T>(work: (db: Transaction<Database>, state: IndexState | undefined) => Promise<T>): Promise<T> {
     return this.#database
       .transaction()
       .setIsolationLevel('repeatable read')
@@ -70,6 +83,12 @@ export class IndexReader {
       .execute(async (db) => work(db, await findState(db)));
   }
 }
+
+/**
+ * A replica cancels a read that stands in the way of what it replays, or, between two statements, closes its connection. A read of the
+ * state that it has now is in nobody's way, and nothing of the first one has left yet.
+ */
+const mayPassAtOnce = (error: unknown): boolean => isRetryableDatabaseError(error) && !isPoolExhausted(error);
 
 async function findState(db: Transaction<Database>): Promise<IndexState | undefined> {
   const row = await db
