@@ -1,6 +1,6 @@
 /** What the API answers while what it needs is away: soon, in words, and as before when it is back. Against the real process. */
 import { connect as netConnect } from 'node:net';
-import { createKey, createTestDatabase } from '@kasgres/database';
+import { createKey, createTestDatabase, migrate } from '@kasgres/database';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '../node/kaspad.ts';
 import { startApi, startApiProgram, startIndexer } from '../node/programs.ts';
@@ -368,6 +368,27 @@ describe('the start', () => {
     await program.stop();
     const usage = await primary.kysely.selectFrom('api_key_usage').selectAll().execute();
     expect(usage).toMatchObject([{ api_key_id: id, requests: 1n, ru: '0.1' }]);
+    await primary.drop();
+  });
+
+  test('with a replica that does not have the schema yet: waits for it', async () => {
+    const primary = await createTestDatabase();
+    const replica = await createTestDatabase({ empty: true });
+    const { key } = await createKey(primary.kysely, { name: 'test' });
+    const { program, url } = await startApi(
+      { nodeUrl: stage.world.server.url, databaseUrl: primary.url },
+      answersAtAll,
+      { DATABASE_READ_URL: replica.url },
+    );
+    await expect
+      .poll(() => program.output(), { timeout: 30_000 })
+      .toContain('does not have the schema of its primary yet');
+    await migrate(replica.url);
+    const message = async () => (await new HttpClient(url, key).request('/v1/rpc/getCoinSupply')).json['message'];
+    await expect.poll(message, { timeout: 30_000 }).toBe('Nothing is indexed yet');
+    expect(program.isRunning()).toBe(true);
+    await program.stop();
+    await replica.drop();
     await primary.drop();
   });
 

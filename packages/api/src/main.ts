@@ -1,6 +1,6 @@
 /** The API as a process: answers HTTP requests from the database and the node until it is told to stop. */
 import type { Server as HttpsServer } from 'node:https';
-import { checkSchema } from '@kasgres/database';
+import { type Connection, checkSchema, SchemaError } from '@kasgres/database';
 import {
   backoff,
   createLogger,
@@ -16,6 +16,7 @@ import {
 import { openDatabase, openKeyDatabase, openRateLimitDatabase } from './database.ts';
 import { type Env, envSchema } from './env.ts';
 import { type Certificate, type CertificateFiles, CertificateRenewal, readCertificate } from './http/certificate.ts';
+import { unavailable } from './http/errors.ts';
 import { toHttpError } from './http/outages.ts';
 import { createMemoryCounter, createSharedCounter } from './http/rate-counters.ts';
 import type { IndexReader } from './index-state/state.ts';
@@ -102,7 +103,7 @@ await runProgram('api', async ({ signal, shutdown, useLogger }) => {
   await server.listen({ host: env.HOST, port: env.PORT });
 
   // It listens already: until the database can be used, the answers say so.
-  await checkOnceReachable(() => checkSchema(readDatabase.pool), logger, signal);
+  await checkOnceReachable(() => checkSchemas(database, readDatabase), logger, signal);
   const networkChecks = node.nodes.map((one) =>
     checkOnceReachable(() => checkNetwork(services.index, node, one, logger), logger, signal),
   );
@@ -125,6 +126,17 @@ async function checkOnceReachable(check: () => Promise<void>, logger: Logger, si
       logger.warn({ reason, pauseMs }, 'could not check yet what the answers come from');
     }
     await sleep(pauseMs, signal);
+  }
+}
+
+/** A replica has a new schema some time after its primary: only where both are without it does somebody have to migrate. */
+async function checkSchemas(primary: Connection, readFrom: Connection): Promise<void> {
+  try {
+    await checkSchema(readFrom.pool);
+  } catch (error) {
+    if (!(error instanceof SchemaError)) throw error;
+    await checkSchema(primary.pool);
+    throw unavailable('The replica does not have the schema of its primary yet', 2, error);
   }
 }
 
