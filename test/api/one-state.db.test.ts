@@ -1,6 +1,6 @@
 /** Invariant 9: one response comes from one state of the chain, while the chain moves; and what the entity tag makes of that. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { HttpAnswer } from './http-client.ts';
+import { BLOCKS, CHAIN, readOneState, sinkOf } from './one-state.ts';
 import { openStage, type Stage } from './stage.ts';
 
 let stage: Stage;
@@ -12,50 +12,15 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-const CHAIN = '/v1/rpc/getVirtualChainFromBlock';
-const BLOCKS = '/v1/rpc/getBlocks';
-const sinkOf = ({ headers }: HttpAnswer) => headers.get('x-kasgres-sink');
-
 test('invariant 9: every answer agrees with the sink that it names, through growth and reorgs', async () => {
   const sinks = new Set<string | null>();
   while (sinks.size < 10) {
     // The indexer applies what is mined here while the requests below are answered.
     stage.world.mine(4);
-    const chain = await stage.api.request(CHAIN, { body: { startHash: genesis, includeAcceptedTransactionIds: true } });
-    sinks.add(sinkOf(chain));
-    const added = chain.json['addedChainBlockHashes'] as string[];
-    const groups = chain.json['acceptedTransactionIds'] as AcceptedIds[];
-    expect(added.at(-1)).toBe(sinkOf(chain));
-    expect(groups.map((group) => group.acceptingBlockHash)).toEqual(added);
-
-    const page = await stage.api.request(BLOCKS, { body: { lowHash: added.at(-20), includeBlocks: true } });
-    const blocks = page.json['blocks'] as { verboseData: BlockLink }[];
-    expectOneChain(
-      blocks.map((block) => block.verboseData),
-      sinkOf(page),
-    );
+    sinks.add(await readOneState(stage.api, genesis));
   }
   await stage.atRest();
 });
-
-interface AcceptedIds {
-  acceptingBlockHash: string;
-  acceptedTransactionIds: string[];
-}
-
-interface BlockLink {
-  hash: string;
-  isChainBlock: boolean;
-  selectedParentHash: string;
-}
-
-/** Those that call themselves chain blocks are one chain, by their selected parents, and end in the sink. */
-function expectOneChain(blocks: readonly BlockLink[], sink: string | null): void {
-  const chain = blocks.filter((block) => block.isChainBlock);
-  const hashes = new Set(chain.map((block) => block.hash));
-  expect(hashes).toContain(sink);
-  expect(chain.filter((block) => !hashes.has(block.selectedParentHash))).toHaveLength(1);
-}
 
 test('from every block beside the chain: removed leads down to the chain, added up to the sink, as the node says', async () => {
   const beside = await stage.database.kysely

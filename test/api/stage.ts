@@ -28,19 +28,28 @@ export interface StageOptions {
   rounds: number;
   /** Puts something between the API and what it asks. */
   between?: (direct: ProgramEnv) => ProgramEnv | Promise<ProgramEnv>;
+  /** With the schema. One of the test server by default. */
+  database?: TestDatabase;
+  /** More of the API's environment. */
+  variables?: Record<string, string>;
 }
 
-export async function openStage({ rounds, between = (direct) => direct }: StageOptions): Promise<Stage> {
+export async function openStage({
+  rounds,
+  between = (direct) => direct,
+  database: given,
+  variables,
+}: StageOptions): Promise<Stage> {
   const world = await World.start('api');
   world.mine(rounds);
-  const database = await createTestDatabase();
+  const database = given ?? (await createTestDatabase());
   const node = new NodeClient({ url: world.server.url });
   let indexer = startIndexing(world, database.url);
   const atRest = () => Promise.race([untilAtRest(database.pool, node), indexer.ended]);
   await atRest();
   const { key } = await createKey(database.kysely, { name: 'test' });
   const direct = { nodeUrl: world.server.url, databaseUrl: database.url };
-  const { program, url } = await startApi(await between(direct));
+  const { program, url } = await startApi(await between(direct), undefined, variables);
   return {
     world,
     node,

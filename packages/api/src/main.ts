@@ -19,8 +19,9 @@ import { type Certificate, type CertificateFiles, CertificateRenewal, readCertif
 import { unavailable } from './http/errors.ts';
 import { toHttpError } from './http/outages.ts';
 import { createMemoryCounter, createSharedCounter } from './http/rate-counters.ts';
+import { findReplicaLag } from './index-state/replica-lag.ts';
 import type { IndexReader } from './index-state/state.ts';
-import { createMetrics, watchNode, watchPool } from './metrics.ts';
+import { createMetrics, watchNode, watchPool, watchReplicaLag } from './metrics.ts';
 import { NodePool, type PooledNode } from './node-pool.ts';
 import { createServer } from './server.ts';
 import { createServices } from './services.ts';
@@ -47,6 +48,7 @@ await runProgram('api', async ({ signal, shutdown, useLogger }) => {
   const registry = createRegistry('api');
   const metrics = createMetrics(registry);
   watchPool(registry, readDatabase.pool);
+  watchReplicaLag(registry, () => findReplicaLag(readDatabase.kysely));
 
   let rateCounter = createMemoryCounter();
   if (env.RATE_LIMIT_STORE === 'postgres') {

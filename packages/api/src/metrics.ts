@@ -68,3 +68,16 @@ export function watchNode(registry: Registry, node: Pick<NodeClient, 'connected'
     collect: () => gauge.set(node.connected ? 1 : 0),
   });
 }
+
+/** The replica that answers are read from. Asked at each scrape, so that it tells of a replica that nobody asks anything else. */
+export function watchReplicaLag(registry: Registry, findLag: () => Promise<number | null>): void {
+  const gauge: Gauge = new Gauge({
+    name: 'kasgres_api_replica_lag_seconds',
+    help: 'How far the database that answers are read from is behind its primary; 0 on the primary, NaN while it is out of reach.',
+    registers: [registry],
+    collect: async () => {
+      const seconds = await findLag().catch(() => Number.NaN);
+      gauge.set(seconds ?? 0);
+    },
+  });
+}

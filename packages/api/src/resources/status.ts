@@ -3,6 +3,7 @@ import type { Database } from '@kasgres/database';
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
 import packageJson from '../../package.json' with { type: 'json' };
+import { findReplicaLag } from '../index-state/replica-lag.ts';
 import { hex } from '../index-state/sql.ts';
 import type { IndexState } from '../index-state/state.ts';
 import type { NodeState } from '../node-status.ts';
@@ -26,6 +27,10 @@ const status = z
     sinkBlueScore: decimal.nullable(),
     nodeSinkBlueScore: decimal.nullable().meta({ description: 'Null while the node is away' }),
     lagSeconds: count.nullable().meta({ description: 'Age of the sink; 0 when it is as high as that of the node' }),
+    replicaLagSeconds: count.nullable().meta({
+      description:
+        'How far the replica that answers are read from is behind its primary; null when they are read from the primary',
+    }),
     firstBlock: hash.nullable().meta({ description: 'Where the index begins' }),
     gaps: z.array(gap).meta({ description: 'Stretches of the chain that are missing' }),
     nodeConnected: z.boolean(),
@@ -38,6 +43,7 @@ type StatusJson = z.infer<typeof status>;
 
 interface IndexStatus {
   state: IndexState | undefined;
+  replicaLag: number | null;
   firstBlock: string | undefined;
   gaps: z.infer<typeof gap>[];
   allIndexesBuilt: boolean;
@@ -47,6 +53,7 @@ async function getIndexStatus(db: Kysely<Database>, state: IndexState | undefine
   const deferred = await db.selectFrom('deferred_indexes').select('name').limit(1).execute();
   return {
     state,
+    replicaLag: await findReplicaLag(db),
     firstBlock: await findFirstBlockHash(db),
     gaps: await listGaps(db),
     allIndexesBuilt: deferred.length === 0,
@@ -61,7 +68,7 @@ function listGaps(db: Kysely<Database>): Promise<IndexStatus['gaps']> {
     .execute();
 }
 
-function toStatus({ state, firstBlock, gaps, allIndexesBuilt }: IndexStatus, node: NodeState): StatusJson {
+function toStatus({ state, replicaLag, firstBlock, gaps, allIndexesBuilt }: IndexStatus, node: NodeState): StatusJson {
   const lagSeconds = state === undefined ? null : lagOf(state, node);
   const caughtUp = state !== undefined && !state.firstCatchUp && allIndexesBuilt;
   return {
@@ -71,6 +78,7 @@ function toStatus({ state, firstBlock, gaps, allIndexesBuilt }: IndexStatus, nod
     sinkBlueScore: state?.sinkBlueScore.toString() ?? null,
     nodeSinkBlueScore: node.sinkBlueScore?.toString() ?? null,
     lagSeconds,
+    replicaLagSeconds: replicaLag === null ? null : Math.round(replicaLag),
     firstBlock: firstBlock ?? null,
     gaps,
     nodeConnected: node.connected,

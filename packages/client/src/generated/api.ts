@@ -1131,6 +1131,8 @@ export interface components {
             nodeSinkBlueScore: string | null;
             /** @description Age of the sink; 0 when it is as high as that of the node */
             lagSeconds: number | null;
+            /** @description How far the replica that answers are read from is behind its primary; null when they are read from the primary */
+            replicaLagSeconds: number | null;
             /** @description Where the index begins */
             firstBlock: components["schemas"]["Hash"] | null;
             /** @description Stretches of the chain that are missing */
@@ -1357,6 +1359,7 @@ export interface operations {
                      *       "sinkBlueScore": "1257",
                      *       "nodeSinkBlueScore": "1257",
                      *       "lagSeconds": 0,
+                     *       "replicaLagSeconds": null,
                      *       "firstBlock": "411f8cd26f3d41aea39e78573927da24d23995705b579f30959b9127e96b79e3",
                      *       "gaps": [],
                      *       "nodeConnected": true,

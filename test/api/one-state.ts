@@ -1,0 +1,44 @@
+/** Invariant 9 as a client can see it: answers that agree with the sink that they name. */
+import { expect } from 'vitest';
+import type { HttpAnswer, HttpClient } from './http-client.ts';
+
+export const CHAIN = '/v1/rpc/getVirtualChainFromBlock';
+export const BLOCKS = '/v1/rpc/getBlocks';
+
+export const sinkOf = ({ headers }: HttpAnswer): string | null => headers.get('x-kasgres-sink');
+
+/** Asks for the whole chain and for the blocks at its end, and holds each to its sink. @returns the sink of the chain */
+export async function readOneState(api: HttpClient, genesis: string): Promise<string | null> {
+  const chain = await api.request(CHAIN, { body: { startHash: genesis, includeAcceptedTransactionIds: true } });
+  const added = chain.json['addedChainBlockHashes'] as string[];
+  const groups = chain.json['acceptedTransactionIds'] as AcceptedIds[];
+  expect(added.at(-1)).toBe(sinkOf(chain));
+  expect(groups.map((group) => group.acceptingBlockHash)).toEqual(added);
+
+  const page = await api.request(BLOCKS, { body: { lowHash: added.at(-20), includeBlocks: true } });
+  const blocks = page.json['blocks'] as { verboseData: BlockLink }[];
+  expectOneChain(
+    blocks.map((block) => block.verboseData),
+    sinkOf(page),
+  );
+  return sinkOf(chain);
+}
+
+interface AcceptedIds {
+  acceptingBlockHash: string;
+  acceptedTransactionIds: string[];
+}
+
+interface BlockLink {
+  hash: string;
+  isChainBlock: boolean;
+  selectedParentHash: string;
+}
+
+/** Those that call themselves chain blocks are one chain, by their selected parents, and end in the sink. */
+function expectOneChain(blocks: readonly BlockLink[], sink: string | null): void {
+  const chain = blocks.filter((block) => block.isChainBlock);
+  const hashes = new Set(chain.map((block) => block.hash));
+  expect(hashes).toContain(sink);
+  expect(chain.filter((block) => !hashes.has(block.selectedParentHash))).toHaveLength(1);
+}

@@ -1,0 +1,177 @@
+/** The API on a real streaming standby, while the indexer writes to its primary: one state an answer, lag, failures and promotion. */
+import { connect, migrate, type ReplicatedPostgres, startReplicatedPostgres } from '@kasgres/database';
+import { Pool } from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readOneState, sinkOf } from '../api/one-state.ts';
+import { openStage, type Stage } from '../api/stage.ts';
+import { freePort } from '../node/kaspad.ts';
+
+/** What passes by itself: a busy machine may take its time. */
+const SOON = { timeout: 60_000 };
+const SUPPLY = '/v1/rpc/getCoinSupply';
+
+let postgres: ReplicatedPostgres;
+let standby: Pool;
+let metricsUrl: string;
+let stage: Stage;
+let genesis: string;
+
+beforeAll(async () => {
+  postgres = await startReplicatedPostgres();
+  standby = new Pool({ connectionString: postgres.standbyUrl });
+  standby.on('error', () => {});
+  await migrate(postgres.primaryUrl);
+  const primary = connect({ url: postgres.primaryUrl, applicationName: 'kasgres test' });
+  const metricsPort = await freePort();
+  metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`;
+  stage = await openStage({
+    rounds: 60,
+    database: { ...primary, url: postgres.primaryUrl, drop: primary.close },
+    variables: { DATABASE_READ_URL: postgres.standbyUrl, METRICS_PORT: String(metricsPort) },
+  });
+  genesis = (await stage.node.call('getBlockDagInfo', {})).pruningPointHash;
+});
+afterAll(async () => {
+  await stage?.close();
+  await standby?.end();
+  await postgres?.stop();
+});
+
+const status = async () => (await stage.api.request('/v1/status')).json;
+
+/** Waits until the answers are of the node's sink. */
+async function expectCurrent(): Promise<void> {
+  await stage.atRest();
+  const { sink } = await stage.node.call('getSink', {});
+  await expect.poll(status, SOON).toMatchObject({ sink, synced: true, lagSeconds: 0, replicaLagSeconds: 0 });
+}
+
+async function replicaLagMetric(): Promise<number> {
+  const text = await (await fetch(metricsUrl)).text();
+  return Number(/^kasgres_api_replica_lag_seconds\{.*\} (.+)$/m.exec(text)?.[1]);
+}
+
+test('invariant 9 on a replica: every answer agrees with the sink that it names, while the indexer writes', async () => {
+  await expectCurrent();
+  const sinks = new Set<string | null>();
+  const etags = new Set<string | null>();
+  while (sinks.size < 10) {
+    // Applied and replayed while the requests below are answered.
+    stage.world.mine(4);
+    sinks.add(await readOneState(stage.api, genesis));
+    etags.add((await stage.api.request(SUPPLY)).headers.get('etag'));
+  }
+  expect(etags.size).toBeGreaterThan(1);
+  await expectCurrent();
+});
+
+test('keys and usage are those of the primary', async () => {
+  expect((await stage.api.request(SUPPLY, { headers: { 'x-api-key': `kdp_${'0'.repeat(64)}` } })).status).toBe(401);
+  const countUsage = async () => (await stage.database.pool.query('select from api_key_usage')).rowCount;
+  await expect.poll(countUsage, SOON).toBe(1);
+});
+
+test('a replica that does not keep up says how late it is, and its answers stay of one state', async () => {
+  const before = await stage.api.request(SUPPLY);
+  await standby.query('select pg_wal_replay_pause()');
+  const countPaused = async () =>
+    (await standby.query(`select where pg_get_wal_replay_pause_state() = 'paused'`)).rowCount;
+  await expect.poll(countPaused, SOON).toBe(1);
+  stage.world.mine(8);
+  await stage.atRest();
+  await expect.poll(async () => (await status())['replicaLagSeconds'], SOON).toBeGreaterThanOrEqual(1);
+  // What the node says is remembered for a second.
+  await expect.poll(status, SOON).toMatchObject({ sink: sinkOf(before), synced: false });
+  await expect.poll(replicaLagMetric, SOON).toBeGreaterThan(1);
+  expect(await readOneState(stage.api, genesis)).toBe(sinkOf(before));
+  const etag = before.headers.get('etag') ?? '';
+  expect((await stage.api.request(SUPPLY, { headers: { 'if-none-match': etag } })).status).toBe(304);
+
+  await standby.query('select pg_wal_replay_resume()');
+  await expectCurrent();
+  await expect.poll(replicaLagMetric, SOON).toBe(0);
+  const after = await stage.api.request(SUPPLY, { headers: { 'if-none-match': etag } });
+  expect(after.status).toBe(200);
+  expect(sinkOf(after)).not.toBe(sinkOf(before));
+});
+
+test('a replica whose primary writes nothing is not late', async () => {
+  await expect.poll(lastCommitAge, SOON).toBeGreaterThan(2);
+  await expect.poll(status, SOON).toMatchObject({ synced: true, replicaLagSeconds: 0 });
+});
+
+async function lastCommitAge(): Promise<number | undefined> {
+  const { rows } = await standby.query<{ seconds: number }>(
+    'select extract(epoch from clock_timestamp() - pg_last_xact_replay_timestamp())::float8 as seconds',
+  );
+  return rows[0]?.seconds;
+}
+
+test('a read that is cancelled for what the primary does is made again: the client sees nothing of it', async () => {
+  const [blocker, other] = [await stage.database.pool.connect(), await stage.database.pool.connect()];
+  await letReplayWait('50ms');
+  const before = await conflicts();
+  try {
+    await blocker.query('begin');
+    await blocker.query('lock table transactions in access exclusive mode');
+    const waits = (relation: string, granted: boolean) =>
+      standby.query(`select from pg_locks where relation = $1::regclass and granted = $2 and mode <> 'NoLock'`, [
+        relation,
+        granted,
+      ]);
+    await expect.poll(async () => (await waits('transactions', true)).rowCount, SOON).toBe(1);
+    // It has read the blocks of its state already, and waits for their transactions.
+    const answer = stage.api.request('/v1/rpc/getBlocks', { body: { includeBlocks: true, includeTransactions: true } });
+    await expect.poll(async () => (await waits('transactions', false)).rowCount, SOON).toBe(1);
+    // The standby takes this lock too, from whoever holds a lesser one.
+    await other.query('begin; lock table blocks in access exclusive mode; commit');
+    await expect.poll(conflicts, SOON).toBeGreaterThan(before);
+    await blocker.query('commit');
+    expect((await answer).status).toBe(200);
+  } finally {
+    blocker.release(true);
+    other.release(true);
+    await letReplayWait('30s');
+  }
+});
+
+/** How long the standby lets reads be in the way of what it replays. */
+async function letReplayWait(limit: string): Promise<void> {
+  await standby.query(`alter system set max_standby_streaming_delay = '${limit}'`);
+  await standby.query('select pg_reload_conf()');
+}
+
+async function conflicts(): Promise<number> {
+  const { rows } = await standby.query<{ count: string }>(
+    `select confl_lock + confl_deadlock + confl_snapshot as count
+     from pg_stat_database_conflicts where datname = current_database()`,
+  );
+  return Number(rows[0]?.count);
+}
+
+test('a replica that is away: 503 until it is back, without a restart of the API', async () => {
+  await postgres.stopStandby({ immediate: true });
+  const away = await stage.api.request(SUPPLY);
+  expect({ status: away.status, json: away.json }).toEqual({
+    status: 503,
+    json: { statusCode: 503, message: 'The database is out of reach' },
+  });
+  expect(away.headers.get('retry-after')).not.toBeNull();
+  expect(await replicaLagMetric()).toBeNaN();
+  stage.world.mine(4);
+  await stage.atRest();
+
+  await postgres.restartStandby();
+  await expectCurrent();
+  expect((await stage.api.request(SUPPLY)).status).toBe(200);
+});
+
+test('a replica that is promoted answers on, and says when the chain goes on without it', async () => {
+  await standby.query('select pg_promote()');
+  expect(await status()).toMatchObject({ synced: true, replicaLagSeconds: null });
+  const { sink } = await status();
+  stage.world.mine(4);
+  await stage.atRest();
+  await expect.poll(status, SOON).toMatchObject({ sink, synced: false, replicaLagSeconds: null });
+  expect(await readOneState(stage.api, genesis)).toBe(sink);
+});
