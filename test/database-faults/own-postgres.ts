@@ -9,12 +9,12 @@ export class OwnPostgres {
   readonly #dataDir: string;
   #server: EmbeddedPostgres;
 
-  /** With the schema, in a new temporary directory unless told where. */
-  static async start(dataDir?: string): Promise<OwnPostgres> {
-    const directory = dataDir ?? (await mkdtemp(join(tmpdir(), 'kasgres-faults-')));
-    const server = await startEmbeddedPostgres({ dataDir: directory });
+  /** With the schema, in a new temporary directory. */
+  static async start(): Promise<OwnPostgres> {
+    const dataDir = await mkdtemp(join(tmpdir(), 'kasgres-faults-'));
+    const server = await startEmbeddedPostgres({ dataDir });
     await migrate(server.url);
-    return new OwnPostgres(server, directory);
+    return new OwnPostgres(server, dataDir);
   }
 
   private constructor(server: EmbeddedPostgres, dataDir: string) {
@@ -27,6 +27,11 @@ export class OwnPostgres {
     return { host: '127.0.0.1', port: this.#server.port };
   }
 
+  /** Belongs to the account that Postgres runs as. */
+  get dataDirectory(): string {
+    return join(this.#server.directory, 'data');
+  }
+
   /** `pg_ctl stop -m fast`, or `-m immediate`. */
   async stop(how: 'fast' | 'immediate' = 'fast'): Promise<void> {
     await this.#server.stop({ immediate: how === 'immediate' });
@@ -34,7 +39,7 @@ export class OwnPostgres {
 
   /** `kill -9` of the postmaster; its backends find out by themselves. */
   async kill(): Promise<void> {
-    const lockFile = await readFile(join(this.#server.directory, 'data', 'postmaster.pid'), 'utf8');
+    const lockFile = await readFile(join(this.dataDirectory, 'postmaster.pid'), 'utf8');
     process.kill(Number(lockFile.split('\n')[0]), 'SIGKILL');
     await this.#server.exited;
   }

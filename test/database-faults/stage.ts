@@ -28,13 +28,14 @@ export interface Stage {
   close: () => Promise<void>;
 }
 
-export async function openStage(name: string, dataDir?: string): Promise<Stage> {
+export async function openStage(name: string): Promise<Stage> {
   console.log(`SEED=${SEED} (${name})`);
   const world = await World.start(`${SEED} ${name}`);
   const node = new NodeClient({ url: world.server.url });
-  const postgres = await OwnPostgres.start(dataDir);
+  const postgres = await OwnPostgres.start();
   const proxy = await TcpProxy.start(postgres.address);
-  const database = connect({ url: postgres.url, applicationName: 'kasgres test' });
+  const settings = { statement_timeout: '0', lock_timeout: '0' };
+  const database = connect({ url: postgres.url, applicationName: 'kasgres test', settings });
   const url = new URL(postgres.url);
   url.port = String(proxy.port);
   const close = async (): Promise<void> => {
