@@ -1,4 +1,5 @@
 import { NodeProtocolError, NodeRpcError, NodeUnavailableError } from '@kasgres/node';
+import { DatabaseError } from 'pg';
 import { describe, expect, test } from 'vitest';
 import { notFound } from './errors.ts';
 import { toHttpError } from './outages.ts';
@@ -27,7 +28,9 @@ test('what is out of reach is a 503 that names it, with a time to come back', ()
   expect(toHttpError(new NodeProtocolError('no such field'))).toMatchObject({ statusCode: 503 });
   const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED', syscall: 'connect' });
   expect(toHttpError(refused)).toMatchObject({ statusCode: 503, message: 'The database is out of reach' });
-  const cancelled = Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' });
+  const cancelled = Object.assign(new DatabaseError('canceling statement due to statement timeout', 0, 'error'), {
+    code: '57014',
+  });
   expect(toHttpError(cancelled)).toMatchObject({ statusCode: 503, message: 'The database took too long' });
 });
 
