@@ -68,7 +68,8 @@ comment on column tag_labels.label is 'The label.';
 comment on column tag_labels.name is 'tags.name.';
 comment on column tag_labels.address is 'tags.address.';
 
-create function keep_tag_labels() returns trigger language plpgsql as $$
+-- A restore works with an empty search path.
+create function keep_tag_labels() returns trigger language plpgsql set search_path = public as $$
 begin
   if tg_op <> 'INSERT' then
     delete from tag_labels l using unnest(old.labels) as gone (label)
