@@ -3,7 +3,7 @@
  * restart the database is what a fresh index of the same node would be (invariant 5).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database';
 import { NodeClient } from '@kasgres/node';
 import { checkInvariant3 } from '../invariants/acceptance.ts';
@@ -47,6 +47,13 @@ describe.skipIf(findKaspad() === undefined)('kill -9 of the indexer', () => {
     await load.warmUp(WARM_UP_BLOCKS);
     await load.run({ blocks: BLOCKS });
     second = await SecondNode.start(node, load);
+  });
+
+  beforeEach(({ onTestFailed }) => {
+    onTestFailed(() => {
+      const refusals = [...kaspad.refusals, '-- and the second node:', ...second.refusals];
+      process.stdout.write(`Blocks that the node refused last:\n${refusals.join('\n')}\n`);
+    });
   });
 
   afterAll(async () => {

@@ -9,6 +9,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { NodeClient } from '@kasgres/node';
 import { stopWithTest } from './stop-with-test.ts';
 
@@ -20,6 +22,9 @@ export interface KaspadOptions {
 }
 
 const START_DEADLINE_MS = 60_000;
+/** How many are kept, and how much of each: the node prints the whole block. */
+const REFUSALS_KEPT = 20;
+const REFUSAL_LENGTH = 400;
 
 /** Path of the program, or undefined when this machine has none. @throws Error when KASPAD_BIN names what cannot be run */
 export function findKaspad(): string | undefined {
@@ -48,6 +53,8 @@ export class Kaspad {
   readonly #program: string;
   readonly #flags: string[];
   readonly #dataFolder: string;
+  /** What the node said of the last blocks that it refused: to whoever hands one in it only says that it is invalid. */
+  readonly refusals: string[] = [];
   #process: ChildProcess | undefined;
 
   private constructor(program: string, url: string, p2pUrl: string, flags: string[], dataFolder: string) {
@@ -87,8 +94,9 @@ export class Kaspad {
 
   /** Starts the process (again) on the same data, and waits until it answers. */
   async run(): Promise<void> {
-    const child = spawn(this.#program, this.#flags, { stdio: 'ignore' });
+    const child = spawn(this.#program, this.#flags, { stdio: ['ignore', 'pipe', 'ignore'] });
     stopWithTest(child);
+    this.#listen(child.stdout);
     this.#process = child;
     const client = new NodeClient({ url: this.url });
     try {
@@ -97,6 +105,14 @@ export class Kaspad {
     } finally {
       await client.close();
     }
+  }
+
+  #listen(output: Readable): void {
+    createInterface({ input: output }).on('line', (line) => {
+      if (!line.includes('triggered an error')) return;
+      this.refusals.push(line.slice(0, REFUSAL_LENGTH));
+      this.refusals.splice(0, this.refusals.length - REFUSALS_KEPT);
+    });
   }
 
   /** Ends the process and keeps its data. */

@@ -39,6 +39,11 @@ export class SecondNode {
     return new SecondNode(first, new NodeClient({ url: kaspad.url }), kaspad, load);
   }
 
+  /** @see Kaspad.refusals */
+  get refusals(): readonly string[] {
+    return this.#kaspad.refusals;
+  }
+
   /**
    * Takes `depth` blocks off the first node's chain.
    * @param beforeHandOver runs while the first branch is the only one known
