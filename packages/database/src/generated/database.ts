@@ -296,7 +296,7 @@ export interface Checkpoint {
    */
   circulating_sompi: bigint;
   /**
-   * True while the first catch-up runs: utxos, balances and circulating_sompi are empty and the indexes in deferred_indexes are not built.
+   * True while catching up from a start for the first time: utxos, balances and circulating_sompi are not kept and the indexes in deferred_indexes are not built.
    */
   first_catch_up: boolean;
   /**
@@ -378,13 +378,35 @@ export interface DeferredIndexes {
   name: string;
 }
 
+export interface EarlierBlocks {
+  /**
+   * Block hash, 32 bytes.
+   */
+  hash: Buffer;
+  /**
+   * Key, from the same sequence as blocks.id.
+   */
+  id: bigint;
+}
+
+export interface EarlierTransactions {
+  /**
+   * Key, from the same sequence as transactions.id.
+   */
+  id: bigint;
+  /**
+   * Transaction id, 32 bytes.
+   */
+  transaction_id: Buffer;
+}
+
 export interface Gaps {
   /**
    * Last chain block before the gap.
    */
   after_block_hash: Buffer;
   /**
-   * First chain block after the gap.
+   * First chain block after the gap: a start.
    */
   before_block_hash: Buffer;
   /**
@@ -399,6 +421,49 @@ export interface Gaps {
    * When the gap was recorded.
    */
   recorded_at: Generated<Timestamp>;
+}
+
+export interface LoadedUtxos {
+  /**
+   * Its address; null for a nonstandard script.
+   */
+  address: string | null;
+  /**
+   * Amount in sompi.
+   */
+  amount: bigint;
+  /**
+   * DAA score of the block that accepted it.
+   */
+  block_daa_score: bigint;
+  /**
+   * Covenant id; null without a covenant.
+   */
+  covenant_id: Buffer | null;
+  /**
+   * Output index.
+   */
+  index: bigint;
+  /**
+   * Whether a coinbase made it.
+   */
+  is_coinbase: boolean;
+  /**
+   * The script.
+   */
+  script: Buffer;
+  /**
+   * Class of the script.
+   */
+  script_type: ScriptType;
+  /**
+   * Script version.
+   */
+  script_version: number;
+  /**
+   * Transaction id, 32 bytes.
+   */
+  transaction_id: Buffer;
 }
 
 export interface Meta {
@@ -471,6 +536,60 @@ export interface Scripts {
    * Script version.
    */
   version: number;
+}
+
+export interface Starts {
+  /**
+   * The block. What it accepted itself is before the start and not known; it accepts no rows.
+   */
+  block_id: bigint;
+  /**
+   * chain_blocks.index of the block.
+   */
+  chain_index: bigint;
+  /**
+   * When the index began there.
+   */
+  started_at: Generated<Timestamp>;
+  /**
+   * Number of coins in its UTXO set; 0 for genesis.
+   */
+  utxo_count: bigint;
+  /**
+   * Sum of them, sompi.
+   */
+  utxo_sompi: bigint;
+}
+
+export interface StartUtxos {
+  /**
+   * Amount in sompi.
+   */
+  amount: bigint;
+  /**
+   * DAA score of the block that accepted it.
+   */
+  block_daa_score: bigint;
+  /**
+   * Covenant id; null without a covenant.
+   */
+  covenant_id: Buffer | null;
+  /**
+   * Output index.
+   */
+  index: bigint;
+  /**
+   * Whether a coinbase made it.
+   */
+  is_coinbase: boolean;
+  /**
+   * Script public key.
+   */
+  script_id: bigint;
+  /**
+   * The transaction that made the coin: a row of earlier_transactions.
+   */
+  transaction_id: bigint;
 }
 
 export interface Subnetworks {
@@ -724,6 +843,29 @@ export interface Utxos {
   transaction_id: bigint;
 }
 
+export interface UtxoSetLoad {
+  /**
+   * The pruning point whose set it is.
+   */
+  block_hash: Buffer;
+  /**
+   * Always true: keeps the table at one row.
+   */
+  one_row: Generated<boolean>;
+  /**
+   * Their MuHash so far: a number of 384 bytes, big-endian.
+   */
+  product: Buffer;
+  /**
+   * Sum of them, sompi.
+   */
+  sompi: Numeric;
+  /**
+   * Number of coins loaded.
+   */
+  utxos: bigint;
+}
+
 export interface DB {
   address_transactions: AddressTransactions;
   api_key_usage: ApiKeyUsage;
@@ -738,11 +880,16 @@ export interface DB {
   cluster_members: ClusterMembers;
   clusters: Clusters;
   deferred_indexes: DeferredIndexes;
+  earlier_blocks: EarlierBlocks;
+  earlier_transactions: EarlierTransactions;
   gaps: Gaps;
+  loaded_utxos: LoadedUtxos;
   meta: Meta;
   migrations: Migrations;
   rate_limits: RateLimits;
   scripts: Scripts;
+  start_utxos: StartUtxos;
+  starts: Starts;
   subnetworks: Subnetworks;
   tag_labels: TagLabels;
   tags: Tags;
@@ -751,5 +898,6 @@ export interface DB {
   transaction_inputs: TransactionInputs;
   transaction_outputs: TransactionOutputs;
   transactions: Transactions;
+  utxo_set_load: UtxoSetLoad;
   utxos: Utxos;
 }
