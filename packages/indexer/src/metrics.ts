@@ -57,6 +57,17 @@ export function createMetrics(registry: Registry) {
       labelNames: ['node'],
       registers,
     }),
+    startUtxosLoaded: new Gauge({
+      name: 'kasgres_indexer_start_utxos_loaded',
+      help: 'Coins that are loaded of the UTXO set of a coming start; 0 when none is coming',
+      registers,
+    }),
+    gaps: new Gauge({ name: 'kasgres_indexer_gaps', help: 'Stretches of the chain that are missing', registers }),
+    lastGap: new Gauge({
+      name: 'kasgres_indexer_last_gap_timestamp_seconds',
+      help: 'When the latest gap was recorded; 0 without one',
+      registers,
+    }),
     rows: new Counter({
       name: 'kasgres_indexer_rows_total',
       help: 'Rows written by COPY',
