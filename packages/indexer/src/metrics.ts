@@ -57,7 +57,7 @@ export function createMetrics(registry: Registry) {
       labelNames: ['node'],
       registers,
     }),
-    startUtxosLoaded: new Gauge({
+    startUtxos: new Gauge({
       name: 'kasgres_indexer_start_utxos_loaded',
       help: 'Coins that are loaded of the UTXO set of a coming start; 0 when none is coming',
       registers,
