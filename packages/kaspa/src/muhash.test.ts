@@ -95,6 +95,23 @@ test('parts that are hashed apart give the whole, combined or begun with', () =>
   );
 });
 
+test('a coin that is taken out was never there, whatever was added before and after', () => {
+  fc.assert(
+    fc.property(utxos, utxos, (kept, gone) => {
+      const muhash = hashOf(gone);
+      for (const coin of kept) muhash.add(coin);
+      for (const coin of gone.slice(1)) muhash.remove(coin);
+      const product = muhash.product;
+      for (const coin of gone.slice(0, 1)) muhash.remove(coin);
+      expect(toHex(muhash.commitment())).toBe(commitmentTo(kept));
+      const begunWith = new MuHash(product);
+      for (const coin of gone.slice(0, 1)) begunWith.remove(coin);
+      begunWith.combine(hashOf(kept));
+      expect(toHex(begunWith.commitment())).toBe(commitmentTo([...kept, ...kept]));
+    }),
+  );
+});
+
 test('every field of every coin counts', () => {
   const alterations: ((coin: Utxo) => Utxo)[] = [
     (coin) => ({ ...coin, amount: coin.amount ^ 1n }),

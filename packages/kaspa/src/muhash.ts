@@ -1,7 +1,7 @@
 /**
  * MuHash: a hash of a set of coins that does not depend on their order, which block headers commit to (rusty-kaspa, crypto/muhash).
  * Each coin becomes a number of 3072 bits, and the set is their product modulo a prime: parts of a set can be hashed apart, on
- * several threads, and combined.
+ * several threads, and combined; and a set that changes is followed, since a coin that leaves it is divided by.
  */
 import { ByteWriter } from './byte-writer.ts';
 import { fillWithKeyStream } from './chacha20.ts';
@@ -20,6 +20,8 @@ const elementView = new DataView(element.buffer, element.byteOffset, BYTES);
 
 export class MuHash {
   #product = 1n;
+  /** Of the coins that were taken out. A division costs as much as hundreds of multiplications, so all are made as one. */
+  #divisor = 1n;
 
   /** Begins with the product of another one, which may come from another thread. */
   constructor(product = 1n) {
@@ -27,13 +29,22 @@ export class MuHash {
     this.#product = reduce(product);
   }
 
-  /** Stands for the coins that were added, in any order. */
+  /** Stands for the coins that are in the set, in whatever order they came and went. */
   get product(): bigint {
+    if (this.#divisor !== 1n) {
+      this.#product = reduce(this.#product * inverse(this.#divisor));
+      this.#divisor = 1n;
+    }
     return this.#product;
   }
 
   add(utxo: Utxo): void {
     this.#product = reduce(this.#product * numberOf(utxo));
+  }
+
+  /** Takes out a coin that is in the set; nothing here notices when it is not. */
+  remove(utxo: Utxo): void {
+    this.#divisor = reduce(this.#divisor * numberOf(utxo));
   }
 
   /** Adds all coins of another. */
@@ -43,7 +54,7 @@ export class MuHash {
 
   /** What stands in a header as `utxoCommitment`. */
   commitment(): Hash {
-    const bytes = Buffer.from((this.#product % MODULUS).toString(16).padStart(BYTES * 2, '0'), 'hex');
+    const bytes = Buffer.from((this.product % MODULUS).toString(16).padStart(BYTES * 2, '0'), 'hex');
     return hashMuHashFinalize(bytes.reverse());
   }
 }
@@ -64,6 +75,18 @@ function numberOf(utxo: Utxo): bigint {
   fillWithKeyStream(elementView, hashMuHashElement(serialize(utxo)));
   // The stream is the number from its lowest byte up; hex is written from the highest, and is the fastest way to a bigint.
   return BigInt(`0x${element.reverse().toString('hex')}`);
+}
+
+/** What times the value is 1, modulo the prime (Euclid's algorithm, extended). */
+function inverse(value: bigint): bigint {
+  let [dividend, divisor] = [MODULUS, value % MODULUS];
+  let [factor, next] = [0n, 1n];
+  while (divisor !== 0n) {
+    const quotient = dividend / divisor;
+    [dividend, divisor] = [divisor, dividend - quotient * divisor];
+    [factor, next] = [next, factor - quotient * next];
+  }
+  return factor < 0n ? factor + MODULUS : factor;
 }
 
 /** Below 2^3072, or a little above: what is left above is folded in by the next multiplication, and by the remainder in the end. */
