@@ -24,12 +24,14 @@ import { checkNode, NodeClient } from '@kasgres/node';
 import { createLogger, createRegistry, type Registry, sleep } from '@kasgres/runtime';
 import copyStreams from 'pg-copy-streams';
 
-const LIMITS = {
+const OPTIONS = {
   pageStreams: 3,
   maxBytesAhead: 256 * 1024 * 1024,
   batchTransactions: 20_000,
   memoryTransactions: 4_000_000,
-};
+  p2pUrl: undefined,
+  onGap: 'stop',
+} as const;
 const COPIED = [
   'blocks',
   'block_parents',
@@ -84,7 +86,7 @@ interface Sync {
 
 /** Everything a catch-up asks for, decoded and thrown away. */
 async function readNodeAlone(url: string): Promise<{ seconds: number; megabytes: number }> {
-  const node = new NodeClient({ url, streams: 1 + LIMITS.pageStreams });
+  const node = new NodeClient({ url, streams: 1 + OPTIONS.pageStreams });
   const { signal } = new AbortController();
   await node.waitUntilConnected();
   const { network } = await checkNode(node);
@@ -103,7 +105,7 @@ async function readNodeAlone(url: string): Promise<{ seconds: number; megabytes:
       startHash = last;
     }
   }
-  for await (const page of fetchPages(node, network.genesisHash, chain(), LIMITS, signal)) bytes += page.wireBytes;
+  for await (const page of fetchPages(node, network.genesisHash, chain(), OPTIONS, signal)) bytes += page.wireBytes;
   const seconds = (performance.now() - started) / 1_000;
   await node.close();
   return { seconds, megabytes: bytes / 1e6 };
@@ -114,13 +116,13 @@ async function runSync(url: string, database: Connection): Promise<Sync> {
   const log = createLogger({ name: 'indexer', level: 'warn' });
   const registry = createRegistry('bench');
   const metrics = createMetrics(registry);
-  const nodes = new NodeChoice({ urls: [url], client: { streams: 1 + LIMITS.pageStreams }, log, metrics });
+  const nodes = new NodeChoice({ urls: [url], client: { streams: 1 + OPTIONS.pageStreams }, log, metrics });
   const stop = new AbortController();
   const parts: KeepFollowingParts = {
     nodes,
     database,
     expectedNetwork: undefined,
-    options: LIMITS,
+    options: OPTIONS,
     log,
     progress: new Progress(log),
     metrics,

@@ -1,5 +1,5 @@
 /** The environment of the indexer. */
-import { parseNodeUrls } from '@kasgres/node';
+import { parseNodeUrl, parseNodeUrls } from '@kasgres/node';
 import { LOG_LEVELS, parsed } from '@kasgres/runtime';
 import { z } from 'zod';
 import type { IndexerOptions } from './indexer.ts';
@@ -10,6 +10,17 @@ export const envSchema = z.object({
   NODE_URL: parsed(parseNodeUrls).describe(
     'kaspad to follow: grpc://host:port. It needs --utxoindex. Several, separated by commas: one is followed until it fails, then the next.',
   ),
+  NODE_P2P_URL: parsed(parseNodeUrl)
+    .optional()
+    .describe(
+      "Where a start at a pruning point gets its UTXO set: the p2p address, grpc://host:port, of any node of the network. Unset: the host of the node that is followed, at the network's p2p port.",
+    ),
+  ON_GAP: z
+    .enum(['stop', 'record'])
+    .default('stop')
+    .describe(
+      'What to do when no node has any more what comes after the last indexed block, or all follow another chain below finality. stop: end with words. record: begin again at the pruning point of the node, with its UTXO set; what is missing is recorded in `gaps`.',
+    ),
   DATABASE_URL: z.string().min(1).describe('Postgres to write: postgres://user:password@host:port/database.'),
   METRICS_PORT: z.coerce
     .number()
@@ -45,5 +56,7 @@ export function indexerOptions(env: Env): IndexerOptions {
     maxBytesAhead: env.MAX_BYTES_AHEAD,
     batchTransactions: env.BATCH_TRANSACTIONS,
     memoryTransactions: env.MEMORY_TRANSACTIONS,
+    p2pUrl: env.NODE_P2P_URL,
+    onGap: env.ON_GAP,
   };
 }

@@ -8,8 +8,8 @@ import { type NodeClient, NodeUnsuitableError } from '@kasgres/node';
 import type { Logger } from '@kasgres/runtime';
 import type { ClientBase, PoolClient } from 'pg';
 import { apply } from './apply/apply.ts';
-import { findCheckpoint, findNetworkOfDatabase, writeNetwork } from './apply/checkpoint.ts';
-import { buildLookUpIndexes, deferIndexes, finishFirstCatchUp } from './apply/first-catch-up.ts';
+import { findCheckpoint, findNetworkOfDatabase } from './apply/checkpoint.ts';
+import { buildLookUpIndexes, finishFirstCatchUp } from './apply/first-catch-up.ts';
 import type { Sessions } from './apply/sessions.ts';
 import { takeWriterLock } from './apply/writer-lock.ts';
 import type { ChainUpdate } from './chain-update.ts';
@@ -17,15 +17,20 @@ import { Memory } from './memory/memory.ts';
 import type { Metrics } from './metrics.ts';
 import type { Batch, Checkpoint } from './prepare/batch.ts';
 import { AmbiguousBodies } from './prepare/ambiguous-bodies.ts';
-import { findFork, loadSubnetworks } from './prepare/look-ups.ts';
+import { findFork, getStart, loadEarlierBlocks, loadSubnetworks } from './prepare/look-ups.ts';
 import { Preparer } from './prepare/preparer.ts';
 import type { Progress } from './progress.ts';
 import { findSources } from './source/find-sources.ts';
 import { Source, type SourceLimits } from './source/source.ts';
-import { getFirstBlock } from './start.ts';
+import { beginAgain, beginAtGenesis, beginAtPruningPoint, type BeginParts, NOTHING } from './start/begin.ts';
+import { findGenesis } from './start/first-block.ts';
 
 export interface IndexerOptions extends SourceLimits {
   memoryTransactions: number;
+  /** The p2p address of a node that hands out its UTXO set; default: the node that is followed, at its network's port. */
+  p2pUrl: string | undefined;
+  /** What to do when no node has any more what comes after the checkpoint. */
+  onGap: 'stop' | 'record';
 }
 
 export interface IndexerParts {
@@ -37,23 +42,15 @@ export interface IndexerParts {
   progress: Progress;
   metrics: Metrics;
   sessions: Sessions;
+  /** The p2p address of a node. */
+  p2pUrl: string;
+  /** Why the node has no more what comes after the checkpoint: then the index begins again at its pruning point. */
+  gap: string | undefined;
 }
 
-/** Where the index begins to count: nothing is written yet. */
-const NOTHING: Checkpoint = {
-  blockId: 0,
-  hash: new Uint8Array(32),
-  blueScore: 0n,
-  chainIndex: -1,
-  nextBlockId: 1,
-  nextTransactionId: 1,
-  nextScriptId: 1,
-  nextSubnetworkId: 2,
-  firstCatchUp: true,
-};
-
 /**
- * Follows the chain from the checkpoint until the signal, or until something fails.
+ * Follows the chain from the checkpoint until the signal, or until something fails. Returns when an index began, or began again, at
+ * a pruning point: it is followed from there.
  * @throws FatalError when beginning again cannot help
  */
 export async function followChain(parts: IndexerParts, signal: AbortSignal): Promise<void> {
@@ -99,16 +96,26 @@ class Attempt {
   }
 
   async run(): Promise<void> {
-    const { node, network, options, metrics } = this.#parts;
+    const { node, network, options, metrics, gap } = this.#parts;
     await this.#checkNetwork();
     const found = await findCheckpoint(this.#writer);
+    await this.#countGaps();
+    if (found !== undefined && gap !== undefined) return await beginAgain(this.#beginParts(), found, gap, this.#signal);
+    const genesis = found === undefined ? await findGenesis(node, network, this.#signal) : undefined;
+    if (found === undefined && genesis === undefined) {
+      return await beginAtPruningPoint(this.#beginParts(), this.#signal);
+    }
+
     let checkpoint = found ?? NOTHING;
     const memory = new Memory(limitsOf(options), checkpoint.nextTransactionId, found === undefined);
     await loadSubnetworks(this.#reader, memory);
+    await loadEarlierBlocks(this.#reader, memory);
     const ambiguousBodies = new AmbiguousBodies((question) => findSources(node, question, this.#signal));
     await ambiguousBodies.load(this.#reader);
-    const preparer = new Preparer(memory, network, ambiguousBodies, checkpoint);
-    if (found === undefined) checkpoint = await this.#begin(preparer);
+    const start = found === undefined ? undefined : await getStart(this.#reader);
+    const startBlueScore = start?.isGenesis === false ? start.blueScore : undefined;
+    const preparer = new Preparer(memory, network, ambiguousBodies, checkpoint, startBlueScore);
+    if (genesis !== undefined) checkpoint = await beginAtGenesis(this.#beginParts(), preparer, genesis);
     metrics.positions.indexIsAt(checkpoint.blueScore, undefined);
 
     const source = new Source(node, network, options);
@@ -143,24 +150,24 @@ class Attempt {
     }
   }
 
-  /** Writes the first block, and leaves the indexes that can wait to the end of the catch-up. */
-  async #begin(preparer: Preparer): Promise<Checkpoint> {
-    const { node, network, log } = this.#parts;
-    const block = await getFirstBlock(node, network, this.#signal);
-    const update: ChainUpdate = {
-      removed: [],
-      added: [{ block, mergeSet: [], acceptedTransactionIds: [] }],
-      tail: undefined,
-      atTip: false,
-      targetBlueScore: 0n,
+  async #countGaps(): Promise<void> {
+    const { gaps, lastGap } = this.#parts.metrics;
+    const { rows } = await this.#reader.query<{ gaps: number; last: number }>(
+      'select count(*)::integer as gaps, coalesce(extract(epoch from max(recorded_at)), 0)::float8 as last from gaps',
+    );
+    for (const row of rows) {
+      gaps.set(row.gaps);
+      lastGap.set(row.last);
+    }
+  }
+
+  #beginParts(): BeginParts {
+    const { options } = this.#parts;
+    return {
+      ...this.#parts,
+      client: this.#writer,
+      createMemory: ({ nextTransactionId }) => new Memory(limitsOf(options), nextTransactionId, false),
     };
-    const batch = await preparer.prepare(this.#reader, update, NOTHING, NOTHING);
-    await apply(this.#writer, batch, async (client) => {
-      await writeNetwork(client, network);
-      await deferIndexes(client);
-    });
-    log.info({ network: network.id }, 'began an index at genesis');
-    return batch.to;
   }
 
   async #prepare(preparer: Preparer, update: ChainUpdate, from: Checkpoint): Promise<Batch> {

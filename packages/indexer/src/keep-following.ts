@@ -11,6 +11,9 @@ import {
   NodeRpcError,
   NodeUnavailableError,
   NodeUnsuitableError,
+  p2pUrlOf,
+  PeerRejectedError,
+  PruningPointMovedError,
 } from '@kasgres/node';
 import { Sessions } from './apply/sessions.ts';
 import { backoff, FatalError, type Logger, sleep } from '@kasgres/runtime';
@@ -47,10 +50,11 @@ export interface KeepFollowingParts {
 }
 
 export async function keepFollowing(parts: KeepFollowingParts, signal: AbortSignal): Promise<void> {
-  const { nodes, database, expectedNetwork, log, metrics, status, progress } = parts;
+  const { nodes, database, expectedNetwork, options, log, metrics, status, progress } = parts;
   let delays = backoff({ maxMs: 10_000 });
   let unexplained = 0;
   let wrongAnswers = 0;
+  let gap: string | undefined;
   const sessions = new Sessions();
   void watchNode({ nodes, log, metrics }, signal);
   for (;;) {
@@ -60,8 +64,11 @@ export async function keepFollowing(parts: KeepFollowingParts, signal: AbortSign
       const node = await nodes.connect(signal);
       const network = await getNetworkOfNode(node, expectedNetwork, signal);
       status.isFollowing = true;
-      await followChain({ ...parts, node, network, sessions }, signal);
+      const p2pUrl = options.p2pUrl ?? p2pUrlOf(nodes.url, network);
+      await followChain({ ...parts, node, network, sessions, p2pUrl, gap }, signal);
+      gap = undefined;
     } catch (error) {
+      gap = undefined;
       if (signal.aborted) return;
       throwIfFatal(error);
       if (progress.batches > batchesBefore) {
@@ -75,7 +82,15 @@ export async function keepFollowing(parts: KeepFollowingParts, signal: AbortSign
       if (unexplained >= MAX_UNEXPLAINED) throw error;
       wrongAnswers = kind === 'node-answer' ? wrongAnswers + 1 : 0;
       metrics.failures.inc({ kind });
-      if ((NODE_FAILURES.has(kind) || wrongAnswers > 1) && (await nodes.moveOn(error as Error))) continue;
+      try {
+        if ((NODE_FAILURES.has(kind) || wrongAnswers > 1) && (await nodes.moveOn(error as Error))) continue;
+      } catch (refusal) {
+        if (options.onGap === 'stop' || !isGap(error)) throw refusal;
+        gap = error.message;
+        log.warn({ err: error }, 'no node has what comes after the checkpoint; begins again at the pruning point');
+        nodes.served();
+        continue;
+      }
       const delayMs = delays.next().value;
       log.warn({ kind, err: error, delayMs }, 'stopped following; begins again at the checkpoint');
       if (isDiskFull(error)) {
@@ -99,6 +114,11 @@ async function getNetworkOfNode(
   return network;
 }
 
+/** What comes after the checkpoint is not to be had from this node, however long it is asked. */
+function isGap(error: unknown): error is NodeUnsuitableError {
+  return error instanceof NodeUnsuitableError && (error.reason === 'pruned' || error.reason === 'other-chain');
+}
+
 function throwIfFatal(error: unknown): void {
   // Another node may do.
   if (error instanceof NodeUnsuitableError) return;
@@ -112,6 +132,7 @@ function kindOf(error: unknown): FailureKind {
   if (error instanceof NodeBehindError) return 'node-behind';
   if (error instanceof NodeUnsuitableError) return 'node-unsuitable';
   if (error instanceof NodeProtocolError || error instanceof IncompleteUpdateError) return 'node-answer';
+  if (error instanceof PruningPointMovedError || error instanceof PeerRejectedError) return 'node-answer';
   if (isRetryableDatabaseError(error) || isQueryCanceled(error)) return 'database';
   return 'unexplained';
 }

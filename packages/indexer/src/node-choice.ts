@@ -33,6 +33,10 @@ export class NodeChoice {
     return this.#client;
   }
 
+  get url(): string {
+    return this.#url(this.#place);
+  }
+
   /** `host:port`. */
   get name(): string {
     return nameOfNode(this.#url(this.#place));

@@ -7,7 +7,7 @@ export { NodeProtocolError, NodeRpcError, NodeUnavailableError, NodeUnsuitableEr
 export * as protocol from './generated/kaspad_pb.ts';
 export * as p2pProtocol from './generated/p2p_pb.ts';
 export type { AcceptedTransactionIds, BlocksAnswer, RpcBlock, RpcTransaction, VirtualChainAnswer } from './model.ts';
-export { nameOfNode, parseNodeUrls } from './node-address.ts';
+export { nameOfNode, p2pUrlOf, parseNodeUrl, parseNodeUrls } from './node-address.ts';
 export { type CallOptions, NodeClient, type NodeClientOptions } from './node-client.ts';
 export { decodeUtxoChunk } from './p2p/decode-utxo-chunk.ts';
 export { PeerRejectedError, PruningPointMovedError } from './p2p/errors.ts';

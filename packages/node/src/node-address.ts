@@ -1,4 +1,5 @@
 /** Where nodes are, as the operator writes it. */
+import type { Network } from '@kasgres/kaspa';
 
 export interface NodeAddress {
   /** With brackets where it is an IPv6 address. */
@@ -23,6 +24,18 @@ export function parseNodeUrls(list: string): string[] {
   if (wrong.length === 0) return urls;
   const which = urls.length === 1 ? 'the address' : `of ${urls.length} addresses, number ${wrong.join(' and ')}`;
   throw new TypeError(`${which} must look like grpc://host:port`);
+}
+
+/** One address. Throws TypeError that repeats nothing of it. */
+export function parseNodeUrl(url: string): string {
+  const urls = parseNodeUrls(url);
+  if (urls.length > 1) throw new TypeError('one address is wanted, not several');
+  return urls[0] as string;
+}
+
+/** Where a node speaks to its peers, if it does at its network's port. */
+export function p2pUrlOf(nodeUrl: string, { p2pPort }: Pick<Network, 'p2pPort'>): string {
+  return `grpc://${parseNodeAddress(nodeUrl).host}:${p2pPort}`;
 }
 
 /** `host:port`, as logs and metrics name a node. Throws as `parseNodeAddress`. */

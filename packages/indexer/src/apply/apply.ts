@@ -6,46 +6,41 @@ import { copyRows } from '@kasgres/database';
 import type { ClientBase } from 'pg';
 import { CheckpointMovedError } from '../errors.ts';
 import { BalanceChanges } from '../prepare/balance-changes.ts';
-import type { Batch } from '../prepare/batch.ts';
+import type { Batch, Checkpoint } from '../prepare/batch.ts';
 import { changeBalances } from './balances.ts';
+import { inTransaction } from './in-transaction.ts';
 import { resolveLateInputs } from './late-inputs.ts';
 import { undoChainBlocks } from './undo.ts';
 import { writeCheckpoint } from './checkpoint.ts';
 
-/** @param first what the very first batch does before it writes */
-export async function apply(
-  client: ClientBase,
-  batch: Batch,
-  first?: (client: ClientBase) => Promise<void>,
-): Promise<void> {
-  await client.query('begin');
-  try {
-    await lockCheckpoint(client, batch);
-    await first?.(client);
-    const balanceChanges = new BalanceChanges();
-    await undoChainBlocks(client, batch, balanceChanges);
-    for (const rows of Object.values(batch.rows)) await copyRows(client, rows);
-    await completeBlocks(client, batch);
-    await acceptTransactions(client, batch);
-    if (!batch.from.firstCatchUp) {
-      if (batch.rows.transactions.rows > 0) {
-        const touched = await resolveLateInputs(client, batch.from.nextTransactionId);
-        for (const script of touched) balanceChanges.addTransaction(script);
-      }
-      await spendCoins(client, batch);
-      balanceChanges.addAll(batch.balanceChanges);
-      await changeBalances(client, balanceChanges, batch.from.nextScriptId);
-    }
-    await writeCheckpoint(client, batch, balanceChanges.supply);
-    await client.query('commit');
-  } catch (error) {
-    // The connection may be gone; then there is nothing to roll back.
-    await client.query('rollback').catch(() => undefined);
-    throw error;
-  }
+export function apply(client: ClientBase, batch: Batch): Promise<void> {
+  return inTransaction(client, async () => {
+    await lockCheckpoint(client, batch.from);
+    await writeBatch(client, batch);
+  });
 }
 
-async function lockCheckpoint(client: ClientBase, { from }: Batch): Promise<void> {
+/** Inside a transaction that has locked the checkpoint. */
+export async function writeBatch(client: ClientBase, batch: Batch): Promise<void> {
+  const balanceChanges = new BalanceChanges();
+  await undoChainBlocks(client, batch, balanceChanges);
+  for (const rows of Object.values(batch.rows)) await copyRows(client, rows);
+  await completeBlocks(client, batch);
+  await acceptTransactions(client, batch);
+  if (!batch.from.firstCatchUp) {
+    if (batch.rows.transactions.rows > 0) {
+      const touched = await resolveLateInputs(client, batch.from.nextTransactionId);
+      for (const script of touched) balanceChanges.addTransaction(script);
+    }
+    await spendCoins(client, batch);
+    balanceChanges.addAll(batch.balanceChanges);
+    await changeBalances(client, balanceChanges, batch.from.nextScriptId);
+  }
+  await writeCheckpoint(client, batch, balanceChanges.supply);
+}
+
+/** @throws CheckpointMovedError when it is another than what follows was computed from */
+export async function lockCheckpoint(client: ClientBase, from: Checkpoint): Promise<void> {
   const { rows } = await client.query<{ block_id: bigint; chain_index: bigint }>(
     'select block_id, chain_index from checkpoint for update',
   );
@@ -57,8 +52,11 @@ async function lockCheckpoint(client: ClientBase, { from }: Batch): Promise<void
   }
 }
 
-/** Completes blocks that were written before they were merged or came on the chain. */
-async function completeBlocks(client: ClientBase, { mergedEarlier, chainEarlier }: Batch): Promise<void> {
+/** Completes blocks that were written before they were merged or came on the chain, or known by their hashes only. */
+async function completeBlocks(client: ClientBase, { mergedEarlier, chainEarlier, foundEarlier }: Batch): Promise<void> {
+  if (foundEarlier.length > 0) {
+    await client.query('delete from earlier_blocks where id = any($1::bigint[])', [foundEarlier]);
+  }
   if (mergedEarlier.length > 0) {
     await client.query({
       name: 'merge-blocks',

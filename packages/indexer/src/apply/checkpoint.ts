@@ -68,6 +68,20 @@ export async function writeCheckpoint(client: ClientBase, batch: Batch, circulat
   });
 }
 
+/** For a new start: state is not kept until the next catch-up is over. @param place one that is on our chain already */
+export async function restartFrom(
+  client: ClientBase,
+  place: Pick<Checkpoint, 'blockId' | 'chainIndex'> | undefined,
+  { nextTransactionId, nextScriptId }: Checkpoint,
+): Promise<void> {
+  await client.query(`update checkpoint set first_catch_up = true, virtual_merge_set = '{}', updated_at = now()`);
+  if (place === undefined) return;
+  await client.query(
+    'update checkpoint set block_id = $1, chain_index = $2, next_transaction_id = $3, next_script_id = $4',
+    [place.blockId, place.chainIndex, nextTransactionId, nextScriptId],
+  );
+}
+
 /** The network that the database is about, or undefined before the first start. */
 export async function findNetworkOfDatabase(client: ClientBase): Promise<string | undefined> {
   const { rows } = await client.query<{ network: string }>('select network from meta');

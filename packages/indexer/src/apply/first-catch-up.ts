@@ -4,6 +4,7 @@
  * any moment leaves a database that the next start can finish.
  */
 import type { ClientBase } from 'pg';
+import { inTransaction } from './in-transaction.ts';
 import { resolveLateInputs } from './late-inputs.ts';
 import { SELECT_TAGGED_SCRIPTS } from './tagged-scripts.ts';
 
@@ -31,12 +32,12 @@ const GROWING_TABLES = [
   'block_parents',
   'chain_blocks',
 ];
-/** Made at the end. */
-const COIN_TABLES = ['utxos', 'balances', 'balance_changes'];
+/** Made anew at the end. */
+const COIN_TABLES = ['utxos', 'balances'];
 /** For the joins that make them. */
 const WORK_MEMORY = '128MB';
 
-/** Drops the indexes that can wait. Only on an empty database, in the transaction that writes its first row. */
+/** Drops the indexes that can wait. Only on an empty database, in the transaction that writes its first rows. */
 export async function deferIndexes(client: ClientBase): Promise<void> {
   const names = [...LOOK_UP_INDEXES, ...QUESTION_INDEXES, ...COIN_INDEXES];
   await client.query(
@@ -68,7 +69,7 @@ export async function finishFirstCatchUp(clients: readonly [ClientBase, ...Clien
   await shareOut(clients, [makeCoinsAndBalances, makeBalanceChanges]);
   for (const worker of clients) await worker.query('reset work_mem');
   await shareOut(clients, indexesToBuild(COIN_INDEXES));
-  await shareOut(clients, tablesToAnalyze(COIN_TABLES));
+  await shareOut(clients, tablesToAnalyze([...COIN_TABLES, 'balance_changes']));
   for (const table of GROWING_TABLES) await client.query(`alter table ${table} reset (autovacuum_enabled)`);
   await letQuestionsIn(client);
 }
@@ -100,78 +101,95 @@ async function makeCoinsAndBalances(client: ClientBase): Promise<void> {
   await makeBalances(client);
 }
 
-/** Coins of accepted transactions that no accepted transaction spends. */
+/** Transactions accepted since the latest start: what was accepted before is in its coins. */
+const ACCEPTED = `
+  accepted as not materialized (
+    select t.id, t.subnetwork_id, c.daa_score, c.timestamp / 3600000 as hour
+      from transactions t join chain_blocks c on c.block_id = t.accepting_block_id
+     where c.index > (select max(chain_index) from starts))`;
+
+/** Coins of the start and of accepted transactions that no accepted transaction spends. */
 async function makeCoins(client: ClientBase): Promise<void> {
   await client.query(
-    `insert into utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase)
-     select o.transaction_id, o.index, o.script_id, o.amount, c.daa_score, t.subnetwork_id = 1
-       from transactions t
-       join chain_blocks c on c.block_id = t.accepting_block_id
-       join transaction_outputs o on o.transaction_id = t.id
+    `with ${ACCEPTED},
+     made as (
+       select transaction_id, index, script_id, amount, block_daa_score, is_coinbase from start_utxos
+       union all
+       select o.transaction_id, o.index, o.script_id, o.amount, a.daa_score, a.subnetwork_id = 1
+         from accepted a join transaction_outputs o on o.transaction_id = a.id)
+     insert into utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase)
+     select * from made
       where not exists (
-              select from transaction_inputs i join transactions s on s.id = i.transaction_id
-               where i.previous_transaction_id = o.transaction_id and i.previous_index = o.index
-                 and s.accepting_block_id is not null)`,
+              select from transaction_inputs i join accepted a on a.id = i.transaction_id
+               where i.previous_transaction_id = made.transaction_id and i.previous_index = made.index)`,
   );
 }
 
-/** Every script that a transaction touches, in the order of the primary key: so its index grows at one end. */
+/** Every script that holds a coin or that a transaction touches, in the order of the primary key: so its index grows at one end. */
 async function makeBalances(client: ClientBase): Promise<void> {
   await client.query(
     `insert into balances (script_id, balance, utxo_count, transaction_count)
-     select script_id, coalesce(coins.balance, 0), coalesce(coins.utxo_count, 0), touched.transaction_count
+     select script_id, coalesce(coins.balance, 0), coalesce(coins.utxo_count, 0), coalesce(touched.transaction_count, 0)
        from (select script_id, count(*) as transaction_count from address_transactions group by script_id) touched
-       left join (select script_id, sum(amount) as balance, count(*) as utxo_count from utxos group by script_id) coins
+       full join (select script_id, sum(amount) as balance, count(*) as utxo_count from utxos group by script_id) coins
             using (script_id)
       order by script_id`,
   );
 }
 
+/**
+ * Of the hours since the latest start. In the start's hour, what each script held there beyond what earlier hours sum up to is a change
+ * too: they may end before a gap.
+ */
 async function makeBalanceChanges(client: ClientBase): Promise<void> {
-  await client.query(
-    `insert into balance_changes (script_id, hour, change)
-     select a.script_id, accepted.hour, sum(a.amount_received - a.amount_sent)
-       from (select t.id, c.timestamp / 3600000 as hour
-               from transactions t join chain_blocks c on c.block_id = t.accepting_block_id) accepted
-       join address_transactions a on a.transaction_id = accepted.id
-      group by a.script_id, accepted.hour
-     having sum(a.amount_received - a.amount_sent) <> 0
-      order by a.script_id, accepted.hour`,
-  );
+  await inTransaction(client, async () => {
+    const { rows } = await client.query<{ hour: number }>(
+      `select (c.timestamp / 3600000)::integer as hour
+         from starts join chain_blocks c on c.index = starts.chain_index order by c.index desc limit 1`,
+    );
+    const hour = (rows[0] as { hour: number }).hour;
+    await client.query('delete from balance_changes where hour >= $1', [hour]);
+    await client.query(
+      `with ${ACCEPTED},
+       changes as (
+         select script_id, $1::integer as hour, amount as change from start_utxos
+         union all
+         select script_id, $1, -change from balance_changes
+         union all
+         select t.script_id, a.hour, t.amount_received - t.amount_sent
+           from accepted a join address_transactions t on t.transaction_id = a.id)
+       insert into balance_changes (script_id, hour, change)
+       select script_id, hour, sum(change) from changes
+        group by script_id, hour
+       having sum(change) <> 0
+        order by script_id, hour
+       on conflict (script_id, hour) do update set change = balance_changes.change + excluded.change`,
+      [hour],
+    );
+  });
 }
 
 /** The tags are looked at last, where nobody can add one unseen: who writes tags takes a lock on the checkpoint too. */
 async function letQuestionsIn(client: ClientBase): Promise<void> {
-  await client.query('begin');
-  try {
+  await inTransaction(client, async () => {
     await client.query('select from checkpoint for update');
     await client.query(`update balances set is_tagged = true where script_id in (${SELECT_TAGGED_SCRIPTS})`);
     await client.query(
       `update checkpoint set first_catch_up = false, seconds_left = null, updated_at = now(),
               circulating_sompi = (select coalesce(sum(balance), 0) from balances)`,
     );
-    await client.query('commit');
-  } catch (error) {
-    await client.query('rollback').catch(() => undefined);
-    throw error;
-  }
+  });
 }
 
 /** The index and its line in `deferred_indexes` change together. */
 async function buildIndex(client: ClientBase, name: string): Promise<void> {
-  await client.query('begin');
-  try {
+  await inTransaction(client, async () => {
     const { rows } = await client.query<{ definition: string }>(
       'delete from deferred_indexes where name = $1 returning definition',
       [name],
     );
-    if (rows[0] !== undefined) {
-      await client.query("set local maintenance_work_mem = '256MB'");
-      await client.query(rows[0].definition);
-    }
-    await client.query('commit');
-  } catch (error) {
-    await client.query('rollback').catch(() => undefined);
-    throw error;
-  }
+    if (rows[0] === undefined) return;
+    await client.query("set local maintenance_work_mem = '256MB'");
+    await client.query(rows[0].definition);
+  });
 }

@@ -7,19 +7,31 @@ import type { ClientBase } from 'pg';
 import { type BalanceChanges, hourOf } from '../prepare/balance-changes.ts';
 import type { Batch } from '../prepare/batch.ts';
 
+const CHAIN_BLOCKS_AT_ONCE = 1_000;
+
 /** @param balanceChanges gets what happens to the balances; they are yet to be written */
 export async function undoChainBlocks(client: ClientBase, batch: Batch, balanceChanges: BalanceChanges): Promise<void> {
   if (batch.removed.length === 0) return;
   const removed = await getRemoved(client, batch);
-  const transactions = removed.flatMap((row) => row.accepted_transactions);
-  const blocks = removed.map((row) => row.block_id);
   if (!batch.from.firstCatchUp) {
-    await undoCoins(client, transactions);
+    await undoCoins(
+      client,
+      removed.flatMap((row) => row.accepted_transactions),
+    );
     await undoBalances(client, removed, balanceChanges);
   }
+  await undoChain(client, removed);
+}
+
+/** What the chain made of blocks and transactions; not the state. */
+async function undoChain(
+  client: ClientBase,
+  removed: readonly Pick<RemovedRow, 'block_id' | 'accepted_transactions'>[],
+): Promise<void> {
+  const blocks = removed.map((row) => row.block_id);
   await client.query(
     'update transactions set accepting_block_id = null, accepted_body = null where id = any($1::bigint[])',
-    [transactions],
+    [removed.flatMap((row) => row.accepted_transactions)],
   );
   await client.query(
     `update blocks set merging_block_id = null, is_blue = null
@@ -28,6 +40,19 @@ export async function undoChainBlocks(client: ClientBase, batch: Batch, balanceC
   );
   await client.query('update blocks set is_chain_block = false where id = any($1::bigint[])', [blocks]);
   await client.query('delete from chain_blocks where block_id = any($1::bigint[])', [blocks]);
+}
+
+/** Undoes all chain blocks above an index where the state is replaced anyway, as for a new start. @returns how many these were */
+export async function undoChainAbove(client: ClientBase, index: number): Promise<number> {
+  for (let undone = 0; ; ) {
+    const { rows } = await client.query<Pick<RemovedRow, 'block_id' | 'accepted_transactions'>>(
+      'select block_id, accepted_transactions from chain_blocks where index > $1 order by index desc limit $2',
+      [index, CHAIN_BLOCKS_AT_ONCE],
+    );
+    if (rows.length === 0) return undone;
+    await undoChain(client, rows);
+    undone += rows.length;
+  }
 }
 
 interface RemovedRow {
@@ -59,11 +84,13 @@ async function undoCoins(client: ClientBase, transactions: bigint[]): Promise<vo
   await client.query('delete from utxos where transaction_id = any($1::bigint[])', [transactions]);
   await client.query(
     `insert into utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase)
-     select i.previous_transaction_id, i.previous_index, i.script_id, i.amount, c.daa_score, p.subnetwork_id = 1
+     select i.previous_transaction_id, i.previous_index, i.script_id, i.amount, coalesce(u.block_daa_score, c.daa_score),
+            coalesce(u.is_coinbase, p.subnetwork_id = 1)
        from unnest($1::bigint[]) undone (id)
        join transaction_inputs i on i.transaction_id = undone.id
-       join transactions p on p.id = i.previous_transaction_id
-       join chain_blocks c on c.block_id = p.accepting_block_id
+       left join start_utxos u on u.transaction_id = i.previous_transaction_id and u.index = i.previous_index
+       left join transactions p on p.id = i.previous_transaction_id
+       left join chain_blocks c on c.block_id = p.accepting_block_id
       where i.previous_transaction_id <> all($1::bigint[])`,
     [transactions],
   );

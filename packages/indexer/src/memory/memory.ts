@@ -3,7 +3,7 @@
  * and the coins of the transactions it wrote last. Everything here is a fact that no reorg changes. As long as the memory
  * was there from the first row on and forgot nothing, what it does not know does not exist, and nobody needs to be asked.
  */
-import type { ScriptPublicKey } from '@kasgres/kaspa';
+import { type Hash, type ScriptPublicKey, toHex } from '@kasgres/kaspa';
 import { HashIndex } from './hash-index.ts';
 import { TransactionMemory } from './transaction-memory.ts';
 import { TwoGenerations } from './two-generations.ts';
@@ -25,6 +25,10 @@ export class Memory {
   readonly subnetworks = new Map<string, number>();
   /** Hashes of second and further bodies, by transaction key; only of transactions that have such. */
   readonly furtherBodies = new Map<number, Uint8Array[]>();
+  /** Blocks before a start that others refer to, by hex; there are few. */
+  readonly earlierBlocks = new Map<string, number>();
+  /** Hashes of those transactions from before a start that were written since, by key; there are few. */
+  readonly hashesOfEarlier = new Map<number, Uint8Array>();
   readonly #fromTheFirstRow: boolean;
 
   constructor(limits: MemoryLimits, nextTransactionId: number, databaseIsEmpty: boolean) {
@@ -43,6 +47,16 @@ export class Memory {
   endBatch(firstNewTransaction: number): void {
     for (const part of [this.blocks, this.transactions, this.scripts]) part.mayForget();
     this.coins.mayForget(firstNewTransaction);
+  }
+
+  /** The key of a block that has a row, or is known as earlier than a start. */
+  findBlock(hash: Hash): number | undefined {
+    return this.blocks.get(hash) ?? (this.earlierBlocks.size === 0 ? undefined : this.earlierBlocks.get(toHex(hash)));
+  }
+
+  /** The hash of body 0, of a transaction that was written lately. */
+  findHash(key: number): Uint8Array | undefined {
+    return this.coins.findHash(key) ?? this.hashesOfEarlier.get(key);
   }
 
   get knowsEverything(): boolean {

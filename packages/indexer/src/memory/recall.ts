@@ -13,6 +13,7 @@ const HASH_BYTES = 32;
 export class Recalled {
   readonly #coins = new Map<number, Map<number, { amount: bigint; script: number }>>();
   readonly #hashes = new Map<number, Uint8Array>();
+  readonly #earlier = new Set<number>();
 
   findCoin(key: number, index: number): { amount: bigint; script: number } | undefined {
     return this.#coins.get(key)?.get(index);
@@ -22,6 +23,11 @@ export class Recalled {
     return this.#hashes.get(key);
   }
 
+  /** Whether the transaction is known by coins from before a start only, and has no row of its own. */
+  isEarlier(key: number): boolean {
+    return this.#earlier.has(key);
+  }
+
   addCoin(key: number, index: number, coin: { amount: bigint; script: number }): void {
     const outputs = this.#coins.get(key) ?? new Map<number, { amount: bigint; script: number }>();
     this.#coins.set(key, outputs.set(index, coin));
@@ -29,6 +35,10 @@ export class Recalled {
 
   addHash(key: number, hash: Uint8Array): void {
     this.#hashes.set(key, hash);
+  }
+
+  addEarlier(key: number): void {
+    this.#earlier.add(key);
   }
 }
 
@@ -79,14 +89,20 @@ async function recallTransactions(
       }
     }
   }
-  const found = await queryByHash<{ id: bigint; transaction_id: Buffer; hash: Buffer }>(
+  const found = await queryByHash<{ id: bigint; transaction_id: Buffer; hash: Buffer | null }>(
     client,
-    'select t.id, t.transaction_id, t.hash from wanted join transactions t on t.transaction_id = wanted.hash',
+    `select coalesce(t.id, e.id) as id, wanted.hash as transaction_id, t.hash
+       from wanted
+       left join transactions t on t.transaction_id = wanted.hash
+       left join earlier_transactions e on e.transaction_id = wanted.hash
+      where t.id is not null or e.id is not null`,
     unknown,
   );
   for (const row of found) {
-    memory.transactions.set(row.transaction_id, Number(row.id));
-    recalled.addHash(Number(row.id), row.hash);
+    const key = Number(row.id);
+    memory.transactions.set(row.transaction_id, key);
+    if (row.hash === null) recalled.addEarlier(key);
+    else recalled.addHash(key, row.hash);
   }
 }
 
@@ -107,15 +123,18 @@ async function recallCoins(
     }
   }
   if (keys.length === 0) return;
-  const { rows } = await client.query<{ transaction_id: bigint; index: number; amount: bigint; script_id: bigint }>({
+  const { rows } = await client.query<{ transaction_id: bigint; index: bigint; amount: bigint; script_id: bigint }>({
     name: 'recall-coins',
-    text: `select o.transaction_id, o.index, o.amount, o.script_id
-             from unnest($1::bigint[], $2::bigint[]) wanted (transaction_id, index)
-             join transaction_outputs o on o.transaction_id = wanted.transaction_id and o.index = wanted.index`,
+    text: `with wanted as (select * from unnest($1::bigint[], $2::bigint[]) wanted (transaction_id, index))
+           select o.transaction_id, o.index::bigint, o.amount, o.script_id
+             from wanted join transaction_outputs o on o.transaction_id = wanted.transaction_id and o.index = wanted.index
+           union all
+           select u.transaction_id, u.index, u.amount, u.script_id
+             from wanted join start_utxos u on u.transaction_id = wanted.transaction_id and u.index = wanted.index`,
     values: [keys, indexes],
   });
   for (const row of rows) {
-    recalled.addCoin(Number(row.transaction_id), row.index, {
+    recalled.addCoin(Number(row.transaction_id), Number(row.index), {
       amount: row.amount,
       script: Number(row.script_id),
     });
@@ -133,7 +152,7 @@ async function recallFurtherBodies(
   for (const { transactionId, hash } of transactions) {
     const key = memory.transactions.get(transactionId);
     if (key === undefined || memory.furtherBodies.has(key)) continue;
-    const first = memory.coins.findHash(key) ?? recalled.findHash(key);
+    const first = memory.findHash(key) ?? recalled.findHash(key);
     if (first !== undefined && Buffer.compare(first, hash) !== 0) keys.add(key);
   }
   if (keys.size === 0) return;

@@ -46,6 +46,8 @@ export interface Batch {
   mergedEarlier: MergedEarlier[];
   /** Blocks written before that are on the chain now. */
   chainEarlier: number[];
+  /** Blocks known as earlier than a start that are written now. */
+  foundEarlier: number[];
   acceptedEarlier: AcceptedEarlier[];
   settledBodies: SettledBody[];
   /** Coins of the table utxos that are spent. */

@@ -1,5 +1,5 @@
 /** Small questions to the database before batches are made. */
-import { toHex } from '@kasgres/kaspa';
+import { type Hash, toHex } from '@kasgres/kaspa';
 import type { ClientBase } from 'pg';
 import type { Memory } from '../memory/memory.ts';
 import type { Checkpoint } from './batch.ts';
@@ -7,19 +7,53 @@ import type { Fork } from './preparer.ts';
 
 /** The chain block that remains when the top `removed` are undone. */
 export async function findFork(client: ClientBase, from: Checkpoint, removed: number): Promise<Fork> {
+  const fork = await findChainBlock(client, 'c.index = $1', from.chainIndex - removed);
+  if (fork === undefined) throw new Error(`the node removes ${removed} chain blocks, more than this database has`);
+  return fork;
+}
+
+/** @returns undefined when the block is not on our chain */
+export function findOnChain(client: ClientBase, hash: Hash): Promise<Fork | undefined> {
+  return findChainBlock(client, 'b.hash = $1', Buffer.from(hash));
+}
+
+/** The highest of our chain below a blue score. */
+export async function getChainBlockBelow(client: ClientBase, blueScore: bigint): Promise<Fork> {
+  const block = await findChainBlock(client, 'b.blue_score < $1', blueScore);
+  if (block === undefined) throw new Error(`no chain block is below blue score ${blueScore}`);
+  return block;
+}
+
+/** The highest of those to which a condition applies. */
+async function findChainBlock(client: ClientBase, condition: string, value: unknown): Promise<Fork | undefined> {
   const { rows } = await client.query<{ block_id: bigint; hash: Buffer; blue_score: bigint; index: bigint }>(
     `select c.block_id, b.hash, b.blue_score, c.index
-       from chain_blocks c join blocks b on b.id = c.block_id where c.index = $1`,
-    [from.chainIndex - removed],
+       from chain_blocks c join blocks b on b.id = c.block_id where ${condition} order by c.index desc limit 1`,
+    [value],
   );
   const row = rows[0];
-  if (row === undefined) throw new Error(`the node removes ${removed} chain blocks, more than this database has`);
+  if (row === undefined) return undefined;
   return {
     blockId: Number(row.block_id),
     hash: row.hash,
     blueScore: row.blue_score,
     chainIndex: Number(row.index),
   };
+}
+
+/** The latest start. */
+export async function getStart(client: ClientBase): Promise<{ blueScore: bigint; isGenesis: boolean }> {
+  const { rows } = await client.query<{ blue_score: bigint; utxo_count: bigint }>(
+    'select b.blue_score, s.utxo_count from starts s join blocks b on b.id = s.block_id order by s.chain_index desc limit 1',
+  );
+  const row = rows[0];
+  if (row === undefined) throw new Error('this database has a checkpoint and no start');
+  return { blueScore: row.blue_score, isGenesis: row.utxo_count === 0n };
+}
+
+export async function loadEarlierBlocks(client: ClientBase, memory: Memory): Promise<void> {
+  const { rows } = await client.query<{ id: bigint; hash: Buffer }>('select id, hash from earlier_blocks');
+  for (const row of rows) memory.earlierBlocks.set(toHex(row.hash), Number(row.id));
 }
 
 export async function loadSubnetworks(client: ClientBase, memory: Memory): Promise<void> {

@@ -35,9 +35,16 @@ export class Preparer {
   readonly #registry: Registry;
   readonly #ambiguousBodies: AmbiguousBodies;
 
-  constructor(memory: Memory, network: Network, ambiguousBodies: AmbiguousBodies, checkpoint: Checkpoint) {
+  /** @param startBlueScore of the latest start; undefined: nothing is before it, since it is genesis */
+  constructor(
+    memory: Memory,
+    network: Network,
+    ambiguousBodies: AmbiguousBodies,
+    checkpoint: Checkpoint,
+    startBlueScore: bigint | undefined,
+  ) {
     this.#memory = memory;
-    this.#registry = new Registry(memory, network, checkpoint);
+    this.#registry = new Registry(memory, network, checkpoint, startBlueScore);
     this.#ambiguousBodies = ambiguousBodies;
   }
 
@@ -94,6 +101,7 @@ export class Preparer {
       rows: seen.rows,
       mergedEarlier: earlier.flatMap(mergedEarlier),
       chainEarlier: earlier.filter((block) => block.isChainBlock).map((block) => block.key),
+      foundEarlier: seen.foundEarlier,
       acceptedEarlier: acceptances
         .filter(({ key }) => key < seen.firstNewTransaction)
         .map(({ key, chainBlock, acceptedBody }) => ({
@@ -137,7 +145,7 @@ export class Preparer {
 
   /** A block of the tail is of a later moment than the chain: it may refer to what is not here yet, and then waits. */
   #isConnected(block: RpcBlock): boolean {
-    return referencesOf(block).every((hash) => this.#memory.blocks.get(hash) !== undefined);
+    return referencesOf(block).every((hash) => this.#memory.findBlock(hash) !== undefined);
   }
 
   /** @returns bodies of transactions that earlier batches accepted */
@@ -151,14 +159,19 @@ export class Preparer {
     return [...settled].map(([transaction, body]) => ({ transaction, body }));
   }
 
-  #writeBlock({ rows }: Seen, seen: SeenBlock): void {
+  #writeBlock(batch: Seen, seen: SeenBlock): void {
+    const { rows } = batch;
     const { key, block, transactions, isChainBlock, mergingBlock, isBlue } = seen;
-    const keysOf = (hashes: readonly Hash[]): number[] => hashes.map((hash) => this.#registry.getBlockKey(hash, block));
+    const keysOf = (hashes: readonly Hash[]): number[] =>
+      hashes.map((hash) => this.#registry.getBlockKey(batch, hash, block));
+    const parents = keysOf(block.header.parentsByLevel[0] ?? []);
+    const mergeSetBlues = keysOf(block.mergeSetBluesHashes);
     write.writeBlock(rows, block, {
       key,
-      selectedParent: this.#memory.blocks.get(block.selectedParentHash) ?? null,
-      parents: keysOf(block.header.parentsByLevel[0] ?? []),
-      mergeSetBlues: keysOf(block.mergeSetBluesHashes),
+      // One of the parents; what the node calls genesis' is none.
+      selectedParent: this.#memory.findBlock(block.selectedParentHash) ?? null,
+      parents,
+      mergeSetBlues,
       mergeSetReds: keysOf(block.mergeSetRedsHashes),
       isChainBlock,
       mergingBlock,
@@ -193,7 +206,8 @@ export class Preparer {
       write.writeInputs(rows, key, transaction, inputs);
       write.writeOutputs(rows, key, transaction, outputScripts);
       touched.push(...write.writeAddressTransactions(rows, key, transaction, inputs, outputScripts));
-      resolved.push(inputs);
+      // Those from before a start have keys of their own, and are never accepted again.
+      if (key >= firstNewTransaction) resolved.push(inputs);
       if (key % TRANSACTIONS_A_BREATH === 0) await breather.breathe();
     }
     return { resolved, touched };

@@ -43,20 +43,26 @@ export interface Seen {
   firstNewTransaction: number;
   /** By key, in the order in which they were seen. */
   blocks: Map<number, SeenBlock>;
+  /** Those of the new blocks that were known as earlier than a start. */
+  foundEarlier: number[];
   newTransactions: NewTransaction[];
 }
 
 export class Registry {
   readonly memory: Memory;
   readonly #network: Network;
+  /** Blocks up to this blue score may refer to blocks before the start. */
+  readonly #earlierUntil: bigint;
   #nextBlock: number;
   #nextTransaction: number;
   #nextScript: number;
   #nextSubnetwork: number;
 
-  constructor(memory: Memory, network: Network, checkpoint: Checkpoint) {
+  /** @param startBlueScore of the latest start; undefined: nothing is before it, since it is genesis */
+  constructor(memory: Memory, network: Network, checkpoint: Checkpoint, startBlueScore: bigint | undefined) {
     this.memory = memory;
     this.#network = network;
+    this.#earlierUntil = startBlueScore === undefined ? -1n : startBlueScore + network.finalityDepth;
     this.#nextBlock = checkpoint.nextBlockId;
     this.#nextTransaction = checkpoint.nextTransactionId;
     this.#nextScript = checkpoint.nextScriptId;
@@ -78,6 +84,7 @@ export class Registry {
       recalled,
       firstNewTransaction: this.#nextTransaction,
       blocks: new Map(),
+      foundEarlier: [],
       newTransactions: [],
     };
   }
@@ -86,7 +93,7 @@ export class Registry {
     const known = this.memory.blocks.get(block.hash);
     const before = known === undefined ? undefined : seen.blocks.get(known);
     if (before !== undefined) return before;
-    const key = known ?? this.#nextBlock++;
+    const key = known ?? this.#findEarlier(seen, block.hash) ?? this.#nextBlock++;
     if (known === undefined) this.memory.blocks.set(block.hash, key);
     const now: SeenBlock = {
       key,
@@ -101,12 +108,19 @@ export class Registry {
     return now;
   }
 
-  /** @throws IncompleteUpdateError */
-  getBlockKey(hash: Hash, child: RpcBlock): number {
-    const key = this.memory.blocks.get(hash);
-    if (key === undefined) {
+  /**
+   * Of a block that a merged block refers to. What is missing is before the start: everything that was merged since is here.
+   * @throws IncompleteUpdateError when nothing is before the start, or the child is too far from it
+   */
+  getBlockKey({ rows }: Seen, hash: Hash, child: RpcBlock): number {
+    const known = this.memory.findBlock(hash);
+    if (known !== undefined) return known;
+    if (child.header.blueScore > this.#earlierUntil) {
       throw new IncompleteUpdateError(`block ${toHex(child.hash)} refers to ${toHex(hash)}, which is not indexed`);
     }
+    const key = this.#nextBlock++;
+    this.memory.earlierBlocks.set(toHex(hash), key);
+    write.writeEarlierBlock(rows, key, hash);
     return key;
   }
 
@@ -124,10 +138,24 @@ export class Registry {
     return key;
   }
 
+  /** The key that an earlier block has already. */
+  #findEarlier(seen: Seen, hash: Hash): number | undefined {
+    const key = this.memory.earlierBlocks.get(toHex(hash));
+    if (key === undefined) return undefined;
+    this.memory.earlierBlocks.delete(toHex(hash));
+    seen.foundEarlier.push(key);
+    return key;
+  }
+
   #seeTransaction(seen: Seen, transaction: RpcTransaction): SeenTransaction {
     const { memory } = this;
     const known = memory.transactions.get(transaction.transactionId);
-    if (known !== undefined) return { key: known, body: this.#bodyOf(seen, known, transaction), transaction };
+    if (known !== undefined) {
+      if (seen.recalled.isEarlier(known) && !memory.hashesOfEarlier.has(known)) {
+        return this.#writeEarlier(seen, known, transaction);
+      }
+      return { key: known, body: this.#bodyOf(seen, known, transaction), transaction };
+    }
     const key = this.#nextTransaction++;
     memory.transactions.set(transaction.transactionId, key);
     memory.coins.add(transaction.hash);
@@ -141,10 +169,19 @@ export class Registry {
     return now;
   }
 
+  /** A transaction from before the start that a block carries again: it gets its row under the key that its coins have. */
+  #writeEarlier(seen: Seen, key: number, transaction: RpcTransaction): SeenTransaction {
+    this.memory.hashesOfEarlier.set(key, Uint8Array.from(transaction.hash));
+    const outputScripts = transaction.outputs.map(({ scriptPublicKey }) => this.#seeScript(seen, scriptPublicKey));
+    const now = { key, body: 0, transaction, outputScripts };
+    seen.newTransactions.push(now);
+    return now;
+  }
+
   /** The number of this body among those of its id; a body that is new gets a row. */
   #bodyOf({ rows, recalled }: Seen, key: number, transaction: RpcTransaction): number {
-    const { coins, furtherBodies } = this.memory;
-    const first = coins.findHash(key) ?? recalled.findHash(key);
+    const { furtherBodies } = this.memory;
+    const first = this.memory.findHash(key) ?? recalled.findHash(key);
     if (first === undefined) throw new Error(`transaction ${toHex(transaction.transactionId)} was not recalled`);
     if (Buffer.compare(first, transaction.hash) === 0) return 0;
     const further = furtherBodies.get(key) ?? [];

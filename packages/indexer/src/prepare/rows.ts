@@ -24,6 +24,7 @@ const COLUMNS = {
     'merging_block_id',
     'is_blue',
   ],
+  earlier_blocks: ['id', 'hash'],
   block_parents: ['block_id', 'index', 'parent_id'],
   chain_blocks: ['index', 'block_id', 'daa_score', 'timestamp', 'accepted_transactions'],
   subnetworks: ['id', 'subnetwork_id'],

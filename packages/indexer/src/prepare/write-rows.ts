@@ -1,5 +1,5 @@
 /** One function a table: the fields of a row, in the order of its columns (batch.ts). */
-import { type Network, classifyScript, scriptToAddress, type ScriptPublicKey } from '@kasgres/kaspa';
+import { type Hash, type Network, classifyScript, scriptToAddress, type ScriptPublicKey } from '@kasgres/kaspa';
 import { packParents } from '@kasgres/database';
 import type { RpcBlock, RpcTransaction } from '@kasgres/node';
 import type { Rows } from './rows.ts';
@@ -49,6 +49,12 @@ export function writeBlock(rows: Rows, block: RpcBlock, place: BlockPlace): void
     rows.block_parents.smallint(index);
     rows.block_parents.key(parent);
   });
+}
+
+export function writeEarlierBlock(rows: Rows, key: number, hash: Hash): void {
+  rows.earlier_blocks.row();
+  rows.earlier_blocks.key(key);
+  rows.earlier_blocks.bytea(hash);
 }
 
 export function writeBlockTransaction(

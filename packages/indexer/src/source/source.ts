@@ -70,6 +70,7 @@ export class Source {
           await this.#waker.rest(MAX_REST_MS, signal);
           continue;
         }
+        if (chain.removed.length > 0) await this.#refuseIfBehind(position, chain, signal);
         const fork = chain.removed.length === 0 ? position : await this.#getFork(position, chain.removed, signal);
         const updates =
           chain.added.length < NEAR_TIP_CHAIN_BLOCKS
@@ -117,6 +118,23 @@ export class Source {
       error.kind === 'pruned' ? 'pruned' : 'other-chain',
       `The node does not know block ${toHex(position.hash)} any more, up to which this database is indexed (${error.message}). ` +
         'It has pruned it, was reset, or is on another branch. Point NODE_URL at a node that has it, or start with an empty database.',
+    );
+  }
+
+  /**
+   * A node that downloads the chain anew knows headers first: from a position whose body it does not have yet it leads down to a sink
+   * far below. That is no reorg.
+   */
+  async #refuseIfBehind(position: Position, chain: ChainAnswer, signal: AbortSignal): Promise<void> {
+    if (chain.targetBlueScore >= position.blueScore) return;
+    const block = await this.#client.getBlock(
+      { hash: position.hash, includeTransactions: false },
+      { signal, stream: 0 },
+    );
+    if (!block.isHeaderOnly) return;
+    throw new NodeBehindError(
+      `The node is behind this database: it is at blue score ${chain.targetBlueScore}, and of block ${toHex(position.hash)} ` +
+        `at ${position.blueScore} it has only the header yet.`,
     );
   }
 

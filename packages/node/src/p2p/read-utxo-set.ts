@@ -3,7 +3,6 @@
  * the header of the pruning point commits to it (MuHash).
  */
 import type { Hash, NetworkId, Utxo } from '@kasgres/kaspa';
-import { NodeProtocolError } from '../errors.ts';
 import { decodeUtxoChunk } from './decode-utxo-chunk.ts';
 import { PruningPointMovedError } from './errors.ts';
 import { Peer } from './peer.ts';
@@ -50,8 +49,8 @@ export async function* readUtxoSet(options: UtxoSetOptions): AsyncGenerator<Utxo
       if (payload.case !== 'pruningPointUtxoSetChunk') continue;
       const bytes = payload.chunk;
       const utxos = decodeUtxoChunk(bytes);
-      if (utxos.length === 0) throw new NodeProtocolError('a piece of the UTXO set is empty');
-      yield { bytes, utxos };
+      // The last piece of a set that fills the pieces before it is empty.
+      if (utxos.length > 0) yield { bytes, utxos };
       chunks += 1;
       if (chunks % CHUNKS_AT_ONCE === 0) peer.send({ case: 'requestNextPruningPointUtxoSetChunk', value: {} });
     }

@@ -1,0 +1,219 @@
+/**
+ * Loads the UTXO set of a pruning point into `loaded_utxos`, where nobody sees it yet, and checks it against the commitment in the
+ * block's header. A load that was interrupted goes on where it was: what was loaded, how far that is and what it hashes to are
+ * committed together, and a node hands its set out in one order.
+ */
+import { CopyBuffer, copyRows } from '@kasgres/database';
+import { classifyScript, type Hash, type Network, MuHash, scriptToAddress, toHex, type Utxo } from '@kasgres/kaspa';
+import { NodeProtocolError, NodeUnavailableError, readUtxoSet, type RpcBlock } from '@kasgres/node';
+import { FatalError, type Logger, sleep } from '@kasgres/runtime';
+import type { ClientBase } from 'pg';
+import { inTransaction } from '../apply/in-transaction.ts';
+import { IncompleteUpdateError } from '../errors.ts';
+import type { Metrics } from '../metrics.ts';
+import { LoadProgress } from './load-progress.ts';
+import { UtxoSetHasher } from './utxo-set-hasher.ts';
+
+/** What one transaction loads; two of these are in memory at a time. */
+const SEGMENT_UTXOS = 50_000;
+const SEGMENT_BYTES = 32 * 1024 * 1024;
+/**
+ * A set that does not fit is read again: a node that has just moved its pruning point hands out a set between the two for a while,
+ * and what was loaded before may come from another node.
+ */
+const PAUSES_MS = [1_000, 10_000];
+const PRODUCT_HEX_DIGITS = 768;
+/** What a column of type bigint holds; far above the sum of all coins. */
+const MAX_AMOUNT = 2n ** 63n - 1n;
+
+const COLUMNS = [
+  'transaction_id',
+  'index',
+  'amount',
+  'script_version',
+  'script',
+  'script_type',
+  'address',
+  'block_daa_score',
+  'is_coinbase',
+  'covenant_id',
+];
+
+export interface UtxoSetParts {
+  client: ClientBase;
+  /** The p2p address of a node. */
+  url: string;
+  network: Network;
+  /** The pruning point. */
+  block: RpcBlock;
+  log: Logger;
+  metrics: Pick<Metrics, 'startUtxos'>;
+}
+
+interface Load {
+  utxos: number;
+  sompi: bigint;
+  muhash: MuHash;
+}
+
+interface Segment {
+  rows: CopyBuffer;
+  bytes: number;
+  sompi: bigint;
+  products: Promise<bigint>[];
+}
+
+/**
+ * @throws FatalError when the set is, again and again, not the one that the header commits to; PruningPointMovedError,
+ * PeerRejectedError, NodeUnavailableError, NodeProtocolError: begin again, what was loaded is kept
+ */
+export async function loadUtxoSet(parts: UtxoSetParts, signal: AbortSignal): Promise<void> {
+  const { client, block, url, log } = parts;
+  for (const pauseMs of [...PAUSES_MS, undefined]) {
+    const utxos = await load(parts, signal);
+    if (utxos === undefined) return;
+    await forgetUtxoSet(client);
+    const wrong = `The UTXO set that ${url} hands out (${utxos} coins) is not the one that the header of ${toHex(block.hash)} commits to.`;
+    if (pauseMs === undefined) {
+      throw new FatalError(
+        `${wrong} Nothing of it was kept. Point NODE_P2P_URL at another node of the network, and start again.`,
+      );
+    }
+    log.warn({ delayMs: pauseMs }, `${wrong} It is read once more.`);
+    await sleep(pauseMs, signal);
+  }
+}
+
+/** @returns undefined when the set is right; else how many coins it has */
+async function load(parts: UtxoSetParts, signal: AbortSignal): Promise<number | undefined> {
+  const { client, block, log } = parts;
+  const done = await resume(client, block.hash);
+  const resumed = done.utxos;
+  const words = { block: toHex(block.hash), daaScore: block.header.daaScore, from: parts.url };
+  log.info({ ...words, utxos: resumed }, resumed > 0 ? 'goes on loading a UTXO set' : 'loads a UTXO set');
+  const end = new AbortController();
+  const hasher = new UtxoSetHasher();
+  try {
+    await readAll(parts, done, hasher, AbortSignal.any([signal, end.signal]));
+  } catch (error) {
+    if (!(error instanceof NodeUnavailableError)) throw error;
+    throw new NodeUnavailableError(
+      `the UTXO set of the pruning point comes over p2p, and ${error.message}. NODE_P2P_URL says which node to ask.`,
+      { cause: error },
+    );
+  } finally {
+    end.abort();
+    await hasher.close();
+  }
+  if (Buffer.compare(done.muhash.commitment(), block.header.utxoCommitment) !== 0) return done.utxos;
+  log.info({ ...words, utxos: done.utxos, sompi: done.sompi }, 'the UTXO set is the one that the header commits to');
+  return undefined;
+}
+
+export async function forgetUtxoSet(client: ClientBase): Promise<void> {
+  await client.query('truncate loaded_utxos, utxo_set_load');
+}
+
+async function resume(client: ClientBase, block: Hash): Promise<Load> {
+  const { rows } = await client.query<{ block_hash: Buffer; utxos: bigint; sompi: string; product: Buffer }>(
+    'select block_hash, utxos, sompi, product from utxo_set_load',
+  );
+  const row = rows[0];
+  if (row !== undefined && Buffer.compare(row.block_hash, block) === 0) {
+    const muhash = new MuHash(BigInt(`0x${row.product.toString('hex')}`));
+    return { utxos: Number(row.utxos), sompi: BigInt(row.sompi), muhash };
+  }
+  await forgetUtxoSet(client);
+  return { utxos: 0, sompi: 0n, muhash: new MuHash() };
+}
+
+/** While one segment is being committed, the next one is read and hashed. */
+async function readAll(parts: UtxoSetParts, load: Load, hasher: UtxoSetHasher, signal: AbortSignal): Promise<void> {
+  const { url, network, block, log, metrics } = parts;
+  const progress = new LoadProgress(log, load.utxos);
+  const set = { url, network: network.id, pruningPointHash: block.hash, signal };
+  let toSkip = load.utxos;
+  let segment = newSegment();
+  let committing = Promise.resolve();
+  const commit = async (): Promise<void> => {
+    const full = segment;
+    segment = newSegment();
+    await committing;
+    committing = commitSegment(parts, load, full);
+    // Met when it is awaited.
+    committing.catch(() => undefined);
+  };
+  try {
+    for await (const { bytes, utxos } of readUtxoSet(set)) {
+      const skip = Math.min(toSkip, utxos.length);
+      toSkip -= skip;
+      if (skip < utxos.length) {
+        const product = hasher.hash(bytes, skip);
+        product.catch(() => undefined);
+        segment.products.push(product);
+        for (const utxo of utxos.slice(skip)) writeUtxo(segment, utxo, network);
+        segment.bytes += bytes.length;
+      }
+      progress.at(load.utxos + segment.rows.rows, (utxos.at(-1) as Utxo).outpoint.transactionId);
+      metrics.startUtxos.set(load.utxos);
+      if (segment.rows.rows >= SEGMENT_UTXOS || segment.bytes >= SEGMENT_BYTES) await commit();
+    }
+    await commit();
+  } finally {
+    await committing;
+  }
+  metrics.startUtxos.set(load.utxos);
+  if (toSkip > 0) {
+    await forgetUtxoSet(parts.client);
+    throw new IncompleteUpdateError(`the UTXO set is ${toSkip} coins shorter than what was loaded of it before`);
+  }
+}
+
+function newSegment(): Segment {
+  return { rows: new CopyBuffer('loaded_utxos', COLUMNS), bytes: 0, sompi: 0n, products: [] };
+}
+
+function writeUtxo(segment: Segment, utxo: Utxo, network: Network): void {
+  const { outpoint, amount, scriptPublicKey, blockDaaScore, isCoinbase, covenantId } = utxo;
+  if (amount > MAX_AMOUNT || blockDaaScore > MAX_AMOUNT) {
+    throw new NodeProtocolError(`coin ${outpoint.index} of ${toHex(outpoint.transactionId)} has an impossible amount`);
+  }
+  const address = scriptToAddress(scriptPublicKey, network.addressPrefix);
+  const to = segment.rows;
+  to.row();
+  to.bytea(outpoint.transactionId);
+  to.key(outpoint.index);
+  to.bigint(amount);
+  to.integer(scriptPublicKey.version);
+  to.bytea(scriptPublicKey.script);
+  to.text(classifyScript(scriptPublicKey));
+  if (address === undefined) to.null();
+  else to.text(address);
+  to.bigint(blockDaaScore);
+  to.boolean(isCoinbase);
+  if (covenantId === undefined) to.null();
+  else to.bytea(covenantId);
+  segment.sompi += amount;
+}
+
+async function commitSegment({ client, block }: UtxoSetParts, load: Load, segment: Segment): Promise<void> {
+  const utxos = load.utxos + segment.rows.rows;
+  const sompi = load.sompi + segment.sompi;
+  await inTransaction(client, async () => {
+    await copyRows(client, segment.rows);
+    for (const product of await Promise.all(segment.products)) load.muhash.combine(new MuHash(product));
+    await client.query(
+      `insert into utxo_set_load (block_hash, utxos, sompi, product) values ($1, $2, $3, $4)
+       on conflict (one_row) do update set utxos = excluded.utxos, sompi = excluded.sompi, product = excluded.product`,
+      [Buffer.from(block.hash), utxos, sompi, bytesOf(load.muhash)],
+    );
+  });
+  load.utxos = utxos;
+  load.sompi = sompi;
+}
+
+/** A product may be a little above 3072 bits until it is finalized. */
+function bytesOf({ product }: MuHash): Buffer {
+  const digits = product.toString(16);
+  return Buffer.from(digits.padStart(Math.max(PRODUCT_HEX_DIGITS, digits.length + (digits.length % 2)), '0'), 'hex');
+}

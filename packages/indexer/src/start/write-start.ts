@@ -1,0 +1,81 @@
+/**
+ * From the loaded UTXO set to the rows of a start, set by set: scripts, the transactions of the coins, the coins. Keys go on where the
+ * checkpoint's end; scripts and transactions that are known, as on a new start after a gap, keep theirs.
+ */
+import type { ClientBase } from 'pg';
+import type { Checkpoint } from '../prepare/batch.ts';
+
+type NextKeys = Pick<Checkpoint, 'nextTransactionId' | 'nextScriptId'>;
+
+/** For the joins of all coins. */
+const WORK_MEMORY = '256MB';
+
+/** Inside a transaction. @returns the keys to go on with */
+export async function writeUtxoSet(client: ClientBase, from: NextKeys): Promise<NextKeys> {
+  await client.query(`set local work_mem = '${WORK_MEMORY}'`);
+  await client.query('analyze loaded_utxos');
+  const scripts = await client.query(
+    `insert into scripts (id, version, script, type, address)
+     select $1 - 1 + row_number() over (), script_version, script, script_type, address
+       from (select distinct script_version, script, script_type, address from loaded_utxos) l
+      where not exists (select from scripts s where s.script = l.script and s.version = l.script_version)`,
+    [from.nextScriptId],
+  );
+  // Those that are accepted as far as rows say need no more; others keep the key that they have.
+  const transactions = await client.query<{ made: bigint }>(
+    `with wanted as (
+       select l.transaction_id, t.id
+         from (select distinct transaction_id from loaded_utxos) l
+         left join transactions t on t.transaction_id = l.transaction_id
+        where t.accepting_block_id is null
+          and not exists (select from earlier_transactions e where e.transaction_id = l.transaction_id)),
+     written as (
+       insert into earlier_transactions (id, transaction_id)
+       select coalesce(id, $1 - 1 + row_number() over (partition by id is null order by transaction_id)), transaction_id
+         from wanted)
+     select count(*) as made from wanted where id is null`,
+    [from.nextTransactionId],
+  );
+  await client.query('analyze scripts, earlier_transactions');
+  await client.query('truncate start_utxos');
+  const coins = await client.query(
+    `insert into start_utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase, covenant_id)
+     select coalesce(e.id, t.id), l.index, s.id, l.amount, l.block_daa_score, l.is_coinbase, l.covenant_id
+       from loaded_utxos l
+       join scripts s on s.script = l.script and s.version = l.script_version
+       left join earlier_transactions e on e.transaction_id = l.transaction_id
+       left join transactions t on t.transaction_id = l.transaction_id`,
+  );
+  const { rows } = await client.query<{ utxos: bigint }>('select utxos from utxo_set_load');
+  if (coins.rowCount !== Number(rows[0]?.utxos)) {
+    throw new Error(`${rows[0]?.utxos} coins were loaded but ${coins.rowCount} were written`);
+  }
+  return {
+    nextScriptId: from.nextScriptId + (scripts.rowCount ?? 0),
+    nextTransactionId: from.nextTransactionId + Number(transactions.rows[0]?.made),
+  };
+}
+
+/** The row of `starts` for the block at the checkpoint. */
+export async function writeStart(client: ClientBase): Promise<void> {
+  await client.query(
+    `insert into starts (chain_index, block_id, utxo_count, utxo_sompi)
+     select chain_index, block_id, (select count(*) from start_utxos), (select coalesce(sum(amount), 0) from start_utxos)
+       from checkpoint
+     on conflict (chain_index) do update set
+       block_id = excluded.block_id, utxo_count = excluded.utxo_count, utxo_sompi = excluded.utxo_sompi, started_at = now()`,
+  );
+}
+
+export async function writeGap(
+  client: ClientBase,
+  after: Uint8Array,
+  before: Uint8Array,
+  reason: string,
+): Promise<void> {
+  await client.query('insert into gaps (after_block_hash, before_block_hash, reason) values ($1, $2, $3)', [
+    Buffer.from(after),
+    Buffer.from(before),
+    reason,
+  ]);
+}
