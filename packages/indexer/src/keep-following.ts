@@ -36,6 +36,12 @@ const NODE_FAILURES: ReadonlySet<FailureKind> = new Set([
   'node-unsuitable',
 ]);
 
+/** As they stand in `gaps`. */
+const GAP_REASONS = {
+  pruned: 'The node had pruned the block at the checkpoint',
+  'other-chain': 'The node follows a chain that does not have the block at the checkpoint, or left ours below finality',
+} as const;
+
 export interface KeepFollowingParts {
   nodes: NodeChoice;
   database: Connection;
@@ -86,7 +92,7 @@ export async function keepFollowing(parts: KeepFollowingParts, signal: AbortSign
         if ((NODE_FAILURES.has(kind) || wrongAnswers > 1) && (await nodes.moveOn(error as Error))) continue;
       } catch (refusal) {
         if (options.onGap === 'stop' || !isGap(error)) throw refusal;
-        gap = error.message;
+        gap = GAP_REASONS[error.reason];
         log.warn({ err: error }, 'no node has what comes after the checkpoint; begins again at the pruning point');
         nodes.served();
         continue;
@@ -115,8 +121,8 @@ async function getNetworkOfNode(
 }
 
 /** What comes after the checkpoint is not to be had from this node, however long it is asked. */
-function isGap(error: unknown): error is NodeUnsuitableError {
-  return error instanceof NodeUnsuitableError && (error.reason === 'pruned' || error.reason === 'other-chain');
+function isGap(error: unknown): error is NodeUnsuitableError & { reason: keyof typeof GAP_REASONS } {
+  return error instanceof NodeUnsuitableError && error.reason in GAP_REASONS;
 }
 
 function throwIfFatal(error: unknown): void {

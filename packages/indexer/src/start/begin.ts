@@ -87,7 +87,7 @@ export async function beginAtPruningPoint(parts: BeginParts, signal: AbortSignal
 /**
  * Begins again at the pruning point of a node that has no more what comes after the checkpoint, or never had: state is replaced by
  * the UTXO set there. Our chain is undone as far as it cannot be below the new start; what is missing between is a row of `gaps`.
- * @param reason why it is missing
+ * @param reason why it is missing, a sentence without its full stop
  */
 export async function beginAgain(
   parts: BeginParts,
@@ -101,7 +101,7 @@ export async function beginAgain(
   if (block.header.blueScore <= latest.blueScore) {
     throw new NodeUnsuitableError(
       'other-chain',
-      `${reason} Its pruning point, at blue score ${block.header.blueScore}, is not above the start of this database, at ` +
+      `${reason}. The node's pruning point, at blue score ${block.header.blueScore}, is not above the start of this database, at ` +
         `${latest.blueScore}: there is no going on from there. Point NODE_URL at another node, or start with an empty database.`,
     );
   }
@@ -112,9 +112,8 @@ export async function beginAgain(
     const fork = onChain ?? (await getChainBlockBelow(client, block.header.blueScore));
     const undone = await undoChainAbove(client, fork.chainIndex);
     const counted = { ...from, ...(await writeUtxoSet(client, from)) };
-    const preparer = await createPreparer(parts, counted, block);
     if (onChain === undefined) {
-      await writeStartBlock(client, preparer, block, counted, fork);
+      await writeStartBlock(client, await createPreparer(parts, counted, block), block, counted, fork);
       await writeGap(client, fork.hash, block.hash, reason);
     }
     await restartFrom(client, onChain, counted);

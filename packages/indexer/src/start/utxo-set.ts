@@ -5,8 +5,14 @@
  */
 import { CopyBuffer, copyRows } from '@kasgres/database';
 import { classifyScript, type Hash, type Network, MuHash, scriptToAddress, toHex, type Utxo } from '@kasgres/kaspa';
-import { NodeProtocolError, NodeUnavailableError, readUtxoSet, type RpcBlock } from '@kasgres/node';
-import { FatalError, type Logger, sleep } from '@kasgres/runtime';
+import {
+  NodeProtocolError,
+  NodeUnavailableError,
+  NodeUnsuitableError,
+  readUtxoSet,
+  type RpcBlock,
+} from '@kasgres/node';
+import { type Logger, sleep } from '@kasgres/runtime';
 import type { ClientBase } from 'pg';
 import { inTransaction } from '../apply/in-transaction.ts';
 import { IncompleteUpdateError } from '../errors.ts';
@@ -64,7 +70,7 @@ interface Segment {
 }
 
 /**
- * @throws FatalError when the set is, again and again, not the one that the header commits to; PruningPointMovedError,
+ * @throws NodeUnsuitableError when the set is, again and again, not the one that the header commits to; PruningPointMovedError,
  * PeerRejectedError, NodeUnavailableError, NodeProtocolError: begin again, what was loaded is kept
  */
 export async function loadUtxoSet(parts: UtxoSetParts, signal: AbortSignal): Promise<void> {
@@ -75,7 +81,8 @@ export async function loadUtxoSet(parts: UtxoSetParts, signal: AbortSignal): Pro
     await forgetUtxoSet(client);
     const wrong = `The UTXO set that ${url} hands out (${utxos} coins) is not the one that the header of ${toHex(block.hash)} commits to.`;
     if (pauseMs === undefined) {
-      throw new FatalError(
+      throw new NodeUnsuitableError(
+        'wrong-utxo-set',
         `${wrong} Nothing of it was kept. Point NODE_P2P_URL at another node of the network, and start again.`,
       );
     }
