@@ -132,7 +132,7 @@ test('the second node is behind: it is waited for, and nothing is undone', async
   await expectRight(stage);
 });
 
-test('the second node has another branch: a reorg like any other once it knows both', async () => {
+test('the second node has another branch, of more work: a reorg like any other, whether it knows both or not', async () => {
   const stage = await setStage('another branch');
   const { world } = stage;
   world.mine(30);
@@ -145,7 +145,7 @@ test('the second node has another branch: a reorg like any other once it knows b
   await atRest(stage.database, stage.node, indexer);
   peer.mine(25);
   first.goAway();
-  await untilSwitched(indexer, 4);
+  await untilFollowed(indexer, second);
   peer.hear(world);
   world.hear(peer);
   expect(world.node.dag.sink.hash).toBe(peer.node.dag.sink.hash);

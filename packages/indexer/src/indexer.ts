@@ -21,6 +21,7 @@ import { findFork, getStart, loadEarlierBlocks, loadSubnetworks } from './prepar
 import { Preparer } from './prepare/preparer.ts';
 import type { Progress } from './progress.ts';
 import { findSources } from './source/find-sources.ts';
+import { readOwnChain } from './source/own-chain.ts';
 import { Source, type SourceLimits } from './source/source.ts';
 import { beginAgain, beginAtGenesis, beginAtPruningPoint, type BeginParts, NOTHING } from './start/begin.ts';
 import { findGenesis } from './start/first-block.ts';
@@ -118,7 +119,7 @@ class Attempt {
     if (genesis !== undefined) checkpoint = await beginAtGenesis(this.#beginParts(), preparer, genesis);
     metrics.positions.indexIsAt(checkpoint.blueScore, undefined);
 
-    const source = new Source(node, network, options);
+    const source = new Source(node, network, readOwnChain(this.#reader, checkpoint.chainIndex), options);
     let asked = performance.now();
     try {
       for await (const update of source.updates(checkpoint, this.#signal)) {

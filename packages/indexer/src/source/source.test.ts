@@ -1,21 +1,29 @@
-import { getNetwork, type Hash } from '@kasgres/kaspa';
+import { getNetwork, type Hash, toHex } from '@kasgres/kaspa';
 import { type NodeClient, NodeRpcError, type RpcBlock, type VirtualChainAnswer } from '@kasgres/node';
 import { FatalError } from '@kasgres/runtime';
 import { expect, test } from 'vitest';
 import type { ChainUpdate } from '../chain-update.ts';
 import { IncompleteUpdateError, NodeBehindError } from '../errors.ts';
+import type { OwnChain } from './own-chain.ts';
 import { Source } from './source.ts';
 
 const network = getNetwork('simnet');
 const limits = { pageStreams: 1, maxBytesAhead: 1e6, batchTransactions: 100 };
 const hashOf = (n: number): Hash => new Uint8Array(32).fill(n);
 const start = { hash: hashOf(1), blueScore: 1_000_000n };
+/** For tests in which the node knows the checkpoint, or nothing of ours. */
+const noChain: OwnChain = {
+  depth: async () => 0,
+  find: async () => ({ ...start, blueWork: start.blueScore }),
+  top: async () => [],
+};
 
-/** A node that gives one answer about the chain, and knows every block by its blue score alone. */
-function nodeThatSays(chain: Partial<VirtualChainAnswer> | Error, blueScoreOfBlocks = 0n): NodeClient {
+/** A node that gives one answer about the chain, and knows every block by its blue score alone; each blue block is one of work. */
+function nodeThatSays(chain: Partial<VirtualChainAnswer> | Error, blueScoreOfBlocks = start.blueScore): NodeClient {
+  const header = { blueScore: blueScoreOfBlocks, blueWork: blueScoreOfBlocks };
   const answers = {
     subscribe: () => ({ close: () => undefined }),
-    call: async () => ({ blueScore: 1_000_000n }),
+    call: async () => ({ blueScore: 1_000_000n, sink: toHex(hashOf(0xff)) }),
     getVirtualChainFromBlock: async () => {
       if (chain instanceof Error) throw chain;
       return {
@@ -26,14 +34,14 @@ function nodeThatSays(chain: Partial<VirtualChainAnswer> | Error, blueScoreOfBlo
         ...chain,
       };
     },
-    getBlock: async () => ({ header: { blueScore: blueScoreOfBlocks }, selectedParentHash: hashOf(9) }) as RpcBlock,
+    getBlock: async () => ({ header, selectedParentHash: hashOf(9) }) as RpcBlock,
     getBlocks: async () => ({ blockHashes: [], blocks: [], wireBytes: 0 }),
   };
   return answers as unknown as NodeClient;
 }
 
-async function firstUpdate(node: NodeClient): Promise<ChainUpdate> {
-  const updates = new Source(node, network, limits).updates(start, new AbortController().signal);
+async function firstUpdate(node: NodeClient, ownChain = noChain): Promise<ChainUpdate> {
+  const updates = new Source(node, network, ownChain, limits).updates(start, new AbortController().signal);
   const next = await updates.next();
   await updates.return(undefined);
   return next.value as ChainUpdate;
@@ -61,11 +69,11 @@ test.each([
 });
 
 test('a node that is behind the checkpoint is no other chain: it will know it', async () => {
-  const ahead = { ...start, blueScore: 1_000_001n };
-  const node = nodeThatSays(new NodeRpcError('getVirtualChainFromBlock', 'cannot find header 0101'));
-  const first = new Source(node, network, limits).updates(ahead, new AbortController().signal).next();
-  await expect(first).rejects.toBeInstanceOf(NodeBehindError);
-  await expect(first).rejects.toThrow(/is at blue score 1000000, and does not know block 0101.* at 1000001 yet/);
+  const node = nodeThatSays(new NodeRpcError('getVirtualChainFromBlock', 'cannot find header 0101'), 999_999n);
+  await expect(firstUpdate(node)).rejects.toBeInstanceOf(NodeBehindError);
+  await expect(firstUpdate(node)).rejects.toThrow(
+    /is at blue score 999999, and does not know block 0101.* at 1000000 yet/,
+  );
 });
 
 test('a chain without its lists of accepted ids is no update (invariant 10)', async () => {

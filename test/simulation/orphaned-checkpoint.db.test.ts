@@ -1,0 +1,143 @@
+/**
+ * The node does not know the checkpoint though its chain is longer: our last blocks never reached it. The indexer goes back to the
+ * highest of its blocks that the node knows, and shows in the end what a fresh index of that node shows.
+ */
+import { NodeClient } from '@kasgres/node';
+import { sleep } from '@kasgres/runtime';
+import { afterEach, expect, test } from 'vitest';
+import { NodeBehindProxy } from './node-behind-proxy.ts';
+import { atRest, expectRight, setStage, type Stage } from './stage.ts';
+import { type RunningIndexer, startIndexing, World } from './world.ts';
+
+/** Small, so that a catch-up is made of many. */
+const BATCH = { BATCH_TRANSACTIONS: '40' };
+
+const running: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const stop of running.splice(0).reverse()) await stop();
+});
+
+/** Another node of the network, which has all of its blocks; and what is right once it is followed. */
+async function peerOf(stage: Stage): Promise<{ peer: World; there: Stage }> {
+  const peer = await World.start('peer');
+  const node = new NodeClient({ url: peer.server.url });
+  running.push(
+    () => peer.stop(),
+    () => node.close(),
+  );
+  peer.hear(stage.world);
+  return { peer, there: { ...stage, world: peer, node } };
+}
+
+function follow(stage: Stage, variables: Record<string, string> = {}): RunningIndexer {
+  const indexer = startIndexing(stage.world, stage.database.url, { ...BATCH, ...variables });
+  running.push(() => indexer.stop().catch(() => undefined));
+  return indexer;
+}
+
+async function indexToTheTip(stage: Stage): Promise<void> {
+  const indexer = follow(stage);
+  await atRest(stage.database, stage.node, indexer);
+  await indexer.stop();
+}
+
+test.each([
+  ['one block', 1, 3],
+  ['some blocks', 7, 12],
+  ['so many that a catch-up follows', 60, 120],
+])('%s never reached the node, which has others', async (name, lost, others) => {
+  const stage = await setStage(`orphaned: ${name}`);
+  stage.world.mine(80);
+  const { peer, there } = await peerOf(stage);
+  stage.world.mine(lost);
+  await indexToTheTip(stage);
+  peer.mine(others);
+  await indexToTheTip(there);
+  await expectRight(there);
+});
+
+test('a node that was wiped is waited for until it has as much work as ours, and nothing is undone before', async () => {
+  const stage = await setStage('orphaned: wiped');
+  stage.world.mine(40);
+  const { peer, there } = await peerOf(stage);
+  stage.world.mine(20);
+  await indexToTheTip(stage);
+  const { rows: before } = await stage.database.pool.query('select * from checkpoint');
+
+  const indexer = follow(there);
+  const failures = async (): Promise<number> =>
+    (await indexer.metrics.failures.get()).values.find(({ labels }) => labels['kind'] === 'node-behind')?.value ?? 0;
+  await expect.poll(failures, { timeout: 60_000 }).toBeGreaterThan(1);
+  const { rows: meanwhile } = await stage.database.pool.query('select * from checkpoint');
+  expect(meanwhile).toEqual(before);
+
+  peer.mine(40);
+  await atRest(stage.database, there.node, indexer);
+  await indexer.stop();
+  await expectRight(there);
+});
+
+test('within the first catch-up', async () => {
+  const stage = await setStage('orphaned: first catch-up');
+  stage.world.mine(40);
+  const { peer, there } = await peerOf(stage);
+  stage.world.mine(200);
+  // The node breaks off, again and again, so that the tip is not reached.
+  let pages = 0;
+  const broken = await NodeBehindProxy.start(stage.world.node, (op) => {
+    if (op === 'getBlocks') pages += 1;
+    return op === 'getBlocks' && pages > 4 ? { kind: 'drop' } : undefined;
+  });
+  running.push(() => broken.stop());
+  const cut = follow(stage, { NODE_URL: broken.url });
+  await expect
+    .poll(async () => (await stage.database.pool.query('select 1 from chain_blocks limit 1 offset 80')).rowCount, {
+      timeout: 60_000,
+    })
+    .toBe(1);
+  await cut.stop();
+  const { rows } = await stage.database.pool.query<{ first_catch_up: boolean }>(
+    'select first_catch_up from checkpoint',
+  );
+  expect(rows).toEqual([{ first_catch_up: true }]);
+
+  peer.mine(260);
+  await indexToTheTip(there);
+  await expectRight(there);
+});
+
+test('under a running indexer: the node loses its last blocks, others take their place, and it happens again', async () => {
+  const stage = await setStage('orphaned: running');
+  const { world } = stage;
+  world.mine(40);
+  const { peer, there } = await peerOf(stage);
+  const [first, second] = [await NodeBehindProxy.start(world.node), await NodeBehindProxy.start(peer.node)];
+  running.push(
+    () => first.stop(),
+    () => second.stop(),
+  );
+  const indexer = follow(stage, { NODE_URL: `${first.url},${second.url}` });
+  const stages = [
+    { mined: world, by: stage, from: first },
+    { mined: peer, by: there, from: second },
+    { mined: world, by: stage, from: first },
+  ] as const;
+  for (const [place, { mined, by, from }] of stages.entries()) {
+    // Each time more than what the other has made since they parted.
+    mined.mine(10 * (place + 1));
+    await atRest(stage.database, by.node, indexer);
+    for (let step = 0; step < 3; step += 1) {
+      mined.mine(2);
+      await sleep(10);
+    }
+    await atRest(stage.database, by.node, indexer);
+    const next = stages[place + 1];
+    if (next === undefined) break;
+    from.goAway();
+    next.mined.mine(10 * (place + 2) + 20);
+    await atRest(stage.database, next.by.node, indexer);
+    from.comeBack();
+  }
+  await indexer.stop();
+  await expectRight(stage);
+});
