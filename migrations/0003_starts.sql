@@ -30,7 +30,7 @@ create table start_utxos (
   constraint start_utxos_pkey primary key (transaction_id, index)
 );
 comment on table start_utxos is 'The UTXO set of the latest start, as it was there: unspent or not by now. Empty when that is genesis.';
-comment on column start_utxos.transaction_id is 'The transaction that made the coin: a row of earlier_transactions.';
+comment on column start_utxos.transaction_id is 'The transaction that made the coin: a row of earlier_transactions, or of transactions that were accepted before a gap.';
 comment on column start_utxos.index is 'Output index.';
 comment on column start_utxos.script_id is 'Script public key.';
 comment on column start_utxos.amount is 'Amount in sompi.';
@@ -44,7 +44,7 @@ create table earlier_transactions (
   constraint earlier_transactions_pkey primary key (id)
 );
 create unique index earlier_transactions_transaction_id on earlier_transactions (transaction_id);
-comment on table earlier_transactions is 'Transactions that were accepted in a part of the chain that is not indexed, before a start, known by the coins that were left of them there. Also in transactions only where a block that is indexed carries them, too.';
+comment on table earlier_transactions is 'Transactions that were accepted in a part of the chain that is not indexed, before a start, known by the coins that were left of them there. Also in transactions where a block that is indexed carries them, too.';
 comment on column earlier_transactions.id is 'Key, from the same sequence as transactions.id.';
 comment on column earlier_transactions.transaction_id is 'Transaction id, 32 bytes.';
 

@@ -9,6 +9,8 @@ const apiStatus = z.object({
   sinkBlueScore: z.string().nullable(),
   nodeSinkBlueScore: z.string().nullable(),
   lagSeconds: z.number().nullable(),
+  starts: z.array(z.object({ blueScore: z.string() })),
+  utxoSetLoad: z.object({ utxoCount: z.number() }).nullable(),
   nodeConnected: z.boolean(),
 });
 

@@ -21,6 +21,8 @@ export class Progress {
   batches = 0;
   #transactions = 0;
   #lastLine = 0;
+  /** Blue score from which this run catches up. */
+  #from: bigint | undefined;
 
   constructor(log: Logger, now: () => number = Date.now) {
     this.#log = log;
@@ -38,6 +40,7 @@ export class Progress {
 
   applied(batch: Batch, atTip: boolean): void {
     const at = this.#now();
+    this.#from ??= batch.from.blueScore;
     this.batches += 1;
     this.#transactions += batch.rows.transactions.rows;
     this.#samples.push({ at, blueScore: Number(batch.to.blueScore), transactions: this.#transactions });
@@ -48,7 +51,8 @@ export class Progress {
     if (atTip) this.#log.info({ blueScore, ...this.#rate() }, 'follows the chain');
     else {
       const { targetBlueScore, secondsLeft } = batch;
-      const percent = Math.floor((Number(blueScore) / Math.max(1, Number(targetBlueScore))) * 100);
+      const toDo = Math.max(1, Number(targetBlueScore - this.#from));
+      const percent = Math.min(100, Math.floor((Number(blueScore - this.#from) / toDo) * 100));
       this.#log.info({ percent, blueScore, targetBlueScore, ...this.#rate(), secondsLeft }, 'catches up');
     }
   }

@@ -10,6 +10,8 @@ const status: ApiStatus = {
   nodeSinkBlueScore: '1000000',
   lagSeconds: 75_000,
   nodeConnected: true,
+  starts: [{ blueScore: '0' }],
+  utxoSetLoad: null,
 };
 
 test('says how far, how fast and how long yet', () => {
@@ -24,4 +26,15 @@ test('says no rate before it knows one', () => {
 
 test('says when the node is away', () => {
   expect(progressLine({ ...status, nodeSinkBlueScore: null }, 0)).toBe('Waiting for the node.');
+});
+
+test('counts from the start', () => {
+  const starts = [{ blueScore: '0' }, { blueScore: '200000' }];
+  expect(progressLine({ ...status, starts }, 0)).toBe('Catching up: 50,000 of 800,000 blocks (6.2 %).');
+});
+
+test('says how far the UTXO set of a start is', () => {
+  expect(progressLine({ ...status, starts: [], utxoSetLoad: { utxoCount: 1_250_000 } }, 0)).toBe(
+    "Loading the UTXO set of the node's pruning point: 1,250,000 coins.",
+  );
 });

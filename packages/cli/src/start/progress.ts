@@ -66,9 +66,14 @@ async function sayProgressUntil(
 
 /** A line on an index that is not in step with the node. */
 export function progressLine(status: ApiStatus, blocksPerSecond: number): string {
+  if (status.utxoSetLoad !== null) {
+    return `Loading the UTXO set of the node's pruning point: ${status.utxoSetLoad.utxoCount.toLocaleString('en')} coins.`;
+  }
   if (status.nodeSinkBlueScore === null) return 'Waiting for the node.';
-  const target = BigInt(status.nodeSinkBlueScore);
-  const done = BigInt(status.sinkBlueScore ?? 0);
+  // What is before the start is nothing to catch up with.
+  const start = BigInt(status.starts.at(-1)?.blueScore ?? 0);
+  const target = BigInt(status.nodeSinkBlueScore) - start;
+  const done = BigInt(status.sinkBlueScore ?? start) - start;
   const left = target - done;
   if (left < BEHIND_BLOCKS) return 'Catching up: nearly there.';
   const percent = (Number((done * 1000n) / target) / 10).toFixed(1);

@@ -587,7 +587,7 @@ export interface StartUtxos {
    */
   script_id: bigint;
   /**
-   * The transaction that made the coin: a row of earlier_transactions.
+   * The transaction that made the coin: a row of earlier_transactions, or of transactions that were accepted before a gap.
    */
   transaction_id: bigint;
 }
