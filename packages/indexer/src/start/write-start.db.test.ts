@@ -1,0 +1,106 @@
+import { createTestDatabase, type TestDatabase } from '@kasgres/database';
+import type { ClientBase, PoolClient } from 'pg';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { writeUtxoSet } from './write-start.ts';
+
+const NEXT = { nextTransactionId: 100, nextScriptId: 10 };
+
+let database: TestDatabase;
+let client: PoolClient;
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+  client = await database.pool.connect();
+});
+
+afterEach(async () => {
+  client.release(true);
+  await database.drop();
+});
+
+test('gives each script and each transaction of the set a key, and each coin a row', async () => {
+  await load(client, [
+    { transaction: 'aa', index: 0, amount: 5, script: 'a1' },
+    { transaction: 'aa', index: 256, amount: 6, script: 'b2' },
+    { transaction: 'bb', index: 1, amount: 7, script: 'a1' },
+  ]);
+  expect(await write()).toEqual({ nextTransactionId: 102, nextScriptId: 12 });
+  expect(await startUtxos()).toEqual([
+    { transaction_id: 100n, hash: 'aa', index: 0n, amount: 5n, script: 'a1' },
+    { transaction_id: 100n, hash: 'aa', index: 256n, amount: 6n, script: 'b2' },
+    { transaction_id: 101n, hash: 'bb', index: 1n, amount: 7n, script: 'a1' },
+  ]);
+});
+
+test('what is known keeps its key; a transaction that is accepted is not of before the start', async () => {
+  await client.query(
+    `insert into scripts values (3, 0, '\\xa1', 'nonstandard', null), (4, 1, '\\xb2', 'nonstandard', null)`,
+  );
+  await addTransaction(client, 7, 'aa', 1);
+  await addTransaction(client, 8, 'bb', null);
+  await client.query(`insert into earlier_transactions values (5, '\\xcc')`);
+  await client.query('insert into start_utxos values (5, 9, 3, 1, 1, false)');
+  await load(client, [
+    { transaction: 'aa', index: 0, amount: 1, script: 'a1' },
+    { transaction: 'bb', index: 0, amount: 2, script: 'b2' },
+    { transaction: 'cc', index: 0, amount: 3, script: 'a1' },
+    { transaction: 'dd', index: 0, amount: 4, script: 'c3' },
+  ]);
+  // Of another version than the one that is known.
+  expect(await write()).toEqual({ nextTransactionId: 101, nextScriptId: 12 });
+  const coins = await startUtxos();
+  expect(coins.map(({ transaction_id, amount }) => [transaction_id, amount])).toEqual([
+    [5n, 3n],
+    [7n, 1n],
+    [8n, 2n],
+    [100n, 4n],
+  ]);
+  const { rows } = await client.query<{ id: bigint }>('select id from earlier_transactions order by id');
+  expect(rows.map(({ id }) => id)).toEqual([5n, 8n, 100n]);
+});
+
+async function write() {
+  await client.query('begin');
+  const keys = await writeUtxoSet(client, NEXT);
+  await client.query('commit');
+  return keys;
+}
+
+interface Coin {
+  transaction: string;
+  index: number;
+  amount: number;
+  script: string;
+}
+
+async function load(to: ClientBase, coins: Coin[]): Promise<void> {
+  for (const { transaction, index, amount, script } of coins) {
+    await to.query(
+      `insert into loaded_utxos values (decode($1, 'hex'), $2, $3, 0, decode($4, 'hex'), 'nonstandard', null, 50, false, null)`,
+      [transaction, index, amount, script],
+    );
+  }
+  await to.query(`insert into utxo_set_load values (true, '\\x00', $1, 0, '\\x00')`, [coins.length]);
+}
+
+async function addTransaction(to: ClientBase, id: number, hash: string, acceptingBlock: number | null): Promise<void> {
+  await to.query(
+    `insert into transactions values ($1, decode($2, 'hex'), '\\x00', 0, 0, 0, 0, '\\x', 0, 0, null, $3, null)`,
+    [id, hash, acceptingBlock],
+  );
+}
+
+async function startUtxos() {
+  const { rows } = await client.query<{
+    transaction_id: bigint;
+    hash: string | null;
+    index: bigint;
+    amount: bigint;
+    script: string;
+  }>(
+    `select u.transaction_id, encode(e.transaction_id, 'hex') as hash, u.index, u.amount, encode(s.script, 'hex') as script
+       from start_utxos u left join earlier_transactions e on e.id = u.transaction_id join scripts s on s.id = u.script_id
+      order by u.transaction_id, u.index`,
+  );
+  return rows;
+}
