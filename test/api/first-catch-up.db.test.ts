@@ -52,7 +52,9 @@ describe('while the first catch-up runs', () => {
     for (const [path, body] of requests) {
       const { status, json, headers } = await stage.api.request(path, body && { body });
       expect(status, path).toBe(503);
-      expect(json['message']).toMatch(/^The first catch-up is at blue score \d+ of 5000, about 42 seconds left$/);
+      expect(json['message']).toMatch(
+        /^The index is catching up from its start, at blue score \d+ of 5000, about 42 seconds left$/,
+      );
       expect(headers.get('retry-after')).toBe('42');
     }
   });

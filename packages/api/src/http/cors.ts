@@ -10,6 +10,7 @@ const ANSWER_HEADERS = [
   'ratelimit-remaining',
   'ratelimit-reset',
   'retry-after',
+  'x-kasgres-gaps',
   'x-kasgres-sink',
   'x-request-cost-ru',
   REQUEST_ID_HEADER,

@@ -19,7 +19,7 @@ export function useErrorEnvelope(app: FastifyInstance): void {
     else if (known.statusCode === 503) request.log.warn({ reason: reasonOf(known.cause) }, known.message);
     const { statusCode, message, details, retryAfterSeconds } = known ?? internalError(request.id);
     // They were set before it was known that there is no answer from the index to speak of.
-    reply.code(statusCode).removeHeader('etag').removeHeader('x-kasgres-sink');
+    reply.code(statusCode).removeHeader('etag').removeHeader('x-kasgres-sink').removeHeader('x-kasgres-gaps');
     if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
     const envelope: ErrorEnvelope = { statusCode, message };
     if (statusCode === 400) envelope.details = [...(details ?? [{ path: '', message }])];

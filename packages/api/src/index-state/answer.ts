@@ -1,5 +1,5 @@
 /**
- * How an answer from the database leaves: with the sink it was read at, and a weak entity tag that changes with what it was read
+ * How an answer from the database leaves: with the sink it was read at, how many gaps the index has, and a weak entity tag that changes with what it was read
  * from, so that a client that has it already gets a 304 before anything else is read (API.md, "Where each answer comes from").
  */
 import { createHash } from 'node:crypto';
@@ -14,8 +14,8 @@ export function answerFromIndex<T>(
   work: (reading: Reading) => Promise<T>,
 ): Promise<T | undefined> {
   return index.read(async (reading) => {
-    const { sinkHash, virtualMergeSet, firstCatchUp } = reading.state;
-    const content = [sinkHash, virtualMergeSet, firstCatchUp].join();
+    const { sinkHash, virtualMergeSet, firstCatchUp, starts } = reading.state;
+    const content = [sinkHash, virtualMergeSet, firstCatchUp, starts].join();
     return isKnown(request, reply, reading.state, content) ? undefined : await work(reading);
   });
 }
@@ -37,12 +37,18 @@ export function answerByContent<T>(
 }
 
 /**
- * Sets `x-kasgres-sink` and `etag`, and the status 304 when the client has this answer already.
+ * Sets `x-kasgres-sink`, `x-kasgres-gaps` and `etag`, and the status 304 when the client has this answer already.
  * @param content with which the answer changes
  */
-function isKnown(request: FastifyRequest, reply: FastifyReply, { sinkHash }: IndexState, content: string): boolean {
+function isKnown(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { sinkHash, gaps }: IndexState,
+  content: string,
+): boolean {
   const etag = etagOf(request, content);
   reply.header('x-kasgres-sink', sinkHash);
+  if (gaps > 0) reply.header('x-kasgres-gaps', String(gaps));
   reply.header('etag', etag);
   const known = hasEtag(request.headers['if-none-match'], etag);
   // Set either way: this may be the second try, on another state than the first (state.ts).

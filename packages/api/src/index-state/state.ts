@@ -4,9 +4,10 @@
  */
 import { type Database, isPoolExhausted, isRetryableDatabaseError } from '@kasgres/database';
 import { getNetwork, type Network } from '@kasgres/kaspa';
-import type { Kysely, Transaction } from 'kysely';
-import { unavailable } from '../http/errors.ts';
+import { type Kysely, sql, type Transaction } from 'kysely';
+import { type HttpError, unavailable } from '../http/errors.ts';
 import { hex } from './sql.ts';
+import { findUtxoSetLoad } from './utxo-set-load.ts';
 
 /** The checkpoint and its block. Times are Unix milliseconds, amounts sompi. */
 export interface IndexState {
@@ -23,6 +24,10 @@ export interface IndexState {
   virtualMergeSet: readonly bigint[];
   circulatingSompi: bigint;
   firstCatchUp: boolean;
+  /** How many blocks the index was started from: more than one where it had to start anew. */
+  starts: number;
+  /** How many stretches of the chain are missing. */
+  gaps: number;
   targetBlueScore: bigint;
   secondsLeft: number | null;
 }
@@ -54,12 +59,12 @@ export class IndexReader {
   }
 
   /**
-   * Runs all queries of one answer on one state of the chain; on a later one, from the start, , if the database interrupts them.
+   * Runs all queries of one answer on one state of the chain; on a later one, from the start, if the database interrupts them.
    * @throws HttpError 503 while nothing is indexed yet
    */
   read<T>(work: (reading: Reading) => Promise<T>): Promise<T> {
-    return this.readIfAny((db, state) => {
-      if (state === undefined) throw unavailable('Nothing is indexed yet', 5);
+    return this.readIfAny(async (db, state) => {
+      if (state === undefined) throw await nothingIndexed(db);
       return work({ db, state });
     });
   }
@@ -90,12 +95,19 @@ export class IndexReader {
  */
 const mayPassAtOnce = (error: unknown): boolean => isRetryableDatabaseError(error) && !isPoolExhausted(error);
 
+async function nothingIndexed(db: Kysely<Database>): Promise<HttpError> {
+  const load = await findUtxoSetLoad(db);
+  const why =
+    load && `: the UTXO set of the pruning point ${load.blockHash} is being loaded, ${load.utxos} coins so far`;
+  return unavailable(`Nothing is indexed yet${why ?? ''}`, 5);
+}
+
 async function findState(db: Transaction<Database>): Promise<IndexState | undefined> {
   const row = await db
     .selectFrom('checkpoint')
     .innerJoin('blocks', 'blocks.id', 'checkpoint.block_id')
     .innerJoin('meta', (join) => join.onTrue())
-    .select([
+    .select((eb) => [
       'meta.network',
       'checkpoint.block_id',
       'checkpoint.chain_index',
@@ -109,6 +121,8 @@ async function findState(db: Transaction<Database>): Promise<IndexState | undefi
       'blocks.blue_work',
       'blocks.daa_score',
       'blocks.timestamp',
+      eb.selectFrom('starts').select(sql<number>`count(*)::int`.as('count')).as('starts'),
+      eb.selectFrom('gaps').select(sql<number>`count(*)::int`.as('count')).as('gaps'),
     ])
     .executeTakeFirst();
   if (row === undefined) return undefined;
@@ -124,20 +138,22 @@ async function findState(db: Transaction<Database>): Promise<IndexState | undefi
     virtualMergeSet: row.virtual_merge_set,
     circulatingSompi: row.circulating_sompi,
     firstCatchUp: row.first_catch_up,
+    starts: row.starts ?? 0,
+    gaps: row.gaps ?? 0,
     targetBlueScore: row.target_blue_score,
     secondsLeft: row.seconds_left,
   };
 }
 
 /**
- * For what is complete only after the first catch-up: UTXOs, balances, the supply, whether a transaction is accepted.
+ * For what is complete only after the first catch-up from a start: UTXOs, balances, the supply, whether a transaction is accepted.
  * @throws HttpError 503 that says how far the catch-up is
  */
 export function requireCaughtUp(state: IndexState): void {
   if (!state.firstCatchUp) return;
   const left = state.secondsLeft === null ? '' : `, about ${state.secondsLeft} seconds left`;
   throw unavailable(
-    `The first catch-up is at blue score ${state.sinkBlueScore} of ${state.targetBlueScore}${left}`,
+    `The index is catching up from its start, at blue score ${state.sinkBlueScore} of ${state.targetBlueScore}${left}`,
     Math.min(Math.max(state.secondsLeft ?? 30, 1), 3600),
   );
 }

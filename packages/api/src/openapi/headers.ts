@@ -3,6 +3,8 @@
 interface Header {
   description: string;
   schema: object;
+  /** Of every answer that it is declared for, unless it says no. */
+  required?: false;
 }
 
 const HEADERS: Readonly<Record<string, Header>> = {
@@ -35,6 +37,12 @@ const HEADERS: Readonly<Record<string, Header>> = {
     description: 'Hash of the sink that the answer speaks of',
     schema: { $ref: '#/components/schemas/Hash' },
   },
+  'x-kasgres-gaps': {
+    description:
+      'How many stretches of the chain the index misses, which `/v1/status` lists; left out when it misses none',
+    schema: { type: 'integer', minimum: 1 },
+    required: false,
+  },
 };
 
 const IF_NONE_MATCH = {
@@ -62,7 +70,7 @@ export const parameterComponents: object = { IfNoneMatch: IF_NONE_MATCH };
 export const ifNoneMatchReference = { $ref: '#/components/parameters/IfNoneMatch' } as const;
 
 const OF_EVERY_ANSWER = ['x-request-id', 'x-request-cost-ru'];
-const OF_THE_INDEX = ['etag', 'x-kasgres-sink'];
+const OF_THE_INDEX = ['etag', 'x-kasgres-sink', 'x-kasgres-gaps'];
 const OF_A_KEY = ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'];
 const OF_A_DELAY = ['retry-after'];
 
@@ -71,7 +79,7 @@ const WITHOUT_KEY = new Set([401, 500, 503]);
 const WITH_DELAY = new Set([429, 503]);
 const WITH_STATE = new Set([200, 304]);
 
-/** The headers that every answer of this status has. */
+/** The headers that answers of this status have. */
 export function describeHeaders(status: number, operation: { isUnderKey: boolean; isFromIndex: boolean }): object {
   const names = [
     ...OF_EVERY_ANSWER,

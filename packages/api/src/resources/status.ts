@@ -4,24 +4,48 @@ import type { Kysely } from 'kysely';
 import { z } from 'zod';
 import packageJson from '../../package.json' with { type: 'json' };
 import { findReplicaLag } from '../index-state/replica-lag.ts';
-import { hex } from '../index-state/sql.ts';
+import { hex, text, textOrNull } from '../index-state/sql.ts';
 import type { IndexState } from '../index-state/state.ts';
+import { findUtxoSetLoad, type UtxoSetLoad } from '../index-state/utxo-set-load.ts';
 import type { NodeState } from '../node-status.ts';
 import { answers } from '../schemas/responses.ts';
-import { count, decimal, hash } from '../schemas/values.ts';
+import { count, decimal, hash, timestamp } from '../schemas/values.ts';
 import type { ApiPlugin } from '../services.ts';
-import { findFirstBlockHash } from './chain/path-to-chain.ts';
+import { findFirstBlockHash } from './chain/parts.ts';
 
 /** An index this close behind counts as synced. */
 const SYNCED_WITHIN_SECONDS = 10;
 
-const gap = z.object({ afterBlock: hash, beforeBlock: hash, reason: z.string() });
+const start = z.object({
+  hash,
+  blueScore: decimal,
+  daaScore: decimal,
+  timestamp,
+  utxoCount: count.meta({ description: 'Coins that the index began with there; 0 at genesis' }),
+});
+
+const gap = z.object({
+  afterBlock: hash.meta({ description: 'Last chain block before it' }),
+  beforeBlock: hash.meta({ description: 'First chain block after it: a start' }),
+  reason: z.string(),
+  afterBlueScore: decimal.nullable(),
+  beforeBlueScore: decimal.nullable(),
+  afterTimestamp: timestamp.nullable(),
+  beforeTimestamp: timestamp.nullable(),
+  recordedAt: timestamp,
+});
+
+const utxoSetLoad = z.object({
+  pruningPoint: hash,
+  utxoCount: count.meta({ description: 'Coins loaded so far' }),
+});
 
 const status = z
   .object({
     network: z.string().nullable().meta({ description: 'Null until the indexer has started once' }),
     synced: z.boolean().meta({
-      description: 'First catch-up over, every index built, at the sink of the node or less than 10 seconds behind',
+      description:
+        'Catch-up from the start over, every index built, at the sink of the node or less than 10 seconds behind',
     }),
     sink: hash.nullable(),
     sinkBlueScore: decimal.nullable(),
@@ -32,7 +56,15 @@ const status = z
         'How far the replica that answers are read from is behind its primary; null when they are read from the primary',
     }),
     firstBlock: hash.nullable().meta({ description: 'Where the index begins' }),
+    starts: z.array(start).meta({
+      description:
+        'The blocks from which the index counts, each with its UTXO set, as they follow on the chain. What is before the first is not indexed but for the coins that were left of it; state is exact since the last',
+    }),
     gaps: z.array(gap).meta({ description: 'Stretches of the chain that are missing' }),
+    utxoSetLoad: utxoSetLoad.nullable().meta({
+      description:
+        'While the UTXO set of a coming start is being loaded, how far that is; else, and on a replica, null',
+    }),
     nodeConnected: z.boolean(),
     nodeSynced: z.boolean().nullable().meta({ description: 'What the node says of itself; null while it is away' }),
     version: z.string(),
@@ -45,7 +77,9 @@ interface IndexStatus {
   state: IndexState | undefined;
   replicaLag: number | null;
   firstBlock: string | undefined;
+  starts: z.infer<typeof start>[];
   gaps: z.infer<typeof gap>[];
+  utxoSetLoad: UtxoSetLoad | undefined;
   allIndexesBuilt: boolean;
 }
 
@@ -55,20 +89,58 @@ async function getIndexStatus(db: Kysely<Database>, state: IndexState | undefine
     state,
     replicaLag: await findReplicaLag(db),
     firstBlock: await findFirstBlockHash(db),
+    starts: await listStarts(db),
     gaps: await listGaps(db),
+    utxoSetLoad: await findUtxoSetLoad(db),
     allIndexesBuilt: deferred.length === 0,
   };
 }
 
-function listGaps(db: Kysely<Database>): Promise<IndexStatus['gaps']> {
-  return db
-    .selectFrom('gaps')
-    .select([hex('after_block_hash').as('afterBlock'), hex('before_block_hash').as('beforeBlock'), 'reason'])
-    .orderBy('id')
+async function listStarts(db: Kysely<Database>): Promise<IndexStatus['starts']> {
+  const rows = await db
+    .selectFrom('starts')
+    .innerJoin('blocks', 'blocks.id', 'starts.block_id')
+    .select([
+      hex('blocks.hash').as('hash'),
+      text('blocks.blue_score').as('blueScore'),
+      text('blocks.daa_score').as('daaScore'),
+      'blocks.timestamp',
+      'starts.utxo_count as utxoCount',
+    ])
+    .orderBy('starts.chain_index')
     .execute();
+  return rows.map((row) => ({ ...row, timestamp: Number(row.timestamp), utxoCount: Number(row.utxoCount) }));
 }
 
-function toStatus({ state, replicaLag, firstBlock, gaps, allIndexesBuilt }: IndexStatus, node: NodeState): StatusJson {
+async function listGaps(db: Kysely<Database>): Promise<IndexStatus['gaps']> {
+  const rows = await db
+    .selectFrom('gaps')
+    .leftJoin('blocks as after', 'after.hash', 'gaps.after_block_hash')
+    .leftJoin('blocks as before', 'before.hash', 'gaps.before_block_hash')
+    .select([
+      hex('after_block_hash').as('afterBlock'),
+      hex('before_block_hash').as('beforeBlock'),
+      'reason',
+      textOrNull('after.blue_score').as('afterBlueScore'),
+      textOrNull('before.blue_score').as('beforeBlueScore'),
+      'after.timestamp as afterTimestamp',
+      'before.timestamp as beforeTimestamp',
+      'recorded_at as recordedAt',
+    ])
+    .orderBy('gaps.id')
+    .execute();
+  return rows.map((row) => ({
+    ...row,
+    afterTimestamp: numberOrNull(row.afterTimestamp),
+    beforeTimestamp: numberOrNull(row.beforeTimestamp),
+    recordedAt: row.recordedAt.getTime(),
+  }));
+}
+
+const numberOrNull = (value: bigint | null): number | null => (value === null ? null : Number(value));
+
+function toStatus(index: IndexStatus, node: NodeState): StatusJson {
+  const { state, replicaLag, firstBlock, starts, gaps, utxoSetLoad, allIndexesBuilt } = index;
   const lagSeconds = state === undefined ? null : lagOf(state, node);
   const caughtUp = state !== undefined && !state.firstCatchUp && allIndexesBuilt;
   return {
@@ -80,7 +152,10 @@ function toStatus({ state, replicaLag, firstBlock, gaps, allIndexesBuilt }: Inde
     lagSeconds,
     replicaLagSeconds: replicaLag === null ? null : Math.round(replicaLag),
     firstBlock: firstBlock ?? null,
+    starts,
     gaps,
+    utxoSetLoad:
+      utxoSetLoad === undefined ? null : { pruningPoint: utxoSetLoad.blockHash, utxoCount: Number(utxoSetLoad.utxos) },
     nodeConnected: node.connected,
     nodeSynced: node.synced ?? null,
     version: packageJson.version,

@@ -19,12 +19,12 @@ export const ERRORS = {
   400: 'The request is not valid, and `details` names the fields; or the node refuses it, in its own words',
   401: '`x-api-key is missing from header` or `Invalid API key`',
   404: 'Not found',
-  409: 'Known, but what is indexed is not enough to answer',
+  409: 'Known, but what is indexed is not enough to answer, since it begins later or has a gap there; the message names the blocks',
   413: 'The body is larger than 1 MiB',
   415: 'The body is not `application/json`',
   429: 'The key has spent its request units; see `retry-after`',
   500: 'A bug; the message has the request id',
-  503: 'The database or the node is out of reach, or the first catch-up is not far enough; see `retry-after`',
+  503: 'The database or the node is out of reach, or nothing is indexed yet, or the catch-up from the start is not far enough; see `retry-after`',
 } as const;
 
 export type ErrorStatus = keyof typeof ERRORS;

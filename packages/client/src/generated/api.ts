@@ -30,7 +30,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The virtual chain from a block to the sink */
+        /**
+         * The virtual chain from a block to the sink
+         * @description An answer ends before a gap of the index. From the last block before it there is no way on: a 409 that names the first block after it.
+         */
         post: operations["getVirtualChainFromBlock"];
         delete?: never;
         options?: never;
@@ -47,7 +50,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Blocks from a low block upwards, at most about 250 of them */
+        /**
+         * Blocks from a low block upwards, at most about 250 of them
+         * @description An answer ends before a gap of the index. From the last block before it there is no way on: a 409 that names the first block after it. Blocks before the first block of the index, or of a part behind a gap, are shown by their hashes alone, as its parents and in its mergeset.
+         */
         post: operations["getBlocks"];
         delete?: never;
         options?: never;
@@ -150,7 +156,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Times of up to 1,000 DAA scores */
+        /**
+         * Times of up to 1,000 DAA scores
+         * @description That of the chain block with the score; between two blocks, and over a gap of the index, interpolated; above the sink reckoned with the time that the network aims at for a block; before the first indexed block interpolated between the points that the network is known by, genesis among them, and that block.
+         */
         post: operations["getDaaScoreTimestampEstimate"];
         delete?: never;
         options?: never;
@@ -182,7 +191,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The hash rate of the network over a window of blocks */
+        /**
+         * The hash rate of the network over a window of blocks
+         * @description A window that reaches below the first block of the index, where that is not genesis, or into a gap is a 409.
+         */
         get: operations["estimateNetworkHashesPerSecond"];
         put?: never;
         post?: never;
@@ -517,7 +529,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The blocks of up to 101 DAA scores, and their transactions */
+        /**
+         * The blocks of up to 101 DAA scores, and their transactions
+         * @description Scores below the first block of the index, where that is not genesis, or in a gap are a 409.
+         */
         get: operations["getBlocksByDaaScore"];
         put?: never;
         post?: never;
@@ -793,7 +808,7 @@ export interface components {
             mass: string;
             /** @description A whole number in decimal digits */
             computeMass: string;
-            /** @description Inputs less outputs in sompi; null where a coin does not exist. Negative only in transactions that can never be accepted */
+            /** @description Inputs less outputs in sompi; null where a coin does not exist or is not known. Negative only in transactions that can never be accepted */
             fee: string | null;
             /** @description A whole number in decimal digits */
             lockTime: string;
@@ -804,9 +819,10 @@ export interface components {
             /** @description The blocks that hold it, earliest first */
             blockHashes: components["schemas"]["Hash"][];
             isAccepted: boolean;
+            /** @description Null while not accepted, and where it was accepted before what is indexed, or in a gap */
             acceptingBlockHash: components["schemas"]["Hash"] | null;
             acceptingBlockBlueScore: string | null;
-            /** @description Blue score of the sink less that of the accepting block; 0 while not accepted */
+            /** @description Blue score of the sink less that of the accepting block; where that is not known, less that of the latest start, which is no less; 0 while not accepted */
             confirmations: number;
             inputs: {
                 /** @description The transaction itself */
@@ -820,7 +836,7 @@ export interface components {
                 sigOpCount: number;
                 /** @description Transaction version 1 and later; left out before */
                 computeBudget?: number;
-                /** @description The coin that is spent. Amount and script are null where there is no such coin on the chain: only in transactions that are not accepted */
+                /** @description The coin that is spent. Amount and script are null where there is no such coin on the chain, only in transactions that are not accepted; and in those that were accepted before what is indexed, or in a gap, where the coin is not known */
                 previousOutput: {
                     transactionId: components["schemas"]["Hash"];
                     index: number;
@@ -849,7 +865,7 @@ export interface components {
                     authorizingInput: number;
                     covenantId: components["schemas"]["Hash"];
                 };
-                /** @description Id of the accepted transaction that spends it */
+                /** @description Id of the accepted transaction that spends it; null also where that is in a gap */
                 spentBy: components["schemas"]["Hash"] | null;
             }[];
         };
@@ -866,7 +882,7 @@ export interface components {
             mass: string;
             /** @description A whole number in decimal digits */
             computeMass: string;
-            /** @description Inputs less outputs in sompi; null where a coin does not exist. Negative only in transactions that can never be accepted */
+            /** @description Inputs less outputs in sompi; null where a coin does not exist or is not known. Negative only in transactions that can never be accepted */
             fee: string | null;
             /** @description A whole number in decimal digits */
             lockTime: string;
@@ -877,9 +893,10 @@ export interface components {
             /** @description The blocks that hold it, earliest first */
             blockHashes: components["schemas"]["Hash"][];
             isAccepted: boolean;
+            /** @description Null while not accepted, and where it was accepted before what is indexed, or in a gap */
             acceptingBlockHash: components["schemas"]["Hash"] | null;
             acceptingBlockBlueScore: string | null;
-            /** @description Blue score of the sink less that of the accepting block; 0 while not accepted */
+            /** @description Blue score of the sink less that of the accepting block; where that is not known, less that of the latest start, which is no less; 0 while not accepted */
             confirmations: number;
             inputs: {
                 /** @description The transaction itself */
@@ -893,7 +910,7 @@ export interface components {
                 sigOpCount: number;
                 /** @description Transaction version 1 and later; left out before */
                 computeBudget?: number;
-                /** @description The coin that is spent. Amount and script are null where there is no such coin on the chain: only in transactions that are not accepted */
+                /** @description The coin that is spent. Amount and script are null where there is no such coin on the chain, only in transactions that are not accepted; and in those that were accepted before what is indexed, or in a gap, where the coin is not known */
                 previousOutput: {
                     transactionId: components["schemas"]["Hash"];
                     index: number;
@@ -922,7 +939,7 @@ export interface components {
                     authorizingInput: number;
                     covenantId: components["schemas"]["Hash"];
                 };
-                /** @description Id of the accepted transaction that spends it */
+                /** @description Id of the accepted transaction that spends it; null also where that is in a gap */
                 spentBy: components["schemas"]["Hash"] | null;
             }[];
             /** @description Sum of the inputs that spend coins of the address */
@@ -1046,7 +1063,7 @@ export interface components {
             isChainBlock: boolean;
             /** @description In the mergeset of the merging block; null while not merged */
             color: ("blue" | "red") | null;
-            /** @description The chain block in whose mergeset this block is; null while not merged */
+            /** @description The chain block in whose mergeset this block is; null while not merged, and where that block is in a gap */
             mergingBlockHash: components["schemas"]["Hash"] | null;
             transactionCount: number;
         };
@@ -1079,7 +1096,7 @@ export interface components {
             isChainBlock: boolean;
             /** @description In the mergeset of the merging block; null while not merged */
             color: ("blue" | "red") | null;
-            /** @description The chain block in whose mergeset this block is; null while not merged */
+            /** @description The chain block in whose mergeset this block is; null while not merged, and where that block is in a gap */
             mergingBlockHash: components["schemas"]["Hash"] | null;
             transactionCount: number;
             /** @description Blue score of the sink less that of the block itself on the chain, of its merging block off it; 0 while not merged */
@@ -1123,7 +1140,7 @@ export interface components {
         Status: {
             /** @description Null until the indexer has started once */
             network: string | null;
-            /** @description First catch-up over, every index built, at the sink of the node or less than 10 seconds behind */
+            /** @description Catch-up from the start over, every index built, at the sink of the node or less than 10 seconds behind */
             synced: boolean;
             sink: components["schemas"]["Hash"] | null;
             sinkBlueScore: string | null;
@@ -1135,12 +1152,38 @@ export interface components {
             replicaLagSeconds: number | null;
             /** @description Where the index begins */
             firstBlock: components["schemas"]["Hash"] | null;
+            /** @description The blocks from which the index counts, each with its UTXO set, as they follow on the chain. What is before the first is not indexed but for the coins that were left of it; state is exact since the last */
+            starts: {
+                hash: components["schemas"]["Hash"];
+                /** @description A whole number in decimal digits */
+                blueScore: string;
+                /** @description A whole number in decimal digits */
+                daaScore: string;
+                /** @description Unix time in milliseconds */
+                timestamp: number;
+                /** @description Coins that the index began with there; 0 at genesis */
+                utxoCount: number;
+            }[];
             /** @description Stretches of the chain that are missing */
             gaps: {
+                /** @description Last chain block before it */
                 afterBlock: components["schemas"]["Hash"];
+                /** @description First chain block after it: a start */
                 beforeBlock: components["schemas"]["Hash"];
                 reason: string;
+                afterBlueScore: string | null;
+                beforeBlueScore: string | null;
+                afterTimestamp: number | null;
+                beforeTimestamp: number | null;
+                /** @description Unix time in milliseconds */
+                recordedAt: number;
             }[];
+            /** @description While the UTXO set of a coming start is being loaded, how far that is; else, and on a replica, null */
+            utxoSetLoad: {
+                pruningPoint: components["schemas"]["Hash"];
+                /** @description Coins loaded so far */
+                utxoCount: number;
+            } | null;
             nodeConnected: boolean;
             /** @description What the node says of itself; null while it is away */
             nodeSynced: boolean | null;
@@ -1148,9 +1191,11 @@ export interface components {
         };
         TransactionAcceptance: {
             transactionId: components["schemas"]["Hash"];
+            /** @description False also for what is unknown. Of transactions that were accepted before what is indexed, or in a gap, those are known of which a coin was left at the start behind it */
             isAccepted: boolean;
+            /** @description Null also for a transaction that was accepted before what is indexed, or in a gap */
             acceptingBlockHash: components["schemas"]["Hash"] | null;
-            /** @description Blue score of the sink less that of the accepting block */
+            /** @description Blue score of the sink less that of the accepting block; where that is not known, less that of the latest start, which is no less */
             confirmations: number;
         };
     };
@@ -1165,6 +1210,7 @@ export interface components {
                 "ratelimit-reset": components["headers"]["RatelimitReset"];
                 etag: components["headers"]["Etag"];
                 "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
                 [name: string]: unknown;
             };
             content?: never;
@@ -1208,7 +1254,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description Known, but what is indexed is not enough to answer */
+        /** @description Known, but what is indexed is not enough to answer, since it begins later or has a gap there; the message names the blocks */
         Conflict: {
             headers: {
                 "x-request-id": components["headers"]["XRequestId"];
@@ -1276,7 +1322,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The database or the node is out of reach, or the first catch-up is not far enough; see `retry-after` */
+        /** @description The database or the node is out of reach, or nothing is indexed yet, or the catch-up from the start is not far enough; see `retry-after` */
         ServiceUnavailable: {
             headers: {
                 "x-request-id": components["headers"]["XRequestId"];
@@ -1329,6 +1375,8 @@ export interface components {
         Etag: string;
         /** @description Hash of the sink that the answer speaks of */
         XKasgresSink: components["schemas"]["Hash"];
+        /** @description How many stretches of the chain the index misses, which `/v1/status` lists; left out when it misses none */
+        XKasgresGaps: number;
     };
     pathItems: never;
 }
@@ -1361,7 +1409,17 @@ export interface operations {
                      *       "lagSeconds": 0,
                      *       "replicaLagSeconds": null,
                      *       "firstBlock": "411f8cd26f3d41aea39e78573927da24d23995705b579f30959b9127e96b79e3",
+                     *       "starts": [
+                     *         {
+                     *           "hash": "411f8cd26f3d41aea39e78573927da24d23995705b579f30959b9127e96b79e3",
+                     *           "blueScore": "0",
+                     *           "daaScore": "0",
+                     *           "timestamp": 1633687894966,
+                     *           "utxoCount": 0
+                     *         }
+                     *       ],
                      *       "gaps": [],
+                     *       "utxoSetLoad": null,
                      *       "nodeConnected": true,
                      *       "nodeSynced": false,
                      *       "version": "0.1.0"
@@ -1394,7 +1452,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The database or the node is out of reach, or the first catch-up is not far enough; see `retry-after` */
+            /** @description The database or the node is out of reach, or nothing is indexed yet, or the catch-up from the start is not far enough; see `retry-after` */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["XRequestId"];
@@ -1444,6 +1502,7 @@ export interface operations {
                     "ratelimit-reset": components["headers"]["RatelimitReset"];
                     etag: components["headers"]["Etag"];
                     "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1548,6 +1607,7 @@ export interface operations {
                     "ratelimit-reset": components["headers"]["RatelimitReset"];
                     etag: components["headers"]["Etag"];
                     "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2742,6 +2802,7 @@ export interface operations {
                     "ratelimit-reset": components["headers"]["RatelimitReset"];
                     etag: components["headers"]["Etag"];
                     "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2817,6 +2878,7 @@ export interface operations {
                     "ratelimit-reset": components["headers"]["RatelimitReset"];
                     etag: components["headers"]["Etag"];
                     "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2874,6 +2936,7 @@ export interface operations {
                     "ratelimit-reset": components["headers"]["RatelimitReset"];
                     etag: components["headers"]["Etag"];
                     "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2935,6 +2998,7 @@ export interface operations {
                     "ratelimit-reset": components["headers"]["RatelimitReset"];
                     etag: components["headers"]["Etag"];
                     "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2989,6 +3053,7 @@ export interface operations {
                     "ratelimit-reset": components["headers"]["RatelimitReset"];
                     etag: components["headers"]["Etag"];
                     "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3035,6 +3100,7 @@ export interface operations {
                     "ratelimit-reset": components["headers"]["RatelimitReset"];
                     etag: components["headers"]["Etag"];
                     "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3081,6 +3147,7 @@ export interface operations {
                     "ratelimit-reset": components["headers"]["RatelimitReset"];
                     etag: components["headers"]["Etag"];
                     "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3145,6 +3212,7 @@ export interface operations {
                     "ratelimit-reset": components["headers"]["RatelimitReset"];
                     etag: components["headers"]["Etag"];
                     "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3381,6 +3449,7 @@ export interface operations {
                     "ratelimit-reset": components["headers"]["RatelimitReset"];
                     etag: components["headers"]["Etag"];
                     "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3426,6 +3495,7 @@ export interface operations {
                     "ratelimit-reset": components["headers"]["RatelimitReset"];
                     etag: components["headers"]["Etag"];
                     "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3486,6 +3556,7 @@ export interface operations {
                     "ratelimit-reset": components["headers"]["RatelimitReset"];
                     etag: components["headers"]["Etag"];
                     "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3560,6 +3631,7 @@ export interface operations {
                     "ratelimit-reset": components["headers"]["RatelimitReset"];
                     etag: components["headers"]["Etag"];
                     "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4486,6 +4558,7 @@ export interface operations {
                     "ratelimit-reset": components["headers"]["RatelimitReset"];
                     etag: components["headers"]["Etag"];
                     "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4571,6 +4644,7 @@ export interface operations {
                     "ratelimit-reset": components["headers"]["RatelimitReset"];
                     etag: components["headers"]["Etag"];
                     "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4690,6 +4764,7 @@ export interface operations {
                     "ratelimit-reset": components["headers"]["RatelimitReset"];
                     etag: components["headers"]["Etag"];
                     "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4765,6 +4840,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
@@ -4805,6 +4881,7 @@ export interface operations {
                     "ratelimit-reset": components["headers"]["RatelimitReset"];
                     etag: components["headers"]["Etag"];
                     "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4874,6 +4951,7 @@ export interface operations {
                     "ratelimit-reset": components["headers"]["RatelimitReset"];
                     etag: components["headers"]["Etag"];
                     "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4950,6 +5028,7 @@ export interface operations {
                     "ratelimit-reset": components["headers"]["RatelimitReset"];
                     etag: components["headers"]["Etag"];
                     "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5031,6 +5110,7 @@ export interface operations {
                     "ratelimit-reset": components["headers"]["RatelimitReset"];
                     etag: components["headers"]["Etag"];
                     "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5105,12 +5185,19 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @description From the interval of the first change to that of the sink, oldest first, those without a change too; the newest 10000 of them where they are more. An accepting block counts at its own time, which may be just after that of the sink: then the last interval is that of the block. */
+                        /** @description From the interval of the first change to that of the sink, oldest first, those without a change too; the newest 10000 of them where they are more. An accepting block counts at its own time, which may be just after that of the sink: then the last interval is that of the block. What the address held where the index begins, if not at genesis, is its first change. Intervals that end in a gap of the index are left out. */
                         history: {
                             /** @description End of the interval, which is the start of the next one: Unix time in milliseconds */
                             timestamp: number;
                             /** @description An amount in sompi, the smallest unit (1 KAS = 100,000,000 sompi) */
                             balance: string;
+                        }[];
+                        /** @description Only where the time from the first interval on has gaps of the index: what changed the balance in them is not known one by one, and shows as one change in the interval in which a gap ends */
+                        gaps?: {
+                            /** @description Time of the last block before the gap */
+                            from: number;
+                            /** @description Time of the first block after it */
+                            to: number;
                         }[];
                     };
                 };
@@ -5159,6 +5246,7 @@ export interface operations {
                     "ratelimit-reset": components["headers"]["RatelimitReset"];
                     etag: components["headers"]["Etag"];
                     "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5237,6 +5325,7 @@ export interface operations {
                     "ratelimit-reset": components["headers"]["RatelimitReset"];
                     etag: components["headers"]["Etag"];
                     "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5416,6 +5505,7 @@ export interface operations {
                     "ratelimit-reset": components["headers"]["RatelimitReset"];
                     etag: components["headers"]["Etag"];
                     "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5530,6 +5620,7 @@ export interface operations {
                     "ratelimit-reset": components["headers"]["RatelimitReset"];
                     etag: components["headers"]["Etag"];
                     "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5654,6 +5745,7 @@ export interface operations {
                     "ratelimit-reset": components["headers"]["RatelimitReset"];
                     etag: components["headers"]["Etag"];
                     "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
                     [name: string]: unknown;
                 };
                 content: {

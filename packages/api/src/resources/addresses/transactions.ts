@@ -10,6 +10,7 @@ import { requireNetwork } from '../../schemas/address.ts';
 import { answers, UNDER_KEY } from '../../schemas/responses.ts';
 import { addressInput, hashInput, sompi, sompiChange } from '../../schemas/values.ts';
 import type { ApiPlugin } from '../../services.ts';
+import { isAccepted } from '../transactions/earlier.ts';
 import { loadRestTransactions } from '../transactions/rest/load-rest-transactions.ts';
 import {
   acceptedOnly,
@@ -57,23 +58,22 @@ async function findPosition(
 /**
  * Keys of the transactions that touch the script, nearest to the start of the slice first. Whether one is accepted is looked up row
  * by row (`offset 0` keeps Postgres from turning that into a join), so that reading stops with the page: it costs a look-up for each
- * row shown and each left out. Those left out are a small part anywhere but at an address that nobody would accept payments of.
+ * row shown and two for each left out. Those left out are a small part anywhere but at an address that nobody would accept payments of.
  */
 async function listKeys(
   db: Kysely<Database>,
   scriptId: bigint,
   { from, isBackward, limit }: Slice<bigint>,
-  isAccepted: boolean,
+  onlyAccepted: boolean,
 ): Promise<bigint[]> {
   const accepted = sql<boolean>`exists (
-    select from transactions
-    where id = address_transactions.transaction_id and accepting_block_id is not null offset 0)`;
+    select from transactions where id = address_transactions.transaction_id and ${isAccepted()} offset 0)`;
   const rows = await db
     .selectFrom('address_transactions')
     .select('transaction_id')
     .where('script_id', '=', scriptId)
     .$if(from !== undefined, (all) => all.where('transaction_id', isBackward ? '>' : '<', from as bigint))
-    .$if(isAccepted, (all) => all.where(accepted))
+    .$if(onlyAccepted, (all) => all.where(accepted))
     .orderBy('transaction_id', isBackward ? 'asc' : 'desc')
     .limit(limit)
     .execute();
@@ -84,12 +84,12 @@ async function listKeys(
 function listingOf(
   db: Kysely<Database>,
   scriptId: bigint | undefined,
-  isAccepted: boolean,
+  onlyAccepted: boolean,
 ): Listing<Uint8Array, bigint, bigint> {
   if (scriptId === undefined) return { findPosition: async () => undefined, list: async () => [] };
   return {
     findPosition: (transactionId) => findPosition(db, scriptId, transactionId),
-    list: (slice) => listKeys(db, scriptId, slice, isAccepted),
+    list: (slice) => listKeys(db, scriptId, slice, onlyAccepted),
   };
 }
 

@@ -56,7 +56,10 @@ interface Position {
   index: bigint;
 }
 
-/** Any output that pays the script has a place here, spent or not, of an accepted transaction or not. */
+/**
+ * Any output that pays the script has a place here, spent or not, of an accepted transaction or not; of coins from before a start those
+ * of the latest one, and those of others that something spends which is indexed.
+ */
 async function findPosition(
   db: Kysely<Database>,
   scriptId: bigint,
@@ -65,7 +68,16 @@ async function findPosition(
   const { rows } = await sql<Position>`
     select o.transaction_id, o.index::bigint
     from transactions t join transaction_outputs o on o.transaction_id = t.id
-    where t.transaction_id = ${transactionId} and o.index = ${index}::bigint and o.script_id = ${scriptId}`.execute(db);
+    where t.transaction_id = ${transactionId} and o.index = ${index}::bigint and o.script_id = ${scriptId}
+    union
+    select o.transaction_id, o.index
+    from earlier_transactions t join start_utxos o on o.transaction_id = t.id
+    where t.transaction_id = ${transactionId} and o.index = ${index}::bigint and o.script_id = ${scriptId}
+    union
+    select i.previous_transaction_id, i.previous_index
+    from earlier_transactions t join transaction_inputs i on i.previous_transaction_id = t.id
+    where t.transaction_id = ${transactionId} and i.previous_index = ${index}::bigint and i.script_id = ${scriptId}
+    limit 1`.execute(db);
   return rows[0];
 }
 
@@ -89,14 +101,16 @@ async function listUtxos(db: Kysely<Database>, scriptId: bigint, slice: Slice<Po
     ? sql`(script_id, transaction_id, index) ${behind} (${scriptId}, ${from.transaction_id}, ${from.index})`
     : sql`script_id <= ${scriptId}`;
   const { rows } = await sql<UtxoRow>`
-    select encode(t.transaction_id, 'hex') as transaction_id, u.index, u.amount::text as amount,
+    select encode(coalesce(t.transaction_id, e.transaction_id), 'hex') as transaction_id, u.index, u.amount::text as amount,
       u.block_daa_score::text as block_daa_score, u.is_coinbase
     from (
       select * from utxos
       where ${start} and script_id ${isBackward ? sql`<=` : sql`>=`} ${scriptId}
       order by script_id ${direction}, transaction_id ${direction}, index ${direction}
       limit ${limit}
-    ) u join transactions t on t.id = u.transaction_id
+    ) u
+    left join transactions t on t.id = u.transaction_id
+    left join earlier_transactions e on e.id = u.transaction_id
     order by u.transaction_id ${direction}, u.index ${direction}`.execute(db);
   return rows;
 }

@@ -9,7 +9,7 @@ import { block } from '../../schemas/block.ts';
 import { answers, UNDER_KEY, WITH_BODY } from '../../schemas/responses.ts';
 import { flag, hash, hashOrEmptyInput } from '../../schemas/values.ts';
 import type { ApiPlugin } from '../../services.ts';
-import { getFirstBlockHash } from '../chain/path-to-chain.ts';
+import { getFirstBlockHash } from '../chain/parts.ts';
 import { loadBlocks } from './load-blocks.ts';
 import { selectBlocks } from './select-blocks.ts';
 
@@ -60,6 +60,8 @@ export const getBlocksRoutes: ApiPlugin = async (app, { index }) => {
       schema: {
         operationId: 'getBlocks',
         summary: 'Blocks from a low block upwards, at most about 250 of them',
+        description:
+          'An answer ends before a gap of the index. From the last block before it there is no way on: a 409 that names the first block after it. Blocks before the first block of the index, or of a part behind a gap, are shown by their hashes alone, as its parents and in its mergeset.',
         tags: ['Node RPC Proxy'],
         body,
         response: answers(blocks, 304, ...UNDER_KEY, ...WITH_BODY, 404, 409),

@@ -1,7 +1,10 @@
-/** Reads whole pages of blocks: one query for each kind of row, whatever the number of blocks. */
+/**
+ * Reads whole pages of blocks: one query for each kind of row, whatever the number of blocks. What the first blocks of a part name of
+ * the past before it is in earlier_blocks.
+ */
 import type { Database } from '@kasgres/database';
 import { type Kysely, sql } from 'kysely';
-import { anyOf, hex, hexOrNull, text } from '../../index-state/sql.ts';
+import { anyOf, hex, text } from '../../index-state/sql.ts';
 
 export type BlockRow = Awaited<ReturnType<typeof listBlocks>>[number];
 
@@ -10,6 +13,7 @@ export function listBlocks(db: Kysely<Database>, ids: readonly bigint[]) {
   return db
     .selectFrom('blocks as block')
     .leftJoin('blocks as selected_parent', 'selected_parent.id', 'block.selected_parent_id')
+    .leftJoin('earlier_blocks as earlier_parent', 'earlier_parent.id', 'block.selected_parent_id')
     .select([
       'block.id',
       hex('block.hash').as('hash'),
@@ -25,7 +29,7 @@ export function listBlocks(db: Kysely<Database>, ids: readonly bigint[]) {
       text('block.blue_work').as('blue_work'),
       text('block.blue_score').as('blue_score'),
       hex('block.pruning_point').as('pruning_point'),
-      hexOrNull('selected_parent.hash').as('selected_parent_hash'),
+      sql<string | null>`encode(coalesce(selected_parent.hash, earlier_parent.hash), 'hex')`.as('selected_parent_hash'),
       'block.is_chain_block',
     ])
     .where('block.id', '=', anyOf(ids))
@@ -42,8 +46,9 @@ export interface Relative {
 export function listParents(db: Kysely<Database>, ids: readonly bigint[]): Promise<Relative[]> {
   return db
     .selectFrom('block_parents as link')
-    .innerJoin('blocks as parent', 'parent.id', 'link.parent_id')
-    .select(['link.block_id', hex('parent.hash').as('hash')])
+    .leftJoin('blocks as parent', 'parent.id', 'link.parent_id')
+    .leftJoin('earlier_blocks as earlier', 'earlier.id', 'link.parent_id')
+    .select(['link.block_id', sql<string>`encode(coalesce(parent.hash, earlier.hash), 'hex')`.as('hash')])
     .where('link.block_id', '=', anyOf(ids))
     .orderBy('link.block_id')
     .orderBy('link.index')
@@ -66,10 +71,11 @@ export async function listMergeSets(
   column: 'merge_set_blues' | 'merge_set_reds',
 ): Promise<Relative[]> {
   const { rows } = await sql<Relative>`
-    select block.id as block_id, encode(member.hash, 'hex') as hash
+    select block.id as block_id, encode(coalesce(member.hash, earlier.hash), 'hex') as hash
     from blocks block
     cross join unnest(${sql.ref(`block.${column}`)}) with ordinality as merged (id, place)
-    join blocks member on member.id = merged.id
+    left join blocks member on member.id = merged.id
+    left join earlier_blocks earlier on earlier.id = merged.id
     where block.id = any(${ids}::bigint[])
     order by block.id, merged.place`.execute(db);
   return rows;

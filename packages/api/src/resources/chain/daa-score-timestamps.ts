@@ -1,9 +1,9 @@
 /**
- * Times of DAA scores: exact where the chain has a block with the score, interpolated between neighbours, extrapolated above the sink,
- * and from the network's known points before the index.
+ * Times of DAA scores: exact where the chain has a block with the score, interpolated between neighbours, also where these are the ends
+ * of a gap, extrapolated above the sink, and from the network's known points before the index.
  */
 import type { Database } from '@kasgres/database';
-import { type DaaTimestamp, estimateTimestamp } from '@kasgres/kaspa';
+import { type DaaTimestamp, estimateTimestamp, type Network } from '@kasgres/kaspa';
 import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
 import { answerFromIndex } from '../../index-state/answer.ts';
@@ -50,6 +50,11 @@ async function listAround(db: Kysely<Database>, scores: readonly bigint[]): Prom
   return rows;
 }
 
+/** Ascending. The last of them, where there are others, is genesis. */
+function knownPoints({ daaTimestamps, genesisDaaScore, genesisTimestamp }: Network): readonly DaaTimestamp[] {
+  return daaTimestamps.length > 0 ? daaTimestamps : [{ daaScore: genesisDaaScore, timestamp: genesisTimestamp }];
+}
+
 /** What is known around a score, ascending: before the first indexed block that are the points that the network is known by. */
 function toPoints(row: AroundRow, known: readonly DaaTimestamp[]): DaaTimestamp[] {
   const { below_daa_score, below_timestamp, above_daa_score, above_timestamp } = row;
@@ -66,11 +71,13 @@ function toPoints(row: AroundRow, known: readonly DaaTimestamp[]): DaaTimestamp[
 async function getTimestamps({ db, state }: Reading, scores: readonly bigint[]): Promise<string[]> {
   // While the first catch-up runs, what is above the index is the past, and not to be guessed.
   if (scores.some((score) => score > state.sinkDaaScore)) requireCaughtUp(state);
-  const { daaTimestamps, targetTimePerBlockMs } = state.network;
+  const known = knownPoints(state.network);
   const around = await listAround(db, scores);
   return around.map((row, place) => {
-    const points = toPoints(row, daaTimestamps);
-    return String(row.at_timestamp ?? estimateTimestamp(scores[place] as bigint, points, targetTimePerBlockMs));
+    const points = toPoints(row, known);
+    return String(
+      row.at_timestamp ?? estimateTimestamp(scores[place] as bigint, points, state.network.targetTimePerBlockMs),
+    );
   });
 }
 
@@ -82,6 +89,8 @@ export const daaScoreTimestampRoutes: ApiPlugin = async (app, { index }) => {
       schema: {
         operationId: 'getDaaScoreTimestampEstimate',
         summary: 'Times of up to 1,000 DAA scores',
+        description:
+          'That of the chain block with the score; between two blocks, and over a gap of the index, interpolated; above the sink reckoned with the time that the network aims at for a block; before the first indexed block interpolated between the points that the network is known by, genesis among them, and that block.',
         tags: ['Node RPC Proxy'],
         body,
         response: answers(estimates, 304, ...UNDER_KEY, ...WITH_BODY),

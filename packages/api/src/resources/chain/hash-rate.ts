@@ -8,10 +8,12 @@ import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
 import { conflict } from '../../http/errors.ts';
 import { answerFromIndex } from '../../index-state/answer.ts';
-import type { IndexState, Reading } from '../../index-state/state.ts';
+import { anyOf } from '../../index-state/sql.ts';
+import type { Reading } from '../../index-state/state.ts';
 import { answers, UNDER_KEY } from '../../schemas/responses.ts';
 import { decimal, hashInput } from '../../schemas/values.ts';
 import type { ApiPlugin } from '../../services.ts';
+import { findPartStart, notConnected, type PartEnd } from './parts.ts';
 import { getPathToChain } from './path-to-chain.ts';
 
 const MIN_WINDOW = 1000;
@@ -38,21 +40,34 @@ interface Past {
   /** That chain block's: all that it has in its past has less. */
   blueWork: string;
   more: readonly { id: bigint; mergingBlueScore: bigint }[];
+  /** Where what is indexed of it begins; undefined where that is all of it. */
+  start: PartEnd | undefined;
 }
 
 /** The past of the virtual block: what the chain has merged, the sink, and what is not merged yet. */
-function pastOfVirtual(state: IndexState): Past {
+async function getPastOfVirtual(reading: Reading): Promise<Past> {
+  const { state } = reading;
   const mergingBlueScore = state.sinkBlueScore + 1n;
   const more = [state.sinkId, ...state.virtualMergeSet].map((id) => ({ id, mergingBlueScore }));
-  return { chainIndex: state.sinkChainIndex, blueWork: state.sinkBlueWork, more };
+  const start = await findPartStart(reading, state.sinkChainIndex);
+  return { chainIndex: state.sinkChainIndex, blueWork: state.sinkBlueWork, more, start };
 }
 
-async function getPast(db: Kysely<Database>, startHash: Uint8Array): Promise<Past> {
-  const { offChain, chainBlock } = await getPathToChain(db, startHash);
+async function getPast(reading: Reading, startHash: Uint8Array): Promise<Past> {
+  const { offChain, chainBlock } = await getPathToChain(reading, startHash);
   const more = offChain.flatMap(({ mergeSet, blueScore }) =>
     mergeSet.map((id) => ({ id, mergingBlueScore: blueScore })),
   );
-  return { chainIndex: chainBlock.index, blueWork: chainBlock.blueWork, more };
+  const ids = more.map(({ id }) => id);
+  if (await haveEarlierBlocks(reading.db, ids)) throw await notConnected(reading);
+  const start = await findPartStart(reading, chainBlock.index);
+  return { chainIndex: chainBlock.index, blueWork: chainBlock.blueWork, more, start };
+}
+
+/** Whether any of these blocks is known by its hash alone. */
+async function haveEarlierBlocks(db: Kysely<Database>, ids: readonly bigint[]): Promise<boolean> {
+  const row = await db.selectFrom('earlier_blocks').select('id').where('id', '=', anyOf(ids)).executeTakeFirst();
+  return row !== undefined;
 }
 
 interface WindowRow {
@@ -64,18 +79,20 @@ interface WindowRow {
 }
 
 /**
- * The extremes of a window. `offset 0` keeps Postgres from turning the look-up of the merging block into a join, so that the index
+ * The extremes of a window. What is not indexed of a past is in the past of the block where the index of it begins, and so has less blue
+ * work than that one: a window that is full with blocks of as much is right. `offset 0` keeps Postgres from turning the look-up of the merging block into a join, so that the index
  * on blue work is read downwards just as far as the window needs.
  */
 async function getWindow(db: Kysely<Database>, past: Past, network: Network, size: number): Promise<WindowRow> {
   const mergedWithin = network.difficultyWindowBlueScores;
+  const { index: lowestIndex, blueWork: leastBlueWork } = past.start ?? { index: -1n, blueWork: '0' };
   const { rows } = await sql<WindowRow>`
     with merged as (
       select b.blue_work, b.hash, b.timestamp
       from blocks b
-      where b.blue_work < ${past.blueWork} and b.hash <> ${network.genesisHash} and exists (
+      where b.blue_work < ${past.blueWork} and b.blue_work >= ${leastBlueWork} and b.hash <> ${network.genesisHash} and exists (
         select from chain_blocks c join blocks merging on merging.id = c.block_id
-        where c.block_id = b.merging_block_id and c.index <= ${past.chainIndex}
+        where c.block_id = b.merging_block_id and c.index <= ${past.chainIndex} and c.index > ${lowestIndex}
           and merging.blue_score <= b.blue_score + ${mergedWithin}
         offset 0
       )
@@ -87,7 +104,7 @@ async function getWindow(db: Kysely<Database>, past: Past, network: Network, siz
         ${past.more.map(({ id }) => id)}::bigint[], ${past.more.map(({ mergingBlueScore }) => mergingBlueScore)}::bigint[]
       ) as added (id, merging_blue_score)
       join blocks b on b.id = added.id
-      where b.hash <> ${network.genesisHash} and added.merging_blue_score <= b.blue_score + ${mergedWithin}
+      where b.blue_work >= ${leastBlueWork} and b.hash <> ${network.genesisHash} and added.merging_blue_score <= b.blue_score + ${mergedWithin}
     ), top as (
       select * from (select * from merged union all select * from more) as past
       order by blue_work desc, hash desc
@@ -102,12 +119,18 @@ async function getWindow(db: Kysely<Database>, past: Past, network: Network, siz
 /** The node's own hash for its virtual block is all ones. */
 const isVirtual = (hash: Uint8Array): boolean => hash.every((byte) => byte === 0xff);
 
-async function estimate(
-  { db, state }: Reading,
-  { windowSize, startHash }: z.infer<typeof querystring>,
-): Promise<bigint> {
-  const past = startHash === undefined || isVirtual(startHash) ? pastOfVirtual(state) : await getPast(db, startHash);
+async function estimate(reading: Reading, { windowSize, startHash }: z.infer<typeof querystring>): Promise<bigint> {
+  const { db, state } = reading;
+  const past =
+    startHash === undefined || isVirtual(startHash)
+      ? await getPastOfVirtual(reading)
+      : await getPast(reading, startHash);
   const window = await getWindow(db, past, state.network, windowSize);
+  if (past.start !== undefined && window.blocks < windowSize) {
+    throw conflict(
+      `The window reaches below block ${past.start.hash}, before which this part of the chain is not indexed: only ${window.blocks} of its ${windowSize} blocks are there`,
+    );
+  }
   if (window.blocks < MIN_WINDOW) {
     throw conflict(`Only ${window.blocks} indexed blocks are before this one; ${MIN_WINDOW} are needed`);
   }
@@ -127,6 +150,8 @@ export const hashRateRoutes: ApiPlugin = async (app, { index }) => {
       schema: {
         operationId: 'estimateNetworkHashesPerSecond',
         summary: 'The hash rate of the network over a window of blocks',
+        description:
+          'A window that reaches below the first block of the index, where that is not genesis, or into a gap is a 409.',
         tags: ['Node RPC Proxy'],
         querystring,
         response: answers(hashRate, 304, ...UNDER_KEY, 400, 404, 409),

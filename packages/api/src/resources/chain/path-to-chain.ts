@@ -2,10 +2,9 @@
  * From any block down its selected parents to the virtual chain: a start hash may be a block that left the chain, or was never on it.
  */
 import type { Database } from '@kasgres/database';
-import { fromHex } from '@kasgres/kaspa';
 import { type Kysely, sql } from 'kysely';
-import { conflict, notFound } from '../../http/errors.ts';
-import { hex } from '../../index-state/sql.ts';
+import type { Reading } from '../../index-state/state.ts';
+import { notConnected, unknown } from './parts.ts';
 
 /** A block between the start and the chain, itself not on the chain. */
 export interface OffChainBlock {
@@ -25,14 +24,16 @@ export interface PathToChain {
 }
 
 /**
- * @throws HttpError 404 when the block is unknown, 409 when it is before what is indexed
+ * @throws HttpError 404 when the block is unknown, 409 when it is before what is indexed, or in a gap
  */
-export async function getPathToChain(db: Kysely<Database>, startHash: Uint8Array): Promise<PathToChain> {
-  const rows = await findPath(db, startHash);
+export async function getPathToChain(reading: Reading, startHash: Uint8Array): Promise<PathToChain> {
+  const rows = await findPath(reading.db, startHash);
   const [start] = rows;
-  if (start === undefined) throw notFound('Unknown block');
+  if (start === undefined) {
+    throw (await isEarlierBlock(reading.db, startHash)) ? await notConnected(reading) : await unknown(reading, 'block');
+  }
   const last = rows.at(-1);
-  if (last?.chain_index == null) throw await beforeIndex(db);
+  if (last?.chain_index == null) throw await notConnected(reading);
   return {
     startId: start.id,
     offChain: rows.slice(0, -1).map((row) => ({
@@ -73,25 +74,12 @@ async function findPath(db: Kysely<Database>, startHash: Uint8Array): Promise<Pa
   return rows;
 }
 
-async function beforeIndex(db: Kysely<Database>): Promise<Error> {
-  return conflict(`The block is before what is indexed, which begins with ${await findFirstBlockHash(db)}`);
-}
-
-/** Hash of the first indexed chain block. */
-export async function findFirstBlockHash(db: Kysely<Database>): Promise<string | undefined> {
+/** Whether a block is known by its hash alone. */
+async function isEarlierBlock(db: Kysely<Database>, hash: Uint8Array): Promise<boolean> {
   const row = await db
-    .selectFrom('chain_blocks')
-    .innerJoin('blocks', 'blocks.id', 'chain_blocks.block_id')
-    .select(hex('blocks.hash').as('hash'))
-    .orderBy('chain_blocks.index')
-    .limit(1)
+    .selectFrom('earlier_blocks')
+    .select('id')
+    .where('hash', '=', Buffer.from(hash))
     .executeTakeFirst();
-  return row?.hash;
-}
-
-/** The same as bytes, where something is indexed. */
-export async function getFirstBlockHash(db: Kysely<Database>): Promise<Uint8Array> {
-  const hash = await findFirstBlockHash(db);
-  if (hash === undefined) throw new Error('The chain has no first block');
-  return fromHex(hash);
+  return row !== undefined;
 }

@@ -11,6 +11,7 @@ import type { Reading } from '../../index-state/state.ts';
 import { hash, hashInput } from '../../schemas/values.ts';
 import type { ApiPlugin } from '../../services.ts';
 import { answers, UNDER_KEY, WITH_BODY } from '../../schemas/responses.ts';
+import { type Gap, gapAbove, gapInTheWay, listGaps } from './parts.ts';
 import { getPathToChain } from './path-to-chain.ts';
 
 /** The node's batch at ten blocks a second: merged blocks an answer when ids are asked for, else chain blocks. */
@@ -38,12 +39,12 @@ interface AddedRow {
   merged: number;
 }
 
-/** The chain above an index, at most MAX_ADDED blocks, with how many blocks each merges. */
-async function listChain(db: Kysely<Database>, aboveIndex: bigint): Promise<AddedRow[]> {
+/** The chain above an index up to the gap, if any, at most MAX_ADDED blocks, with how many blocks each merges. */
+async function listChain(db: Kysely<Database>, aboveIndex: bigint, gap: Gap | undefined): Promise<AddedRow[]> {
   const { rows } = await sql<AddedRow>`
     select c.index, encode(b.hash, 'hex') as hash, cardinality(b.merge_set_blues) + cardinality(b.merge_set_reds) as merged
     from chain_blocks c join blocks b on b.id = c.block_id
-    where c.index > ${aboveIndex}
+    where c.index > ${aboveIndex} ${gap ? sql`and c.index <= ${gap.after.index}` : sql``}
     order by c.index
     limit ${MAX_ADDED}`.execute(db);
   return rows;
@@ -75,10 +76,14 @@ async function loadAccepted(db: Kysely<Database>, aboveIndex: bigint, size: numb
   return new Map(rows.map((row) => [row.index, row.accepted_transactions.map((key) => idOf.get(key) as string)]));
 }
 
-async function getVirtualChain({ db }: Reading, request: z.infer<typeof body>): Promise<VirtualChainJson> {
-  const { offChain, chainBlock } = await getPathToChain(db, request.startHash);
+async function getVirtualChain(reading: Reading, request: z.infer<typeof body>): Promise<VirtualChainJson> {
+  const { db } = reading;
+  const { offChain, chainBlock } = await getPathToChain(reading, request.startHash);
+  const gap = gapAbove(await listGaps(reading), chainBlock.index);
+  // Empty lists would say that the client is at the sink.
+  if (offChain.length === 0 && gap?.after.index === chainBlock.index) throw gapInTheWay(gap);
   const removed = offChain.map((block) => block.hash);
-  const chain = await listChain(db, chainBlock.index);
+  const chain = await listChain(db, chainBlock.index, gap);
   if (!request.includeAcceptedTransactionIds) return toVirtualChain(removed, chain);
   const added = withinMerged(chain);
   return toVirtualChain(removed, added, await loadAccepted(db, chainBlock.index, added.length));
@@ -108,6 +113,8 @@ export const virtualChainRoutes: ApiPlugin = async (app, { index }) => {
       schema: {
         operationId: 'getVirtualChainFromBlock',
         summary: 'The virtual chain from a block to the sink',
+        description:
+          'An answer ends before a gap of the index. From the last block before it there is no way on: a 409 that names the first block after it.',
         tags: ['Node RPC Proxy'],
         body,
         response: answers(virtualChain, 304, ...UNDER_KEY, ...WITH_BODY, 404, 409),

@@ -1,6 +1,5 @@
 /** getBlock: one block by its hash, in the form of getBlocks. */
 import { z } from 'zod';
-import { notFound } from '../../http/errors.ts';
 import { answerByContent } from '../../index-state/answer.ts';
 import type { Reading } from '../../index-state/state.ts';
 import { block, type BlockJson } from '../../schemas/block.ts';
@@ -9,12 +8,14 @@ import { flag, hashInput } from '../../schemas/values.ts';
 import type { ApiPlugin } from '../../services.ts';
 import { loadBlocks } from '../blocks/load-blocks.ts';
 import { findBlockId } from '../blocks/rest/find-block.ts';
+import { unknown } from '../chain/parts.ts';
 
 const body = z.strictObject({ hash: hashInput, includeTransactions: flag });
 
-async function getBlock({ db }: Reading, request: z.infer<typeof body>): Promise<BlockJson> {
+async function getBlock(reading: Reading, request: z.infer<typeof body>): Promise<BlockJson> {
+  const { db } = reading;
   const id = await findBlockId(db, request.hash);
-  if (id === undefined) throw notFound('Unknown block');
+  if (id === undefined) throw await unknown(reading, 'block');
   const [found] = await loadBlocks(db, [id], request.includeTransactions);
   return found as BlockJson;
 }

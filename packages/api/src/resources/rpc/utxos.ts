@@ -51,7 +51,7 @@ interface UtxoRow {
 }
 
 /**
- * At most `limit`, whichever are met first: nothing beyond it is read, and only these are sorted. The covenant is a subquery, since a
+ * At most `limit`, whichever are met first: nothing beyond it is read, and only these are sorted. Covenants are subqueries, since a
  * join might look through all outputs of a transaction for each of its coins.
  */
 async function listUtxos(db: Kysely<Database>, addresses: readonly string[], limit: number): Promise<UtxoRow[]> {
@@ -66,11 +66,15 @@ async function listUtxos(db: Kysely<Database>, addresses: readonly string[], lim
       cross join lateral (select * from utxos where script_id = s.id limit ${limit}) u
       limit ${limit}
     )
-    select coin.address, encode(t.transaction_id, 'hex') as transaction_id, coin.index::int as index, coin.amount::text as amount,
+    select coin.address, encode(coalesce(t.transaction_id, e.transaction_id), 'hex') as transaction_id, coin.index::int as index, coin.amount::text as amount,
       coin.block_daa_score::text as block_daa_score, coin.is_coinbase,
-      (select encode(o.covenant_id, 'hex') from transaction_outputs o
-       where o.transaction_id = coin.transaction_id and o.index = coin.index) as covenant_id
-    from coin join transactions t on t.id = coin.transaction_id
+      encode(coalesce(
+        (select o.covenant_id from transaction_outputs o where o.transaction_id = coin.transaction_id and o.index = coin.index),
+        (select o.covenant_id from start_utxos o where o.transaction_id = coin.transaction_id and o.index = coin.index)
+      ), 'hex') as covenant_id
+    from coin
+    left join transactions t on t.id = coin.transaction_id
+    left join earlier_transactions e on e.id = coin.transaction_id
     order by coin.place, coin.transaction_id, coin.index`.execute(db);
   return rows;
 }

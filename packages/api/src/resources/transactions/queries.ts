@@ -53,14 +53,16 @@ export function listInputs(db: Kysely<Database>, transactionIds: readonly bigint
   return selectInputs(db, transactionIds).execute();
 }
 
-/** The same, not run yet; `previous` is the transaction that made the coin. */
+/** The same, not run yet; `previous` is the transaction that made the coin, `earlier` the same where it was accepted before a start. */
 export function selectInputs(db: Kysely<Database>, transactionIds: readonly bigint[]) {
   return db
     .selectFrom('transaction_inputs as input')
     .leftJoin('transactions as previous', 'previous.id', 'input.previous_transaction_id')
+    .leftJoin('earlier_transactions as earlier', 'earlier.id', 'input.previous_transaction_id')
     .select([
       'input.transaction_id',
-      sql<string>`encode(coalesce(previous.transaction_id, input.previous_transaction_hash), 'hex')`.as(
+      sql<string>`encode(
+        coalesce(previous.transaction_id, earlier.transaction_id, input.previous_transaction_hash), 'hex')`.as(
         'previous_transaction_id',
       ),
       'input.previous_index',

@@ -8,9 +8,10 @@ import { requireNetwork } from '../../../schemas/address.ts';
 import { answers, UNDER_KEY } from '../../../schemas/responses.ts';
 import { addressInput, sompi, timestamp } from '../../../schemas/values.ts';
 import type { ApiPlugin } from '../../../services.ts';
+import { listGaps } from '../../chain/parts.ts';
 import { findScriptId } from '../find-script.ts';
-import { hourOf, INTERVALS, type Interval, numberings } from './intervals.ts';
-import { type BalanceAtEnd, type Change, toHistory } from './to-history.ts';
+import { hourOf, INTERVALS, type Interval, numberings, toMilliseconds } from './intervals.ts';
+import { type Change, toHistory, type UnknownTime } from './to-history.ts';
 
 /** Hours of more than a year, and days of 27 years. */
 const MAX_INTERVALS = 10_000;
@@ -32,7 +33,19 @@ const balanceHistory = z.object({
       }),
     )
     .meta({
-      description: `From the interval of the first change to that of the sink, oldest first, those without a change too; the newest ${MAX_INTERVALS} of them where they are more. An accepting block counts at its own time, which may be just after that of the sink: then the last interval is that of the block.`,
+      description: `From the interval of the first change to that of the sink, oldest first, those without a change too; the newest ${MAX_INTERVALS} of them where they are more. An accepting block counts at its own time, which may be just after that of the sink: then the last interval is that of the block. What the address held where the index begins, if not at genesis, is its first change. Intervals that end in a gap of the index are left out.`,
+    }),
+  gaps: z
+    .array(
+      z.object({
+        from: timestamp.meta({ description: 'Time of the last block before the gap' }),
+        to: timestamp.meta({ description: 'Time of the first block after it' }),
+      }),
+    )
+    .optional()
+    .meta({
+      description:
+        'Only where the time from the first interval on has gaps of the index: what changed the balance in them is not known one by one, and shows as one change in the interval in which a gap ends',
     }),
 });
 
@@ -70,20 +83,36 @@ async function getBalance(db: Kysely<Database>, scriptId: bigint): Promise<bigin
   return balance;
 }
 
+async function listUnknownTimes(reading: Reading): Promise<UnknownTime[]> {
+  const gaps = await listGaps(reading);
+  return gaps.map(({ after, before }) => ({ from: Number(after.timestamp), to: Number(before.timestamp) }));
+}
+
 /** What is older than the answer is never read: the balance now, less the changes since, is the balance then. */
-async function getHistory({ db, state }: Reading, address: string, interval: Interval): Promise<BalanceAtEnd[]> {
+async function getHistory(
+  reading: Reading,
+  address: string,
+  interval: Interval,
+): Promise<z.infer<typeof balanceHistory>> {
+  const { db, state } = reading;
   requireNetwork(state.network, address, 'address');
   requireCaughtUp(state);
   const scriptId = await findScriptId(db, address);
   const firstHour = scriptId === undefined ? undefined : await findFirstHour(db, scriptId);
-  if (scriptId === undefined || firstHour === undefined) return [];
+  if (scriptId === undefined || firstHour === undefined) return { history: [] };
 
   const { ofHour, firstHour: firstHourOf } = numberings[interval];
   const ofSink = ofHour(hourOf(state.sinkTimestamp));
   const first = Math.max(ofHour(firstHour), ofSink - MAX_INTERVALS + 1);
   const changes = await listChanges(db, scriptId, firstHourOf(first));
   const last = Math.max(ofSink, ofHour(changes.at(-1)?.hour ?? 0));
-  return toHistory({ interval, first, last, changes, balance: await getBalance(db, scriptId) });
+  const begin = toMilliseconds(firstHourOf(first));
+  const unknown = (await listUnknownTimes(reading)).filter(({ to }) => to > begin);
+  const balance = await getBalance(db, scriptId);
+  return {
+    history: toHistory({ interval, first, last, changes, balance, unknown }),
+    ...(unknown.length > 0 && { gaps: unknown }),
+  };
 }
 
 export const balanceHistoryRoutes: ApiPlugin = async (app, { index }) => {
@@ -101,8 +130,8 @@ export const balanceHistoryRoutes: ApiPlugin = async (app, { index }) => {
       },
     },
     (request, reply) =>
-      answerFromIndex(index, request, reply, async (reading) => ({
-        history: await getHistory(reading, request.params.address, request.query.interval),
-      })),
+      answerFromIndex(index, request, reply, (reading) =>
+        getHistory(reading, request.params.address, request.query.interval),
+      ),
   );
 };

@@ -43,6 +43,7 @@ describe('a history', () => {
       last: day('2025-06-19T00:00:00Z'),
       changes,
       balance: 0n,
+      unknown: [],
     });
     expect(history.map(({ timestamp, balance }) => [new Date(timestamp).toISOString(), balance])).toEqual([
       ['2025-06-16T00:00:00.000Z', '30'],
@@ -61,8 +62,24 @@ describe('a history', () => {
       last: first + 1,
       changes: changes.slice(2),
       balance: 0n,
+      unknown: [],
     });
     expect(history.map(({ balance }) => balance)).toEqual(['30', '0']);
+  });
+
+  test('leaves out the ends of intervals in a gap', () => {
+    const history = toHistory({
+      interval: 'day',
+      first: day('2025-06-15T00:00:00Z'),
+      last: day('2025-06-18T00:00:00Z'),
+      changes,
+      balance: 0n,
+      unknown: [{ from: Date.parse('2025-06-16T00:00:00Z'), to: Date.parse('2025-06-18T00:00:00Z') }],
+    });
+    expect(history.map(({ timestamp, balance }) => [new Date(timestamp).toISOString(), balance])).toEqual([
+      ['2025-06-16T00:00:00.000Z', '30'],
+      ['2025-06-19T00:00:00.000Z', '0'],
+    ]);
   });
 
   const change = fc.record({
@@ -82,7 +99,7 @@ describe('a history', () => {
         const balance = sumBefore(Infinity);
         const first = ofHour(ascending[0]?.hour ?? 0);
         const last = ofHour(ascending.at(-1)?.hour ?? 0);
-        const history = toHistory({ interval, first, last, changes: ascending, balance });
+        const history = toHistory({ interval, first, last, changes: ascending, balance, unknown: [] });
         expect(history).toHaveLength(last - first + 1);
         expect(history.at(-1)?.balance).toBe(String(balance));
         expect(history.map((entry) => entry.balance)).toEqual(

@@ -1,4 +1,4 @@
-/** From changes of a balance to the balance at the end of every interval, those without a change too. */
+/** From changes of a balance to the balance at the end of every interval, those without a change too, but of none that ends in a gap. */
 import { type Interval, numberings, toMilliseconds } from './intervals.ts';
 
 export interface Change {
@@ -14,6 +14,12 @@ export interface BalanceAtEnd {
   balance: string;
 }
 
+/** A stretch of time in which what changed is not indexed, in Unix milliseconds. */
+export interface UnknownTime {
+  from: number;
+  to: number;
+}
+
 export interface HistoryParts {
   interval: Interval;
   /** First and last interval, by number. */
@@ -23,16 +29,20 @@ export interface HistoryParts {
   changes: readonly Change[];
   /** After all changes, in sompi. */
   balance: bigint;
+  unknown: readonly UnknownTime[];
 }
 
-export function toHistory({ interval, first, last, changes, balance }: HistoryParts): BalanceAtEnd[] {
+export function toHistory({ interval, first, last, changes, balance, unknown }: HistoryParts): BalanceAtEnd[] {
   const { ofHour, firstHour } = numberings[interval];
   const byInterval = Map.groupBy(changes, ({ hour }) => ofHour(hour));
   const history: BalanceAtEnd[] = [];
   let running = balance - sumOf(changes);
   for (let number = first; number <= last; number += 1) {
     running += sumOf(byInterval.get(number) ?? []);
-    history.push({ timestamp: toMilliseconds(firstHour(number + 1)), balance: String(running) });
+    const timestamp = toMilliseconds(firstHour(number + 1));
+    if (!unknown.some(({ from, to }) => from < timestamp && timestamp <= to)) {
+      history.push({ timestamp, balance: String(running) });
+    }
   }
   return history;
 }

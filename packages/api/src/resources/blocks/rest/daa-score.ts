@@ -2,12 +2,14 @@
 import type { Database } from '@kasgres/database';
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
+import { conflict } from '../../../http/errors.ts';
 import { answerFromIndex } from '../../../index-state/answer.ts';
 import { anyOf } from '../../../index-state/sql.ts';
 import { type Reading, requireCaughtUp } from '../../../index-state/state.ts';
 import { answers, UNDER_KEY } from '../../../schemas/responses.ts';
 import { uint64Input } from '../../../schemas/values.ts';
 import type { ApiPlugin } from '../../../services.ts';
+import { findStart, listGaps } from '../../chain/parts.ts';
 import { loadRestTransactions } from '../../transactions/rest/load-rest-transactions.ts';
 import { restTransaction } from '../../transactions/rest/schemas.ts';
 import { loadRestBlocks } from './load-rest-blocks.ts';
@@ -69,9 +71,26 @@ async function listContainedKeys(db: Kysely<Database>, blockIds: readonly bigint
   return [...new Set(blockIds.flatMap((id) => byBlock.get(id) ?? []).map((row) => row.transaction_id))];
 }
 
+/** @throws HttpError 409 where not all blocks with these scores are indexed */
+async function requireIndexed(reading: Reading, { start, end }: Scores): Promise<void> {
+  const first = await findStart(reading);
+  if (first !== undefined && start < first.daaScore) {
+    throw conflict(`What is indexed begins with block ${first.hash}, at DAA score ${first.daaScore}`);
+  }
+  const gap = (await listGaps(reading)).find(
+    ({ after, before }) => end > after.daaScore && start < before.daaScore && before.daaScore - after.daaScore > 1n,
+  );
+  if (gap === undefined) return;
+  const { after, before } = gap;
+  throw conflict(
+    `The chain is not indexed between ${after.hash}, at DAA score ${after.daaScore}, and ${before.hash}, at DAA score ${before.daaScore}`,
+  );
+}
+
 async function getStretch(reading: Reading, scores: Scores): Promise<z.infer<typeof stretch>> {
   const { db, state } = reading;
   requireCaughtUp(state);
+  await requireIndexed(reading, scores);
   const blockIds = await listBlockIds(db, scores);
   const keys = await listContainedKeys(db, blockIds);
   return {
@@ -88,9 +107,10 @@ export const daaScoreBlocksRoutes: ApiPlugin = async (app, { index }) => {
       schema: {
         operationId: 'getBlocksByDaaScore',
         summary: 'The blocks of up to 101 DAA scores, and their transactions',
+        description: 'Scores below the first block of the index, where that is not genesis, or in a gap are a 409.',
         tags: ['Block'],
         params,
-        response: answers(stretch, 304, ...UNDER_KEY, 400),
+        response: answers(stretch, 304, ...UNDER_KEY, 400, 409),
       },
     },
     (request, reply) => answerFromIndex(index, request, reply, (reading) => getStretch(reading, request.params)),

@@ -1,12 +1,12 @@
 /** GET /v1/blocks/{hash}: one block with everything that is known of it. */
 import { z } from 'zod';
-import { notFound } from '../../../http/errors.ts';
 import { answerFromIndex } from '../../../index-state/answer.ts';
 import type { IndexState, Reading } from '../../../index-state/state.ts';
 import { queryFlag } from '../../../pages/page-query.ts';
 import { answers, UNDER_KEY } from '../../../schemas/responses.ts';
 import { hashInput } from '../../../schemas/values.ts';
 import type { ApiPlugin } from '../../../services.ts';
+import { unknown } from '../../chain/parts.ts';
 import { loadBlocks } from '../load-blocks.ts';
 import { findBlockId } from './find-block.ts';
 import { listRestBlocks, type RestBlockRow, toRestBlock } from './load-rest-blocks.ts';
@@ -18,13 +18,10 @@ const query = z.strictObject({
   include_transactions: queryFlag.meta({ description: 'Whole transactions, not only their ids' }),
 });
 
-async function getBlock(
-  { db, state }: Reading,
-  hash: Uint8Array,
-  withTransactions: boolean,
-): Promise<BlockDetailsJson> {
+async function getBlock(reading: Reading, hash: Uint8Array, withTransactions: boolean): Promise<BlockDetailsJson> {
+  const { db, state } = reading;
   const id = await findBlockId(db, hash);
-  if (id === undefined) throw notFound('Unknown block');
+  if (id === undefined) throw await unknown(reading, 'block');
   const [block] = await loadBlocks(db, [id], withTransactions);
   const [row] = await listRestBlocks(db, [id]);
   if (block === undefined || row === undefined) throw new Error(`Block ${id} is missing`);

@@ -16,7 +16,10 @@ export const restBlock = z
       .meta({ description: 'In the mergeset of the merging block; null while not merged' }),
     mergingBlockHash: hash
       .nullable()
-      .meta({ description: 'The chain block in whose mergeset this block is; null while not merged' }),
+      .meta({
+        description:
+          'The chain block in whose mergeset this block is; null while not merged, and where that block is in a gap',
+      }),
     transactionCount: count,
   })
   .meta({ id: 'RestBlock' });

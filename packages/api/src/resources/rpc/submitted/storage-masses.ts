@@ -71,14 +71,22 @@ interface CoinRow {
   covenant_id: Buffer | null;
 }
 
+/** Outputs of what is indexed, and coins of the latest start. */
 async function listCoins(db: Kysely<Database>, outpoints: readonly Outpoint[]): Promise<CoinRow[]> {
+  const spent = sql`unnest(
+    ${outpoints.map((outpoint) => outpoint.transactionId)}::bytea[], ${outpoints.map((outpoint) => outpoint.index)}::bigint[]
+  ) as spent (transaction_id, index)`;
   const { rows } = await sql<CoinRow>`
     select t.transaction_id, o.index::int as index, o.amount, s.version, s.script, o.covenant_id
-    from unnest(
-      ${outpoints.map((outpoint) => outpoint.transactionId)}::bytea[], ${outpoints.map((outpoint) => outpoint.index)}::bigint[]
-    ) as spent (transaction_id, index)
+    from ${spent}
     join transactions t on t.transaction_id = spent.transaction_id
     join transaction_outputs o on o.transaction_id = t.id and o.index = spent.index
+    join scripts s on s.id = o.script_id
+    union all
+    select t.transaction_id, o.index::int as index, o.amount, s.version, s.script, o.covenant_id
+    from ${spent}
+    join earlier_transactions t on t.transaction_id = spent.transaction_id
+    join start_utxos o on o.transaction_id = t.id and o.index = spent.index
     join scripts s on s.id = o.script_id`.execute(db);
   return rows;
 }

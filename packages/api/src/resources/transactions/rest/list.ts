@@ -9,6 +9,7 @@ import { readPage, type Slice } from '../../../pages/read-page.ts';
 import { answers, UNDER_KEY } from '../../../schemas/responses.ts';
 import { hashInput } from '../../../schemas/values.ts';
 import type { ApiPlugin } from '../../../services.ts';
+import { isAccepted } from '../earlier.ts';
 import { findTransactionKey } from './find-keys.ts';
 import { loadRestTransactions } from './load-rest-transactions.ts';
 import { acceptedOnly, includePayload, restTransaction } from './schemas.ts';
@@ -27,13 +28,13 @@ const page = z.object({
 async function listKeys(
   db: Kysely<Database>,
   { from, isBackward, limit }: Slice<bigint>,
-  isAccepted: boolean,
+  onlyAccepted: boolean,
 ): Promise<bigint[]> {
   const rows = await db
     .selectFrom('transactions')
     .select('id')
     .$if(from !== undefined, (all) => all.where('id', isBackward ? '>' : '<', from as bigint))
-    .$if(isAccepted, (all) => all.where('accepting_block_id', 'is not', null))
+    .$if(onlyAccepted, (all) => all.where(isAccepted()))
     .orderBy('id', isBackward ? 'asc' : 'desc')
     .limit(limit)
     .execute();

@@ -1,8 +1,15 @@
 /** Whole transactions by key, as listings and look-ups show them. */
 import type { Reading } from '../../../index-state/state.ts';
+import { getStartBlueScore } from '../earlier.ts';
 import { loadFurtherBodies } from '../further-bodies.ts';
 import { listOutputs } from '../queries.ts';
-import { listContainingBlocks, listRestTransactions, listSpenders, listSpendingInputs } from './queries.ts';
+import {
+  listContainingBlocks,
+  listRestTransactions,
+  listSpenders,
+  listSpendingInputs,
+  type RestTransactionRow,
+} from './queries.ts';
 import type { RestTransactionJson } from './schemas.ts';
 import { toRestTransaction } from './to-rest-transaction.ts';
 
@@ -22,6 +29,8 @@ export async function loadRestTransactions(
   const outputs = Map.groupBy(await listOutputs(db, keys), (row) => row.transaction_id);
   const spenders = Map.groupBy(await listSpenders(db, keys), (row) => row.transaction_id);
   const blocks = Map.groupBy(await listContainingBlocks(db, keys), (row) => row.transaction_id);
+  const wasAcceptedEarlier = [...rows.values()].some(isAcceptedEarlier);
+  const startBlueScore = wasAcceptedEarlier ? await getStartBlueScore(db) : undefined;
 
   return keys.map((key) => {
     const found = rows.get(key);
@@ -35,7 +44,9 @@ export async function loadRestTransactions(
         outputs: outputs.get(key) ?? [],
         spenders: spenders.get(key) ?? [],
       },
-      state.sinkBlueScore,
+      { sinkBlueScore: state.sinkBlueScore, startBlueScore },
     );
   });
 }
+
+const isAcceptedEarlier = (row: RestTransactionRow): boolean => row.is_accepted && row.accepting_block_id === null;

@@ -1,11 +1,13 @@
 /** One transaction, or several, by id. */
 import { z } from 'zod';
-import { notFound } from '../../../http/errors.ts';
+import { type HttpError, notFound } from '../../../http/errors.ts';
 import { answerFromIndex } from '../../../index-state/answer.ts';
 import { type Reading, requireCaughtUp } from '../../../index-state/state.ts';
 import { answers, UNDER_KEY, WITH_BODY } from '../../../schemas/responses.ts';
 import { flag, hashInput } from '../../../schemas/values.ts';
 import type { ApiPlugin } from '../../../services.ts';
+import { unknown } from '../../chain/parts.ts';
+import { findEarlierIds } from '../earlier.ts';
 import { findTransactionKeys } from './find-keys.ts';
 import { loadRestTransactions } from './load-rest-transactions.ts';
 import { includePayload, type RestTransactionJson, restTransaction } from './schemas.ts';
@@ -38,6 +40,14 @@ async function findTransactions(
   return loadRestTransactions(reading, await findTransactionKeys(reading.db, transactionIds), options);
 }
 
+async function notHere(reading: Reading, transactionId: Uint8Array): Promise<HttpError> {
+  const earlier = await findEarlierIds(reading.db, [transactionId]);
+  if (earlier.size === 0) return await unknown(reading, 'transaction');
+  return notFound(
+    'This transaction was accepted before what is indexed: nothing is known of it but coins that it made',
+  );
+}
+
 export const lookUpTransactionsRoutes: ApiPlugin = async (app, { index }) => {
   app.get(
     '/v1/transactions/:transactionId',
@@ -56,7 +66,7 @@ export const lookUpTransactionsRoutes: ApiPlugin = async (app, { index }) => {
       answerFromIndex(index, request, reply, async (reading) => {
         const options = { includePayload: request.query.include_payload };
         const [transaction] = await findTransactions(reading, [request.params.transactionId], options);
-        if (transaction === undefined) throw notFound('Unknown transaction');
+        if (transaction === undefined) throw await notHere(reading, request.params.transactionId);
         return { transaction };
       }),
   );

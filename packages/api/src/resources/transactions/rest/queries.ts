@@ -2,6 +2,7 @@
 import type { Database } from '@kasgres/database';
 import { type Kysely, sql } from 'kysely';
 import { anyOf, hex, hexOrNull, textOrNull } from '../../../index-state/sql.ts';
+import { isAccepted } from '../earlier.ts';
 import { selectInputs, transactionColumns } from '../queries.ts';
 
 export type RestTransactionRow = Awaited<ReturnType<typeof listRestTransactions>>[number];
@@ -17,6 +18,7 @@ export function listRestTransactions(db: Kysely<Database>, ids: readonly bigint[
       sql<number>`coalesce(transactions.accepted_body, 0)`.as('body'),
       textOrNull('transactions.fee').as('fee'),
       'transactions.accepting_block_id',
+      isAccepted().as('is_accepted'),
       hexOrNull('accepting.hash').as('accepting_block_hash'),
       'accepting.blue_score as accepting_block_blue_score',
     ])
@@ -47,7 +49,7 @@ export function listSpendingInputs(db: Kysely<Database>, transactionIds: readonl
   return selectInputs(db, transactionIds)
     .leftJoin('scripts', 'scripts.id', 'input.script_id')
     .select([
-      sql<boolean>`previous.accepting_block_id is not null`.as('is_previous_accepted'),
+      sql<boolean>`previous.accepting_block_id is not null or earlier.id is not null`.as('is_previous_accepted'),
       textOrNull('input.amount').as('amount'),
       hexOrNull('scripts.script').as('script'),
       'scripts.type',
@@ -69,6 +71,6 @@ export function listSpenders(db: Kysely<Database>, transactionIds: readonly bigi
       hex('spender.transaction_id').as('spent_by'),
     ])
     .where('input.previous_transaction_id', '=', anyOf(transactionIds))
-    .where('spender.accepting_block_id', 'is not', null)
+    .where(isAccepted('spender'))
     .execute();
 }

@@ -35,7 +35,7 @@ const restInput = z.object({
   computeBudget: computeBudget.optional(),
   previousOutput: z.object({ transactionId: hash, index: count, amount: sompi.nullable(), ...scriptOfCoin }).meta({
     description:
-      'The coin that is spent. Amount and script are null where there is no such coin on the chain: only in transactions that are not accepted',
+      'The coin that is spent. Amount and script are null where there is no such coin on the chain, only in transactions that are not accepted; and in those that were accepted before what is indexed, or in a gap, where the coin is not known',
   }),
 });
 
@@ -45,7 +45,9 @@ const restOutput = z.object({
   amount: sompi,
   ...script,
   covenant: covenant.optional(),
-  spentBy: hash.nullable().meta({ description: 'Id of the accepted transaction that spends it' }),
+  spentBy: hash
+    .nullable()
+    .meta({ description: 'Id of the accepted transaction that spends it; null also where that is in a gap' }),
 });
 
 export const restTransaction = z
@@ -61,17 +63,20 @@ export const restTransaction = z
     computeMass: decimal,
     fee: sompiChange.nullable().meta({
       description:
-        'Inputs less outputs in sompi; null where a coin does not exist. Negative only in transactions that can never be accepted',
+        'Inputs less outputs in sompi; null where a coin does not exist or is not known. Negative only in transactions that can never be accepted',
     }),
     lockTime: decimal,
     gas: decimal,
     payload: payload.optional().meta({ description: 'Only when asked for' }),
     blockHashes: z.array(hash).meta({ description: 'The blocks that hold it, earliest first' }),
     isAccepted: z.boolean(),
-    acceptingBlockHash: hash.nullable(),
+    acceptingBlockHash: hash.nullable().meta({
+      description: 'Null while not accepted, and where it was accepted before what is indexed, or in a gap',
+    }),
     acceptingBlockBlueScore: decimal.nullable(),
     confirmations: count.meta({
-      description: 'Blue score of the sink less that of the accepting block; 0 while not accepted',
+      description:
+        'Blue score of the sink less that of the accepting block; where that is not known, less that of the latest start, which is no less; 0 while not accepted',
     }),
     inputs: z.array(restInput),
     outputs: z.array(restOutput),

@@ -5,6 +5,7 @@ import { type RestTransactionParts, toRestTransaction } from './to-rest-transact
 
 const ID = '05'.repeat(32);
 const SINK_BLUE_SCORE = 120n;
+const START_BLUE_SCORE = 90n;
 
 const accepted: RestTransactionRow = {
   id: 5n,
@@ -21,12 +22,14 @@ const accepted: RestTransactionRow = {
   accepting_block_id: 9n,
   accepting_block_hash: '09'.repeat(32),
   accepting_block_blue_score: 100n,
+  is_accepted: true,
 };
 const refused: RestTransactionRow = {
   ...accepted,
   accepting_block_id: null,
   accepting_block_hash: null,
   accepting_block_blue_score: null,
+  is_accepted: false,
 };
 const block = (id: number, timestamp: bigint, mergedBy: bigint | null): ContainingBlockRow => ({
   transaction_id: 5n,
@@ -63,7 +66,7 @@ const show = (row: RestTransactionRow, parts: Partial<RestTransactionParts> = {}
   toRestTransaction(
     row,
     { blocks: [block(1, 1000n, 9n)], inputs: [], outputs: [], spenders: [], ...parts },
-    SINK_BLUE_SCORE,
+    { sinkBlueScore: SINK_BLUE_SCORE, startBlueScore: START_BLUE_SCORE },
   );
 
 test('an accepted transaction, whole', () => {
@@ -119,6 +122,20 @@ test('one that is not accepted has no accepting block and no confirmations', () 
     acceptingBlockHash: null,
     acceptingBlockBlueScore: null,
     confirmations: 0,
+  });
+});
+
+test('one that was accepted before the start has no accepting block, and at least the confirmations since the start', () => {
+  const unseen = { ...input, is_previous_accepted: false, amount: null, script: null, type: null, address: null };
+  const blocks = [block(1, 1000n, null), block(2, 2000n, 8n)];
+  expect(show({ ...refused, is_accepted: true }, { blocks, inputs: [unseen] })).toMatchObject({
+    isAccepted: true,
+    acceptingBlockHash: null,
+    acceptingBlockBlueScore: null,
+    confirmations: 30,
+    blockTime: 1000,
+    fee: null,
+    inputs: [{ previousOutput: { amount: null } }],
   });
 });
 

@@ -13,13 +13,19 @@ export interface RestTransactionParts {
   spenders: readonly SpenderRow[];
 }
 
+export interface BlueScores {
+  sinkBlueScore: bigint;
+  /** Of the latest start; undefined where nothing shown was accepted before it. */
+  startBlueScore: bigint | undefined;
+}
+
 export function toRestTransaction(
   row: RestTransactionRow,
   parts: RestTransactionParts,
-  sinkBlueScore: bigint,
+  blueScores: BlueScores,
 ): RestTransactionJson {
   const { transaction_id: transactionId, accepting_block_blue_score: acceptingBlueScore } = row;
-  const isAccepted = row.accepting_block_id !== null;
+  const isAccepted = row.is_accepted;
   const inputs = parts.inputs.map((input, index) => toInput(row, input, index));
   const spentBy = new Map(parts.spenders.map((spender) => [Number(spender.index), spender.spent_by]));
   return {
@@ -38,13 +44,18 @@ export function toRestTransaction(
     isAccepted,
     acceptingBlockHash: row.accepting_block_hash,
     acceptingBlockBlueScore: acceptingBlueScore === null ? null : String(acceptingBlueScore),
-    confirmations: acceptingBlueScore === null ? 0 : Number(sinkBlueScore - acceptingBlueScore),
+    confirmations: isAccepted ? countConfirmations(acceptingBlueScore, blueScores) : 0,
     inputs,
     outputs: parts.outputs.map((output, index) => toOutput(transactionId, output, index, spentBy.get(index) ?? null)),
   };
 }
 
-/** Of an accepted transaction the blocks count that its accepting block merged: from one of them it was accepted. */
+/** What was accepted before a start has at least those since. */
+function countConfirmations(acceptingBlueScore: bigint | null, { sinkBlueScore, startBlueScore }: BlueScores): number {
+  return Number(sinkBlueScore - (acceptingBlueScore ?? startBlueScore ?? sinkBlueScore));
+}
+
+/** Of an accepted transaction the blocks count that its accepting block merged: from one of them it was accepted. Where that is not known, all. */
 function toBlockTime(row: RestTransactionRow, blocks: readonly ContainingBlockRow[]): number {
   const isSource = (block: ContainingBlockRow) => block.merging_block_id === row.accepting_block_id;
   const earliest = row.accepting_block_id === null ? blocks[0] : blocks.find(isSource);
@@ -55,7 +66,7 @@ function toBlockTime(row: RestTransactionRow, blocks: readonly ContainingBlockRo
 
 /** A coin whose transaction is not accepted does not exist: whoever spends it is not accepted either. */
 function toInput(transaction: RestTransactionRow, row: SpendingInputRow, index: number): RestInputJson {
-  const exists = transaction.accepting_block_id !== null || row.is_previous_accepted;
+  const exists = transaction.is_accepted || row.is_previous_accepted;
   return {
     transactionId: transaction.transaction_id,
     index,
