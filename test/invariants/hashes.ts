@@ -1,1 +1,1 @@
-export { checkInvariant8 } from '@kasgres/cli';
+export { checkInvariant8, checkUtxoCommitment } from '@kasgres/cli';

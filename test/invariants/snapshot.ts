@@ -2,14 +2,18 @@
  * Everything of a database that the API can show, as text, by hashes instead of keys and in an order of its own: equal for two indexes
  * of one chain, however they came to it (invariant 5). Left out is what DESIGN allows to differ after a reorganisation: the keys, and
  * blocks and transactions that the chain does not merge, which must be marked as such (and count in transaction_count, which
- * invariant 4 holds instead). For what reads it, a coin of a transaction that was never accepted does not exist.
+ * invariant 4 holds instead). For what reads it, a coin of a transaction that was never accepted does not exist, unless it was before a
+ * start. Indexes that started at different blocks, or have different gaps, show different things; their state alone is the same.
  */
 import type { Connection } from '@kasgres/database';
 
 /** Rows as JSON arrays, by the name of the section. */
 export type Snapshot = Map<string, string[]>;
 
-/** Merged blocks, the chain, and the tail that the virtual block would merge. */
+/** What is the same for all indexes of one chain, whatever block they start at. */
+const STATE_SECTIONS: ReadonlySet<string> = new Set(['utxos', 'balances']);
+
+/** Merged blocks, the chain, and the tail that the virtual block would merge; and by key, what is known by its hash at least. */
 const VISIBLE = `
   visible as (
     select b.* from blocks b cross join checkpoint c
@@ -17,6 +21,13 @@ const VISIBLE = `
   ),
   carried as (
     select distinct bt.transaction_id, bt.body from block_transactions bt join visible on visible.id = bt.block_id
+  ),
+  known_blocks as not materialized (select id, hash from blocks union all select id, hash from earlier_blocks),
+  known_transactions as not materialized (
+    select t.id, t.transaction_id, t.accepting_block_id is not null or e.id is not null as existed
+    from transactions t left join earlier_transactions e on e.id = t.id
+    union all
+    select e.id, e.transaction_id, true from earlier_transactions e where not exists (select from transactions t where t.id = e.id)
   )`;
 
 const SECTIONS: Record<string, string> = {
@@ -27,17 +38,34 @@ const SECTIONS: Record<string, string> = {
 
   gaps: `select json_build_array(after_block_hash, before_block_hash, reason) from gaps`,
 
+  starts: `
+    select json_build_array(s.chain_index, b.hash, s.utxo_count, s.utxo_sompi) from starts s join blocks b on b.id = s.block_id`,
+
+  'coins of the start': `
+    select json_build_array(t.transaction_id, u.index, s.version, s.script, s.type, s.address, u.amount, u.block_daa_score,
+      u.is_coinbase, u.covenant_id)
+    from start_utxos u left join known_transactions t on t.id = u.transaction_id left join scripts s on s.id = u.script_id`,
+
+  'transactions before a start': `select json_build_array(transaction_id) from earlier_transactions`,
+
+  'blocks before a start': `
+    select json_build_array(e.hash) from earlier_blocks e
+    where e.id in (
+      select parent_id from block_parents join visible on visible.id = block_id
+      union all select unnest(selected_parent_id || merge_set_blues || merge_set_reds) from visible
+    )`,
+
   indexes: `select json_build_array(indexdef) from pg_indexes where schemaname = 'public'`,
 
   blocks: `
     select json_build_array(b.hash, b.version, b.parents_by_level, b.hash_merkle_root, b.accepted_id_merkle_root, b.utxo_commitment,
       b.timestamp, b.bits, b.nonce, b.daa_score, b.blue_work, b.blue_score, b.pruning_point, selected.hash,
-      array(select m.hash from unnest(b.merge_set_blues) with ordinality u (id, n) left join blocks m on m.id = u.id order by u.n),
-      array(select m.hash from unnest(b.merge_set_reds) with ordinality u (id, n) left join blocks m on m.id = u.id order by u.n),
-      array(select p.hash from block_parents bp left join blocks p on p.id = bp.parent_id where bp.block_id = b.id order by bp.index),
+      array(select m.hash from unnest(b.merge_set_blues) with ordinality u (id, n) left join known_blocks m on m.id = u.id order by u.n),
+      array(select m.hash from unnest(b.merge_set_reds) with ordinality u (id, n) left join known_blocks m on m.id = u.id order by u.n),
+      array(select p.hash from block_parents bp left join known_blocks p on p.id = bp.parent_id where bp.block_id = b.id order by bp.index),
       b.is_chain_block, merging.hash, b.is_blue)
     from visible b
-    left join blocks selected on selected.id = b.selected_parent_id
+    left join known_blocks selected on selected.id = b.selected_parent_id
     left join blocks merging on merging.id = b.merging_block_id`,
 
   'blocks beside the chain that are not marked so': `
@@ -64,8 +92,8 @@ const SECTIONS: Record<string, string> = {
     select json_build_array(t.transaction_id, t.version, t.lock_time, s.subnetwork_id, t.gas, t.payload, accepting.hash,
       case t.accepted_body when 0 then t.hash else accepted.hash end, t.accepted_body is null,
       case when not exists (
-        select from transaction_inputs i left join transactions previous on previous.id = i.previous_transaction_id
-        where i.transaction_id = t.id and previous.accepting_block_id is null
+        select from transaction_inputs i left join known_transactions previous on previous.id = i.previous_transaction_id
+        where i.transaction_id = t.id and previous.existed is not true
       ) then t.fee end)
     from transactions t
     join subnetworks s on s.id = t.subnetwork_id
@@ -88,10 +116,10 @@ const SECTIONS: Record<string, string> = {
   inputs: `
     select json_build_array(t.transaction_id, i.index, coalesce(previous.transaction_id, i.previous_transaction_hash),
       i.previous_index, i.sequence,
-      case when previous.accepting_block_id is not null then json_build_array(i.amount, s.version, s.script) end)
+      case when previous.existed then json_build_array(i.amount, s.version, s.script) end)
     from transaction_inputs i
     join transactions t on t.id = i.transaction_id
-    left join transactions previous on previous.id = i.previous_transaction_id
+    left join known_transactions previous on previous.id = i.previous_transaction_id
     left join scripts s on s.id = i.script_id
     where i.transaction_id in (select transaction_id from carried)`,
 
@@ -109,12 +137,12 @@ const SECTIONS: Record<string, string> = {
     join scripts s on s.id = a.script_id
     join transactions t on t.id = a.transaction_id
     where t.accepting_block_id is not null or t.id in (select transaction_id from carried) and not exists (
-      select from transaction_inputs i left join transactions previous on previous.id = i.previous_transaction_id
-      where i.transaction_id = t.id and previous.accepting_block_id is null)`,
+      select from transaction_inputs i left join known_transactions previous on previous.id = i.previous_transaction_id
+      where i.transaction_id = t.id and previous.existed is not true)`,
 
   utxos: `
     select json_build_array(t.transaction_id, u.index, s.version, s.script, u.amount, u.block_daa_score, u.is_coinbase)
-    from utxos u join transactions t on t.id = u.transaction_id left join scripts s on s.id = u.script_id`,
+    from utxos u left join known_transactions t on t.id = u.transaction_id left join scripts s on s.id = u.script_id`,
 
   balances: `
     select json_build_array(s.version, s.script, b.balance, b.utxo_count)
@@ -134,6 +162,11 @@ export async function takeSnapshot(db: Pick<Connection['pool'], 'query'>): Promi
     snapshot.set(section, rows.map((row) => row.json_build_array).sort());
   }
   return snapshot;
+}
+
+/** The part of it that does not depend on the start. */
+export function stateOf(snapshot: Snapshot): Snapshot {
+  return new Map([...snapshot].filter(([section]) => STATE_SECTIONS.has(section)));
 }
 
 const SHOWN = 3;

@@ -41,14 +41,15 @@ export class World {
   readonly #simulation: Simulation;
   readonly #clock: { now: number };
 
-  static async start(seed: string, faults?: FaultPlan): Promise<World> {
+  /** @param nodeOptions what the node has beyond the usual */
+  static async start(seed: string, faults?: FaultPlan, nodeOptions?: { commitsToUtxos?: boolean }): Promise<World> {
     const clock = { now: START_MS };
     const bodies: BlockBody[] = [];
     const keep = (body: BlockBody): BlockBody => {
       bodies.push(body);
       return body;
     };
-    const node = new SimulatedNode({ params: PARAMS, now: () => clock.now, keep });
+    const node = new SimulatedNode({ params: PARAMS, now: () => clock.now, keep, ...nodeOptions });
     const options = {
       ...DEFAULT_OPTIONS,
       seed,

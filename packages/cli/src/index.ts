@@ -4,3 +4,4 @@ export { cliEnvSchema } from './env.ts';
 export { checkInvariant4 } from './verify/balances.ts';
 export { checkInvariant7 } from './verify/completeness.ts';
 export { checkInvariant8 } from './verify/hashes.ts';
+export { checkUtxoCommitment } from './verify/utxo-commitment.ts';

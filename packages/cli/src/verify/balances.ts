@@ -1,61 +1,99 @@
 /**
- * Invariant 4: for every script, balance = sum of its UTXOs = sum of its accepted net changes = sum of its changes by hour; the sum over
- * all scripts is the circulating supply. The UTXOs are exactly the outputs of accepted transactions that no accepted transaction
- * spends, each change by hour is that of the transactions accepted in it, and what is counted and marked for a script is so.
+ * Invariant 4: for every script, balance = sum of its UTXOs = what the latest start gave it + sum of its accepted net changes since =
+ * sum of its changes by hour; the sum over all scripts is the circulating supply. The UTXOs are exactly the coins of the latest start and
+ * the outputs of transactions accepted since that no transaction accepted since spends, each change by hour is that of the
+ * transactions accepted in it, and what is counted and marked for a script is so.
  */
 import type { Queryable } from './queryable.ts';
 
+/** State counts from the latest start: what was accepted before is in its coins, or was spent by then. */
+const ACCEPTED = `
+  accepted as (
+    select t.id, t.subnetwork_id, accepting.daa_score
+    from chain_blocks c
+    join blocks accepting on accepting.id = c.block_id
+    join transactions t on t.accepting_block_id = accepting.id
+    where c.index > (select coalesce(max(chain_index), -1) from starts)
+  )`;
+
+const SELECT_WRONG_START = `
+  select s.utxo_count, s.utxo_sompi::text, count(u.amount) as count, coalesce(sum(u.amount), 0)::text as sompi
+  from (select * from starts order by chain_index desc limit 1) s left join start_utxos u on true
+  group by s.utxo_count, s.utxo_sompi
+  having s.utxo_count <> count(u.amount) or s.utxo_sompi <> coalesce(sum(u.amount), 0)`;
+
 const SELECT_WRONG_UTXOS = `
-  with expected as (
-    select o.transaction_id, o.index::bigint, o.script_id, o.amount, accepting.daa_score as block_daa_score,
-      t.subnetwork_id = 1 as is_coinbase
-    from transactions t
-    join blocks accepting on accepting.id = t.accepting_block_id
-    join transaction_outputs o on o.transaction_id = t.id
+  with ${ACCEPTED},
+  made as (
+    select transaction_id, index, script_id, amount, block_daa_score, is_coinbase from start_utxos
+    union all
+    select o.transaction_id, o.index::bigint, o.script_id, o.amount, a.daa_score, a.subnetwork_id = 1
+    from accepted a join transaction_outputs o on o.transaction_id = a.id
+  ),
+  expected as (
+    select * from made
     where not exists (
-      select from transaction_inputs i join transactions spending on spending.id = i.transaction_id
-      where i.previous_transaction_id = o.transaction_id and i.previous_index = o.index and spending.accepting_block_id is not null
+      select from transaction_inputs i join accepted spending on spending.id = i.transaction_id
+      where i.previous_transaction_id = made.transaction_id and i.previous_index = made.index
     )
   ),
   stored as (select transaction_id, index, script_id, amount, block_daa_score, is_coinbase from utxos)
-  select 'missing' as fault, * from (table expected except table stored) missing
+  select 'missing' as fault, * from (table expected except all table stored) missing
   union all
-  select 'wrong' as fault, * from (table stored except table expected) wrong
+  select 'wrong' as fault, * from (table stored except all table expected) wrong
   limit 20`;
 
 /** What `balances` says of a script, beside what the rows that it sums up say. */
 const SELECT_WRONG_BALANCES = `
-  with of_utxos as (select script_id, sum(amount) as amount, count(*) as count from utxos group by script_id),
+  with ${ACCEPTED},
+  of_utxos as (select script_id, sum(amount) as amount, count(*) as count from utxos group by script_id),
+  of_start as (select script_id, sum(amount) as amount from start_utxos group by script_id),
   of_transactions as (
     select a.script_id, count(*) as count,
-      coalesce(sum(a.amount_received - a.amount_sent) filter (where t.accepting_block_id is not null), 0) as amount
-    from address_transactions a join transactions t on t.id = a.transaction_id
+      coalesce(sum(a.amount_received - a.amount_sent) filter (where accepted.id is not null), 0) as amount
+    from address_transactions a left join accepted on accepted.id = a.transaction_id
     group by a.script_id
   ),
   of_hours as (select script_id, sum(change) as amount from balance_changes group by script_id)
-  select script_id, b.balance, coalesce(u.amount, 0) as utxos, coalesce(t.amount, 0) as transactions,
+  select script_id, b.balance, coalesce(u.amount, 0) as utxos, coalesce(s.amount, 0) as start, coalesce(t.amount, 0) as transactions,
     coalesce(h.amount, 0) as hours, b.utxo_count, coalesce(u.count, 0) as utxos_counted, b.transaction_count,
     coalesce(t.count, 0) as transactions_counted
   from balances b
   full join of_utxos u using (script_id)
+  full join of_start s using (script_id)
   full join of_transactions t using (script_id)
   full join of_hours h using (script_id)
-  where b.script_id is null or t.script_id is null
-    or b.balance <> coalesce(u.amount, 0) or b.balance <> t.amount or b.balance <> coalesce(h.amount, 0)
-    or b.utxo_count <> coalesce(u.count, 0) or b.transaction_count <> t.count
+  where (b.script_id is null and (u.script_id is not null or s.script_id is not null or t.script_id is not null))
+    or (b.script_id is not null and s.script_id is null and t.script_id is null)
+    or coalesce(b.balance, 0) <> coalesce(u.amount, 0)
+    or coalesce(b.balance, 0) <> coalesce(s.amount, 0) + coalesce(t.amount, 0)
+    or coalesce(b.balance, 0) <> coalesce(h.amount, 0)
+    or b.utxo_count <> coalesce(u.count, 0) or b.transaction_count <> coalesce(t.count, 0)
   limit 20`;
 
+/**
+ * Hours other than those of starts with coins: there, what each script held beyond what earlier hours sum up to is a change too, and
+ * only the sum of all hours can tell whether it is right. What was accepted before such a start but bears its hour or a later one is in that.
+ */
 const SELECT_WRONG_HOURS = `
-  with expected as (
-    select a.script_id, accepting.timestamp / 3600000 as hour, sum(a.amount_received - a.amount_sent) as change
-    from address_transactions a
-    join transactions t on t.id = a.transaction_id
-    join blocks accepting on accepting.id = t.accepting_block_id
-    group by a.script_id, accepting.timestamp / 3600000
+  with openings as (
+    select s.chain_index, b.timestamp / 3600000 as hour from starts s join blocks b on b.id = s.block_id where s.utxo_count > 0
+  ),
+  listed as (
+    select unnest(c.accepted_transactions) as transaction_id, c.index, b.timestamp / 3600000 as hour
+    from chain_blocks c join blocks b on b.id = c.block_id
+  ),
+  expected as (
+    select a.script_id, listed.hour, sum(a.amount_received - a.amount_sent) as change
+    from listed join address_transactions a using (transaction_id)
+    where not exists (
+      select from openings where openings.chain_index >= listed.index and openings.hour <= listed.hour
+    )
+    group by a.script_id, listed.hour
   )
   select script_id, hour, coalesce(s.change, 0) as stored, coalesce(e.change, 0) as changes
   from balance_changes s full join expected e using (script_id, hour)
-  where coalesce(s.change, 0) <> coalesce(e.change, 0)
+  where coalesce(s.change, 0) <> coalesce(e.change, 0) and hour not in (select hour from openings)
   limit 20`;
 
 const SELECT_WRONGLY_TAGGED = `
@@ -90,11 +128,19 @@ const SELECT_SUPPLY = `
   select first_catch_up, circulating_sompi::text as circulating, coalesce((select sum(balance) from balances), 0)::text as balances
   from checkpoint`;
 
+interface WrongStart {
+  utxo_count: bigint;
+  utxo_sompi: string;
+  count: bigint;
+  sompi: string;
+}
+
 interface WrongBalance {
   script_id: bigint;
   /** Null where `balances` has no row. */
   balance: bigint | null;
   utxos: string;
+  start: string;
   transactions: string;
   hours: string;
   utxo_count: bigint | null;
@@ -105,8 +151,8 @@ interface WrongBalance {
 
 function describeBalance(row: WrongBalance): string {
   return (
-    `script ${row.script_id}: balance ${row.balance}, sum of UTXOs ${row.utxos}, of accepted changes ${row.transactions}, ` +
-    `of changes by hour ${row.hours}; ${row.utxo_count} UTXOs of ${row.utxos_counted} counted, ` +
+    `script ${row.script_id}: balance ${row.balance}, sum of UTXOs ${row.utxos}, at the start ${row.start} and accepted changes since ` +
+    `${row.transactions}, sum of changes by hour ${row.hours}; ${row.utxo_count} UTXOs of ${row.utxos_counted} counted, ` +
     `${row.transaction_count} transactions of ${row.transactions_counted}`
   );
 }
@@ -117,6 +163,7 @@ export async function checkInvariant4(db: Queryable): Promise<string[]> {
   const [checkpoint] = supply.rows;
   if (checkpoint === undefined) return ['there is no checkpoint'];
   if (checkpoint.first_catch_up) return ['the first catch-up is not over, balances are not kept yet'];
+  const starts = await db.query<WrongStart>(SELECT_WRONG_START);
   const utxos = await db.query<{ fault: string; transaction_id: bigint; index: bigint }>(SELECT_WRONG_UTXOS);
   const balances = await db.query<WrongBalance>(SELECT_WRONG_BALANCES);
   const hours = await db.query<{ script_id: bigint; hour: number; stored: string; changes: string }>(
@@ -125,6 +172,10 @@ export async function checkInvariant4(db: Queryable): Promise<string[]> {
   const tagged = await db.query<{ script_id: bigint; is_tagged: boolean }>(SELECT_WRONGLY_TAGGED);
   const changes = await db.query<{ script_id: bigint; transaction_id: bigint }>(SELECT_WRONG_CHANGES);
   return [
+    ...starts.rows.map(
+      (row) =>
+        `the latest start has ${row.utxo_count} UTXOs of ${row.utxo_sompi} sompi, its rows are ${row.count} of ${row.sompi}`,
+    ),
     ...utxos.rows.map((row) => `UTXO ${row.index} of transaction ${row.transaction_id} is ${row.fault}`),
     ...balances.rows.map(describeBalance),
     ...hours.rows.map(

@@ -1,9 +1,10 @@
 /**
  * Invariant 7: every block of every mergeset since the start is present with all its transactions, each the body that this block
  * carries; what is missing is a row in `gaps`. That the bodies are the right ones, and all of them, is what their merkle root says
- * (invariant 8); here every reference must lead to a row, and every list be without holes.
+ * (invariant 8); here every reference must lead to a row, and every list be without holes. What is before a start may be known by its
+ * hash alone: blocks in `earlier_blocks`, transactions in `earlier_transactions`.
  */
-import type { Queryable } from './queryable.ts';
+import { isStandby, type Queryable } from './queryable.ts';
 
 interface Check {
   /** How a row of the answer is a fault; `name` is the hex hash or the number it speaks of. */
@@ -11,7 +12,14 @@ interface Check {
   sql: string;
 }
 
-const CHECKS: Check[] = [
+/** Starts whose mergeset is not indexed: the first, and those after a gap. One made on a chain block that was there has its own. */
+const BARE_STARTS = `
+  bare_starts as (
+    select s.chain_index, s.block_id from starts s join blocks b on b.id = s.block_id
+    where s.chain_index = (select min(index) from chain_blocks) or b.hash in (select before_block_hash from gaps)
+  )`;
+
+const STARTS_AND_GAPS: Check[] = [
   {
     fault: (name) => `the chain has a hole before index ${name}`,
     sql: `
@@ -21,8 +29,39 @@ const CHECKS: Check[] = [
       left join blocks parent on parent.id = previous.block_id
       where c.index > (select min(index) from chain_blocks)
         and previous.block_id is distinct from b.selected_parent_id
-        and not exists (select from gaps where after_block_hash = parent.hash and before_block_hash = b.hash)`,
+        and not exists (
+          select from gaps join starts on starts.block_id = b.id
+          where after_block_hash = parent.hash and before_block_hash = b.hash
+        )`,
   },
+  {
+    fault: (name) => `the start at index ${name} is not the chain block there`,
+    sql: `
+      select s.chain_index::text as name from starts s left join chain_blocks c on c.index = s.chain_index
+      where c.block_id is distinct from s.block_id`,
+  },
+  {
+    fault: (name) => `the start at index ${name} accepts transactions, which are before it`,
+    sql: `
+      with ${BARE_STARTS}
+      select chain_index::text as name from bare_starts s join chain_blocks c on c.index = s.chain_index
+      where cardinality(c.accepted_transactions) > 0`,
+  },
+  {
+    fault: (name) => `the gap before ${name} is not between a start and the chain block before it`,
+    sql: `
+      select encode(g.before_block_hash, 'hex') as name from gaps g
+      where not exists (
+        select from starts s
+        join blocks b on b.id = s.block_id
+        join chain_blocks previous on previous.index = s.chain_index - 1
+        join blocks parent on parent.id = previous.block_id
+        where b.hash = g.before_block_hash and parent.hash = g.after_block_hash
+      )`,
+  },
+];
+
+const BLOCKS: Check[] = [
   {
     fault: (name) => `chain block ${name} is not marked as one, or a block beside the chain is`,
     sql: `
@@ -33,14 +72,15 @@ const CHECKS: Check[] = [
   {
     fault: (name) => `mergeset of chain block ${name}: a block is missing, or not marked as merged there in its colour`,
     sql: `
-      with merges as (
+      with ${BARE_STARTS},
+      merges as (
         select chain.id, merged.id as merged_id, merged.is_blue
         from chain_blocks c join blocks chain on chain.id = c.block_id
         cross join lateral (
           select unnest(chain.merge_set_blues) as id, true as is_blue
           union all select unnest(chain.merge_set_reds), false
         ) merged
-        where c.index > (select min(index) from chain_blocks)
+        where c.index not in (select chain_index from bare_starts)
       )
       select encode(chain.hash, 'hex') as name
       from merges
@@ -52,9 +92,42 @@ const CHECKS: Check[] = [
     fault: (name) => `block ${name}: a parent is missing`,
     sql: `
       select encode(b.hash, 'hex') as name from blocks b
-      where b.id <> (select block_id from chain_blocks order by index limit 1)
-        and (select count(parent.id) from block_parents p left join blocks parent on parent.id = p.parent_id where p.block_id = b.id)
-          <> (select greatest(1, max(p.index) + 1) from block_parents p where p.block_id = b.id)`,
+      where (b.selected_parent_id is null and b.id <> (select block_id from chain_blocks order by index limit 1))
+        or (
+          select count(coalesce(parent.id, earlier.id)) from block_parents p
+          left join blocks parent on parent.id = p.parent_id
+          left join earlier_blocks earlier on earlier.id = p.parent_id
+          where p.block_id = b.id
+        ) <> (
+          select greatest(case when b.selected_parent_id is null then 0 else 1 end, max(p.index) + 1)
+          from block_parents p where p.block_id = b.id
+        )`,
+  },
+  {
+    fault: (name) => `block ${name}: its selected parent or a block of its mergeset is known by no hash`,
+    sql: `
+      select encode(b.hash, 'hex') as name from blocks b
+      cross join lateral unnest(b.selected_parent_id || b.merge_set_blues || b.merge_set_reds) named (id)
+      left join blocks known on known.id = named.id
+      left join earlier_blocks earlier on earlier.id = named.id
+      where named.id is not null and known.id is null and earlier.id is null`,
+  },
+  {
+    fault: (name) => `earlier block ${name} is a block with a row, too`,
+    sql: `
+      select encode(e.hash, 'hex') as name from earlier_blocks e join blocks b on b.id = e.id
+      union all
+      select encode(e.hash, 'hex') from earlier_blocks e join blocks b on b.hash = e.hash`,
+  },
+  {
+    fault: (name) => `no block refers to earlier block ${name}`,
+    sql: `
+      with named as (
+        select parent_id as id from block_parents
+        union all
+        select unnest(selected_parent_id || merge_set_blues || merge_set_reds) from blocks
+      )
+      select encode(e.hash, 'hex') as name from earlier_blocks e where not exists (select from named where named.id = e.id)`,
   },
   {
     fault: (name) => `block ${name}: a transaction is missing`,
@@ -72,16 +145,61 @@ const CHECKS: Check[] = [
       left join transaction_bodies body on body.transaction_id = bt.transaction_id and body.body = bt.body
       where bt.body > 0 and body.transaction_id is null`,
   },
+];
+
+const TRANSACTIONS: Check[] = [
   {
+    // One that was accepted before a gap may be accepted again after it, if that part of the chain is left: the last counts.
+    fault: (name) => `transaction ${name} is not marked with the chain block that accepts it`,
+    sql: `
+      with listed as (select unnest(accepted_transactions) as id, index, block_id from chain_blocks),
+      last as (select distinct on (id) id, block_id from listed order by id, index desc)
+      select coalesce(encode(t.transaction_id, 'hex'), last.id::text) as name
+      from last full join (select * from transactions where accepting_block_id is not null) t on t.id = last.id
+      where last.block_id is distinct from t.accepting_block_id`,
+  },
+  {
+    // Of an earlier transaction only the coins that its start had left are known; a block that carries it again shows the others.
     fault: (name) => `transaction ${name}: an input has lost its coin, or has another amount or script than its coin`,
     sql: `
       select encode(t.transaction_id, 'hex') as name from transaction_inputs i
       join transactions t on t.id = i.transaction_id
-      left join transactions previous
-        on previous.id = i.previous_transaction_id or previous.transaction_id = i.previous_transaction_hash
-      left join transaction_outputs o on o.transaction_id = previous.id and o.index = i.previous_index
-      where o.amount is distinct from i.amount or o.script_id is distinct from i.script_id
-        or (i.previous_transaction_id is null and (previous.id is not null or t.accepting_block_id is not null))`,
+      left join transactions previous on previous.id = i.previous_transaction_id
+      left join earlier_transactions earlier on earlier.id = i.previous_transaction_id
+      left join transaction_outputs o on o.transaction_id = i.previous_transaction_id and o.index = i.previous_index
+      left join start_utxos u on u.transaction_id = i.previous_transaction_id and u.index = i.previous_index
+      where i.previous_transaction_id is not null
+        and case
+          when previous.id is null and earlier.id is null then true
+          when i.amount is null then
+            i.script_id is not null or u.amount is not null or (o.amount is not null and earlier.id is null)
+          when u.amount is not null then i.amount <> u.amount or i.script_id is distinct from u.script_id
+          when o.amount is not null then i.amount <> o.amount or i.script_id is distinct from o.script_id
+          -- The coins of a start that was not the last are not kept.
+          else earlier.id is null or (select count(*) from starts where utxo_count > 0) < 2
+        end`,
+  },
+  {
+    fault: (name) =>
+      `transaction ${name}: an input names its coin by a hash that has a key, or has an amount or script all the same`,
+    sql: `
+      select encode(t.transaction_id, 'hex') as name from transaction_inputs i
+      join transactions t on t.id = i.transaction_id
+      left join transactions previous on previous.transaction_id = i.previous_transaction_hash
+      left join earlier_transactions earlier on earlier.transaction_id = i.previous_transaction_hash
+      where i.previous_transaction_hash is not null
+        and (previous.id is not null or earlier.id is not null or i.amount is not null or i.script_id is not null)`,
+  },
+  {
+    fault: (name) =>
+      `transaction ${name} is accepted, but the coin of an input is not known, or its transaction never was accepted`,
+    sql: `
+      select encode(t.transaction_id, 'hex') as name from transaction_inputs i
+      join transactions t on t.id = i.transaction_id
+      left join transactions previous on previous.id = i.previous_transaction_id
+      left join earlier_transactions earlier on earlier.id = i.previous_transaction_id
+      where t.accepting_block_id is not null
+        and (i.amount is null or (previous.accepting_block_id is null and earlier.id is null))`,
   },
   {
     fault: (name) => `transaction ${name}: wrong fee`,
@@ -94,7 +212,50 @@ const CHECKS: Check[] = [
           - (select coalesce(sum(o.amount), 0) from transaction_outputs o where o.transaction_id = t.id)
       end`,
   },
+  {
+    fault: (name) => `earlier transaction ${name} has another key than its row in transactions`,
+    sql: `
+      select encode(e.transaction_id, 'hex') as name from earlier_transactions e join transactions t on t.id = e.id
+      where t.transaction_id <> e.transaction_id
+      union all
+      select encode(e.transaction_id, 'hex') from earlier_transactions e join transactions t on t.transaction_id = e.transaction_id
+      where t.id <> e.id`,
+  },
+  {
+    // Where several starts had coins, those of the others are not kept.
+    fault: (name) => `earlier transaction ${name} has no coin at the start`,
+    sql: `
+      select encode(e.transaction_id, 'hex') as name from earlier_transactions e
+      where (select count(*) from starts where utxo_count > 0) < 2
+        and not exists (select from start_utxos u where u.transaction_id = e.id)`,
+  },
+  {
+    fault: (name) =>
+      `coin ${name} of the start: its script or its transaction is missing, or was accepted since, or has another output there`,
+    sql: `
+      select coalesce(encode(coalesce(e.transaction_id, t.transaction_id), 'hex'), u.transaction_id::text) || ':' || u.index as name
+      from start_utxos u
+      left join earlier_transactions e on e.id = u.transaction_id
+      left join transactions t on t.id = u.transaction_id
+      left join chain_blocks c on c.block_id = t.accepting_block_id
+      left join transaction_outputs o on o.transaction_id = u.transaction_id and o.index = u.index
+      left join scripts s on s.id = u.script_id
+      where s.id is null
+        or (e.id is null and c.index is null)
+        or c.index > (select max(chain_index) from starts)
+        or (t.id is not null and (o.amount is distinct from u.amount or o.script_id is distinct from u.script_id
+          or o.covenant_id is distinct from u.covenant_id))`,
+  },
 ];
+
+const CHECKS = [...STARTS_AND_GAPS, ...BLOCKS, ...TRANSACTIONS];
+
+/** A load of a coming start may be under way; a standby has no part of it. */
+const SELECT_WRONG_LOAD = `
+  select coalesce(l.utxos, 0)::text as utxos, coalesce(l.sompi, 0)::text as sompi, c.count::text, c.sompi::text as summed
+  from (select count(*) as count, coalesce(sum(amount), 0) as sompi from loaded_utxos) c
+  left join utxo_set_load l on true
+  where c.count <> coalesce(l.utxos, 0) or c.sompi <> coalesce(l.sompi, 0)`;
 
 /** What is wrong, one sentence each (the first 20 of a kind); empty when the invariant holds. */
 export async function checkInvariant7(db: Queryable): Promise<string[]> {
@@ -103,5 +264,14 @@ export async function checkInvariant7(db: Queryable): Promise<string[]> {
     const { rows } = await db.query<{ name: string }>(`select distinct name from (${sql}) faults limit 20`);
     wrong.push(...rows.map(({ name }) => fault(name)));
   }
-  return wrong;
+  return [...wrong, ...(await wrongLoad(db))];
+}
+
+async function wrongLoad(db: Queryable): Promise<string[]> {
+  if (await isStandby(db)) return [];
+  const { rows } = await db.query<{ utxos: string; sompi: string; count: string; summed: string }>(SELECT_WRONG_LOAD);
+  return rows.map(
+    (row) =>
+      `the load of a coming start has ${row.utxos} UTXOs of ${row.sompi} sompi, its rows are ${row.count} of ${row.summed}`,
+  );
 }

@@ -38,8 +38,10 @@ const SELECT = `
   select b.id, b.hash, b.version, b.parents_by_level, b.hash_merkle_root, b.accepted_id_merkle_root, b.utxo_commitment, b.timestamp,
     b.bits, b.nonce, b.daa_score, b.blue_work, b.blue_score, b.pruning_point,
     array(
-      select parent.hash from block_parents p join blocks parent on parent.id = p.parent_id
-      where p.block_id = b.id order by p.index
+      select coalesce(parent.hash, earlier.hash) from block_parents p
+      left join blocks parent on parent.id = p.parent_id
+      left join earlier_blocks earlier on earlier.id = p.parent_id
+      where p.block_id = b.id and (parent.id is not null or earlier.id is not null) order by p.index
     ) as direct_parents,
     array(
       select coalesce(body.hash, case when bt.body = 0 then t.hash end)

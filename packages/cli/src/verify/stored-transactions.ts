@@ -61,8 +61,8 @@ const SELECT_BODIES = `
   order by page.id, bodies.body`;
 
 const SELECT_INPUTS = `
-  select i.transaction_id as id, bodies.body, coalesce(previous.transaction_id, i.previous_transaction_hash) as previous_transaction_id,
-    i.previous_index, i.sequence,
+  select i.transaction_id as id, bodies.body, i.previous_index, i.sequence,
+    coalesce(previous.transaction_id, earlier.transaction_id, i.previous_transaction_hash, '') as previous_transaction_id,
     case when own.body is null then i.signature_script else own.signature_script end as signature_script,
     case when own.body is null then i.sig_op_count else own.sig_op_count end as sig_op_count,
     case when own.body is null then i.compute_budget else own.compute_budget end as compute_budget
@@ -73,6 +73,7 @@ const SELECT_INPUTS = `
   left join transaction_body_inputs own
     on own.transaction_id = i.transaction_id and own.body = bodies.body and own.index = i.index
   left join transactions previous on previous.id = i.previous_transaction_id
+  left join earlier_transactions earlier on earlier.id = i.previous_transaction_id
   where i.transaction_id between $1 and $2
   order by i.transaction_id, bodies.body, i.index`;
 

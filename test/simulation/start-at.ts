@@ -1,0 +1,286 @@
+/**
+ * Makes of an index one that has a start at one of its chain blocks, by SQL on its rows: as if the indexer had begun there with the
+ * block's UTXO set, gone on there after a gap, or begun again there with nothing missing. What it knows before a start is then what the
+ * set and the first blocks tell. The index must be at rest and have no first catch-up; headers stay as they are, also what they commit to.
+ */
+import type { PoolClient } from 'pg';
+
+interface ChainBlock {
+  index: bigint;
+  id: bigint;
+}
+
+/** The chain, which began at genesis, begins at the chain block of this index, which gets index 0. */
+export async function startAt(client: PoolClient, chainIndex: number): Promise<void> {
+  const { rowCount } = await client.query('select from starts where utxo_count > 0');
+  if (rowCount !== 0) throw new Error('the index does not begin at genesis');
+  await moveStart(client, chainIndex, undefined);
+}
+
+/** What the chain has between these two is missing: the one before goes on with the start. */
+export function startAfterGap(client: PoolClient, afterIndex: number, chainIndex: number): Promise<void> {
+  return moveStart(client, chainIndex, afterIndex);
+}
+
+/** The chain stays as it is, but state counts from the chain block of this index. */
+export async function startAgainAt(client: PoolClient, chainIndex: number): Promise<void> {
+  await noteStateAt(client, chainIndex);
+  const start = await getChainBlock(client, chainIndex);
+  await replaceHours(client, start.index, start.index);
+  await replaceState(client);
+  await writeStart(client, start);
+  await countTransactions(client);
+}
+
+async function moveStart(client: PoolClient, chainIndex: number, afterIndex: number | undefined): Promise<void> {
+  const start = await getChainBlock(client, chainIndex);
+  const after = afterIndex === undefined ? undefined : await getChainBlock(client, afterIndex);
+  const last = after?.index ?? -1n;
+  await noteStateAt(client, chainIndex);
+  await replaceHours(client, last, start.index);
+  await noteWhatStays(client, start, after);
+  await cutChain(client, last, start.index);
+  await replaceState(client);
+  await removeBlocks(client);
+  await removeTransactions(client);
+  if (after !== undefined) {
+    await client.query(
+      `insert into gaps (after_block_hash, before_block_hash, reason)
+       select a.hash, b.hash, 'Taken out by a test.' from blocks a, blocks b where a.id = $1 and b.id = $2`,
+      [after.id, start.id],
+    );
+  }
+  await writeStart(client, { index: last + 1n, id: start.id });
+  await countTransactions(client);
+  await client.query('drop table kept_blocks');
+}
+
+async function getChainBlock(client: PoolClient, index: number): Promise<ChainBlock> {
+  const { rows } = await client.query<ChainBlock>('select index, block_id as id from chain_blocks where index = $1', [
+    index,
+  ]);
+  const [found] = rows;
+  if (found === undefined) throw new Error(`there is no chain block ${index}`);
+  return found;
+}
+
+/** What was accepted on the chain above the first of two indexes, up to the second. */
+const ACCEPTED_BETWEEN = `
+  select t.id, t.subnetwork_id, c.daa_score, c.timestamp / 3600000 as hour, c.index
+  from chain_blocks c join transactions t on t.accepting_block_id = c.block_id where c.index > $1 and c.index <= $2`;
+
+/** Table `state`: the UTXO set at a chain block, as its rows say since the latest start, which must not be after it. */
+async function noteStateAt(client: PoolClient, chainIndex: number): Promise<void> {
+  const { rows } = await client.query<{ latest: bigint }>(
+    'select coalesce(max(chain_index), -1) as latest from starts',
+  );
+  const latest = rows[0]?.latest ?? -1n;
+  if (latest > chainIndex) throw new Error(`a start at ${chainIndex} would be before the one at ${latest}`);
+  await client.query('create temporary table state (like start_utxos)');
+  await client.query(
+    `with accepted as (${ACCEPTED_BETWEEN}),
+     made as (
+       select * from start_utxos
+       union all
+       select o.transaction_id, o.index, o.script_id, o.amount, a.daa_score, a.subnetwork_id = 1, o.covenant_id
+       from accepted a join transaction_outputs o on o.transaction_id = a.id
+     )
+     insert into state select * from made where not exists (
+       select from transaction_inputs i join accepted spending on spending.id = i.transaction_id
+       where i.previous_transaction_id = made.transaction_id and i.previous_index = made.index
+     )`,
+    [latest, chainIndex],
+  );
+}
+
+/**
+ * Changes of balances by hour: those up to the last chain block before, in hours before the start's; what each script holds at the
+ * start beyond them, in its hour; and those since.
+ */
+async function replaceHours(client: PoolClient, last: bigint, start: bigint): Promise<void> {
+  const { rows } = await client.query<{ hour: number }>(
+    'select (timestamp / 3600000)::integer as hour from chain_blocks where index = $1',
+    [start],
+  );
+  await client.query('create temporary table since as table balance_changes with no data');
+  const changesAbove = `
+    select a.script_id, accepted.hour, a.amount_received - a.amount_sent as change
+    from (${ACCEPTED_BETWEEN}) accepted join address_transactions a on a.transaction_id = accepted.id`;
+  const top = 2n ** 62n;
+  await client.query(`insert into since ${changesAbove}`, [start, top]);
+  if (last < 0n) await client.query('truncate balance_changes');
+  else {
+    await client.query(
+      `with undone as (${changesAbove}), summed as (select script_id, hour, sum(change) as change from undone group by 1, 2)
+       update balance_changes b set change = b.change - s.change from summed s where s.script_id = b.script_id and s.hour = b.hour`,
+      [last, top],
+    );
+  }
+  await client.query('delete from balance_changes where hour >= $1', [rows[0]?.hour]);
+  await client.query(
+    `with changes as (
+       select script_id, $1::integer as hour, amount as change from state
+       union all select script_id, $1, -change from balance_changes
+       union all select * from since
+     )
+     insert into balance_changes select script_id, hour, sum(change) from changes group by 1, 2
+     on conflict (script_id, hour) do update set change = balance_changes.change + excluded.change`,
+    [rows[0]?.hour],
+  );
+  await client.query('delete from balance_changes where change = 0');
+  await client.query('drop table since');
+}
+
+/**
+ * Table `kept_blocks`: the start, what was merged after it, and what was written after it without being merged; before a gap, what
+ * was merged up to its beginning, what waited to be merged then, and what was written by then without being merged ever.
+ */
+async function noteWhatStays(client: PoolClient, start: ChainBlock, after: ChainBlock | undefined): Promise<void> {
+  await client.query('create temporary table kept_blocks (id bigint primary key, is_before boolean not null)');
+  await client.query(
+    `insert into kept_blocks
+     select b.id, false from blocks b left join chain_blocks c on c.block_id = b.merging_block_id
+     where b.id = $1 or c.index > $2 or (c.index is null and b.id > $1)`,
+    [start.id, start.index],
+  );
+  if (after === undefined) return;
+  await client.query(
+    `insert into kept_blocks
+     select b.id, true from blocks b left join chain_blocks c on c.block_id = b.merging_block_id
+     where c.index <= $2 + 1 or (c.index is null and b.id < $1)
+     on conflict (id) do nothing`,
+    [after.id, after.index],
+  );
+}
+
+/** The marks of what it made of blocks and transactions, and its own rows; the start comes next to the last before it. */
+async function cutChain(client: PoolClient, last: bigint, start: bigint): Promise<void> {
+  const between = 'select block_id from chain_blocks where index > $1 and index <= $2';
+  await client.query(
+    `update blocks set merging_block_id = null, is_blue = null where merging_block_id in (${between})`,
+    [last, start],
+  );
+  await client.query(
+    `update transactions set accepting_block_id = null, accepted_body = null where accepting_block_id in (${between})`,
+    [last, start],
+  );
+  await client.query(
+    'update blocks set is_chain_block = false where id in (select block_id from chain_blocks where index > $1 and index < $2)',
+    [last, start],
+  );
+  await client.query('delete from chain_blocks where index > $1 and index < $2', [last, start]);
+  await client.query(`update chain_blocks set accepted_transactions = '{}' where index = $1`, [start]);
+  const shift = start - last - 1n;
+  // By way of indexes below zero, since every single row must have one of its own.
+  await client.query('update chain_blocks set index = -1 - (index - $2) where index >= $1', [start, shift]);
+  await client.query('update chain_blocks set index = -1 - index where index < 0');
+  await client.query('update checkpoint set chain_index = chain_index - $1', [shift]);
+  await client.query('delete from starts where chain_index > $1', [last]);
+  await client.query(
+    `delete from gaps where before_block_hash not in (select hash from starts join blocks on blocks.id = starts.block_id)`,
+  );
+}
+
+async function replaceState(client: PoolClient): Promise<void> {
+  await client.query('truncate start_utxos');
+  await client.query('insert into start_utxos table state');
+  await client.query('drop table state');
+}
+
+/** Those that are still referred to become earlier blocks. */
+async function removeBlocks(client: PoolClient): Promise<void> {
+  for (const table of ['block_parents', 'block_transactions']) {
+    await client.query(`delete from ${table} where block_id not in (select id from kept_blocks)`);
+  }
+  await client.query(
+    `insert into earlier_blocks select id, hash from blocks where id not in (select id from kept_blocks)`,
+  );
+  await client.query('delete from blocks where id not in (select id from kept_blocks)');
+  await client.query(
+    `delete from earlier_blocks where id not in (
+       select parent_id from block_parents
+       union all
+       select named.id from blocks, unnest(selected_parent_id || merge_set_blues || merge_set_reds) named (id) where named.id is not null
+     )`,
+  );
+}
+
+/** Those that no block carries any more. What made coins of the start and is not accepted as far as rows say is an earlier transaction. */
+async function removeTransactions(client: PoolClient): Promise<void> {
+  await client.query('create temporary table known_earlier as select id from earlier_transactions');
+  await client.query(
+    `insert into earlier_transactions
+     select id, transaction_id from transactions
+     where accepting_block_id is null and id in (select transaction_id from start_utxos)
+     on conflict (id) do nothing`,
+  );
+  await client.query('create temporary table removed as select id, transaction_id from transactions');
+  await client.query('delete from removed where id in (select transaction_id from block_transactions)');
+  await client.query('delete from transactions where id in (select id from removed)');
+  for (const table of ['transaction_inputs', 'transaction_outputs', 'transaction_bodies', 'transaction_body_inputs']) {
+    await client.query(`delete from ${table} where transaction_id in (select id from removed)`);
+  }
+  await forgetCoins(client);
+  await client.query('drop table removed');
+  await client.query('drop table known_earlier');
+}
+
+/** Coins of removed transactions are known as far as the start has them, or as an input before a gap knew them. */
+async function forgetCoins(client: PoolClient): Promise<void> {
+  await client.query(
+    `update transaction_inputs i set previous_transaction_id = null, previous_transaction_hash = r.transaction_id, amount = null, script_id = null
+     from removed r where r.id = i.previous_transaction_id and r.id not in (select id from earlier_transactions)`,
+  );
+  await client.query(
+    `update transaction_inputs i set amount = null, script_id = null
+     where i.previous_transaction_id not in (select id from transactions)
+       and not exists (
+         select from start_utxos u where u.transaction_id = i.previous_transaction_id and u.index = i.previous_index
+       )
+       and not (
+         i.previous_transaction_id in (select id from known_earlier)
+         and exists (select from block_transactions bt join kept_blocks k on k.id = bt.block_id
+                     where bt.transaction_id = i.transaction_id and k.is_before)
+       )`,
+  );
+  await client.query(
+    `update transactions t set fee = null
+     where subnetwork_id <> 1 and exists (select from transaction_inputs i where i.transaction_id = t.id and i.amount is null)`,
+  );
+  await client.query('truncate address_transactions');
+  await client.query(
+    `insert into address_transactions (script_id, transaction_id, amount_sent, amount_received)
+     select script_id, transaction_id, sum(sent), sum(received)
+     from (
+       select script_id, transaction_id, amount as sent, 0 as received from transaction_inputs where script_id is not null
+       union all select script_id, transaction_id, 0, amount from transaction_outputs
+     ) moves group by 1, 2`,
+  );
+}
+
+async function writeStart(client: PoolClient, start: ChainBlock): Promise<void> {
+  await client.query(
+    `insert into starts (chain_index, block_id, utxo_count, utxo_sompi)
+     select $1, $2, count(*), coalesce(sum(amount), 0) from start_utxos`,
+    [start.index, start.id],
+  );
+}
+
+/** Coins and balances now are what they were; scripts that nothing here touches are not known. */
+async function countTransactions(client: PoolClient): Promise<void> {
+  await client.query(
+    `delete from balances where script_id not in (
+       select script_id from address_transactions union select script_id from start_utxos
+     )`,
+  );
+  await client.query(
+    `update balances b set transaction_count = (select count(*) from address_transactions a where a.script_id = b.script_id)`,
+  );
+  await client.query(
+    `delete from scripts where id not in (
+       select script_id from balances union select script_id from transaction_outputs
+       union select script_id from transaction_inputs where script_id is not null
+       union select script_id from balance_changes
+     )`,
+  );
+}
