@@ -1,0 +1,180 @@
+/**
+ * How large an index grows, from a simulated network at several densities: bytes a block and bytes a payment, by table and index,
+ * and what that makes a day at ten blocks a second.
+ *
+ *   node bench/sizing.ts [blocks of each kind] [payments a block, comma-separated]
+ *
+ * Each density has an index of its own. The first half of its chain is caught up with, the second is followed block by block, as it
+ * is at the tip: there indexes grow at random places, and rows are written before they are complete. bench/README.md has figures.
+ */
+import { type Connection, connect, migrate, startTemporaryPostgres } from '@kasgres/database';
+import { DEFAULT_OPTIONS, makePast, NodeServer, openWorld, type World } from '@kasgres/devnet';
+import { NodeClient } from '@kasgres/node';
+import { untilAtRest } from '../test/node/at-rest.ts';
+import { startIndexer } from '../test/node/programs.ts';
+
+const BLOCKS_PER_SECOND = 10;
+const PER_DAY = 86_400;
+const COINBASE_MATURITY = 100;
+/** Payments a second of the table of sizes. */
+const RATES = [10, 100, 1_000];
+
+type Sizes = Map<string, number>;
+
+interface Growth {
+  blocks: number;
+  payments: number;
+  /** Of payments and coinbases. */
+  inputs: number;
+  outputs: number;
+  /** Bytes by relation. */
+  bytes: Sizes;
+}
+
+interface Measured {
+  caughtUp: Growth;
+  followed: Growth;
+}
+
+const [blockCount = '1500', densityList = '1,5,20'] = process.argv.slice(2);
+const measured: Measured[] = [];
+for (const density of densityList.split(',').map(Number)) measured.push(await measure(Number(blockCount), density));
+report(
+  'caught up with',
+  measured.map(({ caughtUp }) => caughtUp),
+);
+report(
+  'followed block by block',
+  measured.map(({ followed }) => followed),
+);
+
+async function measure(blocks: number, density: number): Promise<Measured> {
+  const clock = { now: Date.now() };
+  const world = openWorld({
+    options: { ...DEFAULT_OPTIONS, seed: `sizing ${density}` },
+    coinbaseMaturity: COINBASE_MATURITY,
+    now: () => clock.now,
+  });
+  const past = { pastBlocks: blocks, pastTransactions: blocks * density, blocksPerSecond: BLOCKS_PER_SECOND };
+  await makePast(world, past);
+  const postgres = await startTemporaryPostgres();
+  const server = await NodeServer.start({ state: world.node });
+  const node = new NodeClient({ url: server.url });
+  const database = connect({ url: postgres.url, applicationName: 'kasgres bench', max: 2 });
+  try {
+    await migrate(postgres.url);
+    // These tables are small: what vacuum does to large ones within hours is to happen here within seconds.
+    await database.pool.query("alter system set autovacuum_naptime = '1s'");
+    await database.pool.query('select pg_reload_conf()');
+    const empty = await readGrowth(database);
+    const indexer = startIndexer({ nodeUrl: server.url, databaseUrl: postgres.url });
+    await untilAtRest(database.pool, node, indexer);
+    const before = await readGrowth(database);
+    for (let block = 0; block < blocks; block++) {
+      await mine(world, density, clock);
+      await untilAtRest(database.pool, node, indexer);
+    }
+    const after = await readGrowth(database);
+    await indexer.stop();
+    return { caughtUp: subtract(before, empty), followed: subtract(after, before) };
+  } finally {
+    await database.close();
+    await node.close();
+    server.close();
+    world.close();
+    await postgres.stop();
+  }
+}
+
+async function mine({ simulation }: World, payments: number, clock: { now: number }): Promise<void> {
+  simulation.pay(payments);
+  clock.now += 1_000 / BLOCKS_PER_SECOND;
+  simulation.mine(clock.now);
+}
+
+async function readGrowth({ pool }: Connection): Promise<Growth> {
+  const { rows: counts } = await pool.query<Record<'blocks' | 'payments' | 'inputs' | 'outputs', bigint>>(
+    `select (select count(*) from blocks) as blocks,
+            (select count(*) from transactions where subnetwork_id <> 1) as payments,
+            (select count(*) from transaction_inputs) as inputs,
+            (select count(*) from transaction_outputs) as outputs`,
+  );
+  const { rows } = await pool.query<{ name: string; bytes: bigint }>(
+    `select relname as name, pg_table_size(oid) as bytes from pg_class
+      where relkind in ('r', 'i') and relnamespace = 'public'::regnamespace
+      order by coalesce((select indrelid::regclass::text from pg_index where indexrelid = pg_class.oid), relname), relkind desc, relname`,
+  );
+  return {
+    blocks: Number(counts[0]?.blocks),
+    payments: Number(counts[0]?.payments),
+    inputs: Number(counts[0]?.inputs),
+    outputs: Number(counts[0]?.outputs),
+    bytes: new Map(rows.map(({ name, bytes }) => [name, Number(bytes)])),
+  };
+}
+
+function subtract(after: Growth, before: Growth): Growth {
+  return {
+    blocks: after.blocks - before.blocks,
+    payments: after.payments - before.payments,
+    inputs: after.inputs - before.inputs,
+    outputs: after.outputs - before.outputs,
+    bytes: new Map([...after.bytes].map(([name, bytes]) => [name, bytes - (before.bytes.get(name) ?? 0)])),
+  };
+}
+
+interface Fit {
+  perBlock: number;
+  perPayment: number;
+}
+
+/** Least squares of bytes = perBlock * blocks + perPayment * payments. */
+function fit(growths: readonly Growth[], bytesOf: (growth: Growth) => number): Fit {
+  let bb = 0;
+  let bp = 0;
+  let pp = 0;
+  let by = 0;
+  let py = 0;
+  for (const growth of growths) {
+    const { blocks, payments } = growth;
+    const bytes = bytesOf(growth);
+    bb += blocks * blocks;
+    bp += blocks * payments;
+    pp += payments * payments;
+    by += blocks * bytes;
+    py += payments * bytes;
+  }
+  const determinant = bb * pp - bp * bp;
+  return { perBlock: (by * pp - py * bp) / determinant, perPayment: (py * bb - by * bp) / determinant };
+}
+
+function report(how: string, growths: readonly Growth[]): void {
+  const total = fit(growths, ({ bytes }) => sum(bytes.values()));
+  console.log(`\n## ${how}\n\n| table or index | bytes a block | bytes a payment |\n|---|---|---|`);
+  for (const name of growths[0]?.bytes.keys() ?? []) {
+    const { perBlock, perPayment } = fit(growths, ({ bytes }) => bytes.get(name) ?? 0);
+    if (Math.max(perBlock, perPayment) >= 1)
+      console.log(`| ${name} | ${Math.round(perBlock)} | ${Math.round(perPayment)} |`);
+  }
+  console.log(`| **all** | **${Math.round(total.perBlock)}** | **${Math.round(total.perPayment)}** |\n`);
+  for (const { blocks, payments, inputs, outputs, bytes } of growths) {
+    const actual = sum(bytes.values());
+    const off = (total.perBlock * blocks + total.perPayment * payments) / actual - 1;
+    console.log(
+      `${blocks} blocks, ${payments} payments, ${inputs} inputs, ${outputs} outputs: ` +
+        `${megabytes(actual)} MB; the line is ${(100 * off).toFixed(1)} % off`,
+    );
+  }
+  for (const rate of RATES) {
+    const perDay = PER_DAY * (BLOCKS_PER_SECOND * total.perBlock + rate * total.perPayment);
+    console.log(`${rate} payments a second: ${(perDay / 1e9).toFixed(1)} GB a day`);
+  }
+}
+
+function sum(numbers: Iterable<number>): number {
+  return [...numbers].reduce((total, number) => total + number, 0);
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1e6).toFixed(1);
+}

@@ -1,0 +1,64 @@
+/** Whoever reads a warning, an error or last words in a log finds them in the runbook of docs/operations.md. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+/** What runs in operation. Commands speak to the person who runs them. */
+const PACKAGES = ['runtime', 'database', 'node', 'indexer', 'api'];
+/** Where lines are written, and errors made that end a program with code 1 and their message. */
+const SPEAKS =
+  /(?:(?:log|logger|logger\?)\.(?:warn|error)|new (?:FatalError|SchemaError|EnvError|NodeUnsuitableError|CheckpointMovedError))\(/g;
+/** Of a message, so many words at most: numbers and names may follow. */
+const WORDS = 5;
+
+const runbook = readFileSync(join(ROOT, 'docs', 'operations.md'), 'utf8').split('## Runbook')[1] ?? '';
+
+function listSources(): string[] {
+  return PACKAGES.flatMap((name) => {
+    const directory = join(ROOT, 'packages', name, 'src');
+    const files = readdirSync(directory, { recursive: true, encoding: 'utf8' });
+    // The embedded Postgres is started by commands.
+    return files
+      .filter((file) => /(?<!\.test)\.ts$/.test(file) && !/^(embedded|testing)\//.test(file))
+      .map((file) => join(directory, file));
+  });
+}
+
+/** The first words of a message that are written out in the code; undefined where it only passes on what was said elsewhere. */
+function findWords(code: string): string | undefined {
+  const literals = (argumentsOf(code).match(/'[^'\n]*'|"[^"\n]*"|`[^`]*`/g) ?? []).map((literal) =>
+    literal.slice(1, -1),
+  );
+  const parts = literals.flatMap((literal) => literal.split(/\$\{[^}]*\}/));
+  const words = parts.map((part) => part.replace(/^[\s.,:;)]+/, '').split(/\s+/)).find((part) => part.length > 2);
+  return words
+    ?.slice(0, WORDS)
+    .join(' ')
+    .replace(/[\s(:;,.]+$/, '');
+}
+
+/** From behind the opening bracket to the closing one. */
+function argumentsOf(code: string): string {
+  let open = 1;
+  let end = 0;
+  for (; end < code.length && open > 0; end += 1) {
+    if (code[end] === '(') open += 1;
+    if (code[end] === ')') open -= 1;
+  }
+  return code.slice(0, end);
+}
+
+const found = listSources().flatMap((path) => {
+  const code = readFileSync(path, 'utf8');
+  return [...code.matchAll(SPEAKS)].flatMap(
+    ({ 0: speaks, index }) => findWords(code.slice(index + speaks.length)) ?? [],
+  );
+});
+const messages = [...new Set(found)];
+
+test('warnings, errors and last words are in the runbook', () => {
+  expect(messages.length).toBeGreaterThan(25);
+  const written = runbook.replaceAll(/\s+/g, ' ');
+  expect(messages.filter((words) => !written.includes(words))).toEqual([]);
+});
