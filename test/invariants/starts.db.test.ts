@@ -5,7 +5,7 @@
 import { createTestDatabase, type TestDatabase } from '@kasgres/database';
 import { NodeClient } from '@kasgres/node';
 import type { PoolClient } from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { untilAtRest } from '../node/at-rest.ts';
 import { startAfterGap, startAgainAt, startAt } from '../simulation/start-at.ts';
 import { startIndexing, World } from '../simulation/world.ts';
@@ -15,7 +15,7 @@ import { checkInvariant7 } from './completeness.ts';
 import { checkInvariant8, checkUtxoCommitment } from './hashes.ts';
 import { differencesOf, type Snapshot, stateOf, takeSnapshot } from './snapshot.ts';
 
-const ROUNDS = 250;
+const ROUNDS = 150;
 
 let world: World;
 let node: NodeClient;
@@ -42,44 +42,216 @@ afterAll(async () => {
   world?.stop();
 });
 
-const situations: Record<string, () => Promise<void>> = {
-  'begun at a block': () => startAt(client, 60),
-  'begun at the block after genesis': () => startAt(client, 1),
-  'gone on after a gap': () => startAfterGap(client, 60, 90),
-  'gone on after a gap that ends at the next block': () => startAfterGap(client, 60, 61),
-  'begun at a block and gone on after a gap': async () => {
-    await startAt(client, 40);
-    await startAfterGap(client, 30, 60);
+interface Situation {
+  make: () => Promise<void>;
+  /** Changes that each check is to find, beside those that are wrong in any index. */
+  faults?: Partial<Record<keyof typeof checks, string[]>>;
+}
+
+const checks = {
+  'invariant 3': () => checkInvariant3(client, node),
+  'invariant 4': () => checkInvariant4(client),
+  'invariant 7': () => checkInvariant7(client),
+  'invariant 8': () => checkInvariant8(client),
+  'invariant 8, of the start': () => checkUtxoCommitment(client),
+};
+
+/** A coin of the start that was spent since, and one that was not. */
+const SPENT = `(transaction_id, index) = (select transaction_id, index from start_utxos where (transaction_id, index) not in
+  (select transaction_id, index from utxos) limit 1)`;
+const UNSPENT =
+  '(transaction_id, index) = (select transaction_id, index from utxos join start_utxos using (transaction_id, index) limit 1)';
+/** Of a transaction that is accepted and spends a coin of the start. */
+const SPENDING = `(transaction_id, index) = (select i.transaction_id, i.index from transaction_inputs i
+  join transactions t on t.id = i.transaction_id
+  join start_utxos u on u.transaction_id = i.previous_transaction_id and u.index = i.previous_index
+  where t.accepting_block_id is not null limit 1)`;
+/** An earlier transaction that no block here carries, but whose coin is spent. */
+const NAMED_EARLIER = `(select max(e.id) from earlier_transactions e join transaction_inputs i on i.previous_transaction_id = e.id
+  where e.id not in (select id from transactions))`;
+const LATEST = 'chain_index = (select max(chain_index) from starts)';
+const START_BLOCK = `(select block_id from starts where ${LATEST})`;
+const HOUR_OF_START = `(select timestamp / 3600000 from blocks where id = ${START_BLOCK})`;
+
+/** What a start with coins means, wherever it is. */
+const FAULTS_OF_A_START: Situation['faults'] = {
+  'invariant 4': [
+    `delete from start_utxos where ${SPENT}`,
+    `delete from start_utxos where ${UNSPENT}`,
+    `update start_utxos set amount = amount + 1 where ${SPENT}`,
+    `update start_utxos set is_coinbase = not is_coinbase where ${UNSPENT}`,
+    `update start_utxos set block_daa_score = block_daa_score + 1 where ${UNSPENT}`,
+    `update start_utxos set script_id = (select max(id) from scripts) where ${SPENT}`,
+    `delete from utxos where ${UNSPENT}`,
+    `insert into utxos select transaction_id, index, script_id, amount, block_daa_score, is_coinbase from start_utxos where ${SPENT}`,
+    `update starts set utxo_count = utxo_count + 1 where ${LATEST}`,
+    `update starts set utxo_sompi = utxo_sompi - 1 where ${LATEST}`,
+    `update balance_changes set change = change + 1
+     where hour = ${HOUR_OF_START} and script_id = (select max(script_id) from balance_changes where hour = ${HOUR_OF_START})`,
+    `update balance_changes set change = change + case when hour = ${HOUR_OF_START} then -1 else 1 end
+     where script_id = (select script_id from balance_changes group by 1 having max(hour) > ${HOUR_OF_START} and min(hour) <= ${HOUR_OF_START} limit 1)
+       and hour in (${HOUR_OF_START}, (select max(hour) from balance_changes))`,
+    `delete from balances where script_id in (select script_id from utxos join start_utxos using (transaction_id, index, script_id) limit 1)`,
+  ],
+  'invariant 7': [
+    `delete from starts where ${LATEST}`,
+    `update starts set block_id = block_id + 1 where ${LATEST}`,
+    `update starts set chain_index = chain_index + 1 where ${LATEST}`,
+    `update transaction_inputs set amount = amount + 1 where ${SPENDING}`,
+    `update transaction_inputs set script_id = script_id + 1 where ${SPENDING}`,
+    `update transaction_inputs set amount = null, script_id = null where ${SPENDING}`,
+    `update transaction_inputs set previous_transaction_id = null, previous_transaction_hash = '\\x00' where ${SPENDING}`,
+    `update start_utxos set script_id = script_id + 1000000 where ${UNSPENT}`,
+    `update start_utxos set transaction_id = transaction_id + 1000000 where ${UNSPENT}`,
+    `update start_utxos set transaction_id = (select max(id) from transactions where accepting_block_id is not null), index = 1000 where ${UNSPENT}`,
+    `insert into loaded_utxos select '', 0, 1, 0, '', 'nonstandard', null, 0, false, null`,
+    `insert into utxo_set_load values (true, '', 1, 1, '')`,
+  ],
+  'invariant 8, of the start': [
+    `delete from start_utxos where ${SPENT}`,
+    `update start_utxos set amount = amount + 1 where ${SPENT}`,
+    `update start_utxos set is_coinbase = not is_coinbase where ${UNSPENT}`,
+    `update start_utxos set block_daa_score = block_daa_score + 1 where ${UNSPENT}`,
+    `update start_utxos set covenant_id = transaction_id::text::bytea where ${UNSPENT}`,
+    `update start_utxos set index = index + 1000 where ${UNSPENT}`,
+    `update scripts set script = script || '\\x00' where id = (select min(script_id) from start_utxos)`,
+    `update scripts set version = version + 1 where id = (select min(script_id) from start_utxos)`,
+    `update blocks set utxo_commitment = hash where id = ${START_BLOCK}`,
+  ],
+};
+
+/** What a start means whose block came with nothing before it. */
+const FAULTS_OF_A_BARE_START: Situation['faults'] = {
+  'invariant 3': [
+    `update chain_blocks set accepted_transactions = accepted_transactions[2:] where index = (select max(chain_index) + 1 from starts)`,
+  ],
+  'invariant 7': [
+    `update chain_blocks set accepted_transactions = array(select id from earlier_transactions limit 1) where index = (select max(chain_index) from starts)`,
+    `update blocks set merging_block_id = ${START_BLOCK}, is_blue = true where id = (select max(id) from blocks where merging_block_id is null and not is_chain_block)`,
+    `delete from earlier_blocks where id = (select min(id) from earlier_blocks)`,
+    `delete from earlier_blocks where id = (select selected_parent_id from blocks where id = ${START_BLOCK})`,
+    `delete from earlier_blocks where id = (select max(parent_id) from block_parents join earlier_blocks on id = parent_id)`,
+    `insert into earlier_blocks values (0, '\\x00')`,
+    `insert into earlier_blocks select -1, hash from blocks where id = ${START_BLOCK}`,
+    `insert into earlier_blocks select id, '\\x00' from blocks where id = ${START_BLOCK}`,
+    `delete from block_parents where block_id = ${START_BLOCK}`,
+    `update blocks set selected_parent_id = null where id = (select max(id) from blocks)`,
+    `delete from block_transactions where block_id = ${START_BLOCK}`,
+    `delete from earlier_transactions where id = (select min(id) from earlier_transactions)`,
+    `update earlier_transactions set transaction_id = (select transaction_id from transactions order by id desc limit 1)
+     where id = (select min(id) from earlier_transactions)`,
+    `update earlier_transactions set transaction_id = '\\x00'
+     where id = (select max(e.id) from earlier_transactions e join transactions t on t.id = e.id)`,
+  ],
+  'invariant 8': [
+    `update earlier_blocks set hash = '\\x00' where id = (select selected_parent_id from blocks where id = ${START_BLOCK})`,
+    `delete from earlier_blocks where id = (select selected_parent_id from blocks where id = ${START_BLOCK})`,
+    `update earlier_transactions set transaction_id = '\\x00'
+     where id = ${NAMED_EARLIER}`,
+    `delete from earlier_transactions where id = ${NAMED_EARLIER}`,
+  ],
+  'invariant 8, of the start': [
+    `update earlier_transactions set transaction_id = '\\x00' where id = (select max(id) from earlier_transactions join start_utxos u on u.transaction_id = id)`,
+  ],
+};
+
+const FAULTS_OF_THE_FIRST_START: Situation['faults'] = {
+  'invariant 7': [
+    `insert into earlier_transactions values (-1, '\\x00')`,
+    `update transaction_inputs set amount = 1, script_id = 1 where (transaction_id, index) in (
+       select i.transaction_id, i.index from transaction_inputs i join earlier_transactions e on e.id = i.previous_transaction_id
+       where i.amount is null)`,
+    `insert into gaps (after_block_hash, before_block_hash, reason) select hash, hash, '' from blocks where id = ${START_BLOCK}`,
+  ],
+};
+
+const FAULTS_OF_A_GAP: Situation['faults'] = {
+  'invariant 4': [
+    `update balance_changes set change = change + 1
+     where hour < ${HOUR_OF_START} and script_id = (select max(script_id) from balance_changes where hour < ${HOUR_OF_START})`,
+    `update balance_changes set change = change + case when hour = ${HOUR_OF_START} then -1 else 1 end
+     from (
+       select script_id as of_script, max(hour) as before from balance_changes
+       where hour < ${HOUR_OF_START} and hour not in (select timestamp / 3600000 from starts join blocks on blocks.id = block_id)
+       group by script_id order by script_id limit 1
+     ) chosen where script_id = of_script and hour in (before, ${HOUR_OF_START})`,
+  ],
+  'invariant 7': [
+    'delete from gaps where id = (select max(id) from gaps)',
+    'update gaps set after_block_hash = before_block_hash where id = (select max(id) from gaps)',
+    'update gaps set before_block_hash = after_block_hash where id = (select max(id) from gaps)',
+    `insert into gaps (after_block_hash, before_block_hash, reason) select a.hash, b.hash, ''
+     from chain_blocks c join blocks a on a.id = c.block_id join chain_blocks d on d.index = c.index + 1 join blocks b on b.id = d.block_id
+     where c.index = 5`,
+    `update transaction_inputs set previous_transaction_id = null, previous_transaction_hash = e.transaction_id, amount = null, script_id = null
+     from earlier_transactions e where e.id = previous_transaction_id`,
+  ],
+};
+
+const situations: Record<string, Situation> = {
+  'begun at a block': {
+    make: () => startAt(client, 40),
+    faults: merged(FAULTS_OF_A_START, FAULTS_OF_A_BARE_START, FAULTS_OF_THE_FIRST_START),
   },
-  'gone on after two gaps': async () => {
-    await startAfterGap(client, 30, 50);
-    await startAfterGap(client, 50, 80);
+  'begun at the block after genesis': { make: () => startAt(client, 1) },
+  'gone on after a gap': {
+    make: () => startAfterGap(client, 40, 60),
+    faults: merged(FAULTS_OF_A_START, FAULTS_OF_A_BARE_START, FAULTS_OF_A_GAP),
   },
-  'begun again on the chain': () => startAgainAt(client, 80),
-  'begun at a block, and again on the chain': async () => {
-    await startAt(client, 40);
-    await startAgainAt(client, 30);
+  'gone on after a gap that ends at the next block': { make: () => startAfterGap(client, 40, 41) },
+  'begun at a block and gone on after a gap': {
+    make: async () => {
+      await startAt(client, 30);
+      await startAfterGap(client, 20, 40);
+    },
+    faults: merged(FAULTS_OF_A_START, FAULTS_OF_A_BARE_START, FAULTS_OF_A_GAP),
+  },
+  'gone on after two gaps': {
+    make: async () => {
+      await startAfterGap(client, 20, 30);
+      await startAfterGap(client, 40, 55);
+    },
+  },
+  'begun again on the chain': { make: () => startAgainAt(client, 50), faults: FAULTS_OF_A_START },
+  'begun at a block, and again on the chain': {
+    make: async () => {
+      await startAt(client, 30);
+      await startAgainAt(client, 25);
+    },
   },
 };
 
-describe.each(Object.entries(situations))('%s', (_, make) => {
+function merged(...all: Situation['faults'][]): Situation['faults'] {
+  return Object.fromEntries(
+    Object.keys(checks).map((name) => [name, all.flatMap((faults) => faults?.[name as keyof typeof checks] ?? [])]),
+  );
+}
+
+describe.each(Object.entries(situations))('%s', (_, { make, faults = {} }) => {
   beforeAll(async () => {
     await client.query('begin');
     await make();
   });
   afterAll(() => client.query('rollback'));
+  beforeEach(() => client.query('savepoint made'));
+  afterEach(() => client.query('rollback to made'));
 
-  test('every invariant holds', async () => {
-    expect(await checkInvariant3(client, node)).toEqual([]);
-    expect(await checkInvariant4(client)).toEqual([]);
-    expect(await checkInvariant7(client)).toEqual([]);
-    expect(await checkInvariant8(client)).toEqual([]);
-    expect(await checkUtxoCommitment(client)).toEqual([]);
+  test.each(Object.entries(checks))('%s holds', async (_, check) => {
+    expect(await check()).toEqual([]);
   });
 
   test('coins and balances are those of an index that began at genesis', async () => {
     const snapshot = await takeSnapshot(client);
     expect(differencesOf(stateOf(atGenesis), stateOf(snapshot))).toEqual([]);
     expect(differencesOf(atGenesis, snapshot)).not.toEqual([]);
+  });
+
+  const tried = Object.entries(checks).flatMap(([name, check]) =>
+    (faults[name as keyof typeof checks] ?? []).map((statement) => ({ name, check, statement })),
+  );
+  test.each(tried)('$name is broken by: $statement', async ({ check, statement }) => {
+    const { rowCount } = await client.query(statement);
+    expect(rowCount).toBeGreaterThan(0);
+    expect(await check()).not.toEqual([]);
   });
 });

@@ -76,6 +76,7 @@ const changes = {
       `update balance_changes set change = change + 1 where script_id = (select max(script_id) from balance_changes)`,
       `update balance_changes set hour = hour + 1 where script_id = (select max(script_id) from balance_changes)`,
       `insert into balance_changes select max(script_id) + 1, 0, 1 from balances`,
+      `update starts set utxo_sompi = 1`,
     ],
   },
   'invariant 7': {
@@ -88,9 +89,19 @@ const changes = {
       `update blocks set merging_block_id = null where id = (select max(id) from blocks where merging_block_id is not null)`,
       `update blocks set is_chain_block = false where id = (select max(block_id) from chain_blocks)`,
       `delete from chain_blocks where index = 100`,
+      `delete from chain_blocks where index = 0`,
+      `delete from starts`,
       `update block_transactions set body = 9 where block_id = (select max(block_id) from block_transactions where index = 1) and index = 1`,
       `update transaction_inputs set amount = amount + 1 where transaction_id = (select max(transaction_id) from transaction_inputs where amount is not null)`,
       `update transactions set fee = fee + 1 where id = (select max(id) from transactions where fee > 0)`,
+      `update transactions set accepting_block_id = null where id = (select max(id) from transactions where accepting_block_id is not null)`,
+      `update chain_blocks set accepted_transactions = accepted_transactions[2:] where index = 100`,
+      `update transactions set accepting_block_id = null where id = (
+         select max(i.previous_transaction_id) from transaction_inputs i join transactions t on t.id = i.transaction_id where t.accepting_block_id is not null)`,
+      `update transaction_inputs set previous_transaction_hash = previous.transaction_id, previous_transaction_id = null, amount = null, script_id = null
+       from transactions previous where previous.id = previous_transaction_id`,
+      `update blocks set merge_set_blues = merge_set_blues || 1000000::bigint where id = (select max(id) from blocks)`,
+      `update blocks set selected_parent_id = 1000000 where id = (select max(id) from blocks)`,
     ],
   },
   'invariant 8': {
@@ -112,6 +123,7 @@ const changes = {
     check: async () => differencesOf(good, await takeSnapshot(client)),
     statements: [
       `update checkpoint set circulating_sompi = circulating_sompi + 1`,
+      `update starts set utxo_count = 1`,
       `drop index blocks_hash`,
       `update blocks set nonce = nonce + 1 where id = 100`,
       `update blocks set merging_block_id = null where id = (select max(id) from blocks where merging_block_id is not null)`,

@@ -35,6 +35,12 @@ const STARTS_AND_GAPS: Check[] = [
         )`,
   },
   {
+    fault: (name) => `the chain begins at index ${name}, where no start is`,
+    sql: `
+      select min(index)::text as name from chain_blocks
+      having min(index) <> 0 or min(index) not in (select chain_index from starts)`,
+  },
+  {
     fault: (name) => `the start at index ${name} is not the chain block there`,
     sql: `
       select s.chain_index::text as name from starts s left join chain_blocks c on c.index = s.chain_index
