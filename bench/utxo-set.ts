@@ -55,8 +55,7 @@ async function serve(): Promise<void> {
   const utxos = Array.from({ length: CHUNK * DIFFERENT_CHUNKS }, (_, index) => coin(index));
   const { url } = await UtxoSetServer.start({
     network: 'simnet',
-    pruningPointHash: PRUNING_POINT,
-    utxos,
+    set: () => ({ pruningPointHash: PRUNING_POINT, utxos }),
     repeats: workerData as number,
   });
   parentPort?.postMessage(url, []);

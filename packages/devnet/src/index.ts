@@ -24,7 +24,13 @@ export {
   type NodeState,
   type SubmitBlockResult,
 } from './dag/node-state.ts';
-export { UtxoSetServer, type UtxoSetServerOptions } from './p2p/server.ts';
+export {
+  type PruningPointSet,
+  type UtxoSetFault,
+  type UtxoSetFaultPlan,
+  UtxoSetServer,
+  type UtxoSetServerOptions,
+} from './p2p/server.ts';
 export { utxoSetItem } from './p2p/utxo-set-item.ts';
 export type { Fault, FaultPlan } from './rpc/faults.ts';
 export { readHeader, readTransaction } from './rpc/from-messages.ts';

@@ -4,6 +4,7 @@
  * transactions are told to it (by the simulation, or by a recording), and `answers/` reads them.
  */
 import { type Hash, type Header, toHex, type Transaction } from '@kasgres/kaspa';
+import { whatRemains } from './what-remains.ts';
 
 /** A transaction as the node answers it: with what it derives from it. */
 export interface DagTransaction extends Transaction {
@@ -36,13 +37,15 @@ export interface DagBlock {
   /** Direct (level 0) parents. */
   readonly parents: readonly DagBlock[];
   readonly children: readonly DagBlock[];
-  /** `undefined` for genesis. */
+  /** `undefined` for genesis, and where it is pruned. */
   readonly selectedParent: DagBlock | undefined;
   readonly mergeSetBlues: readonly DagBlock[];
   readonly mergeSetReds: readonly DagBlock[];
   /** The whole mergeset in the order of acceptance: selected parent first, then ascending by (blue work, hash). */
   readonly mergeSet: readonly DagBlock[];
-  /** Place on the selected chain (genesis 0); `undefined` for a block off the chain. */
+  /** Its body is pruned: it has no transactions, and its relations to what is pruned are gone. */
+  readonly isHeaderOnly: boolean;
+  /** Place in `chainBlocks`; `undefined` for a block off the chain. */
   readonly chainIndex: number | undefined;
   /** The chain block in whose mergeset this block is; `undefined` while it is not merged (the sink, its anticone). */
   readonly mergingBlock: DagBlock | undefined;
@@ -84,11 +87,15 @@ export interface ChainChange {
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
-type StoredBlock = Omit<Mutable<DagBlock>, 'children' | 'selectedParent' | 'mergeSet'> & {
+type StoredBlock = Omit<Mutable<DagBlock>, Relation> & {
+  parents: StoredBlock[];
   children: StoredBlock[];
   selectedParent: StoredBlock | undefined;
+  mergeSetBlues: StoredBlock[];
+  mergeSetReds: StoredBlock[];
   mergeSet: StoredBlock[];
 };
+type Relation = 'parents' | 'children' | 'selectedParent' | 'mergeSetBlues' | 'mergeSetReds' | 'mergeSet';
 
 export class Dag {
   private readonly blocks = new Map<string, StoredBlock>();
@@ -97,6 +104,8 @@ export class Dag {
   private readonly transactions = new Map<string, DagTransaction>();
   /** By transaction id: the chain block that accepts it now. */
   private readonly acceptingBlocks = new Map<string, DagBlock>();
+  /** Genesis, and every block that was the pruning point after it. */
+  private readonly roots: StoredBlock[] = [];
   private currentVirtual: Virtual | undefined;
 
   /** Adds a block on top of known ones. Adding a block again changes nothing. Throws when a block it names is unknown. */
@@ -118,6 +127,7 @@ export class Dag {
       mergeSetBlues,
       mergeSetReds,
       mergeSet: inAcceptanceOrder(selectedParent, [...mergeSetBlues, ...mergeSetReds]),
+      isHeaderOnly: false,
       chainIndex: undefined,
       mergingBlock: undefined,
       accepted: undefined,
@@ -125,6 +135,7 @@ export class Dag {
     for (const parent of parents) parent.children.push(added);
     for (const transaction of block.transactions) this.transactions.set(toHex(transaction.transactionId), transaction);
     this.blocks.set(block.hash, added);
+    if (this.roots.length === 0) this.roots.push(added);
     return added;
   }
 
@@ -155,6 +166,28 @@ export class Dag {
     return { removed, added };
   }
 
+  /**
+   * Forgets what a node forgets whose pruning point moves to a chain block. Bodies of transactions, and who accepted them, are still found
+   * by their ids: of the coins that they made, a node keeps as much with those who spend them.
+   * @param headersBelow how many chain blocks deep headers stay, at least
+   */
+  prune(hash: string, headersBelow: number): void {
+    const root = this.stored(hash);
+    const { whole, headers } = whatRemains(this, root, headersBelow);
+    for (const block of this.blocks.values()) {
+      if (whole.has(block)) continue;
+      block.transactions = [];
+      block.accepted = undefined;
+      block.isHeaderOnly = true;
+      if (!headers.has(block)) this.blocks.delete(block.hash);
+    }
+    for (const block of this.blocks.values()) this.forgetRelations(block);
+    for (const block of this.chain.splice(0)) {
+      block.chainIndex = this.isKnown(block) ? this.chain.push(block) - 1 : undefined;
+    }
+    this.roots.push(root);
+  }
+
   find(hash: string): DagBlock | undefined {
     return this.blocks.get(hash);
   }
@@ -174,7 +207,7 @@ export class Dag {
     return this.acceptingBlocks.get(transactionId);
   }
 
-  /** The selected chain, from genesis to the sink. */
+  /** The selected chain, from genesis, or the lowest header that was not pruned, to the sink. */
   get chainBlocks(): readonly DagBlock[] {
     return this.chain;
   }
@@ -188,10 +221,21 @@ export class Dag {
     return this.virtual.sink;
   }
 
+  /** Also when it is pruned. */
   get genesis(): DagBlock {
-    const genesis = this.chain[0];
-    if (genesis === undefined) throw new Error('the DAG has no chain yet');
+    const [genesis] = this.roots;
+    if (genesis === undefined) throw new Error('the DAG is empty');
     return genesis;
+  }
+
+  /** The block from which on everything is there: genesis, or the pruning point. */
+  get root(): DagBlock {
+    return this.roots.at(-1) ?? this.genesis;
+  }
+
+  /** Genesis first. */
+  get pruningPoints(): readonly DagBlock[] {
+    return this.roots;
   }
 
   get size(): number {
@@ -212,6 +256,21 @@ export class Dag {
     const block = this.blocks.get(hash);
     if (block === undefined) throw new Error(`block ${hash} is not in the DAG`);
     return block;
+  }
+
+  private isKnown({ hash }: DagBlock): boolean {
+    return this.blocks.has(hash);
+  }
+
+  private forgetRelations(block: StoredBlock): void {
+    const known = (blocks: StoredBlock[]) => blocks.filter((other) => this.isKnown(other));
+    const { selectedParent } = block;
+    block.parents = known(block.parents);
+    block.children = known(block.children);
+    block.selectedParent = selectedParent !== undefined && this.isKnown(selectedParent) ? selectedParent : undefined;
+    block.mergeSetBlues = known(block.mergeSetBlues);
+    block.mergeSetReds = known(block.mergeSetReds);
+    block.mergeSet = known(block.mergeSet);
   }
 
   private joinChain(block: StoredBlock): void {

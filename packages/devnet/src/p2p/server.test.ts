@@ -11,7 +11,7 @@ import {
   type UtxoSetOptions,
 } from '@kasgres/node';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { UtxoSetServer, type UtxoSetServerOptions } from './server.ts';
+import { type UtxoSetFault, type UtxoSetFaultPlan, UtxoSetServer, type UtxoSetServerOptions } from './server.ts';
 
 const PRUNING_POINT = hashFrom(7);
 const CHUNK = 10;
@@ -35,11 +35,19 @@ function coins(count: number): Utxo[] {
   }));
 }
 
+function setOf(utxos: readonly Utxo[]): UtxoSetServerOptions['set'] {
+  return () => ({ pruningPointHash: PRUNING_POINT, utxos });
+}
+
+/** The fault happens to the chunk of this number, in every hand-out. */
+function at(number: number, fault: UtxoSetFault): UtxoSetFaultPlan {
+  return (chunk) => (chunk === number ? fault : undefined);
+}
+
 async function start(options: Partial<UtxoSetServerOptions> = {}): Promise<UtxoSetServer> {
   const server = await UtxoSetServer.start({
     network: 'simnet',
-    pruningPointHash: PRUNING_POINT,
-    utxos: coins(25),
+    set: setOf(coins(25)),
     chunkSize: CHUNK,
     ...options,
   });
@@ -77,14 +85,14 @@ function commitmentTo(utxos: readonly Utxo[]): string {
 
 describe('an honest node', () => {
   test.each([0, 1, CHUNK, 25])('hands out its set of %i coins, every field of it', async (count) => {
-    const server = await start({ utxos: coins(count) });
+    const server = await start({ set: setOf(coins(count)) });
     const received = await readAll(read(server));
     expect(received.map(comparable)).toEqual(coins(count).map(comparable));
   });
 
   test('is asked for more after each 99 chunks', async () => {
     const chunks = 2 * CHUNKS_AT_ONCE + 1;
-    const server = await start({ utxos: coins(chunks * CHUNK) });
+    const server = await start({ set: setOf(coins(chunks * CHUNK)) });
     let count = 0;
     for await (const { utxos } of read(server)) count += utxos.length;
     expect(count).toBe(chunks * CHUNK);
@@ -107,7 +115,7 @@ describe('an honest node', () => {
   });
 
   test('sends no more than 99 chunks ahead of who takes them slowly', async () => {
-    const server = await start({ utxos: coins(3 * CHUNKS_AT_ONCE * CHUNK) });
+    const server = await start({ set: setOf(coins(3 * CHUNKS_AT_ONCE * CHUNK)) });
     let taken = 0;
     for await (const _ of read(server)) {
       taken += 1;
@@ -117,7 +125,7 @@ describe('an honest node', () => {
   });
 
   test('loses a peer that has seen enough', async () => {
-    const server = await start({ utxos: coins(CHUNKS_AT_ONCE * CHUNK + 1) });
+    const server = await start({ set: setOf(coins(CHUNKS_AT_ONCE * CHUNK + 1)) });
     for await (const { utxos } of read(server)) {
       expect(utxos).toHaveLength(CHUNK);
       break;
@@ -130,9 +138,11 @@ describe('a node that', () => {
   test('gives an altered coin is found out by the commitment', async () => {
     const utxos = coins(25);
     const expected = commitmentTo(utxos);
-    expect(commitmentTo(await readAll(read(await start({ utxos }))))).toBe(expected);
+    expect(commitmentTo(await readAll(read(await start({ set: setOf(utxos) }))))).toBe(expected);
     const altered = utxos.map((coin, index) => (index === 17 ? { ...coin, amount: coin.amount + 1n } : coin));
-    expect(commitmentTo(await readAll(read(await start({ utxos: altered }))))).not.toBe(expected);
+    expect(commitmentTo(await readAll(read(await start({ set: setOf(altered) }))))).not.toBe(expected);
+    const altering = await start({ set: setOf(utxos), faults: at(1, { kind: 'altered' }) });
+    expect(commitmentTo(await readAll(read(altering)))).not.toBe(expected);
   });
 
   test('has another pruning point says so', async () => {
@@ -141,13 +151,36 @@ describe('a node that', () => {
   });
 
   test('moves its pruning point meanwhile says so', async () => {
-    const server = await start({ fault: { kind: 'moved', chunk: 1 } });
+    const server = await start({ faults: at(1, { kind: 'moved' }) });
     await expect(readAll(read(server))).rejects.toThrow(PruningPointMovedError);
     expect(server.chunksSent).toBe(1);
   });
 
+  test('has truly moved it meanwhile says so too, and hands out the new one', async () => {
+    let pruningPointHash = PRUNING_POINT;
+    const next = hashFrom(8);
+    const server = await start({
+      set: () => ({ pruningPointHash, utxos: coins(25) }),
+      faults: (chunk) => {
+        if (chunk === 1) pruningPointHash = next;
+        return undefined;
+      },
+    });
+    await expect(readAll(read(server))).rejects.toThrow(PruningPointMovedError);
+    expect(server.chunksSent).toBe(1);
+    await expect(readAll(read(server))).rejects.toThrow(PruningPointMovedError);
+    expect(await readAll(read(server, { pruningPointHash: next }))).toHaveLength(25);
+  });
+
+  test('hands out slowly is waited for', async () => {
+    const server = await start({ faults: () => ({ kind: 'delay', ms: 20 }) });
+    const begun = performance.now();
+    expect(await readAll(read(server))).toHaveLength(25);
+    expect(performance.now() - begun).toBeGreaterThan(50);
+  });
+
   test('breaks off is out of reach: a part of the set is never taken for the whole', async () => {
-    const server = await start({ fault: { kind: 'cut-off', chunk: 2 } });
+    const server = await start({ faults: at(2, { kind: 'cut-off' }) });
     const chunks = read(server);
     expect((await chunks.next()).value?.utxos).toHaveLength(CHUNK);
     expect((await chunks.next()).value?.utxos).toHaveLength(CHUNK);
@@ -155,12 +188,12 @@ describe('a node that', () => {
   });
 
   test('falls silent is given up', async () => {
-    const server = await start({ fault: { kind: 'silent', chunk: 1 } });
+    const server = await start({ faults: at(1, { kind: 'silent' }) });
     await expect(readAll(read(server, { silenceMs: 500 }))).rejects.toThrow(/silent for 500 ms/);
   });
 
   test('sends a coin without its entry is not believed', async () => {
-    const server = await start({ fault: { kind: 'malformed', chunk: 1 } });
+    const server = await start({ faults: at(1, { kind: 'malformed' }) });
     await expect(readAll(read(server))).rejects.toThrow(NodeProtocolError);
   });
 
@@ -187,7 +220,7 @@ describe('a node that', () => {
 
 test('a signal ends it with its own reason, whether it waits or not', async () => {
   const reason = new Error('enough');
-  const silent = await start({ fault: { kind: 'silent', chunk: 0 } });
+  const silent = await start({ faults: at(0, { kind: 'silent' }) });
   const waiting = new AbortController();
   const failed = readAll(read(silent, { signal: waiting.signal }));
   setTimeout(() => waiting.abort(reason), 50);

@@ -2,6 +2,7 @@
  * The p2p side of a simulated node, as far as it is needed to hand out the UTXO set of its pruning point: honestly, or with what can
  * go wrong on the way.
  */
+import { setTimeout } from 'node:timers/promises';
 import { create, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { Server, ServerCredentials, type ServerDuplexStream, type ServiceDefinition } from '@grpc/grpc-js';
 import { type Hash, type NetworkId, toHex, type Utxo } from '@kasgres/kaspa';
@@ -10,6 +11,20 @@ import { utxoSetItem } from './utxo-set-item.ts';
 
 type PeerStream = ServerDuplexStream<Buffer, Buffer>;
 type Payload = NonNullable<MessageInitShape<typeof p2pProtocol.PeerMessageSchema>['payload']>;
+
+type ChunkItems = NonNullable<MessageInitShape<typeof p2pProtocol.UtxoSetChunkSchema>['items']>;
+
+/** What one peer asked for, and how far it got. */
+interface HandOut {
+  pruningPoint: string;
+  chunks: Iterator<Chunk, void>;
+  sent: number;
+}
+
+interface Chunk {
+  bytes: Buffer;
+  utxos: readonly Utxo[];
+}
 
 const P2P: ServiceDefinition = {
   messageStream: {
@@ -28,21 +43,40 @@ const PROTOCOL_VERSION = 11;
 const CHUNKS_AT_ONCE = 99;
 const PING_NONCE = 0x123456789n;
 
-/** What happens instead of the chunk of this number, which counts from 0. */
-export interface UtxoSetFault {
-  kind: 'cut-off' | 'silent' | 'moved' | 'malformed';
-  chunk: number;
+/** What goes wrong with a chunk. */
+export type UtxoSetFault =
+  /** The stream ends in its place. */
+  | { kind: 'cut-off' }
+  /** Nothing comes any more, and the stream stays open. */
+  | { kind: 'silent' }
+  /** The pruning point is said to have moved, in its place. */
+  | { kind: 'moved' }
+  /** Its first coin has no entry. */
+  | { kind: 'malformed' }
+  /** Its first coin has a sompi more. */
+  | { kind: 'altered' }
+  /** It comes later. */
+  | { kind: 'delay'; ms: number };
+
+/** Asked before each chunk, which counts from 0 in each hand-out; `undefined`: it is sent as it is. */
+export type UtxoSetFaultPlan = (chunk: number) => UtxoSetFault | undefined;
+
+export interface PruningPointSet {
+  pruningPointHash: Hash;
+  utxos: Iterable<Utxo>;
 }
 
 export interface UtxoSetServerOptions {
   network: NetworkId;
-  pruningPointHash: Hash;
-  utxos: Iterable<Utxo>;
+  /** What a peer can get now. Asked again before each chunk: who moves its pruning point breaks off. */
+  set: () => PruningPointSet;
+  /** Default: a free one. */
+  port?: number;
   /** How many UTXOs a chunk holds. Default: as a real node, 1000. */
   chunkSize?: number;
   /** How often each chunk is sent: a large set, for benchmarks, that costs little to make. Default 1. */
   repeats?: number;
-  fault?: UtxoSetFault;
+  faults?: UtxoSetFaultPlan;
   /** It turns every peer away with these words. */
   rejectsWith?: string;
 }
@@ -59,7 +93,7 @@ export class UtxoSetServer {
   static async start(options: UtxoSetServerOptions): Promise<UtxoSetServer> {
     const server = new Server({ 'grpc.max_send_message_length': -1 });
     const port = await new Promise<number>((resolve, reject) => {
-      server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
+      server.bindAsync(`127.0.0.1:${options.port ?? 0}`, ServerCredentials.createInsecure(), (error, bound) =>
         error === null ? resolve(bound) : reject(error),
       );
     });
@@ -78,8 +112,8 @@ export class UtxoSetServer {
   }
 
   private serve(stream: PeerStream): void {
-    const { network, rejectsWith } = this.options;
-    const chunks = encodedChunks(this.options);
+    const { network, rejectsWith, set } = this.options;
+    let handOut: HandOut | undefined;
     stream.on('error', () => undefined);
     stream.on('end', () => stream.end());
     stream.on('data', (bytes: Buffer) => {
@@ -97,32 +131,40 @@ export class UtxoSetServer {
         send(stream, { case: 'ping', value: { nonce: PING_NONCE } });
         send(stream, { case: 'requestAddresses', value: {} });
       } else if (payload.case === 'requestPruningPointUtxoSet') {
-        const asked = payload.value.pruningPointHash?.bytes ?? new Uint8Array();
-        if (toHex(asked) === toHex(this.options.pruningPointHash)) this.sendChunks(stream, chunks);
-        else send(stream, { case: 'unexpectedPruningPoint', value: {} });
-      } else if (payload.case === 'requestNextPruningPointUtxoSetChunk') this.sendChunks(stream, chunks);
+        const asked = toHex(payload.value.pruningPointHash?.bytes ?? new Uint8Array());
+        handOut = { pruningPoint: asked, chunks: encodedChunks(set().utxos, this.options), sent: 0 };
+        void this.sendChunks(stream, handOut);
+      } else if (payload.case === 'requestNextPruningPointUtxoSetChunk' && handOut !== undefined) {
+        void this.sendChunks(stream, handOut);
+      }
     });
     send(stream, { case: 'version', value: { protocolVersion: PROTOCOL_VERSION, network: `kaspa-${network}` } });
   }
 
-  private sendChunks(stream: PeerStream, chunks: Iterator<Buffer, void>): void {
-    const { fault } = this.options;
+  private async sendChunks(stream: PeerStream, handOut: HandOut): Promise<void> {
+    const { faults, set } = this.options;
     for (let sent = 0; sent < CHUNKS_AT_ONCE; sent++) {
-      const next = chunks.next();
+      const next = handOut.chunks.next();
       if (next.done === true) return send(stream, { case: 'donePruningPointUtxoSetChunks', value: {} });
-      if (fault?.chunk === this.chunksSent) return fail(stream, fault.kind);
-      stream.write(next.value);
+      const fault = faults?.(handOut.sent);
+      if (fault?.kind === 'delay') await setTimeout(fault.ms);
+      if (stream.cancelled || fault?.kind === 'silent') return;
+      if (fault?.kind === 'cut-off') return void stream.end();
+      if (fault?.kind === 'moved' || toHex(set().pruningPointHash) !== handOut.pruningPoint) {
+        return send(stream, { case: 'unexpectedPruningPoint', value: {} });
+      }
+      stream.write(withFault(next.value, fault));
       this.chunksSent += 1;
+      handOut.sent += 1;
     }
   }
 }
 
-function fail(stream: PeerStream, kind: UtxoSetFault['kind']): void {
-  if (kind === 'cut-off') stream.end();
-  else if (kind === 'moved') send(stream, { case: 'unexpectedPruningPoint', value: {} });
-  else if (kind === 'malformed') {
-    send(stream, { case: 'pruningPointUtxoSetChunk', value: { items: [{ outpoint: { index: 1 } }] } });
-  }
+function withFault({ bytes, utxos }: Chunk, fault: UtxoSetFault | undefined): Buffer {
+  const [first, ...others] = utxos;
+  if (fault?.kind === 'malformed') return encodedChunk([{ outpoint: { index: 1 } }]);
+  if (fault?.kind !== 'altered' || first === undefined) return bytes;
+  return encodedChunk([{ ...first, amount: first.amount + 1n }, ...others].map(utxoSetItem));
 }
 
 function send(stream: PeerStream, payload: Payload): void {
@@ -133,13 +175,21 @@ function encoded(payload: Payload): Buffer {
   return Buffer.from(toBinary(p2pProtocol.PeerMessageSchema, create(p2pProtocol.PeerMessageSchema, { payload })));
 }
 
-function* encodedChunks({ utxos, chunkSize = 1_000, repeats = 1 }: UtxoSetServerOptions): Generator<Buffer, void> {
+function encodedChunk(items: ChunkItems): Buffer {
+  return encoded({ case: 'pruningPointUtxoSetChunk', value: { items } });
+}
+
+function* encodedChunks(
+  utxos: Iterable<Utxo>,
+  { chunkSize = 1_000, repeats = 1 }: UtxoSetServerOptions,
+): Generator<Chunk, void> {
   for (const chunk of chunksOf(utxos, chunkSize)) {
-    const bytes = encoded({ case: 'pruningPointUtxoSetChunk', value: { items: chunk.map(utxoSetItem) } });
-    for (let sent = 0; sent < repeats; sent++) yield bytes;
+    const bytes = encodedChunk(chunk.map(utxoSetItem));
+    for (let sent = 0; sent < repeats; sent++) yield { bytes, utxos: chunk };
   }
 }
 
+/** The last one is shorter than the others, and so empty where they come out even. */
 function* chunksOf(utxos: Iterable<Utxo>, chunkSize: number): Generator<Utxo[], void> {
   let chunk: Utxo[] = [];
   for (const utxo of utxos) {
@@ -148,5 +198,5 @@ function* chunksOf(utxos: Iterable<Utxo>, chunkSize: number): Generator<Utxo[], 
     yield chunk;
     chunk = [];
   }
-  if (chunk.length > 0) yield chunk;
+  yield chunk;
 }

@@ -9,7 +9,7 @@ import {
   toHex,
 } from '@kasgres/kaspa';
 import { type Op, protocol, toOutpointMessage } from '@kasgres/node';
-import { acceptedBy, type VirtualChain, virtualChainFrom } from '../dag/answers/chain.ts';
+import { acceptedBy, notOnItsChain, type VirtualChain, virtualChainFrom } from '../dag/answers/chain.ts';
 import { timestampsOfDaaScores } from '../dag/answers/daa-timestamps.ts';
 import { blocksFrom } from '../dag/answers/get-blocks.ts';
 import { hashesPerSecond } from '../dag/answers/hash-rate.ts';
@@ -104,7 +104,7 @@ export const answers: Answers = {
     if (request.includeTransactions && !request.includeBlocks) {
       throw new NodeAnswerError('If includeTransactions is set, then includeBlockVerboseData must be set as well.');
     }
-    const low = request.lowHash === '' ? state.dag.genesis : knownBlock(state, request.lowHash);
+    const low = knownBlock(state, request.lowHash === '' ? state.dag.genesis.hash : request.lowHash);
     const blocks = blocksFrom(state.dag, low, state.network.mergesetSizeLimit);
     return {
       blockHashes: hashesOf(blocks),
@@ -238,8 +238,10 @@ export const answers: Answers = {
 function knownBlock({ dag }: NodeState, hash: string): DagBlock {
   const key = readHash(hash);
   const block = dag.find(key);
-  if (block === undefined) throw new NodeAnswerError(`cannot find header ${key}`);
-  return block;
+  if (block !== undefined) return block;
+  // Its header stays for ever.
+  if (key === dag.genesis.hash) throw new NodeAnswerError(`some data is missing for block ${key}`);
+  throw new NodeAnswerError(`cannot find header ${key}`);
 }
 
 /** The node estimates both from DAA scores. */
@@ -248,11 +250,16 @@ function blockCounts(virtualDaaScore: bigint, genesisDaaScore: bigint) {
   return { blockCount: count, headerCount: count };
 }
 
+function isPrunedGenesis({ dag }: NodeState, hash: string): boolean {
+  return hash === dag.genesis.hash && dag.find(hash) === undefined;
+}
+
 function virtualChain(
   state: NodeState,
   request: { startHash: string; minConfirmationCount?: bigint | undefined },
   withAccepted: boolean,
 ): VirtualChain {
+  if (isPrunedGenesis(state, request.startHash)) throw notOnItsChain();
   return virtualChainFrom(state.dag, {
     start: knownBlock(state, request.startHash),
     minConfirmationCount: request.minConfirmationCount ?? 0n,

@@ -33,7 +33,7 @@ export function blockMessage(
       difficulty: block.difficulty,
       selectedParentHash: block.selectedParent?.hash ?? ORIGIN,
       transactionIds: block.transactions.map(({ transactionId }) => toHex(transactionId)),
-      isHeaderOnly: false,
+      isHeaderOnly: block.isHeaderOnly,
       blueScore: block.header.blueScore,
       childrenHashes: hashesOf(block.children),
       mergeSetBluesHashes: hashesOf(block.mergeSetBlues),

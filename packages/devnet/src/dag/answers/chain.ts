@@ -1,13 +1,11 @@
 /** Walking the selected chain, and what the virtual chain calls of a node answer about it. */
 import type { AcceptedTransaction, Dag, DagBlock } from '../dag.ts';
+import { NodeAnswerError } from '../node-state.ts';
 
-/** The block itself when it is on the chain, else the nearest of its selected parents that is. */
-export function highestChainAncestor(block: DagBlock): DagBlock {
-  let ancestor = block;
-  while (ancestor.chainIndex === undefined) {
-    if (ancestor.selectedParent === undefined) throw new Error(`block ${block.hash} has no ancestor on the chain`);
-    ancestor = ancestor.selectedParent;
-  }
+/** The block itself when it is on the chain, else the nearest of its selected parents that is; undefined where that is pruned. */
+export function highestChainAncestor(block: DagBlock): DagBlock | undefined {
+  let ancestor: DagBlock | undefined = block;
+  while (ancestor !== undefined && ancestor.chainIndex === undefined) ancestor = ancestor.selectedParent;
   return ancestor;
 }
 
@@ -34,17 +32,23 @@ export interface VirtualChainRequest {
   mergeSetSizeLimit: number;
 }
 
-/** Source: rusty-kaspa, `get_virtual_chain_from_block_call`. */
+/** Source: rusty-kaspa, `get_virtual_chain_from_block_call`. Throws the node's error for a start that leaves the chain below the root. */
 export function virtualChainFrom(dag: Dag, request: VirtualChainRequest): VirtualChain {
   const limit = 10 * request.mergeSetSizeLimit;
   const removed: DagBlock[] = [];
   const fork = highestChainAncestor(request.start);
+  if (fork === undefined || Number(fork.chainIndex) < Number(dag.root.chainIndex)) throw notOnItsChain();
   for (let block = request.start; block !== fork && block.selectedParent !== undefined; block = block.selectedParent) {
     removed.push(block);
   }
   const added = chainAbove(dag, fork).slice(0, limit);
   const confirmed = withConfirmations(added, dag.sink, request.minConfirmationCount);
   return { removed, added: request.withAccepted ? firstMerging(confirmed, limit) : confirmed };
+}
+
+/** What the node says of a start from which its pruning point is not reached by selected parents. */
+export function notOnItsChain(): NodeAnswerError {
+  return new NodeAnswerError('the queried hash does not have retention root on its chain');
 }
 
 /** What a chain block accepts, in order. */

@@ -11,12 +11,15 @@ export function timestampsOfDaaScores(dag: Dag, network: Network, daaScores: rea
   return daaScores.map((daaScore) => estimateTimestamp(daaScore, samples, network.targetTimePerBlockMs));
 }
 
-/** The network's known points, genesis (the only pruning point that a chain without pruning has), about three blocks of the
- * chain, and the sink; ascending. */
+/** The network's known points, genesis and the pruning points after it, about three blocks of the chain above, and the sink; ascending. */
 function chainSamples(dag: Dag, network: Network): DaaTimestamp[] {
-  const high = dag.chainBlocks.length - 1;
+  const above = dag.chainBlocks.slice(Number(dag.root.chainIndex));
+  const high = above.length - 1;
   const step = Math.max(Math.floor(high / 3), 1);
-  const sampled = dag.chainBlocks.filter((_, index) => index % step === 0 || index === high);
+  const sampled = [
+    ...dag.pruningPoints,
+    ...above.filter((_, index) => index > 0 && (index % step === 0 || index === high)),
+  ];
   return [
     ...network.daaTimestamps,
     ...sampled.map(({ header }) => ({ daaScore: header.daaScore, timestamp: header.timestamp })),

@@ -4,12 +4,17 @@
  * virtual block. Source: rusty-kaspa, `get_blocks_call` and `antipast_hashes_between`.
  */
 import type { Dag, DagBlock } from '../dag.ts';
+import { NodeAnswerError } from '../node-state.ts';
 import { chainAbove, highestChainAncestor } from './chain.ts';
 
-/** `mergeSetSizeLimit` is the network's (248 at ten blocks a second). */
+/**
+ * Below the pruning point, blocks are headers only. Throws the node's error for a low that leaves the chain deeper than that.
+ * @param mergeSetSizeLimit the network's (248 at ten blocks a second)
+ */
 export function blocksFrom(dag: Dag, low: DagBlock, mergeSetSizeLimit: number): DagBlock[] {
   const maxBlocks = mergeSetSizeLimit + 1;
   const ancestor = highestChainAncestor(low);
+  if (ancestor === undefined) throw new NodeAnswerError(`some data is missing for block ${low.hash}`);
   const notWanted = pastAbove(low, ancestor);
   const blocks: DagBlock[] = [];
   let reached = ancestor;

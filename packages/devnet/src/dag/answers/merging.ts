@@ -5,7 +5,8 @@ import { NodeAnswerError } from '../node-state.ts';
 /** Throws the node's error for a block that is unknown or not merged. */
 export function isBlue(dag: Dag, hash: string): boolean {
   const block = dag.find(hash);
-  if (block?.mergingBlock === undefined) throw new NodeAnswerError(`Block ${hash} doesn't have any merger block.`);
+  if (block?.mergingBlock === undefined || !isAboveRoot(dag, block))
+    throw new NodeAnswerError(`Block ${hash} doesn't have any merger block.`);
   return block.mergingBlock.mergeSetBlues.includes(block);
 }
 
@@ -17,7 +18,11 @@ export interface RewardInfo {
   rewardAmount?: bigint;
 }
 
+/** Throws the node's error for a block that is not in the pruning point's future. */
 export function rewardInfo(dag: Dag, block: DagBlock): RewardInfo {
+  if (!isAboveRoot(dag, block)) {
+    throw new NodeAnswerError('the queried hash does not have retention root in its past');
+  }
   const { mergingBlock } = block;
   if (mergingBlock === undefined) return { color: 'unknown' };
   const merged = { mergingBlock, confirmationCount: dag.sink.header.blueScore - mergingBlock.header.blueScore };
@@ -28,6 +33,17 @@ export function rewardInfo(dag: Dag, block: DagBlock): RewardInfo {
     throw new NodeAnswerError(`missing reward output ${index} in merging chain block ${mergingBlock.hash}`);
   }
   return { color: 'blue', merged, rewardAmount: output.amount + rewardForReds(block) };
+}
+
+/** Whether the root is the block itself or in its past. */
+function isAboveRoot({ root, genesis }: Dag, block: DagBlock): boolean {
+  if (root === genesis) return true;
+  const past = new Set([block]);
+  for (const { parents, header } of past) {
+    if (header.blueWork <= root.header.blueWork) continue;
+    for (const parent of parents) past.add(parent);
+  }
+  return past.has(root);
 }
 
 /** A chain block also pays itself for the reds it merges, by one output more than it has blues. */

@@ -6,13 +6,14 @@ import { transactionHash } from '@kasgres/kaspa';
 import type { Acceptance } from './acceptance.ts';
 import type { Block, ChainState } from './block.ts';
 import { coinbaseTransaction, getCoinbasePayload } from './coinbase.ts';
-import { commitTo } from './commitments.ts';
+import type { CommitTo } from './commitments.ts';
 import { getGhostdag } from './ghostdag.ts';
 import { checkTransaction, type TransactionRules } from './transaction-rules.ts';
 import type { UtxoView } from './utxo.ts';
 
 export interface ChainRules extends TransactionRules {
   subsidy: bigint;
+  commitTo: CommitTo;
   /** False where the headers carry a real node's commitments, which cannot be recomputed here. */
   checksCommitments: boolean;
 }
@@ -40,7 +41,7 @@ function coinbaseProblem(block: Block, { fees }: Acceptance, { subsidy }: ChainR
 
 function commitmentProblem(block: Block, acceptance: Acceptance, rules: ChainRules): string | undefined {
   if (!rules.checksCommitments) return undefined;
-  const expected = commitTo(getGhostdag(block).selectedParent, acceptance);
+  const expected = rules.commitTo(getGhostdag(block).selectedParent, acceptance);
   if (Buffer.compare(expected.acceptedIdMerkleRoot, block.header.acceptedIdMerkleRoot) !== 0) {
     return 'accepted ID merkle root is invalid';
   }

@@ -10,12 +10,20 @@ import { type Block, FINAL } from './block.ts';
 import { BlockRuleError, checkBody, checkHeader } from './block-rules.ts';
 import { type ChainMove, chainMove } from './chain-move.ts';
 import { type ChainRules, judgeChainBlock } from './chain-rules.ts';
+import { type Commitments, commitToIds, commitToUtxos } from './commitments.ts';
 import { genesisOf } from './genesis.ts';
 import { getGhostdag } from './ghostdag.ts';
 import type { ConsensusParams } from './params.ts';
 import { type Pov, povOf } from './pov.ts';
 import { PovMemo } from './pov-memo.ts';
-import { findChainAncestorAt, isChainAncestorOf, recordMerges, treePlace } from './reachability.ts';
+import {
+  findChainAncestorAt,
+  isChainAncestorOf,
+  isDagAncestorOf,
+  isDagAncestorOfAny,
+  recordMerges,
+  treePlace,
+} from './reachability.ts';
 import { StateCursor } from './state-cursor.ts';
 import {
   checkTransaction,
@@ -39,6 +47,8 @@ export interface ConsensusOptions {
   hasValidSignatures: TransactionRules['hasValidSignatures'];
   /** False where the headers carry a real node's commitments, which cannot be recomputed here. */
   checksCommitments?: boolean;
+  /** True: headers commit to the unspent outputs as a real node's do, at about a millisecond for each block. */
+  commitsToUtxos?: boolean;
 }
 
 /** The virtual block: its acceptance is always known. */
@@ -58,14 +68,20 @@ export class Consensus {
   private currentVirtual: Virtual;
   /** The highest block that is for ever on the selected chain. */
   private finalBlock: Block;
+  private currentPruningPoint: Block;
+  /** Left aside when the pruning point moved: no block can be on them any more. */
+  private readonly abandoned = new Set<Block>();
 
-  constructor({ params, genesis, hasValidSignatures, checksCommitments = true }: ConsensusOptions) {
+  constructor(options: ConsensusOptions) {
+    const { params, genesis, hasValidSignatures, checksCommitments = true, commitsToUtxos = false } = options;
     const { coinbaseMaturity, subsidy } = params;
+    const commitTo = commitsToUtxos ? commitToUtxos : commitToIds;
     this.params = params;
-    this.rules = { coinbaseMaturity, hasValidSignatures, subsidy, checksCommitments };
+    this.rules = { coinbaseMaturity, hasValidSignatures, subsidy, commitTo, checksCommitments };
     this.povs = new PovMemo((parents) => povOf(parents, params));
     this.genesis = genesisOf(genesis);
     this.finalBlock = this.genesis;
+    this.currentPruningPoint = this.genesis;
     this.blocks.set(this.genesis.id, this.genesis);
     this.tips.add(this.genesis);
     this.currentVirtual = this.settleVirtual([this.genesis], new UtxoView(this.utxos));
@@ -82,6 +98,16 @@ export class Consensus {
 
   get sink(): Block {
     return this.virtual.ghostdag.selectedParent;
+  }
+
+  /** Every new block has it in its past. */
+  get pruningPoint(): Block {
+    return this.currentPruningPoint;
+  }
+
+  /** How deep below the sink, in chain blocks, the selected chain may still change. */
+  get changeableDepth(): number {
+    return this.sink.height - this.finalBlock.height;
   }
 
   find(hash: Hash): Block | undefined {
@@ -111,6 +137,22 @@ export class Consensus {
     return this.insert(body, parents, pov);
   }
 
+  /**
+   * Makes a block of the selected chain the pruning point, and with it final; `resolveVirtual` draws the consequences. What is below is
+   * kept here, where nobody asks for it; what is neither below nor above, nor in the past of what is above, is left aside for ever.
+   */
+  prune(hash: Hash): void {
+    const block = this.get(hash);
+    const isAbove = block !== this.pruningPoint && isChainAncestorOf(this.pruningPoint, block);
+    if (!isAbove || !isChainAncestorOf(block, this.sink)) {
+      throw new RangeError(`block ${block.id} is not on the selected chain above the pruning point`);
+    }
+    this.currentPruningPoint = block;
+    this.finalizeUpTo(block);
+    const tips = [...this.tips].filter((tip) => isDagAncestorOf(block, tip));
+    for (const other of this.blocks.values()) if (!isDagAncestorOfAny(other, tips)) this.abandoned.add(other);
+  }
+
   /** Moves the virtual block onto all that was added. */
   resolveVirtual(): ChainMove {
     const oldSink = this.sink;
@@ -138,6 +180,12 @@ export class Consensus {
     return checkTransaction(transaction, utxos, daaScore, this.rules);
   }
 
+  /** Whether a block that is mined on a virtual block of before could still be on the selected chain. */
+  isOpen({ parents, ghostdag }: Virtual): boolean {
+    if (parents.some((parent) => this.abandoned.has(parent))) return false;
+    return isChainAncestorOf(this.finalBlock, ghostdag.selectedParent);
+  }
+
   /** The unspent outputs at a block to be: those that its own transactions may spend. */
   viewOf(virtual: Virtual): UtxoView {
     if (virtual === this.virtual) return new UtxoView(this.utxos);
@@ -148,9 +196,20 @@ export class Consensus {
     return cursor.view;
   }
 
+  /** What a new block must commit to that is where the virtual one is. */
+  commitmentsOf({ ghostdag, acceptance }: Virtual): Commitments {
+    return this.rules.commitTo(ghostdag.selectedParent, acceptance);
+  }
+
   private placeOf(header: Header): { parents: Block[]; pov: Pov } {
     const parents = (header.parentsByLevel[0] ?? []).map((parent) => this.get(parent));
     if (parents.length === 0) throw new BlockRuleError('block has no parents');
+    const missing = parents.filter((parent) => this.abandoned.has(parent));
+    if (missing.length > 0)
+      throw new BlockRuleError(`block has missing parents: [${missing.map(({ id }) => id).join(', ')}]`);
+    if (!parents.some((parent) => isDagAncestorOf(this.pruningPoint, parent))) {
+      throw new BlockRuleError(`pruning point ${this.pruningPoint.id} is not in the past of this block`);
+    }
     const pov = this.povs.get(parents);
     checkHeader(header, pov, this.params);
     return { parents, pov };
@@ -200,9 +259,22 @@ export class Consensus {
     for (;;) {
       const next = findChainAncestorAt(this.sink, this.finalBlock.height + 1);
       if (next === undefined || this.sink.blueScore - next.blueScore < depth) return;
-      for (const block of getGhostdag(next).mergeSet) block.state = FINAL;
-      this.finalBlock = next;
+      this.makeFinal(next);
     }
+  }
+
+  private finalizeUpTo(block: Block): void {
+    for (;;) {
+      const next = findChainAncestorAt(block, this.finalBlock.height + 1);
+      if (next === undefined) return;
+      this.makeFinal(next);
+    }
+  }
+
+  /** @param next the block above the highest that is final */
+  private makeFinal(next: Block): void {
+    for (const block of getGhostdag(next).mergeSet) block.state = FINAL;
+    this.finalBlock = next;
   }
 
   /** At the sink, over the set of the virtual block. */

@@ -73,11 +73,20 @@ export class Simulation {
     const random = this.random('block');
     const { reorgRate, reorgDepth } = this.options;
     const depth = random.between(...reorgDepth);
-    if (random.chance(reorgRate) && this.node.consensus.sink.height > depth) {
+    if (random.chance(reorgRate) && this.node.consensus.changeableDepth > depth) {
       mineBranch(this.node, this.mining, depth, timestamp, random);
     } else {
       this.mineBehind(this.blocksBehind(random), timestamp, random);
     }
+  }
+
+  /**
+   * Lets a part of the miners come back with a branch that replaces so many chain blocks.
+   * @param depth at most what can still change
+   * @param timestamp Unix milliseconds
+   */
+  reorganise(depth: number, timestamp: number): void {
+    mineBranch(this.node, this.mining, depth, timestamp, this.random('reorganisation'));
   }
 
   /** How many of the latest blocks a miner does not know. */
@@ -91,8 +100,10 @@ export class Simulation {
 
   private mineBehind(blocks: number, timestamp: number, random: Random): void {
     const { duplicateRate, sameCoinbaseRate } = this.options;
-    const { virtual: current } = this.node.consensus;
-    const virtual = this.past.virtualBefore(blocks) ?? current;
+    const { consensus } = this.node;
+    const { virtual: current } = consensus;
+    const before = this.past.virtualBefore(blocks);
+    const virtual = before !== undefined && consensus.isOpen(before) ? before : current;
     const unseen = virtual === current ? [] : this.past.unseenFrom(virtual);
     const twin = unseen.find((block) => isOn(virtual, block.parents));
     const isTwin = twin !== undefined && random.chance(sameCoinbaseRate);

@@ -2,7 +2,6 @@
 import { headerHash, type Header, merkleRoot } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
 import { coinbaseTransaction, type Miner } from '../consensus/coinbase.ts';
-import { commitTo } from '../consensus/commitments.ts';
 import type { BlockBody, Consensus, Virtual } from '../consensus/consensus.ts';
 import { parentsByLevel } from '../consensus/parent-levels.ts';
 import { withDerived } from '../transactions.ts';
@@ -29,14 +28,14 @@ export function assembleBlock(consensus: Consensus, parts: BlockParts): BlockBod
     version: HEADER_VERSION,
     parentsByLevel: parentsByLevel(virtual.parents, (hash) => consensus.get(hash)),
     hashMerkleRoot: merkleRoot(transactions.map(({ hash }) => hash)),
-    ...commitTo(ghostdag.selectedParent, acceptance),
+    ...consensus.commitmentsOf(virtual),
     timestamp: BigInt(Math.max(timestamp, virtual.pastMedianTime + 1)),
     bits: virtual.bits,
     nonce,
     daaScore: BigInt(virtual.daaScore),
     blueScore: BigInt(ghostdag.blueScore),
     blueWork: ghostdag.blueWork,
-    pruningPoint: consensus.genesis.hash,
+    pruningPoint: consensus.pruningPoint.hash,
   };
   return { hash: headerHash(header), header, transactions };
 }

@@ -3,6 +3,7 @@
  * and, at a start, from a journal; a new one is written down before anybody hears of it.
  */
 import {
+  fromHex,
   genesisBlock,
   getNetwork,
   type Hash,
@@ -22,6 +23,7 @@ import type {
   NodeState,
   SubmitBlockResult,
 } from '../../dag/node-state.ts';
+import type { PruningPointSet } from '../../p2p/server.ts';
 import type { Block } from '../consensus/block.ts';
 import { BlockRuleError } from '../consensus/block-rules.ts';
 import { type BlockBody, Consensus } from '../consensus/consensus.ts';
@@ -32,6 +34,7 @@ import { assembleBlock } from './assemble-block.ts';
 import { addToDag, moveDag } from './dag-feed.ts';
 import { Mempool } from './mempool.ts';
 import { MassBudget } from './mass-budget.ts';
+import { PruningPointUtxos } from './pruning-point-utxos.ts';
 import { checkSubmittedHeader } from './submitted-header.ts';
 
 export interface SimulatedNodeOptions {
@@ -40,6 +43,8 @@ export interface SimulatedNodeOptions {
   now: () => number;
   /** Keeps a block, before it is told to anyone; returns it, or an equal one to go on with. */
   keep?: (body: BlockBody) => BlockBody;
+  /** True: headers commit to the unspent outputs as a real node's do, at about a millisecond for each block. */
+  commitsToUtxos?: boolean;
 }
 
 /** A node is synced while its sink is younger than this. */
@@ -56,15 +61,17 @@ export class SimulatedNode implements NodeState {
   readonly mempool: Mempool;
   /** The time that the node goes by, Unix milliseconds. */
   readonly now: () => number;
+  private readonly pruningPointUtxos = new PruningPointUtxos();
   private readonly keep: (body: BlockBody) => BlockBody;
   private readonly listeners = new Set<(event: NodeEvent) => void>();
   /** As the node: a maximum since its start. */
   private greatestSupply = 0n;
 
-  constructor({ params = SIMNET_PARAMS, now, keep = (body) => body }: SimulatedNodeOptions) {
+  constructor(options: SimulatedNodeOptions) {
+    const { params = SIMNET_PARAMS, now, keep = (body) => body, commitsToUtxos = false } = options;
     const { header, transactions } = genesisBlock(this.network);
     const genesis = { hash: this.network.genesisHash, header, transactions: transactions.map(withDerived) };
-    this.consensus = new Consensus({ params, genesis, hasValidSignatures });
+    this.consensus = new Consensus({ params, genesis, hasValidSignatures, commitsToUtxos });
     this.mempool = new Mempool(this.consensus, (id) => this.dag.findTransaction(id) !== undefined);
     this.now = now;
     this.keep = keep;
@@ -77,7 +84,27 @@ export class SimulatedNode implements NodeState {
   }
 
   get pruningPoint(): string {
-    return this.consensus.genesis.id;
+    return this.consensus.pruningPoint.id;
+  }
+
+  /** As the node hands it out over p2p. */
+  pruningPointSet(): PruningPointSet {
+    return { pruningPointHash: this.consensus.pruningPoint.hash, utxos: this.pruningPointUtxos.inOrder() };
+  }
+
+  /**
+   * Moves the pruning point to a block of the selected chain, however young, and forgets what a node forgets then. The chain does not leave
+   * that block any more, and all new blocks are above it. A journal does not know of it: a node that is restored has everything again.
+   * @param hash hex
+   * @param headersBelow how many chain blocks deep headers stay, at least; a node keeps thousands
+   */
+  prune(hash: string, headersBelow = 3): void {
+    const { chainIndex } = this.dag.root;
+    this.consensus.prune(fromHex(hash));
+    this.resolveVirtual();
+    const above = this.dag.chainBlocks.slice(Number(chainIndex) + 1, Number(this.dag.get(hash).chainIndex) + 1);
+    this.pruningPointUtxos.advance(above);
+    this.dag.prune(hash, headersBelow);
   }
 
   /** Takes in a new block, from whomever. Throws `BlockRuleError` when it is no block. */
