@@ -42,10 +42,12 @@ afterAll(async () => {
   world?.stop();
 });
 
+/** Statements that each check is to find, beside those that are wrong in any index. */
+type Faults = Partial<Record<keyof typeof checks, string[]>>;
+
 interface Situation {
   make: () => Promise<void>;
-  /** Changes that each check is to find, beside those that are wrong in any index. */
-  faults?: Partial<Record<keyof typeof checks, string[]>>;
+  faults?: Faults;
 }
 
 const checks = {
@@ -74,7 +76,7 @@ const START_BLOCK = `(select block_id from starts where ${LATEST})`;
 const HOUR_OF_START = `(select timestamp / 3600000 from blocks where id = ${START_BLOCK})`;
 
 /** What a start with coins means, wherever it is. */
-const FAULTS_OF_A_START: Situation['faults'] = {
+const FAULTS_OF_A_START: Faults = {
   'invariant 4': [
     `delete from start_utxos where ${SPENT}`,
     `delete from start_utxos where ${UNSPENT}`,
@@ -121,7 +123,7 @@ const FAULTS_OF_A_START: Situation['faults'] = {
 };
 
 /** What a start means whose block came with nothing before it. */
-const FAULTS_OF_A_BARE_START: Situation['faults'] = {
+const FAULTS_OF_A_BARE_START: Faults = {
   'invariant 3': [
     `update chain_blocks set accepted_transactions = accepted_transactions[2:] where index = (select max(chain_index) + 1 from starts)`,
   ],
@@ -155,7 +157,7 @@ const FAULTS_OF_A_BARE_START: Situation['faults'] = {
   ],
 };
 
-const FAULTS_OF_THE_FIRST_START: Situation['faults'] = {
+const FAULTS_OF_THE_FIRST_START: Faults = {
   'invariant 7': [
     `insert into earlier_transactions values (-1, '\\x00')`,
     `update transaction_inputs set amount = 1, script_id = 1 where (transaction_id, index) in (
@@ -165,7 +167,7 @@ const FAULTS_OF_THE_FIRST_START: Situation['faults'] = {
   ],
 };
 
-const FAULTS_OF_A_GAP: Situation['faults'] = {
+const FAULTS_OF_A_GAP: Faults = {
   'invariant 4': [
     `update balance_changes set change = change + 1
      where hour < ${HOUR_OF_START} and script_id = (select max(script_id) from balance_changes where hour < ${HOUR_OF_START})`,
@@ -221,9 +223,9 @@ const situations: Record<string, Situation> = {
   },
 };
 
-function merged(...all: Situation['faults'][]): Situation['faults'] {
+function merged(...all: Faults[]): Faults {
   return Object.fromEntries(
-    Object.keys(checks).map((name) => [name, all.flatMap((faults) => faults?.[name as keyof typeof checks] ?? [])]),
+    Object.keys(checks).map((name) => [name, all.flatMap((faults) => faults[name as keyof typeof checks] ?? [])]),
   );
 }
 

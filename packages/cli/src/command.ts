@@ -61,7 +61,10 @@ export function createCommand(): Command {
   command
     .command('verify')
     .description('check the invariants of the database; exit code 1 when one does not hold')
-    .action(async () => exitWith(await runVerify(await getDatabaseUrl(readCliEnv()))));
+    .option('--without-start', 'leave out the UTXO set that the index began with: half a minute for each million coins')
+    .action(async ({ withoutStart }: { withoutStart?: true }) =>
+      exitWith(await runVerify(await getDatabaseUrl(readCliEnv()), { hashesStart: withoutStart !== true })),
+    );
 
   command
     .command('status')
