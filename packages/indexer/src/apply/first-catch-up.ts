@@ -37,7 +37,7 @@ const COIN_TABLES = ['utxos', 'balances'];
 /** For the joins that make them. */
 const WORK_MEMORY = '128MB';
 
-/** Drops the indexes that can wait. Only on an empty database, in the transaction that writes its first rows. */
+/** Drops the indexes that can wait. Only on an empty database; again is no harm. */
 export async function deferIndexes(client: ClientBase): Promise<void> {
   const names = [...LOOK_UP_INDEXES, ...QUESTION_INDEXES, ...COIN_INDEXES];
   await client.query(
@@ -45,7 +45,7 @@ export async function deferIndexes(client: ClientBase): Promise<void> {
      select indexname, indexdef from pg_indexes where schemaname = 'public' and indexname = any($1)`,
     [names],
   );
-  for (const name of names) await client.query(`drop index ${name}`);
+  for (const name of names) await client.query(`drop index if exists ${name}`);
   for (const table of GROWING_TABLES) await client.query(`alter table ${table} set (autovacuum_enabled = false)`);
 }
 

@@ -5,7 +5,7 @@
 import type { ClientBase } from 'pg';
 
 /**
- * @param firstNewTransaction transactions from this key on have just been written; 0 looks at all
+ * @param firstNewTransaction transactions from this key on have just been written; 0 looks at all, and at those from before a start
  * @returns the script of each row that address_transactions got
  */
 export async function resolveLateInputs(client: ClientBase, firstNewTransaction: number): Promise<number[]> {
@@ -18,10 +18,16 @@ export async function resolveLateInputs(client: ClientBase, firstNewTransaction:
        update transaction_inputs i
           set previous_transaction_id = p.id,
               previous_transaction_hash = null,
-              amount = (select o.amount from transaction_outputs o where o.transaction_id = p.id and o.index = i.previous_index),
-              script_id = (select o.script_id from transaction_outputs o where o.transaction_id = p.id and o.index = i.previous_index)
-         from transactions p
-        where p.id >= $1 and p.transaction_id = i.previous_transaction_hash and i.previous_transaction_hash is not null
+              amount = coalesce(
+                (select o.amount from transaction_outputs o where o.transaction_id = p.id and o.index = i.previous_index),
+                (select u.amount from start_utxos u where u.transaction_id = p.id and u.index = i.previous_index)),
+              script_id = coalesce(
+                (select o.script_id from transaction_outputs o where o.transaction_id = p.id and o.index = i.previous_index),
+                (select u.script_id from start_utxos u where u.transaction_id = p.id and u.index = i.previous_index))
+         from (select id, transaction_id from transactions where id >= $1
+               union all
+               select id, transaction_id from earlier_transactions where $1 = 0) p
+        where p.transaction_id = i.previous_transaction_hash and i.previous_transaction_hash is not null
        returning i.transaction_id, i.script_id, i.amount),
      touched as (
        insert into address_transactions (script_id, transaction_id, amount_sent, amount_received)

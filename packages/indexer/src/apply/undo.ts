@@ -4,8 +4,9 @@
  */
 import { toHex } from '@kasgres/kaspa';
 import type { ClientBase } from 'pg';
-import { type BalanceChanges, hourOf } from '../prepare/balance-changes.ts';
+import { BalanceChanges, hourOf } from '../prepare/balance-changes.ts';
 import type { Batch } from '../prepare/batch.ts';
+import { changeBalances } from './balances.ts';
 
 const CHAIN_BLOCKS_AT_ONCE = 1_000;
 
@@ -42,14 +43,23 @@ async function undoChain(
   await client.query('delete from chain_blocks where block_id = any($1::bigint[])', [blocks]);
 }
 
-/** Undoes all chain blocks above an index where the state is replaced anyway, as for a new start. @returns how many these were */
-export async function undoChainAbove(client: ClientBase, index: number): Promise<number> {
+/**
+ * Undoes all chain blocks above an index for a new start, which replaces coins and balances; what the balances changed by stays as it was
+ * before these blocks.
+ * @returns how many these were
+ */
+export async function undoChainAbove(client: ClientBase, index: number, firstCatchUp: boolean): Promise<number> {
   for (let undone = 0; ; ) {
-    const { rows } = await client.query<Pick<RemovedRow, 'block_id' | 'accepted_transactions'>>(
-      'select block_id, accepted_transactions from chain_blocks where index > $1 order by index desc limit $2',
+    const { rows } = await client.query<Omit<RemovedRow, 'hash'>>(
+      'select block_id, timestamp, accepted_transactions from chain_blocks where index > $1 order by index desc limit $2',
       [index, CHAIN_BLOCKS_AT_ONCE],
     );
     if (rows.length === 0) return undone;
+    if (!firstCatchUp) {
+      const balanceChanges = new BalanceChanges();
+      await undoBalances(client, rows, balanceChanges);
+      await changeBalances(client, balanceChanges, Number.MAX_SAFE_INTEGER);
+    }
     await undoChain(client, rows);
     undone += rows.length;
   }
@@ -97,7 +107,11 @@ async function undoCoins(client: ClientBase, transactions: bigint[]): Promise<vo
 }
 
 /** Each transaction changed the balances in the hour of the block that accepted it. */
-async function undoBalances(client: ClientBase, removed: RemovedRow[], balanceChanges: BalanceChanges): Promise<void> {
+async function undoBalances(
+  client: ClientBase,
+  removed: readonly Omit<RemovedRow, 'hash'>[],
+  balanceChanges: BalanceChanges,
+): Promise<void> {
   const { rows } = await client.query<{ script_id: bigint; hour: number; amount: string; count: number }>(
     `with undone as (select * from unnest($1::bigint[], $2::integer[]) undone (id, hour))
      select script_id, hour, sum(amount)::text as amount, sum(count)::integer as count

@@ -68,11 +68,12 @@ export async function beginAtGenesis(
 export async function beginAtPruningPoint(parts: BeginParts, signal: AbortSignal): Promise<void> {
   const { client, network, log } = parts;
   const block = await getPruningPoint(parts.node, signal);
+  // By itself: it locks out readers, who may be there before there is anything to read.
+  await inTransaction(client, () => deferIndexes(client));
   await load(parts, block, signal);
   await inTransaction(client, async () => {
     await lockCheckpoint(client, NOTHING);
     await writeNetwork(client, network);
-    await deferIndexes(client);
     const from = { ...NOTHING, ...(await writeUtxoSet(client, NOTHING)) };
     await writeStartBlock(client, await createPreparer(parts, from, block), block, from, NOTHING);
     await writeStart(client);
@@ -110,7 +111,7 @@ export async function beginAgain(
     await lockCheckpoint(client, from);
     const onChain = await findOnChain(client, block.hash);
     const fork = onChain ?? (await getChainBlockBelow(client, block.header.blueScore));
-    const undone = await undoChainAbove(client, fork.chainIndex);
+    const undone = await undoChainAbove(client, fork.chainIndex, from.firstCatchUp);
     const counted = { ...from, ...(await writeUtxoSet(client, from)) };
     if (onChain === undefined) {
       await writeStartBlock(client, await createPreparer(parts, counted, block), block, counted, fork);

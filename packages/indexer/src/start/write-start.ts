@@ -37,7 +37,8 @@ export async function writeUtxoSet(client: ClientBase, from: NextKeys): Promise<
     [from.nextTransactionId],
   );
   await client.query('analyze scripts, earlier_transactions');
-  await client.query('truncate start_utxos');
+  // Not truncated: a reader who has seen the old checkpoint must see the old set.
+  await client.query('delete from start_utxos');
   const coins = await client.query(
     `insert into start_utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase, covenant_id)
      select coalesce(e.id, t.id), l.index, s.id, l.amount, l.block_daa_score, l.is_coinbase, l.covenant_id
