@@ -44,6 +44,7 @@ let world: World;
 let toNode: TcpProxy;
 let node: NodeClient;
 let database: TestDatabase;
+let startTheIndexer: () => Program;
 let indexer: Program;
 let api: Program;
 let client: HttpClient;
@@ -59,7 +60,8 @@ beforeAll(async () => {
   const { key } = await createKey(database.kysely, { name: 'test' });
   const env = { nodeUrl: `grpc://127.0.0.1:${toNode.port}`, databaseUrl: database.url };
   ports = { 'kasgres-indexer': await freePort(), 'kasgres-api': await freePort() };
-  indexer = startIndexer(env, { METRICS_PORT: String(ports['kasgres-indexer']) });
+  startTheIndexer = () => startIndexer(env, { METRICS_PORT: String(ports['kasgres-indexer']) });
+  indexer = startTheIndexer();
   await untilAtRest(database.pool, node, indexer);
   const started = await startApi(env, undefined, { METRICS_PORT: String(ports['kasgres-api']) });
   api = started.program;
@@ -153,6 +155,15 @@ describe.skipIf(binary === undefined)('in Prometheus', () => {
     await expect.poll(away, { timeout: 60_000 }).toEqual(expected);
     toNode.pass();
     await expect.poll(away, { timeout: 60_000 }).toEqual([]);
+  });
+
+  test('the alert on gaps fires when one was recorded', async () => {
+    await database.pool.query(
+      `insert into gaps (after_block_hash, before_block_hash, reason) select hash, hash, 'A test wrote this.' from blocks limit 1`,
+    );
+    await indexer.stop();
+    indexer = startTheIndexer();
+    await expect.poll(() => prometheus.firing(), { timeout: 60_000 }).toContain('KasgresGapRecorded');
   });
 
   test('the alert on a program fires when it is stopped', async () => {
