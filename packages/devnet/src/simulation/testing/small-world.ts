@@ -2,7 +2,7 @@
 import { SIMNET_PARAMS } from '../consensus/params.ts';
 import { DEFAULT_OPTIONS, type SimulationOptions } from '../generator/options.ts';
 import { Simulation } from '../generator/simulation.ts';
-import { SimulatedNode } from '../node/simulated-node.ts';
+import { SimulatedNode, type SimulatedNodeOptions } from '../node/simulated-node.ts';
 import type { BlockBody } from '../consensus/consensus.ts';
 
 export const START_TIME = 1_800_000_000_000;
@@ -31,21 +31,26 @@ export interface SmallWorld {
   bodies: BlockBody[];
 }
 
-export function smallNode(keep?: (body: BlockBody) => BlockBody): SimulatedNode {
-  return new SimulatedNode({ params: SMALL_PARAMS, now: () => START_TIME, ...(keep && { keep }) });
+export function smallNode(options: Partial<SimulatedNodeOptions> = {}): SimulatedNode {
+  return new SimulatedNode({ params: SMALL_PARAMS, now: () => START_TIME, ...options });
 }
 
 /** A network that has found so many blocks, with two payments for each, as soon as there are coins. */
-export function smallWorld(seed: string, blocks: number, options = WILD_OPTIONS): SmallWorld {
+export function smallWorld(seed: string, blocks: number, nodeOptions: Partial<SimulatedNodeOptions> = {}): SmallWorld {
   const bodies: BlockBody[] = [];
-  const node = smallNode((body) => {
+  const keep = (body: BlockBody): BlockBody => {
     bodies.push(body);
     return body;
-  });
-  const simulation = new Simulation(node, { ...options, seed });
+  };
+  const node = smallNode({ keep, ...nodeOptions });
+  const world = { node, simulation: new Simulation(node, { ...WILD_OPTIONS, seed }), bodies };
+  growTo(blocks, world);
+  return world;
+}
+
+export function growTo(blocks: number, { node, simulation }: SmallWorld): void {
   while (node.consensus.size < blocks) {
     simulation.mine(START_TIME + 500 * node.consensus.size);
     if (simulation.hasCoins()) simulation.pay(2);
   }
-  return { node, simulation, bodies };
 }
