@@ -5,7 +5,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -22,6 +22,8 @@ export interface KaspadOptions {
 }
 
 const START_DEADLINE_MS = 60_000;
+/** Folder of what the node writes, beside what it is started with. */
+const DATA = 'data';
 /** How many are kept, and how much of each: the node prints the whole block. */
 const REFUSALS_KEPT = 20;
 const REFUSAL_LENGTH = 400;
@@ -52,25 +54,25 @@ export class Kaspad {
   readonly p2pUrl: string;
   readonly #program: string;
   readonly #flags: string[];
-  readonly #dataFolder: string;
+  readonly #folder: string;
   /** What the node said of the last blocks that it refused: to whoever hands one in it only says that it is invalid. */
   readonly refusals: string[] = [];
   #process: ChildProcess | undefined;
 
-  private constructor(program: string, url: string, p2pUrl: string, flags: string[], dataFolder: string) {
+  private constructor(program: string, url: string, p2pUrl: string, flags: string[], folder: string) {
     this.#program = program;
     this.url = url;
     this.p2pUrl = p2pUrl;
     this.#flags = flags;
-    this.#dataFolder = dataFolder;
+    this.#folder = folder;
   }
 
   static async start({ network = 'simnet', utxoIndex = true, overrides }: KaspadOptions = {}): Promise<Kaspad> {
     const program = findKaspad();
     if (program === undefined) throw new Error('kaspad is neither on the PATH nor named by KASPAD_BIN');
-    const dataFolder = await mkdtemp(join(tmpdir(), 'kasgres-kaspad-'));
+    const folder = await mkdtemp(join(tmpdir(), 'kasgres-kaspad-'));
     const [rpcPort, p2pPort] = [await freePort(), await freePort()];
-    const overridesFile = join(dataFolder, 'override-params.json');
+    const overridesFile = join(folder, 'override-params.json');
     if (overrides !== undefined) await writeFile(overridesFile, JSON.stringify(overrides));
     const flags = [
       `--${network}`,
@@ -82,26 +84,37 @@ export class Kaspad {
       '--nologfiles',
       '--yes',
       '--ram-scale=0.3',
-      `--appdir=${dataFolder}`,
+      `--appdir=${join(folder, DATA)}`,
       `--rpclisten=127.0.0.1:${rpcPort}`,
       `--listen=127.0.0.1:${p2pPort}`,
       ...(overrides === undefined ? [] : [`--override-params-file=${overridesFile}`]),
     ];
-    const kaspad = new Kaspad(program, `grpc://127.0.0.1:${rpcPort}`, `grpc://127.0.0.1:${p2pPort}`, flags, dataFolder);
+    const kaspad = new Kaspad(program, `grpc://127.0.0.1:${rpcPort}`, `grpc://127.0.0.1:${p2pPort}`, flags, folder);
     await kaspad.run();
     return kaspad;
   }
 
-  /** Starts the process (again) on the same data, and waits until it answers. */
+  /** Starts the process (again) on the data that is there, and waits until it answers. */
   async run(): Promise<void> {
+    await mkdir(join(this.#folder, DATA), { recursive: true });
     const child = spawn(this.#program, this.#flags, { stdio: ['ignore', 'pipe', 'ignore'] });
     stopWithTest(child);
     this.#listen(child.stdout);
     this.#process = child;
+    await this.#ask((client) => client.call('getInfo', {}));
+  }
+
+  /** Makes it a peer of the node there, for as long as both run. */
+  async join(p2pUrl: string): Promise<void> {
+    const { host } = new URL(p2pUrl);
+    await this.#ask((client) => client.call('addPeer', { address: host, isPermanent: true }));
+  }
+
+  async #ask<T>(question: (client: NodeClient) => Promise<T>): Promise<T> {
     const client = new NodeClient({ url: this.url });
     try {
       await client.waitUntilConnected({ signal: AbortSignal.timeout(START_DEADLINE_MS) });
-      await client.call('getInfo', {});
+      return await question(client);
     } finally {
       await client.close();
     }
@@ -115,19 +128,25 @@ export class Kaspad {
     });
   }
 
-  /** Ends the process and keeps its data. */
-  async halt(): Promise<void> {
+  /** Ends the process and keeps its data; with SIGKILL as a failing machine does. Its peers are forgotten. */
+  async halt(signal: 'SIGINT' | 'SIGKILL' = 'SIGINT'): Promise<void> {
     const child = this.#process;
     this.#process = undefined;
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const ended = once(child, 'exit');
-    child.kill('SIGINT');
+    child.kill(signal);
     await ended;
+  }
+
+  /** Ends the process and deletes its data: when it runs again it knows genesis. */
+  async wipe(): Promise<void> {
+    await this.halt();
+    await rm(join(this.#folder, DATA), { recursive: true, force: true });
   }
 
   async stop(): Promise<void> {
     await this.halt();
-    await rm(this.#dataFolder, { recursive: true, force: true });
+    await rm(this.#folder, { recursive: true, force: true });
   }
 }
 

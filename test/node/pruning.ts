@@ -1,6 +1,7 @@
 /**
  * A node that prunes soon: simnet with the depths of finality and pruning, and all that hangs on them, as small as kaspad takes them
- * together (rusty-kaspa, docs/override-params.md wants the whole of `blockrate`).
+ * together (rusty-kaspa, docs/override-params.md wants the whole of `blockrate`). Every block counts for the difficulty, so that its
+ * window is short: a peer takes no proof of a pruning point whose window still holds genesis.
  */
 import type { LoadParams } from './load/load.ts';
 
@@ -13,7 +14,7 @@ export const smallPruning = {
     target_time_per_block: 100,
     ghostdag_k: GHOSTDAG_K,
     past_median_time_sample_rate: 10,
-    difficulty_sample_rate: 2,
+    difficulty_sample_rate: 1,
     max_block_parents: 16,
     mergeset_size_limit: 64,
     merge_depth: 128,
@@ -24,6 +25,20 @@ export const smallPruning = {
 };
 
 export const smallPruningLoad: LoadParams = { ghostdagK: GHOSTDAG_K, coinbaseMaturity: BigInt(COINBASE_MATURITY) };
+
+/**
+ * The same, and everything is kept: for tests of nodes that have pruned nothing, with coins that mature soon. At one block a second
+ * a node that is more than 32 chain blocks behind its peer downloads what it misses at once, instead of asking for orphans' parents.
+ */
+export const nothingPruned = {
+  ...smallPruning,
+  blockrate: {
+    ...smallPruning.blockrate,
+    target_time_per_block: 1_000,
+    finality_depth: 20_000,
+    pruning_depth: 50_000,
+  },
+};
 
 /** Enough empty blocks that coinbases have matured. */
 export const SMALL_WARM_UP_BLOCKS = 200;
