@@ -2,16 +2,19 @@
 import { expect } from 'vitest';
 import { repeatWhile, type Stage, untilItAnswers } from './stage.ts';
 
-/** Where a trigger is to fire. */
-export const WITH_ROWS_WRITTEN = 'trigger hold before insert on chain_blocks';
-export const AT_COMMIT = 'constraint trigger hold after update on checkpoint deferrable initially deferred';
+/** Where a trigger is to fire: once for a batch, however many chain blocks it has (`growChain` makes one that has any). */
+export const WITH_ROWS_WRITTEN = 'trigger hold before insert on chain_blocks for each statement';
+export const AT_COMMIT =
+  'constraint trigger hold after update on checkpoint deferrable initially deferred for each row';
 
 const SELECT_HELD = "from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'";
 
 export async function holdEveryBatch({ database }: Stage, trigger: string, seconds = 120): Promise<void> {
   await database.pool.query(
-    `create function hold() returns trigger language plpgsql as $$ begin perform pg_sleep(${seconds}); return new; end $$;
-     create ${trigger} for each row execute function hold()`,
+    // One that a test which failed has left would fail this one too.
+    `drop function if exists hold cascade;
+     create function hold() returns trigger language plpgsql as $$ begin perform pg_sleep(${seconds}); return null; end $$;
+     create ${trigger} execute function hold()`,
   );
 }
 

@@ -4,7 +4,7 @@ import type { HttpClient } from '../api/http-client.ts';
 import { atRest } from '../simulation/stage.ts';
 import { AT_COMMIT, holdEveryBatch, letBatchesGo, untilHeld, WITH_ROWS_WRITTEN } from './held-batches.ts';
 import type { OwnPostgres } from './own-postgres.ts';
-import { answer, expectRecovery, follow, mineWhile, openStage, type Stage } from './stage.ts';
+import { answer, expectRecovery, follow, growChain, mineWhile, openStage, type Stage } from './stage.ts';
 
 let stage: Stage;
 let api: HttpClient;
@@ -49,7 +49,7 @@ describe.each(ENDS)('Postgres is %s', (_, end) => {
     const indexer = follow(stage);
     await atRest(stage.database, stage.node, indexer);
     await holdEveryBatch(stage, trigger);
-    stage.world.mine(5);
+    growChain(stage);
     await untilHeld(stage);
     await end(stage.postgres);
     await stage.postgres.startAgain();

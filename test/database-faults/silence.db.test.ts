@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { HttpClient } from '../api/http-client.ts';
 import { atRest } from '../simulation/stage.ts';
 import { AT_COMMIT, holdEveryBatch, untilHeld, WITH_ROWS_WRITTEN } from './held-batches.ts';
-import { answer, expectRecovery, follow, openStage, type Stage, untilItAnswers } from './stage.ts';
+import { answer, expectRecovery, follow, growChain, openStage, type Stage, untilItAnswers } from './stage.ts';
 
 let stage: Stage;
 let api: HttpClient;
@@ -23,7 +23,7 @@ test('connections are lost in the middle of a batch: it is noticed, and their se
   const indexer = follow(stage);
   await atRest(stage.database, stage.node, indexer);
   await holdEveryBatch(stage, WITH_ROWS_WRITTEN, 3);
-  stage.world.mine(5);
+  growChain(stage);
   await untilHeld(stage);
   stage.proxy.lose();
   await untilItAnswers(stage.database, 'drop function hold cascade');
@@ -35,7 +35,7 @@ test('connections are lost at commit: it has come to pass, and the indexer goes 
   await atRest(stage.database, stage.node, indexer);
   const before = await checkpoint(stage);
   await holdEveryBatch(stage, AT_COMMIT, 3);
-  stage.world.mine(5);
+  growChain(stage);
   await untilHeld(stage);
   stage.proxy.lose();
   await expect.poll(() => checkpoint(stage), { timeout: 10_000 }).not.toEqual(before);

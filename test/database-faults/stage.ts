@@ -73,6 +73,13 @@ export async function expectRecovery(stage: Stage, indexer: RunningIndexer, api?
     .toMatchObject({ sink });
 }
 
+/** Mines until the chain itself has grown: a block may come to stand beside it, and then there is no new chain block. */
+export function growChain({ world }: Stage): void {
+  const { consensus } = world.node;
+  const { sink } = consensus;
+  while (consensus.sink === sink) world.mine(1);
+}
+
 /** Lets the network grow, in steps, until the work is done: whatever fails meanwhile fails in the middle of things. */
 export async function mineWhile<Result>({ world }: Stage, work: Promise<Result>): Promise<Result> {
   return await repeatWhile(work, async () => {
