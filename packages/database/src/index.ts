@@ -31,6 +31,7 @@ export {
   type NewKey,
   revokeKey,
 } from './keys.ts';
+export { UnknownCommitError } from './known-commit.ts';
 export { checkSchema, type MigrateOptions, migrate } from './migrate.ts';
 export { packParents, unpackParents } from './packed-parents.ts';
 export { dayOf, endOf, firstDayOf, type QuotaPeriod } from './quota-period.ts';

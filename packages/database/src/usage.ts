@@ -1,6 +1,7 @@
 /** Metered use of the API's keys: sums by key and day, added up in batches by every API process. */
 import { type Kysely, sql } from 'kysely';
 import type { Database } from './connect.ts';
+import { commit } from './known-commit.ts';
 
 export interface KeyUsage {
   apiKeyId: bigint;
@@ -11,25 +12,34 @@ export interface KeyUsage {
   ru: number;
 }
 
-/** Adds to what is there. At most one entry for a key and day. */
+/**
+ * Adds to what is there. At most one entry for a key and day.
+ * @throws UnknownCommitError when it may have been added: whoever adds it again asks first
+ */
 export async function addUsage(db: Kysely<Database>, batch: readonly KeyUsage[]): Promise<void> {
   if (batch.length === 0) return;
   // Several processes write at once: rows locked in one order cannot deadlock.
   const ordered = batch.toSorted((a, b) =>
     a.day === b.day ? Number(a.apiKeyId - b.apiKeyId) : a.day < b.day ? -1 : 1,
   );
-  await db
-    .insertInto('api_key_usage')
-    .values(
-      ordered.map(({ apiKeyId, day, requests, ru }) => ({ api_key_id: apiKeyId, day, requests: BigInt(requests), ru })),
-    )
-    .onConflict((conflict) =>
-      conflict.columns(['api_key_id', 'day']).doUpdateSet({
-        requests: sql`api_key_usage.requests + excluded.requests`,
-        ru: sql`api_key_usage.ru + excluded.ru`,
-      }),
-    )
-    .execute();
+  const rows = ordered.map(({ apiKeyId, day, requests, ru }) => ({
+    api_key_id: apiKeyId,
+    day,
+    requests: BigInt(requests),
+    ru,
+  }));
+  await commit(db, async (transaction) => {
+    await transaction
+      .insertInto('api_key_usage')
+      .values(rows)
+      .onConflict((conflict) =>
+        conflict.columns(['api_key_id', 'day']).doUpdateSet({
+          requests: sql`api_key_usage.requests + excluded.requests`,
+          ru: sql`api_key_usage.ru + excluded.ru`,
+        }),
+      )
+      .execute();
+  });
 }
 
 /** Use of one key, newest day first. */

@@ -1,4 +1,4 @@
-import type { KeyUsage } from '@kasgres/database';
+import { type KeyUsage, UnknownCommitError } from '@kasgres/database';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { UsageMeter } from './usage-meter.ts';
 
@@ -46,6 +46,34 @@ test('keeps what could not be written', async () => {
   await meter.close();
   expect(onError).toHaveBeenCalledOnce();
   expect(write.mock.lastCall).toEqual([[{ apiKeyId: 1n, day: '2026-01-31', requests: 2, ru: 0.6 }]]);
+});
+
+test.each([
+  ['arrived, is not written again', true, []],
+  ['did not arrive, is written again', false, [{ apiKeyId: 1n, day: '2026-01-31', requests: 1, ru: 0.1 }]],
+])('what %s, when the answer was lost', async (_, arrived, writtenAgain) => {
+  const hasCommitted = vi.fn<() => Promise<boolean>>(async () => arrived);
+  hasCommitted.mockRejectedValueOnce(new Error('the database is away'));
+  const write = vi.fn<(batch: readonly KeyUsage[]) => Promise<void>>(async () => undefined);
+  write.mockRejectedValueOnce(new UnknownCommitError(hasCommitted, new Error('the connection was lost')));
+  const onError = vi.fn();
+  const meter = new UsageMeter(write, onError);
+  meter.add(1n, 0.1);
+  await meter.flush();
+  meter.add(2n, 0.5);
+  await meter.flush();
+  // Until it is known, nothing else is written, and nothing is forgotten.
+  expect(write).toHaveBeenCalledOnce();
+  expect(onError).toHaveBeenCalledTimes(2);
+  expect(meter.unwrittenRu(1n, '2026-01-31')).toBe(0.1);
+  await meter.close();
+  expect(write).toHaveBeenCalledTimes(2);
+  const [last = []] = write.mock.lastCall ?? [];
+  expect(last.toSorted((a, b) => Number(a.apiKeyId - b.apiKeyId))).toEqual([
+    ...writtenAgain,
+    { apiKeyId: 2n, day: '2026-01-31', requests: 1, ru: 0.5 },
+  ]);
+  expect(meter.unwrittenRu(1n, '2026-01-31')).toBe(0);
 });
 
 test('tenths of a unit stay exact over many requests', async () => {

@@ -1,5 +1,5 @@
 /** Request units spent, summed up by key and day, and written to the database in batches. */
-import { dayOf, type KeyUsage } from '@kasgres/database';
+import { dayOf, type KeyUsage, UnknownCommitError } from '@kasgres/database';
 import { fromHundredths, toHundredths } from './request-units.ts';
 
 const FLUSH_MS = 5000;
@@ -19,11 +19,13 @@ export class UsageMeter {
   #unwritten: Sums = new Map();
   /** On their way to the database; that they arrived is not known yet. */
   #inFlight: Sums = new Map();
+  /** The answer to them was lost: they are neither written again nor forgotten before this has told whether they arrived. */
+  #hasArrived: (() => Promise<boolean>) | undefined;
   #flushing: Promise<void> | undefined;
 
   /**
-   * @param write adds a batch to what is in the database, all of it or nothing
-   * @param onError hears of batches that could not be written; they are kept
+   * @param write adds a batch to what is in the database, all of it or nothing; an UnknownCommitError tells later which
+   * @param onError hears of batches that could not be written, or not be asked about; they are kept
    */
   constructor(write: (usage: readonly KeyUsage[]) => Promise<void>, onError: (error: unknown) => void) {
     this.#write = write;
@@ -54,20 +56,34 @@ export class UsageMeter {
   }
 
   async #writeOut(): Promise<void> {
-    if (this.#unwritten.size === 0) return;
-    const batch = this.#unwritten;
-    this.#inFlight = batch;
-    this.#unwritten = new Map();
     try {
-      await this.#write(toUsage(batch));
-    } catch (error) {
-      for (const [apiKeyId, days] of batch) {
-        for (const [day, sum] of days) addTo(this.#unwritten, apiKeyId, day, sum);
-      }
-      this.#onError(error);
-    } finally {
+      if (this.#hasArrived !== undefined) await this.#settle(this.#hasArrived);
+      if (this.#unwritten.size === 0) return;
+      this.#inFlight = this.#unwritten;
+      this.#unwritten = new Map();
+      await this.#write(toUsage(this.#inFlight));
       this.#inFlight = new Map();
+    } catch (error) {
+      if (error instanceof UnknownCommitError) this.#hasArrived = error.hasCommitted;
+      if (this.#hasArrived === undefined) this.#takeBack();
+      this.#onError(error);
     }
+  }
+
+  /** What becomes of a batch whose answer was lost. */
+  async #settle(hasArrived: () => Promise<boolean>): Promise<void> {
+    const arrived = await hasArrived();
+    this.#hasArrived = undefined;
+    if (arrived) this.#inFlight = new Map();
+    else this.#takeBack();
+  }
+
+  /** It was not written. */
+  #takeBack(): void {
+    for (const [apiKeyId, days] of this.#inFlight) {
+      for (const [day, sum] of days) addTo(this.#unwritten, apiKeyId, day, sum);
+    }
+    this.#inFlight = new Map();
   }
 
   /** Writes the rest. */
