@@ -1,7 +1,7 @@
 /** A world, a node client and a database for one test, and the comparison with a fresh index at its end. */
 import { randomInt } from 'node:crypto';
 import { type Connection, createTestDatabase, isDatabaseUnavailable, type TestDatabase } from '@kasgres/database';
-import type { FaultPlan } from '@kasgres/devnet';
+import type { FaultPlan, SimulatedNodeOptions } from '@kasgres/devnet';
 import { NodeClient, NodeUnavailableError } from '@kasgres/node';
 import { sleep } from '@kasgres/runtime';
 import { afterEach, expect } from 'vitest';
@@ -28,9 +28,14 @@ export interface Stage {
 
 type Queryable = Pick<Connection, 'pool'>;
 
-export async function setStage(name: string, faults?: FaultPlan): Promise<Stage> {
+/** @param nodeOptions what the node has beyond the usual */
+export async function setStage(
+  name: string,
+  faults?: FaultPlan,
+  nodeOptions?: Partial<SimulatedNodeOptions>,
+): Promise<Stage> {
   console.log(`SEED=${SEED} (${name})`);
-  const world = await World.start(`${SEED} ${name}`, faults);
+  const world = await World.start(`${SEED} ${name}`, faults, nodeOptions);
   cleanUp.push(async () => world.stop());
   const node = new NodeClient({ url: world.server.url });
   cleanUp.push(() => node.close());
@@ -44,7 +49,7 @@ export async function freshDatabase(): Promise<TestDatabase> {
 }
 
 /** Indexes the node from nothing, in one go. */
-async function indexAfresh({ world, node }: Pick<Stage, 'world' | 'node'>): Promise<TestDatabase> {
+export async function indexAfresh({ world, node }: Pick<Stage, 'world' | 'node'>): Promise<TestDatabase> {
   const database = await freshDatabase();
   const indexer = startIndexing(world, database.url);
   await atRest(database, node, indexer);

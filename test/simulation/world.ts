@@ -2,7 +2,7 @@
  * A simulated node that a test mines on, and indexers in this process that follow it: seeded, so that what fails can be run
  * again (`SEED=… npx vitest run test/simulation`).
  */
-import { NodeServer } from '@kasgres/devnet';
+import { NodeServer, UtxoSetServer } from '@kasgres/devnet';
 import {
   createMetrics,
   envSchema,
@@ -15,7 +15,7 @@ import {
   Progress,
 } from '@kasgres/indexer';
 import { createLogger, createRegistry } from '@kasgres/runtime';
-import type { FaultPlan } from '@kasgres/devnet';
+import type { FaultPlan, SimulatedNodeOptions, UtxoSetFaultPlan } from '@kasgres/devnet';
 import type { BlockBody } from '../../packages/devnet/src/simulation/consensus/consensus.ts';
 import {
   SIMNET_PARAMS,
@@ -28,7 +28,9 @@ const START_MS = 1_750_000_000_000;
 /** So long that an hour ends every other round, also in the middle of what a reorg removes: balance_changes counts by the hour. */
 const BLOCK_MS = 1_800_000;
 /** Young coins may be spent at once, so that a short chain has many transactions. */
-const PARAMS = { ...SIMNET_PARAMS, coinbaseMaturity: 20 };
+export const PARAMS = { ...SIMNET_PARAMS, coinbaseMaturity: 20 };
+/** Coins that the node's p2p hands out at once: a small set comes in several chunks. */
+const CHUNK_COINS = 50;
 
 /** Tests do not wait as long as the program. */
 const ASK_AFTER_SILENCE_MS = 1_000;
@@ -38,11 +40,15 @@ export class World {
   readonly bodies: readonly BlockBody[];
   readonly node: SimulatedNode;
   readonly server: NodeServer;
+  /** The node's p2p: it hands out the UTXO set at the pruning point. */
+  readonly p2p: UtxoSetServer;
+  /** What goes wrong with that. */
+  readonly p2pFaults: { plan?: UtxoSetFaultPlan | undefined };
   readonly #simulation: Simulation;
   readonly #clock: { now: number };
 
   /** @param nodeOptions what the node has beyond the usual */
-  static async start(seed: string, faults?: FaultPlan, nodeOptions?: { commitsToUtxos?: boolean }): Promise<World> {
+  static async start(seed: string, faults?: FaultPlan, nodeOptions?: Partial<SimulatedNodeOptions>): Promise<World> {
     const clock = { now: START_MS };
     const bodies: BlockBody[] = [];
     const keep = (body: BlockBody): BlockBody => {
@@ -59,13 +65,20 @@ export class World {
       twoBodiesRate: 0.1,
     };
     const server = await NodeServer.start({ state: node, ...(faults && { faults }) });
-    return new World(node, new Simulation(node, options), server, clock, bodies);
+    const p2pFaults: World['p2pFaults'] = {};
+    const p2p = await UtxoSetServer.start({
+      network: node.network.id,
+      set: () => node.pruningPointSet(),
+      chunkSize: CHUNK_COINS,
+      faults: (chunk) => p2pFaults.plan?.(chunk),
+    });
+    return new World(node, new Simulation(node, options), { server, p2p, p2pFaults }, clock, bodies);
   }
 
   private constructor(
     node: SimulatedNode,
     simulation: Simulation,
-    server: NodeServer,
+    { server, p2p, p2pFaults }: Pick<World, 'server' | 'p2p' | 'p2pFaults'>,
     clock: { now: number },
     bodies: readonly BlockBody[],
   ) {
@@ -73,6 +86,8 @@ export class World {
     this.node = node;
     this.#simulation = simulation;
     this.server = server;
+    this.p2p = p2p;
+    this.p2pFaults = p2pFaults;
     this.#clock = clock;
   }
 
@@ -83,6 +98,12 @@ export class World {
       this.#clock.now += BLOCK_MS;
       this.#simulation.mine(this.#clock.now);
     }
+  }
+
+  /** A part of the miners comes back with a branch that replaces the chain as deep as it may change. */
+  reorganise(): void {
+    this.#clock.now += BLOCK_MS;
+    this.#simulation.reorganise(this.node.consensus.changeableDepth, this.#clock.now);
   }
 
   /** Payments that wait in the mempool. */
@@ -99,6 +120,7 @@ export class World {
 
   stop(): void {
     this.server.close();
+    this.p2p.close();
   }
 }
 
@@ -116,7 +138,8 @@ export function startIndexing(
   databaseUrl: string,
   variables: Record<string, string> = {},
 ): RunningIndexer {
-  const env = envSchema.parse({ NODE_URL: world.server.url, DATABASE_URL: databaseUrl, ...variables });
+  const own = { NODE_URL: world.server.url, NODE_P2P_URL: world.p2p.url, DATABASE_URL: databaseUrl };
+  const env = envSchema.parse({ ...own, ...variables });
   const log = createLogger({ name: 'indexer', level: process.env['LOG_LEVEL'] === undefined ? 'silent' : 'info' });
   const database = openDatabase(databaseUrl, ASK_AFTER_SILENCE_MS);
   const metrics = createMetrics(createRegistry('indexer under test'));

@@ -21,8 +21,7 @@ let pruningIndex: number;
 beforeEach(() => {
   world = smallWorld('pruned', 260, { commitsToUtxos: true });
   const { dag } = world.node;
-  const candidates = hardPruningPoints(dag).filter(({ chainIndex }) => Number(chainIndex) > 60);
-  const [first] = candidates;
+  const first = hardPruningPoints(dag).find(({ chainIndex }) => Number(chainIndex) > 60);
   if (first === undefined) throw new Error('no block is hard to begin at');
   pruningPoint = first;
   pruningIndex = Number(first.chainIndex);

@@ -7,24 +7,28 @@ import type { Dag, DagBlock } from '../../dag/dag.ts';
  * accepted below; lowest first.
  */
 export function hardPruningPoints(dag: Dag): DagBlock[] {
-  return dag.chainBlocks.filter((block) =>
-    blocksBeside(block, dag).some((beside) => carriesAcceptedBelow(beside, block, dag)),
-  );
+  return dag.chainBlocks.filter((block) => {
+    return blocksBeside(block, dag).some((beside) => carriesAcceptedUpTo(indexOf(block), beside, dag));
+  });
 }
 
 /** The anticone of a chain block, as far as it is merged later and stands on nothing but what is below. */
-export function blocksBeside({ chainIndex }: DagBlock, dag: Dag): DagBlock[] {
-  const index = Number(chainIndex);
-  const isBelow = ({ mergingBlock }: DagBlock): boolean => Number(mergingBlock?.chainIndex ?? Infinity) <= index;
+export function blocksBeside(block: DagBlock, dag: Dag): DagBlock[] {
+  const index = indexOf(block);
   return dag.chainBlocks
     .slice(index + 1)
     .flatMap(({ mergeSet }) => mergeSet)
-    .filter(({ parents, chainIndex: own }) => own !== index && parents.length > 0 && parents.every(isBelow));
+    .filter((merged) => merged !== block && merged.parents.length > 0)
+    .filter(({ parents }) => parents.every(({ mergingBlock }) => indexOf(mergingBlock) <= index));
 }
 
-function carriesAcceptedBelow({ transactions }: DagBlock, { chainIndex }: DagBlock, dag: Dag): boolean {
-  return transactions.slice(1).some(({ transactionId }) => {
-    const accepting = dag.findAcceptingBlock(toHex(transactionId));
-    return Number(accepting?.chainIndex ?? Infinity) <= Number(chainIndex);
-  });
+function carriesAcceptedUpTo(index: number, { transactions }: DagBlock, dag: Dag): boolean {
+  return transactions
+    .slice(1)
+    .some(({ transactionId }) => indexOf(dag.findAcceptingBlock(toHex(transactionId))) <= index);
+}
+
+/** On the chain; a block that is not on it is above all that are. */
+function indexOf(block: DagBlock | undefined): number {
+  return block?.chainIndex ?? Number.POSITIVE_INFINITY;
 }
