@@ -1,0 +1,62 @@
+/**
+ * The indexer goes on from a start or a gap through reorgs: what it makes is right (invariants 3, 4, 7 and 8), and the same as when the rows
+ * before the start are taken out afterwards of an index that began at genesis (invariant 5).
+ */
+import type { Connection } from '@kasgres/database';
+import type { PoolClient } from 'pg';
+import { expect, test } from 'vitest';
+import { checkInvariant3 } from '../invariants/acceptance.ts';
+import { checkInvariant4 } from '../invariants/balances.ts';
+import { checkInvariant7 } from '../invariants/completeness.ts';
+import { checkInvariant8 } from '../invariants/hashes.ts';
+import { differencesOf, takeSnapshot } from '../invariants/snapshot.ts';
+import { atRest, freshDatabase, setStage } from './stage.ts';
+import { startAfterGap, startAgainAt, startAt } from './start-at.ts';
+import { startIndexing } from './world.ts';
+
+/** The chain is longer, so that no reorg reaches what they change. */
+const ROUNDS_BEFORE = 150;
+
+const situations: [name: string, change: (client: PoolClient) => Promise<void>][] = [
+  ['begun at a block', (client) => startAt(client, 40)],
+  ['gone on after a gap', (client) => startAfterGap(client, 25, 40)],
+  ['begun again on the chain', (client) => startAgainAt(client, 40)],
+];
+
+async function inOneTransaction({ pool }: Connection, change: (client: PoolClient) => Promise<void>): Promise<void> {
+  const client = await pool.connect();
+  try {
+    await client.query('begin');
+    await change(client);
+    await client.query('commit');
+  } finally {
+    client.release();
+  }
+}
+
+test.each(situations)('%s', async (name, change) => {
+  const { world, node, database } = await setStage(name);
+  world.mine(ROUNDS_BEFORE);
+  const first = startIndexing(world, database.url);
+  await atRest(database, node, first);
+  await first.stop();
+  await inOneTransaction(database, change);
+
+  const indexer = startIndexing(world, database.url, { MEMORY_TRANSACTIONS: '100' });
+  for (let step = 0; step < 15; step += 1) {
+    world.mine(10);
+    await atRest(database, node, indexer);
+  }
+  await indexer.stop();
+  expect(await checkInvariant3(database.pool, node)).toEqual([]);
+  expect(await checkInvariant4(database.pool)).toEqual([]);
+  expect(await checkInvariant7(database.pool)).toEqual([]);
+  expect(await checkInvariant8(database.pool)).toEqual([]);
+
+  const fromGenesis = await freshDatabase();
+  const second = startIndexing(world, fromGenesis.url);
+  await atRest(fromGenesis, node, second);
+  await second.stop();
+  await inOneTransaction(fromGenesis, change);
+  expect(differencesOf(await takeSnapshot(fromGenesis.pool), await takeSnapshot(database.pool))).toEqual([]);
+});
