@@ -35,6 +35,14 @@ function follow(stage: Stage, variables: Record<string, string> = {}): RunningIn
   return indexer;
 }
 
+const workOf = ({ node }: World): bigint => node.dag.sink.header.blueWork;
+
+/** Rounds have any number of blocks: it goes on until there is more work than on the other side. */
+function mineBeyond(other: World, world: World, rounds: number): void {
+  do world.mine(rounds);
+  while (workOf(world) <= workOf(other));
+}
+
 async function indexToTheTip(stage: Stage): Promise<void> {
   const indexer = follow(stage);
   await atRest(stage.database, stage.node, indexer);
@@ -51,7 +59,7 @@ test.each([
   const { peer, there } = await peerOf(stage);
   stage.world.mine(lost);
   await indexToTheTip(stage);
-  peer.mine(others);
+  mineBeyond(stage.world, peer, others);
   await indexToTheTip(there);
   await expectRight(there);
 });
@@ -71,7 +79,7 @@ test('a node that was wiped is waited for until it has as much work as ours, and
   const { rows: meanwhile } = await stage.database.pool.query('select * from checkpoint');
   expect(meanwhile).toEqual(before);
 
-  peer.mine(40);
+  mineBeyond(stage.world, peer, 40);
   await atRest(stage.database, there.node, indexer);
   await indexer.stop();
   await expectRight(there);
@@ -101,7 +109,7 @@ test('within the first catch-up', async () => {
   );
   expect(rows).toEqual([{ first_catch_up: true }]);
 
-  peer.mine(260);
+  mineBeyond(stage.world, peer, 220);
   await indexToTheTip(there);
   await expectRight(there);
 });
@@ -117,26 +125,22 @@ test('under a running indexer: the node loses its last blocks, others take their
     () => second.stop(),
   );
   const indexer = follow(stage, { NODE_URL: `${first.url},${second.url}` });
-  const stages = [
-    { mined: world, by: stage, from: first },
-    { mined: peer, by: there, from: second },
-    { mined: world, by: stage, from: first },
+  const sides = [
+    { world, stage, node: first },
+    { world: peer, stage: there, node: second },
   ] as const;
-  for (const [place, { mined, by, from }] of stages.entries()) {
-    // Each time more than what the other has made since they parted.
-    mined.mine(10 * (place + 1));
-    await atRest(stage.database, by.node, indexer);
+  for (const [here, away] of [sides, sides.toReversed(), sides] as const) {
+    if (here === undefined || away === undefined) throw new Error('there are two sides');
+    away.node.goAway();
+    // What the other side has found last never comes here.
+    mineBeyond(away.world, here.world, 10);
+    await atRest(stage.database, here.stage.node, indexer);
     for (let step = 0; step < 3; step += 1) {
-      mined.mine(2);
+      here.world.mine(2);
       await sleep(10);
     }
-    await atRest(stage.database, by.node, indexer);
-    const next = stages[place + 1];
-    if (next === undefined) break;
-    from.goAway();
-    next.mined.mine(10 * (place + 2) + 20);
-    await atRest(stage.database, next.by.node, indexer);
-    from.comeBack();
+    await atRest(stage.database, here.stage.node, indexer);
+    away.node.comeBack();
   }
   await indexer.stop();
   await expectRight(stage);

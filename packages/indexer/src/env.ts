@@ -40,8 +40,10 @@ export const envSchema = z.object({
     .describe('Refuse a node of any other network. Unset: the network of the first node is kept.'),
   PAGE_STREAMS: count.default(3).describe('Pages of blocks fetched from the node at once while catching up.'),
   MAX_BYTES_AHEAD: count
-    .default(256 * 1024 * 1024)
-    .describe('Bytes of pages that may be fetched ahead while catching up.'),
+    .default(384 * 1024 * 1024)
+    .describe(
+      'Bound on the bytes of pages that wait or are under way while catching up. A page of unknown size counts 192 MiB, so this also bounds how many are fetched at once; a batch takes a quarter. docs/architecture.md, "Bounds".',
+    ),
   BATCH_TRANSACTIONS: count.default(20_000).describe('Transactions in one database transaction while catching up.'),
   MEMORY_TRANSACTIONS: count
     .default(4_000_000)

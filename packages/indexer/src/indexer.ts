@@ -128,7 +128,7 @@ class Attempt {
         const batch = await this.#prepare(preparer, update, checkpoint);
         checkpoint = batch.to;
         await this.#applying;
-        this.#startApplying(batch, update);
+        this.#startApplying(batch, update.atTip, update.added.at(-1)?.block.header.timestamp);
         if (update.atTip) {
           await this.#applying;
           if (checkpoint.firstCatchUp) checkpoint = await this.#finishFirstCatchUp(checkpoint);
@@ -183,23 +183,24 @@ class Attempt {
     return batch;
   }
 
-  #startApplying(batch: Batch, update: ChainUpdate): void {
+  /** @param timestamp of the last chain block; the update itself may be forgotten while its rows are applied */
+  #startApplying(batch: Batch, atTip: boolean, timestamp: bigint | undefined): void {
     const { metrics, progress, log } = this.#parts;
     const run = async (): Promise<void> => {
       const end = metrics.stageSeconds.startTimer({ stage: 'apply' });
       await apply(this.#writer, batch);
       end();
       metrics.batches.inc();
-      metrics.positions.indexIsAt(batch.to.blueScore, update.added.at(-1)?.block.header.timestamp);
+      metrics.positions.indexIsAt(batch.to.blueScore, timestamp);
       // Far from the tip the target is as old as the pages on the way to it; there the watch knows better.
-      if (update.atTip) metrics.positions.nodeIsAt(batch.targetBlueScore);
+      if (atTip) metrics.positions.nodeIsAt(batch.targetBlueScore);
       for (const rows of Object.values(batch.rows)) metrics.rows.inc({ table: rows.table }, rows.rows);
       if (batch.removed.length > 0) {
         metrics.reorgs.inc();
         metrics.reorgDepth.observe(batch.removed.length);
         log.info({ depth: batch.removed.length, blueScore: batch.to.blueScore }, 'followed a reorg');
       }
-      progress.applied(batch, update.atTip);
+      progress.applied(batch, atTip);
     };
     this.#applying = run();
     // Met when it is awaited: before the next batch, or at the end.

@@ -3,17 +3,24 @@
  * next page; asking for hashes alone finds these ends quickly, and then several full pages travel at once.
  */
 import { type Hash, toHex } from '@kasgres/kaspa';
-import type { BlocksAnswer, NodeClient } from '@kasgres/node';
+import { type BlocksAnswer, decodeBlocksAnswer, type NodeClient } from '@kasgres/node';
 import { IncompleteUpdateError } from '../errors.ts';
 import { mapAhead } from './map-ahead.ts';
+import { PageBuffers } from './page-buffers.ts';
 
 /** Stream 0 is for questions; pages go over the others. */
 const QUESTION_STREAM = 0;
 
+/**
+ * The most that a page can have on the wire: 251 blocks of 0.75 MB, which is one full of the smallest transactions (docs/architecture.md,
+ * "Bounds"). A page under way counts as this, since nobody knows its size before it is there.
+ */
+export const MAX_PAGE_BYTES = 192 * 1024 * 1024;
+
 export interface PageLimits {
   /** Streams that carry pages; the client has one more. */
   pageStreams: number;
-  /** Bound on the pages that are under way or wait. */
+  /** Bound on the pages that wait or are under way, on the wire; one page more may be under way. */
   maxBytesAhead: number;
 }
 
@@ -22,30 +29,45 @@ interface PageRequest {
   stream: number;
 }
 
-/** Pages from `low` up to the last of `chain`, in order. */
+/**
+ * Pages from `low` up to the last of `chain`, in order. They wait as they came, and are decoded when they are taken: decoded, the
+ * smallest transactions and outputs take many times the bytes.
+ */
 export async function* fetchPages(
-  client: NodeClient,
+  client: Pick<NodeClient, 'callRaw' | 'getBlocks'>,
   low: Hash,
   chain: AsyncIterable<readonly Hash[]>,
   limits: PageLimits,
   signal: AbortSignal,
+  maxPageBytes = MAX_PAGE_BYTES,
 ): AsyncGenerator<BlocksAnswer> {
-  let largest = 0;
-  const fetchPage = async ({ low: lowHash, stream }: PageRequest): Promise<BlocksAnswer> => {
-    const page = await client.getBlocks(
-      { lowHash, includeBlocks: true, includeTransactions: true },
-      { signal, stream },
-    );
-    largest = Math.max(page.wireBytes, largest * 0.9);
+  const { pageStreams, maxBytesAhead } = limits;
+  const buffers = new PageBuffers(pageStreams);
+  let waiting = 0;
+  let bytesWaiting = 0;
+  const fetchPage = async ({ low: lowHash, stream }: PageRequest): Promise<Uint8Array> => {
+    const request = { lowHash: toHex(lowHash), includeBlocks: true, includeTransactions: true };
+    const page = await client.callRaw('getBlocks', request, (body) => buffers.copy(body), { signal, stream });
+    waiting += 1;
+    bytesWaiting += page.length;
     return page;
   };
-  const width = (): number => Math.min(limits.pageStreams, Math.floor(limits.maxBytesAhead / Math.max(largest, 1)));
-  yield* mapAhead(findPages(client, low, chain, limits, signal), fetchPage, width);
+  const width = (): number => {
+    const underWay = 1 + Math.floor((maxBytesAhead - bytesWaiting) / maxPageBytes);
+    return Math.min(pageStreams, waiting + underWay);
+  };
+  for await (const page of mapAhead(findPages(client, low, chain, limits, signal), fetchPage, width)) {
+    waiting -= 1;
+    bytesWaiting -= page.length;
+    const decoded = decodeBlocksAnswer(page);
+    buffers.giveBack(page);
+    yield decoded;
+  }
 }
 
 /** Where each page begins. */
 async function* findPages(
-  client: NodeClient,
+  client: Pick<NodeClient, 'getBlocks'>,
   start: Hash,
   chain: AsyncIterable<readonly Hash[]>,
   limits: PageLimits,

@@ -2,23 +2,26 @@
  * Follows the node's virtual chain: asks it what was removed and added since a position, fetches the bodies of everything
  * that was merged, and yields updates that are whole. Notifications only wake it up; they are never the data.
  */
-import { type Hash, type Network, toHex } from '@kasgres/kaspa';
+import { type Hash, HASH_BYTES, type Network, toHex } from '@kasgres/kaspa';
 import type { NodeClient, RpcBlock } from '@kasgres/node';
 import type { AddedChainBlock, ChainUpdate, Position } from '../chain-update.ts';
 import { IncompleteUpdateError } from '../errors.ts';
 import { BlockSet } from './block-set.ts';
 import { type ChainAnswer, ChainQuestions, type ChainStep } from './chain-questions.ts';
+import { OpenBatch } from './open-batch.ts';
 import type { OwnChain } from './own-chain.ts';
 import { fetchPages, type PageLimits } from './pages.ts';
 import { Waker } from './waker.ts';
 
 /** An answer with fewer chain blocks is followed step by step; more is catching up. The node's cap is 2,480 merged blocks. */
 const NEAR_TIP_CHAIN_BLOCKS = 64;
+/** What a batch may take of the bytes ahead: one is prepared and another applied while pages come in. */
+const BATCH_SHARE = 1 / 4;
 /** How long to rest when no notification comes. */
 const MAX_REST_MS = 1_000;
 
 export interface SourceLimits extends PageLimits {
-  /** A batch is handed on when it holds this many transactions. */
+  /** A batch is handed on when it holds this many transactions, or its share of the bytes. */
   batchTransactions: number;
 }
 
@@ -79,23 +82,25 @@ export class Source {
   /** Near the tip: page after page, and the last one shows the tail too. */
   async *#follow(chain: ChainStep, signal: AbortSignal): AsyncGenerator<ChainUpdate> {
     const blocks = new BlockSet();
-    const added: AddedChainBlock[] = [];
+    const batch = this.#openBatch(chain);
     let low = chain.fork.hash;
-    while (added.length < chain.added.length) {
+    for (let next = 0; next < chain.added.length; ) {
       const page = await this.#client.getBlocks(
         { lowHash: low, includeBlocks: true, includeTransactions: true },
         { signal },
       );
       blocks.add(page.blocks);
-      const before = added.length;
-      while (added.length < chain.added.length && blocks.has(chain.added[added.length] as Hash)) {
-        added.push(takeNext(blocks, chain, added.length));
+      const before = next;
+      for (; next < chain.added.length && blocks.has(chain.added[next] as Hash); next += 1) {
+        if (batch.isFull) yield update(chain, batch.take());
+        batch.push(takeNext(blocks, chain, next));
       }
-      if (added.length === before) throw new IncompleteUpdateError(`no blocks come after ${toHex(low)}`);
-      low = chain.added[added.length - 1] as Hash;
+      if (next === before) throw new IncompleteUpdateError(`no blocks come after ${toHex(low)}`);
+      low = chain.added[next - 1] as Hash;
     }
-    const sink = added.at(-1)?.block;
-    yield update(chain, { removed: chain.removed, added, tail: sink && blocks.takeTail(sink), atTip: true });
+    const last = batch.take();
+    const sink = last.added.at(-1)?.block;
+    yield update(chain, { ...last, tail: sink && blocks.takeTail(sink), atTip: true });
   }
 
   /** Far from the tip: several pages and the next stretches of the chain are under way while one is handed on. */
@@ -111,28 +116,24 @@ export class Source {
         if (chain.removed.length > 0 || chain.added.length < NEAR_TIP_CHAIN_BLOCKS) return;
       }
     };
-    let removed = first.removed;
-    let added: AddedChainBlock[] = [];
-    let transactions = 0;
+    const batch = this.#openBatch(first);
     let chain: ChainAnswer = first;
     for await (const page of fetchPages(this.#client, first.fork.hash, askOn(), this.#limits, signal)) {
       blocks.add(page.blocks);
       for (let at = waiting[0]; at !== undefined && blocks.has(at.chain.added[at.next] as Hash); at = waiting[0]) {
         chain = at.chain;
-        const taken = takeNext(blocks, chain, at.next);
-        added.push(taken);
-        for (const block of taken.mergeSet) transactions += block.transactions.length;
+        batch.push(takeNext(blocks, chain, at.next));
         at.next += 1;
         if (at.next === chain.added.length) waiting.shift();
-      }
-      if (transactions >= this.#limits.batchTransactions) {
-        yield update(chain, { removed, added });
-        removed = [];
-        added = [];
-        transactions = 0;
+        if (batch.isFull) yield update(chain, batch.take());
       }
     }
-    if (added.length > 0) yield update(chain, { removed, added });
+    if (!batch.isEmpty) yield update(chain, batch.take());
+  }
+
+  #openBatch({ removed }: ChainStep): OpenBatch {
+    const { batchTransactions, maxBytesAhead } = this.#limits;
+    return new OpenBatch(removed, { transactions: batchTransactions, bytes: maxBytesAhead * BATCH_SHARE });
   }
 
   async #fetchTail(position: Position, signal: AbortSignal): Promise<RpcBlock[]> {
@@ -153,7 +154,12 @@ function nameOf(tail: RpcBlock[]): string {
 }
 
 function takeNext(blocks: BlockSet, chain: ChainAnswer, place: number): AddedChainBlock {
-  return blocks.take(chain.added[place] as Hash, chain.accepted[place] as Hash[]);
+  return blocks.take(chain.added[place] as Hash, splitHashes(chain.accepted[place] as Uint8Array));
+}
+
+function splitHashes(bytes: Uint8Array): Hash[] {
+  const count = bytes.length / HASH_BYTES;
+  return Array.from({ length: count }, (_, i) => bytes.subarray(i * HASH_BYTES, (i + 1) * HASH_BYTES));
 }
 
 function update(chain: ChainAnswer, parts: Partial<ChainUpdate>): ChainUpdate {

@@ -1,0 +1,104 @@
+import { create, toBinary } from '@bufbuild/protobuf';
+import type { Hash } from '@kasgres/kaspa';
+import { type NodeClient, NodeRpcError, protocol } from '@kasgres/node';
+import { setImmediate } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { fetchPages } from './pages.ts';
+
+const LARGEST = 10_000;
+const SMALL = 200;
+const { signal } = new AbortController();
+const hashOf = (n: number): string => n.toString(16).padStart(64, '0');
+const bytesOf = (n: number): Hash => Buffer.from(hashOf(n), 'hex');
+const chain = async function* (pages: number): AsyncGenerator<Hash[]> {
+  for (let page = 1; page <= pages; page += 1) yield [bytesOf(page)];
+};
+
+/** The n-th page leads from block n to block n + 1, and has so many bytes. */
+function nodeWithPages(sizes: readonly number[]) {
+  const seen = { asked: 0, most: 0, arrived: 0 };
+  const node = {
+    getBlocks: async ({ lowHash }: { lowHash: Hash }) => {
+      const low = Number(`0x${Buffer.from(lowHash).toString('hex')}`);
+      return { blockHashes: [bytesOf(low), bytesOf(low + 1)], blocks: [], wireBytes: 0 };
+    },
+    callRaw: async (_: string, { lowHash }: { lowHash: string }, use: (body: Uint8Array) => unknown) => {
+      seen.asked += 1;
+      seen.most = Math.max(seen.most, seen.asked - seen.arrived);
+      await setImmediate();
+      seen.arrived += 1;
+      const low = Number(`0x${lowHash}`);
+      const message = create(protocol.GetBlocksResponseSchema, { blockHashes: [hashOf(low), hashOf(low + 1)] });
+      const body = toBinary(protocol.GetBlocksResponseSchema, message);
+      // A field that nobody knows makes up the size; its tag and length have five bytes.
+      const rest = (sizes[low] as number) - body.length - 5;
+      return use(Buffer.concat([body, Buffer.of(0xfa, 0x7e, ...lengthOf(rest)), new Uint8Array(rest)]));
+    },
+  };
+  return { node: node as unknown as NodeClient, seen };
+}
+
+/** A number in three bytes. */
+function lengthOf(n: number): number[] {
+  return [(n & 0x7f) | 0x80, ((n >> 7) & 0x7f) | 0x80, n >> 14];
+}
+
+/** Takes one page, and then none for long. */
+async function stall(sizes: readonly number[], limits: { pageStreams: number; maxBytesAhead: number }) {
+  const { node, seen } = nodeWithPages(sizes);
+  const pages = fetchPages(node, bytesOf(0), chain(sizes.length), limits, signal, LARGEST);
+  await pages.next();
+  for (let turn = 0; turn < 100; turn += 1) await setImmediate();
+  const ahead = sizes.slice(1, seen.asked);
+  await pages.return(undefined);
+  return { ahead: ahead.length, bytes: ahead.reduce((sum, size) => sum + size, 0), underWay: seen.most };
+}
+
+const equal = (size: number): number[] => Array.from({ length: 50 }, () => size);
+
+test.each([
+  ['the largest', LARGEST, 20_000],
+  ['the largest, and little room', LARGEST, 1],
+  ['middling', 4_000, 20_000],
+  ['small', SMALL, 20_000],
+])('a consumer that stalls lets no more come in than the bound and a page: %s', async (_, size, maxBytesAhead) => {
+  for (const pageStreams of [1, 3, 20]) {
+    const { ahead, bytes, underWay } = await stall(equal(size), { pageStreams, maxBytesAhead });
+    expect(ahead).toBeLessThanOrEqual(pageStreams);
+    expect(bytes).toBeLessThanOrEqual(maxBytesAhead + LARGEST);
+    expect(underWay * LARGEST).toBeLessThanOrEqual(maxBytesAhead + LARGEST);
+  }
+});
+
+test('pages that grow a hundredfold at once do not exceed it', async () => {
+  const { node, seen } = nodeWithPages([...equal(SMALL), ...equal(LARGEST)]);
+  const limits = { pageStreams: 8, maxBytesAhead: 35_000 };
+  let taken = 0;
+  for await (const page of fetchPages(node, bytesOf(0), chain(100), limits, signal, LARGEST)) {
+    expect(page.wireBytes).toBe(taken < 50 ? SMALL : LARGEST);
+    taken += 1;
+    for (let turn = 0; turn < 10; turn += 1) await setImmediate();
+    const ahead = Array.from({ length: seen.asked - taken }, (_, i) => (taken + i < 50 ? SMALL : LARGEST));
+    expect(ahead.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(limits.maxBytesAhead + LARGEST);
+  }
+  expect(taken).toBe(100);
+  expect(seen.most).toBe(4);
+});
+
+test('with the defaults three pages travel at once', async () => {
+  const { node, seen } = nodeWithPages(equal(SMALL));
+  const limits = { pageStreams: 3, maxBytesAhead: 384 * 1024 * 1024 };
+  for await (const page of fetchPages(node, bytesOf(0), chain(50), limits, signal)) expect(page.wireBytes).toBe(SMALL);
+  expect(seen.most).toBe(3);
+});
+
+test("a page that is the node's refusal is thrown as such", async () => {
+  const { node } = nodeWithPages(equal(SMALL));
+  const refusal = toBinary(protocol.GetBlocksResponseSchema, {
+    ...create(protocol.GetBlocksResponseSchema),
+    error: create(protocol.RpcErrorSchema, { message: 'cannot find header' }),
+  });
+  node.callRaw = async (_op, _request, use) => use(refusal);
+  const limits = { pageStreams: 1, maxBytesAhead: 1 };
+  await expect(fetchPages(node, bytesOf(0), chain(1), limits, signal).next()).rejects.toBeInstanceOf(NodeRpcError);
+});
