@@ -106,8 +106,10 @@ export function addressTransactions({ address, scriptId }: Owner, acceptedOnly =
 
 export function addressUtxos({ address, scriptId }: Owner): Listing {
   const select = (table: string): string =>
-    `select encode(t.transaction_id, 'hex') || ':' || coin.index as cursor
-     from ${table} coin join transactions t on t.id = coin.transaction_id
+    `select encode(coalesce(t.transaction_id, e.transaction_id), 'hex') || ':' || coin.index as cursor
+     from ${table} coin
+     left join transactions t on t.id = coin.transaction_id
+     left join earlier_transactions e on e.id = coin.transaction_id
      where coin.script_id = ${scriptId} order by coin.transaction_id desc, coin.index desc`;
   return {
     template: '/v1/addresses/{address}/utxos',

@@ -10,9 +10,17 @@
  *   transactions are refused, a hundred of its oldest are not;
  * - of those that end in 07 or 57, to an address that is busy, with 20,000 transactions;
  * - of all others, to one of 200,000 addresses with ten transactions each, or nearly.
+ *
+ * The index begins at a pruning point with 200,000 coins: a quarter of them belongs to the one address, the others to all others. Keys of
+ * what made them are negative here, so that those of all else stay what they are; so are those of the 2,000 blocks before it that are
+ * known by their hashes alone. There is a gap before a second start.
  */
 export const TRANSACTIONS = 1_001_700;
 export const BLOCKS = 126_000;
+const EARLIER_TRANSACTIONS = 200_000;
+const EARLIER_BLOCKS = 2000;
+/** chain_blocks.index. */
+const SECOND_START = 10_000;
 export const SCRIPTS = 199_993;
 /** Every second script has a tag. */
 const TAGGED_EVERY = 2;
@@ -59,6 +67,11 @@ const isSpent = (t: string): string => {
 };
 /** Of the second output: each spender keeps what the dust and the fee leave. */
 const amountOf = (t: string): string => `1000000000 - (${t}) / ${SPENT_AFTER} * ${DUST + FEE}`;
+
+/** Of the coin of an earlier transaction, numbered from 1. */
+const earlierOwnerOf = (e: string): string =>
+  `case when ${e} % 4 = 0 then ${PAID_BY_ALL} else ${FIRST_OTHER} + ${e} * 7919 % ${OTHERS} end`;
+const earlier = `generate_series(1::bigint, ${EARLIER_TRANSACTIONS}) as e`;
 
 const series = (count: number, from = 0): string => `generate_series(${from}::bigint, ${count - 1}) as`;
 
@@ -112,7 +125,17 @@ export const FIRST_STATEMENTS: readonly string[] = [
      b % 3 = 0, ${mergingBlockOf('b')}, case when ${mergingBlockOf('b')} is not null then b % 30 <> 29 end
    from ${series(BLOCKS)} b`,
   `insert into block_parents (block_id, index, parent_id)
-   select b, place, b / 3 * 3 - 3 + place from ${series(BLOCKS, 3)} b, generate_series(0, 2) as place`,
+   select b, place, b / 3 * 3 - 3 + place from ${series(BLOCKS, 3)} b, generate_series(0, 2) as place
+   union all
+   select b, place, -1 - b * 3 - place from generate_series(0, 2) as b, generate_series(0, 2) as place`,
+  `insert into earlier_transactions (id, transaction_id) select -e, ${hashOf('earlier transaction', 'e')} from ${earlier}`,
+  `insert into start_utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase)
+   select -e, 0, ${earlierOwnerOf('e')}, ${DUST}, 0, false from ${earlier}`,
+  `insert into earlier_blocks (id, hash) select -e, ${hashOf('earlier block', 'e')} from generate_series(1::bigint, ${EARLIER_BLOCKS}) as e`,
+  `insert into starts (chain_index, block_id, utxo_count, utxo_sompi)
+   select index, index * 3, ${EARLIER_TRANSACTIONS}, ${EARLIER_TRANSACTIONS * DUST} from unnest(array[0, ${SECOND_START}]) as index`,
+  `insert into gaps (after_block_hash, before_block_hash, reason)
+   values (${hashOf('block', `${(SECOND_START - 1) * 3}`)}, ${hashOf('block', `${SECOND_START * 3}`)}, 'The node had pruned it')`,
   `insert into api_keys (name, key_hash, rate_ru) select 'key ' || k, ${hashOf('key', 'k')}, 500 from generate_series(1, 20000) as k`,
   `insert into api_key_usage (api_key_id, day, requests, ru)
    select k, date '2026-01-01' + day, 100, 10 from generate_series(1, 20000) as k, generate_series(0, 4) as day`,
@@ -130,6 +153,8 @@ export const SECOND_STATEMENTS: readonly string[] = [
    select t, o.index, o.script_id, o.amount, ${acceptingBlockOf('t')}, ${placeOf('t')} = 0
    from transaction_outputs o cross join lateral (select o.transaction_id as t) made
    where ${acceptingBlockOf('t')} is not null and not (o.index = 1 and ${isSpent('t')})
+   union all
+   select transaction_id, index, script_id, amount, block_daa_score, is_coinbase from start_utxos
    order by 1, 2`,
   `insert into balance_changes (script_id, hour, change)
    select a.script_id, ${hourOf(acceptingBlockOf('a.transaction_id'))}, sum(a.amount_received - a.amount_sent)

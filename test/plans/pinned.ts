@@ -33,10 +33,10 @@ function describePlans(plans: ReadonlyMap<string, readonly PlannedQuery[]>): str
 
 const indent = (text: string): string => text.replaceAll(/^/gm, '    ');
 
-/** On one line, without what it selects: the tables and conditions tell more. */
+/** On one line, without what it selects, subqueries among it: the tables and conditions tell more. */
 function shorten(statement: string): string {
   const line = statement.trim().replaceAll(/\s+/g, ' ').replaceAll('"', '');
-  const withoutColumns = line.replace(/^select .*? from (?!\S+\) )/, 'select … from ');
+  const withoutColumns = line.replace(/^select .*? from (?![^()]*\)[) ])/, 'select … from ');
   return withoutColumns.length <= LONGEST_STATEMENT
     ? withoutColumns
     : `${withoutColumns.slice(0, LONGEST_STATEMENT - 1)}…`;

@@ -14,12 +14,10 @@ export const restBlock = z
       .enum(['blue', 'red'])
       .nullable()
       .meta({ description: 'In the mergeset of the merging block; null while not merged' }),
-    mergingBlockHash: hash
-      .nullable()
-      .meta({
-        description:
-          'The chain block in whose mergeset this block is; null while not merged, and where that block is in a gap',
-      }),
+    mergingBlockHash: hash.nullable().meta({
+      description:
+        'The chain block in whose mergeset this block is; null while not merged, and where that block is in a gap',
+    }),
     transactionCount: count,
   })
   .meta({ id: 'RestBlock' });

@@ -1,0 +1,107 @@
+/**
+ * Takes a stretch of the chain out of an index, as if the indexer had begun (again) at the block behind it, with the UTXO set there: so an
+ * index with an early start or a gap can be compared with the whole one. The indexer must be at rest, and follows it no more.
+ */
+import type { Pool } from 'pg';
+
+export interface Stretch {
+  /** chain_blocks.index of the last block before the gap; undefined: the index begins behind the stretch. */
+  after?: number;
+  /** That of the first block behind it. */
+  before: number;
+}
+
+/** $1 is the position of the last block before the stretch, or -1, $2 that of the first block behind it. */
+const STATEMENTS: readonly string[] = [
+  // What the blocks behind the stretch do not merge: all that is merged up to the start, but for the block before the gap.
+  `create temp table accepting on commit drop as select block_id, daa_score, timestamp from chain_blocks where index > $1 and index <= $2`,
+  `create temp table gone_blocks on commit drop as
+   select b.id, b.hash from blocks b
+   where b.id not in (select block_id from chain_blocks where index in ($1, $2))
+     and (b.merging_block_id in (select block_id from accepting)
+       or b.merging_block_id is null and not b.is_chain_block
+         and b.blue_score < (select s.blue_score from blocks s join chain_blocks c on c.block_id = s.id where c.index = $2)
+         and b.blue_score > coalesce((select s.blue_score from blocks s join chain_blocks c on c.block_id = s.id where c.index = $1), -1))`,
+  `create temp table gone_transactions on commit drop as
+   select t.id, t.transaction_id from transactions t
+   where not exists (select from block_transactions c where c.transaction_id = t.id and c.block_id not in (select id from gone_blocks))`,
+  // The coins at the start, those of an earlier start among them.
+  `create temp table spent on commit drop as
+   select i.previous_transaction_id as transaction_id, i.previous_index as index
+   from transaction_inputs i join transactions t on t.id = i.transaction_id join chain_blocks c on c.block_id = t.accepting_block_id
+   where c.index <= $2`,
+  `create temp table coins on commit drop as
+   select o.transaction_id, o.index::bigint, o.script_id, o.amount, c.daa_score as block_daa_score, t.subnetwork_id = 1 as is_coinbase,
+     o.covenant_id
+   from transaction_outputs o join transactions t on t.id = o.transaction_id join chain_blocks c on c.block_id = t.accepting_block_id
+   where c.index <= $2 and not exists (select from spent s where s.transaction_id = o.transaction_id and s.index = o.index)
+   union all
+   select * from start_utxos u
+   where not exists (select from spent s where s.transaction_id = u.transaction_id and s.index = u.index)`,
+  `insert into earlier_transactions (id, transaction_id)
+   select t.id, t.transaction_id from transactions t
+   where t.accepting_block_id in (select block_id from accepting) and t.id in (select transaction_id from coins)`,
+  `delete from start_utxos`,
+  `insert into start_utxos select * from coins`,
+  // What changed balances in the stretch counts in the hour of the start.
+  `create temp table changes on commit drop as
+   select a.script_id, (c.timestamp / 3600000)::integer as hour, sum(a.amount_received - a.amount_sent) as change
+   from address_transactions a join transactions t on t.id = a.transaction_id join accepting c on c.block_id = t.accepting_block_id
+   group by 1, 2`,
+  `update balance_changes b set change = b.change - c.change from changes c where c.script_id = b.script_id and c.hour = b.hour`,
+  `insert into balance_changes (script_id, hour, change)
+   select script_id, (select timestamp / 3600000 from chain_blocks where index = $2), sum(change) from changes group by 1
+   on conflict (script_id, hour) do update set change = balance_changes.change + excluded.change`,
+  // Rows.
+  `insert into earlier_blocks (id, hash)
+   select id, hash from gone_blocks g
+   where exists (select from block_parents p where p.parent_id = g.id and p.block_id not in (select id from gone_blocks))
+     or exists (select from blocks b where b.id not in (select id from gone_blocks) and g.id = any(b.merge_set_blues || b.merge_set_reds))`,
+  `delete from blocks where id in (select id from gone_blocks)`,
+  `delete from block_parents where block_id in (select id from gone_blocks)`,
+  `delete from block_transactions where block_id in (select id from gone_blocks)`,
+  `update blocks set merging_block_id = null, is_blue = null where id = (select block_id from chain_blocks where index = $1)`,
+  `update transactions set accepting_block_id = null, accepted_body = null where accepting_block_id in (select block_id from accepting)`,
+  `delete from transactions where id in (select id from gone_transactions)`,
+  ...[
+    'transaction_inputs',
+    'transaction_outputs',
+    'transaction_bodies',
+    'transaction_body_inputs',
+    'address_transactions',
+  ].map((table) => `delete from ${table} where transaction_id in (select id from gone_transactions)`),
+  `update transaction_inputs i
+   set previous_transaction_id = null, previous_transaction_hash = g.transaction_id, amount = null, script_id = null
+   from gone_transactions g
+   where g.id = i.previous_transaction_id and g.id not in (select id from earlier_transactions)`,
+  // The chain, whose positions go on over a gap.
+  `delete from chain_blocks where index > $1 and index < $2`,
+  `update chain_blocks set accepted_transactions = '{}' where index = $2`,
+  `update checkpoint set chain_index = chain_index - ($2 - $1 - 1)`,
+  `delete from starts where $1 = -1`,
+  `insert into starts (chain_index, block_id, utxo_count, utxo_sompi)
+   select $1 + 1, (select block_id from chain_blocks where index = $2), count(*), sum(amount) from start_utxos`,
+  `insert into gaps (after_block_hash, before_block_hash, reason)
+   select a.hash, b.hash, 'The node had pruned it'
+   from chain_blocks lower join blocks a on a.id = lower.block_id, chain_blocks upper join blocks b on b.id = upper.block_id
+   where lower.index = $1 and upper.index = $2`,
+  `update chain_blocks set index = -index where index >= $2`,
+  `update chain_blocks set index = -index - ($2 - $1 - 1) where index < 0`,
+  `update balances b set transaction_count = (select count(*) from address_transactions a where a.script_id = b.script_id)`,
+  `delete from balances b
+   where transaction_count = 0 and not exists (select from start_utxos u where u.script_id = b.script_id)`,
+];
+
+export async function cutOut(pool: Pool, { after = -1, before }: Stretch): Promise<void> {
+  const client = await pool.connect();
+  try {
+    await client.query('begin');
+    for (const statement of STATEMENTS) {
+      // Postgres wants no more parameters than a statement has.
+      await client.query(statement.replaceAll('$1', `(${after}::bigint)`).replaceAll('$2', `(${before}::bigint)`));
+    }
+    await client.query('commit');
+  } finally {
+    client.release(true);
+  }
+}
