@@ -71,10 +71,10 @@ describe('the programs under their own logins', () => {
   let node: NodeClient;
   let indexer: Program;
   beforeAll(async () => {
-    world = await World.start('roles');
-    world.mine(60);
+    world = await World.start('roles', undefined, { commitsToUtxos: true });
+    prune();
     node = new NodeClient({ url: world.server.url });
-    indexer = startIndexer({ nodeUrl: world.server.url, databaseUrl: urlOf('kasgres_indexer') });
+    indexer = startAsIndexer();
   });
   afterAll(async () => {
     await indexer.stop();
@@ -82,11 +82,34 @@ describe('the programs under their own logins', () => {
     world.stop();
   });
 
-  test('the indexer does its first catch-up, with every index at the end, and follows the chain', async () => {
+  /** The chain grows, and the node keeps no more than its end. */
+  function prune(): void {
+    world.mine(80);
+    world.node.prune(world.node.dag.chainBlocks.at(-20)?.hash ?? '');
+  }
+
+  function startAsIndexer(): Program {
+    const env = { nodeUrl: world.server.url, databaseUrl: urlOf('kasgres_indexer') };
+    return startIndexer(env, { NODE_P2P_URL: world.p2p.url, ON_GAP: 'record' });
+  }
+
+  test('the indexer loads a UTXO set, does its first catch-up, with every index at the end, and follows the chain', async () => {
     await untilAtRest(database.pool, node, indexer);
     expect(await listIndexes()).toEqual(indexesOfSchema);
     world.mine(30);
     await untilAtRest(database.pool, node, indexer);
+  });
+
+  test('the indexer begins again after a gap', async () => {
+    await indexer.stop();
+    prune();
+    indexer = startAsIndexer();
+    await untilAtRest(database.pool, node, indexer);
+    expect(await listIndexes()).toEqual(indexesOfSchema);
+    const { rows } = await database.pool.query('select utxo_count > 0 as has_coins from starts order by chain_index');
+    expect(rows).toEqual([{ has_coins: true }, { has_coins: true }]);
+    expect((await database.pool.query('select from gaps')).rowCount).toBe(1);
+    expect(indexer.output()).not.toContain('permission denied');
   });
 
   test('the API answers, and counts use and shared rate limits', async () => {
@@ -114,6 +137,10 @@ describe('what is not theirs', () => {
     ['kasgres_api', 'update balances set balance = 0'],
     ['kasgres_api', 'truncate utxos'],
     ['kasgres_api', 'update checkpoint set chain_index = 0'],
+    ['kasgres_api', 'delete from starts'],
+    ['kasgres_api', 'truncate start_utxos'],
+    ['kasgres_api', 'delete from loaded_utxos'],
+    ['kasgres_api', 'delete from gaps'],
     ['kasgres_api', `insert into tags (address, name) values ('x', 'x')`],
     ['kasgres_api', INSERT_KEY],
     ['kasgres_api', 'update api_keys set revoked_at = null'],
@@ -135,13 +162,13 @@ describe('what is not theirs', () => {
     expect(await attempt(role, statement)).toBe(INSUFFICIENT_PRIVILEGE);
   });
 
-  test('the analyst reads all of the chain, and tags', async () => {
+  test.each(['kasgres_analyst', 'kasgres_api'] as const)('%s reads all of the chain, and tags', async (role) => {
     const { rows } = await database.pool.query<{ tablename: string }>(
       `select tablename from pg_tables where schemaname = 'public' and tablename not in ('api_keys', 'api_key_usage', 'rate_limits')`,
     );
-    for (const { tablename } of rows) {
-      expect(await attempt('kasgres_analyst', `select from ${tablename} limit 1`), tablename).toBe('done');
-    }
+    const names = rows.map(({ tablename }) => tablename);
+    expect(names).toEqual(expect.arrayContaining(['starts', 'start_utxos', 'utxo_set_load', 'loaded_utxos']));
+    for (const name of names) expect(await attempt(role, `select from ${name} limit 1`), name).toBe('done');
   });
 });
 
