@@ -4,7 +4,8 @@
  *
  *   NODE_URL=grpc://127.0.0.1:16510 npm run bench:sync
  *
- * DATABASE_URL names an empty database; without it an embedded Postgres is started for the run. bench/README.md has figures.
+ * DATABASE_URL names an empty database; without it an embedded Postgres is started for the run. MEMORY_TRANSACTIONS is the
+ * indexer's: small, it shows what a chain costs that is longer than the memory. bench/README.md has figures.
  */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -26,9 +27,9 @@ import copyStreams from 'pg-copy-streams';
 
 const OPTIONS = {
   pageStreams: 3,
-  maxBytesAhead: 256 * 1024 * 1024,
+  maxBytesAhead: 384 * 1024 * 1024,
   batchTransactions: 20_000,
-  memoryTransactions: 4_000_000,
+  memoryTransactions: Number(process.env['MEMORY_TRANSACTIONS'] ?? 4_000_000),
   p2pUrl: undefined,
   onGap: 'stop',
 } as const;
