@@ -27,6 +27,12 @@ behind its cursor, whatever was added meanwhile.
 Each answer from the index comes from one state of the chain and names its sink in \`x-kasgres-sink\`. Its \`etag\` changes when the answer may
 have changed: send it as \`if-none-match\` and get a 304 while it has not.
 
+### What is not indexed
+
+An index may begin at a pruning point instead of genesis, and have gaps; \`/v1/status\` has both. State is exact all the same: coins, balances and
+the supply. Answers from an index with gaps say how many in \`x-kasgres-gaps\`. Walks end before a gap, and what would have to cross one, or to
+reach below the first block, is a 409 that names the blocks. A transaction that was accepted where nothing is indexed has no accepting block.
+
 ### Errors
 
 Every error is \`{"statusCode": …, "message": "…"}\`; a 400 has \`details\` with the \`path\` of each wrong field. Beside the statuses of the
