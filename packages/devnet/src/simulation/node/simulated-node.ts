@@ -23,7 +23,6 @@ import type {
   NodeState,
   SubmitBlockResult,
 } from '../../dag/node-state.ts';
-import type { PruningPointSet } from '../../p2p/server.ts';
 import type { Block } from '../consensus/block.ts';
 import { BlockRuleError } from '../consensus/block-rules.ts';
 import { type BlockBody, Consensus } from '../consensus/consensus.ts';
@@ -88,7 +87,7 @@ export class SimulatedNode implements NodeState {
   }
 
   /** As the node hands it out over p2p. */
-  pruningPointSet(): PruningPointSet {
+  pruningPointSet(): { pruningPointHash: Hash; utxos: readonly Utxo[] } {
     return { pruningPointHash: this.consensus.pruningPoint.hash, utxos: this.pruningPointUtxos.inOrder() };
   }
 

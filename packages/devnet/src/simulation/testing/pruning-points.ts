@@ -2,30 +2,29 @@
 import { toHex } from '@kasgres/kaspa';
 import type { Dag, DagBlock } from '../../dag/dag.ts';
 
-/**
- * Chain blocks with a block in their anticone that is merged later, all of whose parents are below, and that carries a payment which was
- * accepted below; lowest first.
- */
+/** Chain blocks with a block beside them that carries a payment which was accepted below; lowest first. */
 export function hardPruningPoints(dag: Dag): DagBlock[] {
-  return dag.chainBlocks.filter((block) => {
-    return blocksBeside(block, dag).some((beside) => carriesAcceptedUpTo(indexOf(block), beside, dag));
-  });
+  const isHard = new Set<DagBlock>();
+  for (const merged of dag.chainBlocks.flatMap(({ mergeSet }) => mergeSet)) {
+    const accepted = merged.transactions.slice(1).map(({ transactionId }) => {
+      return indexOf(dag.findAcceptingBlock(toHex(transactionId)));
+    });
+    for (const block of besideOf(merged, dag)) if (indexOf(block) >= Math.min(...accepted)) isHard.add(block);
+  }
+  return dag.chainBlocks.filter((block) => isHard.has(block));
 }
 
 /** The anticone of a chain block, as far as it is merged later and stands on nothing but what is below. */
 export function blocksBeside(block: DagBlock, dag: Dag): DagBlock[] {
-  const index = indexOf(block);
-  return dag.chainBlocks
-    .slice(index + 1)
-    .flatMap(({ mergeSet }) => mergeSet)
-    .filter((merged) => merged !== block && merged.parents.length > 0)
-    .filter(({ parents }) => parents.every(({ mergingBlock }) => indexOf(mergingBlock) <= index));
+  const above = dag.chainBlocks.slice(indexOf(block) + 1).flatMap(({ mergeSet }) => mergeSet);
+  return above.filter((merged) => besideOf(merged, dag).includes(block));
 }
 
-function carriesAcceptedUpTo(index: number, { transactions }: DagBlock, dag: Dag): boolean {
-  return transactions
-    .slice(1)
-    .some(({ transactionId }) => indexOf(dag.findAcceptingBlock(toHex(transactionId))) <= index);
+/** The chain blocks that a block is beside of. */
+function besideOf({ chainIndex, parents, mergingBlock }: DagBlock, dag: Dag): readonly DagBlock[] {
+  if (chainIndex !== undefined || mergingBlock === undefined) return [];
+  const standsOn = Math.max(...parents.map((parent) => indexOf(parent.mergingBlock)));
+  return dag.chainBlocks.slice(standsOn, indexOf(mergingBlock));
 }
 
 /** On the chain; a block that is not on it is above all that are. */

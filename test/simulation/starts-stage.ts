@@ -1,0 +1,182 @@
+/** Worlds that prune, indexes that begin in them, and what is true of their coins by the simulation's own account. */
+import type { Connection } from '@kasgres/database';
+import { SimulatedNode, type SimulatedNodeOptions } from '@kasgres/devnet';
+import { type ScriptPublicKey, toHex, type Utxo } from '@kasgres/kaspa';
+import { expect } from 'vitest';
+import type { DagBlock } from '../../packages/devnet/src/dag/dag.ts';
+import { PruningPointUtxos } from '../../packages/devnet/src/simulation/node/pruning-point-utxos.ts';
+import { hardPruningPoints } from '../../packages/devnet/src/simulation/testing/pruning-points.ts';
+import { checkUtxoCommitment } from '../invariants/hashes.ts';
+import { atRest, expectRight, setStage, type Stage } from './stage.ts';
+import { type RunningIndexer, startIndexing, type World } from './world.ts';
+
+type Db = Pick<Connection['pool'], 'query'>;
+
+/** Chain blocks above a pruning point, at least. */
+const LEFT_ABOVE = 15;
+
+/** A world whose headers commit to its UTXO set. */
+export function setStageThatPrunes(name: string, options: Partial<SimulatedNodeOptions> = {}): Promise<Stage> {
+  return setStage(name, undefined, { commitsToUtxos: true, ...options });
+}
+
+/**
+ * The network goes on until there is a chain block that is hard to begin at, so far above another one; then the node prunes up to it.
+ * @param above genesis by default
+ */
+export function pruneAbove(world: World, chainBlocks: number, above?: DagBlock): DagBlock {
+  const { node } = world;
+  const { dag } = node;
+  for (;;) {
+    world.mine(10);
+    const least = Number((above ?? dag.root).chainIndex) + chainBlocks;
+    const found = hardPruningPoints(dag).find(({ chainIndex }) => {
+      return Number(chainIndex) >= least && Number(chainIndex) < dag.chainBlocks.length - LEFT_ABOVE;
+    });
+    if (found === undefined) continue;
+    node.prune(found.hash);
+    return found;
+  }
+}
+
+/** Follows a world until the index is at rest there, and stops. */
+export async function followToTheTip(stage: Stage, variables: Record<string, string> = {}): Promise<void> {
+  const indexer = startIndexing(stage.world, stage.database.url, variables);
+  await atRest(stage.database, stage.node, indexer);
+  await indexer.stop();
+}
+
+/** An index that began at a pruning point, or again at one: right by itself, and its coins are those of the simulation. */
+export async function expectStateOfWorld({ world, node, database }: Stage): Promise<void> {
+  const { pool } = database;
+  expect(await checkUtxoCommitment(pool)).toEqual([]);
+  const utxos = coinsAtSink(world);
+  expect(await indexedCoins(pool)).toEqual(utxos.map(lineOf).sort());
+  expect(await indexedBalances(pool)).toEqual(balancesOf(utxos));
+  const { rows } = await pool.query<{ circulating_sompi: bigint; hash: Buffer; unresolved: bigint }>(
+    `select c.circulating_sompi, b.hash, (
+       select count(*) from transaction_inputs i join transactions t on t.id = i.transaction_id
+       where t.accepting_block_id is not null and (i.amount is null or i.script_id is null or i.previous_transaction_id is null)
+     ) as unresolved
+     from checkpoint c join blocks b on b.id = c.block_id`,
+  );
+  const { sink } = await node.call('getSink', {});
+  expect(rows.map(({ hash, ...row }) => ({ ...row, sink: toHex(hash) }))).toEqual([
+    { circulating_sompi: sumOf(utxos), unresolved: 0n, sink },
+  ]);
+}
+
+/** Also the same as what begins at the node's pruning point now: only an index with one start is. */
+export async function expectRightFromItsStart(stage: Stage): Promise<void> {
+  await expectStateOfWorld(stage);
+  await expectRight(stage);
+}
+
+export interface StartRow {
+  chainIndex: number;
+  hash: string;
+  utxos: number;
+}
+
+export async function startsOf(db: Db): Promise<StartRow[]> {
+  const { rows } = await db.query<{ chain_index: bigint; hash: Buffer; utxo_count: bigint }>(
+    'select s.chain_index, b.hash, s.utxo_count from starts s join blocks b on b.id = s.block_id order by s.chain_index',
+  );
+  return rows.map((row) => ({
+    chainIndex: Number(row.chain_index),
+    hash: toHex(row.hash),
+    utxos: Number(row.utxo_count),
+  }));
+}
+
+export interface GapRow {
+  after: string;
+  before: string;
+  reason: string;
+}
+
+export async function gapsOf(db: Db): Promise<GapRow[]> {
+  const { rows } = await db.query<{ after: Buffer; before: Buffer; reason: string }>(
+    'select after_block_hash as after, before_block_hash as before, reason from gaps order by recorded_at',
+  );
+  return rows.map(({ after, before, reason }) => ({ after: toHex(after), before: toHex(before), reason }));
+}
+
+/** How many rows each table has that tells of the chain: a load that is under way does not. */
+export async function visibleRows(db: Db): Promise<Record<string, number>> {
+  const { rows } = await db.query<{ name: string }>(
+    `select table_name as name from information_schema.columns
+      where table_schema = 'public'
+        and table_name not in ('migrations', 'deferred_indexes', 'subnetworks', 'loaded_utxos', 'utxo_set_load')
+      group by table_name order by table_name`,
+  );
+  const counts: Record<string, number> = {};
+  for (const { name } of rows) {
+    const counted = await db.query<{ count: bigint }>(`select count(*) from ${name}`);
+    if (counted.rows[0]?.count !== 0n) counts[name] = Number(counted.rows[0]?.count);
+  }
+  return counts;
+}
+
+/** How many coins of a coming start are loaded. */
+export async function loadedUtxos(db: Db): Promise<number> {
+  const { rows } = await db.query<{ utxos: bigint }>('select utxos from utxo_set_load');
+  return Number(rows[0]?.utxos ?? 0);
+}
+
+/** Ends the indexer wherever it is. */
+export async function stopAnyhow(indexer: RunningIndexer): Promise<void> {
+  await indexer.stop().catch(() => undefined);
+}
+
+/** By a node that was told every block and pruned nothing. */
+function coinsAtSink({ node, bodies }: World): readonly Utxo[] {
+  const archive = new SimulatedNode({ params: node.consensus.params, now: node.now, commitsToUtxos: true });
+  archive.restore(bodies);
+  expect(archive.dag.sink.hash).toBe(node.dag.sink.hash);
+  const utxos = new PruningPointUtxos();
+  utxos.advance(archive.dag.chainBlocks);
+  return utxos.inOrder();
+}
+
+function lineOf({ outpoint, amount, scriptPublicKey, blockDaaScore, isCoinbase, covenantId }: Utxo): string {
+  const coin = `${toHex(outpoint.transactionId)}:${outpoint.index}`;
+  const covenant = covenantId === undefined ? '' : toHex(covenantId);
+  return `${coin} ${amount} ${nameOf(scriptPublicKey)} ${blockDaaScore} ${isCoinbase} ${covenant}`;
+}
+
+function nameOf({ version, script }: ScriptPublicKey): string {
+  return `${version}:${toHex(script)}`;
+}
+
+async function indexedCoins(db: Db): Promise<string[]> {
+  const { rows } = await db.query<{ line: string }>(
+    `select concat_ws(' ', encode(coalesce(t.transaction_id, e.transaction_id), 'hex') || ':' || u.index, u.amount,
+       s.version || ':' || encode(s.script, 'hex'), u.block_daa_score, case when u.is_coinbase then 'true' else 'false' end,
+       coalesce(encode(coalesce(o.covenant_id, b.covenant_id), 'hex'), '')) as line
+     from utxos u join scripts s on s.id = u.script_id
+     left join transactions t on t.id = u.transaction_id
+     left join earlier_transactions e on e.id = u.transaction_id
+     left join transaction_outputs o on o.transaction_id = u.transaction_id and o.index = u.index
+     left join start_utxos b on b.transaction_id = u.transaction_id and b.index = u.index`,
+  );
+  return rows.map(({ line }) => line).sort();
+}
+
+/** Of each script: its balance, and the number of its coins. */
+function balancesOf(utxos: readonly Utxo[]): Record<string, string> {
+  const byScript = Map.groupBy(utxos, ({ scriptPublicKey }) => nameOf(scriptPublicKey));
+  return Object.fromEntries([...byScript].map(([script, coins]) => [script, `${sumOf(coins)} in ${coins.length}`]));
+}
+
+async function indexedBalances(db: Db): Promise<Record<string, string>> {
+  const { rows } = await db.query<{ script: string; balance: string }>(
+    `select s.version || ':' || encode(s.script, 'hex') as script, b.balance || ' in ' || b.utxo_count as balance
+     from balances b join scripts s on s.id = b.script_id where b.balance <> 0 or b.utxo_count <> 0`,
+  );
+  return Object.fromEntries(rows.map(({ script, balance }) => [script, balance]));
+}
+
+function sumOf(coins: readonly Utxo[]): bigint {
+  return coins.reduce((sum, { amount }) => sum + amount, 0n);
+}
