@@ -61,7 +61,7 @@ function endText(hash: string, score: string | null, timestamp: number | null): 
 
 function loadLines(load: InWords['utxoSetLoad']): Line[] {
   if (load === null) return [];
-  return [['coming start', `block ${load.pruningPoint}, ${numberText(load.utxoCount)} coins loaded so far`]];
+  return [['coming start', `block ${load.pruningPoint}, coins loaded so far: ${numberText(load.utxoCount)}`]];
 }
 
 function numberText(value: string | number): string {

@@ -65,7 +65,7 @@ async function verify(db: Queryable, checks: readonly Check[]): Promise<number> 
   const load = await findUtxoSetLoad(db);
   if (load !== undefined) {
     process.stdout.write(
-      `note    a coming start at block ${load.pruningPoint} is being loaded, ${load.utxoCount} coins so far; nobody sees it yet\n`,
+      `note    a coming start at block ${load.pruningPoint} is being loaded (coins so far: ${load.utxoCount}); nobody sees it yet\n`,
     );
   }
   return exitCode;
