@@ -1,0 +1,249 @@
+/**
+ * A node with a chain of the largest blocks that the protocol allows, one on top of the other: what memory is measured with. The
+ * bodies are cut from one pool of random bytes, so that thousands of them fit.
+ */
+import { randomBytes } from 'node:crypto';
+import { type BlockTemplate, Dag, type DagTransaction, NodeAnswerError, type NodeState } from '@kasgres/devnet';
+import {
+  computeMass,
+  genesisBlock,
+  getNetwork,
+  type Hash,
+  type Header,
+  headerHash,
+  merkleRoot,
+  toHex,
+  type Transaction,
+  transactionHash,
+  transactionId,
+  transientMass,
+  ZERO_HASH,
+} from '@kasgres/kaspa';
+
+/** What fills the blocks: one payload, as many transactions as fit, or one transaction with as many outputs as fit. */
+export const FILLINGS = ['payload', 'transactions', 'outputs'] as const;
+export type Filling = (typeof FILLINGS)[number];
+
+/** Mass limits of a block. */
+const MAX_COMPUTE_MASS = 500_000n;
+const MAX_TRANSIENT_MASS = 1_000_000n;
+const BLOCK_MS = 100n;
+const COINS = 10n ** 15n;
+/** Anyone may spend it, and it has no address: the shortest script, so that most fit. */
+const SCRIPT = { version: 0, script: Uint8Array.of(0x51) };
+const NATIVE = new Uint8Array(20);
+const COINBASE = Uint8Array.of(1, ...new Uint8Array(19));
+
+/** As many random bytes as a block holds, and one for each block more. */
+function randomPool(blocks: number): Uint8Array {
+  return randomBytes(Number(MAX_TRANSIENT_MASS / 4n) + blocks);
+}
+
+export class LargeChain implements NodeState {
+  readonly network = getNetwork('simnet');
+  readonly dag = new Dag();
+  readonly serverVersion = '2.1.0';
+  readonly isSynced = true;
+  readonly isUtxoIndexed = true;
+  readonly pruningPoint = toHex(this.network.genesisHash);
+  readonly #pool: Uint8Array;
+  readonly #filling: Filling;
+  /** Transactions of a block, but for the coinbase. */
+  readonly #lanes: number;
+
+  constructor(blocks: number, filling: Filling) {
+    this.#filling = filling;
+    this.#pool = randomPool(blocks);
+    this.#lanes = filling === 'transactions' ? mostThatFit((count) => Array.from({ length: count }, () => spend())) : 1;
+    const { header, transactions } = genesisBlock(this.network);
+    this.#add(this.network.genesisHash, header, transactions.map(derived));
+    let last = { hash: this.network.genesisHash, transactions: this.dag.get(this.pruningPoint).transactions };
+    for (let height = 1; height <= blocks; height += 1) last = this.#mine(height, header, last);
+    this.#standAt(toHex(last.hash), BigInt(blocks));
+  }
+
+  #mine(height: number, genesis: Header, below: { hash: Hash; transactions: readonly DagTransaction[] }) {
+    const transactions = [derived(this.#coinbase(height)), ...this.#payments(height, below.transactions)];
+    const header: Header = {
+      version: 2,
+      parentsByLevel: [[below.hash]],
+      hashMerkleRoot: merkleRoot(transactions.map(({ hash }) => hash)),
+      acceptedIdMerkleRoot: ZERO_HASH,
+      utxoCommitment: ZERO_HASH,
+      timestamp: genesis.timestamp + BigInt(height) * BLOCK_MS,
+      bits: genesis.bits,
+      nonce: BigInt(height),
+      daaScore: genesis.daaScore + BigInt(height),
+      blueWork: BigInt(height),
+      blueScore: BigInt(height),
+      pruningPoint: this.network.genesisHash,
+    };
+    const hash = headerHash(header);
+    this.#add(hash, header, transactions, below.hash);
+    const accepted = below.transactions.map((_, index) => ({ blockHash: toHex(below.hash), index }));
+    this.dag.setAcceptance(toHex(hash), accepted);
+    return { hash, transactions };
+  }
+
+  #add(hash: Hash, header: Header, transactions: DagTransaction[], parent?: Hash): void {
+    const mergeSetBlues = parent === undefined ? [] : [toHex(parent)];
+    this.dag.add({
+      hash: toHex(hash),
+      header,
+      selectedParentHash: mergeSetBlues[0],
+      mergeSetBlues,
+      mergeSetReds: [],
+      transactions,
+      difficulty: 1,
+    });
+  }
+
+  /** That of the first block has the coins which all others pass on. */
+  #coinbase(height: number): Transaction {
+    const payload = Buffer.alloc(8);
+    payload.writeBigUInt64LE(BigInt(height));
+    const outputs = height === 1 ? [COINS] : [];
+    return transaction({ inputs: [], amounts: outputs, payload, subnetworkId: COINBASE });
+  }
+
+  #payments(height: number, below: readonly DagTransaction[]): DagTransaction[] {
+    if (height === 1) return [];
+    const [coinbase, ...others] = below;
+    const coin = COINS / BigInt(this.#lanes);
+    if (height === 2) {
+      return [
+        derived(
+          spend(
+            coinbase?.transactionId,
+            Array.from({ length: this.#lanes }, () => coin),
+          ),
+        ),
+      ];
+    }
+    return Array.from({ length: this.#lanes }, (_, lane) => {
+      const previous = height === 3 ? others[0] : others[lane];
+      return this.#payment(height, previous?.transactionId, height === 3 ? lane : 0, coin);
+    });
+  }
+
+  #payment(height: number, previous: Hash | undefined, index: number, coin: bigint): DagTransaction {
+    if (this.#filling === 'transactions') return derived(spend(previous, [coin], index));
+    if (this.#filling === 'payload') {
+      const length = mostThatFit((bytes) => [spend(previous, [coin], index, new Uint8Array(bytes))]);
+      return derived(spend(previous, [coin], index, this.#pool.subarray(height, height + length)));
+    }
+    const count = mostThatFit((outputs) => [
+      spend(
+        previous,
+        Array.from({ length: outputs }, () => 1n),
+      ),
+    ]);
+    const amounts = Array.from({ length: count }, (_, output) => (output === 0 ? coin - BigInt(2 * count) : 1n));
+    return derived(spend(previous, amounts, index, this.#pool.subarray(height, height + 8)));
+  }
+
+  #standAt(sink: string, score: bigint): void {
+    this.dag.setVirtual({
+      sink,
+      parents: [sink],
+      blueScore: score + 1n,
+      daaScore: this.dag.get(sink).header.daaScore + 1n,
+      pastMedianTime: this.dag.get(sink).header.timestamp,
+      difficulty: 1,
+    });
+  }
+
+  findMempoolEntry(): undefined {
+    return undefined;
+  }
+
+  mempoolEntries(): [] {
+    return [];
+  }
+
+  mempoolEntriesByScript() {
+    return { sending: [], receiving: [] };
+  }
+
+  blockTemplate(): BlockTemplate {
+    throw new NodeAnswerError('nothing is mined here');
+  }
+
+  submitBlock(): 'invalid' {
+    return 'invalid';
+  }
+
+  submitTransaction(): Hash {
+    throw new NodeAnswerError('nothing is mined here');
+  }
+
+  balance(): bigint {
+    return 0n;
+  }
+
+  utxos(): [] {
+    return [];
+  }
+
+  circulatingSompi(): bigint {
+    return COINS;
+  }
+
+  onEvent(): () => void {
+    return () => undefined;
+  }
+}
+
+interface Parts {
+  inputs: { transactionId: Hash; index: number }[];
+  amounts: bigint[];
+  payload: Uint8Array;
+  subnetworkId: Uint8Array;
+}
+
+function transaction({ inputs, amounts, payload, subnetworkId }: Parts): Transaction {
+  return {
+    version: 0,
+    inputs: inputs.map((previousOutpoint) => ({
+      previousOutpoint,
+      signatureScript: new Uint8Array(),
+      sequence: 0n,
+      sigOpCount: 0,
+      computeBudget: 0,
+    })),
+    outputs: amounts.map((amount) => ({ amount, scriptPublicKey: SCRIPT, covenant: undefined })),
+    lockTime: 0n,
+    subnetworkId,
+    gas: 0n,
+    payload,
+    storageMass: 0n,
+  };
+}
+
+function spend(
+  previous: Hash = ZERO_HASH,
+  amounts = [COINS],
+  index = 0,
+  payload: Uint8Array = new Uint8Array(),
+): Transaction {
+  return transaction({ inputs: [{ transactionId: previous, index }], amounts, payload, subnetworkId: NATIVE });
+}
+
+/** How many of something a block can hold. */
+function mostThatFit(make: (count: number) => Transaction[]): number {
+  const [few, many] = [make(1), make(2)];
+  const most = ([mass, limit]: [(transaction: Transaction) => bigint, bigint]): number => {
+    const [base, more] = [few, many].map((all) => all.reduce((sum, one) => sum + mass(one), 0n)) as [bigint, bigint];
+    return 1 + Number((limit - base) / (more - base));
+  };
+  return Math.min(most([computeMass, MAX_COMPUTE_MASS]), most([transientMass, MAX_TRANSIENT_MASS]));
+}
+
+function derived(bare: Transaction): DagTransaction {
+  return {
+    ...bare,
+    transactionId: transactionId(bare),
+    hash: transactionHash(bare),
+    computeMass: computeMass(bare),
+  };
+}

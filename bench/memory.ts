@@ -1,0 +1,91 @@
+/**
+ * How much memory the indexer takes to catch up with a chain of the largest blocks that the protocol allows: the real program
+ * as a process, on a node and an embedded Postgres that are processes of their own. Linux only.
+ *
+ *   node bench/memory.ts [blocks] [payload | transactions | outputs] [seconds that each batch waits in the database]
+ *
+ * The indexer's variables (MAX_BYTES_AHEAD, …) are handed on. bench/README.md has figures.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect, type Connection, migrate, startEmbeddedPostgres } from '@kasgres/database';
+import { sleep } from '@kasgres/runtime';
+import { FILLINGS } from './memory-chain.ts';
+
+const INDEXER = new URL('../packages/indexer/src/main.ts', import.meta.url);
+const [blocks = '1000', filling = 'payload', slowSeconds = '0'] = process.argv.slice(2);
+if (!FILLINGS.some((known) => known === filling)) throw new Error(`blocks are filled with ${FILLINGS.join(', ')}`);
+
+const directory = await mkdtemp(join(tmpdir(), 'kasgres-memory-'));
+const postgres = await startEmbeddedPostgres({ dataDir: directory });
+const children: ChildProcess[] = [];
+try {
+  await migrate(postgres.url);
+  const database = connect({ url: postgres.url, applicationName: 'kasgres bench', max: 1 });
+  if (Number(slowSeconds) > 0) await slowDown(database, Number(slowSeconds));
+  const node = start(new URL('memory-node.ts', import.meta.url), [blocks, filling], {});
+  const [nodeUrl] = (await once(node, 'message')) as [string];
+  const started = performance.now();
+  const indexer = start(INDEXER, [], { NODE_URL: nodeUrl, DATABASE_URL: postgres.url, METRICS_PORT: '0' });
+  const peaks = await measure(indexer, database);
+  const seconds = (performance.now() - started) / 1_000;
+  const { rows } = await database.pool.query<{ blocks: bigint; transactions: bigint; bytes: bigint }>(
+    `select (select count(*) from chain_blocks) as blocks, (select count(*) from transactions) as transactions,
+            (select sum(length(payload)) from transactions)::bigint as bytes`,
+  );
+  const [counted] = rows;
+  console.log(
+    `${counted?.blocks} blocks filled with ${filling}, ${counted?.transactions} transactions, ` +
+      `${Math.round(Number(counted?.bytes) / 1e6)} MB of payload, each batch ${slowSeconds} s slower: ${seconds.toFixed(1)} s`,
+  );
+  for (const [what, megabytes] of Object.entries(peaks)) console.log(`  ${what}: ${megabytes} MB`);
+  await database.close();
+} finally {
+  for (const child of children) child.kill();
+  await postgres.stop();
+  await rm(directory, { recursive: true, force: true });
+}
+
+function start(program: URL, args: string[], variables: Record<string, string>): ChildProcess {
+  const child = fork(program, args, {
+    env: { LOG_LEVEL: 'warn', ...process.env, ...variables },
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  children.push(child);
+  return child;
+}
+
+/** A batch writes block rows by one statement. */
+async function slowDown(database: Connection, seconds: number): Promise<void> {
+  await database.pool.query(
+    `create function wait_a_while() returns trigger language plpgsql as
+       $$ begin perform pg_sleep(${seconds}); return null; end $$`,
+  );
+  await database.pool.query(
+    'create trigger slow after insert on blocks for each statement execute function wait_a_while()',
+  );
+}
+
+/** Until the tip is reached. */
+async function measure(indexer: ChildProcess, database: Connection): Promise<Record<string, number>> {
+  const resident: number[] = [];
+  for (;;) {
+    if (indexer.exitCode !== null) throw new Error(`the indexer ended with code ${indexer.exitCode}`);
+    resident.push(readMemory(indexer, 'VmRSS'));
+    const { rows } = await database.pool.query<{ first_catch_up: boolean }>('select first_catch_up from checkpoint');
+    if (rows[0]?.first_catch_up === false) break;
+    await sleep(100);
+  }
+  const median = resident.toSorted((a, b) => a - b)[Math.floor(resident.length / 2)] ?? 0;
+  return { 'resident, most': readMemory(indexer, 'VmHWM'), 'resident, median': median };
+}
+
+/** Megabytes, as the kernel counts them. */
+function readMemory({ pid }: ChildProcess, field: 'VmRSS' | 'VmHWM'): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Math.round(Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1]) / 1_000);
+}
