@@ -4,18 +4,26 @@
  */
 import { fromHex, type Hash, type Network, toHex } from '@kasgres/kaspa';
 import { type NodeClient, NodeRpcError, type RpcBlock } from '@kasgres/node';
-import { IncompleteUpdateError } from '../errors.ts';
+import { IncompleteUpdateError, NodeBehindError } from '../errors.ts';
 import { findFault } from '../source/check-block.ts';
 
 /** The commitment of an empty UTXO set (its MuHash), which the headers of networks that begin with no coins carry. */
 const EMPTY_UTXO_COMMITMENT = '544eb3142c000f0ad2c76ac41f4222abbababed830eeafee4b6dc56b52d5cac0';
 
-/** @returns undefined when the node has pruned the chain since genesis, or genesis comes with coins, which no node hands out */
+/**
+ * A node that has nothing but genesis is waited for: a new one is so for minutes, and then takes over a chain that is pruned.
+ * @returns undefined when the node has pruned the chain since genesis, or genesis comes with coins, which no node hands out
+ * @throws NodeBehindError
+ */
 export async function findGenesis(
   node: NodeClient,
   network: Network,
   signal: AbortSignal,
 ): Promise<RpcBlock | undefined> {
+  const { sink } = await node.call('getSink', {}, { signal });
+  if (sink === toHex(network.genesisHash)) {
+    throw new NodeBehindError('The node has no block but genesis yet: an index begins when it has more.');
+  }
   const block = await findStart(node, network.genesisHash, signal);
   return block !== undefined && toHex(block.header.utxoCommitment) === EMPTY_UTXO_COMMITMENT ? block : undefined;
 }
