@@ -76,7 +76,7 @@ interface Segment {
 export async function loadUtxoSet(parts: UtxoSetParts, signal: AbortSignal): Promise<void> {
   const { client, block, url, log } = parts;
   for (const pauseMs of [...PAUSES_MS, undefined]) {
-    const utxos = await load(parts, signal);
+    const utxos = await loadOnce(parts, signal);
     if (utxos === undefined) return;
     await forgetUtxoSet(client);
     const wrong = `The UTXO set that ${url} hands out (${utxos} coins) is not the one that the header of ${toHex(block.hash)} commits to.`;
@@ -92,16 +92,14 @@ export async function loadUtxoSet(parts: UtxoSetParts, signal: AbortSignal): Pro
 }
 
 /** @returns undefined when the set is right; else how many coins it has */
-async function load(parts: UtxoSetParts, signal: AbortSignal): Promise<number | undefined> {
+async function loadOnce(parts: UtxoSetParts, signal: AbortSignal): Promise<number | undefined> {
   const { client, block, log } = parts;
-  const done = await resume(client, block.hash);
-  const resumed = done.utxos;
+  const load = await resume(client, block.hash);
   const words = { block: toHex(block.hash), daaScore: block.header.daaScore, from: parts.url };
-  log.info({ ...words, utxos: resumed }, resumed > 0 ? 'goes on loading a UTXO set' : 'loads a UTXO set');
-  const end = new AbortController();
+  log.info({ ...words, utxos: load.utxos }, load.utxos > 0 ? 'goes on loading a UTXO set' : 'loads a UTXO set');
   const hasher = new UtxoSetHasher();
   try {
-    await readAll(parts, done, hasher, AbortSignal.any([signal, end.signal]));
+    await readAll(parts, load, hasher, signal);
   } catch (error) {
     if (!(error instanceof NodeUnavailableError)) throw error;
     throw new NodeUnavailableError(
@@ -109,11 +107,10 @@ async function load(parts: UtxoSetParts, signal: AbortSignal): Promise<number | 
       { cause: error },
     );
   } finally {
-    end.abort();
     await hasher.close();
   }
-  if (Buffer.compare(done.muhash.commitment(), block.header.utxoCommitment) !== 0) return done.utxos;
-  log.info({ ...words, utxos: done.utxos, sompi: done.sompi }, 'the UTXO set is the one that the header commits to');
+  if (Buffer.compare(load.muhash.commitment(), block.header.utxoCommitment) !== 0) return load.utxos;
+  log.info({ ...words, utxos: load.utxos, sompi: load.sompi }, 'the UTXO set is the one that the header commits to');
   return undefined;
 }
 
