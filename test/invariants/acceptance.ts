@@ -40,7 +40,7 @@ const SELECT_MARKED_OTHERWISE = `
   with listed as (select unnest(accepted_transactions) as id, index, block_id from chain_blocks),
   last as (select distinct on (id) id, block_id from listed order by id, index desc)
   select encode(t.transaction_id, 'hex') as transaction_id
-  from last full join (select * from transactions where accepting_block_id is not null) t on t.id = last.id
+  from last full join transactions t on t.id = last.id
   where last.block_id is distinct from t.accepting_block_id`;
 
 /**

@@ -128,7 +128,11 @@ const FAULTS_OF_A_BARE_START: Faults = {
     `update chain_blocks set accepted_transactions = accepted_transactions[2:] where index = (select max(chain_index) + 1 from starts)`,
   ],
   'invariant 7': [
-    `update chain_blocks set accepted_transactions = array(select id from earlier_transactions limit 1) where index = (select max(chain_index) from starts)`,
+    `with moved as (
+       update transactions set accepting_block_id = ${START_BLOCK} where id = (select max(id) from transactions where accepting_block_id is not null)
+       returning id)
+     update chain_blocks set accepted_transactions = case when block_id = ${START_BLOCK} then array[moved.id] else array_remove(accepted_transactions, moved.id) end
+     from moved where block_id = ${START_BLOCK} or moved.id = any (accepted_transactions)`,
     `update blocks set merging_block_id = ${START_BLOCK}, is_blue = true where id = (select max(id) from blocks where merging_block_id is null and not is_chain_block)`,
     `delete from earlier_blocks where id = (select min(id) from earlier_blocks)`,
     `delete from earlier_blocks where id = (select selected_parent_id from blocks where id = ${START_BLOCK})`,

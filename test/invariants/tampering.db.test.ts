@@ -100,6 +100,20 @@ const changes = {
          select max(i.previous_transaction_id) from transaction_inputs i join transactions t on t.id = i.transaction_id where t.accepting_block_id is not null)`,
       `update transaction_inputs set previous_transaction_hash = previous.transaction_id, previous_transaction_id = null, amount = null, script_id = null
        from transactions previous where previous.id = previous_transaction_id`,
+      `with gone as (
+         update transactions set accepting_block_id = null where id = (
+           select max(i.previous_transaction_id) from transaction_inputs i join transactions t on t.id = i.transaction_id where t.accepting_block_id is not null)
+         returning id)
+       update chain_blocks set accepted_transactions = array_remove(accepted_transactions, gone.id) from gone where gone.id = any (accepted_transactions)`,
+      `with lost as (
+         update transaction_inputs set previous_transaction_hash = previous.transaction_id, previous_transaction_id = null, amount = null, script_id = null
+         from transactions previous
+         where previous.id = previous_transaction_id
+           and transaction_inputs.transaction_id in (select id from transactions where accepting_block_id is null)
+         returning transaction_inputs.transaction_id)
+       update transactions set fee = null where id in (select transaction_id from lost)`,
+      `update blocks set selected_parent_id = (select parent_id from block_parents where block_id = blocks.id and parent_id <> selected_parent_id limit 1)
+       where id = (select max(c.block_id) from chain_blocks c join block_parents p on p.block_id = c.block_id and p.index = 1)`,
       `update blocks set merge_set_blues = merge_set_blues || 1000000::bigint where id = (select max(id) from blocks)`,
       `update blocks set selected_parent_id = 1000000 where id = (select max(id) from blocks)`,
     ],

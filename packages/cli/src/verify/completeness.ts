@@ -161,7 +161,7 @@ const TRANSACTIONS: Check[] = [
       with listed as (select unnest(accepted_transactions) as id, index, block_id from chain_blocks),
       last as (select distinct on (id) id, block_id from listed order by id, index desc)
       select coalesce(encode(t.transaction_id, 'hex'), last.id::text) as name
-      from last full join (select * from transactions where accepting_block_id is not null) t on t.id = last.id
+      from last full join transactions t on t.id = last.id
       where last.block_id is distinct from t.accepting_block_id`,
   },
   {
