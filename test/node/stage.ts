@@ -24,6 +24,7 @@ const PAYMENTS_PER_BLOCK = 5;
 const WARM_UP_BLOCKS = 150;
 const WAIT_MS = 120_000;
 const PAUSE_MS = 50;
+const SMALL_REORGANISATION = 3n;
 
 /** A node, and a client of it that outlives its restarts. */
 export interface Peer {
@@ -70,11 +71,21 @@ export async function joinSlowly(
   other: Peer,
   { bytesPerSecond }: { bytesPerSecond: number },
 ): Promise<PeerLink> {
-  const link = await PeerLink.open(other.kaspad.p2pUrl);
-  onTestFinished(() => link.cut());
-  link.bytesPerSecond = bytesPerSecond;
+  const link = await linkTo(other, { bytesPerSecond });
   await peer.kaspad.join(link.url);
   return link;
+}
+
+export async function linkTo({ kaspad }: Peer, { bytesPerSecond }: { bytesPerSecond: number }): Promise<PeerLink> {
+  const link = await PeerLink.open(kaspad.p2pUrl);
+  onTestFinished(() => link.cut());
+  link.bytesPerSecond = bytesPerSecond;
+  return link;
+}
+
+/** Of an indexer that may have to start at the node's pruning point. */
+export function p2pOf({ kaspad }: Pick<Peer, 'kaspad'>): { NODE_P2P_URL: string } {
+  return { NODE_P2P_URL: kaspad.p2pUrl };
 }
 
 export async function untilSameSink(first: Peer, second: Peer): Promise<void> {
@@ -83,6 +94,10 @@ export async function untilSameSink(first: Peer, second: Peer): Promise<void> {
 
 export async function sinkOf({ node }: Peer): Promise<string> {
   return (await node.call('getSink', {})).sink;
+}
+
+export async function pruningPointOf({ node }: Peer): Promise<string> {
+  return (await node.call('getBlockDagInfo', {})).pruningPointHash;
 }
 
 export async function blueScoreOf({ node }: Peer): Promise<bigint> {
@@ -164,22 +179,27 @@ export async function indexedBlueScore({ database }: Pick<Index, 'database'>): P
   return rows[0]?.blue_score ?? -1n;
 }
 
-/** Watches the checkpoint until it is asked for the lowest blue score that it saw. */
-export function watchCheckpoint(index: Index): { lowest(): Promise<bigint> } {
+/** Watches the checkpoint from now on. */
+export function watchCheckpoint(index: Index): { expectNothingUndone(): Promise<void> } {
   const done = new AbortController();
   const watching = (async () => {
-    let lowest = await indexedBlueScore(index);
+    const scores = [await indexedBlueScore(index)];
     while (!done.signal.aborted) {
       const now = await indexedBlueScore(index);
-      if (now < lowest) lowest = now;
+      if (now !== scores.at(-1)) scores.push(now);
       await sleep(PAUSE_MS / 2);
     }
-    return lowest;
+    return scores;
   })();
   return {
-    lowest: () => {
+    expectNothingUndone: async () => {
       done.abort();
-      return watching;
+      const scores = await watching;
+      // A small reorganisation at the tip is none of a node that has lost its blocks.
+      expect(
+        scores.every((score) => score + SMALL_REORGANISATION >= (scores[0] ?? 0n)),
+        scores.join(),
+      ).toBe(true);
     },
   };
 }
@@ -188,7 +208,7 @@ export function watchCheckpoint(index: Index): { lowest(): Promise<bigint> } {
 export async function expectRight(index: Index, peer: Peer): Promise<void> {
   await untilIndexed(index, peer);
   const { pool } = index.database;
-  const expected = await snapshotOfFreshIndex(peer.kaspad.url, peer.node);
+  const expected = await snapshotOfFreshIndex(peer.kaspad.url, peer.node, p2pOf(peer));
   expect(differencesOf(expected, await takeSnapshot(pool))).toEqual([]);
   expect(await checkInvariant3(pool, peer.node)).toEqual([]);
   await expectSound(index);

@@ -2,7 +2,7 @@
  * Which coins of the load can be spent now, by what the node says: outputs of transactions that its chain has accepted and that
  * nothing of ours spends yet. A transaction that a reorganisation takes back takes its coins with it until it is accepted again.
  */
-import { toHex, type Hash } from '@kasgres/kaspa';
+import { toHex, type Hash, type ScriptPublicKey } from '@kasgres/kaspa';
 import type { NodeClient } from '@kasgres/node';
 import type { Coin } from './coin.ts';
 import type { Owner } from './owner.ts';
@@ -39,6 +39,11 @@ export class Wallet {
 
   get size(): number {
     return this.#pool.length;
+  }
+
+  /** Of every coin that it was ever told of. */
+  get scripts(): ScriptPublicKey[] {
+    return [...this.#made.values()].flatMap(({ coins }) => coins.map(({ output }) => output.scriptPublicKey));
   }
 
   /** Tells the wallet what a transaction makes, before or after it is mined. */

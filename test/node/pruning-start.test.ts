@@ -1,0 +1,236 @@
+/**
+ * Starts at the pruning point of real nodes that have pruned: of one that did it itself, of one that got its state from a peer, of one
+ * that moves its pruning point meanwhile; and never with a set of coins that is not the one that the header commits to.
+ */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '@kasgres/database';
+import { UtxoSetServer } from '@kasgres/devnet';
+import { fromHex, getNetwork, toHex, type Utxo } from '@kasgres/kaspa';
+import { NodeClient, readUtxoSet } from '@kasgres/node';
+import { checkUtxoCommitment } from '../invariants/hashes.ts';
+import { differencesOf, stateOf, takeSnapshot } from '../invariants/snapshot.ts';
+import { untilAtRest } from './at-rest.ts';
+import { compareState } from './compare/state.ts';
+import { findKaspad, Kaspad } from './kaspad.ts';
+import { Load } from './load/load.ts';
+import { type Program, startIndexer } from './programs.ts';
+import { BLOCKS_UNTIL_PRUNED, SMALL_WARM_UP_BLOCKS, smallPruning, smallPruningLoad } from './pruning.ts';
+import {
+  bringBack,
+  expectRight,
+  expectSound,
+  type Index,
+  joinSlowly,
+  linkTo,
+  more,
+  p2pOf,
+  type Peer,
+  pruningPointOf,
+  startIndex,
+  startIndexing,
+  startPeer,
+  until,
+  untilIndexed,
+  untilSameSink,
+  untilSaid,
+  watchCheckpoint,
+} from './stage.ts';
+
+const PAYMENTS_PER_BLOCK = 6;
+const GENESIS = toHex(getNetwork('simnet').genesisHash);
+/** So slow that the pruning point moves before its set is there. */
+const SLOW_SET = { bytesPerSecond: 20_000 };
+/** So slow that the indexer meets a node that has its pruning point, and few of the blocks above. */
+const SLOW_SYNC = { bytesPerSecond: 200_000 };
+/** Exit code of what an operator has to put right. */
+const FATAL = 1;
+
+const SELECT_UNRESOLVED = `
+  select count(*)::int as inputs from transaction_inputs i join transactions t on t.id = i.transaction_id
+  where t.accepting_block_id is not null and (i.amount is null or i.script_id is null or t.fee is null)`;
+const SELECT_INPUTS = `
+  select count(*)::int as inputs from transaction_inputs i join earlier_transactions e on e.id = i.previous_transaction_id`;
+const SELECT_START = `
+  select encode(b.hash, 'hex') as hash, s.utxo_count from starts s join blocks b on b.id = s.block_id order by s.chain_index`;
+const COUNT_VISIBLE = `
+  select (select count(*) from chain_blocks) + (select count(*) from blocks) + (select count(*) from starts)
+    + (select count(*) from start_utxos) + (select count(*) from utxos) + (select count(*) from checkpoint) as rows`;
+
+describe.skipIf(findKaspad() === undefined)('a start at a pruning point', () => {
+  let peer: Peer;
+  let load: Load;
+  /** An index that begins at genesis, and sees everything before it is pruned. */
+  let whole: { database: TestDatabase; indexer: Program };
+
+  beforeAll(async () => {
+    const kaspad = await Kaspad.start({ overrides: smallPruning });
+    const node = new NodeClient({ url: kaspad.url, streams: 2, maxPauseMs: 200 });
+    await node.waitUntilConnected();
+    peer = { kaspad, node, name: new URL(kaspad.url).host };
+    const database = await createTestDatabase();
+    load = await Load.begin(node, {
+      seed: 'pruning start',
+      paymentsPerBlock: PAYMENTS_PER_BLOCK,
+      params: smallPruningLoad,
+    });
+    await load.warmUp(SMALL_WARM_UP_BLOCKS);
+    whole = { database, indexer: startIndexer({ nodeUrl: kaspad.url, databaseUrl: database.url }) };
+    await load.run({ blocks: BLOCKS_UNTIL_PRUNED });
+    await untilAtRest(database.pool, node, whole.indexer);
+  });
+
+  beforeEach(({ onTestFailed }) => {
+    onTestFailed(() => {
+      process.stdout.write(`The index from genesis said last:\n${whole.indexer.output()}\n`);
+      process.stdout.write(`Refused by the node:\n${peer.kaspad.refusals.join('\n')}\n`);
+    });
+  });
+
+  afterAll(async () => {
+    await whole?.indexer.stop();
+    await whole?.database.drop();
+    await peer?.node.close();
+    await peer?.kaspad.stop();
+  });
+
+  test('of a node that has pruned: coins and inputs are those of an index from genesis, and of the node', async () => {
+    const index = await startIndex([peer], p2pOf(peer));
+    await untilIndexed(index, peer);
+    await expectStartAt(index, await pruningPointOf(peer));
+    await more(load, 40);
+    await expectRight(index, peer);
+    await expectStateRight(index, peer);
+  });
+
+  test('of a node that has its state from a peer', async () => {
+    const synced = await startPeer({ overrides: smallPruning });
+    await synced.kaspad.join(peer.kaspad.p2pUrl);
+    await untilSameSink(synced, peer);
+    expect(await pruningPointOf(synced)).toBe(await pruningPointOf(peer));
+    const index = await startIndex([synced], p2pOf(synced));
+    await untilIndexed(index, synced);
+    await expectStartAt(index, await pruningPointOf(synced));
+    await more(load, 40);
+    await untilSameSink(synced, peer);
+    await expectRight(index, synced);
+    await expectStateRight(index, synced);
+  });
+
+  test('of a coin that was altered nothing is seen, and the right set makes it good', async () => {
+    const pruningPointHash = await pruningPointOf(peer);
+    const utxos = await readAll(peer, pruningPointHash);
+    const server = await UtxoSetServer.start({
+      network: 'simnet',
+      set: () => ({ pruningPointHash: fromHex(pruningPointHash), utxos }),
+      faults: (chunk) => (chunk === 1 ? { kind: 'altered' } : undefined),
+    });
+    try {
+      const index = await startIndex([peer], { NODE_P2P_URL: server.url });
+      expect(await index.indexer.exited, index.indexer.output()).toBe(FATAL);
+      expect(index.indexer.output()).toMatch(/is not the one that the header of \w+ commits to.*Point NODE_P2P_URL at/);
+      const { rows } = await index.database.pool.query<{ rows: bigint }>(COUNT_VISIBLE);
+      expect(rows[0]?.rows).toBe(0n);
+
+      index.indexer = startIndexing(index.database, [peer], p2pOf(peer));
+      await untilIndexed(index, peer);
+      await expectStartAt(index, pruningPointHash);
+      await expectRight(index, peer);
+    } finally {
+      server.close();
+    }
+  });
+
+  test('of a pruning point that moves while its coins come begins anew at the next', async () => {
+    const link = await linkTo(peer, SLOW_SET);
+    const before = await pruningPointOf(peer);
+    const index = await startIndex([peer], { NODE_P2P_URL: link.url });
+    await until(async () => {
+      await more(load, 10);
+      return (await pruningPointOf(peer)) !== before;
+    }, 'the pruning point does not move');
+    const after = await pruningPointOf(peer);
+    link.bytesPerSecond = Infinity;
+    await untilIndexed(index, peer);
+    await expectStartAt(index, after);
+    await expectRight(index, peer);
+    await expectStateRight(index, peer);
+  });
+
+  test('begins on a node that is still at genesis, and then gets its state from a peer', async () => {
+    const synced = await startPeer({ overrides: smallPruning });
+    const index = await startIndex([synced], p2pOf(synced));
+    await untilSaid(index, 'The node has no block but genesis yet');
+    await joinSlowly(synced, peer, SLOW_SYNC);
+    await untilSameSink(synced, peer);
+    await more(load, 20);
+    await untilSameSink(synced, peer);
+    await untilIndexed(index, synced);
+    await expectStartAt(index, await pruningPointOf(synced));
+    const { rows } = await index.database.pool.query('select from gaps');
+    expect(rows).toEqual([]);
+    await expectRight(index, synced);
+  });
+
+  test('is not needed where a node was wiped and has its state from a peer, but all of ours', async () => {
+    const other = await startPeer({ overrides: smallPruning });
+    await other.kaspad.join(peer.kaspad.p2pUrl);
+    await untilSameSink(other, peer);
+    await untilIndexed(whole, peer);
+    await peer.kaspad.wipe();
+    await bringBack(peer);
+    await untilSaid(whole, 'The node is behind this database');
+    const watch = watchCheckpoint(whole);
+    await joinSlowly(peer, other, SLOW_SYNC);
+    await untilSameSink(peer, other);
+    await more(load, 20);
+    await untilIndexed(whole, peer);
+    await watch.expectNothingUndone();
+    expect(await startsOf(whole)).toMatchObject([{ hash: GENESIS }]);
+    await expectSound(whole);
+    await expectStateRight(whole, peer);
+  });
+
+  /** Every coin is that of the index from genesis, and every coin, balance and the supply that of the node. */
+  async function expectStateRight(index: Index, of: Peer): Promise<void> {
+    const { pool } = index.database;
+    // The supply that a node tells is the largest since it started.
+    await of.kaspad.halt();
+    await bringBack(of);
+    const ofNode = await compareState({
+      node: of.node,
+      pool,
+      loads: [load],
+      untilIndexed: () => untilIndexed(index, of),
+    });
+    expect(ofNode).toEqual([]);
+    const { rows } = await pool.query<{ inputs: number }>(SELECT_UNRESOLVED);
+    expect(rows[0]?.inputs).toBe(0);
+    await expectSound(index);
+    if (of !== peer || index === whole) return;
+    await untilIndexed(whole, of);
+    const wholeState = stateOf(await takeSnapshot(whole.database.pool));
+    expect(differencesOf(wholeState, stateOf(await takeSnapshot(pool)))).toEqual([]);
+  }
+});
+
+async function startsOf({ database }: Index): Promise<{ hash: string; utxo_count: bigint }[]> {
+  return (await database.pool.query<{ hash: string; utxo_count: bigint }>(SELECT_START)).rows;
+}
+
+/** The only start, with coins, some of which are spent above it. */
+async function expectStartAt(index: Index, pruningPoint: string): Promise<void> {
+  expect(pruningPoint).not.toBe(GENESIS);
+  const starts = await startsOf(index);
+  expect(starts.map(({ hash }) => hash)).toEqual([pruningPoint]);
+  expect(starts[0]?.utxo_count).toBeGreaterThan(1_000n);
+  expect(await checkUtxoCommitment(index.database.pool)).toEqual([]);
+  const { rows } = await index.database.pool.query<{ inputs: number }>(SELECT_INPUTS);
+  expect(rows[0]?.inputs).toBeGreaterThan(100);
+}
+
+async function readAll({ kaspad }: Peer, pruningPointHash: string): Promise<Utxo[]> {
+  const utxos: Utxo[] = [];
+  const options = { url: kaspad.p2pUrl, network: 'simnet', pruningPointHash: fromHex(pruningPointHash) } as const;
+  for await (const chunk of readUtxoSet(options)) utxos.push(...chunk.utxos);
+  return utxos;
+}
