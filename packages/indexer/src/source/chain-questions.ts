@@ -9,6 +9,9 @@ import { IncompleteUpdateError, NodeBehindError } from '../errors.ts';
 import { findLeast } from './find-least.ts';
 import type { OwnChain } from './own-chain.ts';
 
+const WHAT_TO_DO =
+  "Point NODE_URL at a node that has it, set ON_GAP=record to go on at the node's pruning point with a gap on record, or start with an empty database.";
+
 export interface ChainAnswer {
   removed: Hash[];
   added: Hash[];
@@ -61,7 +64,7 @@ export class ChainQuestions {
       throw new NodeUnsuitableError(
         'other-chain',
         `The node asks for a reorg ${depth} blue blocks deep, below finality (${this.#network.finalityDepth}). ` +
-          'It follows another chain than this database: point NODE_URL at a node of the same chain, or start with an empty database.',
+          `It follows another chain than this database. ${WHAT_TO_DO}`,
       );
     }
     return step;
@@ -152,7 +155,7 @@ function unsuitable(checkpoint: Position, error: NodeRpcError): NodeUnsuitableEr
   return new NodeUnsuitableError(
     error.kind === 'pruned' ? 'pruned' : 'other-chain',
     `The node does not know block ${toHex(checkpoint.hash)} any more, up to which this database is indexed (${error.message}). ` +
-      'It has pruned it, was reset, or is on another branch. Point NODE_URL at a node that has it, or start with an empty database.',
+      `It has pruned it, was reset, or is on another branch. ${WHAT_TO_DO}`,
   );
 }
 
