@@ -1,7 +1,9 @@
 /** A Postgres that a test may stop, kill and start again, always at the same address. The one that the other tests share stays up. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { type EmbeddedPostgres, migrate, startEmbeddedPostgres } from '@kasgres/database';
 
 export class OwnPostgres {
@@ -41,6 +43,19 @@ export class OwnPostgres {
   async kill(): Promise<void> {
     const lockFile = await readFile(join(this.dataDirectory, 'postmaster.pid'), 'utf8');
     process.kill(Number(lockFile.split('\n')[0]), 'SIGKILL');
+    await this.#server.exited;
+  }
+
+  /** Its WAL lies there from the next start on. It must be stopped. */
+  async moveWal(directory: string): Promise<void> {
+    const wal = join(this.dataDirectory, 'pg_wal');
+    await promisify(execFile)('cp', ['-a', `${wal}/.`, directory]);
+    await rm(wal, { recursive: true });
+    await symlink(directory, wal);
+  }
+
+  /** Resolves when it has ended, for whatever reason. */
+  async untilEnded(): Promise<void> {
     await this.#server.exited;
   }
 

@@ -1,0 +1,51 @@
+/**
+ * The disk of Postgres's WAL is full: Postgres ends itself, and cannot start before there is room. Nothing of what was committed is lost,
+ * and indexer and API go on by themselves when somebody has made room and started it (invariants 1 and 5).
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sleep } from '@kasgres/runtime';
+import type { HttpClient } from '../api/http-client.ts';
+import { atRest } from '../simulation/stage.ts';
+import { SmallDisk } from './small-disk.ts';
+import { answer, expectRecovery, follow, growChain, openStage, repeatWhile, type Stage } from './stage.ts';
+
+/** Some segments of 16 MB. */
+const disk = await SmallDisk.mount(60);
+
+describe.skipIf(disk === undefined)('a full disk of the WAL', () => {
+  let stage: Stage;
+  let api: HttpClient;
+  let stopApi: () => Promise<void>;
+
+  beforeAll(async () => {
+    stage = await openStage('WAL disk full');
+    const directory = await disk?.makeDirectory('wal', stage.postgres.dataDirectory);
+    await stage.postgres.stop();
+    await stage.postgres.moveWal(directory as string);
+    await stage.postgres.startAgain();
+    stage.world.mine(40);
+    ({ api, stop: stopApi } = await answer(stage));
+  });
+  afterAll(async () => {
+    await stopApi();
+    await stage.close();
+    await disk?.unmount();
+  });
+
+  test('ends Postgres; with room it is started, and everything goes on', async () => {
+    const indexer = follow(stage);
+    await atRest(stage.database, stage.node, indexer);
+    await disk?.fill();
+    await repeatWhile(stage.postgres.untilEnded(), async () => {
+      growChain(stage);
+      // What is written next needs a new segment, once those are used up that were there.
+      await stage.database.pool.query('select pg_switch_wal()').catch(() => undefined);
+      await sleep(200);
+    });
+    const { status, json } = await api.request('/v1/rpc/getSink');
+    expect({ status, ...json }).toMatchObject({ status: 503, message: 'The database is out of reach' });
+    await disk?.makeRoom();
+    await stage.postgres.startAgain();
+    await expectRecovery(stage, indexer, api);
+  }, 180_000);
+});
