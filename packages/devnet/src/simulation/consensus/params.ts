@@ -1,7 +1,7 @@
 /**
  * The numbers of a network that consensus depends on; simnet's by default, which has mainnet's block rate and no proof of work
  * (rusty-kaspa, consensus/core/src/config), except that blocks become final sooner, so that what could undo them need not be kept.
- * Nothing is ever pruned: a node does that after thirty hours.
+ * Nothing is pruned by itself (`SimulatedNode.prune` does it when asked): a node does that after thirty hours.
  */
 export interface ConsensusParams {
   /** Blues that a blue block may have in its anticone. */
