@@ -23,7 +23,14 @@ import type { Progress } from './progress.ts';
 import { findSources } from './source/find-sources.ts';
 import { readOwnChain } from './source/own-chain.ts';
 import { Source, type SourceLimits } from './source/source.ts';
-import { beginAgain, beginAtGenesis, beginAtPruningPoint, type BeginParts, NOTHING } from './start/begin.ts';
+import {
+  beginAgain,
+  beginAtGenesis,
+  beginAtPruningPoint,
+  type BeginParts,
+  forgetGenesis,
+  NOTHING,
+} from './start/begin.ts';
 import { findGenesis } from './start/first-block.ts';
 
 export interface IndexerOptions extends SourceLimits {
@@ -99,7 +106,7 @@ class Attempt {
   async run(): Promise<void> {
     const { node, network, options, metrics, gap } = this.#parts;
     await this.#checkNetwork();
-    const found = await findCheckpoint(this.#writer);
+    const found = await this.#findCheckpoint();
     await this.#countGaps();
     if (found !== undefined && gap !== undefined) return await beginAgain(this.#beginParts(), found, gap, this.#signal);
     const genesis = found === undefined ? await findGenesis(node, network, this.#signal) : undefined;
@@ -149,6 +156,17 @@ class Attempt {
         `This database holds ${known}, but the node is on ${network.id}. Point NODE_URL at a node of ${known}, or DATABASE_URL at another database.`,
       );
     }
+  }
+
+  /** None where nothing but genesis is indexed and the node has pruned the chain since. */
+  async #findCheckpoint(): Promise<Checkpoint | undefined> {
+    const { node, network, log } = this.#parts;
+    const found = await findCheckpoint(this.#writer);
+    if (found?.chainIndex !== 0 || Buffer.compare(found.hash, network.genesisHash) !== 0) return found;
+    if ((await findGenesis(node, network, this.#signal)) !== undefined) return found;
+    await forgetGenesis(this.#writer);
+    log.info('the node has a pruned chain by now, and nothing but genesis was indexed: begins anew');
+    return undefined;
   }
 
   async #countGaps(): Promise<void> {

@@ -33,6 +33,20 @@ export interface BeginParts {
   metrics: Metrics;
 }
 
+/** Where even an index of nothing but genesis has rows. */
+const TABLES_OF_CHAIN = [
+  'checkpoint',
+  'starts',
+  'chain_blocks',
+  'blocks',
+  'block_transactions',
+  'transactions',
+  'transaction_outputs',
+  'scripts',
+  'address_transactions',
+  'balances',
+];
+
 /** Where the index begins to count: nothing is written yet. */
 export const NOTHING: Checkpoint = {
   blockId: 0,
@@ -67,7 +81,7 @@ export async function beginAtGenesis(
 /** Begins at the node's pruning point with its UTXO set. @throws as loadUtxoSet; PruningPointMovedError */
 export async function beginAtPruningPoint(parts: BeginParts, signal: AbortSignal): Promise<void> {
   const { client, network, log } = parts;
-  const block = await getPruningPoint(parts.node, signal);
+  const block = await getPruningPoint(parts.node, parts.network, signal);
   // By itself: it locks out readers, who may be there before there is anything to read.
   await inTransaction(client, () => deferIndexes(client));
   await load(parts, block, signal);
@@ -86,6 +100,16 @@ export async function beginAtPruningPoint(parts: BeginParts, signal: AbortSignal
 }
 
 /**
+ * Forgets an index of nothing but genesis. A new node has only that for minutes, and then takes over a chain that is pruned: the index
+ * begins there too, and nothing is missing.
+ */
+export function forgetGenesis(client: ClientBase): Promise<void> {
+  return inTransaction(client, async () => {
+    for (const table of TABLES_OF_CHAIN) await client.query(`delete from ${table}`);
+  });
+}
+
+/**
  * Begins again at the pruning point of a node that has no more what comes after the checkpoint, or never had: state is replaced by
  * the UTXO set there. Our chain is undone as far as it cannot be below the new start; what is missing between is a row of `gaps`.
  * @param reason why it is missing, a sentence without its full stop
@@ -97,7 +121,7 @@ export async function beginAgain(
   signal: AbortSignal,
 ): Promise<void> {
   const { client, log } = parts;
-  const block = await getPruningPoint(parts.node, signal);
+  const block = await getPruningPoint(parts.node, parts.network, signal);
   const latest = await getStart(client);
   if (block.header.blueScore <= latest.blueScore) {
     throw new NodeUnsuitableError(

@@ -11,26 +11,23 @@ import { findFault } from '../source/check-block.ts';
 const EMPTY_UTXO_COMMITMENT = '544eb3142c000f0ad2c76ac41f4222abbababed830eeafee4b6dc56b52d5cac0';
 
 /**
- * A node that has nothing but genesis is waited for: a new one is so for minutes, and then takes over a chain that is pruned.
  * @returns undefined when the node has pruned the chain since genesis, or genesis comes with coins, which no node hands out
- * @throws NodeBehindError
  */
 export async function findGenesis(
   node: NodeClient,
   network: Network,
   signal: AbortSignal,
 ): Promise<RpcBlock | undefined> {
-  const { sink } = await node.call('getSink', {}, { signal });
-  if (sink === toHex(network.genesisHash)) {
-    throw new NodeBehindError('The node has no block but genesis yet: an index begins when it has more.');
-  }
   const block = await findStart(node, network.genesisHash, signal);
   return block !== undefined && toHex(block.header.utxoCommitment) === EMPTY_UTXO_COMMITMENT ? block : undefined;
 }
 
-/** @throws IncompleteUpdateError when the node has just moved it */
-export async function getPruningPoint(node: NodeClient, signal: AbortSignal): Promise<RpcBlock> {
+/** @throws NodeBehindError while the node has nothing but genesis; IncompleteUpdateError when it has just moved its pruning point */
+export async function getPruningPoint(node: NodeClient, network: Network, signal: AbortSignal): Promise<RpcBlock> {
   const { pruningPointHash } = await node.call('getBlockDagInfo', {}, { signal });
+  if (pruningPointHash === toHex(network.genesisHash)) {
+    throw new NodeBehindError('The node has no block but genesis yet: an index begins when it has more.');
+  }
   const block = await findStart(node, fromHex(pruningPointHash), signal);
   if (block === undefined) {
     throw new IncompleteUpdateError(`the node does not have its pruning point ${pruningPointHash}, or has moved it`);
