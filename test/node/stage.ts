@@ -22,7 +22,7 @@ import { nothingPruned, smallPruningLoad } from './pruning.ts';
 const PAYMENTS_PER_BLOCK = 5;
 /** Enough empty blocks that coinbases have matured. */
 const WARM_UP_BLOCKS = 150;
-const WAIT_MS = 120_000;
+const WAIT_MS = 300_000;
 const PAUSE_MS = 50;
 const SMALL_REORGANISATION = 3n;
 
@@ -115,6 +115,10 @@ export async function beginLoad({ node }: Peer, seed: string, blocks: number): P
 
 export async function more(load: Load, blocks: number): Promise<void> {
   await load.run({ blocks: load.blocks + blocks });
+}
+
+export async function moreEmpty(load: Load, blocks: number): Promise<void> {
+  await load.warmUp(load.blocks + blocks);
 }
 
 /** Rounds of the load until the signal, whether its node is there or not. */

@@ -1,0 +1,186 @@
+/**
+ * The indexer is away until its node has pruned what comes after the checkpoint: it stops with words, or records a gap and counts
+ * from the node's pruning point, as it was asked to; and so where the node was replaced by one with another chain.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { NodeClient } from '@kasgres/node';
+import { checkInvariant3 } from '../invariants/acceptance.ts';
+import { checkUtxoCommitment } from '../invariants/hashes.ts';
+import { differencesOf, stateOf, takeSnapshot } from '../invariants/snapshot.ts';
+import { compareState } from './compare/state.ts';
+import { snapshotOfFreshIndex } from './fresh-index.ts';
+import { findKaspad, Kaspad } from './kaspad.ts';
+import { Load } from './load/load.ts';
+import { BLOCKS_UNTIL_PRUNED, SMALL_WARM_UP_BLOCKS, smallPruning, smallPruningLoad } from './pruning.ts';
+import {
+  bringBack,
+  expectSound,
+  type Index,
+  more,
+  moreEmpty,
+  p2pOf,
+  type Peer,
+  pruningPointOf,
+  sinkOf,
+  startIndex,
+  startIndexing,
+  startPeer,
+  until,
+  untilIndexed,
+} from './stage.ts';
+
+const PAYMENTS_PER_BLOCK = 6;
+/** Enough that an index of it is worth something, and little enough that the checkpoint is pruned soon. */
+const BLOCKS_BEFORE_THE_GAP = 500;
+/** With payments; then empty ones until the checkpoint is pruned. */
+const BLOCKS_WHILE_AWAY = 150;
+/** Exit code of what an operator has to put right. */
+const FATAL = 1;
+
+interface Gap {
+  after: string;
+  before: string;
+  reason: string;
+}
+
+const SELECT_GAPS = `
+  select encode(after_block_hash, 'hex') as after, encode(before_block_hash, 'hex') as before, reason from gaps order by recorded_at`;
+const SELECT_STARTS = `
+  select s.chain_index, encode(b.hash, 'hex') as hash from starts s join blocks b on b.id = s.block_id order by s.chain_index`;
+const SELECT_UNRESOLVED = `
+  select count(*)::int as inputs from transaction_inputs i join transactions t on t.id = i.transaction_id
+  where t.accepting_block_id is not null and (i.amount is null or i.script_id is null or t.fee is null)`;
+
+describe.skipIf(findKaspad() === undefined)('an indexer that was away for too long', () => {
+  let peer: Peer;
+  let load: Load;
+
+  beforeAll(async () => {
+    const kaspad = await Kaspad.start({ overrides: smallPruning });
+    const node = new NodeClient({ url: kaspad.url, streams: 2, maxPauseMs: 200 });
+    await node.waitUntilConnected();
+    peer = { kaspad, node, name: new URL(kaspad.url).host };
+    load = await Load.begin(node, { seed: 'gaps', paymentsPerBlock: PAYMENTS_PER_BLOCK, params: smallPruningLoad });
+    await load.warmUp(SMALL_WARM_UP_BLOCKS);
+    await load.run({ blocks: BLOCKS_BEFORE_THE_GAP });
+  });
+
+  afterAll(async () => {
+    await peer?.node.close();
+    await peer?.kaspad.stop();
+  });
+
+  test('stops and says what to do; asked to, it records a gap and goes on; and once more', async () => {
+    const index = await startIndex([peer], p2pOf(peer));
+    await untilIndexed(index, peer);
+    const first = await awayUntilPruned(index);
+
+    // ON_GAP=stop is the default.
+    index.indexer = startIndexing(index.database, [peer], p2pOf(peer));
+    expect(await index.indexer.exited, index.indexer.output()).toBe(FATAL);
+    expect(index.indexer.output()).toMatch(/does not know block \w+ any more.*ON_GAP=record/);
+    expect(await gapsOf(index)).toEqual([]);
+
+    await recordGap(index);
+    const genesis = (await startsOf(index))[0]?.hash;
+    expect(await gapsOf(index)).toMatchObject([{ after: first.checkpoint, before: first.pruningPoint }]);
+    expect((await startsOf(index)).map(({ hash }) => hash)).toEqual([genesis, first.pruningPoint]);
+    await expectStateRight(index, peer);
+
+    const second = await awayUntilPruned(index);
+    await recordGap(index);
+    expect(await gapsOf(index)).toMatchObject([
+      { after: first.checkpoint, before: first.pruningPoint },
+      { after: second.checkpoint, before: second.pruningPoint },
+    ]);
+    expect((await startsOf(index)).map(({ hash }) => hash)).toEqual([genesis, first.pruningPoint, second.pruningPoint]);
+    await expectStateRight(index, peer);
+  });
+
+  test('is killed in the middle of beginning again, at random moments: nothing of it is seen by halves', async () => {
+    const index = await startIndex([peer], p2pOf(peer));
+    await untilIndexed(index, peer);
+    const { checkpoint, pruningPoint } = await awayUntilPruned(index);
+    for (const afterMs of [900, 1_100, 1_300, 1_500, 1_700]) {
+      index.indexer = startIndexing(index.database, [peer], { ...p2pOf(peer), ON_GAP: 'record' });
+      await new Promise((resolve) => setTimeout(resolve, afterMs));
+      await index.indexer.kill();
+      const [gaps, starts] = [await gapsOf(index), await startsOf(index)];
+      expect([0, 1]).toContain(gaps.length);
+      expect(starts).toHaveLength(gaps.length + 1);
+    }
+    await recordGap(index);
+    expect(await gapsOf(index)).toMatchObject([{ after: checkpoint, before: pruningPoint }]);
+    await expectStateRight(index, peer);
+  });
+
+  test('finds a node with another chain in place of its own', async () => {
+    const index = await startIndex([peer], p2pOf(peer));
+    await untilIndexed(index, peer);
+    await index.indexer.stop();
+    const other = await startPeer({ overrides: smallPruning });
+    const otherLoad = await Load.begin(other.node, {
+      seed: 'another chain',
+      paymentsPerBlock: PAYMENTS_PER_BLOCK,
+      params: smallPruningLoad,
+    });
+    await otherLoad.warmUp(Math.max(load.blocks, BLOCKS_UNTIL_PRUNED));
+    await more(otherLoad, 100);
+
+    index.indexer = startIndexing(index.database, [other], p2pOf(other));
+    expect(await index.indexer.exited, index.indexer.output()).toBe(FATAL);
+    expect(index.indexer.output()).toContain('ON_GAP=record');
+    index.indexer = startIndexing(index.database, [other], { ...p2pOf(other), ON_GAP: 'record' });
+    await untilIndexed(index, other);
+    expect(await gapsOf(index)).toMatchObject([{ before: await pruningPointOf(other) }]);
+    await expectStateRight(index, other, otherLoad);
+  });
+
+  /** Mines until the pruning point is above the checkpoint. */
+  async function awayUntilPruned(index: Index): Promise<{ checkpoint: string; pruningPoint: string }> {
+    await index.indexer.stop();
+    const checkpoint = await sinkOf(peer);
+    const { block } = await peer.node.call('getBlock', { hash: checkpoint, includeTransactions: false });
+    const before = block?.header?.blueScore ?? 0n;
+    await more(load, BLOCKS_WHILE_AWAY);
+    await until(async () => {
+      await moreEmpty(load, 40);
+      const hash = await pruningPointOf(peer);
+      const pruningPoint = await peer.node.call('getBlock', { hash, includeTransactions: false });
+      return (pruningPoint.block?.header?.blueScore ?? 0n) > before;
+    }, 'the checkpoint is not pruned');
+    return { checkpoint, pruningPoint: await pruningPointOf(peer) };
+  }
+
+  async function recordGap(index: Index): Promise<void> {
+    index.indexer = startIndexing(index.database, [peer], { ...p2pOf(peer), ON_GAP: 'record' });
+    await untilIndexed(index, peer);
+  }
+
+  /** The state is that of a fresh index and of the node, also after some more blocks. */
+  async function expectStateRight(index: Index, of: Peer, itsLoad = load): Promise<void> {
+    const { pool } = index.database;
+    await more(itsLoad, 20);
+    await untilIndexed(index, of);
+    const fresh = await snapshotOfFreshIndex(of.kaspad.url, of.node, p2pOf(of));
+    expect(differencesOf(stateOf(fresh), stateOf(await takeSnapshot(pool)))).toEqual([]);
+    expect(await checkInvariant3(pool, of.node)).toEqual([]);
+    // The supply that a node tells is the largest since it started.
+    await of.kaspad.halt();
+    await bringBack(of);
+    const toIndex = () => untilIndexed(index, of);
+    expect(await compareState({ node: of.node, pool, loads: [itsLoad], untilIndexed: toIndex })).toEqual([]);
+    const { rows } = await pool.query<{ inputs: number }>(SELECT_UNRESOLVED);
+    expect(rows[0]?.inputs).toBe(0);
+    expect(await checkUtxoCommitment(pool)).toEqual([]);
+    await expectSound(index);
+  }
+});
+
+async function gapsOf({ database }: Index): Promise<Gap[]> {
+  return (await database.pool.query<Gap>(SELECT_GAPS)).rows;
+}
+
+async function startsOf({ database }: Index): Promise<{ chain_index: bigint; hash: string }[]> {
+  return (await database.pool.query<{ chain_index: bigint; hash: string }>(SELECT_STARTS)).rows;
+}
