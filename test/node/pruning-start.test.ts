@@ -159,7 +159,7 @@ describe.skipIf(findKaspad() === undefined)('a start at a pruning point', () => 
   test('begins on a node that is still at genesis, and then gets its state from a peer', async () => {
     const synced = await startPeer({ overrides: smallPruning });
     const index = await startIndex([synced], p2pOf(synced));
-    await untilSaid(index, 'The node has no block but genesis yet');
+    await untilSaid(index, 'began an index at genesis');
     await joinSlowly(synced, peer, SLOW_SYNC);
     await untilSameSink(synced, peer);
     await more(load, 20);
