@@ -261,3 +261,34 @@ describe.each(Object.entries(situations))('%s', (_, { make, faults = {} }) => {
     expect(await check()).not.toEqual([]);
   });
 });
+
+describe('gone on after a gap, the chain before which was left meanwhile', () => {
+  const AFTER = '(select block_id from chain_blocks where index = 43)';
+  const MERGED = '(select block_id from chain_blocks where index = 39)';
+  /** No coin of it was left at the start. */
+  const ACCEPTED = `(select max(accepted.id) from chain_blocks, unnest(accepted_transactions) accepted (id)
+    where index < 40 and accepted.id not in (select transaction_id from start_utxos))`;
+  beforeEach(async () => {
+    await client.query('begin');
+    await startAfterGap(client, 40, 60);
+    await client.query(`update blocks set merge_set_reds = merge_set_reds || ${MERGED} where id = ${AFTER}`);
+    await client.query(
+      `update chain_blocks set accepted_transactions = accepted_transactions || ${ACCEPTED} where index = 43`,
+    );
+    await client.query(`update blocks set merging_block_id = ${AFTER}, is_blue = false where id = ${MERGED}`);
+    await client.query(`update transactions set accepting_block_id = ${AFTER} where id = ${ACCEPTED}`);
+  });
+  afterEach(() => client.query('rollback'));
+
+  test('what was merged and accepted before may be so again', async () => {
+    expect(await checkInvariant7(client)).toEqual([]);
+  });
+
+  test.each([
+    `update blocks set merging_block_id = (select block_id from chain_blocks where index = 40), is_blue = true where id = ${MERGED}`,
+    `update transactions set accepting_block_id = (select block_id from chain_blocks where index = 39) where id = ${ACCEPTED}`,
+  ])('but the last counts, so this is wrong: %s', async (statement) => {
+    expect((await client.query(statement)).rowCount).toBe(1);
+    expect(await checkInvariant7(client)).toHaveLength(1);
+  });
+});

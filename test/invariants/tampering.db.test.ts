@@ -89,6 +89,9 @@ const changes = {
       `update blocks set merging_block_id = null where id = (select max(id) from blocks where merging_block_id is not null)`,
       `update blocks set is_chain_block = false where id = (select max(block_id) from chain_blocks)`,
       `delete from chain_blocks where index = 100`,
+      `update chain_blocks set accepted_transactions = accepted_transactions || accepted_transactions[1] where index = 100`,
+      `update blocks set merge_set_reds = merge_set_reds || (select selected_parent_id from blocks b join chain_blocks on block_id = id where index = 99)
+       where id = (select block_id from chain_blocks where index = 98)`,
       `delete from chain_blocks where index = 0`,
       `delete from starts`,
       `update block_transactions set body = 9 where block_id = (select max(block_id) from block_transactions where index = 1) and index = 1`,

@@ -19,6 +19,22 @@ const BARE_STARTS = `
     where s.chain_index = (select min(index) from chain_blocks) or b.hash in (select before_block_hash from gaps)
   )`;
 
+/** Which stretch of the chain, between gaps, an index is in. */
+const STRETCH = '(select count(*) from bare_starts s where s.chain_index <= c.index)';
+
+/** What chain blocks merged, but for those starts. */
+const MERGES = `
+  ${BARE_STARTS},
+  merges as (
+    select chain.id, merged.id as merged_id, merged.is_blue, c.index, ${STRETCH} as stretch
+    from chain_blocks c join blocks chain on chain.id = c.block_id
+    cross join lateral (
+      select unnest(chain.merge_set_blues) as id, true as is_blue
+      union all select unnest(chain.merge_set_reds), false
+    ) merged
+    where c.index not in (select chain_index from bare_starts)
+  )`;
+
 const STARTS_AND_GAPS: Check[] = [
   {
     fault: (name) => `the chain has a hole before index ${name}`,
@@ -76,23 +92,23 @@ const BLOCKS: Check[] = [
       where b.id is null or c.block_id is null`,
   },
   {
+    // What was merged before a gap may be merged again after it, if that part of the chain was left meanwhile: the last counts.
     fault: (name) => `mergeset of chain block ${name}: a block is missing, or not marked as merged there in its colour`,
     sql: `
-      with ${BARE_STARTS},
-      merges as (
-        select chain.id, merged.id as merged_id, merged.is_blue
-        from chain_blocks c join blocks chain on chain.id = c.block_id
-        cross join lateral (
-          select unnest(chain.merge_set_blues) as id, true as is_blue
-          union all select unnest(chain.merge_set_reds), false
-        ) merged
-        where c.index not in (select chain_index from bare_starts)
-      )
+      with ${MERGES},
+      last as (select distinct on (merged_id) * from merges order by merged_id, index desc)
       select encode(chain.hash, 'hex') as name
-      from merges
-      full join (select * from blocks where merging_block_id is not null) b on b.id = merges.merged_id
-      join blocks chain on chain.id = coalesce(merges.id, b.merging_block_id)
-      where b.merging_block_id is distinct from merges.id or b.is_blue is distinct from merges.is_blue`,
+      from last
+      full join (select * from blocks where merging_block_id is not null) b on b.id = last.merged_id
+      join blocks chain on chain.id = coalesce(last.id, b.merging_block_id)
+      where b.merging_block_id is distinct from last.id or b.is_blue is distinct from last.is_blue`,
+  },
+  {
+    fault: (name) => `block ${name} is merged twice`,
+    sql: `
+      with ${MERGES}
+      select encode(b.hash, 'hex') as name from merges join blocks b on b.id = merges.merged_id
+      group by b.hash, merges.stretch having count(*) > 1`,
   },
   {
     fault: (name) => `block ${name}: a parent is missing`,
@@ -154,6 +170,15 @@ const BLOCKS: Check[] = [
 ];
 
 const TRANSACTIONS: Check[] = [
+  {
+    fault: (name) => `transaction ${name} is accepted twice`,
+    sql: `
+      with ${BARE_STARTS},
+      listed as (select unnest(c.accepted_transactions) as id, ${STRETCH} as stretch from chain_blocks c)
+      select coalesce(encode(t.transaction_id, 'hex'), listed.id::text) as name
+      from listed left join transactions t on t.id = listed.id
+      group by t.transaction_id, listed.id, listed.stretch having count(*) > 1`,
+  },
   {
     // One that was accepted before a gap may be accepted again after it, if that part of the chain is left: the last counts.
     fault: (name) => `transaction ${name} is not marked with the chain block that accepts it`,
