@@ -1,8 +1,78 @@
-/** The node of bench/memory.ts, as a process of its own: `node bench/memory-node.ts <blocks> <filling>` sends its URL to its parent. */
-import { NodeServer } from '@kasgres/devnet';
+/**
+ * The node of bench/memory.ts, as a process of its own: `node bench/memory-node.ts <blocks> <filling>` sends its URL to its parent. Its
+ * answers are those of the simulated node, but the blocks are encoded beforehand: of the smallest transactions a page takes longer
+ * than a client waits.
+ */
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+import { Server, ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-js';
+import { protocol } from '@kasgres/node';
+import { blocksFrom } from '../packages/devnet/src/dag/answers/get-blocks.ts';
+import type { DagBlock } from '../packages/devnet/src/dag/dag.ts';
+import { answers } from '../packages/devnet/src/rpc/answers.ts';
+import { isNotifyOp, operationOf, type ReceivedRequest, responsePayload } from '../packages/devnet/src/rpc/calls.ts';
+import { blockMessage } from '../packages/devnet/src/rpc/to-messages.ts';
 import { type Filling, LargeChain } from './memory-chain.ts';
 
+const RESPONSE_ID = 101;
+const GET_BLOCKS_RESPONSE = 1032;
+const BLOCK = 3;
+const BLOCK_HASH = 4;
+
 const [blocks, filling] = process.argv.slice(2) as [string, Filling];
-const { url } = await NodeServer.start({ state: new LargeChain(Number(blocks), filling) });
-process.send?.(url);
+const state = new LargeChain(Number(blocks), filling);
+/** A payload is encoded quickly, and all of them would not fit. */
+const encoded =
+  filling === 'payload' ? undefined : new Map(state.dag.chainBlocks.map((block) => [block, encode(block)]));
+
+const server = new Server({ 'grpc.max_receive_message_length': -1, 'grpc.max_send_message_length': -1 });
+const bytes = (buffer: Buffer): Buffer => buffer;
+server.addService(
+  {
+    messageStream: {
+      path: '/protowire.RPC/MessageStream',
+      requestStream: true,
+      responseStream: true,
+      requestSerialize: bytes,
+      requestDeserialize: bytes,
+      responseSerialize: bytes,
+      responseDeserialize: bytes,
+    },
+  },
+  {
+    messageStream: (stream: ServerDuplexStream<Buffer, Buffer>) => {
+      stream.on('data', (request: Buffer) => stream.write(Buffer.from(respond(request))));
+      stream.on('error', () => undefined);
+      stream.on('end', () => stream.end());
+    },
+  },
+);
+server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, port) => {
+  if (error !== null) throw error;
+  process.send?.(`grpc://127.0.0.1:${port}`);
+});
 process.once('disconnect', () => process.exit());
+
+function respond(bytesOfRequest: Buffer): Uint8Array {
+  const { id, payload } = fromBinary(protocol.KaspadRequestSchema, bytesOfRequest);
+  if (payload.case === 'getBlocksRequest' && payload.value.includeTransactions) return page(id, payload.value);
+  const op = operationOf(payload);
+  if (op === undefined) throw new Error('an empty request');
+  const answer = isNotifyOp(op) ? {} : (answers[op] as (...of: unknown[]) => object)(state, payload.value);
+  const response = create(protocol.KaspadResponseSchema, { id, payload: responsePayload(op, answer) });
+  return toBinary(protocol.KaspadResponseSchema, response);
+}
+
+function page(id: bigint, { lowHash }: ReceivedRequest<'getBlocks'>): Uint8Array {
+  const found = blocksFrom(state.dag, state.dag.get(lowHash), state.network.mergesetSizeLimit);
+  const answer = new BinaryWriter();
+  for (const block of found) answer.tag(BLOCK, WireType.LengthDelimited).bytes(encoded?.get(block) ?? encode(block));
+  for (const { hash } of found) answer.tag(BLOCK_HASH, WireType.LengthDelimited).string(hash);
+  const response = new BinaryWriter().tag(RESPONSE_ID, WireType.Varint).uint64(id);
+  return response.tag(GET_BLOCKS_RESPONSE, WireType.LengthDelimited).bytes(answer.finish()).finish();
+}
+
+function encode(block: DagBlock): Uint8Array {
+  const message = create(protocol.BlockSchema, blockMessage(block, true, state.network.addressPrefix));
+  return toBinary(protocol.BlockSchema, message);
+}

@@ -1,6 +1,6 @@
 /**
  * The node does not know the checkpoint though its chain is longer: our last blocks never reached it. The indexer goes back to the
- * highest of its blocks that the node knows, and shows in the end what a fresh index of that node shows.
+ * highest of its blocks that the node knows (invariant 11), and shows in the end what a fresh index of that node shows.
  */
 import { NodeClient } from '@kasgres/node';
 import { sleep } from '@kasgres/runtime';

@@ -130,7 +130,7 @@ test('finality counts from the checkpoint to the fork, not from the highest bloc
 });
 
 test.each([1, 5])(
-  'nothing down to finality is known (every %i heights a chain block): another chain',
+  'nothing down to finality is known (every %i heights a chain block): another chain (invariant 11)',
   async (every) => {
     const at = nodeWith({ chain: [...range('a', 0, 100), ...range('b', 101, 210)] });
     await expect(ask(at, ourChain(200, every))).resolves.toMatchObject({ fork: 'a100' });
@@ -167,7 +167,7 @@ test('as much work as ours is enough', async () => {
   await expect(ask(node, ourChain(200))).resolves.toMatchObject({ removed: ['a200'], added: ['b200'] });
 });
 
-test('what it knows of ours is pruned', async () => {
+test('what it knows of ours is pruned (invariant 11)', async () => {
   const chain = range('b', 195, 500);
   await expect(ask(nodeWith({ chain, pruned: range('a', 0, 200) }), ourChain(200))).rejects.toEqual(refused('pruned'));
   await expect(ask(nodeWith({ chain, pruned: range('a', 0, 190) }), ourChain(200))).rejects.toEqual(refused('pruned'));

@@ -17,6 +17,9 @@ const QUESTION_STREAM = 0;
  */
 export const MAX_PAGE_BYTES = 192 * 1024 * 1024;
 
+/** The largest page over a slow line: that the node is there at all, its heartbeat tells. */
+export const PAGE_DEADLINE_MS = 300_000;
+
 export interface PageLimits {
   /** Streams that carry pages; the client has one more. */
   pageStreams: number;
@@ -47,7 +50,8 @@ export async function* fetchPages(
   let bytesWaiting = 0;
   const fetchPage = async ({ low: lowHash, stream }: PageRequest): Promise<Uint8Array> => {
     const request = { lowHash: toHex(lowHash), includeBlocks: true, includeTransactions: true };
-    const page = await client.callRaw('getBlocks', request, (body) => buffers.copy(body), { signal, stream });
+    const options = { signal, stream, deadlineMs: PAGE_DEADLINE_MS };
+    const page = await client.callRaw('getBlocks', request, (body) => buffers.copy(body), options);
     waiting += 1;
     bytesWaiting += page.length;
     return page;

@@ -10,7 +10,7 @@ import { BlockSet } from './block-set.ts';
 import { type ChainAnswer, ChainQuestions, type ChainStep } from './chain-questions.ts';
 import { OpenBatch } from './open-batch.ts';
 import type { OwnChain } from './own-chain.ts';
-import { fetchPages, type PageLimits } from './pages.ts';
+import { fetchPages, PAGE_DEADLINE_MS, type PageLimits } from './pages.ts';
 import { Waker } from './waker.ts';
 
 /** An answer with fewer chain blocks is followed step by step; more is catching up. The node's cap is 2,480 merged blocks. */
@@ -87,7 +87,7 @@ export class Source {
     for (let next = 0; next < chain.added.length; ) {
       const page = await this.#client.getBlocks(
         { lowHash: low, includeBlocks: true, includeTransactions: true },
-        { signal },
+        { signal, deadlineMs: PAGE_DEADLINE_MS },
       );
       blocks.add(page.blocks);
       const before = next;
