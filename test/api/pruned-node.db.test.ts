@@ -1,0 +1,148 @@
+/**
+ * The API on what the indexer makes of a node that has pruned, and of one that prunes while nobody follows it: walks give what the node
+ * gives from its pruning point on, and what the node no more has is a gap. What else there is to answer is in starts.db.test.ts.
+ */
+import { createKey, createTestDatabase } from '@kasgres/database';
+import { NodeClient } from '@kasgres/node';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expectedBlock } from '../node/expected.ts';
+import { type Program, startApi } from '../node/programs.ts';
+import type { Stage } from '../simulation/stage.ts';
+import { followToTheTip, pruneAbove } from '../simulation/starts-stage.ts';
+import { World } from '../simulation/world.ts';
+import { checkedGet } from './checked-get.ts';
+import { type HttpAnswer, HttpClient } from './http-client.ts';
+import { faultsOf } from './openapi-validator.ts';
+
+const BLOCKS = '/v1/rpc/getBlocks';
+const VIRTUAL_CHAIN = '/v1/rpc/getVirtualChainFromBlock';
+
+async function post(template: string, body: object): Promise<HttpAnswer> {
+  const answer = await api.request(template, { body });
+  expect(faultsOf('post', template, answer), `${template}: ${answer.text.slice(0, 500)}`).toEqual([]);
+  return answer;
+}
+
+let stage: Stage;
+let program: Program;
+let api: HttpClient;
+let start: string;
+
+/** The seed is fixed: these tests are about the API. */
+beforeAll(async () => {
+  const world = await World.start('pruned', undefined, { commitsToUtxos: true });
+  const node = new NodeClient({ url: world.server.url });
+  stage = { world, node, database: await createTestDatabase() };
+  start = pruneAbove(world, 60).hash;
+  await followToTheTip(stage);
+  const { key } = await createKey(stage.database.kysely, { name: 'test' });
+  const started = await startApi({ nodeUrl: world.server.url, databaseUrl: stage.database.url });
+  program = started.program;
+  api = new HttpClient(started.url, key);
+});
+afterAll(async () => {
+  await program?.stop();
+  await stage?.node.close();
+  stage?.world.stop();
+  await stage?.database.drop();
+});
+
+/** From a block of the node's to the sink, page by page; the order of what is not merged yet, and of children, is nobody's. */
+async function expectBlocksOfNode(from: string): Promise<void> {
+  const { node } = stage;
+  let lowHash = from;
+  for (;;) {
+    const request = { lowHash, includeBlocks: true, includeTransactions: true };
+    const ofNode = await node.call('getBlocks', request);
+    const { json } = await post(BLOCKS, request);
+    const hashes = json['blockHashes'] as string[];
+    expect(hashes.toSorted()).toEqual(ofNode.blockHashes.toSorted());
+    const wanted = new Map(
+      ofNode.blocks.map((block) => [block.verboseData?.hash, expectedBlock(block, { withTransactions: true })]),
+    );
+    for (const block of json['blocks'] as BlockJson[]) {
+      expect(withoutOrder(block)).toEqual(withoutOrder(wanted.get(block.verboseData.hash) as unknown as BlockJson));
+    }
+    const last = hashes.at(-1) as string;
+    if (last === lowHash || hashes.includes((await node.call('getSink', {})).sink)) return;
+    lowHash = last;
+  }
+}
+
+interface BlockJson {
+  verboseData: { hash: string; childrenHashes: string[] };
+}
+
+const withoutOrder = (block: BlockJson): BlockJson => ({
+  ...block,
+  verboseData: { ...block.verboseData, childrenHashes: block.verboseData.childrenHashes.toSorted() },
+});
+
+async function expectChainOfNode(from: string): Promise<void> {
+  const request = { startHash: from, includeAcceptedTransactionIds: true };
+  const ofNode = await stage.node.call('getVirtualChainFromBlock', request);
+  const { json } = await post(VIRTUAL_CHAIN, request);
+  expect(json).toEqual({
+    removedChainBlockHashes: [],
+    addedChainBlockHashes: ofNode.addedChainBlockHashes,
+    acceptedTransactionIds: ofNode.acceptedTransactionIds.map(({ acceptingBlockHash, acceptedTransactionIds }) => ({
+      acceptingBlockHash,
+      acceptedTransactionIds,
+    })),
+  });
+}
+
+interface TransactionJson {
+  fee: string | null;
+  inputs: { previousOutput: { transactionId: string; amount: string | null } }[];
+}
+
+/** Whatever spends coins from before the start. */
+async function expectInputsKnown(): Promise<void> {
+  const { rows } = await stage.database.pool.query<{ id: string }>(
+    `select distinct encode(t.transaction_id, 'hex') as id
+     from transaction_inputs i join earlier_transactions e on e.id = i.previous_transaction_id join transactions t on t.id = i.transaction_id
+     where t.accepting_block_id is not null limit 500`,
+  );
+  expect(rows.length).toBeGreaterThan(0);
+  const { json } = await post('/v1/transactions', { transactionIds: rows.map(({ id }) => id) });
+  const transactions = json['transactions'] as TransactionJson[];
+  expect(transactions).toHaveLength(rows.length);
+  for (const { fee, inputs } of transactions) {
+    expect(fee).not.toBeNull();
+    for (const { previousOutput } of inputs) expect(previousOutput.amount).not.toBeNull();
+  }
+}
+
+test('from the pruning point on answers are those of the node', async () => {
+  await expectBlocksOfNode(start);
+  await expectChainOfNode(start);
+  await expectInputsKnown();
+  const { json } = await checkedGet(api, '/v1/status');
+  expect(json).toMatchObject({ firstBlock: start, starts: [{ hash: start }], gaps: [], utxoSetLoad: null });
+});
+
+test('and behind a gap, which the answers admit', async () => {
+  const { world } = stage;
+  const after = world.node.dag.sink.hash;
+  const before = pruneAbove(world, 20, world.node.dag.sink).hash;
+  await followToTheTip(stage, { ON_GAP: 'record' });
+  await expectBlocksOfNode(before);
+  await expectChainOfNode(before);
+  await expectInputsKnown();
+  const sink = await checkedGet(api, '/v1/rpc/getSink');
+  expect(sink.headers.get('x-kasgres-gaps')).toBe('1');
+  expect((await checkedGet(api, '/v1/status')).json).toMatchObject({
+    starts: [{ hash: start }, { hash: before }],
+    gaps: [{ afterBlock: after, beforeBlock: before }],
+  });
+  const inTheWay = {
+    statusCode: 409,
+    message: `The chain is not indexed between ${after} and ${before}: go on from the latter`,
+  };
+  const request = { startHash: start, includeAcceptedTransactionIds: false };
+  const added = (await post(VIRTUAL_CHAIN, request)).json['addedChainBlockHashes'] as string[];
+  expect(added.at(-1)).toBe(after);
+  expect((await post(VIRTUAL_CHAIN, { ...request, startHash: after })).json).toEqual(inTheWay);
+  expect((await post(BLOCKS, { lowHash: after })).json).toEqual(inTheWay);
+});
