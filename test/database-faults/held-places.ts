@@ -3,10 +3,17 @@
  * triggers that look again and again at what place is held.
  */
 import { expect } from 'vitest';
+import type { RunningIndexer } from '../simulation/world.ts';
 import { type Stage, untilItAnswers } from './stage.ts';
+
+/** What is before the first block of an index. */
+const START = 'start:';
 
 /** Triggers by the name of the place: what comes before `execute function`. */
 const TRIGGERS: Readonly<Record<string, string>> = {
+  'start: the emptying of what was loaded': 'before truncate on loaded_utxos for each statement',
+  'start: a piece of the set': 'after insert on loaded_utxos for each statement',
+  'start: its coins': 'after insert on start_utxos for each statement',
   'a batch': 'before insert on chain_blocks for each statement',
   'the emptying of coins': 'before truncate on utxos for each statement',
   'the making of coins': 'after insert on utxos for each statement',
@@ -14,10 +21,11 @@ const TRIGGERS: Readonly<Record<string, string>> = {
   'the making of hours': 'after insert on balance_changes for each statement',
 };
 
-/** At commit, and in it whatever the last statement has done. */
+/** The same, at commit. */
 const DEFERRED: Readonly<Record<string, string>> = {
-  'the commit of a batch': 'new.first_catch_up',
-  'the commit that lets questions in': 'not new.first_catch_up',
+  'start: the commit of a piece': 'after insert or update on utxo_set_load',
+  'start: its commit': 'after insert on starts',
+  'the commit of a batch': 'after update on checkpoint',
 };
 
 /** Of an empty index, so that what is held is not the first block. */
@@ -35,7 +43,7 @@ export async function preparePlaces({ database }: Stage): Promise<void> {
   const statements = [
     'create schema test',
     'create table test.held (place text)',
-    `create function test.wait(here text) returns void language plpgsql as $$ begin if ${HAS_ROWS} then ${WAIT}; end if; end $$`,
+    `create function test.wait(here text) returns void language plpgsql as $$ begin if here like '${START}%' or ${HAS_ROWS} then ${WAIT}; end if; end $$`,
     `create function test.hold() returns trigger language plpgsql as $$ begin perform test.wait(tg_argv[0]); return null; end $$`,
     `create function test.hold_index() returns event_trigger language plpgsql as $$
        declare made record;
@@ -51,10 +59,12 @@ export async function preparePlaces({ database }: Stage): Promise<void> {
       ([place, trigger], number) => `create trigger hold_${number} ${trigger} execute function test.hold('${place}')`,
     ),
     ...Object.entries(DEFERRED).map(
-      ([place, condition], number) =>
-        `create constraint trigger hold_deferred_${number} after update on checkpoint deferrable initially deferred
-           for each row when (${condition}) execute function test.hold('${place}')`,
+      ([place, event], number) =>
+        `create constraint trigger hold_deferred_${number} ${event} deferrable initially deferred
+           for each row execute function test.hold('${place}')`,
     ),
+    `create constraint trigger hold_questions after update on checkpoint deferrable initially deferred
+       for each row when (old.first_catch_up and not new.first_catch_up) execute function test.hold('the commit that lets questions in')`,
   ];
   await database.pool.query(statements.join(';\n'));
 }
@@ -68,15 +78,55 @@ export async function letGo({ database }: Stage, place: string): Promise<void> {
   await untilItAnswers(database, 'delete from test.held where place = $1', [place]);
 }
 
-export async function untilOneWaits({ database }: Stage, place: string): Promise<void> {
+async function untilOneWaits({ database }: Stage, place: string): Promise<void> {
   await expect
     .poll(() => untilItAnswers(database, `select ${SELECT_WAITING}`, [place]), { timeout: 60_000 })
     .toBeGreaterThan(0);
 }
 
 /** Ends the session that waits, and it alone. */
-export async function endWaiting({ database }: Stage, place: string): Promise<void> {
+async function endWaiting({ database }: Stage, place: string): Promise<void> {
   await untilItAnswers(database, `select pg_terminate_backend(pid) ${SELECT_WAITING}`, [place]);
+}
+
+/** Happens while something waits at a place. */
+type Fault = (stage: Stage, place: string) => Promise<void>;
+
+export const FAULTS: readonly [string, Fault][] = [
+  ['the connection that works there is ended', endWaiting],
+  [
+    'Postgres is stopped immediately and started again',
+    async ({ postgres }) => {
+      await postgres.stop('immediate');
+      await postgres.startAgain();
+    },
+  ],
+  ['connections are lost without a word', async ({ proxy }) => proxy.lose()],
+];
+
+/** Waits for the indexer at the first place, which is held already, fails there, and so on to the last. */
+export async function failAtEach(
+  stage: Stage,
+  indexer: RunningIndexer,
+  places: readonly string[],
+  fail: Fault,
+): Promise<void> {
+  const ended = indexer.ended.then(() => Promise.reject(new Error('the indexer ended')));
+  ended.catch(() => undefined);
+  for (const [number, place] of places.entries()) {
+    const next = places[number + 1];
+    const step = async (): Promise<void> => {
+      await untilOneWaits(stage, place);
+      if (next !== undefined) await holdAt(stage, next);
+      await fail(stage, place);
+      await letGo(stage, place);
+    };
+    try {
+      await Promise.race([step(), ended]);
+    } catch (cause) {
+      throw new Error(`at "${place}"`, { cause });
+    }
+  }
 }
 
 /** What would hold nothing any more is not to be seen in a comparison either. */

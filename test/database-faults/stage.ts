@@ -2,7 +2,8 @@
  * A network, an indexer that follows it and the API, and between these and a Postgres of their own a proxy that a test can cut, silence
  * and turn to another server. The test looks at the database past the proxy.
  */
-import { type Connection, connect, createKey, isDatabaseUnavailable } from '@kasgres/database';
+import { type Connection, connect, createKey, isDatabaseUnavailable, migrate } from '@kasgres/database';
+import type { SimulatedNodeOptions } from '@kasgres/devnet';
 import { NodeClient } from '@kasgres/node';
 import { sleep } from '@kasgres/runtime';
 import { expect, onTestFinished } from 'vitest';
@@ -28,9 +29,10 @@ export interface Stage {
   close: () => Promise<void>;
 }
 
-export async function openStage(name: string): Promise<Stage> {
+/** @param nodeOptions what the node has beyond the usual */
+export async function openStage(name: string, nodeOptions?: Partial<SimulatedNodeOptions>): Promise<Stage> {
   console.log(`SEED=${SEED} (${name})`);
-  const world = await World.start(`${SEED} ${name}`);
+  const world = await World.start(`${SEED} ${name}`, undefined, nodeOptions);
   const node = new NodeClient({ url: world.server.url });
   const postgres = await OwnPostgres.start();
   const proxy = await TcpProxy.start(postgres.address);
@@ -46,6 +48,17 @@ export async function openStage(name: string): Promise<Stage> {
     await postgres.remove();
   };
   return { world, node, postgres, proxy, url: url.toString(), database, close };
+}
+
+/** A database with the schema and nothing else takes the place of what was there, in a tablespace if one is named. */
+export async function emptyDatabase({ postgres }: Stage, tablespace?: string): Promise<void> {
+  const url = new URL(postgres.url);
+  url.pathname = '/postgres';
+  const server = connect({ url: url.toString(), applicationName: 'kasgres test', max: 1 });
+  await server.pool.query('drop database if exists kasgres with (force)');
+  await server.pool.query(`create database kasgres ${tablespace === undefined ? '' : `tablespace ${tablespace}`}`);
+  await server.close();
+  await migrate(postgres.url);
 }
 
 /** Follows the node until the end of the test, whatever becomes of the database. */
