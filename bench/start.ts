@@ -111,7 +111,7 @@ function report(count: number, startedAt: number, finishedAt: number, indexer: P
   const loading = samples.filter(({ utxos }) => utxos > 0);
   for (let tenth = 0; tenth < 10; tenth++) {
     const part = loading.filter(({ utxos }) => Math.min(9, Math.floor((utxos * 10) / count)) === tenth);
-    if (part.length > 0) console.log(`memory at ${tenth}0 % of the load: ${megabytes(part)} MB resident at most`);
+    if (part.length > 0) console.log(`memory at ${tenth * 10} % of the load: ${megabytes(part)} MB resident at most`);
   }
   console.log(`memory in all: ${megabytes(samples)} MB resident at most`);
 }
