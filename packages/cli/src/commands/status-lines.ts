@@ -39,7 +39,7 @@ export function statusLines(status: Record<string, unknown>): string {
 
 function startText({ hash, daaScore, timestamp, utxoCount }: InWords['starts'][number]): string {
   const block = `block ${hash} of ${timeText(timestamp)}, DAA score ${numberText(daaScore)}`;
-  return utxoCount === 0 ? `${block}, with no coins` : `${block}, with ${numberText(utxoCount)} coins`;
+  return utxoCount === 0 ? `genesis ${block}, with no coins` : `${block}, with ${numberText(utxoCount)} coins`;
 }
 
 function gapLines(gaps: InWords['gaps']): Line[] {
