@@ -3,14 +3,15 @@
  * one transaction.
  */
 import { type Network, toHex } from '@kasgres/kaspa';
-import { type NodeClient, NodeUnsuitableError, PruningPointMovedError, type RpcBlock } from '@kasgres/node';
-import type { Logger } from '@kasgres/runtime';
+import { type NodeClient, PruningPointMovedError, type RpcBlock } from '@kasgres/node';
+import { FatalError, type Logger } from '@kasgres/runtime';
 import type { ClientBase } from 'pg';
 import { lockCheckpoint, writeBatch } from '../apply/apply.ts';
 import { restartFrom, writeNetwork } from '../apply/checkpoint.ts';
 import { deferIndexes } from '../apply/first-catch-up.ts';
 import { inTransaction } from '../apply/in-transaction.ts';
 import { undoChainAbove } from '../apply/undo.ts';
+import { NodeBehindError } from '../errors.ts';
 import type { Memory } from '../memory/memory.ts';
 import type { Metrics } from '../metrics.ts';
 import { AmbiguousBodies } from '../prepare/ambiguous-bodies.ts';
@@ -47,6 +48,12 @@ const TABLES_OF_CHAIN = [
   'balances',
 ];
 
+/** As they stand in `gaps`. */
+const GAP_REASONS = {
+  pruned: 'The node had pruned the block at the checkpoint',
+  otherChain: 'The node follows a chain that does not have the block at the checkpoint, or left ours below finality',
+};
+
 /** Where the index begins to count: nothing is written yet. */
 export const NOTHING: Checkpoint = {
   blockId: 0,
@@ -78,10 +85,16 @@ export async function beginAtGenesis(
   return checkpoint;
 }
 
-/** Begins at the node's pruning point with its UTXO set. @throws as loadUtxoSet; PruningPointMovedError */
+/**
+ * Begins at the node's pruning point with its UTXO set.
+ * @throws as loadUtxoSet; PruningPointMovedError; NodeBehindError while the node has nothing but a genesis with coins
+ */
 export async function beginAtPruningPoint(parts: BeginParts, signal: AbortSignal): Promise<void> {
   const { client, network, log } = parts;
-  const block = await getPruningPoint(parts.node, parts.network, signal);
+  const block = await getPruningPoint(parts.node, signal);
+  if (Buffer.compare(block.hash, network.genesisHash) === 0) {
+    throw new NodeBehindError('The node has no block but genesis yet: an index begins when it has more.');
+  }
   // By itself: it locks out readers, who may be there before there is anything to read.
   await inTransaction(client, () => deferIndexes(client));
   await load(parts, block, signal);
@@ -112,21 +125,15 @@ export function forgetGenesis(client: ClientBase): Promise<void> {
 /**
  * Begins again at the pruning point of a node that has no more what comes after the checkpoint, or never had: state is replaced by
  * the UTXO set there. Our chain is undone as far as it cannot be below the new start; what is missing between is a row of `gaps`.
- * @param reason why it is missing, a sentence without its full stop
+ * @throws as loadUtxoSet; PruningPointMovedError; FatalError when the node's pruning point is not above our latest start
  */
-export async function beginAgain(
-  parts: BeginParts,
-  from: Checkpoint,
-  reason: string,
-  signal: AbortSignal,
-): Promise<void> {
+export async function beginAgain(parts: BeginParts, from: Checkpoint, signal: AbortSignal): Promise<void> {
   const { client, log } = parts;
-  const block = await getPruningPoint(parts.node, parts.network, signal);
+  const block = await getPruningPoint(parts.node, signal);
   const latest = await getStart(client);
   if (block.header.blueScore <= latest.blueScore) {
-    throw new NodeUnsuitableError(
-      'other-chain',
-      `${reason}. The node's pruning point, at blue score ${block.header.blueScore}, is not above the start of this database, at ` +
+    throw new FatalError(
+      `${GAP_REASONS.otherChain}. Its pruning point, at blue score ${block.header.blueScore}, is not above the start of this database, at ` +
         `${latest.blueScore}: there is no going on from there. Point NODE_URL at another node, or start with an empty database.`,
     );
   }
@@ -139,7 +146,8 @@ export async function beginAgain(
     const counted = { ...from, ...(await writeUtxoSet(client, from)) };
     if (onChain === undefined) {
       await writeStartBlock(client, await createPreparer(parts, counted, block), block, counted, fork);
-      await writeGap(client, fork.hash, block.hash, reason);
+      const isPruned = block.header.blueScore > from.blueScore;
+      await writeGap(client, fork.hash, block.hash, isPruned ? GAP_REASONS.pruned : GAP_REASONS.otherChain);
     }
     await restartFrom(client, onChain, counted);
     await writeStart(client);

@@ -4,7 +4,7 @@
  */
 import { fromHex, type Hash, type Network, toHex } from '@kasgres/kaspa';
 import { type NodeClient, NodeRpcError, type RpcBlock } from '@kasgres/node';
-import { IncompleteUpdateError, NodeBehindError } from '../errors.ts';
+import { IncompleteUpdateError } from '../errors.ts';
 import { findFault } from '../source/check-block.ts';
 
 /** The commitment of an empty UTXO set (its MuHash), which the headers of networks that begin with no coins carry. */
@@ -22,12 +22,9 @@ export async function findGenesis(
   return block !== undefined && toHex(block.header.utxoCommitment) === EMPTY_UTXO_COMMITMENT ? block : undefined;
 }
 
-/** @throws NodeBehindError while the node has nothing but genesis; IncompleteUpdateError when it has just moved its pruning point */
-export async function getPruningPoint(node: NodeClient, network: Network, signal: AbortSignal): Promise<RpcBlock> {
+/** Genesis until the node has pruned. @throws IncompleteUpdateError when it has just moved it */
+export async function getPruningPoint(node: NodeClient, signal: AbortSignal): Promise<RpcBlock> {
   const { pruningPointHash } = await node.call('getBlockDagInfo', {}, { signal });
-  if (pruningPointHash === toHex(network.genesisHash)) {
-    throw new NodeBehindError('The node has no block but genesis yet: an index begins when it has more.');
-  }
   const block = await findStart(node, fromHex(pruningPointHash), signal);
   if (block === undefined) {
     throw new IncompleteUpdateError(`the node does not have its pruning point ${pruningPointHash}, or has moved it`);
