@@ -1,9 +1,8 @@
 /** Worlds that prune, indexes that begin in them, and what is true of their coins by the simulation's own account. */
 import type { Connection } from '@kasgres/database';
-import { SimulatedNode, type SimulatedNodeOptions } from '@kasgres/devnet';
+import { type Dag, type DagBlock, sinkAnticone, SimulatedNode, type SimulatedNodeOptions } from '@kasgres/devnet';
 import { type ScriptPublicKey, toHex, type Utxo } from '@kasgres/kaspa';
 import { expect } from 'vitest';
-import type { DagBlock } from '../../packages/devnet/src/dag/dag.ts';
 import { PruningPointUtxos } from '../../packages/devnet/src/simulation/node/pruning-point-utxos.ts';
 import { hardPruningPoints } from '../../packages/devnet/src/simulation/testing/pruning-points.ts';
 import { checkUtxoCommitment } from '../invariants/hashes.ts';
@@ -27,16 +26,25 @@ export function setStageThatPrunes(name: string, options: Partial<SimulatedNodeO
 export function pruneAbove(world: World, chainBlocks: number, above?: DagBlock): DagBlock {
   const { node } = world;
   const { dag } = node;
+  // It may leave the chain on the way.
+  const least = Number((above ?? dag.root).chainIndex) + chainBlocks;
   for (;;) {
     world.mine(10);
-    const least = Number((above ?? dag.root).chainIndex) + chainBlocks;
     const found = hardPruningPoints(dag).find(({ chainIndex }) => {
-      return Number(chainIndex) >= least && Number(chainIndex) < dag.chainBlocks.length - LEFT_ABOVE;
+      const index = Number(chainIndex);
+      return index >= least && index < dag.chainBlocks.length - LEFT_ABOVE && !isStoodBelow(index, dag);
     });
     if (found === undefined) continue;
     node.prune(found.hash);
     return found;
   }
+}
+
+/** Whether what nobody has merged yet stands on what is below a chain block: an index that begins there waits for somebody to do so. */
+function isStoodBelow(index: number, dag: Dag): boolean {
+  return sinkAnticone(dag)
+    .flatMap(({ parents }) => parents)
+    .some(({ mergingBlock }) => (mergingBlock?.chainIndex ?? Number.POSITIVE_INFINITY) <= index);
 }
 
 /** Follows a world until the index is at rest there, and stops. */

@@ -1,6 +1,6 @@
 /** Indexes that begin at the pruning point of a node that has pruned: their coins are the simulation's, whatever happened on the way. */
 import { FatalError } from '@kasgres/runtime';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { atRest, freshDatabase } from './stage.ts';
 import { startIndexing } from './world.ts';
 import {
@@ -14,6 +14,9 @@ import {
   stopAnyhow,
   visibleRows,
 } from './starts-stage.ts';
+
+/** Several times what the longest takes. */
+vi.setConfig({ testTimeout: 240_000 });
 
 test('begun at a pruning point, and followed through reorganisations right above it and others', async () => {
   const stage = await setStageThatPrunes('start');

@@ -30,7 +30,7 @@ const BLOCK_MS = 1_800_000;
 /** Young coins may be spent at once, so that a short chain has many transactions. */
 export const PARAMS = { ...SIMNET_PARAMS, coinbaseMaturity: 20 };
 /** Coins that the node's p2p hands out at once: a small set comes in several chunks. */
-const CHUNK_COINS = 50;
+export const CHUNK_COINS = 50;
 
 /** Tests do not wait as long as the program. */
 const ASK_AFTER_SILENCE_MS = 1_000;

@@ -1,0 +1,83 @@
+/** A UTXO set so large that it is loaded piece by piece: what was loaded before a stop is kept, and not read again. */
+import { expect, test } from 'vitest';
+import type { DagTransaction } from '../../packages/devnet/src/dag/dag.ts';
+import { buildTransaction, leastFee } from '../../packages/devnet/src/simulation/generator/build-transaction.ts';
+import { blockOn, scriptOf } from '../../packages/devnet/src/simulation/testing/hand-made.ts';
+import { withDerived } from '../../packages/devnet/src/simulation/transactions.ts';
+import {
+  expectStateOfWorld,
+  followToTheTip,
+  loadedUtxos,
+  pruneAbove,
+  setStageThatPrunes,
+  startsOf,
+  visibleRows,
+} from './starts-stage.ts';
+import { freshDatabase, type Stage } from './stage.ts';
+import { CHUNK_COINS, PARAMS, startIndexing, type World } from './world.ts';
+
+/** Several times what it takes. */
+const TIMEOUT_MS = 300_000;
+/** What the loader commits at once. */
+const SEGMENT = 50_000;
+const SPLIT_INTO = 900;
+/** So much that it can be split into many coins without becoming dust. */
+const SUBSIDY = 5_000_000_000_000n;
+
+/** Mines rewards and splits each as soon as it is mature, until there are more coins than this. */
+function makeCoins(world: World, count: number): void {
+  const { node } = world;
+  const { utxos, params } = node.consensus;
+  while (utxos.size <= count) {
+    const { daaScore } = node.consensus.virtual;
+    const mature = utxos.values().find(({ isCoinbase, blockDaaScore }) => {
+      return isCoinbase && Number(blockDaaScore) + params.coinbaseMaturity <= daaScore;
+    });
+    node.receive(blockOn(node, { payments: mature === undefined ? [] : [split(mature)] }));
+  }
+}
+
+function split(entry: Parameters<typeof buildTransaction>[0]['coins'][number]['entry']): DagTransaction {
+  const fee = leastFee({ coins: 1, outputs: SPLIT_INTO, payload: 0 });
+  const amount = Math.floor((Number(entry.amount) - fee) / SPLIT_INTO);
+  const outputs = Array.from({ length: SPLIT_INTO }, (_, index) => ({
+    amount,
+    scriptPublicKey: scriptOf(index % 250),
+  }));
+  const coins = [{ entry, redeemScript: undefined }];
+  return withDerived(buildTransaction({ version: 0, coins, outputs, payload: new Uint8Array(0) }));
+}
+
+/** Stops the load when its first piece is there and the rest is not. */
+async function loadFirstPiece({ world, database }: Stage): Promise<void> {
+  world.p2pFaults.plan = (chunk) => (chunk * CHUNK_COINS > SEGMENT ? { kind: 'silent' } : undefined);
+  const indexer = startIndexing(world, database.url);
+  await expect.poll(() => loadedUtxos(database.pool), { timeout: TIMEOUT_MS }).toBe(SEGMENT);
+  await indexer.stop();
+  expect(await visibleRows(database.pool)).toEqual({});
+}
+
+test(
+  'a load that was stopped goes on where it was, as long as the pruning point is the same',
+  async () => {
+    const stage = await setStageThatPrunes('resumed', { params: { ...PARAMS, subsidy: SUBSIDY } });
+    const { world } = stage;
+    makeCoins(world, SEGMENT + 5_000);
+    world.node.prune(world.node.dag.chainBlocks.at(-2)?.hash ?? '');
+    const other = { ...stage, database: await freshDatabase() };
+    await loadFirstPiece(stage);
+    await loadFirstPiece(other);
+
+    // Who read these coins once more would find them altered.
+    world.p2pFaults.plan = (chunk) => (chunk === 3 ? { kind: 'altered' } : undefined);
+    await followToTheTip(stage);
+    await expectStateOfWorld(stage);
+
+    world.p2pFaults.plan = undefined;
+    const start = pruneAbove(world, 3);
+    await followToTheTip(other);
+    expect((await startsOf(other.database.pool)).map(({ hash }) => hash)).toEqual([start.hash]);
+    await expectStateOfWorld(other);
+  },
+  TIMEOUT_MS,
+);
