@@ -1,6 +1,6 @@
 /**
  * The indexer is away until its node has pruned what comes after the checkpoint: it stops with words, or records a gap and counts
- * from the node's pruning point, as it was asked to; and so where the node was replaced by one with another chain.
+ * from the node's pruning point, as it was asked to; and so where the node was replaced by one with another chain (invariants 4 and 11).
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { NodeClient } from '@kasgres/node';

@@ -1,6 +1,6 @@
 /**
  * Starts at the pruning point of real nodes that have pruned: of one that did it itself, of one that got its state from a peer, of one
- * that moves its pruning point meanwhile; and never with a set of coins that is not the one that the header commits to.
+ * that moves its pruning point meanwhile; and never with a set of coins that is not the one that the header commits to (invariants 4 and 10).
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database';

@@ -1,4 +1,4 @@
-/** The node under a running indexer ends, is killed, or loses all that it had: the indexer waits, and goes on with it. */
+/** The node under a running indexer ends, is killed, or loses all that it had: the indexer waits, and goes on with it (invariant 5). */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { findKaspad } from './kaspad.ts';

@@ -1,4 +1,4 @@
-/** Several nodes in NODE_URL: the one that is followed dies, and the next is ahead, behind, on another branch or of another network. */
+/** Several nodes in NODE_URL: the one that is followed dies, and the next is ahead, behind, on another branch or of another network (invariants 5 and 10). */
 import { describe, expect, test } from 'vitest';
 import { findKaspad } from './kaspad.ts';
 import {
