@@ -52,8 +52,8 @@ export interface IndexerParts {
   sessions: Sessions;
   /** The p2p address of a node. */
   p2pUrl: string;
-  /** Why the node has no more what comes after the checkpoint: then the index begins again at its pruning point. */
-  gap: string | undefined;
+  /** The node has no more what comes after the checkpoint: the index begins again at its pruning point. */
+  isGap: boolean;
 }
 
 /**
@@ -104,11 +104,11 @@ class Attempt {
   }
 
   async run(): Promise<void> {
-    const { node, network, options, metrics, gap } = this.#parts;
+    const { node, network, options, metrics, isGap } = this.#parts;
     await this.#checkNetwork();
     const found = await this.#findCheckpoint();
     await this.#countGaps();
-    if (found !== undefined && gap !== undefined) return await beginAgain(this.#beginParts(), found, gap, this.#signal);
+    if (found !== undefined && isGap) return await beginAgain(this.#beginParts(), found, this.#signal);
     const genesis = found === undefined ? await findGenesis(node, network, this.#signal) : undefined;
     if (found === undefined && genesis === undefined) {
       return await beginAtPruningPoint(this.#beginParts(), this.#signal);

@@ -36,12 +36,6 @@ const NODE_FAILURES: ReadonlySet<FailureKind> = new Set([
   'node-unsuitable',
 ]);
 
-/** As they stand in `gaps`. */
-const GAP_REASONS = {
-  pruned: 'The node had pruned the block at the checkpoint',
-  'other-chain': 'The node follows a chain that does not have the block at the checkpoint, or left ours below finality',
-} as const;
-
 export interface KeepFollowingParts {
   nodes: NodeChoice;
   database: Connection;
@@ -60,7 +54,7 @@ export async function keepFollowing(parts: KeepFollowingParts, signal: AbortSign
   let delays = backoff({ maxMs: 10_000 });
   let unexplained = 0;
   let wrongAnswers = 0;
-  let gap: string | undefined;
+  let isGap = false;
   const sessions = new Sessions();
   void watchNode({ nodes, log, metrics }, signal);
   for (;;) {
@@ -71,10 +65,10 @@ export async function keepFollowing(parts: KeepFollowingParts, signal: AbortSign
       const network = await getNetworkOfNode(node, expectedNetwork, signal);
       status.isFollowing = true;
       const p2pUrl = options.p2pUrl ?? p2pUrlOf(nodes.url, network);
-      await followChain({ ...parts, node, network, sessions, p2pUrl, gap }, signal);
-      gap = undefined;
+      await followChain({ ...parts, node, network, sessions, p2pUrl, isGap }, signal);
+      isGap = false;
     } catch (error) {
-      gap = undefined;
+      isGap = false;
       if (signal.aborted) return;
       throwIfFatal(error);
       if (progress.batches > batchesBefore) {
@@ -91,8 +85,8 @@ export async function keepFollowing(parts: KeepFollowingParts, signal: AbortSign
       try {
         if ((NODE_FAILURES.has(kind) || wrongAnswers > 1) && (await nodes.moveOn(error as Error))) continue;
       } catch (refusal) {
-        if (options.onGap === 'stop' || !isGap(error)) throw refusal;
-        gap = GAP_REASONS[error.reason];
+        if (options.onGap === 'stop' || !isGapError(error)) throw refusal;
+        isGap = true;
         log.warn({ err: error }, 'no node has what comes after the checkpoint; begins again at the pruning point');
         nodes.served();
         continue;
@@ -121,8 +115,8 @@ async function getNetworkOfNode(
 }
 
 /** What comes after the checkpoint is not to be had from this node, however long it is asked. */
-function isGap(error: unknown): error is NodeUnsuitableError & { reason: keyof typeof GAP_REASONS } {
-  return error instanceof NodeUnsuitableError && error.reason in GAP_REASONS;
+function isGapError(error: unknown): boolean {
+  return error instanceof NodeUnsuitableError && (error.reason === 'pruned' || error.reason === 'other-chain');
 }
 
 function throwIfFatal(error: unknown): void {
