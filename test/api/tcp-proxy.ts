@@ -38,8 +38,9 @@ export class TcpProxy {
       const passes = (): boolean => this.#mode === 'pass' && era === this.#era;
       client.on('data', (data) => passes() && upstream.write(data));
       upstream.on('data', (data) => passes() && client.write(data));
-      client.on('close', () => upstream.destroy());
-      upstream.on('close', () => client.destroy());
+      // Who is lost is not heard to leave either.
+      client.on('close', () => passes() && upstream.destroy());
+      upstream.on('close', () => passes() && client.destroy());
     });
   }
 

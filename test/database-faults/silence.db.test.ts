@@ -44,6 +44,6 @@ test('connections are lost at commit: it has come to pass, and the indexer goes 
 });
 
 async function checkpoint({ database }: Stage): Promise<bigint | undefined> {
-  const { rows } = await database.pool.query<{ chain_index: bigint }>('select chain_index from checkpoint');
-  return rows[0]?.chain_index;
+  const { rows } = await database.pool.query<{ block_id: bigint }>('select block_id from checkpoint');
+  return rows[0]?.block_id;
 }

@@ -26,6 +26,9 @@ export const PLANNER_SETTINGS = {
   random_page_cost: '1.1',
 } as const;
 
+/** An answer never pauses that long: its session has lost us, and would keep rows from being vacuumed and others from their locks. */
+const LOST_SETTINGS = { idle_in_transaction_session_timeout: '10s' } as const;
+
 export interface DatabaseOptions {
   url: string;
   /** Most connections open at once. */
@@ -43,7 +46,7 @@ export function openDatabase({ url, max, onIdleError }: DatabaseOptions): Connec
     queryTimeoutMs: QUERY_TIMEOUT_MS,
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
     maxWaiting: max * MAX_WAITING_PER_CONNECTION,
-    settings: PLANNER_SETTINGS,
+    settings: { ...PLANNER_SETTINGS, ...LOST_SETTINGS },
     onIdleError,
   });
 }

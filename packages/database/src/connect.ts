@@ -49,6 +49,13 @@ export interface Connection {
 /** The system's own would be two hours. A host that is gone is noticed ten seconds later. */
 const KEEP_ALIVE_MS = 10_000;
 
+/** The same at the server's end: a session whose client is gone without a word is not to take up room there for hours. */
+const SERVER_KEEP_ALIVE = {
+  tcp_keepalives_idle: '10',
+  tcp_keepalives_interval: '5',
+  tcp_keepalives_count: '3',
+} as const;
+
 /** Does not open a connection yet: the first query does, and fails if it cannot. */
 export function connect(options: ConnectOptions): Connection {
   const pool = new BoundedPool(options.maxWaiting, {
@@ -60,7 +67,7 @@ export function connect(options: ConnectOptions): Connection {
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     types: { getTypeParser },
     // Our queries are short, and compiling one takes Postgres longer than running it.
-    options: encodeSettings({ jit: 'off', ...options.settings }),
+    options: encodeSettings({ jit: 'off', ...SERVER_KEEP_ALIVE, ...options.settings }),
     ...(options.statementTimeoutMs === undefined ? {} : { statement_timeout: options.statementTimeoutMs }),
   });
   // Without a listener a connection that breaks would end the process: an idle one tells the pool, one in use only itself.
