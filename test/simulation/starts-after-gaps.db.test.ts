@@ -1,0 +1,218 @@
+/**
+ * Nodes that have pruned what comes after the checkpoint, or follow another chain below finality: the indexer ends with words, or begins
+ * again at the pruning point and tells what is missing.
+ */
+import { getNetwork, toHex } from '@kasgres/kaspa';
+import { NodeClient } from '@kasgres/node';
+import { FatalError } from '@kasgres/runtime';
+import { afterEach, expect, test, vi } from 'vitest';
+import { checkInvariant3 } from '../invariants/acceptance.ts';
+import { checkInvariant4 } from '../invariants/balances.ts';
+import { checkInvariant7 } from '../invariants/completeness.ts';
+import { checkInvariant8 } from '../invariants/hashes.ts';
+import { differencesOf, stateOf, takeSnapshot } from '../invariants/snapshot.ts';
+import { NodeBehindProxy } from './node-behind-proxy.ts';
+import { atRest, freshDatabase, type Stage } from './stage.ts';
+import {
+  expectStateOfWorld,
+  followToTheTip,
+  type GapRow,
+  gapsOf,
+  pruneAbove,
+  setStageThatPrunes,
+  startsOf,
+  visibleRows,
+} from './starts-stage.ts';
+import { startIndexing, World } from './world.ts';
+
+const RECORD = { ON_GAP: 'record' };
+
+const simnet = getNetwork('simnet');
+const { finalityDepth } = simnet;
+/** Several times what the longest takes. */
+vi.setConfig({ testTimeout: 240_000 });
+
+const running: (() => unknown)[] = [];
+afterEach(async () => {
+  simnet.finalityDepth = finalityDepth;
+  for (const stop of running.splice(0).reverse()) await stop();
+});
+
+/** Another node of the network, with the blocks that the first one has by now. */
+async function peerOf(stage: Stage): Promise<Stage> {
+  const world = await World.start('peer', undefined, { commitsToUtxos: true });
+  const node = new NodeClient({ url: world.server.url });
+  running.push(
+    () => world.stop(),
+    () => node.close(),
+  );
+  world.hear(stage.world);
+  return { ...stage, world, node };
+}
+
+/** Whatever its starts and gaps: right, with the coins of the simulation, which are those of an index that begins now. */
+async function expectRightInTheEnd(stage: Stage): Promise<void> {
+  const { database, node } = stage;
+  expect(await checkInvariant3(database.pool, node)).toEqual([]);
+  expect(await checkInvariant4(database.pool)).toEqual([]);
+  expect(await checkInvariant7(database.pool)).toEqual([]);
+  expect(await checkInvariant8(database.pool)).toEqual([]);
+  await expectStateOfWorld(stage);
+  const fresh = { ...stage, database: await freshDatabase() };
+  await followToTheTip(fresh);
+  const [own, other] = [await takeSnapshot(database.pool), await takeSnapshot(fresh.database.pool)];
+  expect(differencesOf(stateOf(other), stateOf(own))).toEqual([]);
+}
+
+async function checkpointOf({ database }: Stage): Promise<string> {
+  const { rows } = await database.pool.query<{ hash: Buffer }>(
+    'select b.hash from checkpoint c join blocks b on b.id = c.block_id',
+  );
+  return toHex(rows[0]?.hash ?? Buffer.of());
+}
+
+test('a node that has pruned the checkpoint ends the indexer with words, and nothing changes', async () => {
+  const stage = await setStageThatPrunes('gap, stop');
+  const { world, database } = stage;
+  world.mine(60);
+  await followToTheTip(stage);
+  const before = await visibleRows(database.pool);
+  const snapshot = await takeSnapshot(database.pool);
+  pruneAbove(world, 20, world.node.dag.sink);
+  const indexer = startIndexing(world, database.url);
+  await expect(indexer.ended).rejects.toThrow(/has pruned/);
+  await expect(indexer.ended).rejects.toBeInstanceOf(FatalError);
+  expect(await visibleRows(database.pool)).toEqual(before);
+  expect(differencesOf(snapshot, await takeSnapshot(database.pool))).toEqual([]);
+});
+
+test('recorded, twice, from genesis on, with reorganisations between', async () => {
+  const stage = await setStageThatPrunes('gap, record');
+  const { world, database, node } = stage;
+  world.mine(60);
+  await followToTheTip(stage);
+  const gaps: Omit<GapRow, 'reason'>[] = [];
+  for (let gap = 0; gap < 2; gap += 1) {
+    const after = await checkpointOf(stage);
+    const before = pruneAbove(world, 20, world.node.dag.sink);
+    gaps.push({ after, before: before.hash });
+    const indexer = startIndexing(world, database.url, RECORD);
+    await atRest(database, node, indexer);
+    world.reorganise();
+    await atRest(database, node, indexer);
+    world.mine(10);
+    await atRest(database, node, indexer);
+    await indexer.stop();
+    expect(await gapsOf(database.pool)).toMatchObject(gaps);
+    await expectRightInTheEnd(stage);
+  }
+  const starts = await startsOf(database.pool);
+  expect(starts.map(({ hash }) => hash)).toEqual([world.node.dag.genesis.hash, ...gaps.map(({ before }) => before)]);
+});
+
+test('recorded by an index that began at a pruning point, and stopped at any moment of that', async () => {
+  const stage = await setStageThatPrunes('gap, stops');
+  const { world, database } = stage;
+  pruneAbove(world, 60);
+  await followToTheTip(stage);
+  pruneAbove(world, 20, world.node.dag.sink);
+  world.p2pFaults.plan = () => ({ kind: 'delay', ms: 5 });
+  for (let run = 0; run < 10; run += 1) {
+    const indexer = startIndexing(world, database.url, { ...RECORD, BATCH_TRANSACTIONS: '30' });
+    await Promise.race([indexer.ended, new Promise((resolve) => setTimeout(resolve, 40 + 30 * run))]);
+    await indexer.stop();
+    expect(await checkInvariant4(database.pool)).toEqual([]);
+  }
+  await followToTheTip(stage, RECORD);
+  expect(await gapsOf(database.pool)).toHaveLength(1);
+  await expectRightInTheEnd(stage);
+});
+
+test('under a running indexer: the node is away, and has pruned when it comes back, twice', async () => {
+  const stage = await setStageThatPrunes('gap, running');
+  const { world, database, node } = stage;
+  world.mine(40);
+  const away = await NodeBehindProxy.start(world.node);
+  const indexer = startIndexing(world, database.url, { ...RECORD, NODE_URL: away.url });
+  running.push(
+    () => away.stop(),
+    () => indexer.stop().catch(() => undefined),
+  );
+  await atRest(database, node, indexer);
+  const gaps: Omit<GapRow, 'reason'>[] = [];
+  for (let gap = 0; gap < 2; gap += 1) {
+    const after = await checkpointOf(stage);
+    away.goAway();
+    const before = pruneAbove(world, 20, world.node.dag.sink);
+    gaps.push({ after, before: before.hash });
+    away.comeBack();
+    await atRest(database, node, indexer);
+    expect(await gapsOf(database.pool)).toMatchObject(gaps);
+  }
+  await indexer.stop();
+  await expectRightInTheEnd(stage);
+});
+
+test('a set with an altered coin after a gap: the state stays as it was', async () => {
+  const stage = await setStageThatPrunes('gap, altered');
+  const { world, database } = stage;
+  world.mine(60);
+  await followToTheTip(stage);
+  const before = await takeSnapshot(database.pool);
+  pruneAbove(world, 20, world.node.dag.sink);
+  world.p2pFaults.plan = (chunk) => (chunk === 0 ? { kind: 'altered' } : undefined);
+  const indexer = startIndexing(world, database.url, RECORD);
+  await expect(indexer.ended).rejects.toThrow(/is not the one that the header of [0-9a-f]{64} commits to/);
+  expect(differencesOf(before, await takeSnapshot(database.pool))).toEqual([]);
+  world.p2pFaults.plan = undefined;
+  await followToTheTip(stage, RECORD);
+  await expectRightInTheEnd(stage);
+});
+
+test('a node whose pruning point is below the start of the index is refused with words', async () => {
+  const stage = await setStageThatPrunes('gap, below');
+  pruneAbove(stage.world, 80);
+  await followToTheTip(stage);
+  const other = await World.start('another chain', undefined, { commitsToUtxos: true });
+  running.push(() => other.stop());
+  other.mine(400);
+  const indexer = startIndexing(other, stage.database.url, RECORD);
+  await expect(indexer.ended).rejects.toThrow(/is not above the start of this database/);
+  await expect(indexer.ended).rejects.toBeInstanceOf(FatalError);
+});
+
+describeReorgBelowFinality('whose pruning point is on our chain: no gap, and ours above it is left', true);
+describeReorgBelowFinality('whose pruning point is on its own branch: ours is left as far as it is not below', false);
+
+function describeReorgBelowFinality(name: string, isOnOurs: boolean): void {
+  test(`a reorganisation below finality, to a node ${name}`, async () => {
+    const stage = await setStageThatPrunes(`below finality ${isOnOurs}`);
+    const { world, database } = stage;
+    world.mine(80);
+    const peer = await peerOf(stage);
+    const fork = peer.world.node.dag.chainBlocks.at(-12);
+    if (fork === undefined) throw new Error('no chain');
+    world.mine(60);
+    await followToTheTip(stage);
+    const after = await takeSnapshot(database.pool);
+    expect(after.get('gaps')).toEqual([]);
+
+    simnet.finalityDepth = 20n;
+    peer.world.mine(120);
+    if (isOnOurs) {
+      peer.world.node.prune(fork.hash);
+      // It has our blocks, too, and likes its own better.
+      peer.world.hear(world);
+    } else pruneAbove(peer.world, 30, fork);
+    await expect(startIndexing(peer.world, database.url).ended).rejects.toBeInstanceOf(FatalError);
+    await followToTheTip(peer, RECORD);
+    simnet.finalityDepth = finalityDepth;
+    const { pruningPoint } = peer.world.node;
+    expect((await startsOf(database.pool)).map(({ hash }) => hash)).toEqual([
+      world.node.dag.genesis.hash,
+      pruningPoint,
+    ]);
+    expect((await gapsOf(database.pool)).map(({ before }) => before)).toEqual(isOnOurs ? [] : [pruningPoint]);
+    await expectRightInTheEnd(peer);
+  });
+}
