@@ -40,6 +40,14 @@ export function pruneAbove(world: World, chainBlocks: number, above?: DagBlock):
   }
 }
 
+/** The node prunes up to one of its youngest chain blocks. */
+export function pruneBelowTip({ node }: World): void {
+  const { dag } = node;
+  const young = dag.chainBlocks.findLast((_, index) => index < dag.chainBlocks.length - 2 && !isStoodBelow(index, dag));
+  if (young === undefined) throw new Error('no chain block is old enough');
+  node.prune(young.hash);
+}
+
 /** Whether what nobody has merged yet stands on what is below a chain block: an index that begins there waits for somebody to do so. */
 function isStoodBelow(index: number, dag: Dag): boolean {
   return sinkAnticone(dag)

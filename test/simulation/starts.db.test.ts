@@ -9,6 +9,7 @@ import {
   gapsOf,
   loadedUtxos,
   pruneAbove,
+  pruneBelowTip,
   setStageThatPrunes,
   startsOf,
   stopAnyhow,
@@ -45,7 +46,7 @@ test('begun right below the tip, with a memory that forgets', async () => {
   const stage = await setStageThatPrunes('young start');
   const { world, database, node } = stage;
   world.mine(120);
-  world.node.prune(world.node.dag.chainBlocks.at(-3)?.hash ?? '');
+  pruneBelowTip(world);
   const indexer = startIndexing(world, database.url, { MEMORY_TRANSACTIONS: '50', BATCH_TRANSACTIONS: '20' });
   await atRest(database, node, indexer);
   await expectRightFromItsStart(stage);
@@ -149,7 +150,7 @@ test('a set with an altered coin: nothing of it is shown, and the indexer ends w
   await expectRightFromItsStart(stage);
 });
 
-test('no p2p, then one that turns it away: it is waited for', async () => {
+test('where no p2p answers, one is waited for, and nothing is shown', async () => {
   const stage = await setStageThatPrunes('no p2p');
   const { world, database, node } = stage;
   pruneAbove(world, 60);
