@@ -261,8 +261,12 @@ describe('a client', () => {
     slow.write(request.repeat(answers));
 
     const ask = async () => (await api.request('/v1/rpc/getCoinSupply')).status;
-    await expect.poll(ask, { timeout: 20_000 }).toBe(200);
-    for (let time = 0; time < 20; time += 1) expect(await ask()).toBe(200);
+    // Until the one connection has made all of them, others may be in line for too long.
+    const askOften = async () => {
+      for (let time = 0; time < 20; time += 1) if ((await ask()) !== 200) return false;
+      return true;
+    };
+    await expect.poll(askOften, { timeout: 60_000 }).toBe(true);
     const { rows } = await stage.database.pool.query(
       `select 1 from pg_stat_activity where application_name = 'kasgres api' and datname = current_database() and state = 'idle in transaction'`,
     );
@@ -273,7 +277,7 @@ describe('a client', () => {
       received += data.toString('latin1');
     });
     slow.resume();
-    await expect.poll(() => received.match(/HTTP\/1\.1 200 OK/g)?.length, { timeout: 30_000 }).toBe(answers);
+    await expect.poll(() => received.match(/HTTP\/1\.1 (200|503)/g)?.length, { timeout: 30_000 }).toBe(answers);
     slow.destroy();
     await program.stop();
   });

@@ -39,13 +39,15 @@ export async function writeUtxoSet(client: ClientBase, from: NextKeys): Promise<
   await client.query('analyze scripts, earlier_transactions');
   // Not truncated: a reader who has seen the old checkpoint must see the old set.
   await client.query('delete from start_utxos');
+  // In the order of the primary key, so that its index grows at one end.
   const coins = await client.query(
     `insert into start_utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase, covenant_id)
      select coalesce(e.id, t.id), l.index, s.id, l.amount, l.block_daa_score, l.is_coinbase, l.covenant_id
        from loaded_utxos l
        join scripts s on s.script = l.script and s.version = l.script_version
        left join earlier_transactions e on e.transaction_id = l.transaction_id
-       left join transactions t on t.transaction_id = l.transaction_id`,
+       left join transactions t on t.transaction_id = l.transaction_id
+      order by 1, 2`,
   );
   const { rows } = await client.query<{ utxos: bigint }>('select utxos from utxo_set_load');
   if (coins.rowCount !== Number(rows[0]?.utxos)) {
