@@ -29,7 +29,8 @@ export async function writeBatch(client: ClientBase, batch: Batch): Promise<void
   await acceptTransactions(client, batch);
   if (!batch.from.firstCatchUp) {
     if (batch.rows.transactions.rows > 0) {
-      const touched = await resolveLateInputs(client, batch.from.nextTransactionId);
+      const written = { from: batch.from.nextTransactionId, earlier: batch.writtenEarlier };
+      const touched = await resolveLateInputs(client, written);
       for (const script of touched) balanceChanges.addTransaction(script);
     }
     await spendCoins(client, batch);

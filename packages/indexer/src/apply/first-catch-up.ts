@@ -5,7 +5,7 @@
  */
 import type { ClientBase } from 'pg';
 import { inTransaction } from './in-transaction.ts';
-import { resolveLateInputs } from './late-inputs.ts';
+import { resolveAllLateInputs } from './late-inputs.ts';
 import { SELECT_TAGGED_SCRIPTS } from './tagged-scripts.ts';
 
 /** Needed to recall what the memory forgot; built as soon as it does not know everything. */
@@ -63,7 +63,7 @@ export async function finishFirstCatchUp(clients: readonly [ClientBase, ...Clien
   const [client] = clients;
   await shareOut(clients, indexesToBuild([...LOOK_UP_INDEXES, ...QUESTION_INDEXES]));
   await shareOut(clients, tablesToAnalyze(GROWING_TABLES));
-  await resolveLateInputs(client, 0);
+  await resolveAllLateInputs(client);
   await client.query(`truncate ${COIN_TABLES.join(', ')}`);
   for (const worker of clients) await worker.query(`set work_mem = '${WORK_MEMORY}'`);
   await shareOut(clients, [makeCoinsAndBalances, makeBalanceChanges]);

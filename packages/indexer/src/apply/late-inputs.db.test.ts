@@ -69,23 +69,44 @@ test('inputs whose coins come later complete the rows of the scripts, and new ro
   ]);
   await client.query('insert into transaction_outputs values ($1, 2, 5, $2)', [LATE, OTHER_SCRIPT]);
 
-  expect(await resolveLateInputs(client, LATE)).toEqual([OTHER_SCRIPT]);
+  expect(await resolveLateInputs(client, { from: LATE, earlier: [] })).toEqual([OTHER_SCRIPT]);
   expect(await rowsOf(EARLY)).toEqual([
     { script_id: OWN_SCRIPT, amount_sent: 50, amount_received: 70 },
     { script_id: OTHER_SCRIPT, amount_sent: 35, amount_received: 0 },
   ]);
   const { rows } = await client.query('select fee::int from transactions where id = $1', [EARLY]);
   expect(rows).toEqual([{ fee: 15 }]);
-  expect(await resolveLateInputs(client, LATE)).toEqual([]);
+  expect(await resolveLateInputs(client, { from: LATE, earlier: [] })).toEqual([]);
 });
 
 test('an input of an output that its transaction does not have touches no script', async () => {
   await writeTransaction(EARLY, [{ script: OWN_SCRIPT, amount: 70 }]);
   await writeInput(EARLY, 0, LATE, 9);
   await writeTransaction(LATE, [{ script: OTHER_SCRIPT, amount: 30 }]);
-  expect(await resolveLateInputs(client, LATE)).toEqual([]);
+  expect(await resolveLateInputs(client, { from: LATE, earlier: [] })).toEqual([]);
   const { rows } = await client.query(
     'select t.fee, i.script_id from transactions t join transaction_inputs i on i.transaction_id = t.id',
   );
   expect(rows).toEqual([{ fee: null, script_id: null }]);
+});
+
+test('a transaction from before a start that comes again completes the inputs that spend what it no longer had there', async () => {
+  await writeTransaction(LATE, [{ script: OWN_SCRIPT, amount: 10 }]);
+  await client.query(
+    `insert into transaction_inputs (transaction_id, index, previous_transaction_id, previous_index, signature_script,
+       sequence, sig_op_count, compute_budget) values ($1, 0, $2, 1, '', 0, 1, 0)`,
+    [LATE, EARLY],
+  );
+  await client.query('insert into earlier_transactions values ($1, $2)', [EARLY, hashOf(EARLY)]);
+  await writeTransaction(EARLY, [
+    { script: OWN_SCRIPT, amount: 70 },
+    { script: OTHER_SCRIPT, amount: 12 },
+  ]);
+  expect(await resolveLateInputs(client, { from: LATE + 1, earlier: [EARLY] })).toEqual([OTHER_SCRIPT]);
+  expect(await rowsOf(LATE)).toEqual([
+    { script_id: OWN_SCRIPT, amount_sent: 0, amount_received: 10 },
+    { script_id: OTHER_SCRIPT, amount_sent: 12, amount_received: 0 },
+  ]);
+  const { rows } = await client.query('select fee::int from transactions where id = $1', [LATE]);
+  expect(rows).toEqual([{ fee: 2 }]);
 });

@@ -1,34 +1,78 @@
 /**
- * An input may be written before the transaction that makes its coin (both wait in parallel blocks). When that transaction
- * comes, the input is completed, and with it the spender's fee and the rows of the addresses it spends from.
+ * An input may be written before the transaction that makes its coin (both wait in parallel blocks), or name one from before a start whose
+ * coin was spent there. When that transaction comes, the input is completed, and with it the spender's fee and the rows of the
+ * addresses it spends from.
  */
 import type { ClientBase } from 'pg';
 
-/**
- * @param firstNewTransaction transactions from this key on have just been written; 0 looks at all, and at those from before a start
- * @returns the script of each row that address_transactions got
- */
-export async function resolveLateInputs(client: ClientBase, firstNewTransaction: number): Promise<number[]> {
+/** Transactions whose rows have just been written: those from a key on, and some from before a start, which have lower keys. */
+export interface NewlyWritten {
+  from: number;
+  earlier: readonly number[];
+}
+
+/** @returns the script of each row that address_transactions got */
+export async function resolveLateInputs(client: ClientBase, { from, earlier }: NewlyWritten): Promise<number[]> {
+  return [...(await resolveWaiting(client, SELECT_NEW, [from])), ...(await completeSpent(client, earlier))];
+}
+
+/** The same for all transactions, and for the coins of a start. */
+export async function resolveAllLateInputs(client: ClientBase): Promise<void> {
+  await resolveWaiting(client, SELECT_ALL, []);
+  const { rows } = await client.query<{ id: bigint }>(
+    'select t.id from earlier_transactions e join transactions t on t.id = e.id',
+  );
+  await completeSpent(
+    client,
+    rows.map(({ id }) => Number(id)),
+  );
+}
+
+const SELECT_NEW = 'select id, transaction_id from transactions where id >= $1';
+const SELECT_ALL =
+  'select id, transaction_id from transactions union all select id, transaction_id from earlier_transactions';
+
+/** Inputs that name a transaction by its hash. @param candidates query of the transactions that may have come */
+async function resolveWaiting(client: ClientBase, candidates: string, values: unknown[]): Promise<number[]> {
   const waiting = await client.query(
     'select from transaction_inputs where previous_transaction_hash is not null limit 1',
   );
   if (waiting.rowCount === 0) return [];
+  return await complete(
+    client,
+    `update transaction_inputs i
+        set previous_transaction_id = p.id,
+            previous_transaction_hash = null,
+            amount = coalesce(
+              (select o.amount from transaction_outputs o where o.transaction_id = p.id and o.index = i.previous_index),
+              (select u.amount from start_utxos u where u.transaction_id = p.id and u.index = i.previous_index)),
+            script_id = coalesce(
+              (select o.script_id from transaction_outputs o where o.transaction_id = p.id and o.index = i.previous_index),
+              (select u.script_id from start_utxos u where u.transaction_id = p.id and u.index = i.previous_index))
+       from (${candidates}) p
+      where p.transaction_id = i.previous_transaction_hash and i.previous_transaction_hash is not null`,
+    values,
+  );
+}
+
+/** Inputs that name a transaction by its key, but whose coin was not known. */
+async function completeSpent(client: ClientBase, transactions: readonly number[]): Promise<number[]> {
+  if (transactions.length === 0) return [];
+  return await complete(
+    client,
+    `update transaction_inputs i
+        set amount = o.amount, script_id = o.script_id
+       from transaction_outputs o
+      where i.previous_transaction_id = any($1::bigint[]) and i.amount is null
+        and o.transaction_id = i.previous_transaction_id and o.index = i.previous_index`,
+    [transactions],
+  );
+}
+
+/** @param update of inputs `i` */
+async function complete(client: ClientBase, update: string, values: unknown[]): Promise<number[]> {
   const { rows } = await client.query<{ transaction_id: bigint; script_id: bigint | null; is_new: boolean }>(
-    `with resolved as (
-       update transaction_inputs i
-          set previous_transaction_id = p.id,
-              previous_transaction_hash = null,
-              amount = coalesce(
-                (select o.amount from transaction_outputs o where o.transaction_id = p.id and o.index = i.previous_index),
-                (select u.amount from start_utxos u where u.transaction_id = p.id and u.index = i.previous_index)),
-              script_id = coalesce(
-                (select o.script_id from transaction_outputs o where o.transaction_id = p.id and o.index = i.previous_index),
-                (select u.script_id from start_utxos u where u.transaction_id = p.id and u.index = i.previous_index))
-         from (select id, transaction_id from transactions where id >= $1
-               union all
-               select id, transaction_id from earlier_transactions where $1 = 0) p
-        where p.transaction_id = i.previous_transaction_hash and i.previous_transaction_hash is not null
-       returning i.transaction_id, i.script_id, i.amount),
+    `with resolved as (${update} returning i.transaction_id, i.script_id, i.amount),
      touched as (
        insert into address_transactions (script_id, transaction_id, amount_sent, amount_received)
        select script_id, transaction_id, sum(amount), 0 from resolved where script_id is not null group by 1, 2
@@ -37,7 +81,7 @@ export async function resolveLateInputs(client: ClientBase, firstNewTransaction:
             not exists (select from address_transactions a
                          where a.script_id = resolved.script_id and a.transaction_id = resolved.transaction_id) as is_new
        from resolved group by transaction_id, script_id`,
-    [firstNewTransaction],
+    values,
   );
   if (rows.length === 0) return [];
   await client.query(

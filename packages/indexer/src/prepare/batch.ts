@@ -49,6 +49,8 @@ export interface Batch {
   /** Blocks known as earlier than a start that are written now. */
   foundEarlier: number[];
   acceptedEarlier: AcceptedEarlier[];
+  /** Transactions from before a start that get rows of their own: they have lower keys than others that are new. */
+  writtenEarlier: number[];
   settledBodies: SettledBody[];
   /** Coins of the table utxos that are spent. */
   spent: { transaction: number; index: number }[];

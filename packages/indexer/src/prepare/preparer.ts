@@ -109,6 +109,7 @@ export class Preparer {
           acceptingBlock: chainBlock.key,
           body: acceptedBody,
         })),
+      writtenEarlier: seen.newTransactions.map(({ key }) => key).filter((key) => key < seen.firstNewTransaction),
       settledBodies,
       spent: ledger.spent,
       balanceChanges,
