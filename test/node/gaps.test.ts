@@ -34,6 +34,8 @@ const PAYMENTS_PER_BLOCK = 6;
 const BLOCKS_BEFORE_THE_GAP = 500;
 /** With payments; then empty ones until the checkpoint is pruned. */
 const BLOCKS_WHILE_AWAY = 150;
+/** A pruning point that has not moved for so long stays. */
+const AT_REST_MS = 3_000;
 /** Exit code of what an operator has to put right. */
 const FATAL = 1;
 
@@ -149,7 +151,17 @@ describe.skipIf(findKaspad() === undefined)('an indexer that was away for too lo
       const pruningPoint = await peer.node.call('getBlock', { hash, includeTransactions: false });
       return (pruningPoint.block?.header?.blueScore ?? 0n) > before;
     }, 'the checkpoint is not pruned');
-    return { checkpoint, pruningPoint: await pruningPointOf(peer) };
+    return { checkpoint, pruningPoint: await pruningPointAtRest() };
+  }
+
+  /** A node prunes beside what it does, and may be several steps behind. */
+  async function pruningPointAtRest(): Promise<string> {
+    let [before, now] = ['', await pruningPointOf(peer)];
+    while (before !== now) {
+      await new Promise((resolve) => setTimeout(resolve, AT_REST_MS));
+      [before, now] = [now, await pruningPointOf(peer)];
+    }
+    return now;
   }
 
   async function recordGap(index: Index): Promise<void> {
