@@ -16,8 +16,6 @@ import { startIndexing } from './world.ts';
 
 /** The chain is longer, so that no reorg reaches what they change. */
 const ROUNDS_BEFORE = 120;
-/** Of other worlds, some leave blocks unmerged that stand below the start, and the index waits for somebody to merge them. */
-const SEED_AT_REST = process.env['SEED'] ?? '101';
 /** Two indexers one after the other: a busy machine may take its time. */
 const TIMEOUT_MS = 240_000;
 
@@ -39,7 +37,7 @@ async function inOneTransaction({ pool }: Connection, change: (client: PoolClien
 }
 
 test.each(situations)('%s', { timeout: TIMEOUT_MS }, async (name, change) => {
-  const { world, node, database } = await setStage(name, undefined, undefined, SEED_AT_REST);
+  const { world, node, database } = await setStage(name);
   world.mine(ROUNDS_BEFORE);
   const first = startIndexing(world, database.url);
   await atRest(database, node, first);

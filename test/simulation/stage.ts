@@ -33,10 +33,9 @@ export async function setStage(
   name: string,
   faults?: FaultPlan,
   nodeOptions?: Partial<SimulatedNodeOptions>,
-  seed = SEED,
 ): Promise<Stage> {
-  console.log(`SEED=${seed} (${name})`);
-  const world = await World.start(`${seed} ${name}`, faults, nodeOptions);
+  console.log(`SEED=${SEED} (${name})`);
+  const world = await World.start(`${SEED} ${name}`, faults, nodeOptions);
   cleanUp.push(async () => world.stop());
   const node = new NodeClient({ url: world.server.url });
   cleanUp.push(() => node.close());

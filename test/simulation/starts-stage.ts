@@ -1,6 +1,6 @@
 /** Worlds that prune, indexes that begin in them, and what is true of their coins by the simulation's own account. */
 import type { Connection } from '@kasgres/database';
-import { type Dag, type DagBlock, sinkAnticone, SimulatedNode, type SimulatedNodeOptions } from '@kasgres/devnet';
+import { type DagBlock, SimulatedNode, type SimulatedNodeOptions } from '@kasgres/devnet';
 import { type ScriptPublicKey, toHex, type Utxo } from '@kasgres/kaspa';
 import { expect } from 'vitest';
 import { PruningPointUtxos } from '../../packages/devnet/src/simulation/node/pruning-point-utxos.ts';
@@ -32,7 +32,7 @@ export function pruneAbove(world: World, chainBlocks: number, above?: DagBlock):
     world.mine(10);
     const found = hardPruningPoints(dag).find(({ chainIndex }) => {
       const index = Number(chainIndex);
-      return index >= least && index < dag.chainBlocks.length - LEFT_ABOVE && !isStoodBelow(index, dag);
+      return index >= least && index < dag.chainBlocks.length - LEFT_ABOVE;
     });
     if (found === undefined) continue;
     node.prune(found.hash);
@@ -43,16 +43,9 @@ export function pruneAbove(world: World, chainBlocks: number, above?: DagBlock):
 /** The node prunes up to one of its youngest chain blocks. */
 export function pruneBelowTip({ node }: World): void {
   const { dag } = node;
-  const young = dag.chainBlocks.findLast((_, index) => index < dag.chainBlocks.length - 2 && !isStoodBelow(index, dag));
+  const young = dag.chainBlocks.at(-3);
   if (young === undefined) throw new Error('no chain block is old enough');
   node.prune(young.hash);
-}
-
-/** Whether what nobody has merged yet stands on what is below a chain block: an index that begins there waits for somebody to do so. */
-function isStoodBelow(index: number, dag: Dag): boolean {
-  return sinkAnticone(dag)
-    .flatMap(({ parents }) => parents)
-    .some(({ mergingBlock }) => (mergingBlock?.chainIndex ?? Number.POSITIVE_INFINITY) <= index);
 }
 
 /** Follows a world until the index is at rest there, and stops. */

@@ -5,6 +5,7 @@
  */
 import { type Hash, type ScriptPublicKey, toHex } from '@kasgres/kaspa';
 import { HashIndex } from './hash-index.ts';
+import { ScriptIndex } from './script-index.ts';
 import { TransactionMemory } from './transaction-memory.ts';
 import { TwoGenerations } from './two-generations.ts';
 
@@ -13,6 +14,7 @@ export interface MemoryLimits {
   blocks: number;
   transactions: number;
   outputs: number;
+  /** A long one counts as several. */
   scripts: number;
 }
 
@@ -35,7 +37,7 @@ export class Memory {
     this.blocks = new TwoGenerations(() => new HashIndex(), limits.blocks);
     this.transactions = new TwoGenerations(() => new HashIndex(), limits.transactions);
     this.coins = new TransactionMemory(nextTransactionId, limits.outputs);
-    this.scripts = new TwoGenerations(() => new Map<string, number>(), limits.scripts);
+    this.scripts = new TwoGenerations(() => new ScriptIndex(), limits.scripts);
     this.#fromTheFirstRow = databaseIsEmpty;
   }
 

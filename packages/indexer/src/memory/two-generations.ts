@@ -4,6 +4,7 @@
  * unlike an LRU. It forgets only when it is told that it may: what was set since the time before is always kept.
  */
 interface Entries<K, V> {
+  /** How much of the bound they take. */
   readonly size: number;
   get(key: K): V | undefined;
   set(key: K, value: V): void;
@@ -17,10 +18,10 @@ export class TwoGenerations<K, V> {
   #young: Entries<K, V>;
   #old: Entries<K, V>;
 
-  /** @param maxEntries bound on both generations together, but for what is set between two times that it may forget */
-  constructor(create: () => Entries<K, V>, maxEntries: number) {
+  /** @param maxSize bound on both generations together, but for what is set between two times that it may forget */
+  constructor(create: () => Entries<K, V>, maxSize: number) {
     this.#create = create;
-    this.#maxYoung = Math.ceil(maxEntries / 2);
+    this.#maxYoung = Math.ceil(maxSize / 2);
     this.#young = create();
     this.#old = create();
   }

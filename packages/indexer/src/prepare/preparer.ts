@@ -64,8 +64,9 @@ export class Preparer {
       chain.push({ chainBlock, accepted: accepted.map(({ key }) => key) });
       await breather.breathe();
     }
+    // The tail is of a later moment than the chain: what refers to blocks that are not here yet waits.
     const virtualMergeSet = (update.tail ?? []).flatMap((block) =>
-      this.#isConnected(block) ? [this.#registry.see(seen, block).key] : [],
+      this.#registry.canRefer(referencesOf(block), block) ? [this.#registry.see(seen, block).key] : [],
     );
     const settledBodies = await this.#settleBodies(acceptances);
 
@@ -142,11 +143,6 @@ export class Preparer {
       if (isAmbiguous) this.#ambiguousBodies.add(ambiguousBody(transaction, added, mergeSet));
       return { ...transaction, chainBlock, acceptedBody: isAmbiguous ? null : transaction.body };
     });
-  }
-
-  /** A block of the tail is of a later moment than the chain: it may refer to what is not here yet, and then waits. */
-  #isConnected(block: RpcBlock): boolean {
-    return referencesOf(block).every((hash) => this.#memory.findBlock(hash) !== undefined);
   }
 
   /** @returns bodies of transactions that earlier batches accepted */

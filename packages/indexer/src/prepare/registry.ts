@@ -108,14 +108,20 @@ export class Registry {
     return now;
   }
 
+  /** Whether a block could be written: what it refers to is here, or may be before the start. */
+  canRefer(hashes: readonly Hash[], child: RpcBlock): boolean {
+    return this.#isNearStart(child) || hashes.every((hash) => this.memory.findBlock(hash) !== undefined);
+  }
+
   /**
-   * Of a block that a merged block refers to. What is missing is before the start: everything that was merged since is here.
+   * Of a block that another one refers to. What is missing is before the start: everything that was merged since is here.
+   * (Only a block of the tail may refer to one that is yet to come; it gives up its place among the earlier ones then.)
    * @throws IncompleteUpdateError when nothing is before the start, or the child is too far from it
    */
   getBlockKey({ rows }: Seen, hash: Hash, child: RpcBlock): number {
     const known = this.memory.findBlock(hash);
     if (known !== undefined) return known;
-    if (child.header.blueScore > this.#earlierUntil) {
+    if (!this.#isNearStart(child)) {
       throw new IncompleteUpdateError(`block ${toHex(child.hash)} refers to ${toHex(hash)}, which is not indexed`);
     }
     const key = this.#nextBlock++;
@@ -136,6 +142,10 @@ export class Registry {
     this.memory.subnetworks.set(name, key);
     write.writeSubnetwork(seen.rows, key, subnetworkId);
     return key;
+  }
+
+  #isNearStart(block: RpcBlock): boolean {
+    return block.header.blueScore <= this.#earlierUntil;
   }
 
   /** The key that an earlier block has already. */
