@@ -172,6 +172,8 @@ test('a node whose pruning point is below the start of the index is refused with
   await expect(indexer.ended).rejects.toBeInstanceOf(FatalError);
 });
 
+const workOf = ({ node }: World): bigint => node.dag.sink.header.blueWork;
+
 describeReorgBelowFinality('whose pruning point is on our chain: no gap, and ours above it is left', true);
 describeReorgBelowFinality('whose pruning point is on its own branch: ours is left as far as it is not below', false);
 
@@ -190,6 +192,7 @@ function describeReorgBelowFinality(name: string, isOnOurs: boolean): void {
 
     simnet.finalityDepth = 20n;
     peer.world.mine(120);
+    while (workOf(peer.world) <= workOf(world)) peer.world.mine(10);
     if (isOnOurs) {
       peer.world.node.prune(fork.hash);
       // It has our blocks, too, and likes its own better.
