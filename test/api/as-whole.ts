@@ -1,0 +1,110 @@
+/** What a cut index is asked besides the whole one, and must answer as that one does: it has all that this takes. */
+import { expect } from 'vitest';
+import { walk } from './checked-get.ts';
+import type { BalanceHistory, CutIndex } from './cut-index.ts';
+import { addresses, addressUtxos } from './listings.ts';
+
+export interface Answers {
+  blocks: Map<string, unknown>;
+  details: Map<string, unknown>;
+  transactions: Map<string, RestTransaction>;
+  state: unknown[];
+  history: BalanceHistory['history'];
+  hashRate: unknown;
+}
+
+export interface RestTransaction {
+  transactionId: string;
+  isAccepted: boolean;
+  acceptingBlockHash: string | null;
+  confirmations: number;
+  blockHashes: string[];
+  inputs: { previousOutput: { transactionId: string; index: number; amount: string | null } }[];
+  outputs: { spentBy: string | null }[];
+}
+
+/** Of blocks around these places, the ones beside the chain among them, and of transactions that they hold. */
+export async function askAround(index: CutIndex, places: readonly number[]): Promise<Answers> {
+  const hashes = hashesAround(index, places);
+  const blocks = new Map<string, unknown>();
+  const details = new Map<string, unknown>();
+  for (const hash of hashes) {
+    blocks.set(hash, (await index.post('/v1/rpc/getBlock', { hash, includeTransactions: true })).json['block']);
+    details.set(hash, (await index.get('/v1/blocks/{hash}', { hash })).json['block']);
+  }
+  return {
+    blocks,
+    details,
+    transactions: await askTransactions(index, hashes),
+    state: await askState(index),
+    history: (await index.getBalanceHistory()).history,
+    hashRate: (await index.get('/v1/rpc/estimateNetworkHashesPerSecond')).json,
+  };
+}
+
+/** @param whole what it answered around these places and others while it was whole */
+export async function expectAsWhole(index: CutIndex, whole: Answers, places: readonly number[]): Promise<void> {
+  const now = await askAround(index, places);
+  for (const hash of hashesAround(index, places)) {
+    expect(now.blocks.get(hash), hash).toEqual(whole.blocks.get(hash));
+    expect(now.details.get(hash), hash).toEqual(whole.details.get(hash));
+  }
+  expect(now.state).toEqual(whole.state);
+  expect(now.hashRate).toEqual(whole.hashRate);
+  for (const [id, transaction] of now.transactions) {
+    const before = whole.transactions.get(id) as RestTransaction;
+    if (transaction.acceptingBlockHash !== null) expect(transaction).toEqual(before);
+    else expect(ownOf(transaction)).toEqual(ownOf(before));
+  }
+}
+
+function hashesAround(index: CutIndex, places: readonly number[]): string[] {
+  return [...new Set(places.flatMap((place) => [index.hashAt(place), ...index.mergedBy(place + 1, place + 20)]))];
+}
+
+async function askTransactions(index: CutIndex, hashes: readonly string[]): Promise<Map<string, RestTransaction>> {
+  const { rows } = await index.pool.query<{ id: string }>(
+    `select distinct encode(t.transaction_id, 'hex') as id
+     from transactions t join block_transactions c on c.transaction_id = t.id join blocks b on b.id = c.block_id
+     where encode(b.hash, 'hex') = any($1)`,
+    [hashes],
+  );
+  const found = new Map<string, RestTransaction>();
+  for (let from = 0; from < rows.length; from += 500) {
+    const transactionIds = rows.slice(from, from + 500).map(({ id }) => id);
+    const { json } = await index.post('/v1/transactions', { transactionIds, includePayload: true });
+    for (const transaction of json['transactions'] as RestTransaction[])
+      found.set(transaction.transactionId, transaction);
+  }
+  return found;
+}
+
+/** What is the same wherever the index begins. */
+async function askState(index: CutIndex): Promise<unknown[]> {
+  const { api } = index.stage;
+  const { address } = index.owner;
+  return [
+    (await index.get('/v1/rpc/getCoinSupply')).json,
+    (await index.get('/v1/rpc/getBalanceByAddress/{address}', { address })).json,
+    (await index.post('/v1/rpc/getUtxosByAddresses', { addresses: await listOwners(index) })).json,
+    await walk(api, addressUtxos(index.owner), 50),
+    await walk(api, addresses(), 100),
+    (await index.post('/v1/rpc/getDaaScoreTimestampEstimate', { daaScores: ['900', '901', '99999999'] })).json,
+  ];
+}
+
+/** Everybody who holds something, covenants among it. */
+async function listOwners({ pool }: CutIndex): Promise<string[]> {
+  const { rows } = await pool.query<{ address: string }>(
+    `select s.address from balances b join scripts s on s.id = b.script_id
+     where b.balance > 0 and s.address is not null order by s.id limit 1000`,
+  );
+  return rows.map(({ address }) => address);
+}
+
+/** Of one that was accepted in a stretch: what is its own. */
+const ownOf = ({ transactionId, inputs, outputs }: RestTransaction): unknown => [
+  transactionId,
+  inputs.length,
+  outputs.map(({ spentBy: _spender, ...output }) => output),
+];

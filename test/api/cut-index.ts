@@ -1,0 +1,134 @@
+/**
+ * An index at rest, of which stretches of the chain are to be cut out, and the real API on it. What its chain holds is noted while it is
+ * whole. Every answer is held to openapi.json.
+ */
+import { expect } from 'vitest';
+import { findBusiestOwner } from './busiest-owner.ts';
+import { checkedGet } from './checked-get.ts';
+import { cutOut, type Stretch } from './cut-out.ts';
+import type { HttpAnswer } from './http-client.ts';
+import type { Owner } from './listings.ts';
+import { faultsOf } from './openapi-validator.ts';
+import { openStage, type Stage } from './stage.ts';
+
+/** chain_blocks.index in the whole index: where it is to begin, and the ends of the gap. */
+export const START = 60;
+export const AFTER = 120;
+export const BEFORE = 150;
+/** A place of which nothing is cut. */
+export const LATER = 600;
+/** So many that the window of the hash rate, of 1000 blocks by default, ends above the gap. */
+const ROUNDS = 1250;
+
+export const UNKNOWN = 'ab'.repeat(32);
+export const VIRTUAL_CHAIN = '/v1/rpc/getVirtualChainFromBlock';
+export const BLOCKS = '/v1/rpc/getBlocks';
+
+export interface BalanceHistory {
+  history: { timestamp: number; balance: string }[];
+  gaps?: { from: number; to: number }[];
+}
+
+/** By place in the whole index: a chain block, what it merges, and what it accepts. */
+interface ChainBlock {
+  hash: string;
+  merged: string[];
+  accepted: string[];
+}
+
+export class CutIndex {
+  readonly stage: Stage;
+  readonly owner: Owner;
+  readonly #chain: readonly ChainBlock[];
+  /** The sink, and the blocks beside it that are not merged yet. */
+  readonly tail: readonly string[];
+
+  /** Whole, as yet. */
+  static async open(): Promise<CutIndex> {
+    const stage = await openStage({ rounds: ROUNDS });
+    await stage.indexer.stop();
+    const { pool } = stage.database;
+    const { rows: chain } = await pool.query<ChainBlock>(
+      `select encode(b.hash, 'hex') as hash,
+         array(select encode(m.hash, 'hex') from blocks m where m.merging_block_id = b.id) as merged,
+         array(select encode(t.transaction_id, 'hex') from transactions t where t.accepting_block_id = b.id) as accepted
+       from chain_blocks c join blocks b on b.id = c.block_id order by c.index`,
+    );
+    const { rows: unmerged } = await pool.query<{ hash: string }>(
+      `select encode(b.hash, 'hex') as hash from checkpoint join blocks b on b.id = any(virtual_merge_set)`,
+    );
+    const tail = [chain.at(-1)?.hash ?? '', ...unmerged.map(({ hash }) => hash)];
+    return new CutIndex(stage, await findBusiestOwner(pool), chain, tail);
+  }
+
+  private constructor(stage: Stage, owner: Owner, chain: readonly ChainBlock[], tail: readonly string[]) {
+    this.stage = stage;
+    this.owner = owner;
+    this.#chain = chain;
+    this.tail = tail;
+  }
+
+  get pool() {
+    return this.stage.database.pool;
+  }
+
+  /** The places of the stretch are those that the index has by then. */
+  cut(stretch: Stretch): Promise<void> {
+    return cutOut(this.pool, stretch);
+  }
+
+  hashAt(place: number): string {
+    return this.#chain[place]?.hash as string;
+  }
+
+  /** Hashes of the chain. */
+  chain(from: number, to?: number): string[] {
+    return this.#chain.slice(from, to).map(({ hash }) => hash);
+  }
+
+  mergedBy(from: number, to?: number): string[] {
+    return this.#chain.slice(from, to).flatMap(({ merged }) => merged);
+  }
+
+  acceptedBy(from: number, to?: number): string[] {
+    return this.#chain.slice(from, to).flatMap(({ accepted }) => accepted);
+  }
+
+  get(template: string, values = {}, query = {}): Promise<HttpAnswer> {
+    return checkedGet(this.stage.api, template, values, query);
+  }
+
+  async post(template: string, body: object): Promise<HttpAnswer> {
+    const answer = await this.stage.api.request(template, { body });
+    expect(faultsOf('post', template, answer), `${template}: ${answer.text.slice(0, 500)}`).toEqual([]);
+    return answer;
+  }
+
+  getBlocksOfScores(start: bigint, end: bigint): Promise<HttpAnswer> {
+    return this.get('/v1/blocks/daa-score/{start}/{end}', { start: String(start), end: String(end) });
+  }
+
+  async getBalanceHistory(): Promise<BalanceHistory> {
+    const template = '/v1/addresses/{address}/balance-history';
+    const { json } = await this.get(template, { address: this.owner.address }, { interval: 'hour' });
+    return json as unknown as BalanceHistory;
+  }
+
+  /** Every block of getBlocks from a low block on, page after page, up to the sink or to a refusal. */
+  async pageBlocks(lowHash: string): Promise<{ hashes: string[]; end: HttpAnswer }> {
+    const hashes = [lowHash];
+    for (;;) {
+      const end = await this.post(BLOCKS, { lowHash: hashes.at(-1) });
+      if (end.status !== 200) return { hashes, end };
+      const page = end.json['blockHashes'] as string[];
+      expect(page[0]).toBe(hashes.at(-1));
+      if (page.length === 1) return { hashes, end };
+      hashes.push(...page.slice(1));
+      if (page.includes(this.tail[0] as string)) return { hashes, end };
+    }
+  }
+
+  close(): Promise<void> {
+    return this.stage.close();
+  }
+}
