@@ -53,8 +53,7 @@ test.each([
   peer.hear(world);
   world.mine(3);
   const start = world.node.dag.sink;
-  do peer.mine(rounds);
-  while (peer.node.dag.sink.header.blueWork <= start.header.blueWork);
+  peer.mineBeyond(world, rounds);
   peer.hear(world);
   const { dag } = peer.node;
   expect(dag.get(start.hash).chainIndex).toBeUndefined();

@@ -143,7 +143,7 @@ test('the second node has another branch, of more work: a reorg like any other, 
   // Cut off from each other, the second finds more blocks than the first.
   world.mine(5);
   await atRest(stage.database, stage.node, indexer);
-  peer.mine(25);
+  peer.mineBeyond(world, 25);
   first.goAway();
   await untilFollowed(indexer, second);
   peer.hear(world);
@@ -187,7 +187,7 @@ test('the first node was wiped and has a new chain: the second is followed, and 
   const before = follow(stage, old);
   await atRest(stage.database, stage.node, before);
   await before.stop();
-  wiped.mine(60);
+  wiped.mineBeyond(world, 60);
   const reset = await serve(wiped.node);
   const indexer = follow(stage, reset, right);
   world.mine(5);

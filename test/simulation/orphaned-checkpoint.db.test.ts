@@ -35,14 +35,6 @@ function follow(stage: Stage, variables: Record<string, string> = {}): RunningIn
   return indexer;
 }
 
-const workOf = ({ node }: World): bigint => node.dag.sink.header.blueWork;
-
-/** Rounds have any number of blocks: it goes on until there is more work than on the other side. */
-function mineBeyond(other: World, world: World, rounds: number): void {
-  do world.mine(rounds);
-  while (workOf(world) <= workOf(other));
-}
-
 async function indexToTheTip(stage: Stage): Promise<void> {
   const indexer = follow(stage);
   await atRest(stage.database, stage.node, indexer);
@@ -59,7 +51,7 @@ test.each([
   const { peer, there } = await peerOf(stage);
   stage.world.mine(lost);
   await indexToTheTip(stage);
-  mineBeyond(stage.world, peer, others);
+  peer.mineBeyond(stage.world, others);
   await indexToTheTip(there);
   await expectRight(there);
 });
@@ -79,7 +71,7 @@ test('a node that was wiped is waited for until it has as much work as ours, and
   const { rows: meanwhile } = await stage.database.pool.query('select * from checkpoint');
   expect(meanwhile).toEqual(before);
 
-  mineBeyond(stage.world, peer, 40);
+  peer.mineBeyond(stage.world, 40);
   await atRest(stage.database, there.node, indexer);
   await indexer.stop();
   await expectRight(there);
@@ -109,7 +101,7 @@ test('within the first catch-up', async () => {
   );
   expect(rows).toEqual([{ first_catch_up: true }]);
 
-  mineBeyond(stage.world, peer, 220);
+  peer.mineBeyond(stage.world, 220);
   await indexToTheTip(there);
   await expectRight(there);
 });
@@ -133,7 +125,7 @@ test('under a running indexer: the node loses its last blocks, others take their
     if (here === undefined || away === undefined) throw new Error('there are two sides');
     away.node.goAway();
     // What the other side has found last never comes here.
-    mineBeyond(away.world, here.world, 10);
+    here.world.mineBeyond(away.world, 10);
     await atRest(stage.database, here.stage.node, indexer);
     for (let step = 0; step < 3; step += 1) {
       here.world.mine(2);

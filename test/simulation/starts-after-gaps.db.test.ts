@@ -166,13 +166,11 @@ test('a node whose pruning point is below the start of the index is refused with
   await followToTheTip(stage);
   const other = await World.start('another chain', undefined, { commitsToUtxos: true });
   running.push(() => other.stop());
-  other.mine(400);
+  other.mineBeyond(stage.world, 400);
   const indexer = startIndexing(other, stage.database.url, RECORD);
   await expect(indexer.ended).rejects.toThrow(/is not above the start of this database/);
   await expect(indexer.ended).rejects.toBeInstanceOf(FatalError);
 });
-
-const workOf = ({ node }: World): bigint => node.dag.sink.header.blueWork;
 
 describeReorgBelowFinality('whose pruning point is on our chain: no gap, and ours above it is left', true);
 describeReorgBelowFinality('whose pruning point is on its own branch: ours is left as far as it is not below', false);
@@ -191,8 +189,7 @@ function describeReorgBelowFinality(name: string, isOnOurs: boolean): void {
     expect(after.get('gaps')).toEqual([]);
 
     simnet.finalityDepth = 20n;
-    peer.world.mine(120);
-    while (workOf(peer.world) <= workOf(world)) peer.world.mine(10);
+    peer.world.mineBeyond(world, 120);
     if (isOnOurs) {
       peer.world.node.prune(fork.hash);
       // It has our blocks, too, and likes its own better.

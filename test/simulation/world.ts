@@ -100,6 +100,12 @@ export class World {
     }
   }
 
+  /** The same; rounds have any number of blocks, so it goes on until the chain has more work than that of another world. */
+  mineBeyond(other: World, rounds: number): void {
+    do this.mine(rounds);
+    while (workOf(this) <= workOf(other));
+  }
+
   /** A part of the miners comes back with a branch that replaces the chain as deep as it may change. */
   reorganise(): void {
     this.#clock.now += BLOCK_MS;
@@ -123,6 +129,8 @@ export class World {
     this.p2p.close();
   }
 }
+
+const workOf = ({ node }: World): bigint => node.dag.sink.header.blueWork;
 
 export interface RunningIndexer {
   nodes: NodeChoice;
