@@ -2,45 +2,26 @@
  * The checks on indexes that do not begin at genesis: what is right passes them, and whatever is changed by hand in what a start or a gap
  * means is found. Each change is taken back, so that one index at genesis, with starts made of its rows, serves all.
  */
-import { createTestDatabase, type TestDatabase } from '@kasgres/database';
-import { NodeClient } from '@kasgres/node';
 import type { PoolClient } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { untilAtRest } from '../node/at-rest.ts';
 import { startAfterGap, startAgainAt, startAt } from '../simulation/start-at.ts';
-import { startIndexing, World } from '../simulation/world.ts';
 import { checkInvariant3 } from './acceptance.ts';
 import { checkInvariant4 } from './balances.ts';
 import { checkInvariant7 } from './completeness.ts';
 import { checkInvariant8, checkUtxoCommitment } from './hashes.ts';
-import { differencesOf, type Snapshot, stateOf, takeSnapshot } from './snapshot.ts';
+import { differencesOf, stateOf, takeSnapshot } from './snapshot.ts';
+import { openStage, type Stage } from './stage.ts';
 
 const ROUNDS = 150;
 
-let world: World;
-let node: NodeClient;
-let database: TestDatabase;
+let stage: Stage;
 let client: PoolClient;
-let atGenesis: Snapshot;
 
 beforeAll(async () => {
-  world = await World.start('starts', undefined, { commitsToUtxos: true });
-  world.mine(ROUNDS);
-  node = new NodeClient({ url: world.server.url });
-  database = await createTestDatabase();
-  const indexer = startIndexing(world, database.url);
-  await Promise.race([untilAtRest(database.pool, node), indexer.ended]);
-  await indexer.stop();
-  atGenesis = await takeSnapshot(database.pool);
-  client = await database.pool.connect();
+  stage = await openStage('starts', ROUNDS, { commitsToUtxos: true });
+  client = stage.client;
 });
-
-afterAll(async () => {
-  client?.release();
-  await database?.drop();
-  await node?.close();
-  world?.stop();
-});
+afterAll(() => stage?.close());
 
 /** Statements that each check is to find, beside those that are wrong in any index. */
 type Faults = Partial<Record<keyof typeof checks, string[]>>;
@@ -51,7 +32,7 @@ interface Situation {
 }
 
 const checks = {
-  'invariant 3': () => checkInvariant3(client, node),
+  'invariant 3': () => checkInvariant3(client, stage.node),
   'invariant 4': () => checkInvariant4(client),
   'invariant 7': () => checkInvariant7(client),
   'invariant 8': () => checkInvariant8(client),
@@ -248,8 +229,8 @@ describe.each(Object.entries(situations))('%s', (_, { make, faults = {} }) => {
 
   test('coins and balances are those of an index that began at genesis', async () => {
     const snapshot = await takeSnapshot(client);
-    expect(differencesOf(stateOf(atGenesis), stateOf(snapshot))).toEqual([]);
-    expect(differencesOf(atGenesis, snapshot)).not.toEqual([]);
+    expect(differencesOf(stateOf(stage.untouched), stateOf(snapshot))).toEqual([]);
+    expect(differencesOf(stage.untouched, snapshot)).not.toEqual([]);
   });
 
   const tried = Object.entries(checks).flatMap(([name, check]) =>

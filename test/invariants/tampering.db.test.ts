@@ -2,44 +2,25 @@
  * The checks themselves: whatever is changed by hand in a good database, the one that is to find it does. Each change is taken back, so that
  * one database serves all.
  */
-import { createTestDatabase, type TestDatabase } from '@kasgres/database';
-import { NodeClient } from '@kasgres/node';
 import type { PoolClient } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { untilAtRest } from '../node/at-rest.ts';
-import { startIndexing, World } from '../simulation/world.ts';
 import { checkInvariant3 } from './acceptance.ts';
 import { checkInvariant4 } from './balances.ts';
 import { checkInvariant7 } from './completeness.ts';
 import { checkInvariant8 } from './hashes.ts';
-import { differencesOf, type Snapshot, takeSnapshot } from './snapshot.ts';
+import { differencesOf, takeSnapshot } from './snapshot.ts';
+import { openStage, type Stage } from './stage.ts';
 
 const ROUNDS = 250;
 
-let world: World;
-let node: NodeClient;
-let database: TestDatabase;
+let stage: Stage;
 let client: PoolClient;
-let good: Snapshot;
 
 beforeAll(async () => {
-  world = await World.start('tampering');
-  world.mine(ROUNDS);
-  node = new NodeClient({ url: world.server.url });
-  database = await createTestDatabase();
-  const indexer = startIndexing(world, database.url);
-  await Promise.race([untilAtRest(database.pool, node), indexer.ended]);
-  await indexer.stop();
-  good = await takeSnapshot(database.pool);
-  client = await database.pool.connect();
+  stage = await openStage('tampering', ROUNDS);
+  client = stage.client;
 });
-
-afterAll(async () => {
-  client?.release();
-  await database?.drop();
-  await node?.close();
-  world?.stop();
-});
+afterAll(() => stage?.close());
 
 beforeEach(() => client.query('begin'));
 afterEach(() => client.query('rollback'));
@@ -47,7 +28,7 @@ afterEach(() => client.query('rollback'));
 /** The checks, each with changes that are its own to find. */
 const changes = {
   'invariant 3': {
-    check: () => checkInvariant3(client, node),
+    check: () => checkInvariant3(client, stage.node),
     statements: [
       `update chain_blocks set accepted_transactions = array(select unnest(accepted_transactions) order by 1 desc)
        where index = (select max(index) from chain_blocks where cardinality(accepted_transactions) > 1)`,
@@ -137,7 +118,7 @@ const changes = {
     ],
   },
   'invariant 5': {
-    check: async () => differencesOf(good, await takeSnapshot(client)),
+    check: async () => differencesOf(stage.untouched, await takeSnapshot(client)),
     statements: [
       `update checkpoint set circulating_sompi = circulating_sompi + 1`,
       `update starts set utxo_count = 1`,

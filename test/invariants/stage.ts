@@ -1,0 +1,46 @@
+/**
+ * An index of a simulated network, right and at rest, and one connection to its database: what a test changes there by hand, it takes back,
+ * so that one index serves all.
+ */
+import { createTestDatabase } from '@kasgres/database';
+import type { SimulatedNodeOptions } from '@kasgres/devnet';
+import { NodeClient } from '@kasgres/node';
+import type { PoolClient } from 'pg';
+import { untilAtRest } from '../node/at-rest.ts';
+import { startIndexing, World } from '../simulation/world.ts';
+import { type Snapshot, takeSnapshot } from './snapshot.ts';
+
+export interface Stage {
+  node: NodeClient;
+  client: PoolClient;
+  /** Of the index as it was written. */
+  untouched: Snapshot;
+  close: () => Promise<void>;
+}
+
+/**
+ * @param seed the tests' own, not one by chance: they change rows that this network has
+ * @param nodeOptions what the node has beyond the usual
+ */
+export async function openStage(
+  seed: string,
+  rounds: number,
+  nodeOptions?: Partial<SimulatedNodeOptions>,
+): Promise<Stage> {
+  const world = await World.start(seed, undefined, nodeOptions);
+  world.mine(rounds);
+  const node = new NodeClient({ url: world.server.url });
+  const database = await createTestDatabase();
+  const indexer = startIndexing(world, database.url);
+  await Promise.race([untilAtRest(database.pool, node), indexer.ended]);
+  await indexer.stop();
+  const untouched = await takeSnapshot(database.pool);
+  const client = await database.pool.connect();
+  const close = async (): Promise<void> => {
+    client.release();
+    await database.drop();
+    await node.close();
+    world.stop();
+  };
+  return { node, client, untouched, close };
+}
