@@ -1,10 +1,9 @@
 /** The database's disk is full: the indexer waits and says so, the API goes on reading, and with room everything goes on (invariant 5). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { connect } from '@kasgres/database';
 import type { HttpClient } from '../api/http-client.ts';
 import { atRest } from '../simulation/stage.ts';
 import { SmallDisk } from './small-disk.ts';
-import { answer, expectRecovery, follow, openStage, type Stage } from './stage.ts';
+import { answer, emptyDatabase, expectRecovery, follow, openStage, type Stage } from './stage.ts';
 
 const disk = await SmallDisk.mount(40);
 
@@ -16,14 +15,8 @@ describe.skipIf(disk === undefined)('a full disk', () => {
   beforeAll(async () => {
     stage = await openStage('disk full');
     const tablespace = await disk?.makeDirectory('tablespace', stage.postgres.dataDirectory);
-    const server = connect({
-      url: stage.postgres.url.replace(/\w+$/, 'postgres'),
-      applicationName: 'kasgres test',
-      max: 1,
-    });
-    await server.pool.query(`create tablespace small location '${tablespace}'`);
-    await server.pool.query('alter database kasgres set tablespace small');
-    await server.close();
+    await stage.database.pool.query(`create tablespace small location '${tablespace}'`);
+    await emptyDatabase(stage, 'small');
     stage.world.mine(40);
     ({ api, stop: stopApi } = await answer(stage));
   });
