@@ -15,6 +15,7 @@ import {
   more,
   sinkOf,
   startIndex,
+  startPair,
   startPeer,
   until,
   untilIndexed,
@@ -53,8 +54,7 @@ describe.skipIf(findKaspad() === undefined)('a node that starts anew', () => {
   });
 
   test('wiped, it has everything again from a peer: the indexer waits, and undoes nothing', async () => {
-    const [peer, other] = [await startPeer(), await startPeer()];
-    await other.kaspad.join(peer.kaspad.p2pUrl);
+    const [peer, other] = await startPair();
     const load = await beginLoad(peer, 'wiped', 250);
     const index = await startIndex([peer]);
     await untilSameSink(peer, other);
@@ -75,8 +75,7 @@ describe.skipIf(findKaspad() === undefined)('a node that starts anew', () => {
   });
 
   test('wiped, it is joined by a peer that never got our newest blocks: they are taken back', async () => {
-    const [peer, other] = [await startPeer(), await startPeer()];
-    await other.kaspad.join(peer.kaspad.p2pUrl);
+    const [peer, other] = await startPair();
     const load = await beginLoad(peer, 'orphaned', 150);
     const index = await startIndex([peer]);
     await untilSameSink(peer, other);

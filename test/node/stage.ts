@@ -53,6 +53,13 @@ export async function startPeer(options: KaspadOptions = { overrides: nothingPru
   return { kaspad, node, name: new URL(kaspad.url).host };
 }
 
+/** Two nodes, of which the second has joined the first. */
+export async function startPair(): Promise<[Peer, Peer]> {
+  const [first, second] = [await startPeer(), await startPeer()];
+  await second.kaspad.join(first.kaspad.p2pUrl);
+  return [first, second];
+}
+
 /** Runs it again. */
 export async function bringBack({ kaspad, node }: Peer): Promise<void> {
   await kaspad.run();

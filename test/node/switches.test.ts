@@ -10,6 +10,7 @@ import {
   isolate,
   more,
   startIndex,
+  startPair,
   startPeer,
   until,
   untilIndexed,
@@ -22,8 +23,7 @@ const PATIENCE_MS = 3_000;
 
 describe.skipIf(findKaspad() === undefined)('the node that is followed dies, and the next', () => {
   test('is ahead, in turn: it is followed', async () => {
-    const [first, second] = [await startPeer(), await startPeer()];
-    await second.kaspad.join(first.kaspad.p2pUrl);
+    const [first, second] = await startPair();
     const load = await beginLoad(first, 'ahead', 150);
     const index = await startIndex([first, second]);
     await untilIndexed(index, first);
@@ -45,8 +45,8 @@ describe.skipIf(findKaspad() === undefined)('the node that is followed dies, and
   });
 
   test('is behind: it is waited for until it has caught up', async () => {
-    const [first, second, third] = [await startPeer(), await startPeer(), await startPeer()];
-    await second.kaspad.join(first.kaspad.p2pUrl);
+    const [first, second] = await startPair();
+    const third = await startPeer();
     await third.kaspad.join(first.kaspad.p2pUrl);
     const load = await beginLoad(first, 'behind', 150);
     const index = await startIndex([first, second]);
@@ -66,8 +66,7 @@ describe.skipIf(findKaspad() === undefined)('the node that is followed dies, and
   });
 
   test('is behind: the first is taken again', async () => {
-    const [first, second] = [await startPeer(), await startPeer()];
-    await second.kaspad.join(first.kaspad.p2pUrl);
+    const [first, second] = await startPair();
     const load = await beginLoad(first, 'behind for good', 150);
     const index = await startIndex([first, second]);
     await untilSameSink(first, second);
@@ -84,8 +83,7 @@ describe.skipIf(findKaspad() === undefined)('the node that is followed dies, and
   });
 
   test('has a heavier branch, and both are joined then: a reorganisation', async () => {
-    const [first, second] = [await startPeer(), await startPeer()];
-    await second.kaspad.join(first.kaspad.p2pUrl);
+    const [first, second] = await startPair();
     const load = await beginLoad(first, 'branch', 150);
     const index = await startIndex([first, second]);
     await untilSameSink(first, second);
@@ -110,8 +108,7 @@ describe.skipIf(findKaspad() === undefined)('the node that is followed dies, and
   });
 
   test('has a heavier branch, and stays the only one: what it does not know is taken back', async () => {
-    const [first, second] = [await startPeer(), await startPeer()];
-    await second.kaspad.join(first.kaspad.p2pUrl);
+    const [first, second] = await startPair();
     const load = await beginLoad(first, 'branch for good', 150);
     const index = await startIndex([first, second]);
     await untilSameSink(first, second);
