@@ -2,7 +2,7 @@
 import { toHex } from '@kasgres/kaspa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Accounts, openAccounts, someAddresses, STRANGER } from './accounts.ts';
-import { checkedGet, walk } from './checked-get.ts';
+import { checkedGet, walk } from './checked-requests.ts';
 import { openStage, type Stage } from './stage.ts';
 
 const TEMPLATE = '/v1/addresses/{address}/utxos';

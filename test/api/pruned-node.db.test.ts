@@ -10,18 +10,13 @@ import { type Program, startApi } from '../node/programs.ts';
 import type { Stage } from '../simulation/stage.ts';
 import { followToTheTip, pruneAbove } from '../simulation/starts-stage.ts';
 import { World } from '../simulation/world.ts';
-import { checkedGet } from './checked-get.ts';
+import { checkedGet, checkedPost } from './checked-requests.ts';
 import { type HttpAnswer, HttpClient } from './http-client.ts';
-import { faultsOf } from './openapi-validator.ts';
 
 const BLOCKS = '/v1/rpc/getBlocks';
 const VIRTUAL_CHAIN = '/v1/rpc/getVirtualChainFromBlock';
 
-async function post(template: string, body: object): Promise<HttpAnswer> {
-  const answer = await api.request(template, { body });
-  expect(faultsOf('post', template, answer), `${template}: ${answer.text.slice(0, 500)}`).toEqual([]);
-  return answer;
-}
+const post = (path: string, body: object): Promise<HttpAnswer> => checkedPost(api, path, body);
 
 let stage: Stage;
 let program: Program;

@@ -2,7 +2,7 @@
 import { upsertTags } from '@kasgres/database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Accounts, type Change, openAccounts, OTHER_NETWORK, someAddresses, STRANGER } from './accounts.ts';
-import { checkedGet, walk } from './checked-get.ts';
+import { checkedGet, walk } from './checked-requests.ts';
 import { openStage, type Stage } from './stage.ts';
 
 let stage: Stage;

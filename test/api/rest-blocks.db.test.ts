@@ -3,7 +3,7 @@ import { type DagBlock, sinkAnticone } from '@kasgres/devnet';
 import { toHex } from '@kasgres/kaspa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectedBlock } from '../node/expected.ts';
-import { checkedGet, walk } from './checked-get.ts';
+import { checkedGet, walk } from './checked-requests.ts';
 import { openStage, type Stage } from './stage.ts';
 
 let stage: Stage;

@@ -17,7 +17,7 @@ import {
   type NodeTransactions,
   readTransactions,
 } from '../node/compare/rest-transactions.ts';
-import { checkedGet, walk } from './checked-get.ts';
+import { checkedGet, walk } from './checked-requests.ts';
 import { openStage, type Stage } from './stage.ts';
 
 let stage: Stage;

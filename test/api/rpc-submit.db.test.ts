@@ -9,7 +9,7 @@ import type { UtxoEntry } from '../../packages/devnet/src/simulation/consensus/u
 import { withOtherSignatures } from '../../packages/devnet/src/simulation/signatures.ts';
 import { ApiClient } from '../node/api-client.ts';
 import { submittedForm } from '../node/submitted-form.ts';
-import { faultsOf } from './openapi-validator.ts';
+import { checkedPost } from './checked-requests.ts';
 import { openStage, type Stage } from './stage.ts';
 
 const TRANSACTION = '/v1/rpc/submitTransaction';
@@ -28,11 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-async function ask(path: string, body: object | string) {
-  const answer = await stage.api.request(path, { body });
-  expect(faultsOf('post', path, answer), `${path}: ${answer.text.slice(0, 300)}`).toEqual([]);
-  return answer;
-}
+const ask = (path: string, body: object | string) => checkedPost(stage.api, path, body);
 
 /** A coin of a public key that nobody spends yet. */
 function takeCoin(): UtxoEntry {

@@ -3,7 +3,7 @@ import { type Tag, upsertTags } from '@kasgres/database';
 import { scriptToAddress } from '@kasgres/kaspa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { OTHER_NETWORK, STRANGER } from './accounts.ts';
-import { checkedGet, walk } from './checked-get.ts';
+import { checkedGet, walk } from './checked-requests.ts';
 import { openStage, type Stage } from './stage.ts';
 
 /** Alike but for case, accents and blanks, which other orders than that of bytes pass over; some that are equal. */

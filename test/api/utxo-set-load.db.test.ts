@@ -1,6 +1,6 @@
 /** What the API answers while the UTXO set of a start is being loaded: where an index is there already, and where there is none yet. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { checkedGet } from './checked-get.ts';
+import { checkedGet } from './checked-requests.ts';
 import { cutOut } from './cut-out.ts';
 import { openStage, type Stage } from './stage.ts';
 

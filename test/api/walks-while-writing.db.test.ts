@@ -7,7 +7,7 @@ import { createKey } from '@kasgres/database';
 import type { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findBusiestOwner } from './busiest-owner.ts';
-import { checkedGet } from './checked-get.ts';
+import { checkedGet } from './checked-requests.ts';
 import { HttpClient } from './http-client.ts';
 import {
   addressTransactions,

@@ -4,7 +4,7 @@
  */
 import { createKey, upsertTags } from '@kasgres/database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { checkedGet } from './checked-get.ts';
+import { checkedGet } from './checked-requests.ts';
 import { HttpClient } from './http-client.ts';
 import {
   addresses,

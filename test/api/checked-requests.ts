@@ -1,4 +1,4 @@
-/** GET, with the form of the answer checked against openapi.json; and whole listings, page by page, in both directions. */
+/** Requests, with the form of the answer checked against openapi.json; and whole listings, page by page, in both directions. */
 import { expect } from 'vitest';
 import type { HttpAnswer, HttpClient } from './http-client.ts';
 import { faultsOf } from './openapi-validator.ts';
@@ -18,6 +18,13 @@ export async function checkedGet(
   const url = parameters.size === 0 ? path : `${path}?${parameters.toString()}`;
   const answer = await api.request(url);
   expect(faultsOf('get', template, answer), `${url}: ${answer.text.slice(0, 500)}`).toEqual([]);
+  return answer;
+}
+
+/** @param path without parameters in it */
+export async function checkedPost(api: HttpClient, path: string, body: unknown): Promise<HttpAnswer> {
+  const answer = await api.request(path, { body });
+  expect(faultsOf('post', path, answer), `${path}: ${answer.text.slice(0, 500)}`).toEqual([]);
   return answer;
 }
 
