@@ -191,9 +191,9 @@ function describeReorgBelowFinality(name: string, isOnOurs: boolean): void {
     simnet.finalityDepth = 20n;
     peer.world.mineBeyond(world, 120);
     if (isOnOurs) {
-      peer.world.node.prune(fork.hash);
       // It has our blocks, too, and likes its own better.
       peer.world.hear(world);
+      peer.world.node.prune(fork.hash);
     } else pruneAbove(peer.world, 30, fork);
     await expect(startIndexing(peer.world, database.url).ended).rejects.toBeInstanceOf(FatalError);
     await followToTheTip(peer, RECORD);
