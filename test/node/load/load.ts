@@ -2,7 +2,7 @@
  * Fills a simnet node with a busy DAG, round by round: siblings on one template, some handed in late, some so late that they turn
  * red, with payments and mischief. The node says what it accepted (Wallet); nothing here models consensus.
  */
-import { fromHex, getNetwork, toHex } from '@kasgres/kaspa';
+import { fromHex, getNetwork, type Outpoint, toHex } from '@kasgres/kaspa';
 import type { NodeClient } from '@kasgres/node';
 import type { MinedBlock } from './miner.ts';
 import { Mining } from './mining.ts';
@@ -87,7 +87,9 @@ export class Load {
     while (this.blocks < blocks) {
       const templates = await this.mining.templates(WARM_UP_WIDTH);
       await this.wallet.follow(this.#node, templates[0]?.header?.daaScore ?? 0n);
-      await this.mining.handIn(templates.map((template) => this.mining.make(template, [])));
+      const empty = templates.map((template) => this.mining.make(template, []));
+      // Late ones too: what is later than a node prunes is invalid.
+      await this.mining.handIn([...empty, ...this.#takeLate()]);
     }
   }
 
@@ -145,10 +147,7 @@ export class Load {
   /** What a block carries: the extra payments, and as many of the queue as fit and may stand beside them. */
   #fill(extra: Payment[]): Payment[] {
     const wanted = this.random.chance(0.1) ? 0 : Math.round(this.#paymentsPerBlock * 2 * this.random.fraction());
-    // Consensus forbids a block to spend what it makes.
-    const made = new Set(extra.map(({ id }) => toHex(id)));
-    const isFree = ({ plan }: Payment): boolean =>
-      plan.coins.every(({ outpoint }) => !made.has(toHex(outpoint.transactionId)));
+    const isFree = beside(extra);
     const chosen = fitting([...extra, ...this.#queue.slice(0, wanted).filter(isFree)]);
     this.#queue = this.#queue.filter((payment) => !chosen.includes(payment));
     this.#past = [...this.#past, ...chosen].slice(-KEPT_PAST);
@@ -197,3 +196,17 @@ export class Load {
     return due.map(({ block }) => block);
   }
 }
+
+/** Which payments may stand in one block with others: consensus forbids one twice, a coin spent twice, and to spend what the block makes. */
+function beside(others: readonly Payment[]): (payment: Payment) => boolean {
+  const made = new Set(others.map(({ id }) => toHex(id)));
+  const spent = others.flatMap(({ plan }) => plan.coins.map(({ outpoint }) => outpoint));
+  const spentCoins = new Set(spent.map(nameOf));
+  const spentOf = new Set(spent.map(({ transactionId }) => toHex(transactionId)));
+  return ({ id, plan }) =>
+    !made.has(toHex(id)) &&
+    !spentOf.has(toHex(id)) &&
+    plan.coins.every(({ outpoint }) => !made.has(toHex(outpoint.transactionId)) && !spentCoins.has(nameOf(outpoint)));
+}
+
+const nameOf = ({ transactionId, index }: Outpoint): string => `${toHex(transactionId)}:${index}`;
