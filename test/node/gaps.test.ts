@@ -126,8 +126,11 @@ describe.skipIf(findKaspad() === undefined)('an indexer that was away for too lo
       paymentsPerBlock: PAYMENTS_PER_BLOCK,
       params: smallPruningLoad,
     });
-    await otherLoad.warmUp(Math.max(load.blocks, BLOCKS_UNTIL_PRUNED));
+    await otherLoad.warmUp(BLOCKS_UNTIL_PRUNED);
     await more(otherLoad, 100);
+    // An index can begin again only above its start.
+    const start = (await startsOf(index)).at(-1)?.hash ?? '';
+    await pruneAbove(other, otherLoad, await blueScoreAt(peer, start));
 
     index.indexer = startIndexing(index.database, [other], p2pOf(other));
     expect(await index.indexer.exited, index.indexer.output()).toBe(FATAL);
@@ -142,15 +145,8 @@ describe.skipIf(findKaspad() === undefined)('an indexer that was away for too lo
   async function awayUntilPruned(index: Index): Promise<{ checkpoint: string; pruningPoint: string }> {
     await index.indexer.stop();
     const checkpoint = await sinkOf(peer);
-    const { block } = await peer.node.call('getBlock', { hash: checkpoint, includeTransactions: false });
-    const before = block?.header?.blueScore ?? 0n;
     await more(load, BLOCKS_WHILE_AWAY);
-    await until(async () => {
-      await moreEmpty(load, 40);
-      const hash = await pruningPointOf(peer);
-      const pruningPoint = await peer.node.call('getBlock', { hash, includeTransactions: false });
-      return (pruningPoint.block?.header?.blueScore ?? 0n) > before;
-    }, 'the checkpoint is not pruned');
+    await pruneAbove(peer, load, await blueScoreAt(peer, checkpoint));
     return { checkpoint, pruningPoint: await pruningPointAtRest() };
   }
 
@@ -188,6 +184,19 @@ describe.skipIf(findKaspad() === undefined)('an indexer that was away for too lo
     await expectSound(index);
   }
 });
+
+async function blueScoreAt({ node }: Peer, hash: string): Promise<bigint> {
+  const { block } = await node.call('getBlock', { hash, includeTransactions: false });
+  return block?.header?.blueScore ?? 0n;
+}
+
+/** Mines empty blocks until the pruning point is above a blue score. */
+async function pruneAbove(node: Peer, itsLoad: Load, blueScore: bigint): Promise<void> {
+  await until(async () => {
+    await moreEmpty(itsLoad, 40);
+    return (await blueScoreAt(node, await pruningPointOf(node))) > blueScore;
+  }, `nothing above blue score ${blueScore} is pruned`);
+}
 
 async function gapsOf({ database }: Index): Promise<Gap[]> {
   return (await database.pool.query<Gap>(SELECT_GAPS)).rows;
