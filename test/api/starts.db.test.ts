@@ -34,12 +34,14 @@ test('a whole index admits nothing', async () => {
 
 describe('an index that begins at a pruning point', () => {
   let start: string;
+  /** Transactions from before: those of which coins are left, and those of which none are. */
+  let withCoins: string[];
   let spentBefore: string[];
 
   beforeAll(async () => {
     await index.cut({ before: START });
     start = index.hashAt(START);
-    const { withCoins } = await listEarlier(index);
+    withCoins = await listEarlier(index);
     spentBefore = index.acceptedBy(1, START).filter((id) => !withCoins.includes(id));
   });
 
@@ -68,7 +70,6 @@ describe('an index that begins at a pruning point', () => {
   });
 
   test('takes a transaction of which a coin was left for accepted, with the confirmations since the start', async () => {
-    const { withCoins } = await listEarlier(index);
     const [since = ''] = index.acceptedBy(START + 5, START + 6);
     const [spent = ''] = spentBefore;
     const transactionIds = [since, ...withCoins.slice(0, 2), spent];
@@ -227,7 +228,6 @@ describe('an index that begins at a pruning point', () => {
   });
 
   test('says of a transaction whose coins it has that it was before, and of others that they may be', async () => {
-    const { withCoins } = await listEarlier(index);
     const template = '/v1/transactions/{transactionId}';
     expect((await index.get(template, { transactionId: withCoins[0] })).json).toEqual({
       statusCode: 404,
@@ -295,10 +295,10 @@ describe('an index that begins at a pruning point', () => {
 });
 
 /** Coins whose transactions are known by their ids alone. */
-async function listEarlier({ pool }: CutIndex): Promise<{ withCoins: string[] }> {
+async function listEarlier({ pool }: CutIndex): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>(
     `select encode(transaction_id, 'hex') as id from earlier_transactions e
      where not exists (select from transactions t where t.id = e.id) order by id limit 20`,
   );
-  return { withCoins: rows.map(({ id }) => id) };
+  return rows.map(({ id }) => id);
 }

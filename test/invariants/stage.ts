@@ -6,7 +6,7 @@ import { createTestDatabase } from '@kasgres/database';
 import type { SimulatedNodeOptions } from '@kasgres/devnet';
 import { NodeClient } from '@kasgres/node';
 import type { PoolClient } from 'pg';
-import { untilAtRest } from '../node/at-rest.ts';
+import { atRest } from '../simulation/stage.ts';
 import { startIndexing, World } from '../simulation/world.ts';
 import { type Snapshot, takeSnapshot } from './snapshot.ts';
 
@@ -32,7 +32,7 @@ export async function openStage(
   const node = new NodeClient({ url: world.server.url });
   const database = await createTestDatabase();
   const indexer = startIndexing(world, database.url);
-  await Promise.race([untilAtRest(database.pool, node), indexer.ended]);
+  await atRest(database, node, indexer);
   await indexer.stop();
   const untouched = await takeSnapshot(database.pool);
   const client = await database.pool.connect();

@@ -13,7 +13,8 @@ export class ScriptIndex {
   }
 
   set(name: string, key: number): void {
-    if (!this.#keys.has(name)) this.size += Math.max(1, Math.ceil(name.length / USUAL_SCRIPT_BYTES));
+    const before = this.#keys.size;
     this.#keys.set(name, key);
+    if (this.#keys.size > before) this.size += Math.max(1, Math.ceil(name.length / USUAL_SCRIPT_BYTES));
   }
 }
