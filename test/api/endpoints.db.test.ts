@@ -1,5 +1,5 @@
 /** Every endpoint over HTTP against the real process: what it answers has the form that openapi.json gives it, and makes sense. */
-import { upsertTags } from '@kasgres/database';
+import { insertCluster, upsertTags } from '@kasgres/database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { HttpAnswer } from './http-client.ts';
 import { faultsOf, operations } from './openapi-validator.ts';
@@ -178,8 +178,7 @@ test('a tag of the cluster stands in for one of its own', async () => {
     .orderBy('id', 'desc')
     .limit(1)
     .executeTakeFirstOrThrow();
-  await stage.database.kysely.insertInto('clusters').values({ id: 1n, name: 'Miner' }).execute();
-  await stage.database.kysely.insertInto('cluster_members').values({ script_id: script.id, cluster_id: 1n }).execute();
+  await insertCluster(stage.database.pool, [1n, script.id], { name: 'Miner', link: '', labels: [] });
   const { json } = await ask('get', '/v1/addresses/{address}/tag', `/v1/addresses/${script.address}/tag`);
   expect(json).toEqual({ tag: { address: script.address, name: 'Miner', link: '', labels: [] } });
 });

@@ -143,8 +143,8 @@ export const FIRST_STATEMENTS: readonly string[] = [
 
 /** Of what the first ones made; independent of each other. */
 export const SECOND_STATEMENTS: readonly string[] = [
-  `insert into chain_blocks (index, block_id, daa_score, timestamp, accepted_transactions)
-   select b / 3, b, b, ${timeOf('b')}, coalesce(accepted, '{}')
+  `insert into chain_blocks (index, block_id, daa_score, timestamp, accepted_transactions, chain_time)
+   select b / 3, b, b, ${timeOf('b')}, coalesce(accepted, '{}'), ${timeOf('b')}
    from generate_series(0::bigint, ${SINK}, 3) as b
    left join (select accepting_block_id, array_agg(id order by id) as accepted from transactions
               where accepting_block_id is not null group by 1) t on t.accepting_block_id = b
@@ -164,9 +164,13 @@ export const SECOND_STATEMENTS: readonly string[] = [
      when id = ${TAGGED_EVERY} then array['${RARE_LABEL}']
      when id % (2 * ${TAGGED_EVERY}) = 0 then array['${COMMON_LABEL}'] else '{}' end
    from scripts where id % ${TAGGED_EVERY} = 0 order by id`,
-  `insert into clusters (id, name) select c, 'Cluster ' || c from generate_series(1, 20000) as c`,
-  `insert into cluster_members (script_id, cluster_id)
-   select s, s % 20000 + 1 from generate_series(5, ${SCRIPTS}, 10) as s`,
+  // Rings of 5, 20005, 40005 … : the lowest is the root.
+  `insert into clusters (id, size, balance, name)
+   select c, ${SCRIPTS} / 20000, 0, 'Cluster ' || c from generate_series(5, 19995, 10) as c`,
+  `insert into cluster_members (script_id, parent_id, next_id, previous_id)
+   select s, case when s > 20000 then s % 20000 end, case when s + 20000 <= ${SCRIPTS} then s + 20000 else s % 20000 end,
+     case when s > 20000 then s - 20000 else s + 20000 * ((${SCRIPTS} - s) / 20000) end
+   from generate_series(5, ${SCRIPTS}, 10) as s`,
 ];
 
 /** In this order. */

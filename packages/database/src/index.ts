@@ -37,6 +37,7 @@ export { packParents, unpackParents } from './packed-parents.ts';
 export { dayOf, endOf, firstDayOf, type QuotaPeriod } from './quota-period.ts';
 export { findClusterTag, findOwnTag, listTagsOfScripts, type OwnerTag, type Tag, upsertTags } from './tags.ts';
 export { type ReplicatedPostgres, startReplicatedPostgres } from './testing/replicated-postgres.ts';
+export { insertCluster } from './testing/insert-cluster.ts';
 export { createTestDatabase, type TestDatabase, type TestDatabaseOptions } from './testing/test-database.ts';
 export { createMigratedDatabase, startTestServer, type TestServer } from './testing/test-server.ts';
 export { addUsage, type KeyUsage, listUsage } from './usage.ts';

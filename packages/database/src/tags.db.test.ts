@@ -2,6 +2,7 @@ import { AddressError, type AddressPrefix, scriptToAddress } from '@kasgres/kasp
 import { sleep } from '@kasgres/runtime';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findClusterTag, findOwnTag, listTagsOfScripts, upsertTags } from './tags.ts';
+import { insertCluster } from './testing/insert-cluster.ts';
 import { createTestDatabase, type TestDatabase } from './testing/test-database.ts';
 
 let database: TestDatabase;
@@ -109,9 +110,10 @@ describe('the mark of scripts with a tag', () => {
 
 test('a script has the tag of its cluster, where the cluster has a name', async () => {
   await database.pool.query(`
-    insert into scripts values (1, 0, '\\x01', 'nonstandard', null), (2, 0, '\\x02', 'nonstandard', null);
-    insert into clusters values (1, 'A pool', '', '{pool}'), (2, null, '', '{}');
-    insert into cluster_members values (1, 1), (2, 2)`);
+    insert into scripts values (1, 0, '\\x01', 'nonstandard', null), (2, 0, '\\x02', 'nonstandard', null),
+      (3, 0, '\\x04', 'nonstandard', null), (4, 0, '\\x05', 'nonstandard', null)`);
+  await insertCluster(database.pool, [3n, 1n], { name: 'A pool', link: '', labels: ['pool'] });
+  await insertCluster(database.pool, [2n, 4n]);
   const find = (version: number, byte: number): ReturnType<typeof findClusterTag> =>
     findClusterTag(database.kysely, { version, script: Uint8Array.of(byte) });
   expect(await find(0, 1)).toEqual({ name: 'A pool', link: '', labels: ['pool'] });
@@ -128,9 +130,12 @@ test('of many scripts each has its own tag, else that of its cluster; those with
       [addressOf(610), addressOf(611), addressOf(612), addressOf(613), null],
     ],
   );
-  await database.pool.query(`
-    insert into clusters values (61, 'Miner', 'https://example.org', '{miner}'), (62, null, '', '{}');
-    insert into cluster_members values (610, 61), (611, 61), (613, 62), (614, 61)`);
+  await insertCluster(database.pool, [610n, 611n, 614n], {
+    name: 'Miner',
+    link: 'https://example.org',
+    labels: ['miner'],
+  });
+  await insertCluster(database.pool, [613n, 615n]);
   const own = { address: addressOf(610), name: 'Own', link: '', labels: ['exchange', 'pool'] };
   await upsertTags(database.kysely, [own]);
   const ofCluster = { address: addressOf(611), name: 'Miner', link: 'https://example.org', labels: ['miner'] };

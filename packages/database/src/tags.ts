@@ -28,8 +28,7 @@ export async function findOwnTag(db: Kysely<Database>, address: string): Promise
 export async function findClusterTag(db: Kysely<Database>, script: ScriptPublicKey): Promise<OwnerTag | undefined> {
   const row = await db
     .selectFrom('scripts')
-    .innerJoin('cluster_members', 'cluster_members.script_id', 'scripts.id')
-    .innerJoin('clusters', 'clusters.id', 'cluster_members.cluster_id')
+    .innerJoin('clusters', (join) => join.on('clusters.id', '=', sql<bigint>`cluster_of(scripts.id)`))
     .select(['clusters.name', 'clusters.link', 'clusters.labels'])
     .where('scripts.script', '=', Buffer.from(script.script))
     .where('scripts.version', '=', script.version)
@@ -46,8 +45,7 @@ export async function listTagsOfScripts(db: Kysely<Database>, scriptIds: readonl
       select name, link, labels, 0 as rank from tags t where t.address = s.address
       union all
       select c.name, c.link, c.labels, 1
-      from cluster_members m join clusters c on c.id = m.cluster_id
-      where m.script_id = s.id and c.name is not null
+      from clusters c where c.id = cluster_of(s.id) and c.name is not null
       order by rank limit 1
     ) tag
     where s.id = any(${scriptIds}::bigint[]) and s.address is not null`.execute(db);

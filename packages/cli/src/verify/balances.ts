@@ -99,8 +99,7 @@ const SELECT_WRONG_HOURS = `
 const SELECT_WRONGLY_TAGGED = `
   with expected as (
     select s.id as script_id from scripts s
-    left join cluster_members m on m.script_id = s.id
-    left join clusters c on c.id = m.cluster_id
+    left join clusters c on c.id = cluster_of(s.id)
     where s.address in (select address from tags) or c.name is not null
   )
   select script_id, b.is_tagged from balances b left join expected e using (script_id)

@@ -17,6 +17,8 @@ export type Generated<T> = T extends ColumnType<infer S, infer I, infer U>
   ? ColumnType<S, I | undefined, U>
   : ColumnType<T, T | undefined, T>;
 
+export type IntervalLength = "day" | "hour" | "minute";
+
 export type Numeric = ColumnType<string, number | string, number | string>;
 
 export type ScriptType = "nonstandard" | "pubkey" | "pubkeyecdsa" | "scripthash";
@@ -104,6 +106,45 @@ export interface ApiKeyUsage {
   ru: Numeric;
 }
 
+export interface Attributions {
+  /**
+   * The address.
+   */
+  address: string;
+  /**
+   * Category, as the source says; null when it says none.
+   */
+  category: string | null;
+  /**
+   * How the source knows, in its words; null when it does not say.
+   */
+  confidence: string | null;
+  /**
+   * The same from 0 to 100.
+   */
+  confidence_level: number;
+  /**
+   * What kind of owner it is.
+   */
+  labels: Generated<string[]>;
+  /**
+   * When it was last changed, as the source says; null when it does not.
+   */
+  last_modified: string | null;
+  /**
+   * Where to read more; empty when there is nothing.
+   */
+  link: Generated<string>;
+  /**
+   * Name of its owner.
+   */
+  name: string;
+  /**
+   * tag_sources.id.
+   */
+  source_id: bigint;
+}
+
 export interface BalanceChanges {
   /**
    * Sum of the net changes by transactions accepted in that hour, sompi.
@@ -121,17 +162,49 @@ export interface BalanceChanges {
 
 export interface Balances {
   /**
+   * Number of accepted transactions that touch it.
+   */
+  accepted_count: Generated<bigint>;
+  /**
    * Sum of its unspent outputs, sompi.
    */
   balance: bigint;
+  /**
+   * Number of accepted coinbase transactions with an output to it.
+   */
+  coinbase_count: Generated<bigint>;
+  /**
+   * chain_blocks.chain_time of the first block on the chain that accepts a transaction that touches it, or of the latest start when it held coins there; null while there is none.
+   */
+  first_seen: bigint | null;
   /**
    * Whether the address has a tag of its own or is in a cluster that has a name.
    */
   is_tagged: Generated<boolean>;
   /**
+   * chain_blocks.chain_time of the last such block.
+   */
+  last_seen: bigint | null;
+  /**
+   * Sum of the outputs to it of accepted transactions, change included, sompi.
+   */
+  received: Generated<Numeric>;
+  /**
+   * Number of accepted transactions with an output to it.
+   */
+  receiving_count: Generated<bigint>;
+  /**
    * The script.
    */
   script_id: bigint;
+  /**
+   * Number of accepted transactions with an input from it.
+   */
+  sending_count: Generated<bigint>;
+  /**
+   * Sum of the inputs from it of accepted transactions, sompi.
+   */
+  sent: Generated<Numeric>;
   /**
    * Number of its rows in address_transactions: transactions that touch it, accepted or not.
    */
@@ -269,6 +342,10 @@ export interface ChainBlocks {
    */
   block_id: bigint;
   /**
+   * The latest time of this block and of those below it on the chain, Unix milliseconds: never goes back, as timestamp may. Rollups, and what says when a script was seen, count by it.
+   */
+  chain_time: bigint;
+  /**
    * Its DAA score.
    */
   daa_score: bigint;
@@ -280,6 +357,25 @@ export interface ChainBlocks {
    * Its time, Unix milliseconds.
    */
   timestamp: bigint;
+}
+
+export interface ChangeLinks {
+  /**
+   * Chain block that accepts it.
+   */
+  chain_index: bigint;
+  /**
+   * Script of the output that is taken for change.
+   */
+  change_script_id: bigint;
+  /**
+   * Script of its first input.
+   */
+  script_id: bigint;
+  /**
+   * The transaction.
+   */
+  transaction_id: bigint;
 }
 
 export interface Checkpoint {
@@ -337,24 +433,117 @@ export interface Checkpoint {
   virtual_merge_set: ArrayType<bigint>;
 }
 
+export interface Clustering {
+  /**
+   * That block: when it has left the chain, clusters are undone down to what remains.
+   */
+  block_id: bigint;
+  /**
+   * chain_blocks.index of the last chain block whose accepted transactions are clustered.
+   */
+  chain_index: bigint;
+  /**
+   * Key that the next held merge gets.
+   */
+  next_held_merge_id: bigint;
+  /**
+   * Key that the next merge gets.
+   */
+  next_merge_id: bigint;
+  /**
+   * Always true: keeps the table at one row.
+   */
+  one_row: Generated<boolean>;
+  /**
+   * When this row was written.
+   */
+  updated_at: Timestamp;
+}
+
 export interface ClusterMembers {
   /**
-   * Its cluster.
+   * The merge that put it below its parent; null at the root.
    */
-  cluster_id: bigint;
+  merge_id: bigint | null;
+  /**
+   * The next member in the ring of the cluster.
+   */
+  next_id: bigint;
+  /**
+   * The member above it in the tree of the cluster; null at the root, whose script is clusters.id.
+   */
+  parent_id: bigint | null;
+  /**
+   * The member before it in the ring.
+   */
+  previous_id: bigint;
   /**
    * The script.
    */
   script_id: bigint;
 }
 
-export interface Clusters {
+export interface ClusterMerges {
   /**
-   * Key.
+   * clustering.chain_index with which it was made: the chain block that accepts the transaction, or a later one where the merge was held.
+   */
+  chain_index: bigint;
+  /**
+   * Root of the cluster that stayed: the larger one; of two of one size that of the earlier input.
+   */
+  cluster_id: bigint;
+  /**
+   * The held merge that this one carries out; null otherwise.
+   */
+  held_merge_id: bigint | null;
+  /**
+   * Key, in the order of merging; undone from the last.
    */
   id: bigint;
   /**
-   * What kind of owner it is.
+   * Root of the cluster that was put below it.
+   */
+  merged_cluster_id: bigint;
+  /**
+   * The input's script on the other side.
+   */
+  merged_script_id: bigint;
+  /**
+   * The input's script on the side that stayed.
+   */
+  script_id: bigint;
+  /**
+   * The transaction.
+   */
+  transaction_id: bigint;
+}
+
+export interface ClusterNames {
+  /**
+   * Number of members with a tag of that name.
+   */
+  addresses: bigint;
+  /**
+   * clusters.id.
+   */
+  cluster_id: bigint;
+  /**
+   * tags.name.
+   */
+  name: string;
+}
+
+export interface Clusters {
+  /**
+   * Sum of balances.balance of its members, sompi.
+   */
+  balance: bigint;
+  /**
+   * scripts.id of the member at the root: the same on every index of the same chain, by its address.
+   */
+  id: bigint;
+  /**
+   * What kind of owner it is: the labels of these tags.
    */
   labels: Generated<string[]>;
   /**
@@ -362,9 +551,17 @@ export interface Clusters {
    */
   link: Generated<string>;
   /**
-   * Name of the owner; null while nobody knows.
+   * Name of the owner: that of its members' tags when these agree; null while nobody knows or they do not.
    */
   name: string | null;
+  /**
+   * Number of its members.
+   */
+  size: bigint;
+  /**
+   * Up to which size it may grow, where a person has said so; null for the configured limit.
+   */
+  size_limit: bigint | null;
 }
 
 export interface DeferredIndexes {
@@ -421,6 +618,33 @@ export interface Gaps {
    * When the gap was recorded.
    */
   recorded_at: Generated<Timestamp>;
+}
+
+export interface HeldMerges {
+  /**
+   * Chain block that accepts the transaction.
+   */
+  chain_index: bigint;
+  /**
+   * Key, in order.
+   */
+  id: bigint;
+  /**
+   * Another input's script, in another cluster.
+   */
+  other_script_id: bigint;
+  /**
+   * An input's script.
+   */
+  script_id: bigint;
+  /**
+   * held: waits; merged: carried out (or the two were together by then); rejected: never will be.
+   */
+  state: string;
+  /**
+   * The transaction.
+   */
+  transaction_id: bigint;
 }
 
 export interface LoadedUtxos {
@@ -500,6 +724,61 @@ export interface Migrations {
   number: number;
 }
 
+export interface NetworkIntervals {
+  /**
+   * Scripts that accepted transactions touch, each once.
+   */
+  active_scripts: bigint;
+  /**
+   * Blocks merged by them, blue and red.
+   */
+  blocks: bigint;
+  /**
+   * Chain blocks.
+   */
+  chain_blocks: bigint;
+  /**
+   * Fees of these, sompi.
+   */
+  fees: bigint;
+  /**
+   * How long it is.
+   */
+  length: IntervalLength;
+  /**
+   * Outputs minus inputs of all accepted transactions: by how much the supply grew, sompi.
+   */
+  minted: bigint;
+  /**
+   * Those among these that were never seen before.
+   */
+  new_scripts: bigint;
+  /**
+   * Red ones among these.
+   */
+  red_blocks: bigint;
+  /**
+   * When it begins, Unix milliseconds.
+   */
+  start: bigint;
+  /**
+   * Circulating supply at its end, sompi.
+   */
+  supply: bigint;
+  /**
+   * Accepted transactions other than coinbases.
+   */
+  transactions: bigint;
+  /**
+   * Outputs of these, change included, sompi.
+   */
+  volume: Numeric;
+  /**
+   * Work of the merged blocks: the number of hashes that it takes to find them, on average.
+   */
+  work: Numeric;
+}
+
 export interface RateLimits {
   /**
    * End of the window, Unix milliseconds.
@@ -536,6 +815,21 @@ export interface Scripts {
    * Script version.
    */
   version: number;
+}
+
+export interface SeenBefore {
+  /**
+   * chain_blocks.index.
+   */
+  chain_index: bigint;
+  /**
+   * balances.last_seen of each before this block; null when it was never seen before.
+   */
+  last_seen: ArrayType<bigint>;
+  /**
+   * Scripts that its accepted transactions touch, each once.
+   */
+  script_ids: ArrayType<bigint>;
 }
 
 export interface Starts {
@@ -618,6 +912,17 @@ export interface TagLabels {
   name: string;
 }
 
+export interface TagMarks {
+  /**
+   * The next member to be marked.
+   */
+  at_script_id: bigint;
+  /**
+   * The member where the walk began, and where it ends.
+   */
+  script_id: bigint;
+}
+
 export interface Tags {
   /**
    * The address.
@@ -635,6 +940,29 @@ export interface Tags {
    * Name of its owner.
    */
   name: string;
+}
+
+export interface TagSources {
+  /**
+   * Who made it, as it says.
+   */
+  creator: Generated<string>;
+  /**
+   * Key.
+   */
+  id: Generated<bigint>;
+  /**
+   * When it was last imported.
+   */
+  imported_at: Generated<Timestamp>;
+  /**
+   * Name by which it is imported again, updated and removed.
+   */
+  name: string;
+  /**
+   * Its title, as it says.
+   */
+  title: Generated<string>;
 }
 
 export interface TransactionBodies {
@@ -870,28 +1198,38 @@ export interface DB {
   address_transactions: AddressTransactions;
   api_key_usage: ApiKeyUsage;
   api_keys: ApiKeys;
+  attributions: Attributions;
   balance_changes: BalanceChanges;
   balances: Balances;
   block_parents: BlockParents;
   block_transactions: BlockTransactions;
   blocks: Blocks;
   chain_blocks: ChainBlocks;
+  change_links: ChangeLinks;
   checkpoint: Checkpoint;
   cluster_members: ClusterMembers;
+  cluster_merges: ClusterMerges;
+  cluster_names: ClusterNames;
+  clustering: Clustering;
   clusters: Clusters;
   deferred_indexes: DeferredIndexes;
   earlier_blocks: EarlierBlocks;
   earlier_transactions: EarlierTransactions;
   gaps: Gaps;
+  held_merges: HeldMerges;
   loaded_utxos: LoadedUtxos;
   meta: Meta;
   migrations: Migrations;
+  network_intervals: NetworkIntervals;
   rate_limits: RateLimits;
   scripts: Scripts;
+  seen_before: SeenBefore;
   start_utxos: StartUtxos;
   starts: Starts;
   subnetworks: Subnetworks;
   tag_labels: TagLabels;
+  tag_marks: TagMarks;
+  tag_sources: TagSources;
   tags: Tags;
   transaction_bodies: TransactionBodies;
   transaction_body_inputs: TransactionBodyInputs;

@@ -8,6 +8,7 @@ interface CheckpointRow {
   hash: Buffer;
   blue_score: bigint;
   chain_index: bigint;
+  chain_time: bigint;
   next_block_id: bigint;
   next_transaction_id: bigint;
   next_script_id: bigint;
@@ -18,9 +19,9 @@ interface CheckpointRow {
 /** @returns undefined on a database that no indexer has started on */
 export async function findCheckpoint(client: ClientBase): Promise<Checkpoint | undefined> {
   const { rows } = await client.query<CheckpointRow>(
-    `select c.block_id, b.hash, b.blue_score, c.chain_index, c.next_block_id, c.next_transaction_id, c.next_script_id,
+    `select c.block_id, b.hash, b.blue_score, c.chain_index, chain.chain_time, c.next_block_id, c.next_transaction_id, c.next_script_id,
             c.next_subnetwork_id, c.first_catch_up
-       from checkpoint c join blocks b on b.id = c.block_id`,
+       from checkpoint c join blocks b on b.id = c.block_id join chain_blocks chain on chain.index = c.chain_index`,
   );
   const row = rows[0];
   if (row === undefined) return undefined;
@@ -29,6 +30,7 @@ export async function findCheckpoint(client: ClientBase): Promise<Checkpoint | u
     hash: row.hash,
     blueScore: row.blue_score,
     chainIndex: Number(row.chain_index),
+    chainTime: row.chain_time,
     nextBlockId: Number(row.next_block_id),
     nextTransactionId: Number(row.next_transaction_id),
     nextScriptId: Number(row.next_script_id),

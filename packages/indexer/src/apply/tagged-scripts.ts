@@ -3,5 +3,5 @@ export const SELECT_TAGGED_SCRIPTS = `
   select script_id from (
     select s.id as script_id from tags t join scripts s on s.address = t.address
     union all
-    select m.script_id from clusters c join cluster_members m on m.cluster_id = c.id where c.name is not null
+    select m.script_id from cluster_members m join clusters c on c.id = cluster_of(m.script_id) where c.name is not null
   ) tagged`;

@@ -9,6 +9,8 @@ export interface Checkpoint {
   hash: Hash;
   blueScore: bigint;
   chainIndex: number;
+  /** The latest time of it and the chain blocks below, Unix milliseconds. */
+  chainTime: bigint;
   nextBlockId: number;
   nextTransactionId: number;
   nextScriptId: number;

@@ -26,8 +26,14 @@ export async function getChainBlockBelow(client: ClientBase, blueScore: bigint):
 
 /** The highest of those to which a condition applies. */
 async function findChainBlock(client: ClientBase, condition: string, value: unknown): Promise<Fork | undefined> {
-  const { rows } = await client.query<{ block_id: bigint; hash: Buffer; blue_score: bigint; index: bigint }>(
-    `select c.block_id, b.hash, b.blue_score, c.index
+  const { rows } = await client.query<{
+    block_id: bigint;
+    hash: Buffer;
+    blue_score: bigint;
+    index: bigint;
+    chain_time: bigint;
+  }>(
+    `select c.block_id, b.hash, b.blue_score, c.index, c.chain_time
        from chain_blocks c join blocks b on b.id = c.block_id where ${condition} order by c.index desc limit 1`,
     [value],
   );
@@ -38,6 +44,7 @@ async function findChainBlock(client: ClientBase, condition: string, value: unkn
     hash: row.hash,
     blueScore: row.blue_score,
     chainIndex: Number(row.index),
+    chainTime: row.chain_time,
   };
 }
 

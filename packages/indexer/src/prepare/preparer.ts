@@ -28,7 +28,7 @@ interface Acceptance extends SeenTransaction {
 }
 
 /** The chain block that remains when an update's `removed` is undone; the checkpoint's own without a reorg. */
-export type Fork = Pick<Checkpoint, 'blockId' | 'hash' | 'blueScore' | 'chainIndex'>;
+export type Fork = Pick<Checkpoint, 'blockId' | 'hash' | 'blueScore' | 'chainIndex' | 'chainTime'>;
 
 export class Preparer {
   readonly #memory: Memory;
@@ -74,8 +74,12 @@ export class Preparer {
       if (block.isNew) this.#writeBlock(seen, block);
       await breather.breathe();
     }
+    let { chainTime } = fork;
     chain.forEach(({ chainBlock, accepted }, i) => {
-      write.writeChainBlock(seen.rows, fork.chainIndex + 1 + i, chainBlock.key, chainBlock.block, accepted);
+      const { timestamp } = chainBlock.block.header;
+      if (timestamp > chainTime) chainTime = timestamp;
+      const place = { index: fork.chainIndex + 1 + i, key: chainBlock.key, chainTime };
+      write.writeChainBlock(seen.rows, place, chainBlock.block, accepted);
     });
     const { resolved, touched } = await this.#writeTransactions(seen, acceptances, breather);
     const balanceChanges = new BalanceChanges();
@@ -95,6 +99,7 @@ export class Preparer {
         hash: sink?.block.hash ?? fork.hash,
         blueScore: sink?.block.header.blueScore ?? fork.blueScore,
         chainIndex: fork.chainIndex + chain.length,
+        chainTime,
         ...this.#registry.nextKeys,
         firstCatchUp: from.firstCatchUp,
       },

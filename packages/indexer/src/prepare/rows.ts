@@ -26,7 +26,7 @@ const COLUMNS = {
   ],
   earlier_blocks: ['id', 'hash'],
   block_parents: ['block_id', 'index', 'parent_id'],
-  chain_blocks: ['index', 'block_id', 'daa_score', 'timestamp', 'accepted_transactions'],
+  chain_blocks: ['index', 'block_id', 'daa_score', 'timestamp', 'accepted_transactions', 'chain_time'],
   subnetworks: ['id', 'subnetwork_id'],
   transactions: [
     'id',

@@ -71,7 +71,12 @@ export function writeBlockTransaction(
   to.smallint(body);
 }
 
-export function writeChainBlock(rows: Rows, index: number, key: number, block: RpcBlock, accepted: number[]): void {
+export function writeChainBlock(
+  rows: Rows,
+  { index, key, chainTime }: { index: number; key: number; chainTime: bigint },
+  block: RpcBlock,
+  accepted: number[],
+): void {
   const to = rows.chain_blocks;
   to.row();
   to.key(index);
@@ -79,6 +84,7 @@ export function writeChainBlock(rows: Rows, index: number, key: number, block: R
   to.bigint(block.header.daaScore);
   to.bigint(block.header.timestamp);
   to.keys(accepted);
+  to.bigint(chainTime);
 }
 
 export function writeSubnetwork(rows: Rows, key: number, subnetworkId: Uint8Array): void {

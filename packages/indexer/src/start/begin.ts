@@ -60,6 +60,7 @@ export const NOTHING: Checkpoint = {
   hash: new Uint8Array(32),
   blueScore: 0n,
   chainIndex: -1,
+  chainTime: 0n,
   nextBlockId: 1,
   nextTransactionId: 1,
   nextScriptId: 1,

@@ -1,0 +1,46 @@
+-- Who says so: what each source says of an address. Of several, tags has what is said with the most confidence.
+
+create table tag_sources (
+  id bigint generated always as identity,
+  name text not null,
+  title text not null default '',
+  creator text not null default '',
+  imported_at timestamptz not null default now(),
+  constraint tag_sources_pkey primary key (id)
+);
+create unique index tag_sources_name on tag_sources (name);
+comment on table tag_sources is 'Files and people that tags came from.';
+comment on column tag_sources.id is 'Key.';
+comment on column tag_sources.name is 'Name by which it is imported again, updated and removed.';
+comment on column tag_sources.title is 'Its title, as it says.';
+comment on column tag_sources.creator is 'Who made it, as it says.';
+comment on column tag_sources.imported_at is 'When it was last imported.';
+
+create table attributions (
+  source_id bigint not null,
+  address text not null,
+  name text not null,
+  link text not null default '',
+  labels text[] not null default '{}',
+  category text,
+  confidence text,
+  confidence_level smallint not null,
+  last_modified date,
+  constraint attributions_pkey primary key (source_id, address, name)
+);
+create index attributions_address on attributions (address);
+comment on table attributions is 'What each source says of an address.';
+comment on column attributions.source_id is 'tag_sources.id.';
+comment on column attributions.address is 'The address.';
+comment on column attributions.name is 'Name of its owner.';
+comment on column attributions.link is 'Where to read more; empty when there is nothing.';
+comment on column attributions.labels is 'What kind of owner it is.';
+comment on column attributions.category is 'Category, as the source says; null when it says none.';
+comment on column attributions.confidence is 'How the source knows, in its words; null when it does not say.';
+comment on column attributions.confidence_level is 'The same from 0 to 100.';
+comment on column attributions.last_modified is 'When it was last changed, as the source says; null when it does not.';
+
+insert into tag_sources (name, title) select 'manual', 'Written before sources were kept' where exists (select from tags);
+insert into attributions (source_id, address, name, link, labels, confidence_level)
+select s.id, t.address, t.name, t.link, t.labels, 50 from tags t cross join tag_sources s where s.name = 'manual';
+comment on table tags is 'The tag of each address: of what its sources say (attributions) that with the most confidence, then the latest, then by the name of the source.';

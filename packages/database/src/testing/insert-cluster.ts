@@ -1,0 +1,23 @@
+/** A cluster written by hand, for tests of what reads clusters. What makes them in earnest is the indexer's clustering. */
+import type { Pool } from 'pg';
+import type { OwnerTag } from '../tags.ts';
+
+/** @param members script keys; the first is the root, the others are below it */
+export async function insertCluster(pool: Pool, members: readonly bigint[], tag?: OwnerTag): Promise<void> {
+  const [root] = members;
+  await pool.query(
+    `insert into clusters (id, size, balance, name, link, labels)
+     select $1, $2, coalesce((select sum(balance) from balances where script_id = any($3::bigint[])), 0), $4, $5, $6`,
+    [root, members.length, members, tag?.name, tag?.link ?? '', tag?.labels ?? []],
+  );
+  await pool.query(
+    `insert into cluster_members (script_id, parent_id, next_id, previous_id)
+     select script_id, nullif($2, script_id), coalesce(lead(script_id) over ring, $2), coalesce(lag(script_id) over ring, $3)
+       from unnest($1::bigint[]) with ordinality members (script_id, place)
+     window ring as (order by place)`,
+    [members, root, members.at(-1)],
+  );
+  if (tag !== undefined) {
+    await pool.query('update balances set is_tagged = true where script_id = any($1::bigint[])', [members]);
+  }
+}
