@@ -48,6 +48,22 @@ export const envSchema = z.object({
   MEMORY_TRANSACTIONS: count
     .default(4_000_000)
     .describe('Transactions whose keys and coins are kept in memory, about 150 bytes each; older ones are looked up.'),
+  CLUSTER_DEPTH: z.coerce
+    .bigint()
+    .nonnegative()
+    .optional()
+    .describe(
+      "How far below the sink a chain block must be, in blue score, for its transactions to be clustered. Unset: the network's finality, 432,000; 100 on simnet and devnet. docs/clustering.md.",
+    ),
+  CLUSTER_SIZE_LIMIT: count
+    .default(1_000_000)
+    .describe('A merge that would make a cluster larger waits for `kasgres clusters review`.'),
+  CLUSTER_CHANGE: z
+    .stringbool()
+    .default(false)
+    .describe(
+      'Whether to note, in a table of its own, which output of a transaction is probably change. It never makes clusters.',
+    ),
 });
 
 export type Env = z.infer<typeof envSchema>;

@@ -26,6 +26,11 @@ export interface Network {
   targetTimePerBlockMs: number;
   /** In blue score: reorganisations below it are refused by the node. */
   finalityDepth: bigint;
+  /**
+   * In blue score: how deep a chain block must be for what is slow to undo, or cannot be, to count on it. Finality where that matters;
+   * test networks are short, and nothing of value hangs on them.
+   */
+  settledDepth: bigint;
   /** In blue score: how much of the past a node keeps at least. */
   pruningDepth: bigint;
   /** In DAA score: how old a coinbase must be to be spent. */
@@ -56,6 +61,7 @@ const mainnet: Network = {
   id: 'mainnet',
   name: 'mainnet',
   addressPrefix: 'kaspa',
+  settledDepth: TEN_BLOCKS_A_SECOND.finalityDepth,
   genesisHash: fromHex('58c2d4199e21f910d1571d114969cecef48f09f934d42ccb6a281a15868f2999'),
   genesisDaaScore: 1_312_860n,
   genesisTimestamp: 1_637_609_671_037n,
@@ -87,6 +93,7 @@ const testnet10: Network = {
   id: 'testnet-10',
   name: 'testnet',
   addressPrefix: 'kaspatest',
+  settledDepth: TEN_BLOCKS_A_SECOND.finalityDepth,
   genesisHash: fromHex('f896a3034873be1739fc4359236899fd3d65d2bc94f9780df0d0da3eb1cc4370'),
   genesisDaaScore: 0n,
   genesisTimestamp: 1_633_687_894_966n,
@@ -100,6 +107,7 @@ const simnet: Network = {
   id: 'simnet',
   name: 'simnet',
   addressPrefix: 'kaspasim',
+  settledDepth: 100n,
   genesisHash: fromHex('411f8cd26f3d41aea39e78573927da24d23995705b579f30959b9127e96b79e3'),
   genesisDaaScore: 0n,
   genesisTimestamp: 1_633_687_894_966n,
@@ -113,6 +121,7 @@ const devnet: Network = {
   id: 'devnet',
   name: 'devnet',
   addressPrefix: 'kaspadev',
+  settledDepth: 100n,
   genesisHash: fromHex('4cb48d0b2073b802360145a15ad1abdc01d89b5c2fe4722630ab9b5fe9dfc4f2'),
   genesisDaaScore: 0n,
   genesisTimestamp: 1_231_006_505_000n,
