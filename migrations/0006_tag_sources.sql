@@ -44,3 +44,31 @@ insert into tag_sources (name, title) select 'manual', 'Written before sources w
 insert into attributions (source_id, address, name, link, labels, confidence_level)
 select s.id, t.address, t.name, t.link, t.labels, 50 from tags t cross join tag_sources s where s.name = 'manual';
 comment on table tags is 'The tag of each address: of what its sources say (attributions) that with the most confidence, then the latest, then by the name of the source.';
+
+alter table tags add column confidence_level smallint not null default 50;
+comment on column tags.confidence_level is 'attributions.confidence_level of what it says.';
+
+create table cluster_labels (
+  cluster_id bigint not null,
+  label text not null,
+  addresses bigint not null,
+  constraint cluster_labels_pkey primary key (cluster_id, label)
+);
+comment on table cluster_labels is 'Labels that the tags of a cluster''s members have.';
+comment on column cluster_labels.cluster_id is 'clusters.id.';
+comment on column cluster_labels.label is 'One of tags.labels.';
+comment on column cluster_labels.addresses is 'Number of members with a tag that has it.';
+
+create table cluster_links (
+  cluster_id bigint not null,
+  confidence_level smallint not null,
+  link text not null,
+  addresses bigint not null,
+  constraint cluster_links_pkey primary key (cluster_id, confidence_level, link)
+);
+create index cluster_links_best on cluster_links (cluster_id, confidence_level desc, addresses desc, link collate "C");
+comment on table cluster_links is 'Links that the tags of a cluster''s members have.';
+comment on column cluster_links.cluster_id is 'clusters.id.';
+comment on column cluster_links.confidence_level is 'tags.confidence_level.';
+comment on column cluster_links.link is 'tags.link, other than the empty one.';
+comment on column cluster_links.addresses is 'Number of members with a tag of both.';

@@ -1,4 +1,5 @@
 /** The database: connections, schema, keys and tags, and Postgres servers of our own. */
+export { addTagsOfMembers, moveClusterTags, resolveClusterTags, splitClusterTags } from './cluster-tags.ts';
 export { type Connection, type ConnectOptions, connect, type Database } from './connect.ts';
 export { CopyBuffer, copyRows } from './copy.ts';
 export {

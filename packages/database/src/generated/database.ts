@@ -460,6 +460,40 @@ export interface Clustering {
   updated_at: Timestamp;
 }
 
+export interface ClusterLabels {
+  /**
+   * Number of members with a tag that has it.
+   */
+  addresses: bigint;
+  /**
+   * clusters.id.
+   */
+  cluster_id: bigint;
+  /**
+   * One of tags.labels.
+   */
+  label: string;
+}
+
+export interface ClusterLinks {
+  /**
+   * Number of members with a tag of both.
+   */
+  addresses: bigint;
+  /**
+   * clusters.id.
+   */
+  cluster_id: bigint;
+  /**
+   * tags.confidence_level.
+   */
+  confidence_level: number;
+  /**
+   * tags.link, other than the empty one.
+   */
+  link: string;
+}
+
 export interface ClusterMembers {
   /**
    * The merge that put it below its parent; null at the root.
@@ -929,6 +963,10 @@ export interface Tags {
    */
   address: string;
   /**
+   * attributions.confidence_level of what it says.
+   */
+  confidence_level: Generated<number>;
+  /**
    * What kind of owner it is.
    */
   labels: Generated<string[]>;
@@ -1207,6 +1245,8 @@ export interface DB {
   chain_blocks: ChainBlocks;
   change_links: ChangeLinks;
   checkpoint: Checkpoint;
+  cluster_labels: ClusterLabels;
+  cluster_links: ClusterLinks;
   cluster_members: ClusterMembers;
   cluster_merges: ClusterMerges;
   cluster_names: ClusterNames;
