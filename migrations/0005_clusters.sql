@@ -103,8 +103,8 @@ create table change_links (
   chain_index bigint not null,
   constraint change_links_pkey primary key (transaction_id)
 );
-create index change_links_script_id on change_links (script_id);
-create index change_links_change_script_id on change_links (change_script_id);
+create index change_links_script_id on change_links (script_id, transaction_id);
+create index change_links_change_script_id on change_links (change_script_id, transaction_id);
 create index change_links_chain_index on change_links (chain_index);
 comment on table change_links is 'What the weaker heuristic supposes, where it is switched on: which output of a transaction is its sender''s change. Never merged into clusters.';
 comment on column change_links.transaction_id is 'The transaction.';
