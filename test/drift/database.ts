@@ -17,6 +17,8 @@ export const databaseDrift = generatedFiles('row types and docs/schema.md from t
           // As the pool's own parsers give them: see packages/database/src/connect.ts.
           dialect: new PostgresDialect({ dateParser: 'string', numericParser: 'string' }),
           typeMapping: { int8: 'bigint' },
+          // The programs read tables; views are for people.
+          excludePattern: 'kaspa.*',
         }),
         'docs/schema.md': await describeSchema(pool),
       };

@@ -543,9 +543,17 @@ export interface ClusterMerges {
    */
   merged_script_id: bigint;
   /**
+   * clusters.size_limit of the other; null for a single script.
+   */
+  merged_size_limit: bigint | null;
+  /**
    * The input's script on the side that stayed.
    */
   script_id: bigint;
+  /**
+   * clusters.size_limit of the cluster that stayed, before; what undoing gives back.
+   */
+  size_limit: bigint | null;
   /**
    * The transaction.
    */
@@ -672,7 +680,11 @@ export interface HeldMerges {
    */
   script_id: bigint;
   /**
-   * held: waits; merged: carried out (or the two were together by then); rejected: never will be.
+   * clustering.chain_index when it became merged; null otherwise.
+   */
+  settled_chain_index: bigint | null;
+  /**
+   * held: waits for a person; approved: a person has raised a limit, and the indexer carries it out next, or holds it again; merged: carried out (or the two were together by then); rejected: never will be.
    */
   state: string;
   /**
@@ -952,7 +964,7 @@ export interface TagMarks {
    */
   at_script_id: bigint;
   /**
-   * The member where the walk began, and where it ends.
+   * The member before which the stretch ends; the whole ring where both are the same.
    */
   script_id: bigint;
 }
