@@ -56,9 +56,9 @@ const BOT_COINS = 40;
 const HOT_COINS = 60;
 const CONSOLIDATED_FROM = 30;
 
-const CHANCE_OF_NEW_PERSON = 0.14;
-const CHANCE_OF_FRESH_ADDRESS = 0.16;
-const CHANCE_OF_FRESH_CHANGE = 0.3;
+const CHANCE_OF_NEW_PERSON = 0.1;
+const CHANCE_OF_FRESH_ADDRESS = 0.12;
+const CHANCE_OF_FRESH_CHANGE = 0.22;
 const CHANCE_OF_BUSY_PAYEE = 0.5;
 
 export class Economy {
@@ -96,12 +96,13 @@ export class Economy {
     this.#sweepers = Array.from({ length: SWEEPERS }, () => this.#newPerson());
   }
 
-  /** Addresses whose owners are known to everybody, busiest first. */
-  get known(): { miners: readonly number[]; exchanges: readonly number[]; bots: readonly number[] } {
+  /** An address of each whose owner is known to everybody, of a chain that has not begun. */
+  get known(): Record<'miners' | 'exchanges' | 'bots' | 'people', readonly number[]> {
     return {
       miners: this.#miners,
       exchanges: this.#exchanges.map(({ hotAddress }) => hotAddress),
       bots: this.#bots.map(({ addresses }) => addresses[0] as number),
+      people: this.#people.map((person) => this.#addressOf(person)),
     };
   }
 

@@ -1,0 +1,168 @@
+/**
+ * How long the questions of the cookbook take on five million transactions: makes a database of them by the indexer's own apply
+ * (question-chain/), or takes the one that is there, and asks each as the read-only analyst.
+ *
+ *   node bench/questions.ts [--transactions 5000000] [--database URL | --keep DIRECTORY] [--finish-again] [--only TEXT]
+ *
+ * Without a URL on an embedded Postgres, in a temporary directory or in one that is kept. --finish-again makes anew, in a database that is
+ * there, what the end of a first catch-up makes. --only asks the questions with this text in their name, and writes no file.
+ * All questions: the times go to cookbook/times.json. bench/README.md has figures.
+ */
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cpus, tmpdir, totalmem } from 'node:os';
+import { basename, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { connect, type Connection, migrate, startEmbeddedPostgres, upsertTags } from '@kasgres/database';
+import { finishFirstCatchUp } from '../packages/indexer/src/apply/first-catch-up.ts';
+import { type Times, timesOf } from './question-chain/ask.ts';
+import { QuestionChain } from './question-chain/chain.ts';
+import { indexChain } from './question-chain/index-chain.ts';
+import { lookUps } from './question-chain/look-ups.ts';
+import { tagsOf } from './question-chain/tags.ts';
+
+const SEED = 'questions';
+const COOKBOOK = new URL('../cookbook/', import.meta.url);
+/** What the role of analysts may take at most is less: here a question is to end, however long it takes. */
+const STATEMENT_TIMEOUT_MS = 60_000;
+const SLOW_MS = 1_000;
+
+const { values: options } = parseArgs({
+  options: {
+    transactions: { type: 'string', default: '5000000' },
+    database: { type: 'string' },
+    keep: { type: 'string' },
+    'finish-again': { type: 'boolean', default: false },
+    only: { type: 'string', default: '' },
+  },
+});
+
+if (options.database === undefined) await onEmbeddedPostgres(options.keep, measure);
+else await measure(options.database);
+
+async function onEmbeddedPostgres(keep: string | undefined, work: (url: string) => Promise<void>): Promise<void> {
+  const directory = keep ?? (await mkdtemp(join(tmpdir(), 'kasgres-questions-')));
+  const postgres = await startEmbeddedPostgres({ dataDir: directory });
+  try {
+    await work(postgres.url);
+  } finally {
+    await postgres.stop();
+    if (keep === undefined) await rm(directory, { recursive: true, force: true });
+  }
+}
+
+async function measure(url: string): Promise<void> {
+  await migrate(url);
+  const database = connect({ url, applicationName: 'kasgres bench', max: 4 });
+  const analyst = connect({
+    url,
+    applicationName: 'kasgres bench',
+    max: 1,
+    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+    settings: { role: 'kasgres_analyst', default_transaction_read_only: 'on' },
+  });
+  try {
+    if (await isEmpty(database)) await make(database, Number(options.transactions));
+    else if (options['finish-again']) await finishAgain(database);
+    await vacuum(database);
+    const transactions = await countAccepted(database);
+    const questions = await ask(analyst, await readCookbook());
+    await ask(analyst, await lookUps(analyst.pool));
+    if (options.only === '') await keepTimes(transactions, questions);
+  } finally {
+    await analyst.close();
+    await database.close();
+  }
+}
+
+async function isEmpty({ pool }: Connection): Promise<boolean> {
+  const { rowCount } = await pool.query('select from checkpoint');
+  return rowCount === 0;
+}
+
+async function make(database: Connection, transactions: number): Promise<void> {
+  const startedAt = performance.now();
+  const chain = new QuestionChain({ seed: SEED, transactions });
+  let saidAt = startedAt;
+  await indexChain(database, chain, (written) => {
+    if (performance.now() - saidAt < 10_000) return;
+    saidAt = performance.now();
+    const megabytes = Math.round(process.memoryUsage.rss() / 1e6);
+    console.log(`${written} transactions written in ${seconds(startedAt)} s, ${megabytes} MB resident`);
+  });
+  console.log(`made in ${seconds(startedAt)} s`);
+  await upsertTags(database.pool, tagsOf({ seed: SEED, transactions }));
+}
+
+async function finishAgain({ pool }: Connection): Promise<void> {
+  const startedAt = performance.now();
+  await pool.query('update checkpoint set first_catch_up = true');
+  const [writer, reader] = await Promise.all([pool.connect(), pool.connect()]);
+  await finishFirstCatchUp([writer, reader]);
+  writer.release();
+  reader.release();
+  console.log(`finished again in ${seconds(startedAt)} s`);
+}
+
+/** As autovacuum does in time. */
+async function vacuum({ pool }: Connection): Promise<void> {
+  const startedAt = performance.now();
+  await pool.query('vacuum analyze');
+  console.log(`vacuumed in ${seconds(startedAt)} s`);
+}
+
+async function countAccepted({ pool }: Connection): Promise<number> {
+  const { rows } = await pool.query<Record<'accepted' | 'blocks' | 'scripts' | 'inputs' | 'outputs' | 'bytes', bigint>>(
+    `select (select count(*) from transactions where accepting_block_id is not null) as accepted,
+            (select count(*) from blocks) as blocks, (select count(*) from scripts) as scripts,
+            (select count(*) from transaction_inputs) as inputs, (select count(*) from transaction_outputs) as outputs,
+            pg_database_size(current_database()) as bytes`,
+  );
+  const [counts] = rows;
+  console.log(
+    `${counts?.accepted} accepted transactions, ${counts?.blocks} blocks, ${counts?.inputs} inputs, ${counts?.outputs} outputs, ` +
+      `${counts?.scripts} scripts, ${Math.round(Number(counts?.bytes) / 1e6)} MB`,
+  );
+  return Number(counts?.accepted);
+}
+
+/** By name, `07-fees-and-revenue`. */
+async function readCookbook(): Promise<Record<string, string>> {
+  const files = (await readdir(COOKBOOK)).filter((file) => file.endsWith('.sql')).toSorted();
+  const texts = await Promise.all(files.map((file) => readFile(new URL(file, COOKBOOK), 'utf8')));
+  return Object.fromEntries(files.map((file, place) => [basename(file, '.sql'), texts[place] ?? '']));
+}
+
+async function ask({ pool }: Connection, questions: Record<string, string>): Promise<Record<string, Times>> {
+  const answers: Record<string, Times> = {};
+  console.log('\n| question | first, ms | warm, ms | rows |\n|---|---|---|---|');
+  for (const [name, sql] of Object.entries(questions)) {
+    if (!name.includes(options.only)) continue;
+    const client = await pool.connect();
+    try {
+      const times = await timesOf(client, sql);
+      answers[name] = times;
+      const warm = Math.round(times.ms);
+      console.log(
+        `| ${name} | ${Math.round(times.firstMs)} | ${times.ms > SLOW_MS ? `**${warm}**` : warm} | ${times.rows} |`,
+      );
+    } catch (error) {
+      console.log(`| ${name} | ${error instanceof Error ? error.message : String(error)} | | |`);
+    } finally {
+      client.release();
+    }
+  }
+  return answers;
+}
+
+async function keepTimes(transactions: number, questions: Record<string, Times>): Promise<void> {
+  const machine = `${cpus().length} cores (${cpus()[0]?.model}), ${Math.round(totalmem() / 2 ** 30)} GiB`;
+  const rounded = Object.entries(questions).map(([name, { ms, firstMs }]) => {
+    return [name, { ms: Math.round(ms), firstMs: Math.round(firstMs) }] as const;
+  });
+  const times = { machine, transactions, questions: Object.fromEntries(rounded) };
+  await writeFile(new URL('times.json', COOKBOOK), `${JSON.stringify(times, null, 2)}\n`);
+}
+
+function seconds(since: number): string {
+  return ((performance.now() - since) / 1_000).toFixed(1);
+}
