@@ -18,7 +18,7 @@ beforeAll(async () => {
     .orderBy('balances.balance', 'desc')
     .executeTakeFirstOrThrow();
   address = richest.address as string;
-  await upsertTags(stage.database.kysely, [
+  await upsertTags(stage.database.pool, [
     { address, name: 'Exchange', link: 'https://example.org', labels: ['exchange'] },
   ]);
 });

@@ -132,13 +132,13 @@ describe('tags', () => {
     const [both = '', onlyOwn = '', onlyCluster = '', unnamed = ''] = accounts.holders.filter(
       (_, place) => place % 5 === 3,
     );
-    await putTogether([both, onlyCluster], ofCluster);
-    await putTogether([unnamed]);
-    await upsertTags(stage.database.kysely, [
+    await upsertTags(stage.database.pool, [
       { address: both, ...own },
       { address: onlyOwn, ...own },
       { address: STRANGER, ...own },
     ]);
+    await putTogether([both, onlyCluster], ofCluster);
+    await putTogether([unnamed]);
     tags = new Map([
       [both, { address: both, ...own }],
       [onlyOwn, { address: onlyOwn, ...own }],

@@ -34,7 +34,7 @@ beforeAll(async () => {
     link: place % 3 === 0 ? `https://example.org/${place}` : '',
     labels: LABELS[place % LABELS.length] ?? [],
   }));
-  await upsertTags(stage.database.kysely, tags);
+  await upsertTags(stage.database.pool, tags);
   tags.sort((a, b) => compareBytes(a.name, b.name) || compareBytes(a.address, b.address));
 });
 afterAll(() => stage.close());
@@ -92,7 +92,7 @@ test('a changed tag changes the listing and its entity tag, without the chain', 
   const ask = () => stage.api.request(path, { headers: { 'if-none-match': first.headers.get('etag') ?? '' } });
   expect((await ask()).status).toBe(304);
   const [changed] = first.json['tags'] as [Tag];
-  await upsertTags(stage.database.kysely, [{ ...changed, name: 'zzz renamed', labels: ['miner'] }]);
+  await upsertTags(stage.database.pool, [{ ...changed, name: 'zzz renamed', labels: ['miner'] }]);
   const after = await ask();
   expect(after.json['tags']).toEqual((first.json['tags'] as Tag[]).slice(1));
   expect(await walk(stage.api, listing({ label: 'miner' }), 10)).toEqual([

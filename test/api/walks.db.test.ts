@@ -39,7 +39,7 @@ beforeAll(async () => {
   const all = await listCursors(stage.database.pool, addresses().positions);
   // Several of one name: then the address decides.
   await upsertTags(
-    stage.database.kysely,
+    stage.database.pool,
     all.flatMap((address, place) => {
       const labels = [place % 3 === 0 ? COMMON_LABEL : 'pool', ...(place === 7 ? [RARE_LABEL] : [])];
       return place % 2 === 1 ? [{ address, name: `Owner ${place % 11}`, link: '', labels }] : [];

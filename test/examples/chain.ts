@@ -41,7 +41,7 @@ export async function openChain(): Promise<Stage & { chain: Chain }> {
   const receiver = entries[0]?.transaction?.outputs[0]?.verboseData?.scriptPublicKeyAddress;
   if (entry === undefined || receiver === undefined) throw new Error('nothing is in the mempool');
   const address = await findAddress(stage);
-  await upsertTags(stage.database.kysely, [
+  await upsertTags(stage.database.pool, [
     { address, name: 'Harbour Exchange', link: 'https://example.com/harbour-exchange', labels: ['exchange'] },
   ]);
   const { transactionId, ...position } = await findPosition(stage);

@@ -12,7 +12,7 @@ const SOURCES = {
 };
 
 /** Tags some addresses first. */
-export async function listKnown({ pool, kysely }: TestDatabase): Promise<Record<string, string[]>> {
+export async function listKnown({ pool }: TestDatabase): Promise<Record<string, string[]>> {
   const known: Record<string, string[]> = {};
   for (const [name, statement] of Object.entries(SOURCES)) {
     const { rows } = await pool.query<{ id: string }>(statement);
@@ -20,7 +20,7 @@ export async function listKnown({ pool, kysely }: TestDatabase): Promise<Record<
   }
   const tagged = known['addresses']?.slice(0, 30) ?? [];
   await upsertTags(
-    kysely,
+    pool,
     tagged.map((address, index) => ({ address, name: `Tag ${index % 10}`, link: '', labels: ['fuzz'] })),
   );
   return known;

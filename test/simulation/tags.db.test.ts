@@ -23,10 +23,10 @@ async function countTagged({ pool }: TestDatabase): Promise<number> {
   return rowCount ?? 0;
 }
 
-async function tagAll({ kysely }: TestDatabase, addresses: readonly string[]): Promise<void> {
+async function tagAll({ pool }: TestDatabase, addresses: readonly string[]): Promise<void> {
   const tag = { name: 'somebody', link: '', labels: [] };
   await upsertTags(
-    kysely,
+    pool,
     addresses.map((address) => ({ ...tag, address })),
   );
 }

@@ -35,12 +35,6 @@ async function insertTags(...tags: GivenTag[]): Promise<void> {
   }
 }
 
-/** A cluster whose members' tags are counted, as the indexer leaves one behind. */
-async function insertCounted(...scriptIds: bigint[]): Promise<void> {
-  await insertCluster(database.pool, scriptIds);
-  await addTagsOfMembers(database.pool, { scriptIds, clusterIds: scriptIds.map(() => scriptIds[0] ?? 0n) });
-}
-
 async function readCluster(id: bigint): Promise<unknown> {
   const { rows } = await database.pool.query('select name, link, labels from clusters where id = $1', [id]);
   return rows[0];
@@ -96,7 +90,7 @@ test('members whose tags agree name their cluster: all labels, the link of the m
     { script: 2, name: 'Pool', labels: ['pool', 'B'], link: 'https://high.example', confidence: 80 },
     { script: 3, name: 'Pool', confidence: 100 },
   );
-  await insertCounted(1n, 2n, 3n, 4n);
+  await insertCluster(database.pool, [1n, 2n, 3n, 4n]);
   expect(await readCluster(1n)).toEqual({ name: 'Pool', link: 'https://high.example', labels: ['B', 'b', 'pool'] });
   expect(await readNames(1n)).toEqual({ Pool: 3n });
   expect(await takeMarks()).toEqual([1n]);
@@ -110,9 +104,9 @@ test('of links of one confidence that of most members holds, then the first by i
     { script: 4, name: 'Pool', link: 'https://b.example' },
     { script: 5, name: 'Pool', link: 'https://B.example' },
   );
-  await insertCounted(1n, 2n, 3n);
+  await insertCluster(database.pool, [1n, 2n, 3n]);
   expect(await readCluster(1n)).toMatchObject({ link: 'https://b.example' });
-  await insertCounted(4n, 5n);
+  await insertCluster(database.pool, [4n, 5n]);
   expect(await readCluster(4n)).toMatchObject({ link: 'https://B.example' });
 });
 
@@ -121,21 +115,21 @@ test('names that do not agree are no name, and a name that is left alone comes b
     { script: 1, name: 'Pool', labels: ['pool'] },
     { script: 2, name: 'Exchange', labels: ['exchange'] },
   );
-  await insertCounted(1n, 2n);
+  await insertCluster(database.pool, [1n, 2n]);
   expect(await readCluster(1n)).toEqual({ name: null, link: '', labels: [] });
   expect(await readNames(1n)).toEqual({ Exchange: 1n, Pool: 1n });
   expect(await takeMarks()).toEqual([]);
 });
 
 test('a cluster without tags has no name, and nothing to mark', async () => {
-  await insertCounted(1n, 2n);
+  await insertCluster(database.pool, [1n, 2n]);
   expect(await readCluster(1n)).toEqual({ name: null, link: '', labels: [] });
   expect(await takeMarks()).toEqual([]);
 });
 
 test('a new member brings its tag, which may take the name away', async () => {
   await insertTags({ script: 1, name: 'Pool' }, { script: 3, name: 'Other' });
-  await insertCounted(1n, 2n);
+  await insertCluster(database.pool, [1n, 2n]);
   expect(await takeMarks()).toEqual([1n]);
   await joinRings(1n, 3n);
   await addTagsOfMembers(database.pool, { scriptIds: [3n], clusterIds: [1n] });
@@ -150,8 +144,8 @@ test('a merge adds the counts up; undoing it gives both clusters back what they 
     { script: 4, name: 'Pool', labels: ['miner'], link: 'https://a.example' },
     { script: 5, name: 'Other', labels: ['pool'], link: 'https://c.example', confidence: 60 },
   );
-  await insertCounted(1n, 2n, 3n);
-  await insertCounted(4n, 5n);
+  await insertCluster(database.pool, [1n, 2n, 3n]);
+  await insertCluster(database.pool, [4n, 5n]);
   const before = await readCounts();
   await takeMarks();
 
@@ -173,7 +167,7 @@ test('a merge adds the counts up; undoing it gives both clusters back what they 
 
 test('a script that stands alone again counts nowhere, nor does what is no cluster any more', async () => {
   await insertTags({ script: 1, name: 'Pool' }, { script: 2, name: 'Pool', labels: ['pool'] });
-  await insertCounted(1n, 2n);
+  await insertCluster(database.pool, [1n, 2n]);
   await database.pool.query('delete from cluster_members');
   await database.pool.query('delete from clusters');
   await splitClusterTags(database.pool, 1n, 2n);
@@ -182,7 +176,7 @@ test('a script that stands alone again counts nowhere, nor does what is no clust
 
 test('resolving again changes no row', async () => {
   await insertTags({ script: 1, name: 'Pool', labels: ['pool'], link: 'https://a.example' });
-  await insertCounted(1n, 2n);
+  await insertCluster(database.pool, [1n, 2n]);
   await takeMarks();
   const version = async (): Promise<unknown> =>
     (await database.pool.query('select xmin::text from clusters where id = 1')).rows;

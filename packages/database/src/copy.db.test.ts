@@ -10,6 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
+const storedText = fc.string({ unit: 'binary' }).filter((text) => !text.includes('\0'));
 const row = fc.record({
   key: fc.nat(Number.MAX_SAFE_INTEGER),
   bigint: fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n),
@@ -18,8 +19,9 @@ const row = fc.record({
   smallint: fc.integer({ min: -(2 ** 15), max: 2 ** 15 - 1 }),
   boolean: fc.boolean(),
   bytea: fc.uint8Array({ maxLength: 300 }),
-  text: fc.string({ unit: 'binary' }).filter((text) => !text.includes('\0')),
+  text: storedText,
   keys: fc.array(fc.nat(Number.MAX_SAFE_INTEGER), { maxLength: 20 }),
+  texts: fc.array(storedText, { maxLength: 20 }),
 });
 
 test('every value comes back as it was written', async () => {
@@ -27,7 +29,8 @@ test('every value comes back as it was written', async () => {
   try {
     await client.query(
       `create temporary table copied (n bigint, key bigint, bigint bigint, numeric numeric, integer integer,
-         smallint smallint, boolean boolean, bytea bytea, text text, keys bigint[], nothing bigint)`,
+         smallint smallint, boolean boolean, bytea bytea, text text, keys bigint[], texts text[],
+         nothing bigint)`,
     );
     const columns = [
       'n',
@@ -40,6 +43,7 @@ test('every value comes back as it was written', async () => {
       'bytea',
       'text',
       'keys',
+      'texts',
       'nothing',
     ];
     await fc.assert(
@@ -57,6 +61,7 @@ test('every value comes back as it was written', async () => {
           buffer.bytea(fields.bytea);
           buffer.text(fields.text);
           buffer.keys(fields.keys);
+          buffer.texts(fields.texts);
           buffer.null();
         });
         await client.query('truncate copied');

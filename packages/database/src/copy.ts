@@ -11,6 +11,7 @@ const SIGNATURE = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1');
 const INITIAL_BYTES = 64 * 1024;
 const CHUNK_BYTES = 1024 * 1024;
 const INT8_OID = 20;
+const TEXT_OID = 25;
 const UINT32 = 2 ** 32;
 /** Base of the digits of a numeric. */
 const NUMERIC_BASE = 10_000n;
@@ -133,6 +134,27 @@ export class CopyBuffer {
         at = this.#buffer.writeInt32BE(8, at);
         this.#writeKey(value, at);
         at += 8;
+      }
+    }
+    this.#length = at;
+  }
+
+  /** A text[] column. */
+  texts(values: readonly string[]): void {
+    const sizes = values.map((value) => Buffer.byteLength(value));
+    const dimensions = values.length === 0 ? 0 : 1;
+    const size = 12 + dimensions * 8 + sizes.reduce((sum, bytes) => sum + 4 + bytes, 0);
+    this.#reserve(4 + size);
+    let at = this.#buffer.writeInt32BE(size, this.#length);
+    at = this.#buffer.writeInt32BE(dimensions, at);
+    at = this.#buffer.writeInt32BE(0, at); // holds no null
+    at = this.#buffer.writeInt32BE(TEXT_OID, at);
+    if (dimensions === 1) {
+      at = this.#buffer.writeInt32BE(values.length, at);
+      at = this.#buffer.writeInt32BE(1, at); // lower bound
+      for (const [index, value] of values.entries()) {
+        at = this.#buffer.writeInt32BE(sizes[index] ?? 0, at);
+        at += this.#buffer.write(value, at);
       }
     }
     this.#length = at;

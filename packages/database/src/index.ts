@@ -1,5 +1,17 @@
 /** The database: connections, schema, keys and tags, and Postgres servers of our own. */
 export { addTagsOfMembers, moveClusterTags, resolveClusterTags, splitClusterTags } from './cluster-tags.ts';
+export {
+  type Analyst,
+  ANALYST_NAME,
+  createAnalyst,
+  DEFAULT_ANALYST_CONNECTIONS,
+  DEFAULT_TIMEOUT_SECONDS,
+  IS_ANALYST,
+  listAnalysts,
+  type NewAnalyst,
+  removeAnalyst,
+  TRANSACTION_TIMEOUTS,
+} from './analysts.ts';
 export { type Connection, type ConnectOptions, connect, type Database } from './connect.ts';
 export { CopyBuffer, copyRows } from './copy.ts';
 export {
@@ -36,7 +48,17 @@ export { UnknownCommitError } from './known-commit.ts';
 export { checkSchema, type MigrateOptions, migrate } from './migrate.ts';
 export { packParents, unpackParents } from './packed-parents.ts';
 export { dayOf, endOf, firstDayOf, type QuotaPeriod } from './quota-period.ts';
-export { findClusterTag, findOwnTag, listTagsOfScripts, type OwnerTag, type Tag, upsertTags } from './tags.ts';
+export {
+  type Attribution,
+  DEFAULT_CONFIDENCE_LEVEL,
+  replaceSources,
+  type ReplaceOptions,
+  type SourceChanges,
+  type TagSource,
+  toAttribution,
+  upsertTags,
+} from './tag-sources.ts';
+export { findClusterTag, findOwnTag, listTagsOfScripts, type OwnerTag, type Tag } from './tags.ts';
 export { type ReplicatedPostgres, startReplicatedPostgres } from './testing/replicated-postgres.ts';
 export { insertCluster } from './testing/insert-cluster.ts';
 export { createTestDatabase, type TestDatabase, type TestDatabaseOptions } from './testing/test-database.ts';

@@ -1,5 +1,8 @@
-/** Names and labels of addresses: given to an address itself, or to the cluster that its script belongs to. */
-import { addressToScript, type ScriptPublicKey } from '@kasgres/kaspa';
+/**
+ * Names and labels of addresses, as they are asked for: given to an address itself, or to the cluster that its script belongs to.
+ * They are written from their sources (tag-sources.ts, cluster-tags.ts).
+ */
+import type { ScriptPublicKey } from '@kasgres/kaspa';
 import { type Kysely, sql } from 'kysely';
 import type { Database } from './connect.ts';
 
@@ -50,41 +53,4 @@ export async function listTagsOfScripts(db: Kysely<Database>, scriptIds: readonl
     ) tag
     where s.id = any(${scriptIds}::bigint[]) and s.address is not null`.execute(db);
   return new Map(rows.map(({ script_id, ...tag }) => [script_id, tag]));
-}
-
-/** How many rows one statement writes: a statement has at most 65,535 parameters, and a row takes four. */
-const ROWS_PER_STATEMENT = 5000;
-
-/**
- * Writes tags over what their addresses had before; of two for one address the last one holds. All of them, or none.
- * @throws AddressError
- */
-export async function upsertTags(db: Kysely<Database>, tags: readonly Tag[]): Promise<void> {
-  const rows = [...new Map(tags.map((tag) => [tag.address, tag])).values()];
-  const scripts = rows.map(({ address }) => Buffer.from(addressToScript(address).script));
-  await db.transaction().execute(async (transaction) => {
-    // Against the indexer, which locks the row before it writes balances: it sees these tags, or we see its balances. The
-    // table, since before the first start there is no row.
-    await sql`lock table checkpoint in exclusive mode`.execute(transaction);
-    for (let start = 0; start < rows.length; start += ROWS_PER_STATEMENT) {
-      const end = start + ROWS_PER_STATEMENT;
-      await transaction
-        .insertInto('tags')
-        .values(rows.slice(start, end))
-        .onConflict((conflict) =>
-          conflict.column('address').doUpdateSet((eb) => ({
-            name: eb.ref('excluded.name'),
-            link: eb.ref('excluded.link'),
-            labels: eb.ref('excluded.labels'),
-          })),
-        )
-        .execute();
-      const addresses = rows.slice(start, end).map(({ address }) => address);
-      await sql`
-        update balances set is_tagged = true
-          from unnest(${scripts.slice(start, end)}::bytea[], ${addresses}::text[]) tagged (script, address)
-          join scripts on scripts.script = tagged.script and scripts.address = tagged.address
-         where balances.script_id = scripts.id and not balances.is_tagged`.execute(transaction);
-    }
-  });
 }

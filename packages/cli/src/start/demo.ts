@@ -3,7 +3,16 @@
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { connect, createKey, findKey, hashKey, type Tag, upsertTags } from '@kasgres/database';
+import {
+  connect,
+  createKey,
+  findKey,
+  hashKey,
+  replaceSources,
+  type Tag,
+  type TagSource,
+  toAttribution,
+} from '@kasgres/database';
 import { z } from 'zod';
 import type { DataDir } from '../data-dir.ts';
 import { writePrivateFile } from '../private-file.ts';
@@ -28,7 +37,7 @@ export async function readDemo(dataDir: DataDir): Promise<Demo> {
 export async function prepareDatabase(databaseUrl: string, dataDir: DataDir, demo: Demo | undefined): Promise<string> {
   const database = connect({ url: databaseUrl, max: 1, applicationName: 'kasgres start' });
   try {
-    if (demo !== undefined) await upsertTags(database.kysely, demo.tags);
+    if (demo !== undefined) await replaceSources(database.pool, [sourceOf(demo)]);
     const kept = await findKeptKey(dataDir);
     if (kept !== undefined && (await findKey(database.kysely, hashKey(kept))) !== undefined) return kept;
     const { key } = await createKey(database.kysely, { name: 'demo' });
@@ -37,6 +46,10 @@ export async function prepareDatabase(databaseUrl: string, dataDir: DataDir, dem
   } finally {
     await database.close();
   }
+}
+
+function sourceOf({ tags }: Demo): TagSource {
+  return { name: 'demo', title: 'The simulated chain', creator: 'kasgres', attributions: tags.map(toAttribution) };
 }
 
 async function findKeptKey(dataDir: DataDir): Promise<string | undefined> {

@@ -1,8 +1,12 @@
 /** A cluster written by hand, for tests of what reads clusters. What makes them in earnest is the indexer's clustering. */
 import type { Pool } from 'pg';
+import { addTagsOfMembers } from '../cluster-tags.ts';
 import type { OwnerTag } from '../tags.ts';
 
-/** @param members script keys; the first is the root, the others are below it */
+/**
+ * @param members script keys; the first is the root, the others are below it
+ * @param tag instead of what its members' tags say
+ */
 export async function insertCluster(pool: Pool, members: readonly bigint[], tag?: OwnerTag): Promise<void> {
   const [root] = members;
   await pool.query(
@@ -17,7 +21,9 @@ export async function insertCluster(pool: Pool, members: readonly bigint[], tag?
      window ring as (order by place)`,
     [members, root, members.at(-1)],
   );
-  if (tag !== undefined) {
+  if (tag === undefined) {
+    await addTagsOfMembers(pool, { scriptIds: members, clusterIds: members.map(() => root ?? 0n) });
+  } else {
     await pool.query('update balances set is_tagged = true where script_id = any($1::bigint[])', [members]);
   }
 }
