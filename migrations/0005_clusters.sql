@@ -65,6 +65,8 @@ create table cluster_merges (
   script_id bigint not null,
   merged_script_id bigint not null,
   held_merge_id bigint,
+  size_limit bigint,
+  merged_size_limit bigint,
   constraint cluster_merges_pkey primary key (id)
 );
 comment on table cluster_merges is 'Why scripts are together: every merge of two clusters (or single scripts), in order, with the transaction that has inputs of both.';
@@ -76,6 +78,8 @@ comment on column cluster_merges.merged_cluster_id is 'Root of the cluster that 
 comment on column cluster_merges.script_id is 'The input''s script on the side that stayed.';
 comment on column cluster_merges.merged_script_id is 'The input''s script on the other side.';
 comment on column cluster_merges.held_merge_id is 'The held merge that this one carries out; null otherwise.';
+comment on column cluster_merges.size_limit is 'clusters.size_limit of the cluster that stayed, before; what undoing gives back.';
+comment on column cluster_merges.merged_size_limit is 'clusters.size_limit of the other; null for a single script.';
 
 create table held_merges (
   id bigint not null,
@@ -84,17 +88,22 @@ create table held_merges (
   script_id bigint not null,
   other_script_id bigint not null,
   state text not null,
+  settled_chain_index bigint,
   constraint held_merges_pkey primary key (id),
-  constraint held_merges_state check (state in ('held', 'merged', 'rejected'))
+  constraint held_merges_state check (state in ('held', 'approved', 'merged', 'rejected')),
+  constraint held_merges_settled check ((state = 'merged') = (settled_chain_index is not null))
 );
-create index held_merges_held on held_merges (id) where state = 'held';
+create index held_merges_waiting on held_merges (state, id) where state in ('held', 'approved');
+create index held_merges_transaction_id on held_merges (transaction_id);
+create index held_merges_settled_chain_index on held_merges (settled_chain_index) where settled_chain_index is not null;
 comment on table held_merges is 'Merges that would make a cluster larger than its limit, until a person has looked at it.';
 comment on column held_merges.id is 'Key, in order.';
 comment on column held_merges.chain_index is 'Chain block that accepts the transaction.';
 comment on column held_merges.transaction_id is 'The transaction.';
 comment on column held_merges.script_id is 'An input''s script.';
 comment on column held_merges.other_script_id is 'Another input''s script, in another cluster.';
-comment on column held_merges.state is 'held: waits; merged: carried out (or the two were together by then); rejected: never will be.';
+comment on column held_merges.state is 'held: waits for a person; approved: a person has raised a limit, and the indexer carries it out next, or holds it again; merged: carried out (or the two were together by then); rejected: never will be.';
+comment on column held_merges.settled_chain_index is 'clustering.chain_index when it became merged; null otherwise.';
 
 create table change_links (
   transaction_id bigint not null,
@@ -128,8 +137,8 @@ create table tag_marks (
   at_script_id bigint not null,
   constraint tag_marks_pkey primary key (script_id)
 );
-comment on table tag_marks is 'Rings of clusters along which balances.is_tagged is still to be set, since a name came or went.';
-comment on column tag_marks.script_id is 'The member where the walk began, and where it ends.';
+comment on table tag_marks is 'Stretches of the rings of clusters along which balances.is_tagged is still to be set, since a name came or went, or members came to one.';
+comment on column tag_marks.script_id is 'The member before which the stretch ends; the whole ring where both are the same.';
 comment on column tag_marks.at_script_id is 'The next member to be marked.';
 
 create function cluster_of(of_script_id bigint) returns bigint language sql stable strict parallel safe set search_path = public as $$

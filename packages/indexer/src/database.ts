@@ -29,3 +29,22 @@ export function openDatabase(url: string, askAfterSilenceMs = ASK_AFTER_SILENCE_
     settings: SETTINGS,
   });
 }
+
+/** A connection of clustering's own. Its statements go from keys to rows by indexes, whatever the planner thinks of the tables' sizes. */
+export function openClusteringDatabase(url: string, askAfterSilenceMs = ASK_AFTER_SILENCE_MS): Connection {
+  return connect({
+    url,
+    max: 1,
+    applicationName: 'kasgres clustering',
+    askAfterSilenceMs,
+    settings: {
+      ...SETTINGS,
+      enable_hashjoin: 'off',
+      enable_mergejoin: 'off',
+      enable_seqscan: 'off',
+      max_parallel_workers_per_gather: '0',
+      // A step holds the lock of the checkpoint. Should this process hang within one, the chain is not to wait for it.
+      idle_in_transaction_session_timeout: '30s',
+    },
+  });
+}

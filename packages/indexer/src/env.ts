@@ -2,6 +2,7 @@
 import { parseNodeUrl, parseNodeUrls } from '@kasgres/node';
 import { LOG_LEVELS, parsed } from '@kasgres/runtime';
 import { z } from 'zod';
+import type { KeepClusteringParts } from './clustering/keep-clustering.ts';
 import type { IndexerOptions } from './indexer.ts';
 
 const count = z.coerce.number().int().positive();
@@ -76,5 +77,13 @@ export function indexerOptions(env: Env): IndexerOptions {
     memoryTransactions: env.MEMORY_TRANSACTIONS,
     p2pUrl: env.NODE_P2P_URL,
     onGap: env.ON_GAP,
+  };
+}
+
+export function clusteringOptions(env: Env): KeepClusteringParts['options'] {
+  return {
+    depth: env.CLUSTER_DEPTH,
+    sizeLimit: BigInt(env.CLUSTER_SIZE_LIMIT),
+    change: env.CLUSTER_CHANGE,
   };
 }

@@ -1,6 +1,8 @@
 /** For tests and benchmarks only: programs start the indexer as a process (main.ts). */
-export { openDatabase } from './database.ts';
-export { envSchema, indexerOptions } from './env.ts';
+export { keepClustering } from './clustering/keep-clustering.ts';
+export { type ClusteringOptions, clusterStep } from './clustering/step.ts';
+export { openClusteringDatabase, openDatabase } from './database.ts';
+export { clusteringOptions, envSchema, indexerOptions } from './env.ts';
 export { keepFollowing, type KeepFollowingParts } from './keep-following.ts';
 export { createMetrics, type Metrics } from './metrics.ts';
 export { NodeChoice } from './node-choice.ts';

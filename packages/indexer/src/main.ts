@@ -1,11 +1,13 @@
 /** The indexer: follows a node and writes what it sees to Postgres, until it is told to stop. */
 import { createLogger, createRegistry, readEnv, runProgram, startProbes } from '@kasgres/runtime';
-import { openDatabase } from './database.ts';
-import { envSchema, indexerOptions } from './env.ts';
+import { keepClustering } from './clustering/keep-clustering.ts';
+import { openClusteringDatabase, openDatabase } from './database.ts';
+import { clusteringOptions, envSchema, indexerOptions } from './env.ts';
 import { createMetrics } from './metrics.ts';
 import { NodeChoice } from './node-choice.ts';
 import { Progress } from './progress.ts';
 import { keepFollowing } from './keep-following.ts';
+import { watchAnalysts } from './watch-analysts.ts';
 
 await runProgram('indexer', async ({ signal, shutdown, useLogger }) => {
   const env = readEnv(envSchema, process.env);
@@ -29,17 +31,30 @@ await runProgram('indexer', async ({ signal, shutdown, useLogger }) => {
   });
   shutdown.add('probes', probes.close);
 
-  await keepFollowing(
-    {
-      nodes,
-      database,
-      expectedNetwork: env.NETWORK,
-      options: indexerOptions(env),
-      log,
-      progress: new Progress(log),
-      metrics,
-      status,
-    },
-    signal,
+  const clusteringDatabase = openClusteringDatabase(env.DATABASE_URL);
+  shutdown.add('database of clustering', clusteringDatabase.close);
+  const ended = new AbortController();
+  void watchAnalysts({ database, log }, AbortSignal.any([signal, ended.signal]));
+  const clustering = keepClustering(
+    { database: clusteringDatabase, options: clusteringOptions(env), log, metrics: metrics.clustering },
+    AbortSignal.any([signal, ended.signal]),
   );
+  try {
+    await keepFollowing(
+      {
+        nodes,
+        database,
+        expectedNetwork: env.NETWORK,
+        options: indexerOptions(env),
+        log,
+        progress: new Progress(log),
+        metrics,
+        status,
+      },
+      signal,
+    );
+  } finally {
+    ended.abort();
+    await clustering;
+  }
 });

@@ -90,6 +90,34 @@ export function createMetrics(registry: Registry) {
       registers,
     }),
     failures,
+    clustering: createClusteringMetrics(registers),
+  };
+}
+
+function createClusteringMetrics(registers: Registry[]) {
+  const counter = (name: string, help: string): Counter => new Counter({ name, help, registers });
+  return {
+    blueScore: new Gauge({
+      name: 'kasgres_indexer_clustered_blue_score',
+      help: 'Blue score of the last chain block whose transactions are clustered',
+      registers,
+    }),
+    transactions: counter('kasgres_indexer_clustered_transactions_total', 'Accepted transactions gone through'),
+    merges: counter('kasgres_indexer_cluster_merges_total', 'Merges of clusters'),
+    undoneMerges: counter('kasgres_indexer_cluster_merges_undone_total', 'Merges undone by reorgs'),
+    heldMerges: counter('kasgres_indexer_cluster_merges_held_total', 'Merges that met the limit of a cluster'),
+    held: new Gauge({
+      name: 'kasgres_indexer_cluster_merges_waiting',
+      help: 'Merges that wait for a person (kasgres clusters review)',
+      registers,
+    }),
+    stepSeconds: new Histogram({
+      name: 'kasgres_indexer_clustering_step_seconds',
+      help: 'Time of a step of clustering, during which the chain is not written',
+      buckets: [0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 2, 10],
+      registers,
+    }),
+    failures: counter('kasgres_indexer_clustering_failures_total', 'Failures after which clustering began again'),
   };
 }
 

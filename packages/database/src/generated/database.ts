@@ -44,6 +44,21 @@ export interface AddressTransactions {
   transaction_id: bigint;
 }
 
+export interface Analysts {
+  /**
+   * When it was made.
+   */
+  created_at: Generated<Timestamp>;
+  /**
+   * Name of the login.
+   */
+  login: string;
+  /**
+   * How long a statement may take, and a transaction be idle; a whole transaction ten times that.
+   */
+  timeout_seconds: number;
+}
+
 export interface ApiKeys {
   /**
    * When the key was made.
@@ -1246,6 +1261,7 @@ export interface UtxoSetLoad {
 
 export interface DB {
   address_transactions: AddressTransactions;
+  analysts: Analysts;
   api_key_usage: ApiKeyUsage;
   api_keys: ApiKeys;
   attributions: Attributions;

@@ -1,0 +1,47 @@
+/** What the log says of clustering: a line a minute at most, and what is left while it is far behind. */
+import type { Logger } from '@kasgres/runtime';
+import type { Step } from './step.ts';
+
+const LINE_MS = 60_000;
+/** More is left than the network adds in a few minutes. */
+const FAR_BEHIND = 2_000n;
+
+export class ClusteringProgress {
+  readonly #log: Logger;
+  readonly #now: () => number;
+  #since: number;
+  #sum = { transactions: 0, merges: 0, undoneMerges: 0, held: 0 };
+  #from: bigint | undefined;
+
+  constructor(log: Logger, now: () => number = () => performance.now()) {
+    this.#log = log;
+    this.#now = now;
+    this.#since = now();
+  }
+
+  took({ transactions, merges, undoneMerges, held, blueScore, targetBlueScore }: Step): void {
+    this.#sum.transactions += transactions;
+    this.#sum.merges += merges;
+    this.#sum.undoneMerges += undoneMerges;
+    this.#sum.held += held;
+    this.#from ??= blueScore;
+    const elapsed = this.#now() - this.#since;
+    if (elapsed < LINE_MS || blueScore === undefined) return;
+    const seconds = elapsed / 1_000;
+    const left = targetBlueScore - blueScore;
+    const done = Number(blueScore - (this.#from ?? blueScore));
+    const line = {
+      blueScore,
+      ...this.#sum,
+      transactionsPerSecond: Math.round(this.#sum.transactions / seconds),
+      ...(left > FAR_BEHIND && {
+        blueScoresLeft: left,
+        secondsLeft: done > 0 ? Math.ceil(Number(left) / (done / seconds)) : null,
+      }),
+    };
+    this.#log.info(line, left > FAR_BEHIND ? 'clusters what the chain accepted' : 'clusters follow the chain');
+    this.#since += elapsed;
+    this.#sum = { transactions: 0, merges: 0, undoneMerges: 0, held: 0 };
+    this.#from = blueScore;
+  }
+}

@@ -1,0 +1,85 @@
+/**
+ * Which inputs of a transaction have one owner, as far as its form can tell: who signs for all of a transaction's inputs holds the keys
+ * of those that are signed so, unless several people made the transaction together. docs/clustering.md gives the reasons and sources.
+ * Signature hash types: rusty-kaspa, consensus/core/src/hashing/sighash_type.rs.
+ */
+export type ScriptType = 'pubkey' | 'pubkeyecdsa' | 'scripthash' | 'nonstandard';
+
+export interface SpentInput {
+  script: bigint;
+  type: ScriptType;
+  /** Of the body that was accepted; of all bodies of the id where nobody knows which that was. */
+  signatureScripts: readonly Uint8Array[];
+  /** Whether the coin carries a covenant; undefined when its output is not known any more. */
+  hasCovenant: boolean | undefined;
+}
+
+export interface Spending {
+  /** In order. */
+  inputs: readonly SpentInput[];
+  /** Of all amounts: the most outputs, each to another script, that get the same. */
+  equalOutputs: number;
+}
+
+const SIGNATURE_PUSH = 65;
+const SIG_HASH_ALL = 0x01;
+/** NONE, SINGLE, and the three with anyone-can-pay: the signature leaves inputs or outputs to others. */
+const PARTIAL_SIG_HASHES: ReadonlySet<number> = new Set([0x02, 0x04, 0x81, 0x82, 0x84]);
+/** Fewer do not hide in one another. */
+const LEAST_PARTICIPANTS = 3;
+
+/** Scripts of one owner, in the order of the inputs, each once; none or one where nothing follows. */
+export function scriptsOfOneOwner(spending: Spending): bigint[] {
+  const scripts = new Set<bigint>();
+  for (const { script, type, signatureScripts, hasCovenant } of spending.inputs) {
+    if (hasCovenant !== false || signatureScripts.some(hasPartialSignature)) return [];
+    const isOfOneKey = type === 'pubkey' || type === 'pubkeyecdsa';
+    if (isOfOneKey && signatureScripts.every(isFullSignature)) scripts.add(script);
+  }
+  return isCollaborative(spending) ? [] : [...scripts];
+}
+
+/**
+ * The shape of a CoinJoin: so many outputs of one amount that they could each be another participant's, and at least as many scripts
+ * that pay in. Who only pays out equal amounts to many mostly pays from fewer scripts.
+ */
+function isCollaborative({ inputs, equalOutputs }: Spending): boolean {
+  if (equalOutputs < LEAST_PARTICIPANTS) return false;
+  return new Set(inputs.map(({ script }) => script)).size >= equalOutputs;
+}
+
+function isFullSignature(script: Uint8Array): boolean {
+  return (
+    script.length === 1 + SIGNATURE_PUSH && script[0] === SIGNATURE_PUSH && script[SIGNATURE_PUSH] === SIG_HASH_ALL
+  );
+}
+
+/** Whether something in the script has the form of a signature that leaves inputs or outputs to others. */
+function hasPartialSignature(script: Uint8Array): boolean {
+  for (const data of pushesOf(script)) {
+    if (data.length === SIGNATURE_PUSH && PARTIAL_SIG_HASHES.has(data[SIGNATURE_PUSH - 1] ?? 0)) return true;
+  }
+  return false;
+}
+
+const OP_PUSH_DATA_1 = 0x4c;
+const OP_PUSH_DATA_4 = 0x4e;
+
+/** What a signature script puts on the stack. One that ends within a push was never accepted, and gives what is before it. */
+function* pushesOf(script: Uint8Array): Generator<Uint8Array> {
+  const bytes = Buffer.from(script.buffer, script.byteOffset, script.byteLength);
+  for (let at = 0; at < bytes.length; ) {
+    const opcode = bytes.readUInt8(at);
+    at += 1;
+    let size = opcode < OP_PUSH_DATA_1 ? opcode : 0;
+    if (opcode >= OP_PUSH_DATA_1 && opcode <= OP_PUSH_DATA_4) {
+      const width = 2 ** (opcode - OP_PUSH_DATA_1);
+      if (at + width > bytes.length) return;
+      size = bytes.readUIntLE(at, width);
+      at += width;
+    }
+    if (at + size > bytes.length) return;
+    if (size > 0) yield bytes.subarray(at, at + size);
+    at += size;
+  }
+}

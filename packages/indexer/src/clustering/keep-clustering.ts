@@ -1,0 +1,119 @@
+/**
+ * Follows the index, a depth below its sink, on a connection of its own: step after step while there is something to do, then a look
+ * every second. What fails is tried again by itself, and never concerns who follows the chain: between steps nothing is locked.
+ */
+import { type Connection, checkSchema, isQueryCanceled, isRetryableDatabaseError } from '@kasgres/database';
+import { getNetwork } from '@kasgres/kaspa';
+import { backoff, type Logger, sleep } from '@kasgres/runtime';
+import type { ClientBase } from 'pg';
+import { findNetworkOfDatabase } from '../apply/checkpoint.ts';
+import { Sessions } from '../apply/sessions.ts';
+import type { Metrics } from '../metrics.ts';
+import { ClusteringProgress } from './clustering-progress.ts';
+import { type ClusteringOptions, clusterStep, type Step } from './step.ts';
+
+/** How long a step keeps the chain from being written. */
+const STEP_MS = 100;
+const FIRST_TRANSACTIONS = 500;
+const LEAST_TRANSACTIONS = 50;
+const MOST_TRANSACTIONS = 20_000;
+const IDLE_MS = 1_000;
+const COUNT_HELD_EVERY_MS = 60_000;
+const MAX_DELAY_MS = 60_000;
+
+export interface KeepClusteringParts {
+  database: Connection;
+  /** Depth: undefined for that of the network. */
+  options: Omit<ClusteringOptions, 'depth'> & { depth: bigint | undefined };
+  log: Logger;
+  metrics: Metrics['clustering'];
+}
+
+/** Returns when the signal is aborted, and never throws. */
+export async function keepClustering(parts: KeepClusteringParts, signal: AbortSignal): Promise<void> {
+  const { database, log, metrics } = parts;
+  const sessions = new Sessions();
+  let delays = backoff({ maxMs: MAX_DELAY_MS });
+  while (!signal.aborted) {
+    try {
+      await checkSchema(database.pool);
+      const client = await database.pool.connect();
+      try {
+        await sessions.succeed([client]);
+        await follow(client, parts, signal, () => {
+          delays = backoff({ maxMs: MAX_DELAY_MS });
+        });
+      } finally {
+        // Closed, not reused: a transaction may be open.
+        client.release(true);
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      metrics.failures.inc();
+      const delayMs = delays.next().value;
+      const passes = isRetryableDatabaseError(error) || isQueryCanceled(error);
+      log[passes ? 'warn' : 'error']({ err: error, delayMs }, 'stopped clustering; begins again where it was');
+      await sleep(delayMs, signal).catch(() => undefined);
+    }
+  }
+}
+
+async function follow(
+  client: ClientBase,
+  { options, log, metrics }: KeepClusteringParts,
+  signal: AbortSignal,
+  succeeded: () => void,
+): Promise<void> {
+  const progress = new ClusteringProgress(log);
+  let transactions = FIRST_TRANSACTIONS;
+  let depth = options.depth;
+  let countHeldAt = 0;
+  while (!signal.aborted) {
+    depth ??= await findSettledDepth(client);
+    if (depth === undefined) {
+      await sleep(IDLE_MS, signal).catch(() => undefined);
+      continue;
+    }
+    const begun = performance.now();
+    const step = await clusterStep(client, { ...options, depth }, transactions);
+    const tookMs = performance.now() - begun;
+    succeeded();
+    note(step, tookMs, metrics);
+    progress.took(step);
+    if (step.transactions > 0) transactions = adapt(transactions, step.transactions, tookMs);
+    if (begun >= countHeldAt) {
+      countHeldAt = begun + COUNT_HELD_EVERY_MS;
+      metrics.held.set(await countHeld(client));
+    }
+    if (!step.isBusy) await sleep(IDLE_MS, signal).catch(() => undefined);
+  }
+}
+
+/** So many as take about the time that a step may, by what the last one took; a small one at the tip tells nothing. */
+function adapt(planned: number, done: number, tookMs: number): number {
+  if (done < planned / 2 && tookMs < STEP_MS) return planned;
+  const fitting = Math.round((done * STEP_MS) / Math.max(tookMs, 1));
+  return Math.min(MOST_TRANSACTIONS, Math.max(LEAST_TRANSACTIONS, Math.min(fitting, planned * 2)));
+}
+
+function note(step: Step, tookMs: number, metrics: Metrics['clustering']): void {
+  if (step.blueScore !== undefined) metrics.blueScore.set(Number(step.blueScore));
+  metrics.transactions.inc(step.transactions);
+  metrics.merges.inc(step.merges);
+  metrics.undoneMerges.inc(step.undoneMerges);
+  metrics.heldMerges.inc(step.held);
+  metrics.stepSeconds.observe(tookMs / 1_000);
+}
+
+/** Undefined before the index begins. */
+async function findSettledDepth(client: ClientBase): Promise<bigint | undefined> {
+  const network = await findNetworkOfDatabase(client);
+  return network === undefined ? undefined : getNetwork(network).settledDepth;
+}
+
+async function countHeld(client: ClientBase): Promise<number> {
+  const { rows } = await client.query<{ count: number }>(
+    `select count(*)::integer as count from held_merges where state = 'held'`,
+  );
+  return rows[0]?.count ?? 0;
+}

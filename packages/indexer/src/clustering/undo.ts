@@ -1,0 +1,188 @@
+/**
+ * Undoes clustering down to a chain block: merges from the last one, exactly, and what was held or supposed above it. The cost is that
+ * of the parts that are split off, since what these sum up to is counted along their rings.
+ */
+import { splitClusterTags } from '@kasgres/database';
+import type { ClientBase } from 'pg';
+import { type UndoableMerge, undoMerges } from './forest.ts';
+import { findAncestor, type Position } from './read.ts';
+import { markAlone } from './tag-marks.ts';
+import { writeMarks, writePosition, writePrevious } from './write.ts';
+
+/** So many merges are undone in a step, or those of one chain block. */
+const MERGES_AT_ONCE = 1_000;
+
+/** @param fork the highest chain block below the position: where undoing ends, in this step or a later one */
+export async function undoTowards(
+  client: ClientBase,
+  position: Position,
+  fork: { chainIndex: bigint; blockId: bigint },
+): Promise<{ merges: number }> {
+  const { merges, to } = await readLastMerges(client, fork.chainIndex);
+  if (merges.length > 0) await undo(client, merges);
+  const { rows: held } = await client.query<{ id: bigint }>(
+    'delete from held_merges where chain_index > $1 returning id',
+    [to],
+  );
+  // A person had let these through, and it still holds.
+  await client.query(
+    `update held_merges set state = 'approved', settled_chain_index = null where settled_chain_index > $1`,
+    [to],
+  );
+  await client.query('delete from change_links where chain_index > $1', [to]);
+  const blockId =
+    to === fork.chainIndex
+      ? fork.blockId
+      : await findAncestor(client, position.blockId ?? 0n, position.chainIndex - to);
+  await writePosition(client, {
+    chainIndex: to,
+    blockId,
+    nextMergeId: merges.at(-1)?.id ?? position.nextMergeId,
+    nextHeldMergeId: held.reduce((least, { id }) => (id < least ? id : least), position.nextHeldMergeId),
+  });
+  return { merges: merges.length };
+}
+
+interface LastMerges {
+  /** The latest first: all above `to`. */
+  merges: UndoableMerge[];
+  /** chain_blocks.index */
+  to: bigint;
+}
+
+async function readLastMerges(client: ClientBase, downTo: bigint): Promise<LastMerges> {
+  for (let limit = MERGES_AT_ONCE; ; limit *= 2) {
+    const { rows } = await client.query<{
+      id: bigint;
+      chain_index: bigint;
+      cluster_id: bigint;
+      merged_cluster_id: bigint;
+      size_limit: bigint | null;
+      merged_size_limit: bigint | null;
+    }>(
+      `select id, chain_index, cluster_id, merged_cluster_id, size_limit, merged_size_limit
+         from cluster_merges order by id desc limit $1`,
+      [limit + 1],
+    );
+    const next = rows[limit]?.chain_index ?? downTo;
+    const to = next > downTo ? next : downTo;
+    const above = rows.filter((row) => row.chain_index > to);
+    if (above.length === 0 && to > downTo) continue;
+    const merges = above.map((row) => ({
+      id: row.id,
+      cluster: row.cluster_id,
+      mergedCluster: row.merged_cluster_id,
+      sizeLimit: row.size_limit ?? undefined,
+      mergedSizeLimit: row.merged_size_limit ?? undefined,
+    }));
+    return { merges, to };
+  }
+}
+
+interface ClusterRow {
+  id: bigint;
+  size: bigint;
+  balance: bigint;
+  size_limit: bigint | null;
+  is_named: boolean;
+  has_names: boolean;
+}
+
+async function undo(client: ClientBase, merges: readonly UndoableMerge[]): Promise<void> {
+  const touched = [...new Set(merges.flatMap(({ cluster, mergedCluster }) => [cluster, mergedCluster]))];
+  const before = await client.query<ClusterRow>(
+    `select c.id, c.size, c.balance, c.size_limit, c.name is not null as is_named,
+            exists (select from cluster_names n where n.cluster_id = c.id) as has_names
+       from clusters c where c.id = any($1::bigint[])`,
+    [touched],
+  );
+  const limits = new Map(before.rows.flatMap((row) => (row.size_limit === null ? [] : [[row.id, row.size_limit]])));
+  const undone = undoMerges(merges, await readNext(client, touched), limits);
+  await client.query(
+    `update cluster_members m set parent_id = null, merge_id = null, next_id = root.next_id
+       from unnest($1::bigint[], $2::bigint[]) root (script_id, next_id) where m.script_id = root.script_id`,
+    [undone.roots.map(({ root }) => root), undone.roots.map(({ next }) => next)],
+  );
+  await writePrevious(client, undone.previous);
+  await client.query('delete from cluster_merges where id >= $1', [merges.at(-1)?.id]);
+
+  const parts = await sumUp(client, [...undone.splitFrom.keys()]);
+  const rest = new Map(before.rows.map((row) => [row.id, { root: row.id, size: row.size, balance: row.balance }]));
+  for (const part of parts) {
+    const whole = rest.get(undone.splitFrom.get(part.root) ?? part.root);
+    if (whole === undefined) throw new Error(`script ${part.root} was split off a cluster that does not exist`);
+    whole.size -= part.size;
+    whole.balance -= part.balance;
+  }
+  const all = [...rest.values(), ...parts];
+  const alone = all.filter(({ size }) => size === 1n).map(({ root }) => root);
+  const clusters = all.filter(({ size }) => size > 1n);
+  await client.query('delete from cluster_members where script_id = any($1::bigint[])', [alone]);
+  await client.query('delete from clusters where id = any($1::bigint[])', [alone]);
+  await client.query(
+    `insert into clusters (id, size, balance, size_limit) select * from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[])
+     on conflict (id) do update set size = excluded.size, balance = excluded.balance, size_limit = excluded.size_limit`,
+    [
+      clusters.map(({ root }) => root),
+      clusters.map(({ size }) => size),
+      clusters.map(({ balance }) => balance),
+      clusters.map(({ root }) => undone.sizeLimits.get(root)),
+    ],
+  );
+  await undoNames(client, before.rows, undone.splitFrom, new Set(alone));
+}
+
+async function readNext(client: ClientBase, scripts: readonly bigint[]): Promise<Map<bigint, bigint>> {
+  const { rows } = await client.query<{ script_id: bigint; next_id: bigint }>(
+    'select script_id, next_id from cluster_members where script_id = any($1::bigint[])',
+    [scripts],
+  );
+  return new Map(rows.map(({ script_id, next_id }) => [script_id, next_id]));
+}
+
+/** Along the rings of these roots. */
+async function sumUp(
+  client: ClientBase,
+  roots: readonly bigint[],
+): Promise<{ root: bigint; size: bigint; balance: bigint }[]> {
+  const { rows } = await client.query<{ root: bigint; size: bigint; balance: bigint }>(
+    `with recursive ring as (
+       select script_id as root, script_id, next_id from cluster_members where script_id = any($1::bigint[])
+       union all
+       select ring.root, m.script_id, m.next_id
+         from ring join cluster_members m on m.script_id = ring.next_id where ring.next_id <> ring.root
+     )
+     select root, count(*) as size, coalesce(sum(b.balance), 0)::bigint as balance
+       from ring left join balances b on b.script_id = ring.script_id group by root`,
+    [roots],
+  );
+  return rows;
+}
+
+/** Names are counted anew where there were any; marks are set wherever a member may have lost or got one. */
+async function undoNames(
+  client: ClientBase,
+  before: readonly ClusterRow[],
+  splitFrom: ReadonlyMap<bigint, bigint>,
+  alone: ReadonlySet<bigint>,
+): Promise<void> {
+  for (const { id, has_names: hasNames, is_named: isNamed } of before) {
+    if (!hasNames) continue;
+    const parts = [...splitFrom].filter(([, whole]) => whole === id).map(([part]) => part);
+    for (const part of parts) await splitClusterTags(client, id, part);
+    const named = await client.query<{ id: bigint }>(
+      'select id from clusters where id = any($1::bigint[]) and name is not null',
+      [[id, ...parts]],
+    );
+    const namedNow = new Set(named.rows.map((row) => row.id));
+    const changed = [id, ...parts].filter((part) => isNamed || namedNow.has(part));
+    await markAlone(
+      client,
+      changed.filter((part) => alone.has(part)),
+    );
+    await writeMarks(
+      client,
+      changed.filter((part) => !alone.has(part)).map((part) => ({ from: part, end: part })),
+    );
+  }
+}
