@@ -77,7 +77,7 @@ const SECTIONS: Record<string, string> = {
     where t.id not in (select transaction_id from carried) and (t.accepting_block_id is not null or t.accepted_body is not null)`,
 
   chain: `
-    select json_build_array(c.index, b.hash, c.daa_score, c.timestamp, array(
+    select json_build_array(c.index, b.hash, c.daa_score, c.timestamp, c.chain_time, array(
       select t.transaction_id from unnest(c.accepted_transactions) with ordinality u (id, n)
       left join transactions t on t.id = u.id order by u.n))
     from chain_blocks c join blocks b on b.id = c.block_id`,
@@ -147,6 +147,16 @@ const SECTIONS: Record<string, string> = {
   balances: `
     select json_build_array(s.version, s.script, b.balance, b.utxo_count)
     from balances b left join scripts s on s.id = b.script_id where b.utxo_count <> 0 or b.balance <> 0`,
+
+  'rollups of scripts': `
+    select json_build_array(s.version, s.script, b.accepted_count, b.receiving_count, b.sending_count, b.coinbase_count, b.received, b.sent,
+      b.first_seen, b.last_seen)
+    from balances b left join scripts s on s.id = b.script_id where b.accepted_count <> 0 or b.first_seen is not null`,
+
+  intervals: `
+    select json_build_array(length, start, chain_blocks, blocks, red_blocks, transactions, fees, volume, minted, supply, active_scripts,
+      new_scripts, work)
+    from network_intervals`,
 
   'changes of balances': `
     select json_build_array(s.version, s.script, c.hour, c.change)

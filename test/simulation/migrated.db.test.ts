@@ -29,15 +29,23 @@ async function firstSchema(): Promise<TestDatabase> {
   return database;
 }
 
+/** `name.column` of each table, and its column as SQL writes it. */
+async function columnsOf({ pool }: TestDatabase): Promise<Map<string, { table: string; column: string }>> {
+  const { rows } = await pool.query<{ table: string; column: string }>(
+    `select table_name as table, format('%I', column_name) as column
+       from information_schema.columns where table_schema = 'public' and table_name <> 'migrations' order by ordinal_position`,
+  );
+  return new Map(rows.map((row) => [`${row.table}.${row.column}`, row]));
+}
+
 /** Every row, as far as the older schema has columns for it. */
 async function copyInto(older: TestDatabase, newer: TestDatabase): Promise<void> {
-  const { rows } = await older.pool.query<{ table: string; columns: string }>(
-    `select table_name as table, string_agg(format('%I', column_name), ', ' order by ordinal_position) as columns
-       from information_schema.columns where table_schema = 'public' and table_name <> 'migrations' group by table_name`,
-  );
+  const [known, given] = [await columnsOf(older), await columnsOf(newer)];
+  const shared = [...known].flatMap(([name, column]) => (given.has(name) ? [column] : []));
   const [source, target] = [await newer.pool.connect(), await older.pool.connect()];
   try {
-    for (const { table, columns } of rows) {
+    for (const [table, those] of Map.groupBy(shared, (each) => each.table)) {
+      const columns = those.map(({ column }) => column).join(', ');
       await target.query(`truncate ${table}`);
       await pipeline(
         source.query(to(`copy (select ${columns} from ${table}) to stdout`)),

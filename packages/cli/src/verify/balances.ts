@@ -2,9 +2,10 @@
  * Invariant 4: for every script, balance = sum of its UTXOs = what the latest start gave it + sum of its accepted net changes since =
  * sum of its changes by hour; the sum over all scripts is the circulating supply. The UTXOs are exactly the coins of the latest start and
  * the outputs of transactions accepted since that no transaction accepted since spends, each change by hour is that of the
- * transactions accepted in it, and what is counted and marked for a script is so.
+ * transactions accepted in it, and what is counted and marked for a script is so. What else is summed up is in rollups.ts.
  */
 import type { Queryable } from './queryable.ts';
+import { checkRollups } from './rollups.ts';
 
 /** State counts from the latest start: what was accepted before is in its coins, or was spent by then. */
 const ACCEPTED = `
@@ -186,5 +187,6 @@ export async function checkInvariant4(db: Queryable): Promise<string[]> {
     ...(checkpoint.circulating === checkpoint.balances
       ? []
       : [`circulating supply ${checkpoint.circulating}, sum of all balances ${checkpoint.balances}`]),
+    ...(await checkRollups(db)),
   ];
 }

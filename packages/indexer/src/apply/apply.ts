@@ -7,9 +7,10 @@ import type { ClientBase } from 'pg';
 import { CheckpointMovedError } from '../errors.ts';
 import { BalanceChanges } from '../prepare/balance-changes.ts';
 import type { Batch, Checkpoint } from '../prepare/batch.ts';
-import { changeBalances } from './balances.ts';
+import { changeBalances, changeBalancesByHour } from './balances.ts';
 import { inTransaction } from './in-transaction.ts';
 import { resolveLateInputs } from './late-inputs.ts';
+import { followRollups, type RollupChanges, writeRollups } from './rollups.ts';
 import { undoChainBlocks } from './undo.ts';
 import { writeCheckpoint } from './checkpoint.ts';
 
@@ -23,10 +24,11 @@ export function apply(client: ClientBase, batch: Batch): Promise<void> {
 /** Inside a transaction that has locked the checkpoint. */
 export async function writeBatch(client: ClientBase, batch: Batch): Promise<void> {
   const balanceChanges = new BalanceChanges();
-  await undoChainBlocks(client, batch, balanceChanges);
+  const removed = await undoChainBlocks(client, batch, balanceChanges);
   for (const rows of Object.values(batch.rows)) await copyRows(client, rows);
   await completeBlocks(client, batch);
   await acceptTransactions(client, batch);
+  let rollups: RollupChanges | undefined;
   if (!batch.from.firstCatchUp) {
     if (batch.rows.transactions.rows > 0) {
       const written = { from: batch.from.nextTransactionId, earlier: batch.writtenEarlier };
@@ -35,9 +37,13 @@ export async function writeBatch(client: ClientBase, batch: Batch): Promise<void
     }
     await spendCoins(client, batch);
     balanceChanges.addAll(batch.balanceChanges);
-    await changeBalances(client, balanceChanges, batch.from.nextScriptId);
+    const scripts = balanceChanges.scripts().map(({ script }) => script);
+    rollups = await followRollups(client, batch, removed, scripts);
+    await changeBalances(client, balanceChanges, rollups.sightings, batch.from.nextScriptId);
+    await changeBalancesByHour(client, balanceChanges);
   }
   await writeCheckpoint(client, batch, balanceChanges.supply);
+  if (rollups !== undefined) await writeRollups(client, batch, rollups);
 }
 
 /** @throws CheckpointMovedError when it is another than what follows was computed from */

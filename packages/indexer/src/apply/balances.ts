@@ -1,43 +1,85 @@
-/** The rows of `balances` and `balance_changes` that a batch changes, in a statement each. */
+/** The rows of `balances`, `balance_changes` and `clusters` that a batch changes, in a statement each. */
 import type { ClientBase } from 'pg';
-import type { BalanceChanges } from '../prepare/balance-changes.ts';
+import type { BalanceChange, BalanceChanges } from '../prepare/balance-changes.ts';
+import { type Sighting, UNSEEN } from '../rollups/sightings.ts';
 import { SELECT_TAGGED_SCRIPTS } from './tagged-scripts.ts';
 
-/** @param firstNewScript scripts from this key on have just been written, and have no row yet */
+/**
+ * @param sightings of each script, after the batch
+ * @param firstNewScript scripts from this key on have just been written, and have no row yet
+ */
 export async function changeBalances(
   client: ClientBase,
   changes: BalanceChanges,
+  sightings: ReadonlyMap<number, Sighting>,
   firstNewScript: number,
 ): Promise<void> {
   const scripts = changes.scripts();
-  if (scripts.length > 0) {
-    await client.query({
-      name: 'change-balances',
-      text: `insert into balances (script_id, balance, utxo_count, transaction_count, is_tagged)
-             select changed.*, changed.script_id in (${SELECT_TAGGED_SCRIPTS} where script_id >= $5)
-               from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[])
-                      changed (script_id, balance, utxo_count, transaction_count)
-             on conflict (script_id) do update set
-               balance = balances.balance + excluded.balance,
-               utxo_count = balances.utxo_count + excluded.utxo_count,
-               transaction_count = balances.transaction_count + excluded.transaction_count`,
-      values: [
-        scripts.map(({ script }) => script),
-        scripts.map(({ balance }) => balance),
-        scripts.map(({ utxoCount }) => utxoCount),
-        scripts.map(({ transactionCount }) => transactionCount),
-        firstNewScript,
-      ],
-    });
-  }
+  if (scripts.length === 0) return;
+  const seen = scripts.map(({ script }) => sightings.get(script) ?? UNSEEN);
+  await client.query({
+    name: 'change-balances',
+    text: `insert into balances (script_id, balance, utxo_count, transaction_count, accepted_count, receiving_count, sending_count,
+             coinbase_count, received, sent, first_seen, last_seen, is_tagged)
+           select changed.*, changed.script_id in (${SELECT_TAGGED_SCRIPTS} where script_id >= $13)
+             from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[],
+                         $9::numeric[], $10::numeric[], $11::bigint[], $12::bigint[])
+                    changed (script_id)
+           on conflict (script_id) do update set
+             balance = balances.balance + excluded.balance,
+             utxo_count = balances.utxo_count + excluded.utxo_count,
+             transaction_count = balances.transaction_count + excluded.transaction_count,
+             accepted_count = balances.accepted_count + excluded.accepted_count,
+             receiving_count = balances.receiving_count + excluded.receiving_count,
+             sending_count = balances.sending_count + excluded.sending_count,
+             coinbase_count = balances.coinbase_count + excluded.coinbase_count,
+             received = balances.received + excluded.received,
+             sent = balances.sent + excluded.sent,
+             first_seen = excluded.first_seen,
+             last_seen = excluded.last_seen`,
+    values: [
+      scripts.map(({ script }) => script),
+      scripts.map(({ balance }) => balance),
+      scripts.map(({ utxoCount }) => utxoCount),
+      scripts.map(({ transactionCount }) => transactionCount),
+      scripts.map(({ acceptedCount }) => acceptedCount),
+      scripts.map(({ receivingCount }) => receivingCount),
+      scripts.map(({ sendingCount }) => sendingCount),
+      scripts.map(({ coinbaseCount }) => coinbaseCount),
+      scripts.map(({ received }) => received),
+      scripts.map(({ sent }) => sent),
+      seen.map(({ first }) => first),
+      seen.map(({ last }) => last),
+      firstNewScript,
+    ],
+  });
+  await changeClusters(client, scripts);
+}
+
+export async function changeBalancesByHour(client: ClientBase, changes: BalanceChanges): Promise<void> {
   const hourly = changes.hourly();
-  if (hourly.length > 0) {
-    await client.query({
-      name: 'change-balances-by-hour',
-      text: `insert into balance_changes (script_id, hour, change)
-             select * from unnest($1::bigint[], $2::integer[], $3::bigint[])
-             on conflict (script_id, hour) do update set change = balance_changes.change + excluded.change`,
-      values: [hourly.map(({ script }) => script), hourly.map(({ hour }) => hour), hourly.map(({ change }) => change)],
-    });
-  }
+  if (hourly.length === 0) return;
+  await client.query({
+    name: 'change-balances-by-hour',
+    text: `insert into balance_changes (script_id, hour, change)
+           select * from unnest($1::bigint[], $2::integer[], $3::bigint[])
+           on conflict (script_id, hour) do update set change = balance_changes.change + excluded.change`,
+    values: [hourly.map(({ script }) => script), hourly.map(({ hour }) => hour), hourly.map(({ change }) => change)],
+  });
+}
+
+/** The way to the root of a cluster is walked for its members alone. */
+async function changeClusters(client: ClientBase, scripts: readonly BalanceChange[]): Promise<void> {
+  const changed = scripts.filter(({ balance }) => balance !== 0n);
+  if (changed.length === 0) return;
+  await client.query({
+    name: 'change-clusters',
+    text: `update clusters c set balance = c.balance + changed.balance
+             from (select cluster_of(m.script_id) as id, sum(changed.balance) as balance
+                     from unnest($1::bigint[], $2::bigint[]) changed (script_id, balance)
+                     join cluster_members m on m.script_id = changed.script_id
+                    group by 1) changed
+            where c.id = changed.id and changed.balance <> 0`,
+    values: [changed.map(({ script }) => script), changed.map(({ balance }) => balance)],
+  });
 }

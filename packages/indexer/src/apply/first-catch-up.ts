@@ -14,8 +14,15 @@ const LOOK_UP_INDEXES = ['transactions_transaction_id', 'scripts_script'];
 const QUESTION_INDEXES = [
   'address_transactions_script_id',
   'transaction_inputs_previous_transaction_id',
+  'transactions_transaction_id_text',
   'block_transactions_transaction_id',
+  'address_transactions_transaction_id',
+  'scripts_address',
+  'blocks_hash_text',
   'blocks_daa_score',
+  'blocks_time',
+  'chain_blocks_time',
+  'chain_blocks_chain_time',
 ];
 /** On tables that only the end fills. */
 const COIN_INDEXES = ['utxos_script_id', 'balances_balance', 'balances_tagged'];
@@ -33,7 +40,7 @@ const GROWING_TABLES = [
   'chain_blocks',
 ];
 /** Made anew at the end. */
-const COIN_TABLES = ['utxos', 'balances'];
+const COIN_TABLES = ['utxos', 'balances', 'seen_before'];
 /** For the joins that make them. */
 const WORK_MEMORY = '128MB';
 
@@ -66,10 +73,10 @@ export async function finishFirstCatchUp(clients: readonly [ClientBase, ...Clien
   await resolveAllLateInputs(client);
   await client.query(`truncate ${COIN_TABLES.join(', ')}`);
   for (const worker of clients) await worker.query(`set work_mem = '${WORK_MEMORY}'`);
-  await shareOut(clients, [makeCoinsAndBalances, makeBalanceChanges]);
+  await shareOut(clients, [makeCoinsAndBalances, makeBalanceChanges, makeNetworkIntervals]);
   for (const worker of clients) await worker.query('reset work_mem');
   await shareOut(clients, indexesToBuild(COIN_INDEXES));
-  await shareOut(clients, tablesToAnalyze([...COIN_TABLES, 'balance_changes']));
+  await shareOut(clients, tablesToAnalyze([...COIN_TABLES, 'balance_changes', 'network_intervals']));
   for (const table of GROWING_TABLES) await client.query(`alter table ${table} reset (autovacuum_enabled)`);
   await letQuestionsIn(client);
 }
@@ -128,11 +135,15 @@ async function makeCoins(client: ClientBase): Promise<void> {
 /** Every script that holds a coin or that a transaction touches, in the order of the primary key: so its index grows at one end. */
 async function makeBalances(client: ClientBase): Promise<void> {
   await client.query(
-    `insert into balances (script_id, balance, utxo_count, transaction_count)
-     select script_id, coalesce(coins.balance, 0), coalesce(coins.utxo_count, 0), coalesce(touched.transaction_count, 0)
+    `insert into balances (script_id, balance, utxo_count, transaction_count, accepted_count, receiving_count, sending_count,
+       coinbase_count, received, sent, first_seen, last_seen)
+     select script_id, coalesce(coins.balance, 0), coalesce(coins.utxo_count, 0), coalesce(touched.transaction_count, 0),
+            coalesce(r.accepted_count, 0), coalesce(r.receiving_count, 0), coalesce(r.sending_count, 0), coalesce(r.coinbase_count, 0),
+            coalesce(r.received, 0), coalesce(r.sent, 0), r.first_seen, r.last_seen
        from (select script_id, count(*) as transaction_count from address_transactions group by script_id) touched
        full join (select script_id, sum(amount) as balance, count(*) as utxo_count from utxos group by script_id) coins
             using (script_id)
+       left join script_rollups() r using (script_id)
       order by script_id`,
   );
 }
@@ -169,11 +180,26 @@ async function makeBalanceChanges(client: ClientBase): Promise<void> {
   });
 }
 
+async function makeNetworkIntervals(client: ClientBase): Promise<void> {
+  await client.query('select make_network_intervals()');
+}
+
+/** Level by level from the roots down. */
+const SUM_CLUSTERS = `
+  with recursive members as (
+    select script_id, script_id as cluster_id from cluster_members where parent_id is null
+    union all
+    select m.script_id, members.cluster_id from members join cluster_members m on m.parent_id = members.script_id),
+  sums as (
+    select cluster_id, sum(balance) as balance from members join balances using (script_id) group by cluster_id)
+  update clusters c set balance = coalesce((select s.balance from sums s where s.cluster_id = c.id), 0)`;
+
 /** The tags are looked at last, where nobody can add one unseen: who writes tags takes a lock on the checkpoint too. */
 async function letQuestionsIn(client: ClientBase): Promise<void> {
   await inTransaction(client, async () => {
     await client.query('select from checkpoint for update');
     await client.query(`update balances set is_tagged = true where script_id in (${SELECT_TAGGED_SCRIPTS})`);
+    await client.query(SUM_CLUSTERS);
     await client.query(
       `update checkpoint set first_catch_up = false, seconds_left = null, updated_at = now(),
               circulating_sompi = (select coalesce(sum(balance), 0) from balances)`,

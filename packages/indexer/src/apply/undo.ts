@@ -2,26 +2,37 @@
  * Undoes chain blocks exactly: what they accepted is accepted no more, what they merged is merged no more, the coins and
  * balances are as before. Blocks, transactions and address rows stay, since they are facts of the DAG, not of the chain.
  */
-import { toHex } from '@kasgres/kaspa';
+import { toHex, workFromBits } from '@kasgres/kaspa';
 import type { ClientBase } from 'pg';
 import { BalanceChanges, hourOf } from '../prepare/balance-changes.ts';
 import type { Batch } from '../prepare/batch.ts';
-import { changeBalances } from './balances.ts';
+import { addAccepted, type ChainBlockTotals, type Move, totalsOf } from '../rollups/chain-block-totals.ts';
+import { changeBalancesByHour } from './balances.ts';
 
 const CHAIN_BLOCKS_AT_ONCE = 1_000;
 
-/** @param balanceChanges gets what happens to the balances; they are yet to be written */
-export async function undoChainBlocks(client: ClientBase, batch: Batch, balanceChanges: BalanceChanges): Promise<void> {
-  if (batch.removed.length === 0) return;
+/**
+ * @param balanceChanges gets what happens to the balances; they are yet to be written
+ * @returns what the blocks counted for, from the top downwards; nothing during the first catch-up
+ */
+export async function undoChainBlocks(
+  client: ClientBase,
+  batch: Batch,
+  balanceChanges: BalanceChanges,
+): Promise<ChainBlockTotals[]> {
+  if (batch.removed.length === 0) return [];
   const removed = await getRemoved(client, batch);
+  let totals: ChainBlockTotals[] = [];
   if (!batch.from.firstCatchUp) {
     await undoCoins(
       client,
       removed.flatMap((row) => row.accepted_transactions),
     );
-    await undoBalances(client, removed, balanceChanges);
+    totals = removed.map(startTotals);
+    await undoBalances(client, removed, balanceChanges, totals);
   }
   await undoChain(client, removed);
+  return totals;
 }
 
 /** What the chain made of blocks and transactions; not the state. */
@@ -50,7 +61,7 @@ async function undoChain(
  */
 export async function undoChainAbove(client: ClientBase, index: number, firstCatchUp: boolean): Promise<number> {
   for (let undone = 0; ; ) {
-    const { rows } = await client.query<Omit<RemovedRow, 'hash'>>(
+    const { rows } = await client.query<UndoneRow>(
       'select block_id, timestamp, accepted_transactions from chain_blocks where index > $1 order by index desc limit $2',
       [index, CHAIN_BLOCKS_AT_ONCE],
     );
@@ -58,24 +69,33 @@ export async function undoChainAbove(client: ClientBase, index: number, firstCat
     if (!firstCatchUp) {
       const balanceChanges = new BalanceChanges();
       await undoBalances(client, rows, balanceChanges);
-      await changeBalances(client, balanceChanges, Number.MAX_SAFE_INTEGER);
+      await changeBalancesByHour(client, balanceChanges);
     }
     await undoChain(client, rows);
     undone += rows.length;
   }
 }
 
+type UndoneRow = Pick<RemovedRow, 'block_id' | 'timestamp' | 'accepted_transactions'>;
+
 interface RemovedRow {
   block_id: bigint;
   hash: Buffer;
+  index: bigint;
   timestamp: bigint;
+  chain_time: bigint;
   accepted_transactions: bigint[];
+  red_blocks: number;
+  /** Of the blocks that it merges. */
+  bits: bigint[];
 }
 
 /** The node's removed blocks must be the top of our chain, one by one. */
 async function getRemoved(client: ClientBase, { removed }: Batch): Promise<RemovedRow[]> {
   const { rows } = await client.query<RemovedRow>(
-    `select c.block_id, b.hash, c.timestamp, c.accepted_transactions
+    `select c.block_id, b.hash, c.index, c.timestamp, c.chain_time, c.accepted_transactions,
+            cardinality(b.merge_set_reds) as red_blocks,
+            array(select merged.bits from blocks merged where merged.id = any (b.merge_set_blues || b.merge_set_reds)) as bits
        from chain_blocks c join blocks b on b.id = c.block_id order by c.index desc limit $1`,
     [removed.length],
   );
@@ -106,27 +126,65 @@ async function undoCoins(client: ClientBase, transactions: bigint[]): Promise<vo
   );
 }
 
-/** Each transaction changed the balances in the hour of the block that accepted it. */
+function startTotals({ index, chain_time, red_blocks, bits }: RemovedRow): ChainBlockTotals {
+  return totalsOf({
+    index: Number(index),
+    chainTime: chain_time,
+    blocks: bits.length,
+    redBlocks: red_blocks,
+    work: bits.reduce((sum, each) => sum + workFromBits(Number(each)), 0n),
+  });
+}
+
+interface MoveRow {
+  /** Which of the removed blocks accepts the transaction. */
+  place: number;
+  transaction_id: bigint;
+  is_coinbase: boolean;
+  script_id: bigint;
+  sent: string;
+  received: string;
+  utxo_count: number;
+}
+
+/**
+ * Each transaction changed the balances in the hour of the block that accepted it.
+ * @param totals one for each of the removed blocks: get what it accepted
+ */
 async function undoBalances(
   client: ClientBase,
-  removed: readonly Omit<RemovedRow, 'hash'>[],
+  removed: readonly UndoneRow[],
   balanceChanges: BalanceChanges,
+  totals: readonly ChainBlockTotals[] = [],
 ): Promise<void> {
-  const { rows } = await client.query<{ script_id: bigint; hour: number; amount: string; count: number }>(
-    `with undone as (select * from unnest($1::bigint[], $2::integer[]) undone (id, hour))
-     select script_id, hour, sum(amount)::text as amount, sum(count)::integer as count
-       from (select o.script_id, undone.hour, -o.amount as amount, -1 as count
+  const { rows } = await client.query<MoveRow>(
+    `with undone as (select * from unnest($1::bigint[], $2::integer[]) undone (id, place))
+     select place, moved.id as transaction_id, t.subnetwork_id = 1 as is_coinbase, script_id, sum(sent)::text as sent,
+            sum(received)::text as received, sum(count)::integer as utxo_count
+       from (select undone.place, undone.id, o.script_id, 0 as sent, o.amount as received, -1 as count
                from undone join transaction_outputs o on o.transaction_id = undone.id
              union all
-             select i.script_id, undone.hour, i.amount, 1
+             select undone.place, undone.id, i.script_id, i.amount, 0, 1
                from undone join transaction_inputs i on i.transaction_id = undone.id) moved
-      group by script_id, hour`,
+       join transactions t on t.id = moved.id
+      group by place, moved.id, t.subnetwork_id, script_id
+      order by place, moved.id`,
     [
       removed.flatMap((row) => row.accepted_transactions),
-      removed.flatMap((row) => row.accepted_transactions.map(() => hourOf(row.timestamp))),
+      removed.flatMap((row, place) => row.accepted_transactions.map(() => place)),
     ],
   );
-  for (const { script_id, hour, amount, count } of rows) {
-    balanceChanges.addCoins(Number(script_id), hour, BigInt(amount), count);
+  for (const moved of Map.groupBy(rows, ({ transaction_id }) => transaction_id).values()) {
+    const [{ place, is_coinbase: isCoinbase }] = moved as [MoveRow];
+    const hour = hourOf((removed[place] as UndoneRow).timestamp);
+    const moves = new Map<number, Move>();
+    for (const row of moved) {
+      const move = { sent: BigInt(row.sent), received: BigInt(row.received) };
+      moves.set(Number(row.script_id), move);
+      balanceChanges.addCoins(Number(row.script_id), hour, move.sent - move.received, row.utxo_count);
+    }
+    balanceChanges.addAccepted({ isCoinbase, moves }, -1);
+    const total = totals[place];
+    if (total !== undefined) addAccepted(total, { isCoinbase, moves });
   }
 }

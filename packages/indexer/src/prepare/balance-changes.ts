@@ -2,6 +2,8 @@
  * What happens to the rows of `balances` and `balance_changes`: sums by script, and by script and hour. Whatever adds to a row
  * adds to these first, so that each row is written once, and what a reorg undoes and the new chain does again is not written.
  */
+import type { Move } from '../rollups/chain-block-totals.ts';
+
 const HOUR_MS = 3_600_000n;
 
 export interface BalanceChange {
@@ -10,6 +12,14 @@ export interface BalanceChange {
   balance: bigint;
   utxoCount: number;
   transactionCount: number;
+  acceptedCount: number;
+  receivingCount: number;
+  sendingCount: number;
+  coinbaseCount: number;
+  /** Sompi. */
+  received: bigint;
+  /** Sompi. */
+  sent: bigint;
 }
 
 export interface HourlyChange {
@@ -42,12 +52,31 @@ export class BalanceChanges {
     this.#of(script).transactionCount += 1;
   }
 
+  /** What the chain accepts (1), or accepts no more (-1). @param moves of the transaction, by script */
+  addAccepted({ isCoinbase, moves }: { isCoinbase: boolean; moves: ReadonlyMap<number, Move> }, sign: 1 | -1): void {
+    for (const [script, { sent, received }] of moves) {
+      const change = this.#of(script);
+      change.acceptedCount += sign;
+      if (received > 0n) change.receivingCount += sign;
+      if (sent > 0n) change.sendingCount += sign;
+      if (isCoinbase && received > 0n) change.coinbaseCount += sign;
+      change.received += BigInt(sign) * received;
+      change.sent += BigInt(sign) * sent;
+    }
+  }
+
   addAll(others: BalanceChanges): void {
     for (const other of others.#scripts.values()) {
       const change = this.#of(other.script);
       change.balance += other.balance;
       change.utxoCount += other.utxoCount;
       change.transactionCount += other.transactionCount;
+      change.acceptedCount += other.acceptedCount;
+      change.receivingCount += other.receivingCount;
+      change.sendingCount += other.sendingCount;
+      change.coinbaseCount += other.coinbaseCount;
+      change.received += other.received;
+      change.sent += other.sent;
     }
     for (const { script, hour, change } of others.hourly()) {
       const hourly = this.#hourly(hour);
@@ -55,11 +84,9 @@ export class BalanceChanges {
     }
   }
 
-  /** Of each script that changed, in the order of their keys. */
+  /** Of each script that may have changed, in the order of their keys. */
   scripts(): BalanceChange[] {
-    return [...this.#scripts.values()]
-      .filter(({ balance, utxoCount, transactionCount }) => balance !== 0n || utxoCount !== 0 || transactionCount !== 0)
-      .sort((one, other) => one.script - other.script);
+    return [...this.#scripts.values()].sort((one, other) => one.script - other.script);
   }
 
   /** Of each script and hour with a change, in the order of the scripts. */
@@ -80,7 +107,18 @@ export class BalanceChanges {
   #of(script: number): BalanceChange {
     let change = this.#scripts.get(script);
     if (change === undefined) {
-      change = { script, balance: 0n, utxoCount: 0, transactionCount: 0 };
+      change = {
+        script,
+        balance: 0n,
+        utxoCount: 0,
+        transactionCount: 0,
+        acceptedCount: 0,
+        receivingCount: 0,
+        sendingCount: 0,
+        coinbaseCount: 0,
+        received: 0n,
+        sent: 0n,
+      };
       this.#scripts.set(script, change);
     }
     return change;

@@ -1,5 +1,6 @@
 /** What one database transaction applies: rows for COPY, and changes to rows that are there already. Made by prepare, used by apply. */
 import type { Hash } from '@kasgres/kaspa';
+import type { ChainBlockTotals } from '../rollups/chain-block-totals.ts';
 import type { BalanceChanges } from './balance-changes.ts';
 import type { Rows } from './rows.ts';
 
@@ -58,6 +59,10 @@ export interface Batch {
   spent: { transaction: number; index: number }[];
   /** Empty during the first catch-up. */
   balanceChanges: BalanceChanges;
+  /** chain_time of the chain block that remains when `removed` are undone. */
+  forkTime: bigint;
+  /** Of the chain blocks that are added, in their order; empty during the first catch-up. */
+  chainTotals: ChainBlockTotals[];
   virtualMergeSet: number[];
   targetBlueScore: bigint;
   /** Estimate until the target is reached; null at the tip. */

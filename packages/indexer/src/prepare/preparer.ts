@@ -3,20 +3,21 @@
  * follows the coins, and fills the COPY buffers. Asks Postgres only through recall, and the node only through
  * ambiguous-bodies; everything else is computed.
  */
-import { type Hash, isCoinbase, type Network, toHex } from '@kasgres/kaspa';
+import { type Hash, isCoinbase, type Network, toHex, workFromBits } from '@kasgres/kaspa';
 import type { RpcBlock, RpcTransaction } from '@kasgres/node';
 import type { ClientBase } from 'pg';
 import type { AddedChainBlock, ChainUpdate } from '../chain-update.ts';
 import { IncompleteUpdateError } from '../errors.ts';
 import type { Memory } from '../memory/memory.ts';
 import { recall } from '../memory/recall.ts';
+import { addAccepted, type ChainBlockTotals, totalsOf } from '../rollups/chain-block-totals.ts';
 import type { AmbiguousBodies, AmbiguousBody } from './ambiguous-bodies.ts';
 import { BalanceChanges, hourOf } from './balance-changes.ts';
 import type { Batch, Checkpoint, MergedEarlier, SettledBody } from './batch.ts';
 import { Breather } from './breather.ts';
 import { Ledger } from './ledger.ts';
 import { Registry, type Seen, type SeenBlock, type SeenTransaction } from './registry.ts';
-import { feeOf, type ResolvedInput, resolveInputs } from './resolve.ts';
+import { feeOf, movesOf, type ResolvedInput, resolveInputs } from './resolve.ts';
 import * as write from './write-rows.ts';
 
 const TRANSACTIONS_A_BREATH = 64;
@@ -29,6 +30,14 @@ interface Acceptance extends SeenTransaction {
 
 /** The chain block that remains when an update's `removed` is undone; the checkpoint's own without a reorg. */
 export type Fork = Pick<Checkpoint, 'blockId' | 'hash' | 'blueScore' | 'chainIndex' | 'chainTime'>;
+
+/** What accepted transactions change. */
+interface Followed {
+  ledger: Ledger;
+  balanceChanges: BalanceChanges;
+  /** By the chain block's key. */
+  chainTotals: ReadonlyMap<number, ChainBlockTotals>;
+}
 
 export class Preparer {
   readonly #memory: Memory;
@@ -75,18 +84,20 @@ export class Preparer {
       await breather.breathe();
     }
     let { chainTime } = fork;
+    const chainTotals = new Map<number, ChainBlockTotals>();
     chain.forEach(({ chainBlock, accepted }, i) => {
       const { timestamp } = chainBlock.block.header;
       if (timestamp > chainTime) chainTime = timestamp;
       const place = { index: fork.chainIndex + 1 + i, key: chainBlock.key, chainTime };
       write.writeChainBlock(seen.rows, place, chainBlock.block, accepted);
+      if (!from.firstCatchUp) chainTotals.set(place.key, startTotals(place, update.added[i] as AddedChainBlock));
     });
     const { resolved, touched } = await this.#writeTransactions(seen, acceptances, breather);
     const balanceChanges = new BalanceChanges();
     const ledger = new Ledger(balanceChanges);
     if (!from.firstCatchUp) {
       for (const script of touched) balanceChanges.addTransaction(script);
-      this.#followCoins(ledger, seen, acceptances, resolved);
+      this.#followCoins({ ledger, balanceChanges, chainTotals }, seen, acceptances, resolved);
     }
 
     this.#memory.endBatch(seen.firstNewTransaction);
@@ -119,6 +130,8 @@ export class Preparer {
       settledBodies,
       spent: ledger.spent,
       balanceChanges,
+      forkTime: fork.chainTime,
+      chainTotals: [...chainTotals.values()],
       virtualMergeSet,
       targetBlueScore: update.targetBlueScore,
       secondsLeft: null,
@@ -207,7 +220,9 @@ export class Preparer {
       });
       write.writeInputs(rows, key, transaction, inputs);
       write.writeOutputs(rows, key, transaction, outputScripts);
-      touched.push(...write.writeAddressTransactions(rows, key, transaction, inputs, outputScripts));
+      const moves = movesOf(transaction, inputs, outputScripts);
+      write.writeAddressTransactions(rows, key, moves);
+      touched.push(...moves.keys());
       // Those from before a start have keys of their own, and are never accepted again.
       if (key >= firstNewTransaction) resolved.push(inputs);
       if (key % TRANSACTIONS_A_BREATH === 0) await breather.breathe();
@@ -216,7 +231,12 @@ export class Preparer {
   }
 
   /** Through the accepted transactions, in the order of acceptance. */
-  #followCoins(ledger: Ledger, seen: Seen, acceptances: Acceptance[], resolved: ResolvedInput[][]): void {
+  #followCoins(
+    { ledger, balanceChanges, chainTotals }: Followed,
+    seen: Seen,
+    acceptances: Acceptance[],
+    resolved: ResolvedInput[][],
+  ): void {
     for (const { key, transaction, chainBlock } of acceptances) {
       const hour = hourOf(chainBlock.block.header.timestamp);
       const inputs =
@@ -233,9 +253,15 @@ export class Preparer {
         blockDaaScore: chainBlock.block.header.daaScore,
         isCoinbase: isCoinbase(transaction),
       };
-      transaction.outputs.forEach(({ amount, scriptPublicKey }, index) => {
-        ledger.make({ ...place, index, script: this.#registry.getScriptKey(scriptPublicKey), amount }, hour);
+      const outputScripts = transaction.outputs.map(({ scriptPublicKey }) =>
+        this.#registry.getScriptKey(scriptPublicKey),
+      );
+      transaction.outputs.forEach(({ amount }, index) => {
+        ledger.make({ ...place, index, script: outputScripts[index] as number, amount }, hour);
       });
+      const accepted = { isCoinbase: place.isCoinbase, moves: movesOf(transaction, inputs, outputScripts) };
+      balanceChanges.addAccepted(accepted, 1);
+      addAccepted(chainTotals.get(chainBlock.key) as ChainBlockTotals, accepted);
     }
     for (const coin of ledger.made) write.writeUtxo(seen.rows, coin);
   }
@@ -255,6 +281,19 @@ function merge(chainBlock: SeenBlock, mergeSet: SeenBlock[]): void {
     merged.mergingBlock = chainBlock.key;
     merged.isBlue = !reds.has(toHex(merged.block.hash));
   }
+}
+
+function startTotals(
+  { index, chainTime }: Pick<ChainBlockTotals, 'index' | 'chainTime'>,
+  { block, mergeSet }: AddedChainBlock,
+): ChainBlockTotals {
+  return totalsOf({
+    index,
+    chainTime,
+    blocks: mergeSet.length,
+    redBlocks: block.mergeSetRedsHashes.length,
+    work: mergeSet.reduce((sum, { header }) => sum + workFromBits(header.bits), 0n),
+  });
 }
 
 function mergedEarlier({ key, mergingBlock, isBlue }: SeenBlock): MergedEarlier[] {

@@ -2,6 +2,7 @@
 import type { RpcTransaction } from '@kasgres/node';
 import type { Memory } from '../memory/memory.ts';
 import type { Recalled } from '../memory/recall.ts';
+import type { Move } from '../rollups/chain-block-totals.ts';
 
 export interface Coin {
   amount: bigint;
@@ -34,4 +35,26 @@ export function feeOf(transaction: RpcTransaction, inputs: ResolvedInput[], isCo
   }
   for (const { amount } of transaction.outputs) fee -= amount;
   return fee;
+}
+
+/** What a transaction does to each script that it touches, as far as its coins are known. @param outputScripts one for each output */
+export function movesOf(
+  transaction: RpcTransaction,
+  inputs: readonly ResolvedInput[],
+  outputScripts: readonly number[],
+): Map<number, Move> {
+  const moves = new Map<number, Move>();
+  const moveOf = (script: number): Move => {
+    let move = moves.get(script);
+    if (move === undefined) {
+      move = { sent: 0n, received: 0n };
+      moves.set(script, move);
+    }
+    return move;
+  };
+  for (const { coin } of inputs) if (coin !== undefined) moveOf(coin.script).sent += coin.amount;
+  outputScripts.forEach((script, index) => {
+    moveOf(script).received += (transaction.outputs[index] as RpcTransaction['outputs'][number]).amount;
+  });
+  return moves;
 }

@@ -2,6 +2,7 @@
 import { type Hash, type Network, classifyScript, scriptToAddress, type ScriptPublicKey } from '@kasgres/kaspa';
 import { packParents } from '@kasgres/database';
 import type { RpcBlock, RpcTransaction } from '@kasgres/node';
+import type { Move } from '../rollups/chain-block-totals.ts';
 import type { Rows } from './rows.ts';
 import type { NewCoin } from './ledger.ts';
 
@@ -212,36 +213,16 @@ export function writeUtxo(rows: Rows, coin: NewCoin): void {
   to.boolean(coin.isCoinbase);
 }
 
-/** One row for each script that the transaction touches. @returns these scripts */
-export function writeAddressTransactions(
-  rows: Rows,
-  key: number,
-  transaction: RpcTransaction,
-  inputs: ResolvedInput[],
-  outputScripts: number[],
-): Iterable<number> {
-  const sums = new Map<number, { sent: bigint; received: bigint }>();
-  const sumOf = (script: number): { sent: bigint; received: bigint } => {
-    let sum = sums.get(script);
-    if (sum === undefined) {
-      sum = { sent: 0n, received: 0n };
-      sums.set(script, sum);
-    }
-    return sum;
-  };
-  for (const { coin } of inputs) if (coin !== undefined) sumOf(coin.script).sent += coin.amount;
-  outputScripts.forEach((script, index) => {
-    sumOf(script).received += (transaction.outputs[index] as RpcTransaction['outputs'][number]).amount;
-  });
+/** @param moves of the transaction, by script */
+export function writeAddressTransactions(rows: Rows, key: number, moves: ReadonlyMap<number, Move>): void {
   const to = rows.address_transactions;
-  for (const [script, { sent, received }] of sums) {
+  for (const [script, { sent, received }] of moves) {
     to.row();
     to.key(script);
     to.key(key);
     to.bigint(sent);
     to.bigint(received);
   }
-  return sums.keys();
 }
 
 function keyOrNull(to: Rows['blocks'], key: number | null): void {
