@@ -6,6 +6,7 @@ import { takeLock } from './lock.ts';
 
 let folder: string;
 let path: string;
+const heldBy = (processId: number): string => `held by ${processId}`;
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'kasgres-lock-'));
@@ -15,14 +16,14 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 
 test('a second start on the same folder is told who holds it', async () => {
-  const lock = await takeLock(path, folder);
-  await expect(takeLock(path, folder)).rejects.toThrow(`already runs on ${folder} (process ${process.pid})`);
+  const lock = await takeLock(path, heldBy);
+  await expect(takeLock(path, heldBy)).rejects.toThrow(`held by ${process.pid}`);
   await lock.release();
-  await (await takeLock(path, folder)).release();
+  await (await takeLock(path, heldBy)).release();
 });
 
 test('of many starts at once one gets the lock', async () => {
-  const attempts = await Promise.allSettled(Array.from({ length: 20 }, () => takeLock(path, folder)));
+  const attempts = await Promise.allSettled(Array.from({ length: 20 }, () => takeLock(path, heldBy)));
   const held = attempts.filter((attempt) => attempt.status === 'fulfilled');
   expect(held).toHaveLength(1);
   await held[0]?.value.release();
@@ -31,16 +32,16 @@ test('of many starts at once one gets the lock', async () => {
 
 test('a lock whose holder is gone is taken over, also when its process id lives on', async () => {
   await writeFile(path, JSON.stringify({ processId: process.pid, port: 1, token: 'gone' }));
-  await (await takeLock(path, folder)).release();
+  await (await takeLock(path, heldBy)).release();
 });
 
 test('a lock that was cut off in the middle is taken over', async () => {
   await writeFile(path, '{"proc');
-  await (await takeLock(path, folder)).release();
+  await (await takeLock(path, heldBy)).release();
 });
 
 test('of many starts on a stale lock one gets it', async () => {
   await writeFile(path, JSON.stringify({ processId: process.pid, port: 1, token: 'gone' }));
-  const attempts = await Promise.allSettled(Array.from({ length: 10 }, () => takeLock(path, folder)));
+  const attempts = await Promise.allSettled(Array.from({ length: 10 }, () => takeLock(path, heldBy)));
   expect(attempts.filter((attempt) => attempt.status === 'fulfilled')).toHaveLength(1);
 });

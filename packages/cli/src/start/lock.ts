@@ -1,4 +1,4 @@
-// One start at a time on a DATA_DIR. A process id alone cannot tell whether the holder of a lock still lives (ids are given
+// One start at a time on a DATA_DIR, and one export into a directory. A process id alone cannot tell whether the holder of a lock still lives (ids are given
 // again, in a container at once), so the holder listens on a local port and answers with the token that the lock file names.
 // A lock whose holder does not answer is stale and is taken over.
 
@@ -21,8 +21,8 @@ export interface HeldLock {
   release: () => Promise<void>;
 }
 
-/** Takes the lock, or fails in words while another start holds it. */
-export async function takeLock(path: string, dataDir: string): Promise<HeldLock> {
+/** Takes the lock, or fails while another process holds it, with the words that `heldBy` has for that. */
+export async function takeLock(path: string, heldBy: (processId: number) => string): Promise<HeldLock> {
   const token = randomUUID();
   const server = createServer((socket) => {
     socket.on('error', () => socket.destroy());
@@ -40,13 +40,11 @@ export async function takeLock(path: string, dataDir: string): Promise<HeldLock>
       if (await linkIfAbsent(draft, path)) return { release: () => release(server, path, token) };
       const other = await readLock(path);
       if (other !== undefined && (await isAlive(other))) {
-        throw new FatalError(
-          `Kasgres already runs on ${dataDir} (process ${other.processId}). Stop it first, or set DATA_DIR and PORT for a second one.`,
-        );
+        throw new FatalError(heldBy(other.processId));
       }
       if (await takeOver(draft, path, other, token)) return { release: () => release(server, path, token) };
     }
-    throw new FatalError(`Cannot take the lock ${path}: other starts keep taking it.`);
+    throw new FatalError(`Cannot take the lock ${path}: others keep taking it.`);
   } catch (error) {
     server.close();
     throw error;

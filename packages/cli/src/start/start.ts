@@ -32,7 +32,11 @@ export async function start(env: CliEnv): Promise<number> {
   const requests = watchStopRequests();
   const dataDir = await makeDataDir(env.DATA_DIR);
   const shutdown = new Shutdown();
-  const lock = await takeLock(dataDir.lockFile, dataDir.path);
+  const lock = await takeLock(
+    dataDir.lockFile,
+    (processId) =>
+      `Kasgres already runs on ${dataDir.path} (process ${processId}). Stop it first, or set DATA_DIR and PORT for a second one.`,
+  );
   shutdown.add('the lock', () => lock.release());
   const supervisor = new Supervisor(dataDir.logs, say);
   requests.clean.addEventListener('abort', () => say('Ending. Once more ends it at once.'));

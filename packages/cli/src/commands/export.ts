@@ -1,0 +1,173 @@
+// `kasgres export`: views or tables to Parquet, for readers that are no Postgres (docs/export.md).
+
+import { mkdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { checkSchema, connect, isDatabaseUnavailable, isRetryableDatabaseError } from '@kasgres/database';
+import { getNetwork } from '@kasgres/kaspa';
+import { EXIT_CLEAN, EXIT_RETRYABLE, FatalError } from '@kasgres/runtime';
+import { Command, InvalidArgumentError } from 'commander';
+import type { PoolClient } from 'pg';
+import { getDatabaseUrl } from '../addresses.ts';
+import { readCliEnv } from '../env.ts';
+import { Exporter, findDatabase } from '../export/exporter.ts';
+import { emptyManifest, findManifest, LOCK, type Manifest } from '../export/manifest.ts';
+import { ExportProgress } from '../export/progress.ts';
+import { type Fact, type Relation, TABLES, VIEWS } from '../export/relations.ts';
+import { takeLock } from '../start/lock.ts';
+
+const CREATED_BY = 'kasgres export';
+
+/** Pieces are look-ups by index, whatever the statistics make of `unnest`; compiling a query takes longer than such a piece. */
+const SETTINGS = { enable_seqscan: 'off', random_page_cost: '1.1' };
+
+const HELP = `
+Facts go to DIRECTORY/VIEW/day=YYYY-MM-DD/FIRST-LAST.parquet, by the day of the chain block that merges or accepts them, and only
+when it is final. Run it again at any time, also after a kill: it goes on where it was. States (addresses, utxos, tags, clusters …)
+are written as they are now, to DIRECTORY/VIEW/snapshot=BLUE_SCORE/, each time anew. docs/export.md has the rest.
+
+Views:
+  facts    ${listNames(VIEWS, 'fact')}
+  states   ${listNames(VIEWS, 'state')}
+
+Examples:
+  kasgres export parquet                                     all facts that are final, to ./parquet
+  kasgres export parquet transactions outputs --from 2025-06-01 --until 2025-06-30
+  kasgres export parquet addresses tags                      two states, as they are now
+  kasgres export raw --raw                                   the tables, with their keys, and what they refer to
+
+Questions to what was exported:
+  duckdb -c "select day, count(*) from read_parquet('parquet/transactions/*/*.parquet', hive_partitioning = true) group by 1"
+  clickhouse-local -q "select toDate(accepted_at) d, sum(fee_kas) from file('parquet/transactions/*/*.parquet') group by d"
+
+Exit code 0: all is exported that there is; 1: something must be put right first; 75: running it again later may help.
+`;
+
+interface Options {
+  raw?: true;
+  depth?: bigint;
+  from?: string;
+  until?: string;
+}
+
+export function exportCommand(): Command {
+  return new Command('export')
+    .description('write views or tables to Parquet files, by day; only what is final')
+    .argument('<directory>', 'where; is made when it is not there')
+    .argument('[view...]', 'names; all facts unless given')
+    .option('--raw', 'tables of the database instead of views')
+    .option('--depth <blue-score>', 'how far below the sink is final (default: finality of the network)', depthOf)
+    .option('--from <day>', 'first day (UTC), such as 2025-06-01', dayOf)
+    .option('--until <day>', 'last day (UTC)', dayOf)
+    .addHelpText('after', HELP)
+    .action(async (directory: string, names: string[], options: Options) => {
+      process.exitCode = await runExport(await getDatabaseUrl(readCliEnv()), { directory, names, ...options });
+    });
+}
+
+export interface ExportRequest extends Options {
+  directory: string;
+  names: readonly string[];
+}
+
+/** Returns the exit code. @throws {FatalError} */
+export async function runExport(
+  databaseUrl: string,
+  request: ExportRequest,
+  print: (line: string) => void = (line) => void process.stderr.write(`${line}\n`),
+): Promise<number> {
+  const chosen = choose(request);
+  const directory = resolve(request.directory);
+  await mkdir(directory, { recursive: true });
+  const lock = await takeLock(
+    join(directory, LOCK),
+    (processId) =>
+      `Another export (process ${processId}) writes into ${directory}. Wait for its end, or name another directory.`,
+  );
+  const database = connect({ url: databaseUrl, max: 1, applicationName: 'kasgres export', settings: SETTINGS });
+  let client: PoolClient | undefined;
+  try {
+    await checkSchema(database.pool);
+    client = await database.pool.connect();
+    const manifest = await openManifest(client, directory, request.raw === true);
+    if (manifest === undefined) {
+      print('The first catch-up of the index is not over: export when kasgres status says so.');
+      return EXIT_RETRYABLE;
+    }
+    const { from, until } = request;
+    const depth = request.depth ?? getNetwork(manifest.network).settledDepth;
+    const schema = request.raw === true ? 'public' : 'kaspa';
+    const options = { directory, schema, ...chosen, depth, from, until, createdBy: CREATED_BY } as const;
+    const hasNew = await new Exporter(client, options, manifest, new ExportProgress(print)).run();
+    if (!hasNew) print('Nothing new: all that is final was exported before.');
+    return EXIT_CLEAN;
+  } catch (error) {
+    if (!isDatabaseUnavailable(error) && !isRetryableDatabaseError(error)) throw error;
+    print(
+      `The database was lost (${(error as Error).message}). What is exported is whole; run the same again to go on.`,
+    );
+    return EXIT_RETRYABLE;
+  } finally {
+    // It may be in the middle of an answer.
+    client?.release(true);
+    await database.close();
+    await lock.release();
+  }
+}
+
+/** Undefined in the first catch-up. */
+async function openManifest(client: PoolClient, directory: string, raw: boolean): Promise<Manifest | undefined> {
+  const about = await findDatabase(client);
+  if (about === undefined) throw new FatalError('Nothing is indexed in this database yet.');
+  if (about.isCatchingUp) return undefined;
+  const { network, database } = about;
+  const manifest = (await findManifest(directory)) ?? emptyManifest({ network, database, raw });
+  const refuse = (what: string): never => {
+    throw new FatalError(`${directory} holds ${what}. Name another directory.`);
+  };
+  if (manifest.network !== network) refuse(`an export of ${manifest.network}, and this database is of ${network}`);
+  if (manifest.raw !== raw) refuse(manifest.raw ? 'tables (--raw), not views' : 'views, not tables (--raw)');
+  if (raw && manifest.database !== database) refuse('tables of another database, whose keys are not those of this one');
+  return manifest;
+}
+
+function choose({ names, raw }: ExportRequest): { facts: Record<string, Fact>; states: string[] } {
+  const known: Readonly<Record<string, Relation>> = raw === true ? TABLES : VIEWS;
+  const facts: Record<string, Fact> = {};
+  const states: string[] = [];
+  const wanted = names.length > 0 ? names : Object.keys(known).filter((name) => isDefault(known[name] as Relation));
+  for (const name of new Set(wanted)) {
+    const relation = known[name];
+    if (relation === undefined || relation.kind === 'left out') {
+      const reason = relation === undefined ? 'there is none of that name' : relation.reason;
+      throw new FatalError(
+        `${name} cannot be exported (${reason}). There are ${listNames(known, 'fact')}; ${listNames(known, 'state')}.`,
+      );
+    }
+    if (relation.kind === 'fact') facts[name] = relation;
+    else states.push(name);
+  }
+  return { facts, states };
+}
+
+function isDefault(relation: Relation): boolean {
+  return relation.kind === 'fact' || (relation.kind === 'state' && relation.isReferredTo === true);
+}
+
+function listNames(relations: Readonly<Record<string, Relation>>, kind: Relation['kind']): string {
+  return Object.keys(relations)
+    .filter((name) => relations[name]?.kind === kind)
+    .join(', ');
+}
+
+function depthOf(text: string): bigint {
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('It must be a blue score, such as 432000.');
+  return BigInt(text);
+}
+
+function dayOf(text: string): string {
+  const time = Date.parse(`${text}T00:00:00Z`);
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || Number.isNaN(time) || !new Date(time).toISOString().startsWith(text)) {
+    throw new InvalidArgumentError('It must be a day, such as 2025-06-01.');
+  }
+  return text;
+}

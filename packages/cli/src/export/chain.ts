@@ -1,0 +1,83 @@
+// Positions on the chain, as one state of the database shows it. chain_blocks.index has no holes, and neither blue score nor chain_time
+// goes back along it, so what is asked for is found by halving.
+
+import type { Queryable } from '../verify/queryable.ts';
+
+const DAY_MS = 86_400_000;
+
+/** A chain block, by its place and its name: whether it still has both tells whether the chain is still the one that was exported. */
+export interface Position {
+  index: number;
+  hash: string;
+}
+
+export interface ChainBlock extends Position {
+  blueScore: number;
+  /** Unix milliseconds. */
+  chainTime: number;
+}
+
+export interface ChainEnds {
+  first: ChainBlock;
+  sink: ChainBlock;
+}
+
+const CHAIN_BLOCK = `
+  select c.index::float8 as index, encode(b.hash, 'hex') as hash, b.blue_score::float8 as "blueScore",
+    c.chain_time::float8 as "chainTime"
+    from chain_blocks c join blocks b on b.id = c.block_id`;
+
+export async function findChainBlock(db: Queryable, index: number): Promise<ChainBlock | undefined> {
+  const { rows } = await db.query<ChainBlock>(`${CHAIN_BLOCK} where c.index = $1`, [index]);
+  return rows[0];
+}
+
+/** Undefined while nothing is indexed. */
+export async function findChainEnds(db: Queryable): Promise<ChainEnds | undefined> {
+  const first = await db.query<ChainBlock>(`${CHAIN_BLOCK} order by c.index limit 1`);
+  const sink = await db.query<ChainBlock>(`${CHAIN_BLOCK} order by c.index desc limit 1`);
+  return first.rows[0] && sink.rows[0] && { first: first.rows[0], sink: sink.rows[0] };
+}
+
+export async function isOnChain(db: Queryable, { index, hash }: Position): Promise<boolean> {
+  return (await findChainBlock(db, index))?.hash === hash;
+}
+
+/**
+ * The last chain block of those up to `to` that `isWithin` holds for. It must hold for none above one that it does not hold for; undefined
+ * when it holds for none from `from` on.
+ */
+export async function findLast(
+  db: Queryable,
+  { from, to }: { from: number; to: number },
+  isWithin: (block: ChainBlock) => boolean,
+): Promise<ChainBlock | undefined> {
+  let found: ChainBlock | undefined;
+  let low = from;
+  let high = to;
+  while (low <= high) {
+    const middle = Math.floor((low + high) / 2);
+    const block = await findChainBlock(db, middle);
+    if (block !== undefined && isWithin(block)) {
+      found = block;
+      low = middle + 1;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return found;
+}
+
+/** YYYY-MM-DD, in UTC. */
+export function dayOfTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().slice(0, 10);
+}
+
+/** When the day begins, Unix milliseconds. */
+export function startOfDay(day: string): number {
+  return Date.parse(`${day}T00:00:00Z`);
+}
+
+export function endOfDay(day: string): number {
+  return startOfDay(day) + DAY_MS;
+}

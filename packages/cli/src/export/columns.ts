@@ -1,0 +1,54 @@
+// The columns of a view or table as they are exported, and the query for its rows.
+
+import type { Queryable } from '../verify/queryable.ts';
+import { type ColumnType, columnTypeOf } from './column-types.ts';
+
+export interface Column {
+  name: string;
+  type: ColumnType;
+}
+
+/** A view of schema kaspa, or a table of schema public. */
+export interface Source {
+  schema: 'kaspa' | 'public';
+  name: string;
+}
+
+/** Keys of the views differ from one database to the next: what is exported once is to fit what another one exports later. */
+const KEY_SUFFIX = '_key';
+
+const COLUMNS = `
+  select a.attname as name, a.atttypmod as modifier, t.typname as "typeName"
+    from pg_attribute a
+    join pg_class c on c.oid = a.attrelid
+    join pg_namespace n on n.oid = c.relnamespace
+    join pg_type t on t.oid = a.atttypid
+   where n.nspname = $1 and c.relname = $2 and a.attnum > 0 and not a.attisdropped
+   order by a.attnum`;
+
+/** In their order; empty when there is no such view or table. */
+export async function listColumns(
+  db: Queryable,
+  { schema, name }: Source,
+  without: readonly string[] = [],
+): Promise<Column[]> {
+  const { rows } = await db.query<{ name: string; modifier: number; typeName: string }>(COLUMNS, [schema, name]);
+  return rows
+    .filter((column) => !without.includes(column.name) && !(schema === 'kaspa' && column.name.endsWith(KEY_SUFFIX)))
+    .map((column) => ({ name: column.name, type: columnTypeOf(column.name, column) }));
+}
+
+/** What the manifest keeps of them: a file must not differ from those before it. */
+export function describeColumns(columns: readonly Column[]): Record<string, string> {
+  return Object.fromEntries(columns.map(({ name, type }) => [name, type.name]));
+}
+
+/** For COPY, which takes no parameters. */
+export function selectRows({ schema, name }: Source, columns: readonly Column[], where?: string): string {
+  const list = columns.map(({ name, type }) => `r.${quoted(name)}${type.cast}`).join(', ');
+  return `select ${list} from ${schema}.${quoted(name)} r${where === undefined ? '' : ` where ${where}`}`;
+}
+
+function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}

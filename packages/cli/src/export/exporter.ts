@@ -1,0 +1,363 @@
+// Exports facts up to one chain block, and states as they are now (docs/export.md). Each file is read in one transaction that first
+// checks that the chain is still the one that was exported; where it is not, files are dropped down to the fork and written anew.
+
+import { join } from 'node:path';
+import { FatalError } from '@kasgres/runtime';
+import type { PoolClient } from 'pg';
+import {
+  type ChainBlock,
+  type ChainEnds,
+  dayOfTime,
+  endOfDay,
+  findChainBlock,
+  findChainEnds,
+  findLast,
+  isOnChain,
+  type Position,
+  startOfDay,
+} from './chain.ts';
+import { type Column, describeColumns, listColumns, selectRows, type Source } from './columns.ts';
+import { type FactFiles, giveName, type Manifest, type Part, settle, writeManifest } from './manifest.ts';
+import { PartFile } from './part-file.ts';
+import type { ExportProgress } from './progress.ts';
+import type { Fact } from './relations.ts';
+
+/** A file ends with the day, or with the piece of the chain that reaches either of these. */
+const FILE_ROWS = 2_000_000;
+/** How many rows one query should bring: small enough for the plan of look-ups by index, and for what a kill costs. */
+const PIECE_ROWS = 100_000;
+/** Chain blocks of the first piece; a piece is at most so many times the one before. */
+const FIRST_PIECE = 1_000;
+const GROWTH = 8;
+
+/** What one export is about. */
+export interface ExportOptions {
+  directory: string;
+  schema: Source['schema'];
+  facts: Readonly<Record<string, Fact>>;
+  states: readonly string[];
+  /** Blue score below the sink from which on a chain block is final. */
+  depth: bigint;
+  /** First and last day, YYYY-MM-DD. */
+  from?: string | undefined;
+  until?: string | undefined;
+  createdBy: string;
+}
+
+/** The chain changed below what this export took for final. */
+class ChainChanged extends Error {}
+
+/** What is final in this export: all facts are exported up to `end`; intervals that were over at `final`. */
+interface Target {
+  first: ChainBlock;
+  final: ChainBlock;
+  end: ChainBlock;
+}
+
+export class Exporter {
+  readonly #client: PoolClient;
+  readonly #options: ExportOptions;
+  readonly #manifest: Manifest;
+  readonly #progress: ExportProgress;
+  #target: Target | undefined;
+
+  constructor(client: PoolClient, options: ExportOptions, manifest: Manifest, progress: ExportProgress) {
+    this.#client = client;
+    this.#options = options;
+    this.#manifest = manifest;
+    this.#progress = progress;
+  }
+
+  /** Everything that is asked for; false when there was nothing new. */
+  async run(): Promise<boolean> {
+    const { directory, facts, states } = this.#options;
+    const gone = await settle(directory, this.#manifest);
+    if (gone.length > 0) this.#progress.say(`removed what an export left that did not end: ${gone.join(', ')}`);
+    let hasNew = false;
+    for (const [name, fact] of Object.entries(facts)) {
+      for (;;) {
+        try {
+          this.#target ??= await this.#inOneState(() => this.#findTarget());
+          if (this.#target === undefined) break;
+          if (await this.#exportFact(name, fact, this.#target)) hasNew = true;
+          break;
+        } catch (error) {
+          if (!(error instanceof ChainChanged)) throw error;
+          this.#target = undefined;
+        }
+      }
+    }
+    if (states.length > 0) {
+      await this.#exportStates(states);
+      hasNew = true;
+    }
+    return hasNew;
+  }
+
+  /** Undefined while no chain block is deep enough. */
+  async #findTarget(): Promise<Target | undefined> {
+    const ends = await findChainEnds(this.#client);
+    const { depth, until } = this.#options;
+    const final =
+      ends && (await this.#lastWithin(ends, (block) => block.blueScore <= ends.sink.blueScore - Number(depth)));
+    if (ends === undefined || final === undefined) {
+      this.#progress.say(`no chain block is ${depth} deep yet`);
+      return undefined;
+    }
+    if (until === undefined) return { first: ends.first, final, end: final };
+    const end = await this.#lastWithin({ ...ends, sink: final }, (block) => block.chainTime < endOfDay(until));
+    if (end === undefined)
+      throw new FatalError(`The index begins on ${dayOfTime(ends.first.chainTime)}, after ${until}.`);
+    return { first: ends.first, final, end };
+  }
+
+  #lastWithin({ first, sink }: ChainEnds, isWithin: (block: ChainBlock) => boolean): Promise<ChainBlock | undefined> {
+    return findLast(this.#client, { from: first.index, to: sink.index }, isWithin);
+  }
+
+  /** Writes the files of one view, and true when there were any. */
+  async #exportFact(name: string, fact: Fact, target: Target): Promise<boolean> {
+    const { schema } = this.#options;
+    const columns = await listColumns(this.#client, { schema, name }, fact.without);
+    this.#checkColumns(name, columns, this.#manifest.facts[name]?.columns);
+    await this.#dropUndone(name);
+    const files = (this.#manifest.facts[name] ??= {
+      columns: describeColumns(columns),
+      first: await this.#inOneState(() => this.#findFirst(target)),
+      last: null,
+      files: [],
+    });
+    this.#checkFrom(name, files, target);
+    let hasNew = false;
+    this.#progress.begin(name, target.end.chainTime);
+    for (;;) {
+      const written = await this.#inOneState(() => this.#writePart({ name, fact, columns, files, target }));
+      if (written === undefined) break;
+      hasNew ||= written.part !== undefined;
+      files.last = written.last;
+      if (written.part !== undefined) files.files.push(written.part);
+      await writeManifest(this.#options.directory, this.#manifest);
+      if (written.part !== undefined) await giveName(join(this.#options.directory, written.part.path));
+    }
+    this.#progress.end();
+    return hasNew;
+  }
+
+  async #findFirst({ first, end }: Target): Promise<Position> {
+    const { from } = this.#options;
+    if (from === undefined) return { index: first.index, hash: first.hash };
+    const before = await findLast(
+      this.#client,
+      { from: first.index, to: end.index },
+      (block) => block.chainTime < startOfDay(from),
+    );
+    const found = before === undefined ? first : await findChainBlock(this.#client, before.index + 1);
+    if (found === undefined || found.index > end.index)
+      throw new FatalError(`Nothing is final yet of ${from} and later.`);
+    return { index: found.index, hash: found.hash };
+  }
+
+  /** An export has no holes: what was begun is gone on with, whatever `--from` says, unless that would leave something out. */
+  #checkFrom(name: string, files: FactFiles, target: Target): void {
+    const { from } = this.#options;
+    const begun = files.files[0]?.day;
+    if (from === undefined || begun === undefined || target.first.index >= files.first.index) return;
+    if (from < begun) {
+      throw new FatalError(
+        `${name} begins with ${begun} in this directory, and --from ${from} is before that. Export the days before into another ` +
+          'directory, or leave --from out to go on.',
+      );
+    }
+  }
+
+  #checkColumns(name: string, columns: readonly Column[], exported: Record<string, string> | undefined): void {
+    if (columns.length === 0) throw new FatalError(`The database has no ${this.#options.schema}.${name}.`);
+    if (exported === undefined || JSON.stringify(exported) === JSON.stringify(describeColumns(columns))) return;
+    throw new FatalError(
+      `The columns of ${name} are not those that were exported: another version of Kasgres made this directory. Export ${name} into a new one.`,
+    );
+  }
+
+  /** One file more, or none where its chain blocks have no rows; undefined when all is exported. */
+  async #writePart(work: {
+    name: string;
+    fact: Fact;
+    columns: readonly Column[];
+    files: FactFiles;
+    target: Target;
+  }): Promise<{ last: Position; part?: Part } | undefined> {
+    const { name, fact, columns, files, target } = work;
+    await this.#checkChain(files.last, target);
+    const end = await this.#endOf(fact, target);
+    const from = files.last === null ? files.first.index : files.last.index + 1;
+    if (end === undefined || from > end.index) return undefined;
+    const beginning = await this.#getChainBlock(from);
+    const day = dayOfTime(beginning.chainTime);
+    const endsDay = await findLast(this.#client, { from, to: end.index }, (block) => block.chainTime < endOfDay(day));
+    const lastOfDay = (endsDay ?? beginning).index;
+
+    const { directory, createdBy } = this.#options;
+    const begun = `${name}/day=${day}/${padded(from)}`;
+    const file = await PartFile.create(join(directory, `${begun}.parquet`), columns, createdBy);
+    try {
+      const last = await this.#writePieces(file, work, { first: from, last: lastOfDay }, day);
+      if (file.rows === 0) {
+        file.discard();
+        return { last };
+      }
+      const path = `${begun}-${padded(last.index)}.parquet`;
+      const bytes = file.finish(join(directory, path));
+      this.#progress.wrote(bytes);
+      const part = { path, day, first: from, last: last.index, lastHash: last.hash, rows: file.rows, bytes };
+      return { last, part };
+    } catch (error) {
+      file.discard();
+      throw error;
+    }
+  }
+
+  /** Piece by piece along the chain, until the day ends or the file is large enough. Returns where that is. */
+  async #writePieces(
+    file: PartFile,
+    { name, fact, columns }: { name: string; fact: Fact; columns: readonly Column[] },
+    range: { first: number; last: number },
+    day: string,
+  ): Promise<Position> {
+    const { schema } = this.#options;
+    let at = range.first;
+    let size = fact.intervalMs === undefined ? FIRST_PIECE : Number.POSITIVE_INFINITY;
+    for (;;) {
+      const last = Math.min(at + size - 1, range.last);
+      const rows = await file.addRows(
+        this.#client,
+        selectRows({ schema, name }, columns, fact.where({ first: at, last })),
+        (rows) => this.#progress.add(rows, day),
+      );
+      if (last === range.last || file.rows >= FILE_ROWS) {
+        const { index, hash } = await this.#getChainBlock(last);
+        return { index, hash };
+      }
+      at = last + 1;
+      size = Math.max(1, Math.min(size * GROWTH, Math.floor((size * PIECE_ROWS) / Math.max(rows, 1))));
+    }
+  }
+
+  /** Where this view can be exported to: for intervals of time, to the end of the last one that is over for good. */
+  async #endOf({ intervalMs }: Fact, { first, final, end }: Target): Promise<ChainBlock | undefined> {
+    if (intervalMs === undefined) return end;
+    const over = Math.floor(final.chainTime / intervalMs) * intervalMs;
+    return findLast(this.#client, { from: first.index, to: end.index }, (block) => block.chainTime < over);
+  }
+
+  /** In the transaction of each file. */
+  async #checkChain(last: Position | null, { end }: Target): Promise<void> {
+    if (!(await isOnChain(this.#client, end))) throw new ChainChanged();
+    if (last !== null && !(await isOnChain(this.#client, last))) throw new ChainChanged();
+  }
+
+  async #getChainBlock(index: number): Promise<ChainBlock> {
+    const block = await findChainBlock(this.#client, index);
+    if (block === undefined) throw new Error(`There is no chain block ${index}`);
+    return block;
+  }
+
+  /** Forgets, and then removes, the files of a view that hold chain blocks which are none any more. */
+  async #dropUndone(name: string): Promise<void> {
+    const files = this.#manifest.facts[name];
+    if (files === undefined || (await isOnChain(this.#client, files.last ?? files.first))) return;
+    if (!(await this.#isSameDatabase())) throw new FatalError(this.#otherChain(name, files));
+    while (files.files.length > 0) {
+      const { last: index, lastHash: hash } = files.files.at(-1) as Part;
+      if (await isOnChain(this.#client, { index, hash })) break;
+      files.files.pop();
+    }
+    const kept = files.files.at(-1);
+    if (kept !== undefined) files.last = { index: kept.last, hash: kept.lastHash };
+    else if (await isOnChain(this.#client, files.first)) files.last = null;
+    else delete this.#manifest.facts[name];
+    await writeManifest(this.#options.directory, this.#manifest);
+    const gone = await settle(this.#options.directory, this.#manifest);
+    this.#progress.say(
+      `${name}: the chain was reorganised below what was exported; written anew from ${kept === undefined ? 'the beginning' : `chain block ${kept.last + 1}`} on (removed: ${gone.join(', ') || 'no file'})`,
+    );
+  }
+
+  async #isSameDatabase(): Promise<boolean> {
+    return (await findDatabase(this.#client))?.database === this.#manifest.database;
+  }
+
+  #otherChain(name: string, files: FactFiles): string {
+    const { index, hash } = files.last ?? files.first;
+    return (
+      `${name} was exported up to chain block ${index}, ${hash}, which this database does not have at that place: it has another chain, or ` +
+      'begins elsewhere. Export into another directory, or name the database that this one came from in DATABASE_URL.'
+    );
+  }
+
+  /** All of them from one state of the database, a file each. */
+  async #exportStates(names: readonly string[]): Promise<void> {
+    await this.#inOneState(async () => {
+      const ends = await findChainEnds(this.#client);
+      if (ends === undefined) throw new FatalError('Nothing is indexed yet.');
+      for (const name of names) {
+        this.#progress.begin(name);
+        await this.#exportState(name, ends.sink);
+        this.#progress.end();
+      }
+    });
+  }
+
+  /** A new file each time; an earlier one of the same blue score goes. */
+  async #exportState(name: string, { hash, blueScore }: ChainBlock): Promise<void> {
+    const { directory, schema, createdBy } = this.#options;
+    const columns = await listColumns(this.#client, { schema, name });
+    this.#checkColumns(name, columns, this.#manifest.states[name]?.columns);
+    const takenAt = new Date();
+    const folder = `${name}/snapshot=${blueScore}/`;
+    const path = `${folder}${takenAt.getTime()}.parquet`;
+    const file = await PartFile.create(join(directory, `${folder}draft.parquet`), columns, createdBy);
+    try {
+      await file.addRows(this.#client, selectRows({ schema, name }, columns), (rows) => this.#progress.add(rows));
+      const bytes = file.finish(join(directory, path));
+      this.#progress.wrote(bytes);
+      const state = (this.#manifest.states[name] ??= { columns: describeColumns(columns), snapshots: [] });
+      state.snapshots = [
+        ...state.snapshots.filter((other) => !other.path.startsWith(folder)),
+        { path, sink: hash, blueScore, takenAt: takenAt.toISOString(), rows: file.rows, bytes },
+      ];
+    } catch (error) {
+      file.discard();
+      throw error;
+    }
+    await writeManifest(directory, this.#manifest);
+    await settle(directory, this.#manifest);
+  }
+
+  async #inOneState<T>(read: () => Promise<T>): Promise<T> {
+    await this.#client.query('begin isolation level repeatable read read only');
+    try {
+      const result = await read();
+      await this.#client.query('commit');
+      return result;
+    } catch (error) {
+      await this.#client.query('rollback').catch(() => {});
+      throw error;
+    }
+  }
+}
+
+/** What tells databases apart; undefined before the first start of an indexer. */
+export async function findDatabase(
+  client: Pick<PoolClient, 'query'>,
+): Promise<{ network: string; database: string; isCatchingUp: boolean } | undefined> {
+  const { rows } = await client.query<{ network: string; database: Date; isCatchingUp: boolean }>(
+    `select m.network, m.created_at as database, coalesce(c.first_catch_up, true) as "isCatchingUp"
+       from meta m left join checkpoint c on true`,
+  );
+  return rows[0] && { ...rows[0], database: rows[0].database.toISOString() };
+}
+
+/** So that the order of names is that of the chain. */
+function padded(index: number): string {
+  return String(index).padStart(12, '0');
+}
