@@ -291,6 +291,7 @@ test('every listing and every look-up', async () => {
     '/v1/addresses/{address}/transactions',
     '/v1/addresses/{address}/utxos',
     '/v1/addresses/{address}/balance-history',
+    '/v1/addresses/{address}/cluster',
     '/v1/blocks',
     '/v1/blocks/{hash}',
     '/v1/blocks/daa-score/{start}/{end}',

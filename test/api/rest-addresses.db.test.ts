@@ -80,6 +80,7 @@ describe('one address', () => {
         firstSeen: transactions.at(-1)?.blockTime,
         lastSeen: transactions[0]?.blockTime,
         tag: null,
+        automaticLabels: expect.any(Array) as string[],
       });
     }
   });
@@ -102,6 +103,7 @@ describe('one address', () => {
       firstSeen: null,
       lastSeen: null,
       tag: null,
+      automaticLabels: [],
     });
   });
 

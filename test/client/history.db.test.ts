@@ -75,11 +75,13 @@ test('every listing is paged to its end', async () => {
   await count('addresses', client.paginate('/v1/addresses', { params: { query } }));
   await count('tags', client.paginate('/v1/tags'));
   await count('utxos', client.paginate('/v1/addresses/{address}/utxos', { params: { path: { address }, query } }));
+  await count('members', client.paginate('/v1/addresses/{address}/cluster', { params: { path: { address }, query } }));
   const { rows } = await stage.database.pool.query<Record<string, bigint>>(
     `select (select count(*) from blocks) as blocks, (select count(*) from transactions) as transactions,
        (select count(*) from balances join scripts on id = script_id where balance > 0 and address is not null) as addresses,
        (select count(*) from tags) as tags,
-       (select count(*) from utxos join scripts on id = script_id where address = $1) as utxos`,
+       (select count(*) from utxos join scripts on id = script_id where address = $1) as utxos,
+       coalesce((select size from clusters join scripts on clusters.id = cluster_of(scripts.id) where address = $1), 1) as members`,
     [address],
   );
   const wanted = Object.entries(rows[0] ?? {}).map(([name, value]) => [name, Number(value)]);

@@ -8,6 +8,7 @@ import { refuseUnknownQueries, serializerCompiler, validatorCompiler } from './h
 import { collectRoutes, describeApi } from './openapi/document.ts';
 import { balanceRoutes } from './resources/addresses/balance.ts';
 import { balanceHistoryRoutes } from './resources/addresses/balance-history/routes.ts';
+import { clusterRoutes } from './resources/addresses/cluster/routes.ts';
 import { addressRoutes } from './resources/addresses/get-address.ts';
 import { listAddressesRoutes } from './resources/addresses/list.ts';
 import { tagRoutes } from './resources/addresses/tag.ts';
@@ -51,6 +52,7 @@ const UNDER_KEY: readonly ApiPlugin[] = [
   addressRoutes,
   addressUtxosRoutes,
   balanceHistoryRoutes,
+  clusterRoutes,
   listTagsRoutes,
   listTransactionsRoutes,
   lookUpTransactionsRoutes,

@@ -11,8 +11,10 @@ export type ListingPath = {
   [Path in GetPath]: Answer<'get', Path> extends Page ? Path : never;
 }[GetPath];
 
-/** Under which name a page has its items. */
-type ItemsKey<Path extends ListingPath> = Exclude<keyof Answer<'get', Path>, 'metadata'>;
+/** Under which names pages have their items; some have more beside them. */
+type ItemsName = 'transactions' | 'utxos' | 'blocks' | 'addresses' | 'tags' | 'members';
+
+type ItemsKey<Path extends ListingPath> = Extract<keyof Answer<'get', Path>, ItemsName>;
 
 export type Item<Path extends ListingPath> = Answer<'get', Path>[ItemsKey<Path>] extends readonly (infer I)[]
   ? I
@@ -21,16 +23,19 @@ export type Item<Path extends ListingPath> = Answer<'get', Path>[ItemsKey<Path>]
 /** As the request for the first page; `limit` is the size of each page, and `starting_after` where to begin. */
 export type ListingRequest<Path extends ListingPath> = Request<'get', Path>;
 
-type Items = { [Path in ListingPath as ItemsKey<Path> & string]: Item<Path> };
+type Items = { [Path in ListingPath as ItemsKey<Path>]: Item<Path> };
 
 /** The id of an item, by the name of the items: what the next page starts after. */
-const CURSORS: { [Key in keyof Items]: (item: Items[Key]) => string } = {
+const CURSORS: { [Name in ItemsName]: (item: Items[Name]) => string } = {
   transactions: (transaction) => transaction.transactionId,
   utxos: ({ transactionId, index }) => `${transactionId}:${index}`,
   blocks: (block) => block.hash,
   addresses: ({ address }) => address,
   tags: ({ address }) => address,
+  members: ({ address }) => address,
 };
+
+const NAMES = Object.keys(CURSORS) as ItemsName[];
 
 type AnyRequest = { params?: { query?: Record<string, unknown> } };
 
@@ -44,8 +49,10 @@ export async function* paginate<Path extends ListingPath>(
   for (;;) {
     const query = { ...params?.query, ...cursor };
     const page = await getPage({ ...rest, params: { ...params, query } } as ListingRequest<Path>);
-    const { metadata, ...named } = page as Page & Record<string, Item<Path>[]>;
-    const [[name, items]] = Object.entries(named) as [[keyof Items, Item<Path>[]]];
+    const { metadata, ...named } = page as Page & Partial<Record<ItemsName, Item<Path>[]>>;
+    const name = NAMES.find((known) => known in named);
+    if (name === undefined) return;
+    const items = named[name] ?? [];
     yield* items;
     const last = items.at(-1);
     if (!metadata.hasMore || last === undefined) return;

@@ -610,6 +610,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/addresses/{address}/cluster": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Addresses that belong together by common inputs, their names, and why two of them do */
+        get: operations["getAddressCluster"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/tags": {
         parameters: {
             query?: never;
@@ -709,6 +726,74 @@ export interface components {
             link: string;
             labels: string[];
         };
+        Cluster: {
+            /** @description Address of the member at the root; it changes when the cluster becomes part of a larger one */
+            id: components["schemas"]["Address"];
+            /** @description Number of members; 1 for an address that stands alone */
+            size: number;
+            /** @description What all members hold together at the sink, in sompi */
+            balance: string;
+            /** @description Null while nobody knows, or the members' tags do not agree */
+            name: string | null;
+            /** @description Where to read more; empty when there is nothing */
+            link: string;
+            labels: string[];
+            /** @description Every name that tags of members give, up to 20, first what most say: more than one, and they do not agree */
+            names: {
+                name: string;
+                /** @description Members whose own tag has this name */
+                addresses: number;
+                /** @description Who says what of members with this name: of those among the first 50 addresses that have the name anywhere; the first 20 */
+                attributions: {
+                    /** @description Name of the source that says so */
+                    source: string;
+                    /** @description Who made the source; empty when it does not say */
+                    creator: string;
+                    /** @description As this source calls the owner, which may be otherwise */
+                    name: string;
+                    link: string;
+                    labels: string[];
+                    category: string | null;
+                    /** @description How the source knows, in its words */
+                    confidence: string | null;
+                    confidenceLevel: number;
+                    /** @description Of how many members it says so, among those that were looked at */
+                    addresses: number;
+                }[];
+            }[];
+            /** @description The chain block up to which accepted transactions are clustered: some way below the sink, where reorganisations have ended; null before the first */
+            clusteredTo: {
+                hash: components["schemas"]["Hash"];
+                /** @description A whole number in decimal digits */
+                blueScore: string;
+                /** @description A whole number in decimal digits */
+                daaScore: string;
+            } | null;
+        };
+        ClusterMember: {
+            address: components["schemas"]["Address"];
+            /** @description An amount in sompi, the smallest unit (1 KAS = 100,000,000 sompi) */
+            balance: string;
+            /** @description Its own */
+            tag: components["schemas"]["AddressTag"] | null;
+            /** @description What the address does on the chain, by measurement, sorted: `dormant`, `dust-sweeper`, `exchange-like`, `miner`, `reused`; later versions may have others. They say nothing of who its owner is */
+            automaticLabels: string[];
+        };
+        ClusterEvidence: {
+            /** @description The one that was asked for */
+            address: components["schemas"]["Address"];
+            isSameCluster: boolean;
+            /** @description The way from the address of the path to the other one */
+            links: {
+                transactionId: components["schemas"]["Hash"];
+                /** @description Two addresses that it has inputs of; the second is the first of the next link */
+                addresses: components["schemas"]["Address"][];
+                /** @constant */
+                heuristic: "common-input";
+            }[];
+            /** @description Whether the way has more than 1000 transactions, of which these are some, in order. Evidence for an address between shows more */
+            truncated: boolean;
+        };
         AddressDetails: {
             address: components["schemas"]["Address"];
             /** @description An amount in sompi, the smallest unit (1 KAS = 100,000,000 sompi) */
@@ -722,6 +807,8 @@ export interface components {
             lastSeen: number | null;
             /** @description Its own, else that of its cluster */
             tag: components["schemas"]["AddressTag"] | null;
+            /** @description What the address does on the chain, by measurement, sorted: `dormant`, `dust-sweeper`, `exchange-like`, `miner`, `reused`; later versions may have others. They say nothing of who its owner is */
+            automaticLabels: string[];
         };
         RestAddress: {
             address: components["schemas"]["Address"];
@@ -4971,7 +5058,10 @@ export interface operations {
                      *           "labels": [
                      *             "exchange"
                      *           ]
-                     *         }
+                     *         },
+                     *         "automaticLabels": [
+                     *           "reused"
+                     *         ]
                      *       }
                      *     }
                      */
@@ -5205,6 +5295,137 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getAddressCluster: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Most items of the page; 20 when left out
+                 * @example 2
+                 */
+                limit?: number;
+                /** @description Id of the last item of the page before */
+                starting_after?: string;
+                /** @description Id of the first item of the page after */
+                ending_before?: string;
+                /** @description Another address: the answer says by which transactions it is in the same cluster, or that it is not */
+                evidence_for?: string;
+            };
+            header?: {
+                /** @description Entity tags of answers that one has: if one of them is still right, the answer is a 304 without a body */
+                "if-none-match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description An address with its prefix, as `kaspa:qr…`
+                 * @example kaspasim:pq7y3y2p5emr08ajacp5u5fgzfwjdj9ah4yagg4t4gme797asvgv6rq94lfsg
+                 */
+                address: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["XRequestId"];
+                    "x-request-cost-ru": components["headers"]["XRequestCostRu"];
+                    "ratelimit-limit": components["headers"]["RatelimitLimit"];
+                    "ratelimit-remaining": components["headers"]["RatelimitRemaining"];
+                    "ratelimit-reset": components["headers"]["RatelimitReset"];
+                    etag: components["headers"]["Etag"];
+                    "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "cluster": {
+                     *         "id": "kaspasim:pq7y3y2p5emr08ajacp5u5fgzfwjdj9ah4yagg4t4gme797asvgv6rq94lfsg",
+                     *         "size": 1,
+                     *         "balance": "114942256",
+                     *         "name": "Harbour Exchange",
+                     *         "link": "https://example.com/harbour-exchange",
+                     *         "labels": [
+                     *           "exchange"
+                     *         ],
+                     *         "names": [
+                     *           {
+                     *             "name": "Harbour Exchange",
+                     *             "addresses": 1,
+                     *             "attributions": [
+                     *               {
+                     *                 "source": "manual",
+                     *                 "creator": "",
+                     *                 "name": "Harbour Exchange",
+                     *                 "link": "https://example.com/harbour-exchange",
+                     *                 "labels": [
+                     *                   "exchange"
+                     *                 ],
+                     *                 "category": null,
+                     *                 "confidence": null,
+                     *                 "confidenceLevel": 50,
+                     *                 "addresses": 1
+                     *               }
+                     *             ]
+                     *           }
+                     *         ],
+                     *         "clusteredTo": null
+                     *       },
+                     *       "members": [
+                     *         {
+                     *           "address": "kaspasim:pq7y3y2p5emr08ajacp5u5fgzfwjdj9ah4yagg4t4gme797asvgv6rq94lfsg",
+                     *           "balance": "114942256",
+                     *           "tag": {
+                     *             "address": "kaspasim:pq7y3y2p5emr08ajacp5u5fgzfwjdj9ah4yagg4t4gme797asvgv6rq94lfsg",
+                     *             "name": "Harbour Exchange",
+                     *             "link": "https://example.com/harbour-exchange",
+                     *             "labels": [
+                     *               "exchange"
+                     *             ]
+                     *           },
+                     *           "automaticLabels": [
+                     *             "reused"
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "metadata": {
+                     *         "hasMore": false,
+                     *         "count": 1
+                     *       },
+                     *       "evidence": null,
+                     *       "changeSuggestions": []
+                     *     }
+                     */
+                    "application/json": {
+                        cluster: components["schemas"]["Cluster"];
+                        /** @description Along the ring of the cluster, from the root on; the order changes where two clusters become one, or are parted again */
+                        members: components["schemas"]["ClusterMember"][];
+                        metadata: components["schemas"]["PageMetadata"];
+                        /** @description Only with `evidence_for` */
+                        evidence: components["schemas"]["ClusterEvidence"] | null;
+                        /** @description What a weaker heuristic supposes of the address of the path, where it is switched on; no part of the cluster. The newest 100 */
+                        changeSuggestions: {
+                            address: components["schemas"]["Address"];
+                            transactionId: components["schemas"]["Hash"];
+                            /** @description True: this is the address of the output that is taken for change, where the address of the path pays. False: this one pays, and the address of the path is taken for its change */
+                            isChange: boolean;
+                        }[];
+                    };
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];

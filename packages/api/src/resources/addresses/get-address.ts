@@ -1,11 +1,12 @@
 /** GET /v1/addresses/{address}: what an address sums up to. */
 import type { Database } from '@kasgres/database';
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
 import { answerByContent } from '../../index-state/answer.ts';
 import { type Reading, requireCaughtUp } from '../../index-state/state.ts';
 import { requireNetwork } from '../../schemas/address.ts';
 import { answers, UNDER_KEY } from '../../schemas/responses.ts';
+import { automaticLabels } from '../../schemas/automatic-labels.ts';
 import { addressTag } from '../../schemas/tag.ts';
 import { address, addressInput, count, sompi, timestamp } from '../../schemas/values.ts';
 import type { ApiPlugin } from '../../services.ts';
@@ -24,6 +25,7 @@ const addressDetails = z
     firstSeen: timestamp.nullable().meta({ description: '`blockTime` of the first of these; null without any' }),
     lastSeen: timestamp.nullable().meta({ description: '`blockTime` of the last of these' }),
     tag: addressTag.nullable().meta({ description: 'Its own, else that of its cluster' }),
+    automaticLabels,
   })
   .meta({ id: 'AddressDetails' });
 
@@ -33,7 +35,12 @@ type AddressDetailsJson = z.infer<typeof addressDetails>;
 function findSums(db: Kysely<Database>, scriptId: bigint) {
   return db
     .selectFrom('balances')
-    .select(['balance', 'utxo_count', 'transaction_count'])
+    .select([
+      'balance',
+      'utxo_count',
+      'transaction_count',
+      sql<string[]>`automatic_labels(script_id)`.as('automatic_labels'),
+    ])
     .where('script_id', '=', scriptId)
     .executeTakeFirst();
 }
@@ -82,6 +89,7 @@ async function getAddress(reading: Reading, asked: string): Promise<AddressDetai
     firstSeen: seen?.firstSeen ?? null,
     lastSeen: seen?.lastSeen ?? null,
     tag: (await findTag(reading, asked)) ?? null,
+    automaticLabels: sums?.automatic_labels ?? [],
   };
 }
 

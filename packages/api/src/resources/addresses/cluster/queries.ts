@@ -1,0 +1,269 @@
+/** Clusters as they are kept (migrations/0005_clusters.sql): each statement looks up as much as it gives, however large the cluster. */
+import type { Database } from '@kasgres/database';
+import { addressToScript } from '@kasgres/kaspa';
+import { type Kysely, sql } from 'kysely';
+import type { Slice } from '../../../pages/read-page.ts';
+import type { Member } from './find-links.ts';
+import { MAX_ATTRIBUTIONS, MAX_CHANGE_SUGGESTIONS, MAX_NAMES, MAX_TAGS_OF_NAME } from './schemas.ts';
+
+export interface ClusterRow {
+  id: bigint;
+  /** Of the member at the root. */
+  address: string;
+  size: bigint;
+  balance: bigint;
+  name: string | null;
+  link: string;
+  labels: string[];
+}
+
+/** The cluster that a script is in; undefined for one that stands alone. */
+export async function findCluster(db: Kysely<Database>, scriptId: bigint): Promise<ClusterRow | undefined> {
+  const { rows } = await sql<ClusterRow>`
+    select c.id, s.address, c.size, c.balance, c.name, c.link, c.labels
+    from clusters c join scripts s on s.id = c.id
+    where c.id = cluster_of(${scriptId})`.execute(db);
+  return rows[0];
+}
+
+export interface ClusteredTo {
+  hash: string;
+  blueScore: string;
+  daaScore: string;
+}
+
+export async function findClusteredTo(db: Kysely<Database>): Promise<ClusteredTo | undefined> {
+  const { rows } = await sql<ClusteredTo>`
+    select encode(b.hash, 'hex') as hash, b.blue_score::text as "blueScore", b.daa_score::text as "daaScore"
+    from clustering join blocks b on b.id = clustering.block_id`.execute(db);
+  return rows[0];
+}
+
+export async function isMember(db: Kysely<Database>, scriptId: bigint, clusterId: bigint): Promise<boolean> {
+  const { rows } = await sql<{ root: bigint | null }>`select cluster_of(${scriptId}) as root`.execute(db);
+  return rows[0]?.root === clusterId;
+}
+
+export interface MemberRow {
+  address: string;
+  balance: bigint;
+  /** Of its own tag; null without one. */
+  name: string | null;
+  link: string | null;
+  labels: string[] | null;
+  automatic_labels: string[];
+}
+
+/** Those of the ring that follow the member `from` (or, going back, are before it), as far as the root. */
+export async function listMembers(
+  db: Kysely<Database>,
+  clusterId: bigint,
+  { from, isBackward, limit }: Slice<bigint>,
+): Promise<MemberRow[]> {
+  const step = isBackward ? sql`previous_id` : sql`next_id`;
+  const ended = isBackward ? sql`walk.script_id = ${clusterId}` : sql`walk.step_id = ${clusterId}`;
+  const { rows } = await sql<MemberRow>`
+    with recursive walk (script_id, step_id, place) as (
+      select script_id, ${step}, ${from === undefined ? 1 : 0}::integer
+      from cluster_members where script_id = ${from ?? clusterId}
+      union all
+      select m.script_id, m.${step}, walk.place + 1
+      from walk join cluster_members m on m.script_id = walk.step_id
+      where not ${ended} and walk.place < ${limit}
+    )
+    select s.address, coalesce(b.balance, 0) as balance, t.name, t.link, t.labels, automatic_labels(walk.script_id) as automatic_labels
+    from walk
+    join scripts s on s.id = walk.script_id
+    left join balances b on b.script_id = walk.script_id
+    left join tags t on t.address = s.address
+    where walk.place > 0
+    order by walk.place`.execute(db);
+  return rows;
+}
+
+/** An address that stands alone, as the only member that there is. */
+export async function getAlone(
+  db: Kysely<Database>,
+  address: string,
+  scriptId: bigint | undefined,
+): Promise<MemberRow> {
+  const { rows } = await sql<MemberRow>`
+    select one.address, coalesce(b.balance, 0) as balance, t.name, t.link, t.labels,
+      coalesce(automatic_labels(one.script_id), '{}') as automatic_labels
+    from (select ${address}::text as address, ${scriptId ?? null}::bigint as script_id) one
+    left join balances b on b.script_id = one.script_id
+    left join tags t on t.address = one.address`.execute(db);
+  return rows[0] as MemberRow;
+}
+
+export interface NameRow {
+  name: string;
+  addresses: bigint;
+}
+
+/** Names that most members have first; of very many, which no cluster should have, those of the first thousand. */
+export async function listNames(db: Kysely<Database>, clusterId: bigint): Promise<NameRow[]> {
+  const { rows } = await sql<NameRow>`
+    select name, addresses
+    from (select name, addresses from cluster_names where cluster_id = ${clusterId} order by name limit 1000) names
+    order by addresses desc, name collate "C" limit ${MAX_NAMES}`.execute(db);
+  return rows;
+}
+
+export interface NamedAddress {
+  name: string;
+  address: string;
+}
+
+/** Members with these names: those among the first addresses that have each of them. */
+export async function listNamedMembers(
+  db: Kysely<Database>,
+  clusterId: bigint,
+  names: readonly string[],
+): Promise<NamedAddress[]> {
+  const { rows } = await sql<NamedAddress>`
+    select named.name, tagged.address
+    from unnest(${names}::text[]) as named (name)
+    cross join lateral (
+      select address from tags where tags.name collate "C" = named.name
+      order by tags.name collate "C", tags.address collate "C" limit ${MAX_TAGS_OF_NAME}
+    ) tagged`.execute(db);
+  const scripts = rows.map(({ address }) => Buffer.from(addressToScript(address).script));
+  const members = await sql<{ address: string }>`
+    select tagged.address
+    from unnest(${scripts}::bytea[], ${rows.map(({ address }) => address)}::text[]) tagged (script, address)
+    join scripts s on s.script = tagged.script and s.address = tagged.address
+    where cluster_of(s.id) = ${clusterId}`.execute(db);
+  const isMemberOfIt = new Set(members.rows.map(({ address }) => address));
+  return rows.filter(({ address }) => isMemberOfIt.has(address));
+}
+
+export interface AttributionRow {
+  /** Of the tag of the addresses that it is about. */
+  tag_name: string;
+  source: string;
+  creator: string;
+  name: string;
+  link: string;
+  labels: string[];
+  category: string | null;
+  confidence: string | null;
+  confidence_level: number;
+  addresses: bigint;
+}
+
+/** What sources say of these addresses, by the name of their tag; what most say first. */
+export async function listAttributions(
+  db: Kysely<Database>,
+  named: readonly NamedAddress[],
+): Promise<AttributionRow[]> {
+  const { rows } = await sql<AttributionRow>`
+    select * from (
+      select said.*, row_number() over (partition by tag_name
+        order by addresses desc, confidence_level desc, source collate "C", name collate "C", link collate "C", labels,
+          category collate "C", confidence collate "C") as place
+      from (
+        select named.name as tag_name, src.name as source, src.creator, a.name, a.link, a.labels, a.category, a.confidence,
+          a.confidence_level, count(*) as addresses
+        from unnest(${named.map(({ name }) => name)}::text[], ${named.map(({ address }) => address)}::text[]) named (name, address)
+        join attributions a on a.address = named.address
+        join tag_sources src on src.id = a.source_id
+        group by 1, 2, 3, 4, 5, 6, 7, 8, 9
+      ) said
+    ) ordered
+    where place <= ${MAX_ATTRIBUTIONS}
+    order by place`.execute(db);
+  return rows;
+}
+
+/** How many members one statement brings: those asked for, and what leads on from them. */
+const MEMBERS_PER_LOAD = 500;
+
+interface ForestRow {
+  script_id: bigint;
+  parent_id: bigint | null;
+  merge_id: bigint | null;
+  transaction_id: bigint | null;
+  merge_script_id: bigint | null;
+  merged_script_id: bigint | null;
+}
+
+/**
+ * Members as the forest has them, and those that their merges and parents lead to, nearest first: on a long way each leads to the next, so
+ * that a statement brings a stretch of it.
+ */
+export async function loadMembers(db: Kysely<Database>, scriptIds: readonly bigint[]): Promise<Member[]> {
+  const { rows } = await sql<ForestRow>`
+    with recursive met (script_id) as (
+      select unnest(${scriptIds}::bigint[])
+      union
+      select leads.script_id
+      from met
+      join cluster_members m on m.script_id = met.script_id
+      left join cluster_merges g on g.id = m.merge_id
+      cross join lateral (values (m.parent_id), (g.script_id), (g.merged_script_id)) leads (script_id)
+      where leads.script_id is not null
+    )
+    select m.script_id, m.parent_id, g.id as merge_id, g.transaction_id, g.script_id as merge_script_id, g.merged_script_id
+    from (select script_id from met limit ${scriptIds.length + MEMBERS_PER_LOAD}) nearest
+    join cluster_members m on m.script_id = nearest.script_id
+    left join cluster_merges g on g.id = m.merge_id`.execute(db);
+  return rows.map(toMember);
+}
+
+function toMember(row: ForestRow): Member {
+  const {
+    merge_id: id,
+    transaction_id: transactionId,
+    merge_script_id: scriptId,
+    merged_script_id: mergedScriptId,
+  } = row;
+  const isMerged = id !== null && transactionId !== null && scriptId !== null && mergedScriptId !== null;
+  return {
+    scriptId: row.script_id,
+    parentId: row.parent_id,
+    merge: isMerged ? { id, transactionId, scriptId, mergedScriptId } : null,
+  };
+}
+
+/** Addresses by the keys of their scripts. */
+export async function listAddressesOf(
+  db: Kysely<Database>,
+  scriptIds: readonly bigint[],
+): Promise<Map<bigint, string>> {
+  const { rows } = await sql<{ id: bigint; address: string }>`
+    select id, address from scripts where id = any(${scriptIds}::bigint[])`.execute(db);
+  return new Map(rows.map(({ id, address }) => [id, address]));
+}
+
+/** Ids of transactions, in hex, by their keys. */
+export async function listIdsOf(db: Kysely<Database>, transactionIds: readonly bigint[]): Promise<Map<bigint, string>> {
+  const { rows } = await sql<{ id: bigint; transaction_id: string }>`
+    select id, encode(transaction_id, 'hex') as transaction_id from transactions
+    where id = any(${transactionIds}::bigint[])`.execute(db);
+  return new Map(rows.map(({ id, transaction_id }) => [id, transaction_id]));
+}
+
+export interface ChangeRow {
+  transaction_id: string;
+  address: string;
+  is_change: boolean;
+}
+
+/** The newest transactions of which this script is taken for the sender, or for the change; the other one must have an address. */
+export async function listChangeLinks(db: Kysely<Database>, scriptId: bigint): Promise<ChangeRow[]> {
+  const { rows } = await sql<ChangeRow>`
+    select encode(t.transaction_id, 'hex') as transaction_id, s.address, supposed.is_change
+    from (
+      (select transaction_id, change_script_id as other_id, true as is_change from change_links
+       where script_id = ${scriptId} order by script_id desc, transaction_id desc limit ${MAX_CHANGE_SUGGESTIONS})
+      union all
+      (select transaction_id, script_id, false from change_links
+       where change_script_id = ${scriptId} order by change_script_id desc, transaction_id desc limit ${MAX_CHANGE_SUGGESTIONS})
+      order by transaction_id desc limit ${MAX_CHANGE_SUGGESTIONS}
+    ) supposed
+    join scripts s on s.id = supposed.other_id and s.address is not null
+    join transactions t on t.id = supposed.transaction_id
+    order by supposed.transaction_id desc`.execute(db);
+  return rows;
+}

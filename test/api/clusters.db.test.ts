@@ -1,0 +1,386 @@
+/** Clusters of addresses over HTTP: pages of members, names and who gives them, and why two addresses are together. */
+import { replaceSources } from '@kasgres/database';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { OTHER_NETWORK, STRANGER } from './accounts.ts';
+import { checkedGet, walk } from './checked-requests.ts';
+import { growClusters } from './grow-clusters.ts';
+import type { HttpAnswer } from './http-client.ts';
+import { openStage, type Stage } from './stage.ts';
+
+const TEMPLATE = '/v1/addresses/{address}/cluster';
+
+interface Attribution {
+  source: string;
+  name: string;
+  addresses: number;
+}
+
+interface Cluster {
+  id: string;
+  size: number;
+  balance: string;
+  name: string | null;
+  link: string;
+  labels: string[];
+  names: { name: string; addresses: number; attributions: Attribution[] }[];
+  clusteredTo: object | null;
+}
+
+interface Member {
+  address: string;
+  balance: string;
+  tag: { address: string; name: string } | null;
+  automaticLabels: string[];
+}
+
+interface Link {
+  transactionId: string;
+  addresses: [string, string];
+}
+
+interface Evidence {
+  address: string;
+  isSameCluster: boolean;
+  links: Link[];
+  truncated: boolean;
+}
+
+let stage: Stage;
+/** The three largest clusters: members in the order of the ring. */
+let clusters: string[][];
+
+beforeAll(async () => {
+  stage = await openStage({ rounds: 200 });
+  await stage.indexer.stop();
+  clusters = (await growClusters(stage.database.pool)).toSorted((a, b) => b.length - a.length).slice(0, 3);
+});
+afterAll(() => stage.close());
+
+const ask = (address: string, query: Record<string, string | number> = {}): Promise<HttpAnswer> =>
+  checkedGet(stage.api, TEMPLATE, { address }, query);
+
+async function getCluster(address: string): Promise<Cluster> {
+  const { json, text } = await ask(address);
+  expect(json['cluster'], text).toBeDefined();
+  return json['cluster'] as Cluster;
+}
+
+const membersOf = (address: string) => ({
+  template: TEMPLATE,
+  values: { address },
+  field: 'members',
+  cursorOf: (member: Member) => member.address,
+});
+
+/** Addresses that spend with nobody. */
+async function listSingles(): Promise<string[]> {
+  const { rows } = await stage.database.pool.query<{ address: string }>(`
+    select s.address from scripts s join balances b on b.script_id = s.id
+    where s.address is not null and cluster_of(s.id) is null order by b.balance desc, s.id limit 10`);
+  return rows.map(({ address }) => address);
+}
+
+const describeAddress = async (address: string): Promise<{ balance: string; automaticLabels: string[] }> =>
+  (await checkedGet(stage.api, '/v1/addresses/{address}', { address })).json['address'] as {
+    balance: string;
+    automaticLabels: string[];
+  };
+
+describe('the members', () => {
+  test('there are clusters of some size', () => {
+    expect(clusters).toHaveLength(3);
+    expect(clusters[0]?.length).toBeGreaterThan(5);
+  });
+
+  test.each([1, 2, 3, 7, 100])(
+    'are each met once from the root on, whichever is asked for, %i a page',
+    async (limit) => {
+      for (const ring of clusters) {
+        const walked = await walk(stage.api, membersOf(ring.at(-1) ?? ''), limit);
+        expect(walked.map(({ address }) => address)).toEqual(ring);
+      }
+    },
+  );
+
+  test('are shown with what they hold, their own tag and what they do', async () => {
+    const [ring = []] = clusters;
+    const members = await walk(stage.api, membersOf(ring[0] ?? ''), 100);
+    let sum = 0n;
+    for (const member of members) {
+      const { balance, automaticLabels } = await describeAddress(member.address);
+      expect(member).toEqual({ address: member.address, balance, tag: null, automaticLabels });
+      sum += BigInt(balance);
+    }
+    expect(await getCluster(ring[1] ?? '')).toEqual({
+      id: ring[0],
+      size: ring.length,
+      balance: String(sum),
+      name: null,
+      link: '',
+      labels: [],
+      names: [],
+      clusteredTo: null,
+    });
+  });
+
+  test('of another cluster are no cursors', async () => {
+    const [[address = ''] = [], [other = ''] = []] = clusters;
+    const [single = ''] = await listSingles();
+    for (const cursor of [other, single, STRANGER]) {
+      expect((await ask(address, { starting_after: cursor })).status).toBe(404);
+      expect((await ask(address, { ending_before: cursor })).status).toBe(404);
+    }
+  });
+
+  test('are behind the last nobody, and before the root nobody', async () => {
+    const [ring = []] = clusters;
+    const nobody = { members: [], metadata: { hasMore: false, count: 0 } };
+    const address = ring[0] ?? '';
+    expect((await ask(address, { starting_after: ring.at(-1) ?? '' })).json).toMatchObject(nobody);
+    expect((await ask(address, { ending_before: address })).json).toMatchObject(nobody);
+  });
+});
+
+describe('an address that stands alone', () => {
+  test.each(['seen', 'never seen'])('is its only member: %s', async (kind) => {
+    const [single = ''] = await listSingles();
+    const address = kind === 'seen' ? single : STRANGER;
+    const { balance, automaticLabels } = await describeAddress(address);
+    expect((await ask(address)).json).toEqual({
+      cluster: {
+        id: address,
+        size: 1,
+        balance,
+        name: null,
+        link: '',
+        labels: [],
+        names: [],
+        clusteredTo: null,
+      },
+      members: [{ address, balance, tag: null, automaticLabels }],
+      metadata: { hasMore: false, count: 1 },
+      evidence: null,
+      changeSuggestions: [],
+    });
+    expect(await walk(stage.api, membersOf(address), 1)).toHaveLength(1);
+    expect((await ask(address, { starting_after: clusters[0]?.[0] ?? '' })).status).toBe(404);
+  });
+});
+
+const evidenceFor = async (address: string, other: string): Promise<Evidence> =>
+  (await ask(address, { evidence_for: other })).json['evidence'] as Evidence;
+
+/** Whom a transaction takes coins from, by the transactions' own endpoint. */
+async function spendersOf(transactionId: string): Promise<Set<string | null>> {
+  const { json } = await checkedGet(stage.api, '/v1/transactions/{transactionId}', { transactionId });
+  const { isAccepted, inputs } = json['transaction'] as {
+    isAccepted: boolean;
+    inputs: { previousOutput: { scriptPublicKeyAddress: string | null } }[];
+  };
+  expect(isAccepted).toBe(true);
+  return new Set(inputs.map(({ previousOutput }) => previousOutput.scriptPublicKeyAddress));
+}
+
+describe('evidence', () => {
+  test('leads from member to member by transactions that spend from both', async () => {
+    const all = new Map<string, Link>();
+    for (const [from = '', ...others] of clusters) {
+      for (const [a, b] of [...others.map((other) => [from, other]), ...others.map((other) => [other, others[0]])]) {
+        const { links, ...rest } = await evidenceFor(a ?? '', b ?? '');
+        expect(rest).toEqual({ address: b, isSameCluster: true, truncated: false });
+        let at = a;
+        for (const link of links) {
+          expect(link.addresses[0]).toBe(at);
+          at = link.addresses[1];
+          expect(at).not.toBe(link.addresses[0]);
+          all.set(JSON.stringify(link), link);
+        }
+        expect(at).toBe(b);
+      }
+    }
+    // One for each merge: with fewer, not all are tied together; with more, some tie nothing.
+    expect(all.size).toBeGreaterThanOrEqual(clusters.flat().length - clusters.length);
+    for (const { transactionId, addresses } of all.values()) {
+      const spenders = await spendersOf(transactionId);
+      expect([...addresses].filter((address) => !spenders.has(address))).toEqual([]);
+    }
+  });
+
+  test('is denied for another cluster, for who stands alone and for who was never seen', async () => {
+    const [[address = ''] = [], [other = ''] = []] = clusters;
+    const [single = '', second = ''] = await listSingles();
+    for (const [a, b] of [
+      [address, other],
+      [address, single],
+      [single, address],
+      [single, second],
+      [single, STRANGER],
+      [STRANGER, address],
+    ] as const) {
+      expect(await evidenceFor(a, b)).toEqual({ address: b, isSameCluster: false, links: [], truncated: false });
+    }
+    expect(await evidenceFor(STRANGER, STRANGER)).toMatchObject({ isSameCluster: true, links: [] });
+  });
+
+  test('is null where nobody asks for it', async () => {
+    expect((await ask(clusters[0]?.[0] ?? '')).json['evidence']).toBeNull();
+  });
+});
+
+test.each([
+  [OTHER_NETWORK, {}, 'address'],
+  ['kaspasim:', {}, 'address'],
+  [STRANGER, { evidence_for: OTHER_NETWORK }, 'evidence_for'],
+  [STRANGER, { evidence_for: 'somebody' }, 'evidence_for'],
+  [STRANGER, { evidence_for: '' }, 'evidence_for'],
+  [STRANGER, { starting_after: OTHER_NETWORK }, 'starting_after'],
+  [STRANGER, { ending_before: 'x' }, 'ending_before'],
+  [STRANGER, { limit: 101 }, 'limit'],
+  [STRANGER, { evidence: STRANGER }, 'evidence'],
+])('%s with %j is refused, and the field named', async (address, query, path) => {
+  const { status, json } = await ask(address, query);
+  expect(status).toBe(400);
+  expect(json['details']).toMatchObject([{ path }]);
+});
+
+/** A source and what it says. */
+const source = (name: string, said: [address: string, name: string, confidenceLevel: number][]) => ({
+  name,
+  title: `Tags of ${name}`,
+  creator: `${name} & Co.`,
+  attributions: said.map(([address, owner, confidenceLevel]) => ({
+    address,
+    name: owner,
+    link: `https://example.org/${encodeURIComponent(owner)}`,
+    labels: [name],
+    category: 'exchange',
+    confidence: 'ownership',
+    confidenceLevel,
+    lastModified: '2026-01-31',
+  })),
+});
+
+describe('names', () => {
+  let ring: string[];
+  let ownLess: string;
+
+  beforeAll(async () => {
+    [ring = []] = clusters;
+    ownLess = ring[4] ?? '';
+    const [a = '', b = '', c = '', d = ''] = ring;
+    const [single = ''] = await listSingles();
+    await replaceSources(stage.database.pool, [
+      source('harbour', [
+        [a, 'Harbour', 80],
+        [b, 'Harbour', 80],
+        [single, 'Somebody', 30],
+      ]),
+    ]);
+    expect((await getCluster(ownLess)).name).toBe('Harbour');
+    const { status, json } = await checkedGet(stage.api, '/v1/addresses/{address}/tag', { address: ownLess });
+    expect([status, json['tag']]).toMatchObject([200, { name: 'Harbour', address: ownLess }]);
+    await replaceSources(stage.database.pool, [
+      source('rumour', [
+        [b, 'Casino', 20],
+        [c, 'Casino', 20],
+        [d, 'Harbour', 20],
+      ]),
+    ]);
+  });
+
+  test('that do not agree are all shown, with who says so and of how many, and none is chosen', async () => {
+    const { name, link, labels, names } = await getCluster(ownLess);
+    expect({ name, link, labels }).toEqual({ name: null, link: '', labels: [] });
+    const said = { category: 'exchange', confidence: 'ownership' };
+    const byHarbour = {
+      ...said,
+      source: 'harbour',
+      creator: 'harbour & Co.',
+      name: 'Harbour',
+      link: 'https://example.org/Harbour',
+      labels: ['harbour'],
+      confidenceLevel: 80,
+    };
+    const byRumour = { ...said, source: 'rumour', creator: 'rumour & Co.', labels: ['rumour'], confidenceLevel: 20 };
+    const casino = { ...byRumour, name: 'Casino', link: 'https://example.org/Casino', addresses: 1 };
+    const alsoHarbour = { ...byRumour, name: 'Harbour', link: 'https://example.org/Harbour', addresses: 1 };
+    expect(names).toEqual([
+      // Who says otherwise of a member with that name is shown beside it.
+      { name: 'Harbour', addresses: 3, attributions: [{ ...byHarbour, addresses: 2 }, casino, alsoHarbour] },
+      { name: 'Casino', addresses: 1, attributions: [casino] },
+    ]);
+  });
+
+  test('that do not agree are no tag of a member without one', async () => {
+    const { status } = await checkedGet(stage.api, '/v1/addresses/{address}/tag', { address: ownLess });
+    expect(status).toBe(404);
+    const members = await walk(stage.api, membersOf(ownLess), 100);
+    const tagged = members.flatMap(({ address, tag }) => (tag === null ? [] : [[address, tag.address, tag.name]]));
+    const [a, b, c, d] = ring;
+    expect(tagged).toEqual([
+      [a, a, 'Harbour'],
+      [b, b, 'Harbour'],
+      [c, c, 'Casino'],
+      [d, d, 'Harbour'],
+    ]);
+  });
+
+  test('of one that stands alone are those of its own tag', async () => {
+    const [single = ''] = await listSingles();
+    expect(await getCluster(single)).toMatchObject({
+      id: single,
+      size: 1,
+      name: 'Somebody',
+      link: 'https://example.org/Somebody',
+      labels: ['harbour'],
+      names: [{ name: 'Somebody', addresses: 1, attributions: [{ source: 'harbour', addresses: 1 }] }],
+    });
+  });
+
+  test('change the entity tag without the chain', async () => {
+    const path = `/v1/addresses/${ownLess}/cluster`;
+    const etag = (await stage.api.request(path)).headers.get('etag') ?? '';
+    const again = () => stage.api.request(path, { headers: { 'if-none-match': etag } });
+    expect((await again()).status).toBe(304);
+    await replaceSources(stage.database.pool, [source('rumour', [])]);
+    expect((await again()).status).toBe(200);
+    expect(await getCluster(ownLess)).toMatchObject({ name: 'Harbour', names: [{ name: 'Harbour', addresses: 2 }] });
+  });
+});
+
+test('what a weaker heuristic supposes is shown from both sides, newest first, and is no part of the cluster', async () => {
+  const { pool } = stage.database;
+  const [single = '', other = ''] = await listSingles();
+  await pool.query(
+    `insert into change_links (transaction_id, script_id, change_script_id, chain_index)
+     select t.id, a.id, b.id, 0 from scripts a, scripts b, (select id from transactions order by id limit 150) t
+     where a.address = $1 and b.address = $2`,
+    [single, other],
+  );
+  const { rows } = await pool.query<{ id: string }>(
+    `select encode(t.transaction_id, 'hex') as id from change_links c join transactions t on t.id = c.transaction_id
+     order by c.transaction_id desc limit 100`,
+  );
+  for (const [asked, shown, isChange] of [
+    [single, other, true],
+    [other, single, false],
+  ] as const) {
+    const { json } = await ask(asked);
+    expect(json['changeSuggestions']).toEqual(rows.map(({ id }) => ({ address: shown, transactionId: id, isChange })));
+    expect(json['cluster']).toMatchObject({ id: asked, size: 1 });
+  }
+});
+
+test('how far clustering is stands with every cluster', async () => {
+  const { pool } = stage.database;
+  await pool.query(
+    `insert into clustering (chain_index, block_id, next_merge_id, next_held_merge_id, updated_at)
+     select index, block_id, 1, 1, now() from chain_blocks where index = 50`,
+  );
+  const { rows } = await pool.query<object>(
+    `select encode(b.hash, 'hex') as hash, b.blue_score::text as "blueScore", b.daa_score::text as "daaScore"
+     from blocks b join chain_blocks c on c.block_id = b.id where c.index = 50`,
+  );
+  expect((await getCluster(clusters[0]?.[0] ?? '')).clusteredTo).toEqual(rows[0]);
+  expect((await getCluster(STRANGER)).clusteredTo).toEqual(rows[0]);
+});
