@@ -8,6 +8,7 @@ import { migrateDatabase } from './commands/migrate.ts';
 import { runInForeground } from './commands/program.ts';
 import { runSql } from './commands/sql.ts';
 import { printStatus } from './commands/status.ts';
+import { tagsCommand } from './commands/tags.ts';
 import { runVerify } from './commands/verify.ts';
 import { readCliEnv } from './env.ts';
 import { programPaths } from './programs.ts';
@@ -26,6 +27,7 @@ All variables: docs/configuration.md
 Examples:
   kasgres start                                      a demo on a simulated chain, from nothing
   kasgres keys create explorer --rate 200            a key for the API
+  kasgres tags import names.csv                      whose addresses they are, from a file
   kasgres sql -c 'select count(*) from transactions' a question in SQL
 `;
 
@@ -58,6 +60,8 @@ export function createCommand(): Command {
     .action(async () => exitWith(await runInForeground(programPaths.api, await findUrlVariables(readCliEnv()))));
 
   command.addCommand(keysCommand());
+
+  command.addCommand(tagsCommand());
 
   command.addCommand(exportCommand());
 

@@ -48,9 +48,13 @@ export { UnknownCommitError } from './known-commit.ts';
 export { checkSchema, type MigrateOptions, migrate } from './migrate.ts';
 export { packParents, unpackParents } from './packed-parents.ts';
 export { dayOf, endOf, firstDayOf, type QuotaPeriod } from './quota-period.ts';
+export { type ConflictingName, listConflictingAddresses, listConflictingClusters } from './tag-conflicts.ts';
 export {
   type Attribution,
   DEFAULT_CONFIDENCE_LEVEL,
+  listAttributions,
+  listSources,
+  removeSource,
   replaceSources,
   type ReplaceOptions,
   type SourceChanges,

@@ -7,7 +7,7 @@ import { addressToScript } from '@kasgres/kaspa';
 import type { ClientBase, Pool } from 'pg';
 import { countTags, type Members, resolveClusterTags } from './cluster-tags.ts';
 import { CopyBuffer, copyRows } from './copy.ts';
-import type { Tag } from './tags.ts';
+import type { OwnerTag, Tag } from './tags.ts';
 
 /** What a source says of an address. */
 export interface Attribution extends Tag {
@@ -48,6 +48,8 @@ export interface ReplaceOptions {
 export const DEFAULT_CONFIDENCE_LEVEL = 50;
 /** The source of tags that were written one by one. */
 const MANUAL_SOURCE = 'manual';
+/** Of what is said (`a`) of an address by sources (`s`), the first is its tag. */
+const PRECEDENCE = `a.confidence_level desc, a.last_modified desc nulls last, s.name collate "C", a.name collate "C"`;
 const ROWS_PER_COPY = 20_000;
 const SCRIPTS_PER_STATEMENT = 50_000;
 
@@ -83,6 +85,53 @@ export function toAttribution(tag: Tag): Attribution {
     confidenceLevel: DEFAULT_CONFIDENCE_LEVEL,
     lastModified: undefined,
   };
+}
+
+/** Undefined for a source that is not there. */
+export async function removeSource(pool: Pool, name: string): Promise<SourceChanges | undefined> {
+  const { rowCount } = await pool.query('select from tag_sources where name = $1', [name]);
+  if (rowCount === 0) return undefined;
+  const [changes] = await replaceSources(pool, [{ name, title: '', creator: '', attributions: [] }]);
+  return changes;
+}
+
+export interface ListedSource {
+  name: string;
+  title: string;
+  creator: string;
+  /** How much it says. */
+  tags: bigint;
+  importedAt: Date;
+}
+
+export async function listSources(pool: Pool): Promise<ListedSource[]> {
+  const { rows } = await pool.query<ListedSource>(
+    `select name, title, creator, (select count(*) from attributions where source_id = s.id) as tags, imported_at as "importedAt"
+       from tag_sources s order by name collate "C"`,
+  );
+  return rows;
+}
+
+export interface ListedAttribution extends OwnerTag {
+  source: string;
+  category: string | null;
+  confidence: string | null;
+  confidenceLevel: number;
+  /** `2026-01-31` */
+  lastModified: string | null;
+}
+
+/** What is said of an address, what holds first. */
+export async function listAttributions(pool: Pool, address: string): Promise<ListedAttribution[]> {
+  const { rows } = await pool.query<ListedAttribution>(
+    `select s.name as source, a.name, a.link, a.labels, a.category, a.confidence, a.confidence_level as "confidenceLevel",
+       a.last_modified as "lastModified"
+       from attributions a join tag_sources s on s.id = a.source_id
+      where a.address = $1
+      order by ${PRECEDENCE}`,
+    [address],
+  );
+  return rows;
 }
 
 type Replaced = 'everything they said before' | 'what they said of these addresses';
@@ -228,15 +277,15 @@ async function countTouched(
 }
 
 /**
- * The tag of each touched address: of what its sources say that with the most confidence, then the latest, then by the name of
- * the source, then by the name. Leaves those that differ from `tags` in the table `retagged`; null is the name of what has none now.
+ * The tag of each touched address: the first of what its sources say. Leaves those that differ from `tags` in the table `retagged`;
+ * null is the name of what has none now.
  */
 const CREATE_RETAGGED = `
   create temp table retagged on commit drop as
   with best as (
     select distinct on (a.address) a.address, a.name, a.link, a.labels, a.confidence_level
       from touched join attributions a using (address) join tag_sources s on s.id = a.source_id
-     order by a.address, a.confidence_level desc, a.last_modified desc nulls last, s.name collate "C", a.name collate "C"
+     order by a.address, ${PRECEDENCE}
   )
   select address, best.name, best.link, best.labels, best.confidence_level
     from touched left join best using (address) left join tags t using (address)
@@ -276,18 +325,19 @@ async function writeTags(client: ClientBase, onProgress: NonNullable<ReplaceOpti
 }
 
 interface FoundScript {
+  address: string;
   script_id: bigint;
   /** Null for one that stands alone. */
   cluster_id: bigint | null;
 }
 
 /** The scripts of addresses, those of them that are in the index. Scripts are found by their bytes: addresses have no index. */
-async function findScripts(client: ClientBase, addresses: readonly string[]): Promise<FoundScript[]> {
+export async function findScripts(client: ClientBase, addresses: readonly string[]): Promise<FoundScript[]> {
   const found: FoundScript[] = [];
   for (let start = 0; start < addresses.length; start += SCRIPTS_PER_STATEMENT) {
     const some = addresses.slice(start, start + SCRIPTS_PER_STATEMENT);
     const { rows } = await client.query<FoundScript>(
-      `select s.id as script_id, cluster_of(s.id) as cluster_id
+      `select s.address, s.id as script_id, cluster_of(s.id) as cluster_id
          from unnest($1::bytea[], $2::text[]) given (script, address)
          join scripts s on s.script = given.script and s.address = given.address`,
       [some.map((address) => Buffer.from(addressToScript(address).script)), some],

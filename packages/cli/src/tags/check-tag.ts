@@ -1,0 +1,170 @@
+// What a tag must be before it is written: an address of this network, texts that Postgres and people can read, a link that can be
+// followed, a confidence and a date that are ones.
+import type { Attribution } from '@kasgres/database';
+import { AddressError, decodeAddress, type Network } from '@kasgres/kaspa';
+import { findConfidenceLevel } from './confidence.ts';
+import { type Problems, quoted } from './problems.ts';
+import type { Field, RawFile, RawTag } from './raw-tag.ts';
+
+/** In characters. The longest label of GraphSense's public TagPacks has 214. */
+export const MOST = {
+  title: 300,
+  name: 300,
+  label: 100,
+  labels: 50,
+  link: 500,
+  category: 100,
+  source: 200,
+  creator: 200,
+} as const;
+
+const OUR_CURRENCIES = new Set(['KAS', 'KASPA']);
+
+/** The currency that a tag is of when that is another than ours. A tag without one is of the chain that its address is of. */
+export function findOtherCurrency({ fields }: RawTag): string | undefined {
+  const currency = [fields.network, fields.currency].find((text) => typeof text === 'string' && text.trim() !== '');
+  if (typeof currency !== 'string') return undefined;
+  const name = currency.trim().toUpperCase();
+  return OUR_CURRENCIES.has(name) ? undefined : name;
+}
+
+/** Undefined when there is a problem. */
+export function checkTag(file: RawFile, tag: RawTag, network: Network, problems: Problems): Attribution | undefined {
+  const before = problems.count;
+  const check = new TagCheck(file, tag, problems);
+  const address = check.address(network);
+  const name = check.text('name', MOST.name);
+  if (name === '') check.report('name', 'is missing; it is the name of the owner');
+  const link = check.link();
+  const labels = check.labels();
+  const category = check.text('category', MOST.category);
+  const confidence = check.confidence();
+  const lastModified = check.date();
+  if (problems.count > before) return undefined;
+  return {
+    address,
+    name,
+    link,
+    labels,
+    category: category === '' ? undefined : category,
+    confidence: confidence.text === '' ? undefined : confidence.text,
+    confidenceLevel: confidence.level,
+    lastModified,
+  };
+}
+
+/** A text of a file that is no field of a tag, such as its title. */
+export function findTextProblem(text: string, most: number): string | undefined {
+  if (/\p{Cc}/u.test(text)) return `must not contain control characters: ${quoted(text)}`;
+  if (Array.from(text).length > most) return `must not be longer than ${most} characters: ${quoted(text)}`;
+  return undefined;
+}
+
+class TagCheck {
+  readonly #file: RawFile;
+  readonly #tag: RawTag;
+  readonly #problems: Problems;
+
+  constructor(file: RawFile, tag: RawTag, problems: Problems) {
+    this.#file = file;
+    this.#tag = tag;
+    this.#problems = problems;
+  }
+
+  report(field: Field, what: string): void {
+    this.#problems.add(this.#tag.placeOf(field), this.#file.nameOf(field), what);
+  }
+
+  /** Trimmed; empty when there is none. */
+  text(field: Field, most: number): string {
+    const value = this.#tag.fields[field] ?? '';
+    if (typeof value !== 'string') {
+      this.report(field, `must be a text, not ${quoted(value)}`);
+      return '';
+    }
+    return this.#checked(field, value, most);
+  }
+
+  address(network: Network): string {
+    const value = this.#tag.fields.address ?? '';
+    if (typeof value !== 'string' || value.trim() === '') {
+      this.report('address', `is missing; expected an address of ${network.name}`);
+      return '';
+    }
+    const address = value.trim();
+    try {
+      const { prefix } = decodeAddress(address);
+      if (prefix !== network.addressPrefix) {
+        this.report(
+          'address',
+          `is not of ${network.name}, whose addresses begin with ${network.addressPrefix}: ${quoted(address)}`,
+        );
+      }
+    } catch (error) {
+      if (!(error instanceof AddressError)) throw error;
+      const reason = error.message.charAt(0).toLowerCase() + error.message.slice(1);
+      this.report('address', `is no address of ${network.name} (${reason}): ${quoted(address)}`);
+    }
+    return address;
+  }
+
+  link(): string {
+    const link = this.text('link', MOST.link);
+    if (link === '' || isWebAddress(link)) return link;
+    if (this.#file.linksAreUrls)
+      this.report('link', `must be a URL that begins with http:// or https://: ${quoted(link)}`);
+    return '';
+  }
+
+  labels(): string[] {
+    const value = this.#tag.fields.labels ?? [];
+    if (!Array.isArray(value) || value.some((label) => typeof label !== 'string')) {
+      this.report('labels', `must be texts, not ${quoted(value)}`);
+      return [];
+    }
+    const labels = (value as string[]).map((label) => this.#checked('labels', label, MOST.label)).filter(Boolean);
+    const distinct = [...new Set(labels)];
+    if (distinct.length > MOST.labels)
+      this.report('labels', `must not be more than ${MOST.labels}, and are ${distinct.length}`);
+    return distinct;
+  }
+
+  confidence(): { text: string; level: number } {
+    const value = this.#tag.fields.confidence ?? '';
+    const text = typeof value === 'number' ? String(value) : value;
+    const level = typeof text === 'string' ? findConfidenceLevel(text.trim()) : undefined;
+    if (typeof text === 'string' && level !== undefined) return { text: text.trim(), level };
+    if (text !== '') {
+      this.report(
+        'confidence',
+        `must be a whole number from 0 to 100 or one of GraphSense's ids, such as service_data: ${quoted(value)}`,
+      );
+    }
+    return { text: '', level: this.#file.defaultConfidenceLevel };
+  }
+
+  /** `2026-01-31`, of a day or a moment. */
+  date(): string | undefined {
+    const value = this.#tag.fields.lastmod ?? '';
+    if (value === '') return undefined;
+    const [, year = '', month = '', day = ''] =
+      (typeof value === 'string' && /^(\d{4})-(\d{1,2})-(\d{1,2})(?:$|[Tt\s])/.exec(value.trim())) || [];
+    const date = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
+    const time = Date.parse(`${date}T00:00:00Z`);
+    if (Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== date) {
+      this.report('lastmod', `must be a date, such as 2026-01-31: ${quoted(value)}`);
+    }
+    return date;
+  }
+
+  #checked(field: Field, value: string, most: number): string {
+    const text = value.trim();
+    const problem = findTextProblem(text, most);
+    if (problem !== undefined) this.report(field, problem);
+    return text;
+  }
+}
+
+function isWebAddress(text: string): boolean {
+  return /^https?:\/\//i.test(text) && URL.canParse(text);
+}
