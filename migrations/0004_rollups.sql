@@ -119,11 +119,10 @@ create function make_network_intervals() returns void language sql set search_pa
     select accepted.chain_index, accepted.chain_time, accepted.is_coinbase, a.amount_received as received,
            a.amount_sent as sent,
            lag(accepted.chain_time) over (partition by a.script_id order by accepted.chain_index) as seen_before,
-           row_number() over (partition by a.script_id order by accepted.chain_index) = 1
-             and not (accepted.chain_index > latest.chain_index and a.script_id in (select u.script_id from start_utxos u)) as is_new
+           held.script_id is not null and accepted.chain_index > (select max(s.chain_index) from starts s) as was_held
       from accepted_by_chain() accepted
       join address_transactions a on a.transaction_id = accepted.transaction_id
-      cross join (select max(s.chain_index) as chain_index from starts s) latest),
+      left join (select distinct u.script_id from start_utxos u) held on held.script_id = a.script_id),
   acceptance as (
     select chain_index, coalesce(sum(sent - received) filter (where not is_coinbase), 0) as fees,
            coalesce(sum(received) filter (where not is_coinbase), 0) as volume,
@@ -131,7 +130,7 @@ create function make_network_intervals() returns void language sql set search_pa
            count(*) filter (where seen_before is null or seen_before / 60000 < chain_time / 60000) as minute,
            count(*) filter (where seen_before is null or seen_before / 3600000 < chain_time / 3600000) as hour,
            count(*) filter (where seen_before is null or seen_before / 86400000 < chain_time / 86400000) as day,
-           count(*) filter (where is_new) as new_scripts
+           count(*) filter (where seen_before is null and not was_held) as new_scripts
       from touches group by chain_index),
   counted as (select chain_index, count(*) as transactions from accepted_by_chain() where not is_coinbase group by chain_index),
   -- What a start merges is before it, unless it was made on a chain block that was there.

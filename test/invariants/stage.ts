@@ -18,6 +18,9 @@ export interface Stage {
   close: () => Promise<void>;
 }
 
+/** After the first catch-up: what only then is kept has rows too. */
+const ROUNDS_FOLLOWED = 20;
+
 /**
  * @param seed the tests' own, not one by chance: they change rows that this network has
  * @param nodeOptions what the node has beyond the usual
@@ -28,10 +31,12 @@ export async function openStage(
   nodeOptions?: Partial<SimulatedNodeOptions>,
 ): Promise<Stage> {
   const world = await World.start(seed, undefined, nodeOptions);
-  world.mine(rounds);
+  world.mine(rounds - ROUNDS_FOLLOWED);
   const node = new NodeClient({ url: world.server.url });
   const database = await createTestDatabase();
   const indexer = startIndexing(world, database.url);
+  await atRest(database, node, indexer);
+  world.mine(ROUNDS_FOLLOWED);
   await atRest(database, node, indexer);
   await indexer.stop();
   const untouched = await takeSnapshot(database.pool);

@@ -25,6 +25,48 @@ afterAll(() => stage?.close());
 beforeEach(() => client.query('begin'));
 afterEach(() => client.query('rollback'));
 
+const ACTIVE = 'script_id = (select max(script_id) from balances where coinbase_count > 0 and sent > 0)';
+const LATEST_INTERVAL = (length: string): string =>
+  `(length, start) = (select length, max(start) from network_intervals where length = '${length}' group by 1)`;
+const KEPT = 'chain_index = (select max(chain_index) from seen_before where cardinality(script_ids) > 1)';
+/** Columns with counts and sums. */
+const OF_BALANCES = [
+  'accepted_count',
+  'receiving_count',
+  'sending_count',
+  'coinbase_count',
+  'received',
+  'sent',
+  'first_seen',
+  'last_seen',
+];
+const OF_INTERVALS = [
+  'chain_blocks',
+  'blocks',
+  'red_blocks',
+  'transactions',
+  'fees',
+  'volume',
+  'minted',
+  'supply',
+  'active_scripts',
+  'new_scripts',
+  'work',
+];
+const ROLLUPS = [
+  ...OF_BALANCES.map((column) => `update balances set ${column} = ${column} + 1 where ${ACTIVE}`),
+  ...OF_INTERVALS.flatMap((column) =>
+    ['minute', 'hour', 'day'].map(
+      (length) => `update network_intervals set ${column} = ${column} + 1 where ${LATEST_INTERVAL(length)}`,
+    ),
+  ),
+  `update balances set first_seen = null where ${ACTIVE}`,
+  `delete from network_intervals where ${LATEST_INTERVAL('hour')}`,
+  `update network_intervals set start = start + 86400000 where ${LATEST_INTERVAL('day')}`,
+  `insert into network_intervals select 'minute', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0`,
+  `update chain_blocks set chain_time = chain_time + 1 where index = (select max(index) from chain_blocks)`,
+];
+
 /** The checks, each with changes that are its own to find. */
 const changes = {
   'invariant 3': {
@@ -58,6 +100,15 @@ const changes = {
       `update balance_changes set hour = hour + 1 where script_id = (select max(script_id) from balance_changes)`,
       `insert into balance_changes select max(script_id) + 1, 0, 1 from balances`,
       `update starts set utxo_sompi = 1`,
+      ...ROLLUPS,
+      `update seen_before set last_seen = array(select seen + 1 from unnest(last_seen) seen) where ${KEPT}`,
+      `update seen_before set last_seen = array_fill(null::bigint, array[cardinality(last_seen)])
+       where chain_index = (select max(chain_index) from seen_before where array_remove(last_seen, null) <> '{}')`,
+      `update seen_before set script_ids = script_ids[2:], last_seen = last_seen[2:] where ${KEPT}`,
+      `update seen_before set script_ids = script_ids || 1::bigint, last_seen = last_seen || null::bigint where ${KEPT}`,
+      `insert into seen_before select max(index) + 1, '{}', '{}' from chain_blocks`,
+      `with single as (insert into clusters (id, size, balance) select script_id, 1, balance + 1 from balances where ${ACTIVE} returning id)
+       insert into cluster_members (script_id, next_id, previous_id) select id, id, id from single`,
     ],
   },
   'invariant 7': {
@@ -120,6 +171,7 @@ const changes = {
   'invariant 5': {
     check: async () => differencesOf(stage.untouched, await takeSnapshot(client)),
     statements: [
+      ...ROLLUPS,
       `update checkpoint set circulating_sompi = circulating_sompi + 1`,
       `update starts set utxo_count = 1`,
       `drop index blocks_hash`,

@@ -97,14 +97,21 @@ const SELECT_WRONG_HOURS = `
   where coalesce(s.change, 0) <> coalesce(e.change, 0) and hour not in (select hour from openings)
   limit 20`;
 
+/** Exact but in clusters that still wait in tag_marks. */
 const SELECT_WRONGLY_TAGGED = `
-  with expected as (
-    select s.id as script_id from scripts s
-    left join clusters c on c.id = cluster_of(s.id)
-    where s.address in (select address from tags) or c.name is not null
-  )
-  select script_id, b.is_tagged from balances b left join expected e using (script_id)
-  where b.is_tagged <> (e.script_id is not null)
+  with recursive tree as (
+    select script_id, script_id as root from cluster_members where parent_id is null
+    union all
+    select m.script_id, tree.root from tree join cluster_members m on m.parent_id = tree.script_id
+  ),
+  expected as (
+    select id as script_id from scripts where address in (select address from tags)
+    union
+    select tree.script_id from tree join clusters c on c.id = tree.root where c.name is not null
+  ),
+  waiting as (select tree.root from tag_marks join tree using (script_id))
+  select script_id, b.is_tagged from balances b left join expected e using (script_id) left join tree using (script_id)
+  where b.is_tagged <> (e.script_id is not null) and (tree.root is null or tree.root not in (select root from waiting))
   limit 20`;
 
 /** Net changes recomputed from inputs and outputs; a transaction counts its coins whether it was accepted or not. */

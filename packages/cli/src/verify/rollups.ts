@@ -106,13 +106,16 @@ const SELECT_WRONG_INTERVALS = `
     select i.length, i.start, count(*) as new_scripts
     from intervals i join first_touches f on f.index = i.index group by i.length, i.start
   ),
-  ends as (
-    select c.length, c.start, s.utxo_sompi + coalesce((
-        select sum(received - sent) from moved where moved.index > s.chain_index and moved.index <= c.last_index), 0) as supply
-    from of_chain c
-    join starts s on s.chain_index = (select max(chain_index) from starts where chain_index <= c.last_index)
-    where c.last_index in (select last_index from of_chain)
+  stretches as (select chain_index, utxo_sompi, lead(chain_index) over (order by chain_index) as next_index from starts),
+  minted as (select index, sum(received - sent) as minted from moved group by index),
+  supplies as (
+    select c.index, s.utxo_sompi + coalesce(
+        sum(m.minted) filter (where c.index > s.chain_index) over (partition by s.chain_index order by c.index), 0) as supply
+    from chain_blocks c
+    join stretches s on c.index >= s.chain_index and c.index < coalesce(s.next_index, 9223372036854775807)
+    left join minted m on m.index = c.index
   ),
+  ends as (select length, start, supply from of_chain join supplies on supplies.index = last_index),
   expected as (
     select length, start, chain_blocks, coalesce(blocks, 0) as blocks, coalesce(red_blocks, 0) as red_blocks,
       coalesce(transactions, 0) as transactions, coalesce(fees, 0)::bigint as fees, coalesce(volume, 0) as volume,
