@@ -5,6 +5,7 @@ import type { FaultPlan, SimulatedNodeOptions } from '@kasgres/devnet';
 import { NodeClient, NodeUnavailableError } from '@kasgres/node';
 import { sleep } from '@kasgres/runtime';
 import { afterEach, expect } from 'vitest';
+import type { SimulationOptions } from '../../packages/devnet/src/simulation/index.ts';
 import { checkInvariant3 } from '../invariants/acceptance.ts';
 import { checkInvariant4 } from '../invariants/balances.ts';
 import { checkInvariant7 } from '../invariants/completeness.ts';
@@ -30,14 +31,18 @@ export interface Stage {
 
 type Queryable = Pick<Connection, 'pool'>;
 
-/** @param nodeOptions what the node has beyond the usual */
+/**
+ * @param nodeOptions what the node has beyond the usual
+ * @param people what they do beyond the usual
+ */
 export async function setStage(
   name: string,
   faults?: FaultPlan,
   nodeOptions?: Partial<SimulatedNodeOptions>,
+  people?: Partial<SimulationOptions>,
 ): Promise<Stage> {
   console.log(`SEED=${SEED} (${name})`);
-  const world = await World.start(`${SEED} ${name}`, faults, nodeOptions);
+  const world = await World.start(`${SEED} ${name}`, faults, nodeOptions, people);
   cleanUp.push(async () => world.stop());
   const node = new NodeClient({ url: world.server.url });
   cleanUp.push(() => node.close());

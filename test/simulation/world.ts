@@ -15,12 +15,14 @@ import {
   Progress,
 } from '@kasgres/indexer';
 import { createLogger, createRegistry } from '@kasgres/runtime';
+import type { ScriptPublicKey } from '@kasgres/kaspa';
 import type { FaultPlan, SimulatedNodeOptions, UtxoSetFaultPlan } from '@kasgres/devnet';
 import type { BlockBody } from '../../packages/devnet/src/simulation/consensus/consensus.ts';
 import {
   SIMNET_PARAMS,
   SimulatedNode,
   Simulation,
+  type SimulationOptions,
   DEFAULT_OPTIONS,
 } from '../../packages/devnet/src/simulation/index.ts';
 
@@ -47,8 +49,16 @@ export class World {
   readonly #simulation: Simulation;
   readonly #clock: { now: number };
 
-  /** @param nodeOptions what the node has beyond the usual */
-  static async start(seed: string, faults?: FaultPlan, nodeOptions?: Partial<SimulatedNodeOptions>): Promise<World> {
+  /**
+   * @param nodeOptions what the node has beyond the usual
+   * @param people what they do beyond the usual
+   */
+  static async start(
+    seed: string,
+    faults?: FaultPlan,
+    nodeOptions?: Partial<SimulatedNodeOptions>,
+    people?: Partial<SimulationOptions>,
+  ): Promise<World> {
     const clock = { now: START_MS };
     const bodies: BlockBody[] = [];
     const keep = (body: BlockBody): BlockBody => {
@@ -63,6 +73,7 @@ export class World {
       redRate: 0.004,
       nonStandardRate: 0.01,
       twoBodiesRate: 0.1,
+      ...people,
     };
     const server = await NodeServer.start({ state: node, ...(faults && { faults }) });
     const p2pFaults: World['p2pFaults'] = {};
@@ -112,6 +123,11 @@ export class World {
     this.#simulation.reorganise(this.node.consensus.changeableDepth, this.#clock.now);
   }
 
+  /** Who owns an address, as far as its number was handed out. */
+  ownerOf(script: ScriptPublicKey): unknown {
+    return this.#simulation.keyring.find(script)?.owner;
+  }
+
   /** Payments that wait in the mempool. */
   pay(count: number): void {
     this.#simulation.pay(count);
@@ -142,7 +158,7 @@ export interface RunningIndexer {
 
 /** Variables as in the environment of the program. */
 export function startIndexing(
-  world: World,
+  world: Pick<World, 'server' | 'p2p'>,
   databaseUrl: string,
   variables: Record<string, string> = {},
 ): RunningIndexer {

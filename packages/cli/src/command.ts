@@ -3,6 +3,7 @@
 import { Command } from 'commander';
 import { findUrlVariables, getApiUrl, getDatabaseUrl } from './addresses.ts';
 import { exportCommand } from './commands/export.ts';
+import { clustersCommand } from './commands/clusters.ts';
 import { keysCommand } from './commands/keys.ts';
 import { migrateDatabase } from './commands/migrate.ts';
 import { runInForeground } from './commands/program.ts';
@@ -60,6 +61,8 @@ export function createCommand(): Command {
     .action(async () => exitWith(await runInForeground(programPaths.api, await findUrlVariables(readCliEnv()))));
 
   command.addCommand(keysCommand());
+
+  command.addCommand(clustersCommand());
 
   command.addCommand(tagsCommand());
 

@@ -1,4 +1,11 @@
 /** The database: connections, schema, keys and tags, and Postgres servers of our own. */
+export {
+  type Approval,
+  approveCluster,
+  type ClusterAtLimit,
+  listClustersAtLimit,
+  rejectHeldMerges,
+} from './cluster-reviews.ts';
 export { addTagsOfMembers, moveClusterTags, resolveClusterTags, splitClusterTags } from './cluster-tags.ts';
 export {
   type Analyst,

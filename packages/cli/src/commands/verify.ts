@@ -3,6 +3,7 @@
 
 import { checkSchema, connect } from '@kasgres/database';
 import { checkInvariant4 } from '../verify/balances.ts';
+import { checkInvariant12 } from '../verify/clusters.ts';
 import { checkInvariant7 } from '../verify/completeness.ts';
 import { checkInvariant8 } from '../verify/hashes.ts';
 import type { Queryable } from '../verify/queryable.ts';
@@ -24,6 +25,10 @@ const CHECKS: Check[] = [
     check: checkInvariant7,
   },
   { name: '8: ids, hashes and merkle roots recomputed from the rows equal the stored ones', check: checkInvariant8 },
+  {
+    name: '12: clusters are what their merges made of the scripts that accepted transactions tie',
+    check: checkInvariant12,
+  },
 ];
 
 const CHECK_OF_START: Check = {

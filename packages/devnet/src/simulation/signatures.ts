@@ -10,17 +10,25 @@ const SIGNATURE_BYTES = 64;
 const SIGNATURE_END = 1 + SIGNATURE_BYTES;
 const OP_DATA_65 = 0x41;
 const OP_DATA_34 = 0x22;
-const SIGHASH_ALL = 0x01;
+export const SIGHASH_ALL = 0x01;
+/** One output for the one input; the others are anybody's. */
+export const SIGHASH_SINGLE_ANYONE_CAN_PAY = 0x84;
 const BROKEN_SIGNATURE = Buffer.alloc(SIGNATURE_BYTES);
 
 /**
  * The script that spends a coin.
  * @param redeemScript of a coin that was paid to a script hash
+ * @param hashType what of the transaction it signs
  */
-export function signatureScript(id: Hash, inputIndex: number, redeemScript: Uint8Array | undefined): Uint8Array {
+export function signatureScript(
+  id: Hash,
+  inputIndex: number,
+  redeemScript: Uint8Array | undefined,
+  hashType = SIGHASH_ALL,
+): Uint8Array {
   const signature = createHash('sha512').update(id).update(String(inputIndex)).digest();
   const redeem = redeemScript === undefined ? [] : [Uint8Array.of(OP_DATA_34), redeemScript];
-  return Buffer.concat([Uint8Array.of(OP_DATA_65), signature, Uint8Array.of(SIGHASH_ALL), ...redeem]);
+  return Buffer.concat([Uint8Array.of(OP_DATA_65), signature, Uint8Array.of(hashType), ...redeem]);
 }
 
 /** The same transaction by id, with other signatures: good or broken ones. */

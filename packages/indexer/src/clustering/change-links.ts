@@ -1,15 +1,18 @@
 /**
  * The weaker heuristic, where it is switched on: which output is the sender's change. It is noted beside the clusters and never makes
  * any. A transaction says so when
- * - all its inputs are signed for everything by keys, spend no covenants, and are of one script or one cluster;
+ * - all its inputs are signed for everything by single keys and spend no covenants, so that they have one owner;
  * - it has exactly two outputs, to different scripts of single keys, neither of them an input's;
  * - one of them was never seen on the chain before, and the other was: a wallet makes a new address for change, and one that pays to a
  *   new address as well leaves open which is which.
  */
 import type { ClientBase } from 'pg';
+import { SIGNATURE_SCRIPTS } from './read.ts';
 
-/** A full signature of one key: common-inputs.ts. */
-const IS_FULL_SIGNATURE = `length(i.signature_script) = 66 and get_byte(i.signature_script, 0) = 65 and get_byte(i.signature_script, 65) = 1`;
+/** Full signatures of one key, as in common-inputs.ts. */
+const ARE_FULL_SIGNATURES = `(
+  select bool_and(case when length(script) = 66 then get_byte(script, 0) = 65 and get_byte(script, 65) = 1 else false end)
+    from unnest(signed.signature_scripts) script)`;
 
 /** "Seen before" goes by the running time of the chain, which is the same for every index and is looked up at once. */
 const SELECT_LINKS = `
@@ -34,22 +37,22 @@ const SELECT_LINKS = `
   )
   select seen.id, spent.first_script, seen.change_script, seen.chain_index
     from seen
-    join transactions t on t.id = seen.id and t.accepted_body = 0
+    join transactions t on t.id = seen.id
    cross join lateral (
      select min(i.script_id) filter (where i.index = 0) as first_script
        from transaction_inputs i
        join scripts s on s.id = i.script_id
+      cross join lateral (${SIGNATURE_SCRIPTS}) signed
        left join transaction_outputs o on o.transaction_id = i.previous_transaction_id and o.index = i.previous_index
        left join start_utxos u on u.transaction_id = i.previous_transaction_id and u.index = i.previous_index
       where i.transaction_id = seen.id
      having count(*) > 0
-        and bool_and(case when s.type in ('pubkey', 'pubkeyecdsa') then ${IS_FULL_SIGNATURE} else false end)
+        and bool_and(s.type in ('pubkey', 'pubkeyecdsa') and ${ARE_FULL_SIGNATURES})
         and bool_and(coalesce(o.transaction_id, u.transaction_id) is not null and coalesce(o.covenant_id, u.covenant_id) is null)
         and bool_and(i.script_id not in (seen.change_script, seen.paid_script))
-        and count(distinct coalesce(cluster_of(i.script_id), i.script_id)) = 1
    ) spent`;
 
-/** After the clusters of these chain blocks are written. @returns how many there are */
+/** Of what these chain blocks accept. @returns how many there are */
 export async function writeChangeLinks(client: ClientBase, fromIndex: bigint, toIndex: bigint): Promise<number> {
   const { rowCount } = await client.query({
     name: 'write-change-links',

@@ -50,11 +50,15 @@ test('several people who pay each other the same amount out of one transaction',
   const inputs = [spent(1n), spent(2n), spent(3n), spent(4n)];
   expect(scriptsOf(inputs, 3)).toEqual([]);
   expect(scriptsOf(inputs, 4)).toEqual([]);
+  // Some get two.
+  expect(scriptsOf(inputs, 8)).toEqual([]);
 });
 
 test('one owner who pays the same to many, or splits a coin in two', () => {
-  expect(scriptsOf([spent(1n), spent(2n), spent(3n), spent(4n)], 5)).toEqual([1n, 2n, 3n, 4n]);
+  expect(scriptsOf([spent(1n), spent(2n), spent(3n), spent(4n)], 9)).toEqual([1n, 2n, 3n, 4n]);
   expect(scriptsOf([spent(1n), spent(2n)], 2)).toEqual([1n, 2n]);
+  expect(scriptsOf([spent(1n), spent(2n)], 3)).toEqual([1n, 2n]);
+  expect(scriptsOf([spent(1n), spent(2n), spent(3n)], 2)).toEqual([1n, 2n, 3n]);
 });
 
 test('more than a signature, or less, is no signature of one key', () => {

@@ -40,12 +40,12 @@ export function scriptsOfOneOwner(spending: Spending): bigint[] {
 }
 
 /**
- * The shape of a CoinJoin: so many outputs of one amount that they could each be another participant's, and at least as many scripts
- * that pay in. Who only pays out equal amounts to many mostly pays from fewer scripts.
+ * The shape of a CoinJoin: several outputs of one amount, and so many scripts that pay in that each could be a participant who gets one of
+ * them, or two. Who pays the same to many mostly does so from fewer scripts.
  */
 function isCollaborative({ inputs, equalOutputs }: Spending): boolean {
-  if (equalOutputs < LEAST_PARTICIPANTS) return false;
-  return new Set(inputs.map(({ script }) => script)).size >= equalOutputs;
+  const payers = new Set(inputs.map(({ script }) => script)).size;
+  return equalOutputs >= LEAST_PARTICIPANTS && payers >= LEAST_PARTICIPANTS && 2 * payers >= equalOutputs;
 }
 
 function isFullSignature(script: Uint8Array): boolean {

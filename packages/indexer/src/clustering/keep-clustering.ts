@@ -10,7 +10,7 @@ import { findNetworkOfDatabase } from '../apply/checkpoint.ts';
 import { Sessions } from '../apply/sessions.ts';
 import type { Metrics } from '../metrics.ts';
 import { ClusteringProgress } from './clustering-progress.ts';
-import { type ClusteringOptions, clusterStep, type Step } from './step.ts';
+import { type ClusteringOptions, clusterStep, markStep, type Step } from './step.ts';
 
 /** How long a step keeps the chain from being written. */
 const STEP_MS = 100;
@@ -77,6 +77,7 @@ async function follow(
     const begun = performance.now();
     const step = await clusterStep(client, { ...options, depth }, transactions);
     const tookMs = performance.now() - begun;
+    const isMarking = await markStep(client);
     succeeded();
     note(step, tookMs, metrics);
     progress.took(step);
@@ -85,7 +86,7 @@ async function follow(
       countHeldAt = begun + COUNT_HELD_EVERY_MS;
       metrics.held.set(await countHeld(client));
     }
-    if (!step.isBusy) await sleep(IDLE_MS, signal).catch(() => undefined);
+    if (!step.isBusy && !isMarking) await sleep(IDLE_MS, signal).catch(() => undefined);
   }
 }
 

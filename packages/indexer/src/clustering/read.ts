@@ -115,6 +115,15 @@ interface InputRow {
   equal_outputs: number;
 }
 
+/** Of an input `i` of a transaction `t`: that of the accepted body, or of all its bodies while nobody can tell which was accepted. */
+export const SIGNATURE_SCRIPTS = `
+  select array_agg(signature_script) as signature_scripts
+    from (select i.signature_script where coalesce(t.accepted_body = 0, true)
+          union all
+          select b.signature_script from transaction_body_inputs b
+           where b.transaction_id = i.transaction_id and b.index = i.index
+             and t.accepted_body is distinct from 0 and coalesce(b.body = t.accepted_body, true)) bodies`;
+
 /** Inputs of accepted transactions that spend from several scripts, in the order of acceptance. */
 const SELECT_INPUTS = `
   with several as materialized (
@@ -127,7 +136,7 @@ const SELECT_INPUTS = `
      where c.index between $1 and $2
   )
   select several.chain_index, several.id as transaction_id, i.script_id, s.type,
-         case t.accepted_body when 0 then array[i.signature_script] else own.signature_scripts end as signature_scripts,
+         signed.signature_scripts,
          case when o.transaction_id is not null then o.covenant_id is not null
               when u.transaction_id is not null then u.covenant_id is not null end as has_covenant,
          equal.outputs as equal_outputs
@@ -139,14 +148,7 @@ const SELECT_INPUTS = `
    ) equal
     join transaction_inputs i on i.transaction_id = several.id
     join scripts s on s.id = i.script_id
-   cross join lateral (
-     select array_agg(signature_script) as signature_scripts
-       from (select i.signature_script where t.accepted_body is null
-             union all
-             select signature_script from transaction_body_inputs b
-              where b.transaction_id = i.transaction_id and b.index = i.index
-                and t.accepted_body is distinct from 0 and coalesce(b.body = t.accepted_body, true)) bodies
-   ) own
+   cross join lateral (${SIGNATURE_SCRIPTS}) signed
     left join transaction_outputs o on o.transaction_id = i.previous_transaction_id and o.index = i.previous_index
     left join start_utxos u on u.transaction_id = i.previous_transaction_id and u.index = i.previous_index
    order by several.chain_index, several.place, i.index`;

@@ -1,6 +1,6 @@
 /**
  * One step of clustering, in one transaction under the lock of the checkpoint: undoes what has left the chain, or carries out what a
- * person let through, or goes on to the next chain blocks that are deep enough; then sets marks that wait. Nothing is remembered between
+ * person let through, or goes on to the next chain blocks that are deep enough. Nothing is remembered between
  * steps but what is in the database, so a step that fails is as if it never was.
  */
 import type { ClientBase } from 'pg';
@@ -45,7 +45,7 @@ export interface Step {
 
 /** Held merges carried out in a step. */
 const APPROVED_AT_ONCE = 500;
-/** Members marked in a step. */
+/** Members marked in a step: some 100 ms. */
 const MARKS_AT_ONCE = 5_000;
 
 const NOTHING: Step = {
@@ -64,9 +64,18 @@ export function clusterStep(client: ClientBase, options: ClusteringOptions, tran
     const sink = await lockSink(client);
     if (sink === undefined) return NOTHING;
     const position = await readPosition(client);
-    const step = await move(client, position, options, sink.blueScore - options.depth, transactions);
-    const marked = await workOffTagMarks(client, MARKS_AT_ONCE);
-    return { ...step, isBusy: step.isBusy || marked >= MARKS_AT_ONCE };
+    return await move(client, position, options, sink.blueScore - options.depth, transactions);
+  });
+}
+
+/** Sets marks that wait, in a transaction of its own. @returns whether there may be more */
+export async function markStep(client: ClientBase): Promise<boolean> {
+  // Mostly there is none, and no need to keep anybody waiting.
+  const { rows } = await client.query<{ any: boolean }>('select exists (select from tag_marks) as any');
+  if (rows[0]?.any !== true) return false;
+  return await inTransaction(client, async () => {
+    if ((await lockSink(client)) === undefined) return false;
+    return (await workOffTagMarks(client, MARKS_AT_ONCE)) >= MARKS_AT_ONCE;
   });
 }
 

@@ -13,8 +13,8 @@ import { signatureScript } from '../signatures.ts';
 
 export interface Draft {
   version: number;
-  /** What is spent, each with what its signature script needs beside a signature. */
-  coins: readonly { entry: UtxoEntry; redeemScript: Uint8Array | undefined }[];
+  /** What is spent, each with what its signature script needs beside a signature, and what that signs where it is not everything. */
+  coins: readonly { entry: UtxoEntry; redeemScript: Uint8Array | undefined; hashType?: number }[];
   outputs: readonly { amount: number; scriptPublicKey: ScriptPublicKey; covenant?: Covenant }[];
   payload: Uint8Array;
 }
@@ -39,7 +39,8 @@ export function buildTransaction({ version, coins, outputs, payload }: Draft): T
   return {
     ...unsigned,
     inputs: unsigned.inputs.map((input, index) => {
-      return { ...input, signatureScript: signatureScript(id, index, coins[index]?.redeemScript) };
+      const coin = coins[index];
+      return { ...input, signatureScript: signatureScript(id, index, coin?.redeemScript, coin?.hashType) };
     }),
     storageMass: requiredStorageMass(
       unsigned,

@@ -31,6 +31,10 @@ export interface SimulationOptions {
   payloadRate: number;
   /** Of an exchange's payment: it gathers many small coins. */
   sweepRate: number;
+  /** Of a payment: several people make it together, and each gets the same amount out of it. */
+  collaborativeRate: number;
+  /** Of a payment: somebody puts a coin in without asking what others put in, and another adds one and takes the change. */
+  anyoneCanPayRate: number;
   /** Of a payment: one output's script is no address. No mempool takes it; a miner mines it all the same. */
   nonStandardRate: number;
 
@@ -58,6 +62,8 @@ export const DEFAULT_OPTIONS: SimulationOptions = {
   covenantRate: 0.2,
   payloadRate: 0.08,
   sweepRate: 0.25,
+  collaborativeRate: 0,
+  anyoneCanPayRate: 0,
   nonStandardRate: 0.001,
   ecdsaShare: 0.12,
   scriptHashShare: 0.08,

@@ -6,6 +6,7 @@ import type { Covenant, ScriptPublicKey, Transaction } from '@kasgres/kaspa';
 import { digest, type Random } from './random.ts';
 import { buildTransaction, type Draft, leastFee } from './build-transaction.ts';
 import type { Key, Keyring } from './keyring.ts';
+import { SIGHASH_SINGLE_ANYONE_CAN_PAY } from '../signatures.ts';
 import type { SimulationOptions } from './options.ts';
 import type { Coin, Wallet } from './wallet.ts';
 
@@ -53,6 +54,10 @@ export class Payments {
 
   /** A payment with coins that can be spent now; undefined when there are none. */
   make(random: Random): Payment | undefined {
+    const { collaborativeRate, anyoneCanPayRate } = this.options;
+    // Where nobody does so, nothing is left to chance: the same payments as ever are made.
+    if (collaborativeRate > 0 && random.chance(collaborativeRate)) return this.collaborate(random);
+    if (anyoneCanPayRate > 0 && random.chance(anyoneCanPayRate)) return this.payOpenly(random);
     const coin = this.wallet.take(random);
     if (coin === undefined) return undefined;
     const plan = this.plan(coin, random);
@@ -76,6 +81,60 @@ export class Payments {
       version: transaction.version,
       coins: [{ entry: coin, redeemScript: key?.redeemScript }],
       outputs: [{ amount, scriptPublicKey: this.keyring.recipient(random).scriptPublicKey }],
+      payload: new Uint8Array(0),
+    });
+  }
+
+  /** Three people or more get the same amount at new addresses, and each the rest back. */
+  private collaborate(random: Random): Payment | undefined {
+    const coins = this.takeOfSeveral(random.between(3, 5), random);
+    if (coins.length < 3) return undefined;
+    const fee = leastFee({ coins: coins.length, outputs: 2 * coins.length, payload: 0 });
+    const share = Math.ceil(fee / coins.length);
+    const amount = Math.floor((Math.min(...coins.map(({ entry }) => Number(entry.amount))) - share) / 3);
+    const outputs = coins.flatMap(({ entry, key }) => [
+      { amount, scriptPublicKey: this.keyring.next().scriptPublicKey },
+      { amount: Number(entry.amount) - amount - share, scriptPublicKey: key.scriptPublicKey },
+    ]);
+    return { transaction: this.build(coins, outputs), isStandard: true };
+  }
+
+  /** One offers a coin for an amount, whoever else takes part; the other signs for everything. */
+  private payOpenly(random: Random): Payment | undefined {
+    const coins = this.takeOfSeveral(2, random);
+    const [offered, added] = coins;
+    if (offered === undefined || added === undefined) return undefined;
+    const asked = Number(offered.entry.amount) + Math.floor(Number(added.entry.amount) / 2);
+    const total = Number(offered.entry.amount) + Number(added.entry.amount);
+    const fee = leastFee({ coins: 2, outputs: 2, payload: 0 });
+    const outputs = [
+      { amount: asked, scriptPublicKey: offered.key.scriptPublicKey },
+      { amount: total - asked - fee, scriptPublicKey: added.key.scriptPublicKey },
+    ];
+    const transaction = this.build(coins, outputs, SIGHASH_SINGLE_ANYONE_CAN_PAY);
+    return { transaction, isStandard: true };
+  }
+
+  /** A coin each of so many owners, as far as they are found; all large enough to be split. */
+  private takeOfSeveral(owners: number, random: Random): Coin[] {
+    const found = new Map<Coin['key']['owner'], Coin>();
+    for (let tries = 0; tries < 4 * owners && found.size < owners; tries += 1) {
+      const coin = this.wallet.take(random);
+      if (coin !== undefined && coin.entry.amount > 4 * LEAST_OUTPUT) found.set(coin.key.owner, coin);
+    }
+    return [...found.values()];
+  }
+
+  /** @param hashType of the first coin's signature */
+  private build(coins: readonly Coin[], outputs: Draft['outputs'], hashType?: number): Transaction {
+    return buildTransaction({
+      version: 0,
+      coins: coins.map(({ entry, key }, index) => ({
+        entry,
+        redeemScript: key.redeemScript,
+        ...(index === 0 && hashType !== undefined && { hashType }),
+      })),
+      outputs,
       payload: new Uint8Array(0),
     });
   }

@@ -1,0 +1,104 @@
+// `kasgres clusters`: what a person decides about clusters that have come to their limit (docs/clustering.md).
+
+import { approveCluster, checkSchema, connect, listClustersAtLimit, rejectHeldMerges } from '@kasgres/database';
+import { addressToScript, fromHex } from '@kasgres/kaspa';
+import { FatalError } from '@kasgres/runtime';
+import { Command, InvalidArgumentError } from 'commander';
+import { getDatabaseUrl } from '../addresses.ts';
+import { readCliEnv } from '../env.ts';
+import { textTable } from '../text-table.ts';
+
+type Kysely = ReturnType<typeof connect>['kysely'];
+
+const HELP = `
+A merge that would make a cluster larger than its limit (CLUSTER_SIZE_LIMIT of the indexer) waits until somebody has looked
+at it: a very large cluster is an exchange, or two owners taken for one. Look at the transaction that review shows, then let
+the cluster grow, or reject what the transaction says. docs/clustering.md tells what to look for.
+
+Examples:
+  kasgres clusters review
+  kasgres clusters approve kaspa:qq… --up-to 3000000
+  kasgres clusters reject 5f0c…
+`;
+
+export function clustersCommand(): Command {
+  const clusters = new Command('clusters')
+    .description('review clusters that have come to their limit')
+    .addHelpText('after', HELP);
+
+  clusters
+    .command('review')
+    .description('clusters with merges that are held: how large they are, and would be, and a transaction to look at')
+    .action(() => withDatabase(review));
+
+  clusters
+    .command('approve')
+    .description('let the cluster of an address grow; the indexer carries out what is held, in order')
+    .argument('<address>', 'any address of the cluster')
+    .option('--up-to <size>', 'addresses that it may have (default: as many as it needs for all that is held)', size)
+    .action((address: string, { upTo }: { upTo?: bigint }) => withDatabase((db) => approve(db, address, upTo)));
+
+  clusters
+    .command('reject')
+    .description('never merge clusters because of this transaction')
+    .argument('<transaction-id>', 'as review shows it', transactionId)
+    .action((id: Uint8Array) => withDatabase((db) => reject(db, id)));
+
+  return clusters;
+}
+
+async function withDatabase(run: (db: Kysely) => Promise<void>): Promise<void> {
+  const database = connect({ url: await getDatabaseUrl(readCliEnv()), max: 1, applicationName: 'kasgres clusters' });
+  try {
+    await checkSchema(database.pool);
+    await run(database.kysely);
+  } finally {
+    await database.close();
+  }
+}
+
+async function review(db: Kysely): Promise<void> {
+  const clusters = await listClustersAtLimit(db);
+  if (clusters.length === 0) return print('No merge is held.');
+  const rows = clusters.map(({ address, size, sizeLimit, heldMerges, sizeWithHeld, transactionId: id }) => [
+    address ?? '(no address)',
+    size,
+    sizeLimit ?? 'as configured',
+    heldMerges,
+    sizeWithHeld,
+    id,
+  ]);
+  print(textTable(['cluster of', 'size', 'limit', 'held', 'size with these', 'such as transaction'], rows));
+}
+
+async function approve(db: Kysely, address: string, upTo: bigint | undefined): Promise<void> {
+  const approval = await approveCluster(db, addressToScript(address).script, upTo);
+  if (approval === undefined) {
+    throw new FatalError(`${address} is in no cluster. See: kasgres clusters review`);
+  }
+  const { size: members, sizeLimit, approved } = approval;
+  print(
+    `The cluster has ${members} addresses and may have ${sizeLimit}. Held merges that the indexer tries now: ${approved}.`,
+  );
+}
+
+async function reject(db: Kysely, id: Uint8Array): Promise<void> {
+  const rejected = await rejectHeldMerges(db, id);
+  if (rejected === 0)
+    throw new FatalError('No merge is held because of this transaction. See: kasgres clusters review');
+  print(`Merges that will never be carried out: ${rejected}.`);
+}
+
+function size(text: string): bigint {
+  if (!/^[1-9]\d{0,17}$/u.test(text)) throw new InvalidArgumentError('Expected a number of addresses.');
+  return BigInt(text);
+}
+
+function transactionId(text: string): Uint8Array {
+  if (!/^[0-9a-f]{64}$/iu.test(text)) throw new InvalidArgumentError('Expected 64 hex digits.');
+  return fromHex(text.toLowerCase());
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
