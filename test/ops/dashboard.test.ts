@@ -1,11 +1,13 @@
-/** The dashboard as Grafana reads it, as far as that can be said without one: what it asks is tried in monitoring.db.test.ts. */
+/**
+ * The dashboards as Grafana reads them, as far as that can be said without one: what they ask is tried in monitoring.db.test.ts, and in
+ * network-dashboard.db.test.ts.
+ */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 
 interface Target {
   refId: string;
   datasource: unknown;
-  expr: string;
 }
 interface Panel {
   id: number;
@@ -20,42 +22,58 @@ interface Panel {
 interface Dashboard {
   uid: string;
   schemaVersion: number;
-  templating: { list: { name: string; type: string; query: string }[] };
+  title: string;
+  templating: { list: { name: string; type: string; query: string; datasource?: unknown }[] };
   panels: Panel[];
 }
 
 const GRID_COLUMNS = 24;
-const dashboard = JSON.parse(
-  readFileSync(new URL('../../ops/grafana/kasgres.json', import.meta.url), 'utf8'),
-) as Dashboard;
-const { panels } = dashboard;
-const rows = panels.filter(({ type }) => type === 'row');
-const charts = panels.filter(({ type }) => type !== 'row');
+const read = (name: string): Dashboard =>
+  JSON.parse(readFileSync(new URL(`../../ops/grafana/${name}`, import.meta.url), 'utf8')) as Dashboard;
 
-test('whoever imports it chooses the data source, and every panel and query asks that one', () => {
-  expect(dashboard.templating.list).toMatchObject([{ name: 'datasource', type: 'datasource', query: 'prometheus' }]);
-  const chosen = { type: 'prometheus', uid: '${datasource}' };
-  for (const { title, datasource, targets = [] } of charts) {
-    expect(targets, title).not.toEqual([]);
-    for (const asked of [datasource, ...targets.map((target) => target.datasource)])
-      expect(asked, title).toEqual(chosen);
-  }
+/** What each asks, and the kinds of panels that it has: every Grafana has them. */
+const dashboards = [
+  { name: 'kasgres.json', source: 'prometheus', kinds: ['stat', 'timeseries'] },
+  { name: 'kasgres-network.json', source: 'grafana-postgresql-datasource', kinds: ['stat', 'table', 'timeseries'] },
+];
+
+test('can be in one Grafana', () => {
+  const all = dashboards.map(({ name }) => read(name));
+  expect(new Set(all.map(({ uid }) => uid)).size).toBe(dashboards.length);
+  expect(new Set(all.map(({ title }) => title)).size).toBe(dashboards.length);
 });
 
-describe('panels', () => {
-  test('have ids, and letters for their queries, that are not used twice', () => {
+describe.each(dashboards)('$name', ({ name, source, kinds }) => {
+  const dashboard = read(name);
+  const { panels } = dashboard;
+  const rows = panels.filter(({ type }) => type === 'row');
+  const charts = panels.filter(({ type }) => type !== 'row');
+
+  test('whoever imports it chooses the data source, and every panel, query and variable asks that one', () => {
+    const [first, ...others] = dashboard.templating.list;
+    expect(first).toMatchObject({ name: 'datasource', type: 'datasource', query: source });
+    const chosen = { type: source, uid: '${datasource}' };
+    for (const { title, datasource, targets = [] } of charts) {
+      expect(targets, title).not.toEqual([]);
+      for (const asked of [datasource, ...targets.map((target) => target.datasource)])
+        expect(asked, title).toEqual(chosen);
+    }
+    for (const variable of others.filter(({ type }) => type === 'query')) expect(variable.datasource).toEqual(chosen);
+  });
+
+  test('panels have ids, and letters for their queries, that are not used twice', () => {
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
     for (const { title, targets = [] } of charts) {
       expect(new Set(targets.map(({ refId }) => refId)).size, title).toBe(targets.length);
     }
   });
 
-  test('are of kinds that every Grafana has, and say what they show', () => {
-    expect(new Set(charts.map(({ type }) => type))).toEqual(new Set(['stat', 'timeseries']));
+  test('panels are of kinds that every Grafana has, and say what they show', () => {
+    expect([...new Set(charts.map(({ type }) => type))].toSorted()).toEqual(kinds);
     expect(charts.filter(({ description = '' }) => description === '').map(({ title }) => title)).toEqual([]);
   });
 
-  test('lie on the grid, none over another', () => {
+  test('panels lie on the grid, none over another', () => {
     const taken = new Map<string, string>();
     for (const { title, gridPos } of panels) {
       const { x, y, w, h } = gridPos;
@@ -70,7 +88,7 @@ describe('panels', () => {
     }
   });
 
-  test('come in the order in which they lie, in rows that are open', () => {
+  test('panels come in the order in which they lie, in rows that are open', () => {
     const lines = panels.map(({ gridPos }) => gridPos.y);
     expect(lines).toEqual(lines.toSorted((a, b) => a - b));
     // Those of a closed row would be inside it.

@@ -1,0 +1,19 @@
+-- How long are the pauses between chain blocks?
+--
+-- Seconds between consecutive blocks of the selected chain, of the last 1,000, by the times that their miners wrote: clocks differ, so
+-- a pause may come out negative. Blocks beside the chain are not in it: a chain block merges those of about the same time.
+
+with pauses as (
+  select extract(epoch from time - lag(time) over (order by index)) as seconds
+  from kaspa.chain_blocks
+  where index >= (select max(index) - 1000 from kaspa.chain_blocks)
+)
+select
+  count(seconds) as pauses,
+  round(avg(seconds), 3) as average,
+  round(percentile_disc(0.1) within group (order by seconds), 3) as p10,
+  round(percentile_disc(0.5) within group (order by seconds), 3) as p50,
+  round(percentile_disc(0.9) within group (order by seconds), 3) as p90,
+  round(percentile_disc(0.99) within group (order by seconds), 3) as p99,
+  round(max(seconds), 3) as longest
+from pauses;

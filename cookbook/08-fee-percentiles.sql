@@ -1,0 +1,18 @@
+-- How large are fees and transactions, from the cheapest to the dearest?
+--
+-- Percentiles of the transactions that the last 1,000 chain blocks accepted, coinbases left out; each column on its own, so a line is not one
+-- transaction. Fee rate is the fee by the larger of compute and storage mass, in sompi a gram: what a miner chooses by.
+
+with recent as (
+  select t.fee_sompi, t.fee_sompi / greatest(t.compute_mass, t.storage_mass, 1)::numeric as fee_rate, t.compute_mass, t.storage_mass
+  from kaspa.accepted_transactions a
+    join kaspa.transactions t using (transaction_key)
+  where a.chain_index > (select max(index) - 1000 from kaspa.chain_blocks) and not a.is_coinbase
+)
+select
+  unnest(array[1, 10, 25, 50, 75, 90, 99, 100]) as percentile,
+  unnest(percentile_disc(array[0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 1]) within group (order by fee_sompi)) as fee_sompi,
+  round(unnest(percentile_disc(array[0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 1]) within group (order by fee_rate)), 2) as sompi_per_gram,
+  unnest(percentile_disc(array[0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 1]) within group (order by compute_mass)) as compute_mass,
+  unnest(percentile_disc(array[0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 1]) within group (order by storage_mass)) as storage_mass
+from recent;

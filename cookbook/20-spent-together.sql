@@ -1,0 +1,27 @@
+-- With which addresses does an address spend together?
+--
+-- Addresses whose coins are inputs of the same accepted transactions, by how often; of the address's latest 10,000 transactions. Mostly
+-- that means one owner, and clusters are made of it; but people who do not know each other can sign a transaction together, too. Asked for
+-- the address that names the richest cluster; put in the one you mean.
+
+with asked as (
+  select cluster as address from kaspa.clusters order by balance_sompi desc, cluster limit 1
+),
+own as (
+  select transaction_key, accepted_at
+  from kaspa.address_transactions
+  where address = (select address from asked) and sent_sompi > 0 and is_accepted
+  order by transaction_key desc
+  limit 10000
+)
+select
+  x.address,
+  count(*) as transactions,
+  round(sum(x.sent_sompi) / 1e8, 8) as spent_kas,
+  max(own.accepted_at) as last_at
+from own
+  join kaspa.address_transactions x using (transaction_key)
+where x.sent_sompi > 0 and x.address <> (select address from asked)
+group by x.address
+order by transactions desc, x.address
+limit 10;

@@ -1,0 +1,24 @@
+-- How much room in blocks is spent on the same transactions?
+--
+-- Transactions that the last 1,000 chain blocks accepted, by the number of blocks that carry them. Miners who work at the same time pick
+-- from the same mempool; what is in several blocks is accepted once, and the others carry it for nothing.
+
+with recent as (
+  select a.transaction_key
+  from kaspa.accepted_transactions a
+  where a.chain_index > (select max(index) - 1000 from kaspa.chain_blocks) and not a.is_coinbase
+),
+counted as (
+  select count(*) as blocks
+  from recent r
+    join kaspa.block_transactions c using (transaction_key)
+  group by r.transaction_key
+)
+select
+  blocks,
+  count(*) as transactions,
+  round(100 * count(*) / sum(count(*)) over (), 2) as percent,
+  (blocks - 1) * count(*) as places_wasted
+from counted
+group by blocks
+order by blocks;

@@ -1,0 +1,30 @@
+-- Which transactions are in blocks and were never accepted, and why?
+--
+-- Of the blocks that the last 1,000 chain blocks merged, coinbases left out. Mostly another transaction spent the same coin first; what
+-- remains was not valid where it was mined, or stands on such a one. None of it moved a coin.
+
+with carried as (
+  select distinct c.transaction_key
+  from kaspa.mergesets m
+    join kaspa.block_transactions c using (block_key)
+  where m.chain_index > (select max(index) - 1000 from kaspa.chain_blocks) and c.index > 0
+),
+judged as (
+  select
+    case
+      when t.acceptance = 'accepted' then 'accepted'
+      when exists (
+        select
+        from kaspa.inputs i
+          join kaspa.inputs other using (previous_transaction_key, previous_index)
+        where i.transaction_key = c.transaction_key and other.is_accepted
+      ) then 'a coin was spent by another'
+      else 'not valid otherwise'
+    end as outcome
+  from carried c
+    join kaspa.transactions t using (transaction_key)
+)
+select outcome, count(*) as transactions, round(100 * count(*) / sum(count(*)) over (), 3) as percent
+from judged
+group by outcome
+order by transactions desc, outcome;
