@@ -4,7 +4,8 @@
 -- Views read with the rights of their owner, so who asks them needs no right on a table. That goes for tables only: a function in a view runs with
 -- the rights of who asks, so what climbs to the root of a cluster is written out.
 --
--- Joins are left joins on unique keys: Postgres leaves out those whose columns nobody asked for, and does not underestimate the others.
+-- What a filter may begin with is joined, by left joins on unique keys: Postgres leaves out those whose columns nobody asked for. All else is looked
+-- up for the rows that come out, so that what an analyst joins is planned as one: Postgres plans no more than eight tables together.
 
 create schema kaspa;
 comment on schema kaspa is 'The public contract: views and functions for analysts, version 1.';
@@ -13,6 +14,7 @@ comment on schema kaspa is 'The public contract: views and functions for analyst
 create index transactions_transaction_id_text on transactions using hash (encode(transaction_id, 'hex'));
 create index blocks_hash_text on blocks using hash (encode(hash, 'hex'));
 create index scripts_address on scripts using hash (address);
+create index scripts_without_address on scripts (id) where address is null;
 create index address_transactions_transaction_id on address_transactions (transaction_id);
 create index blocks_time on blocks (to_timestamp(timestamp / 1000::double precision));
 create index chain_blocks_time on chain_blocks (to_timestamp(timestamp / 1000::double precision));
@@ -36,18 +38,17 @@ select encode(b.hash, 'hex') as hash,
        b.nonce,
        b.is_chain_block,
        case b.is_blue when true then 'blue' when false then 'red' end as color,
-       coalesce(encode(p.hash, 'hex'), encode(e.hash, 'hex')) as selected_parent_hash,
-       encode(m.hash, 'hex') as merging_block_hash,
-       to_timestamp(m.timestamp / 1000::double precision) as merged_at,
+       coalesce((select encode(p.hash, 'hex') from blocks p where p.id = b.selected_parent_id),
+                (select encode(e.hash, 'hex') from earlier_blocks e where e.id = b.selected_parent_id)) as selected_parent_hash,
+       (select encode(m.hash, 'hex') from blocks m where m.id = b.merging_block_id) as merging_block_hash,
+       (select to_timestamp(m.timestamp / 1000::double precision) from blocks m where m.id = b.merging_block_id) as merged_at,
        (select count(*) from block_transactions t where t.block_id = b.id) as transaction_count,
        encode(b.pruning_point, 'hex') as pruning_point,
        encode(b.utxo_commitment, 'hex') as utxo_commitment,
        encode(b.hash_merkle_root, 'hex') as hash_merkle_root,
-       encode(b.accepted_id_merkle_root, 'hex') as accepted_id_merkle_root
-  from blocks b
-  left join blocks p on p.id = b.selected_parent_id
-  left join earlier_blocks e on e.id = b.selected_parent_id
-  left join blocks m on m.id = b.merging_block_id;
+       encode(b.accepted_id_merkle_root, 'hex') as accepted_id_merkle_root,
+       b.id as block_key
+  from blocks b;
 comment on view kaspa.blocks is 'Every block seen: header, and what the chain made of it. Fast by hash, and by time.';
 comment on column kaspa.blocks.hash is 'Block hash.';
 comment on column kaspa.blocks.time is 'Time of the header, as claimed by the miner.';
@@ -68,6 +69,7 @@ comment on column kaspa.blocks.pruning_point is 'Pruning point of the header.';
 comment on column kaspa.blocks.utxo_commitment is 'MuHash of the UTXO set.';
 comment on column kaspa.blocks.hash_merkle_root is 'Merkle root of the hashes of its transactions.';
 comment on column kaspa.blocks.accepted_id_merkle_root is 'Commitment to the accepted transactions.';
+comment on column kaspa.blocks.block_key is 'Key of the block. Joins views fast; differs from one database to another.';
 
 create view kaspa.chain_blocks as
 select c.index,
@@ -78,7 +80,8 @@ select c.index,
        c.daa_score,
        cardinality(c.accepted_transactions) as accepted_transaction_count,
        cardinality(b.merge_set_blues) as blue_count,
-       cardinality(b.merge_set_reds) as red_count
+       cardinality(b.merge_set_reds) as red_count,
+       c.block_id as block_key
   from chain_blocks c
   left join blocks b on b.id = c.block_id;
 comment on view kaspa.chain_blocks is 'The virtual selected parent chain, from the start of the index to the sink. Fast by index, hash, time and chain_time.';
@@ -91,15 +94,16 @@ comment on column kaspa.chain_blocks.daa_score is 'Difficulty adjustment score.'
 comment on column kaspa.chain_blocks.accepted_transaction_count is 'Number of transactions it accepts, coinbases included.';
 comment on column kaspa.chain_blocks.blue_count is 'Number of blue blocks in its mergeset, the selected parent included.';
 comment on column kaspa.chain_blocks.red_count is 'Number of red blocks in its mergeset.';
+comment on column kaspa.chain_blocks.block_key is 'Key of the block. Joins views fast; differs from one database to another.';
 
 -- A parent is in one of the two tables: so a filter on either hash finds an index.
 create view kaspa.block_parents as
-select encode(b.hash, 'hex') as block_hash, p.index, encode(parent.hash, 'hex') as parent_hash
+select encode(b.hash, 'hex') as block_hash, p.index, encode(parent.hash, 'hex') as parent_hash, p.block_id as block_key
   from block_parents p
   join blocks b on b.id = p.block_id
   join blocks parent on parent.id = p.parent_id
 union all
-select encode(b.hash, 'hex'), p.index, encode(parent.hash, 'hex')
+select encode(b.hash, 'hex'), p.index, encode(parent.hash, 'hex'), p.block_id
   from earlier_blocks parent
   join block_parents p on p.parent_id = parent.id
   join blocks b on b.id = p.block_id;
@@ -107,9 +111,11 @@ comment on view kaspa.block_parents is 'Direct parents of each block. Fast by ei
 comment on column kaspa.block_parents.block_hash is 'The child.';
 comment on column kaspa.block_parents.index is 'Position among the parents in the header, from 0.';
 comment on column kaspa.block_parents.parent_hash is 'The parent. Blocks before the start of the index are not in kaspa.blocks.';
+comment on column kaspa.block_parents.block_key is 'Key of the child. Joins views fast; differs from one database to another.';
 
 create view kaspa.block_transactions as
-select encode(b.hash, 'hex') as block_hash, x.index, encode(t.transaction_id, 'hex') as transaction_id
+select encode(b.hash, 'hex') as block_hash, x.index, encode(t.transaction_id, 'hex') as transaction_id,
+       x.block_id as block_key, x.transaction_id as transaction_key
   from block_transactions x
   left join blocks b on b.id = x.block_id
   left join transactions t on t.id = x.transaction_id;
@@ -117,40 +123,51 @@ comment on view kaspa.block_transactions is 'Which block contains which transact
 comment on column kaspa.block_transactions.block_hash is 'The block.';
 comment on column kaspa.block_transactions.index is 'Place in the block; 0 is the coinbase.';
 comment on column kaspa.block_transactions.transaction_id is 'The transaction.';
+comment on column kaspa.block_transactions.block_key is 'Key of the block. Joins views fast; differs from one database to another.';
+comment on column kaspa.block_transactions.transaction_key is 'Key of the transaction. Joins views fast; differs from one database to another.';
 
 -- Both conditions say the same: one is the way down from the chain block, the other the way up to it.
 create view kaspa.mergesets as
-select encode(c.hash, 'hex') as chain_block_hash, encode(b.hash, 'hex') as block_hash, case when b.is_blue then 'blue' else 'red' end as color
-  from blocks c
+select encode(c.hash, 'hex') as chain_block_hash, encode(b.hash, 'hex') as block_hash, case when b.is_blue then 'blue' else 'red' end as color,
+       b.id as block_key, k.index as chain_index
+  from chain_blocks k
+  join blocks c on c.id = k.block_id
  cross join lateral unnest(c.merge_set_blues || c.merge_set_reds) merged (id)
   join blocks b on b.id = merged.id and b.merging_block_id = c.id;
-comment on view kaspa.mergesets is 'Which chain block merges which block. Every merged block is here once. Fast by either hash.';
+comment on view kaspa.mergesets is 'Which chain block merges which block. Every merged block is here once. Fast by either hash, and by chain_index.';
 comment on column kaspa.mergesets.chain_block_hash is 'The chain block.';
 comment on column kaspa.mergesets.block_hash is 'A block of its mergeset; the selected parent is one.';
 comment on column kaspa.mergesets.color is 'blue or red.';
+comment on column kaspa.mergesets.block_key is 'Key of the merged block. Joins views fast; differs from one database to another.';
+comment on column kaspa.mergesets.chain_index is 'Position of the chain block on the chain.';
 
 create view kaspa.transactions as
 select encode(t.transaction_id, 'hex') as transaction_id,
        to_timestamp(c.timestamp / 1000::double precision) as accepted_at,
        t.subnetwork_id = 1 as is_coinbase,
        case when t.accepting_block_id is null then 'not accepted' else 'accepted' end as acceptance,
-       encode(b.hash, 'hex') as accepting_block_hash,
-       b.blue_score as accepting_blue_score,
+       (select encode(b.hash, 'hex') from blocks b where b.id = t.accepting_block_id) as accepting_block_hash,
+       (select b.blue_score from blocks b where b.id = t.accepting_block_id) as accepting_blue_score,
        t.fee as fee_sompi,
        t.fee * 0.00000001 as fee_kas,
-       encode(n.subnetwork_id, 'hex') as subnetwork_id,
+       (select encode(n.subnetwork_id, 'hex') from subnetworks n where n.id = t.subnetwork_id) as subnetwork_id,
        t.version,
        t.lock_time,
        t.gas,
        encode(t.payload, 'hex') as payload,
-       coalesce(body.storage_mass, t.storage_mass) as storage_mass,
-       coalesce(body.compute_mass, t.compute_mass) as compute_mass,
-       encode(coalesce(body.hash, t.hash), 'hex') as hash
+       case when t.accepted_body > 0
+            then (select x.storage_mass from transaction_bodies x where x.transaction_id = t.id and x.body = t.accepted_body)
+            else t.storage_mass end as storage_mass,
+       case when t.accepted_body > 0
+            then (select x.compute_mass from transaction_bodies x where x.transaction_id = t.id and x.body = t.accepted_body)
+            else t.compute_mass end as compute_mass,
+       encode(case when t.accepted_body > 0
+                   then (select x.hash from transaction_bodies x where x.transaction_id = t.id and x.body = t.accepted_body)
+                   else t.hash end, 'hex') as hash,
+       c.index as chain_index,
+       t.id as transaction_key
   from transactions t
-  left join chain_blocks c on c.block_id = t.accepting_block_id
-  left join blocks b on b.id = t.accepting_block_id
-  left join subnetworks n on n.id = t.subnetwork_id
-  left join transaction_bodies body on body.transaction_id = t.id and body.body = t.accepted_body;
+  left join chain_blocks c on c.block_id = t.accepting_block_id;
 comment on view kaspa.transactions is 'Every transaction seen in a block, once, accepted or not. Fast by transaction_id; for those of a time, go by kaspa.accepted_transactions.';
 comment on column kaspa.transactions.transaction_id is 'Transaction id.';
 comment on column kaspa.transactions.accepted_at is 'Time of the accepting block; null while not accepted.';
@@ -168,6 +185,8 @@ comment on column kaspa.transactions.payload is 'Payload, hex; empty for most.';
 comment on column kaspa.transactions.storage_mass is 'Committed storage mass (KIP-9). Of several bodies of one id, this is that of the accepted one, else of the first.';
 comment on column kaspa.transactions.compute_mass is 'Compute mass; of which body, as with storage_mass.';
 comment on column kaspa.transactions.hash is 'Hash over everything, signatures included; of which body, as with storage_mass.';
+comment on column kaspa.transactions.chain_index is 'Position of the accepting block on the chain; null while not accepted.';
+comment on column kaspa.transactions.transaction_key is 'Key of the transaction. Joins views fast; differs from one database to another.';
 
 create view kaspa.accepted_transactions as
 select c.index as chain_index,
@@ -177,7 +196,8 @@ select c.index as chain_index,
        encode(t.transaction_id, 'hex') as transaction_id,
        t.subnetwork_id = 1 as is_coinbase,
        t.fee as fee_sompi,
-       t.fee * 0.00000001 as fee_kas
+       t.fee * 0.00000001 as fee_kas,
+       accepted.id as transaction_key
   from chain_blocks c
  cross join lateral unnest(c.accepted_transactions) with ordinality accepted (id, place)
   left join transactions t on t.id = accepted.id and t.accepting_block_id = c.block_id
@@ -191,28 +211,33 @@ comment on column kaspa.accepted_transactions.transaction_id is 'The transaction
 comment on column kaspa.accepted_transactions.is_coinbase is 'Whether it is the coinbase of a block.';
 comment on column kaspa.accepted_transactions.fee_sompi is 'Inputs minus outputs; 0 for a coinbase.';
 comment on column kaspa.accepted_transactions.fee_kas is 'The same in KAS.';
+comment on column kaspa.accepted_transactions.transaction_key is 'Key of the transaction. Joins views fast; differs from one database to another.';
 
 -- Scripts are reached through address_transactions, which has a row for each script of a transaction: so a filter on the address finds its transactions.
 create view kaspa.inputs as
 select encode(t.transaction_id, 'hex') as transaction_id,
        i.index,
-       coalesce(encode(p.transaction_id, 'hex'), encode(e.transaction_id, 'hex'), encode(i.previous_transaction_hash, 'hex')) as previous_transaction_id,
+       coalesce((select encode(p.transaction_id, 'hex') from transactions p where p.id = i.previous_transaction_id),
+                (select encode(e.transaction_id, 'hex') from earlier_transactions e where e.id = i.previous_transaction_id),
+                encode(i.previous_transaction_hash, 'hex')) as previous_transaction_id,
        i.previous_index,
        s.address,
        i.amount as amount_sompi,
        i.amount * 0.00000001 as amount_kas,
-       encode(coalesce(body.signature_script, i.signature_script), 'hex') as signature_script,
+       encode(case when t.accepted_body > 0
+                   then (select x.signature_script from transaction_body_inputs x
+                          where x.transaction_id = i.transaction_id and x.body = t.accepted_body and x.index = i.index)
+                   else i.signature_script end, 'hex') as signature_script,
        i.sequence,
        t.accepting_block_id is not null as is_accepted,
-       to_timestamp(c.timestamp / 1000::double precision) as accepted_at
+       (select to_timestamp(c.timestamp / 1000::double precision) from chain_blocks c where c.block_id = t.accepting_block_id) as accepted_at,
+       i.transaction_id as transaction_key,
+       i.previous_transaction_id as previous_transaction_key,
+       i.script_id as address_key
   from transaction_inputs i
   left join transactions t on t.id = i.transaction_id
   left join address_transactions a on a.script_id = i.script_id and a.transaction_id = i.transaction_id
-  left join scripts s on s.id = a.script_id
-  left join transactions p on p.id = i.previous_transaction_id
-  left join earlier_transactions e on e.id = i.previous_transaction_id
-  left join transaction_body_inputs body on body.transaction_id = i.transaction_id and body.body = t.accepted_body and body.index = i.index
-  left join chain_blocks c on c.block_id = t.accepting_block_id;
+  left join scripts s on s.id = a.script_id;
 comment on view kaspa.inputs is 'Inputs of transactions, accepted or not, with the coin that each spends. Fast by transaction_id and by address. Who spent an output is in kaspa.outputs.';
 comment on column kaspa.inputs.transaction_id is 'The spending transaction.';
 comment on column kaspa.inputs.index is 'Position of the input, from 0.';
@@ -225,6 +250,9 @@ comment on column kaspa.inputs.signature_script is 'Signature script, hex. Of se
 comment on column kaspa.inputs.sequence is 'Sequence.';
 comment on column kaspa.inputs.is_accepted is 'Whether the spending transaction is accepted: the coin is spent only then.';
 comment on column kaspa.inputs.accepted_at is 'Time of the accepting block; null while not accepted.';
+comment on column kaspa.inputs.transaction_key is 'Key of the transaction. Joins views fast; differs from one database to another.';
+comment on column kaspa.inputs.previous_transaction_key is 'Key of the transaction that made the coin; null while that was never seen. Joins views fast; differs from one database to another.';
+comment on column kaspa.inputs.address_key is 'Key of the address, or of a script without one. Joins views fast; differs from one database to another.';
 
 create view kaspa.outputs as
 select encode(t.transaction_id, 'hex') as transaction_id,
@@ -236,17 +264,19 @@ select encode(t.transaction_id, 'hex') as transaction_id,
        o.amount * 0.00000001 as amount_kas,
        encode(o.covenant_id, 'hex') as covenant_id,
        t.accepting_block_id is not null as is_accepted,
-       to_timestamp(c.timestamp / 1000::double precision) as accepted_at,
+       (select to_timestamp(c.timestamp / 1000::double precision) from chain_blocks c where c.block_id = t.accepting_block_id) as accepted_at,
        (select encode(spender.transaction_id, 'hex')
           from transaction_inputs i
           join transactions spender on spender.id = i.transaction_id
          where i.previous_transaction_id = o.transaction_id and i.previous_index = o.index and spender.accepting_block_id is not null
-         limit 1) as spent_by
+         limit 1) as spent_by,
+       t.subnetwork_id = 1 as is_coinbase,
+       o.transaction_id as transaction_key,
+       o.script_id as address_key
   from transaction_outputs o
   left join transactions t on t.id = o.transaction_id
   left join address_transactions a on a.script_id = o.script_id and a.transaction_id = o.transaction_id
-  left join scripts s on s.id = a.script_id
-  left join chain_blocks c on c.block_id = t.accepting_block_id;
+  left join scripts s on s.id = a.script_id;
 comment on view kaspa.outputs is 'Outputs of transactions, accepted or not. Fast by transaction_id and by address.';
 comment on column kaspa.outputs.transaction_id is 'The transaction.';
 comment on column kaspa.outputs.index is 'Position of the output, from 0.';
@@ -259,18 +289,22 @@ comment on column kaspa.outputs.covenant_id is 'Covenant id; null without a cove
 comment on column kaspa.outputs.is_accepted is 'Whether the transaction is accepted: the coin exists only then.';
 comment on column kaspa.outputs.accepted_at is 'Time of the accepting block; null while not accepted.';
 comment on column kaspa.outputs.spent_by is 'The accepted transaction that spends it; null while unspent, and where a gap holds the spender. Looked up for each row that is read.';
+comment on column kaspa.outputs.is_coinbase is 'Whether the transaction is the coinbase of a block.';
+comment on column kaspa.outputs.transaction_key is 'Key of the transaction. Joins views fast; differs from one database to another.';
+comment on column kaspa.outputs.address_key is 'Key of the address, or of a script without one. Joins views fast; differs from one database to another.';
 
 create view kaspa.utxos as
-select coalesce(encode(t.transaction_id, 'hex'), encode(e.transaction_id, 'hex')) as transaction_id,
+select coalesce((select encode(t.transaction_id, 'hex') from transactions t where t.id = u.transaction_id),
+                (select encode(e.transaction_id, 'hex') from earlier_transactions e where e.id = u.transaction_id)) as transaction_id,
        u.index,
        s.address,
        u.amount as amount_sompi,
        u.amount * 0.00000001 as amount_kas,
        u.block_daa_score,
-       u.is_coinbase
+       u.is_coinbase,
+       u.transaction_id as transaction_key,
+       u.script_id as address_key
   from utxos u
-  left join transactions t on t.id = u.transaction_id
-  left join earlier_transactions e on e.id = u.transaction_id
   left join scripts s on s.id = u.script_id;
 comment on view kaspa.utxos is 'Unspent outputs of accepted transactions, at the sink, also of those before the start of the index. Fast by address.';
 comment on column kaspa.utxos.transaction_id is 'The transaction that made the coin.';
@@ -280,6 +314,8 @@ comment on column kaspa.utxos.amount_sompi is 'Amount.';
 comment on column kaspa.utxos.amount_kas is 'The same in KAS.';
 comment on column kaspa.utxos.block_daa_score is 'DAA score of the block that accepted it.';
 comment on column kaspa.utxos.is_coinbase is 'Whether a coinbase made it.';
+comment on column kaspa.utxos.transaction_key is 'Key of the transaction. Joins views fast; differs from one database to another.';
+comment on column kaspa.utxos.address_key is 'Key of the address, or of a script without one. Joins views fast; differs from one database to another.';
 
 create view kaspa.addresses as
 select s.address,
@@ -316,11 +352,13 @@ select s.address,
           union all
           select m.script_id, m.parent_id from up join cluster_members m on m.script_id = up.parent_id
         )
-        select root.address from up join scripts root on root.id = up.script_id where up.parent_id is null) as cluster
+        select root.address from up join scripts root on root.id = up.script_id where up.parent_id is null) as cluster,
+       b.script_id as address_key
   from balances b
-  join scripts s on s.id = b.script_id
+  left join scripts s on s.id = b.script_id
   left join tags t on t.address = s.address
- where s.address is not null;
+ -- There are few of these, in an index of their own: what sums up balances need not look at all scripts.
+ where not exists (select from scripts n where n.id = b.script_id and n.address is null);
 comment on view kaspa.addresses is 'Every address seen, and what it adds up to at the sink. Fast by address; the richest by: where balance_sompi > 0 order by balance_sompi desc limit n.';
 comment on column kaspa.addresses.address is 'The address.';
 comment on column kaspa.addresses.script_type is 'pubkey, pubkeyecdsa or scripthash.';
@@ -340,6 +378,7 @@ comment on column kaspa.addresses.last_seen is 'chain_time of the last such bloc
 comment on column kaspa.addresses.tag is 'Name of its owner: that of its own tag, else of its cluster; null while nobody knows.';
 comment on column kaspa.addresses.labels is 'What kind of owner it is: the labels of that tag. What an address does by itself is said by kaspa.automatic_labels.';
 comment on column kaspa.addresses.cluster is 'The cluster that it is in: kaspa.clusters.cluster; null when it stands alone.';
+comment on column kaspa.addresses.address_key is 'Key of the address. Joins views fast; differs from one database to another.';
 
 create view kaspa.address_transactions as
 select s.address,
@@ -349,7 +388,10 @@ select s.address,
        a.amount_received as received_sompi,
        a.amount_sent as sent_sompi,
        a.amount_received - a.amount_sent as change_sompi,
-       (a.amount_received - a.amount_sent) * 0.00000001 as change_kas
+       (a.amount_received - a.amount_sent) * 0.00000001 as change_kas,
+       t.subnetwork_id = 1 as is_coinbase,
+       a.transaction_id as transaction_key,
+       a.script_id as address_key
   from address_transactions a
   left join scripts s on s.id = a.script_id
   left join transactions t on t.id = a.transaction_id
@@ -363,12 +405,16 @@ comment on column kaspa.address_transactions.received_sompi is 'Sum of its outpu
 comment on column kaspa.address_transactions.sent_sompi is 'Sum of its inputs from the address.';
 comment on column kaspa.address_transactions.change_sompi is 'Received minus sent: by how much it changes the balance of the address.';
 comment on column kaspa.address_transactions.change_kas is 'The same in KAS.';
+comment on column kaspa.address_transactions.is_coinbase is 'Whether the transaction is the coinbase of a block.';
+comment on column kaspa.address_transactions.transaction_key is 'Key of the transaction. Joins views fast; differs from one database to another.';
+comment on column kaspa.address_transactions.address_key is 'Key of the address, or of a script without one. Joins views fast; differs from one database to another.';
 
 create view kaspa.address_hours as
 select s.address,
        to_timestamp(h.hour * 3600::double precision) as hour,
        h.change as change_sompi,
-       h.change * 0.00000001 as change_kas
+       h.change * 0.00000001 as change_kas,
+       h.script_id as address_key
   from balance_changes h
   left join scripts s on s.id = h.script_id;
 comment on view kaspa.address_hours is 'By how much the balance of each address changed in each hour: the sum up to an hour is the balance at its end. Fast by address.';
@@ -376,6 +422,7 @@ comment on column kaspa.address_hours.address is 'The address; null for a script
 comment on column kaspa.address_hours.hour is 'Beginning of the hour (UTC), by the time of the accepting block. In the hour of a start of the index, what the address held there is a change too.';
 comment on column kaspa.address_hours.change_sompi is 'Sum of the changes by transactions accepted in that hour.';
 comment on column kaspa.address_hours.change_kas is 'The same in KAS.';
+comment on column kaspa.address_hours.address_key is 'Key of the address, or of a script without one. Joins views fast; differs from one database to another.';
 
 create view kaspa.tags as
 select t.address, t.name, t.link, t.labels from tags t;
@@ -624,3 +671,67 @@ language sql stable strict parallel safe security definer set search_path = pg_c
   select public.automatic_labels(s.id) from scripts s where s.address = automatic_labels.address
 $$;
 comment on function kaspa.automatic_labels(text) is 'Labels of an address by what it does, such as miner or reused (docs/labels.md); null for an address that was never seen. They come and go with the chain, and say nothing of who its owner is.';
+
+create table analysts (
+  login text not null,
+  timeout_seconds integer not null,
+  created_at timestamptz not null default now(),
+  constraint analysts_pkey primary key (login),
+  constraint analysts_timeout check (timeout_seconds > 0)
+);
+comment on table analysts is 'Logins of analysts that kasgres analysts has made, with the limit that the indexer holds them to: a login could change its own settings.';
+comment on column analysts.login is 'Name of the login.';
+comment on column analysts.timeout_seconds is 'How long a statement may take, and a transaction be idle; a whole transaction ten times that.';
+comment on column analysts.created_at is 'When it was made.';
+
+-- In one place for ops/roles.sql and for kasgres analysts, and done only when somebody asks for it: it makes a role, which belongs to the whole server.
+create function admit_analysts() returns void language plpgsql set search_path = pg_catalog, public, pg_temp as $$
+declare
+  program text;
+  each_function regprocedure;
+  each_login text;
+begin
+  begin
+    create role kasgres_analyst nologin;
+  exception when duplicate_object or unique_violation then null;
+  end;
+  revoke all on all tables in schema public from kasgres_analyst;
+  revoke all on schema public from kasgres_analyst;
+  execute format('grant connect on database %I to kasgres_analyst', current_database());
+  grant usage on schema kaspa to kasgres_analyst;
+  grant select on all tables in schema kaspa to kasgres_analyst;
+  alter default privileges in schema kaspa grant select on tables to kasgres_analyst;
+
+  -- Who has the rights of a login sees how long its statements take, and may end them. For logins that kasgres analysts has not made.
+  if exists (select from pg_roles where rolname = 'kasgres_indexer') then
+    for each_login in
+      select r.rolname from pg_auth_members m join pg_roles r on r.oid = m.member
+       where m.roleid = 'kasgres_analyst'::regrole and r.rolcanlogin and not r.rolsuper and not r.rolcreaterole
+    loop
+      execute format('grant %I to kasgres_indexer', each_login);
+    end loop;
+  end if;
+
+  -- What Postgres lets everybody do: make temporary tables and large objects, look into public, take the locks that the programs take, write to the WAL.
+  execute format('revoke temporary on database %I from public', current_database());
+  revoke all on schema public from public;
+  for program in select rolname from pg_roles where rolname in ('kasgres_indexer', 'kasgres_api') loop
+    execute format('grant usage on schema public to %I', program);
+  end loop;
+  begin
+    for each_function in
+      select oid::regprocedure from pg_proc
+       where pronamespace = 'pg_catalog'::regnamespace and has_function_privilege('public', oid, 'execute')
+         and proname ~ '^(lo_.*|lowrite|pg_(try_)?advisory_.*|pg_logical_emit_message)$'
+    loop
+      execute format('revoke execute on function %s from public', each_function);
+      for program in select rolname from pg_roles where rolname in ('kasgres_indexer', 'kasgres_api', current_user) loop
+        execute format('grant execute on function %s to %I', each_function, program);
+      end loop;
+    end loop;
+  exception when insufficient_privilege then
+    raise warning 'kasgres_analyst can make large objects and take advisory locks, as everybody can on this server: only a superuser can take that away, by running this again.';
+  end;
+end $$;
+comment on function admit_analysts() is 'Makes the role kasgres_analyst, which sees schema kaspa and nothing else, and takes from everybody what it must not have. Can be repeated.';
+revoke execute on function admit_analysts() from public;

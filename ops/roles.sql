@@ -11,7 +11,8 @@
 -- them, which Postgres lets only an owner do, and building an index needs `create` on the schema besides. It reads tags, and
 -- it can neither see nor change keys, their use, rate limits and migrations.
 -- kasgres_api reads everything, and writes what keys have used and rate limits.
--- kasgres_analyst reads what is public: everything but keys, their use and rate limits.
+-- kasgres_analyst reads the views and functions of schema kaspa, and sees nothing else. Its logins are made by `kasgres analysts`, with limits,
+-- which the indexer enforces: it has the rights of each of these logins. After making one by hand, run this again.
 
 begin;
 
@@ -19,7 +20,7 @@ do $$
 declare
   role text;
 begin
-  foreach role in array array['kasgres_indexer', 'kasgres_api', 'kasgres_analyst'] loop
+  foreach role in array array['kasgres_indexer', 'kasgres_api'] loop
     -- Roles belong to the whole server: another database may have them already.
     begin
       execute format('create role %I nologin', role);
@@ -39,15 +40,18 @@ grant create on schema public to kasgres_indexer;
 do $$
 declare
   keys_and_use text[] := array['api_keys', 'api_key_usage', 'rate_limits'];
-  tags text[] := array['tags', 'tag_labels', 'clusters', 'cluster_members'];
+  analysts text[] := array['analysts'];
+  tags text[] := array['tags', 'tag_labels', 'tag_sources', 'attributions'];
   name text;
 begin
   for name in select tablename from pg_tables where schemaname = 'public' loop
-    execute format('grant select on %I to kasgres_api', name);
-    if name <> all (keys_and_use) then
-      execute format('grant select on %I to kasgres_indexer, kasgres_analyst', name);
+    if name <> all (analysts) then
+      execute format('grant select on %I to kasgres_api', name);
     end if;
-    if name <> all (keys_and_use || tags || array['migrations']) then
+    if name <> all (keys_and_use) then
+      execute format('grant select on %I to kasgres_indexer', name);
+    end if;
+    if name <> all (keys_and_use || analysts || tags || array['migrations']) then
       execute format('alter table %I owner to kasgres_indexer', name);
     end if;
   end loop;
@@ -55,5 +59,7 @@ end $$;
 
 grant insert, update on api_key_usage to kasgres_api;
 grant insert, update, delete on rate_limits to kasgres_api;
+
+select admit_analysts();
 
 commit;

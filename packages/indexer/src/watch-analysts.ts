@@ -1,0 +1,100 @@
+/**
+ * Holds analysts to their limits from outside. Their logins have a statement_timeout, which each session may switch off, and settings of their
+ * own, which each login may change: so the limit stands in the table `analysts`, and what takes longer is ended here. A statement is cancelled; one
+ * that goes on all the same, a transaction that is idle for too long or that never ends, loses its session.
+ */
+import { type Connection, DEFAULT_TIMEOUT_SECONDS, IS_ANALYST, TRANSACTION_TIMEOUTS } from '@kasgres/database';
+import { type Logger, sleep } from '@kasgres/runtime';
+
+const PAUSE_MS = 2_000;
+
+export interface WatchAnalystsParts {
+  database: Pick<Connection, 'pool'>;
+  log: Logger;
+}
+
+interface Offence {
+  pid: number;
+  login: string;
+  /** Tells a statement, or an idle time, from the next of the same session. */
+  since: string;
+  what: 'statement' | 'idle' | 'transaction';
+  seconds: number;
+  limit_seconds: number;
+}
+
+export async function watchAnalysts({ database, log }: WatchAnalystsParts, signal: AbortSignal): Promise<void> {
+  let cancelled = new Set<string>();
+  const unseen = new Set<string>();
+  while (!signal.aborted) {
+    try {
+      for (const login of await listUnseen(database)) {
+        if (unseen.has(login)) continue;
+        unseen.add(login);
+        log.warn({ login }, 'cannot hold this analyst to its limits: run ops/roles.sql');
+      }
+      cancelled = await endOffences(database, cancelled, log);
+    } catch {
+      // What follows the chain says it when the database is away.
+    }
+    await sleep(PAUSE_MS, signal).catch(() => undefined);
+  }
+}
+
+/** Logins in session whose statements this user neither sees nor may end. */
+async function listUnseen({ pool }: WatchAnalystsParts['database']): Promise<string[]> {
+  const { rows } = await pool.query<{ login: string }>(
+    `select distinct r.rolname as login from pg_stat_activity s join pg_roles r on r.oid = s.usesysid
+      where ${IS_ANALYST} and not pg_has_role(r.oid, 'usage')`,
+  );
+  return rows.map(({ login }) => login);
+}
+
+/**
+ * @param cancelledBefore statements that were cancelled the last time
+ * @returns those that were this time
+ */
+async function endOffences(
+  { pool }: WatchAnalystsParts['database'],
+  cancelledBefore: ReadonlySet<string>,
+  log: Logger,
+): Promise<Set<string>> {
+  const cancelled = new Set<string>();
+  const { rows } = await pool.query<Offence>(OFFENCES);
+  for (const { pid, login, since, what, seconds, limit_seconds: limitSeconds } of rows) {
+    const statement = `${pid} ${since}`;
+    const cancels = what === 'statement' && !cancelledBefore.has(statement);
+    if (cancels) cancelled.add(statement);
+    const { rowCount } = await pool.query(
+      `select ${cancels ? 'pg_cancel_backend' : 'pg_terminate_backend'}(pid) from pg_stat_activity
+        where pid = $1 and ${SINCE[what]}::text = $2`,
+      [pid, since],
+    );
+    if (rowCount === 0) continue;
+    log.warn(
+      { login, pid, what, seconds: Math.round(seconds), limitSeconds },
+      cancels ? 'cancelled the statement of an analyst' : 'ended the session of an analyst',
+    );
+  }
+  return cancelled;
+}
+
+const SINCE = { statement: 'query_start', idle: 'state_change', transaction: 'xact_start' } as const;
+
+const OFFENCES = `
+  select o.pid, r.rolname as login, o.since::text, o.what, extract(epoch from clock_timestamp() - o.since)::float8 as seconds,
+         o.times * limits.seconds as limit_seconds
+    from pg_stat_activity s
+    join pg_roles r on r.oid = s.usesysid
+    left join analysts a on a.login = r.rolname
+   cross join lateral (select coalesce(a.timeout_seconds, ${DEFAULT_TIMEOUT_SECONDS}) as seconds) limits
+   cross join lateral (
+     select s.pid, o.* from (values
+       ('transaction', s.xact_start, ${TRANSACTION_TIMEOUTS}, true),
+       ('statement', s.query_start, 1, s.state in ('active', 'fastpath function call')),
+       ('idle', s.state_change, 1, s.state like 'idle in transaction%')
+     ) o (what, since, times, applies)
+      where o.applies and clock_timestamp() - o.since > make_interval(secs => o.times * limits.seconds)
+      limit 1
+   ) o
+   where ${IS_ANALYST} and pg_has_role(r.oid, 'usage')`;
