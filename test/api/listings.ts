@@ -122,6 +122,27 @@ export function addressUtxos({ address, scriptId }: Owner): Listing {
   };
 }
 
+/** Of the cluster whose root this is. */
+export function clusterMembers({ address, scriptId }: Owner): Listing {
+  const items = `
+    with recursive ring (script_id, next_id, place) as (
+      select script_id, next_id, 0 from cluster_members where script_id = ${scriptId}
+      union all
+      select m.script_id, m.next_id, place + 1 from ring join cluster_members m on m.script_id = ring.next_id
+      where ring.next_id <> ${scriptId}
+    )
+    select s.address as cursor from ring join scripts s on s.id = ring.script_id order by place`;
+  return {
+    template: '/v1/addresses/{address}/cluster',
+    values: { address },
+    query: {},
+    field: 'members',
+    cursorOf: addressOf,
+    items,
+    positions: items,
+  };
+}
+
 function flag(name: string, isSet: boolean): Record<string, string> {
   return isSet ? { [name]: 'true' } : {};
 }

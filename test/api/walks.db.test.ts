@@ -2,7 +2,7 @@
  * Walks of every listing with every limit, forwards to the end and backwards to the start. The indexer is stopped, so that every page can
  * be compared with what the database holds; walks-while-writing.db.test.ts has it running.
  */
-import { createKey, upsertTags } from '@kasgres/database';
+import { createKey, insertCluster, upsertTags } from '@kasgres/database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkedGet } from './checked-requests.ts';
 import { HttpClient } from './http-client.ts';
@@ -11,6 +11,7 @@ import {
   addressTransactions,
   addressUtxos,
   blocks,
+  clusterMembers,
   type Item,
   type Listing,
   listCursors,
@@ -29,6 +30,7 @@ const RARE_LABEL = 'exploit';
 let stage: Stage;
 let api: HttpClient;
 let busiest: Owner;
+let root: Owner;
 
 beforeAll(async () => {
   stage = await openStage({ rounds: 45 });
@@ -37,6 +39,7 @@ beforeAll(async () => {
   api = new HttpClient(stage.api.url, key);
   busiest = await findBusiestOwner(stage.database.pool);
   const all = await listCursors(stage.database.pool, addresses().positions);
+  root = await putTogether();
   // Several of one name: then the address decides.
   await upsertTags(
     stage.database.pool,
@@ -47,6 +50,20 @@ beforeAll(async () => {
   );
 });
 afterAll(() => stage?.close());
+
+/** Every third address that is in no cluster yet. @returns the root */
+async function putTogether(): Promise<Owner> {
+  const { rows } = await stage.database.pool.query<{ id: bigint; address: string }>(
+    'select id, address from scripts where address is not null and cluster_of(id) is null and id % 3 = 0 order by id desc',
+  );
+  const [first] = rows;
+  if (first === undefined) throw new Error('there are no addresses');
+  await insertCluster(
+    stage.database.pool,
+    rows.map(({ id }) => id),
+  );
+  return { address: first.address, scriptId: Number(first.id) };
+}
 
 const LISTINGS: Record<string, () => Listing> = {
   transactions: () => transactions(),
@@ -62,6 +79,7 @@ const LISTINGS: Record<string, () => Listing> = {
   'transactions of an address': () => addressTransactions(busiest),
   'accepted transactions of an address': () => addressTransactions(busiest, true),
   'UTXOs of an address': () => addressUtxos(busiest),
+  'members of a cluster': () => clusterMembers(root),
 };
 
 interface Page {

@@ -1,5 +1,5 @@
 /** How Postgres runs a query: its plan, with what each step really touched. */
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import type { RecordedQuery } from './recorded-queries.ts';
 
 interface PlanNode {
@@ -34,7 +34,7 @@ export async function findFullReads(pool: Pool, { text, values }: RecordedQuery)
 }
 
 /** Runs the query once more, with its parameters, as the unnamed statement that it was: planned for these very values. */
-export async function explain(pool: Pool, { text, values }: RecordedQuery): Promise<Plan> {
+export async function explain(pool: Pool | PoolClient, { text, values }: RecordedQuery): Promise<Plan> {
   const { rows } = await pool.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
     `explain (analyze, buffers, timing off, format json) ${text}`,
     values,

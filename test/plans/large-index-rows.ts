@@ -32,6 +32,11 @@ export const PAID_IN_VAIN = 3;
 const FIRST_OTHER = 4;
 const OTHERS = SCRIPTS - FIRST_OTHER + 1;
 
+/** Members of the large cluster: scripts whose number ends in 1, or in 2, of which each has a tag with a name of its own. */
+export const LARGE_CLUSTER = 2 * Math.floor((SCRIPTS - 2) / 10);
+/** scripts.id of a member by its place. The one at place 0 is the root. */
+export const memberOfLarge = (place: number): number => 11 + Math.floor(place / 2) * 10 + (place % 2);
+
 /** A label on half of all tags, and one on a single tag. */
 export const COMMON_LABEL = 'exchange';
 export const RARE_LABEL = 'exploit';
@@ -60,6 +65,10 @@ const ownerOf = (t: string): string => `case
   when ${isRefused(t)} or ((${t}) < ${SPENT_AFTER} and (${t}) % 50 = 1) then ${PAID_IN_VAIN}
   when (${t}) % 50 = 7 then ${BUSY}
   else ${FIRST_OTHER} + (${t}) * 7919 % ${OTHERS} end`;
+/** Of the large cluster, by the place. */
+const memberAt = (m: string): string => `(11 + (${m}) / 2 * 10 + (${m}) % 2)`;
+/** First those of two single scripts, then those of two pairs, and so on. */
+const mergeOf = (m: string): string => `((${m}) & -(${m})) * ${LARGE_CLUSTER} + (${m})`;
 /** By an accepted transaction. */
 const isSpent = (t: string): string => {
   const spender = `(${t}) + ${SPENT_AFTER}`;
@@ -167,6 +176,24 @@ export const SECOND_STATEMENTS: readonly string[] = [
   // Rings of 5, 20005, 40005 … : the lowest is the root.
   `insert into clusters (id, size, balance, name)
    select c, ${SCRIPTS} / 20000, 0, 'Cluster ' || c from generate_series(5, 19995, 10) as c`,
+  // One of forty thousand, by merges of two of one size: each puts a member, with all those below it, below the one whose place has one bit
+  // less. The inputs that tie two parts are the last of the one and the first of the other, so that the way from end to end is the longest.
+  `insert into clusters (id, size, balance, name) values (${memberOfLarge(0)}, ${LARGE_CLUSTER}, 0, 'Cluster of many')`,
+  `insert into cluster_members (script_id, parent_id, merge_id, next_id, previous_id)
+   select ${memberAt('m')}, case when m > 0 then ${memberAt('m & (m - 1)')} end, case when m > 0 then ${mergeOf('m')} end,
+     ${memberAt(`(m + 1) % ${LARGE_CLUSTER}`)}, ${memberAt(`(m + ${LARGE_CLUSTER - 1}) % ${LARGE_CLUSTER}`)}
+   from ${series(LARGE_CLUSTER)} m`,
+  `insert into cluster_merges (id, chain_index, transaction_id, cluster_id, merged_cluster_id, script_id, merged_script_id)
+   select ${mergeOf('m')}, 0, m * 25, ${memberAt('m & (m - 1)')}, ${memberAt('m')}, ${memberAt('m - 1')}, ${memberAt('m')}
+   from ${series(LARGE_CLUSTER, 1)} m`,
+  `insert into cluster_names (cluster_id, name, addresses)
+   select ${memberOfLarge(0)}, 'Owner ' || ${memberAt('m')}, 1 from ${series(LARGE_CLUSTER)} m where m % 2 = 1`,
+  `insert into tag_sources (name) select 'source ' || s from generate_series(1, 3) as s`,
+  `insert into attributions (source_id, address, name, confidence_level)
+   select 1 + id % 3, address, 'Owner ' || id, 50 from scripts where id % ${TAGGED_EVERY} = 0 order by id`,
+  `insert into clustering (chain_index, block_id, next_merge_id, next_held_merge_id, updated_at) values (0, 0, 1, 1, now())`,
+  `insert into change_links (transaction_id, script_id, change_script_id, chain_index)
+   select t, ${PAID_BY_ALL}, ${ownerOf('t')}, 0 from ${series(TRANSACTIONS)} t where t % 5 = 1`,
   `insert into cluster_members (script_id, parent_id, next_id, previous_id)
    select s, case when s > 20000 then s % 20000 end, case when s + 20000 <= ${SCRIPTS} then s + 20000 else s % 20000 end,
      case when s > 20000 then s - 20000 else s + 20000 * ((${SCRIPTS} - s) / 20000) end
@@ -175,9 +202,18 @@ export const SECOND_STATEMENTS: readonly string[] = [
 
 /** In this order. */
 export const LAST_STATEMENTS: readonly string[] = [
-  `insert into balances (script_id, balance, utxo_count, transaction_count, is_tagged)
-   select script_id, coalesce(balance, 0), coalesce(utxo_count, 0), transaction_count, script_id % ${TAGGED_EVERY} = 0 or script_id % 10 = 5
-   from (select script_id, count(*) as transaction_count from address_transactions group by 1) touched
+  `insert into balances (script_id, balance, utxo_count, transaction_count, is_tagged, accepted_count, receiving_count, sending_count,
+     coinbase_count, received, sent, first_seen, last_seen)
+   select script_id, coalesce(balance, 0), coalesce(utxo_count, 0), transaction_count, script_id % ${TAGGED_EVERY} = 0 or script_id % 10 = 5,
+     accepted_count, receiving_count, sending_count, coinbase_count, received, sent, first_seen, last_seen
+   from (select script_id, count(*) as transaction_count, count(accepted_at) as accepted_count,
+           count(accepted_at) filter (where amount_received > 0) as receiving_count,
+           count(accepted_at) filter (where amount_sent > 0) as sending_count,
+           count(accepted_at) filter (where ${placeOf('transaction_id')} = 0) as coinbase_count,
+           coalesce(sum(amount_received) filter (where accepted_at is not null), 0) as received,
+           coalesce(sum(amount_sent) filter (where accepted_at is not null), 0) as sent,
+           min(accepted_at) as first_seen, max(accepted_at) as last_seen
+         from (select *, ${timeOf(acceptingBlockOf('transaction_id'))} as accepted_at from address_transactions) a group by 1) touched
    left join (select script_id, sum(amount) as balance, count(*) as utxo_count from utxos group by 1) held using (script_id)
    order by script_id`,
   `insert into tag_labels (label, name, address) select unnest(labels), name, address from tags`,

@@ -6,7 +6,15 @@ import { createHash } from 'node:crypto';
 import { CopyBuffer, copyRows } from '@kasgres/database';
 import { getNetwork, scriptToAddress } from '@kasgres/kaspa';
 import type { Pool, PoolClient } from 'pg';
-export { BUSY, COMMON_LABEL, PAID_BY_ALL, PAID_IN_VAIN, RARE_LABEL } from './large-index-rows.ts';
+export {
+  BUSY,
+  COMMON_LABEL,
+  LARGE_CLUSTER,
+  memberOfLarge,
+  PAID_BY_ALL,
+  PAID_IN_VAIN,
+  RARE_LABEL,
+} from './large-index-rows.ts';
 import { FIRST_STATEMENTS, LAST_STATEMENTS, SCRIPTS, SECOND_STATEMENTS } from './large-index-rows.ts';
 
 const CONNECTIONS = 2;

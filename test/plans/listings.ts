@@ -5,13 +5,14 @@ import {
   addressTransactions,
   addressUtxos,
   blocks,
+  clusterMembers,
   type Listing,
   listCursors,
   type Owner,
   tags,
   transactions,
 } from '../api/listings.ts';
-import { addressOf, BUSY, COMMON_LABEL, PAID_BY_ALL } from './large-index.ts';
+import { addressOf, BUSY, COMMON_LABEL, memberOfLarge, PAID_BY_ALL } from './large-index.ts';
 import type { Question } from './stage.ts';
 
 export function owner(scriptId: number): Owner {
@@ -32,6 +33,7 @@ export function listings(): Record<string, Listing> {
     'accepted transactions of the address of a million': addressTransactions(owner(PAID_BY_ALL), true),
     'transactions of a busy address': addressTransactions(owner(BUSY)),
     'UTXOs of the address of a million': addressUtxos(owner(PAID_BY_ALL)),
+    'members of a large cluster': clusterMembers(owner(memberOfLarge(0))),
   };
 }
 

@@ -16,12 +16,14 @@ import { openStage, type Question, type Stage } from './stage.ts';
 /** Everything else in the schema grows with the chain, with coins, with tags or with users. */
 const SMALL_TABLES = new Set([
   'checkpoint',
+  'clustering',
   'deferred_indexes',
   'earlier_blocks',
   'gaps',
   'meta',
   'starts',
   'subnetworks',
+  'tag_sources',
   'utxo_set_load',
 ]);
 /** Plans are pinned on the embedded Postgres: another one may have good reasons for others. */
@@ -116,6 +118,28 @@ test('what a filter leaves out is looked up row by row, and nothing else', async
   const cost = await ask('accepted transactions of an address that is paid in vain', pageOf(listing, { limit: LIMIT }));
   expect(landmarks.refused).toBeGreaterThan(15_000);
   expect(cost).toBeLessThan(8 * landmarks.refused + 1000);
+});
+
+/** An exchange at its busiest: every rule is asked, and the newest transactions are looked at. */
+test('the labels of an address with a million transactions cost what those of the newest 200 do', async () => {
+  const client = await stage.likeApi.connect();
+  try {
+    await client.query('begin');
+    await client.query(
+      `update balances set accepted_count = 1000000, sending_count = 400000, coinbase_count = 0, first_seen = 0 where script_id = ${PAID_BY_ALL}`,
+    );
+    const { rows } = await client.query<{ labels: string[] }>(`select automatic_labels(${PAID_BY_ALL}) as labels`);
+    expect(rows[0]?.labels).toContain('exchange-like');
+    const plan = await explain(client, {
+      text: `select automatic_labels(${PAID_BY_ALL})`,
+      values: [],
+      name: undefined,
+    });
+    expect(plan.buffers).toBeLessThan(200 * 3 * 5);
+  } finally {
+    await client.query('rollback');
+    client.release();
+  }
 });
 
 describe('plans', () => {

@@ -1,7 +1,11 @@
 /** What is asked of the API on the large index: every endpoint that the database answers, at its largest where it has a size. */
 import type { Pool } from 'pg';
-import { addressOf, PAID_BY_ALL, PAID_IN_VAIN, RARE_LABEL } from './large-index.ts';
+import { addressOf, LARGE_CLUSTER, memberOfLarge, PAID_BY_ALL, PAID_IN_VAIN, RARE_LABEL } from './large-index.ts';
 import type { Question } from './stage.ts';
+
+/** In the large cluster as far from the root as any can be. */
+const DEEP_PLACE = 2 ** 15 - 2;
+const DEEP_MEMBER = memberOfLarge(DEEP_PLACE);
 
 /** What cannot be told by arithmetic. */
 export interface Landmarks {
@@ -50,6 +54,23 @@ export function lookUps(landmarks: Landmarks): Record<string, Question> {
     'times of 1,000 DAA scores': post('/v1/rpc/getDaaScoreTimestampEstimate', { daaScores }),
     'the tag of an address': get('/v1/addresses/{address}/tag', { address: addressOf(4) }),
     'the tag of a cluster': get('/v1/addresses/{address}/tag', { address: addressOf(5) }),
+    'the tag of a member deep in a large cluster': get('/v1/addresses/{address}/tag', {
+      address: addressOf(DEEP_MEMBER),
+    }),
+    'a cluster of ten': get('/v1/addresses/{address}/cluster', { address: addressOf(5) }),
+    'an address that stands alone, with its supposed change': get('/v1/addresses/{address}/cluster', {
+      address: everybodys,
+    }),
+    'evidence over a way of a thousand transactions': get(
+      '/v1/addresses/{address}/cluster',
+      { address: addressOf(DEEP_MEMBER) },
+      `?limit=1&evidence_for=${addressOf(memberOfLarge(DEEP_PLACE - 1000))}`,
+    ),
+    'evidence over a way that is too long': get(
+      '/v1/addresses/{address}/cluster',
+      { address: addressOf(memberOfLarge(0)) },
+      `?limit=1&evidence_for=${addressOf(memberOfLarge(LARGE_CLUSTER - 1))}`,
+    ),
     'hash rate over 10,000 blocks': get('/v1/rpc/estimateNetworkHashesPerSecond', {}, '?windowSize=10000'),
     'hash rate before an old block': get(
       '/v1/rpc/estimateNetworkHashesPerSecond',

@@ -250,16 +250,19 @@ export interface ChangeRow {
   is_change: boolean;
 }
 
-/** The newest transactions of which this script is taken for the sender, or for the change; the other one must have an address. */
+/**
+ * The newest transactions of which this script is taken for the sender, or for the change; the other one must have an address. Ranges, not
+ * equalities, so that the order is that of one index only: for a script with most links Postgres would read those of others past them.
+ */
 export async function listChangeLinks(db: Kysely<Database>, scriptId: bigint): Promise<ChangeRow[]> {
   const { rows } = await sql<ChangeRow>`
     select encode(t.transaction_id, 'hex') as transaction_id, s.address, supposed.is_change
     from (
       (select transaction_id, change_script_id as other_id, true as is_change from change_links
-       where script_id = ${scriptId} order by script_id desc, transaction_id desc limit ${MAX_CHANGE_SUGGESTIONS})
+       where script_id between ${scriptId} and ${scriptId} order by script_id desc, transaction_id desc limit ${MAX_CHANGE_SUGGESTIONS})
       union all
       (select transaction_id, script_id, false from change_links
-       where change_script_id = ${scriptId} order by change_script_id desc, transaction_id desc limit ${MAX_CHANGE_SUGGESTIONS})
+       where change_script_id between ${scriptId} and ${scriptId} order by change_script_id desc, transaction_id desc limit ${MAX_CHANGE_SUGGESTIONS})
       order by transaction_id desc limit ${MAX_CHANGE_SUGGESTIONS}
     ) supposed
     join scripts s on s.id = supposed.other_id and s.address is not null
