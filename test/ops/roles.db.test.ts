@@ -152,23 +152,35 @@ describe('what is not theirs', () => {
     ['kasgres_indexer', 'select from rate_limits'],
     ['kasgres_indexer', `insert into tags (address, name) values ('x', 'x')`],
     ['kasgres_indexer', 'delete from migrations'],
-    ['kasgres_analyst', 'select from api_keys'],
-    ['kasgres_analyst', 'select from api_key_usage'],
-    ['kasgres_analyst', 'select from rate_limits'],
-    ['kasgres_analyst', 'delete from blocks'],
-    ['kasgres_analyst', 'update tags set name = name'],
-    ['kasgres_analyst', 'create table mine (id integer)'],
+    ['kasgres_indexer', 'update analysts set timeout_seconds = 1'],
+    ['kasgres_api', 'select from analysts'],
+    ['kasgres_analyst', 'select from public.blocks'],
+    ['kasgres_analyst', 'delete from kaspa.blocks'],
   ])('%s may not: %s', async (role, statement) => {
     expect(await attempt(role, statement)).toBe(INSUFFICIENT_PRIVILEGE);
   });
 
-  test.each(['kasgres_analyst', 'kasgres_api'] as const)('%s reads all of the chain, and tags', async (role) => {
+  test('kasgres_api reads all of the chain, and tags', async () => {
     const { rows } = await database.pool.query<{ tablename: string }>(
-      `select tablename from pg_tables where schemaname = 'public' and tablename not in ('api_keys', 'api_key_usage', 'rate_limits')`,
+      `select tablename from pg_tables where schemaname = 'public' and tablename not in ('api_keys', 'api_key_usage', 'rate_limits', 'analysts')`,
     );
     const names = rows.map(({ tablename }) => tablename);
     expect(names).toEqual(expect.arrayContaining(['starts', 'start_utxos', 'utxo_set_load', 'loaded_utxos']));
-    for (const name of names) expect(await attempt(role, `select from ${name} limit 1`), name).toBe('done');
+    for (const name of names) expect(await attempt('kasgres_api', `select from ${name} limit 1`), name).toBe('done');
+  });
+
+  test('kasgres_analyst reads the views, and the indexer may end what a login of it does once the file was run again', async () => {
+    expect(await attempt('kasgres_analyst', 'select from kaspa.blocks limit 1')).toBe('done');
+    const mayEnd = async (): Promise<unknown> => {
+      const { rows } = await database.pool.query<{ may: boolean }>(`select pg_has_role($1, $2, 'usage') as may`, [
+        loginOf('kasgres_indexer'),
+        loginOf('kasgres_analyst'),
+      ]);
+      return rows[0]?.may;
+    };
+    expect(await mayEnd()).toBe(false);
+    await database.pool.query(ROLES_SQL);
+    expect(await mayEnd()).toBe(true);
   });
 });
 

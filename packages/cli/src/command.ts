@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import { findUrlVariables, getApiUrl, getDatabaseUrl } from './addresses.ts';
 import { exportCommand } from './commands/export.ts';
 import { clustersCommand } from './commands/clusters.ts';
+import { analystsCommand } from './commands/analysts.ts';
 import { keysCommand } from './commands/keys.ts';
 import { migrateDatabase } from './commands/migrate.ts';
 import { runInForeground } from './commands/program.ts';
@@ -28,6 +29,7 @@ All variables: docs/configuration.md
 Examples:
   kasgres start                                      a demo on a simulated chain, from nothing
   kasgres keys create explorer --rate 200            a key for the API
+  kasgres analysts create alice                      a login for people with SQL
   kasgres tags import names.csv                      whose addresses they are, from a file
   kasgres sql -c 'select count(*) from transactions' a question in SQL
 `;
@@ -61,6 +63,7 @@ export function createCommand(): Command {
     .action(async () => exitWith(await runInForeground(programPaths.api, await findUrlVariables(readCliEnv()))));
 
   command.addCommand(keysCommand());
+  command.addCommand(analystsCommand());
 
   command.addCommand(clustersCommand());
 

@@ -7,7 +7,9 @@ import { createInterface } from 'node:readline';
 import { connect } from '@kasgres/database';
 import { textTable } from '../text-table.ts';
 
-const READ_ONLY = '-c default_transaction_read_only=on';
+/** The views come first: `blocks` is kaspa.blocks, as it is for analysts, and the tables below them are public.blocks. */
+const SEARCH_PATH = 'kaspa,public';
+const SETTINGS = `-c default_transaction_read_only=on -c search_path=${SEARCH_PATH}`;
 
 /** Runs one command, or a session. Returns the exit code. */
 export async function runSql(databaseUrl: string, sql: string | undefined): Promise<number> {
@@ -23,7 +25,7 @@ async function runPsql(databaseUrl: string, sql: string | undefined): Promise<nu
   const env = {
     ...process.env,
     ...(password !== '' && { PGPASSWORD: password }),
-    PGOPTIONS: [process.env['PGOPTIONS'], READ_ONLY].filter(Boolean).join(' '),
+    PGOPTIONS: [process.env['PGOPTIONS'], SETTINGS].filter(Boolean).join(' '),
   };
   const psql = spawn('psql', [url.toString(), ...(sql === undefined ? [] : ['--command', sql])], {
     env,
@@ -49,7 +51,7 @@ async function runOwnLoop(databaseUrl: string, sql: string | undefined): Promise
   try {
     const client = await database.pool.connect();
     try {
-      await client.query('set default_transaction_read_only = on');
+      await client.query(`set default_transaction_read_only = on; set search_path = ${SEARCH_PATH}`);
       const run = (text: string): Promise<string> => answer((query) => client.query(query), text);
       if (sql === undefined) return await converse(run);
       process.stdout.write(`${await run(sql)}\n`);

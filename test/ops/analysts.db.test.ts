@@ -1,0 +1,265 @@
+/**
+ * Logins that `kasgres analysts` makes, as people use them: they see schema kaspa and nothing else, write nothing anywhere, and are held to their
+ * limits by the indexer's watch whatever they switch off.
+ */
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { createTestDatabase, type TestDatabase } from '@kasgres/database';
+import { createLogger, sleep } from '@kasgres/runtime';
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { watchAnalysts } from '../../packages/indexer/src/watch-analysts.ts';
+
+const COMMAND = fileURLToPath(new URL('../../packages/cli/bin/kasgres.js', import.meta.url));
+const INSUFFICIENT_PRIVILEGE = '42501';
+const suffix = randomBytes(6).toString('hex');
+const ALICE = `alice_${suffix}`;
+const TIMEOUT_SECONDS = 2;
+/** What the watch may add: two of its pauses, and time on a busy machine. */
+const GRACE_MS = 20_000;
+
+let database: TestDatabase;
+let url: string;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  url = await analysts('create', ALICE, '--timeout', `${TIMEOUT_SECONDS}s`, '--connections', '3');
+});
+afterAll(async () => {
+  await database.pool.query(`drop role if exists ${ALICE}`);
+  await database.drop();
+});
+
+/** What the command prints; rejects with what it says when it fails. */
+async function analysts(...args: string[]): Promise<string> {
+  return await analystsAs(database.url, ...args);
+}
+
+async function analystsAs(databaseUrl: string, ...args: string[]): Promise<string> {
+  const env = { PATH: process.env['PATH'], DATABASE_URL: databaseUrl };
+  const { stdout } = await promisify(execFile)(process.execPath, [COMMAND, 'analysts', ...args], { env });
+  return stdout.trim();
+}
+
+async function withLogin<T>(work: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client({ connectionString: url });
+  // A session that is ended tells its client twice: by the statement, and by the connection.
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+/** @returns 'done', or the SQLSTATE */
+async function attempt(...statements: string[]): Promise<string> {
+  return await withLogin(async (client) => {
+    try {
+      for (const statement of statements) await client.query(statement);
+      return 'done';
+    } catch (error) {
+      return (error as { code?: string }).code ?? String(error);
+    }
+  });
+}
+
+/** How it ended, within the limit and what the watch adds to it. */
+async function endOf(...statements: string[]): Promise<string> {
+  const startedAt = performance.now();
+  const end = await attempt(
+    'set statement_timeout = 0; set idle_in_transaction_session_timeout = 0; set default_transaction_read_only = off',
+    ...statements,
+  );
+  expect(performance.now() - startedAt).toBeLessThan(TIMEOUT_SECONDS * 1000 + GRACE_MS);
+  return end;
+}
+
+test('the URL alone is printed; the list has the login and its limits, and no password', async () => {
+  expect(url).toMatch(new RegExp(`^postgres://${ALICE}:[0-9a-f]{48}@\\S+$`));
+  const list = await analysts('list');
+  expect(list).toMatch(new RegExp(`${ALICE} +${TIMEOUT_SECONDS} s +3 `));
+  expect(list).not.toContain(new URL(url).password);
+});
+
+test.each([
+  [['create', ALICE], 'already'],
+  [['create', 'Alice'], 'lower-case'],
+  [['create', 'pg_alice'], 'pg_'],
+  [['create', 'a', '--timeout', '0s'], '1s to 24h'],
+  [['create', 'a', '--connections', 'many'], 'whole number'],
+  [['remove', 'kasgres_analyst'], 'no analyst'],
+  [['remove', 'nobody'], 'no analyst'],
+])('%j is refused in words', async (args, words) => {
+  await expect(analysts(...args)).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining(words) as string });
+});
+
+test('who may not make roles is told so', async () => {
+  const owner = `owner_${suffix}`;
+  await database.pool.query(`create role ${owner} login password '${suffix}'`);
+  await database.pool.query(`grant all on schema public to ${owner}; grant select on migrations to ${owner}`);
+  try {
+    const address = new URL(database.url);
+    address.username = owner;
+    address.password = suffix;
+    await expect(analystsAs(address.toString(), 'create', `bob_${suffix}`)).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('may not') as string,
+    });
+  } finally {
+    await database.pool.query(`drop owned by ${owner}; drop role ${owner}`);
+  }
+});
+
+test('every view is there under its own name, and every function', async () => {
+  await withLogin(async (client) => {
+    const { rows } = await client.query<{ name: string }>(
+      `select relname as name from pg_class where relnamespace = 'kaspa'::regnamespace`,
+    );
+    expect(rows.length).toBeGreaterThan(20);
+    for (const { name } of rows) await client.query(`select * from ${name} limit 1`);
+    const functions = `select schema_version() as version, balance_at('x', now()) as balance, automatic_labels('x') as labels`;
+    expect((await client.query(functions)).rows).toEqual([{ version: 1, balance: null, labels: null }]);
+  });
+});
+
+describe('nothing can be written', () => {
+  test.each([
+    'insert into kaspa.tags (address, name) values (1, 1)',
+    'delete from kaspa.tags',
+    'create table kaspa.mine (id integer)',
+    'create table public.mine (id integer)',
+    'create schema mine',
+    'create temporary table mine (id integer)',
+    'create function pg_temp.mine() returns integer language sql as $$ select 1 $$',
+    `select lo_from_bytea(0, 'x')`,
+    'select lo_create(0)',
+    'select pg_advisory_lock(1)',
+    `select pg_logical_emit_message(false, 'x', 'x')`,
+    `copy (select 1) to program 'true'`,
+  ])('%s', async (statement) => {
+    expect(await attempt('set default_transaction_read_only = off', statement)).toBe(INSUFFICIENT_PRIVILEGE);
+  });
+});
+
+describe('nothing else can be seen', () => {
+  test('no table, by its name or by the catalog', async () => {
+    const { rows } = await database.pool.query<{ name: string }>(
+      `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'v', 'm')`,
+    );
+    expect(rows.map(({ name }) => name)).toContain('api_keys');
+    for (const { name } of rows) {
+      expect(await attempt(`select from public.${name}`), name).toBe(INSUFFICIENT_PRIVILEGE);
+      const { rows: granted } = await database.pool.query<{ granted: boolean }>(
+        `select has_table_privilege($1, $2, 'select,insert,update,delete,truncate,references,trigger') as granted`,
+        [ALICE, `public.${name}`],
+      );
+      expect(granted, name).toEqual([{ granted: false }]);
+    }
+  });
+
+  test.each(['select public.cluster_of(1)', `select public.automatic_labels(1)`, 'select public.admit_analysts()'])(
+    'no function of public: %s',
+    async (statement) => {
+      expect(await attempt(statement)).toBe(INSUFFICIENT_PRIVILEGE);
+    },
+  );
+
+  test('nor what other sessions ask, other analysts among them', async () => {
+    const bob = await analysts('create', `bob_${suffix}`);
+    const other = new Client({ connectionString: bob });
+    await other.connect();
+    try {
+      await other.query(`select 'a secret of bob'`);
+      await database.pool.query(`select 'a secret of the owner'`);
+      const seen = await withLogin(async (client) => {
+        const { rows } = await client.query<{ query: string }>(
+          'select query from pg_stat_activity where pid <> pg_backend_pid()',
+        );
+        return rows.map(({ query }) => query);
+      });
+      expect(seen.length).toBeGreaterThan(1);
+      expect(seen.filter((query) => query.includes('secret'))).toEqual([]);
+    } finally {
+      await other.end();
+      expect(await analysts('remove', `bob_${suffix}`)).toBe(`Removed bob_${suffix}.`);
+    }
+  });
+});
+
+describe('limits', () => {
+  test('connections, files and a first timeout are those of the login', async () => {
+    expect(await attempt('select pg_sleep(60)')).toBe('57014');
+    expect(await attempt(`set temp_file_limit = -1`)).toBe(INSUFFICIENT_PRIVILEGE);
+    const open = Array.from({ length: 3 }, () => new Client({ connectionString: url }));
+    try {
+      for (const client of open) await client.connect();
+      await expect(withLogin(async () => undefined)).rejects.toMatchObject({ code: '53300' });
+    } finally {
+      for (const client of open) await client.end();
+    }
+  });
+
+  describe('that a session has switched off', () => {
+    const ending = new AbortController();
+    const lines: Record<string, unknown>[] = [];
+    let watching: Promise<void>;
+    beforeAll(() => {
+      const log = createLogger({ name: 'watch under test', level: 'silent' });
+      const remembering = Object.assign(Object.create(log) as typeof log, {
+        warn: (fields: object, msg: string) => lines.push({ ...fields, msg }),
+      });
+      watching = watchAnalysts({ database, log: remembering }, ending.signal);
+    });
+    afterAll(async () => {
+      ending.abort();
+      await watching;
+    });
+
+    test('a statement is cancelled, and the log names the login', async () => {
+      expect(await endOf('select pg_sleep(120)')).toBe('57014');
+      expect(lines).toContainEqual(
+        expect.objectContaining({ login: ALICE, what: 'statement', limitSeconds: TIMEOUT_SECONDS }),
+      );
+    });
+
+    test('also when the login has changed its own settings for good', async () => {
+      await attempt('set default_transaction_read_only = off', `alter role ${ALICE} set statement_timeout = 0`);
+      expect(await endOf('select pg_sleep(120)')).toBe('57014');
+      await database.pool.query(`alter role ${ALICE} set statement_timeout = '${TIMEOUT_SECONDS}s'`);
+    });
+
+    test('one that goes on all the same loses its session', async () => {
+      const stubborn = `do $$ begin loop begin perform pg_sleep(120); exception when query_canceled then null; end; end loop; end $$`;
+      expect(await endOf(stubborn)).toBe('57P01');
+    });
+
+    test('so does a transaction that is idle', async () => {
+      await withLogin(async (client) => {
+        await client.query('set idle_in_transaction_session_timeout = 0; begin; select 1');
+        const ended = new Promise((resolve) => client.once('end', resolve));
+        const waited = sleep(TIMEOUT_SECONDS * 1000 + GRACE_MS).then(() => 'still there');
+        expect(await Promise.race([ended, waited])).not.toBe('still there');
+      });
+    });
+
+    test('and one that never ends, whatever it does', async () => {
+      await withLogin(async (client) => {
+        await client.query('set statement_timeout = 0; begin');
+        const startedAt = performance.now();
+        const ask = async (): Promise<never> => {
+          for (;;) await client.query('select pg_sleep(0.2)');
+        };
+        await expect(ask()).rejects.toThrow();
+        expect(performance.now() - startedAt).toBeLessThan(10 * TIMEOUT_SECONDS * 1000 + GRACE_MS);
+      });
+    });
+
+    test('nobody else is touched', async () => {
+      await database.pool.query(`select pg_sleep(${TIMEOUT_SECONDS * 3})`);
+      expect(lines.filter(({ login }) => login !== ALICE)).toEqual([]);
+    });
+  });
+});
