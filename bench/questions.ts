@@ -8,22 +8,31 @@
  * there, what the end of a first catch-up makes. --only asks the questions with this text in their name, and writes no file.
  * All questions: the times go to cookbook/times.json. bench/README.md has figures.
  */
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { cpus, tmpdir, totalmem } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { connect, type Connection, migrate, startEmbeddedPostgres, upsertTags } from '@kasgres/database';
+import {
+  connect,
+  type Connection,
+  createAnalyst,
+  migrate,
+  removeAnalyst,
+  startEmbeddedPostgres,
+  upsertTags,
+} from '@kasgres/database';
 import { finishFirstCatchUp } from '../packages/indexer/src/apply/first-catch-up.ts';
+import { readQuestions } from '../test/cookbook/questions.ts';
 import { type Times, timesOf } from './question-chain/ask.ts';
 import { QuestionChain } from './question-chain/chain.ts';
+import { clusterChain } from './question-chain/cluster-chain.ts';
 import { indexChain } from './question-chain/index-chain.ts';
 import { lookUps } from './question-chain/look-ups.ts';
 import { tagsOf } from './question-chain/tags.ts';
 
 const SEED = 'questions';
-const COOKBOOK = new URL('../cookbook/', import.meta.url);
-/** What the role of analysts may take at most is less: here a question is to end, however long it takes. */
-const STATEMENT_TIMEOUT_MS = 60_000;
+const TIMES = new URL('../cookbook/times.json', import.meta.url);
+const ANALYST = { name: 'bench_analyst', timeoutSeconds: 60, connections: 2 };
 const SLOW_MS = 1_000;
 
 const { values: options } = parseArgs({
@@ -53,24 +62,37 @@ async function onEmbeddedPostgres(keep: string | undefined, work: (url: string) 
 async function measure(url: string): Promise<void> {
   await migrate(url);
   const database = connect({ url, applicationName: 'kasgres bench', max: 4 });
-  const analyst = connect({
-    url,
-    applicationName: 'kasgres bench',
-    max: 1,
-    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
-    settings: { role: 'kasgres_analyst', default_transaction_read_only: 'on' },
-  });
   try {
     if (await isEmpty(database)) await make(database, Number(options.transactions));
     else if (options['finish-again']) await finishAgain(database);
+    await cluster(database);
     await vacuum(database);
     const transactions = await countAccepted(database);
-    const questions = await ask(analyst, await readCookbook());
-    await ask(analyst, await lookUps(analyst.pool));
-    if (options.only === '') await keepTimes(transactions, questions);
+    await asAnalyst(database, url, async (analyst) => {
+      const questions = readQuestions().map(({ name, sql }) => [name, sql] as const);
+      const answers = await ask(analyst, Object.fromEntries(questions));
+      await ask(analyst, await lookUps(analyst.pool));
+      if (options.only === '') await keepTimes(transactions, answers);
+    });
+  } finally {
+    await database.close();
+  }
+}
+
+async function asAnalyst(
+  { pool }: Connection,
+  url: string,
+  work: (analyst: Connection) => Promise<void>,
+): Promise<void> {
+  const analystUrl = new URL(url);
+  analystUrl.username = ANALYST.name;
+  analystUrl.password = await createAnalyst(pool, ANALYST, console.warn);
+  const analyst = connect({ url: analystUrl.toString(), applicationName: 'kasgres bench', max: 1 });
+  try {
+    await work(analyst);
   } finally {
     await analyst.close();
-    await database.close();
+    await removeAnalyst(pool, ANALYST.name);
   }
 }
 
@@ -103,6 +125,15 @@ async function finishAgain({ pool }: Connection): Promise<void> {
   console.log(`finished again in ${seconds(startedAt)} s`);
 }
 
+async function cluster(database: Connection): Promise<void> {
+  const { transactions, merges, held, seconds, longestMs } = await clusterChain(database);
+  if (transactions === 0) return;
+  console.log(
+    `clustered ${transactions} transactions in ${seconds.toFixed(1)} s, ${Math.round(transactions / seconds)} a second: ` +
+      `${merges} merges, ${held} held, the longest step ${Math.round(longestMs)} ms`,
+  );
+}
+
 /** As autovacuum does in time. */
 async function vacuum({ pool }: Connection): Promise<void> {
   const startedAt = performance.now();
@@ -123,13 +154,6 @@ async function countAccepted({ pool }: Connection): Promise<number> {
       `${counts?.scripts} scripts, ${Math.round(Number(counts?.bytes) / 1e6)} MB`,
   );
   return Number(counts?.accepted);
-}
-
-/** By name, `07-fees-and-revenue`. */
-async function readCookbook(): Promise<Record<string, string>> {
-  const files = (await readdir(COOKBOOK)).filter((file) => file.endsWith('.sql')).toSorted();
-  const texts = await Promise.all(files.map((file) => readFile(new URL(file, COOKBOOK), 'utf8')));
-  return Object.fromEntries(files.map((file, place) => [basename(file, '.sql'), texts[place] ?? '']));
 }
 
 async function ask({ pool }: Connection, questions: Record<string, string>): Promise<Record<string, Times>> {
@@ -160,7 +184,7 @@ async function keepTimes(transactions: number, questions: Record<string, Times>)
     return [name, { ms: Math.round(ms), firstMs: Math.round(firstMs) }] as const;
   });
   const times = { machine, transactions, questions: Object.fromEntries(rounded) };
-  await writeFile(new URL('times.json', COOKBOOK), `${JSON.stringify(times, null, 2)}\n`);
+  await writeFile(TIMES, `${JSON.stringify(times, null, 2)}\n`);
 }
 
 function seconds(since: number): string {

@@ -1,0 +1,184 @@
+/**
+ * Two clusters of a million addresses: how long the step takes that merges them, and the statements that answer a member's tag. Their rows are
+ * made in SQL, as deep as trees of that size can be; the merge is the indexer's own step.
+ *
+ *   node bench/clusters.ts [addresses in a cluster, as a power of two: 20]
+ *
+ * On an embedded Postgres. bench/README.md has figures.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { type Connection, findClusterTag, migrate, startEmbeddedPostgres } from '@kasgres/database';
+import { clusterStep, openClusteringDatabase } from '@kasgres/indexer';
+import type { PoolClient } from 'pg';
+
+const SIZE = 2 ** Number(process.argv[2] ?? 20);
+/** Chain blocks, each with one transaction that has an input of each cluster, or of one cluster and a script that is new. */
+const ROUNDS = 20;
+const OPTIONS = { depth: 0n, sizeLimit: 100_000_000n, change: false };
+
+const directory = await mkdtemp(join(tmpdir(), 'kasgres-bench-'));
+const postgres = await startEmbeddedPostgres({ dataDir: directory });
+try {
+  await migrate(postgres.url);
+  const database = openClusteringDatabase(postgres.url);
+  await measure(database);
+  await database.close();
+} finally {
+  await postgres.stop();
+  await rm(directory, { recursive: true, force: true });
+}
+
+async function measure({ pool, kysely }: Connection): Promise<void> {
+  await makeClusters(pool);
+  const client = await pool.connect();
+  try {
+    say('a step that has nothing to do', [await timeOf(() => step(client, 0))]);
+    const grown: number[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      await addBlock(client, [member(0, SIZE - 1 - round), 3 * SIZE + round]);
+      grown.push(await timeOf(() => step(client, 1)));
+    }
+    say('a single address joins one of the two', grown);
+    const merged: number[] = [];
+    const undone: number[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const block = await addBlock(client, [member(0, SIZE - 1 - round), member(1, SIZE - 1 - round)]);
+      merged.push(await timeOf(() => step(client, 1)));
+      if (round === ROUNDS - 1) break;
+      await removeBlock(client, block);
+      undone.push(await timeOf(() => step(client, 0, 1)));
+    }
+    say('the two merge', merged);
+    say('that is undone: the smaller is walked', undone);
+    const { rows } = await client.query<{ size: bigint; depth: number }>(
+      `with recursive up as (
+         select parent_id, 0 as depth from cluster_members where script_id = $1
+         union all select m.parent_id, depth + 1 from up join cluster_members m on m.script_id = up.parent_id)
+       select (select size from clusters), max(depth) as depth from up`,
+      [member(1, SIZE - 1)],
+    );
+    console.log(
+      `one cluster of ${rows[0]?.size} addresses; its deepest member is ${rows[0]?.depth} steps below the root`,
+    );
+  } finally {
+    client.release();
+  }
+  const asked: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    asked.push(
+      await timeOf(() => findClusterTag(kysely, { version: 0, script: scriptOf(member(1, SIZE - 1 - round)) })),
+    );
+  }
+  say("a member's tag", asked);
+  const { rows: plan } = await pool.query<{ 'QUERY PLAN': string }>(
+    `explain (analyze, timing off) select c.name, c.link, c.labels from scripts s join clusters c on c.id = cluster_of(s.id)
+      where s.script = $1 and s.version = 0`,
+    [scriptOf(member(1, SIZE - 1))],
+  );
+  console.log(plan.map((row) => row['QUERY PLAN']).join('\n'));
+}
+
+/** Keys of scripts: those of the second cluster come after those of the first. */
+function member(cluster: 0 | 1, place: number): number {
+  return 1 + cluster * SIZE + place;
+}
+
+function scriptOf(id: number): Buffer {
+  return Buffer.from(`20${id.toString(16).padStart(64, '0')}ac`, 'hex');
+}
+
+/** Binomial trees: what comes of merging clusters of one size over and over. Member n is below n without its lowest bit. */
+async function makeClusters(pool: Connection['pool']): Promise<void> {
+  const run = (text: string): Promise<unknown> => pool.query(text);
+  await run(`
+    insert into meta (network) values ('simnet');
+    insert into scripts (id, version, script, type, address)
+      select id, 0, decode('20' || lpad(to_hex(id), 64, '0') || 'ac', 'hex'), 'pubkey', 'kasgres:' || id
+        from generate_series(1, ${3 * SIZE + ROUNDS}) id;
+    insert into balances (script_id, balance, utxo_count) select id, 1, 1 from scripts;
+    insert into cluster_members (script_id, parent_id, merge_id, next_id, previous_id)
+      select 1 + base + n, case when n > 0 then 1 + base + (n & (n - 1)) end, case when n > 0 then base + n end,
+             1 + base + (n + 1) % ${SIZE}, 1 + base + (n + ${SIZE} - 1) % ${SIZE}
+        from (values (0), (${SIZE})) bases (base), generate_series(0, ${SIZE} - 1) n;
+    insert into clusters (id, size, balance) values (1, ${SIZE}, ${SIZE}), (1 + ${SIZE}, ${SIZE}, ${SIZE});
+    insert into tags (address, name) values ('kasgres:1', 'the exchange');
+    insert into cluster_names values (1, 'the exchange', 1);
+    update clusters set name = 'the exchange' where id = 1;
+    insert into cluster_merges (id, chain_index, transaction_id, cluster_id, merged_cluster_id, script_id, merged_script_id)
+      select merge_id, 0, 0, parent_id, script_id, parent_id, script_id from cluster_members where merge_id is not null;
+    insert into blocks (id, hash, version, parents_by_level, hash_merkle_root, accepted_id_merkle_root, utxo_commitment, timestamp, bits,
+      nonce, daa_score, blue_work, blue_score, pruning_point, merge_set_blues, merge_set_reds, is_chain_block)
+      values (1, '\\x01', 0, '', '', '', '', 0, 0, 0, 0, 0, 0, '', '{}', '{}', true);
+    insert into chain_blocks (index, block_id, daa_score, timestamp, chain_time, accepted_transactions) values (0, 1, 0, 0, 0, '{}');
+    insert into clustering values (true, 0, 1, ${2 * SIZE}, 1, now());
+    insert into checkpoint (block_id, chain_index, next_block_id, next_transaction_id, next_script_id, next_subnetwork_id,
+      circulating_sompi, virtual_merge_set, first_catch_up, target_blue_score, updated_at) values (1, 0, 2, 1, 1, 2, 0, '{}', false, 0, now());
+  `);
+  await run('vacuum analyze');
+}
+
+/** A chain block with one transaction that spends coins of two scripts. @returns its key */
+async function addBlock(client: PoolClient, [one, other]: readonly [number, number]): Promise<bigint> {
+  const { rows } = await client.query<{ id: bigint; index: bigint; parent: bigint }>(
+    'select max(id) + 1 as id, (select max(index) + 1 from chain_blocks) as index, (select block_id from checkpoint) as parent from blocks',
+  );
+  const { id, index, parent } = rows[0] as { id: bigint; index: bigint; parent: bigint };
+  const signature = Buffer.concat([Uint8Array.of(65), Buffer.alloc(64, 7), Uint8Array.of(1)]);
+  await client.query(
+    `insert into blocks select $1, int8send($1), version, parents_by_level, hash_merkle_root, accepted_id_merkle_root, utxo_commitment, timestamp,
+       bits, nonce, daa_score, blue_work, $1, pruning_point, $2, merge_set_blues, merge_set_reds, true from blocks where id = 1`,
+    [id, parent],
+  );
+  await client.query(
+    `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas, payload, storage_mass, compute_mass, fee,
+       accepting_block_id, accepted_body)
+     values ($1, int8send($1), '', 0, 0, 0, 0, '', 0, 0, 0, $1, 0), (-$1, int8send(-$1), '', 0, 0, 0, 0, '', 0, 0, 0, null, null)`,
+    [id],
+  );
+  await client.query(
+    `insert into transaction_outputs (transaction_id, index, amount, script_id) values ($1, 0, 1, $2), ($1, 1, 1, $3)`,
+    [-id, one, other],
+  );
+  await client.query(
+    `insert into transaction_inputs (transaction_id, index, previous_transaction_id, previous_index, signature_script, sequence, sig_op_count,
+       compute_budget, amount, script_id)
+     values ($1, 0, $2, 0, $5, 0, 1, 0, 1, $3), ($1, 1, $2, 1, $5, 0, 1, 0, 1, $4)`,
+    [id, -id, one, other, signature],
+  );
+  await client.query(
+    'insert into chain_blocks (index, block_id, daa_score, timestamp, chain_time, accepted_transactions) values ($1, $2, 0, 0, 0, $3)',
+    [index, id, [id]],
+  );
+  await client.query('update checkpoint set block_id = $1, chain_index = $2', [id, index]);
+  return id;
+}
+
+async function removeBlock(client: PoolClient, id: bigint): Promise<void> {
+  await client.query(
+    `update checkpoint set block_id = (select selected_parent_id from blocks where id = $1), chain_index = chain_index - 1`,
+    [id],
+  );
+  await client.query('delete from chain_blocks where block_id = $1', [id]);
+}
+
+async function step(client: PoolClient, merges: number, undoneMerges = 0): Promise<void> {
+  const done = await clusterStep(client, OPTIONS, 1_000);
+  if (done.merges !== merges || done.undoneMerges !== undoneMerges) {
+    throw new Error(`the step made ${done.merges} merges and undid ${done.undoneMerges}`);
+  }
+}
+
+async function timeOf(work: () => Promise<unknown>): Promise<number> {
+  const begun = performance.now();
+  await work();
+  return performance.now() - begun;
+}
+
+function say(what: string, times: readonly number[]): void {
+  const sorted = times.toSorted((a, b) => a - b);
+  const median = sorted[Math.floor(sorted.length / 2)] ?? 0;
+  console.log(`${what}: ${median.toFixed(1)} ms (median of ${times.length}), ${sorted.at(-1)?.toFixed(1)} ms at most`);
+}
