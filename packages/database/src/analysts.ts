@@ -21,6 +21,11 @@ export interface Analyst extends NewAnalyst {
   createdAt: Date | undefined;
 }
 
+/** Said to the person who runs the command. */
+export class AnalystError extends FatalError {
+  override readonly name = 'AnalystError';
+}
+
 /** Of logins that were made by hand, too. */
 export const DEFAULT_TIMEOUT_SECONDS = 60;
 export const DEFAULT_ANALYST_CONNECTIONS = 5;
@@ -45,6 +50,9 @@ const SETTINGS = {
   // Questions over months are compiled longer than the short ones run, and plans go by what an SSD costs.
   jit: 'off',
   random_page_cost: '1.1',
+  // Three views joined have more tables than Postgres plans together by default; from twelve on it would guess.
+  join_collapse_limit: '11',
+  from_collapse_limit: '11',
 } as const;
 /** A superuser's to set, and so not the login's to lift. */
 const TEMPORARY_FILES = '10GB';
@@ -55,7 +63,7 @@ const ROLE_EXISTS = '42710';
 /**
  * Makes a login, and whatever it needs in this database, and returns its password: the only time that it can be read.
  * @param onWarning hears what could not be had from this server
- * @throws {FatalError} when the user may not make roles, or the name is taken
+ * @throws {AnalystError} when the user may not make roles, or the name is taken
  */
 export async function createAnalyst(
   pool: Pool,
@@ -107,12 +115,12 @@ export async function listAnalysts(pool: Pool): Promise<Analyst[]> {
 
 /**
  * Ends its sessions and removes the login.
- * @throws {FatalError} when there is no such login, or the user may not
+ * @throws {AnalystError} when there is no such login, or the user may not
  */
 export async function removeAnalyst(pool: Pool, name: string): Promise<void> {
   const known = await listAnalysts(pool);
   if (!known.some((analyst) => analyst.name === name)) {
-    throw new FatalError(`There is no analyst ${name}. See: kasgres analysts list`);
+    throw new AnalystError(`There is no analyst ${name}. See: kasgres analysts list`);
   }
   // Committed on its own: who is refused now does not come back before the role is gone.
   await pool.query(`alter role "${name}" nologin`).catch(orRefused('remove logins'));
@@ -163,7 +171,7 @@ function isRefused(error: unknown): boolean {
 function orRefused(what: string): (error: unknown) => never {
   return (error) => {
     if (!isRefused(error)) throw error;
-    throw new FatalError(
+    throw new AnalystError(
       `The user of this database may not ${what}: ${(error as DatabaseError).message}. The owner of the database can, with the right to make ` +
         'roles (alter role … createrole).',
     );
@@ -173,7 +181,7 @@ function orRefused(what: string): (error: unknown) => never {
 function orTaken(name: string): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof DatabaseError) || error.code !== ROLE_EXISTS) throw error;
-    throw new FatalError(`There is a role ${name} on this server already. Choose another name.`);
+    throw new AnalystError(`There is a role ${name} on this server already. Choose another name.`);
   };
 }
 
