@@ -55,6 +55,11 @@ const NAMED_EARLIER = `(select max(e.id) from earlier_transactions e join transa
 const LATEST = 'chain_index = (select max(chain_index) from starts)';
 const START_BLOCK = `(select block_id from starts where ${LATEST})`;
 const HOUR_OF_START = `(select timestamp / 3600000 from blocks where id = ${START_BLOCK})`;
+/** A script that holds coins at the start and is touched since. */
+const HELD_AND_TOUCHED = `(select max(u.script_id) from start_utxos u join address_transactions a using (script_id)
+  join transactions t on t.id = a.transaction_id join chain_blocks c on c.block_id = t.accepting_block_id
+  where c.index > (select max(chain_index) from starts))`;
+const INTERVAL_OF_START = `(length, start) = (select 'day'::interval_length, chain_time - chain_time % 86400000 from chain_blocks where block_id = ${START_BLOCK})`;
 
 /** What a start with coins means, wherever it is. */
 const FAULTS_OF_A_START: Faults = {
@@ -75,6 +80,13 @@ const FAULTS_OF_A_START: Faults = {
      where script_id = (select script_id from balance_changes group by 1 having max(hour) > ${HOUR_OF_START} and min(hour) <= ${HOUR_OF_START} limit 1)
        and hour in (${HOUR_OF_START}, (select max(hour) from balance_changes))`,
     `delete from balances where script_id in (select script_id from utxos join start_utxos using (transaction_id, index, script_id) limit 1)`,
+    `update balances set first_seen = first_seen + 1 where script_id = ${HELD_AND_TOUCHED}`,
+    `update balances set last_seen = null where script_id = ${HELD_AND_TOUCHED}`,
+    `update balances set accepted_count = accepted_count + 1 where script_id = ${HELD_AND_TOUCHED}`,
+    `update network_intervals set supply = supply - (select utxo_sompi from starts where ${LATEST}) where ${INTERVAL_OF_START}`,
+    `update network_intervals set new_scripts = new_scripts + 1 where ${INTERVAL_OF_START}`,
+    `update network_intervals set active_scripts = active_scripts - 1 where ${INTERVAL_OF_START}`,
+    `update network_intervals set chain_blocks = chain_blocks - 1 where ${INTERVAL_OF_START}`,
   ],
   'invariant 7': [
     `delete from starts where ${LATEST}`,

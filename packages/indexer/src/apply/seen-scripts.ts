@@ -8,10 +8,16 @@ import type { ChainBlockTotals } from '../rollups/chain-block-totals.ts';
 import { startOfInterval } from '../rollups/intervals.ts';
 import { type SeenBefore, type Sighting, UNSEEN, unsee } from '../rollups/sightings.ts';
 
-interface Start {
+interface Touch {
   chain_index: bigint;
   chain_time: bigint;
 }
+
+/** The place of a start. */
+type Start = Touch;
+
+/** A minute of mainnet or less. */
+const RECENT_CHAIN_BLOCKS = 500;
 
 /** @param removed from the top downwards @returns sightings below all that the batch removes and adds */
 export async function sightingsAtFork(
@@ -108,22 +114,48 @@ async function recompute(
   );
 }
 
-/** The last chain block, up to an index, that accepts a transaction that touches a script. */
+/**
+ * The last chain block, up to an index, that accepts a transaction that touches a script. Busy scripts are found among what the chain accepted
+ * last, since looking through all of their transactions would take long.
+ */
 async function findLastTouches(
   client: ClientBase,
   scripts: readonly number[],
   upTo: number,
-): Promise<Map<number, Start>> {
+): Promise<Map<number, Touch>> {
   if (scripts.length === 0) return new Map();
-  const { rows } = await client.query<Start & { script_id: bigint }>(
+  const recent = await selectLastTouches(client, SELECT_RECENT_TOUCHES, scripts, upTo);
+  const others = scripts.filter((script) => !recent.has(script));
+  if (others.length === 0) return recent;
+  return new Map([...recent, ...(await selectLastTouches(client, SELECT_TOUCHES, others, upTo))]);
+}
+
+const SELECT_TOUCHES = `
+  select a.script_id, c.index
+    from unnest($1::bigint[]) wanted (script_id)
+    join address_transactions a on a.script_id = wanted.script_id
+    join transactions t on t.id = a.transaction_id
+    join chain_blocks c on c.block_id = t.accepting_block_id
+   where c.index <= $2`;
+
+const SELECT_RECENT_TOUCHES = `
+  with recent as (
+    select index, unnest(accepted_transactions) as id from chain_blocks where index <= $2 and index > $2 - ${RECENT_CHAIN_BLOCKS}),
+  moves as (
+    select o.script_id, recent.index from recent join transaction_outputs o on o.transaction_id = recent.id
+    union all
+    select i.script_id, recent.index from recent join transaction_inputs i on i.transaction_id = recent.id)
+  select script_id, index from moves where script_id = any($1::bigint[])`;
+
+async function selectLastTouches(
+  client: ClientBase,
+  touches: string,
+  scripts: readonly number[],
+  upTo: number,
+): Promise<Map<number, Touch>> {
+  const { rows } = await client.query<Touch & { script_id: bigint }>(
     `select touched.script_id, c.index as chain_index, c.chain_time
-       from (select a.script_id, max(c.index) as index
-               from unnest($1::bigint[]) wanted (script_id)
-               join address_transactions a on a.script_id = wanted.script_id
-               join transactions t on t.id = a.transaction_id
-               join chain_blocks c on c.block_id = t.accepting_block_id
-              where c.index <= $2
-              group by a.script_id) touched
+       from (select script_id, max(index) as index from (${touches}) touches group by script_id) touched
        join chain_blocks c on c.index = touched.index`,
     [scripts, upTo],
   );

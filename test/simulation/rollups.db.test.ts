@@ -1,0 +1,92 @@
+/**
+ * Invariants 4 and 5 of what is kept for analysts, where a reorg cannot undo it from what the batches before left in seen_before, and of
+ * clusters whose members' balances change.
+ */
+import { insertCluster } from '@kasgres/database';
+import { expect, test } from 'vitest';
+import { checkInvariant4 } from '../invariants/balances.ts';
+import { atRest, expectRight, setStage } from './stage.ts';
+import { startIndexing, type World } from './world.ts';
+
+const STEPS = 12;
+
+/** A deep reorg is a whole new chain to the simulation, which takes its time; those that come by themselves are shallow. */
+function goOn(world: World, step: number): void {
+  if (step % 6 === 5) world.reorganise();
+  else world.mine(8);
+}
+
+test('reorgs deeper than seen_before is kept, or of blocks that the first catch-up wrote', async () => {
+  const stage = await setStage('rollups without seen_before');
+  const { world, database, node } = stage;
+  const { pool } = database;
+  world.mine(60);
+  const indexer = startIndexing(world, database.url);
+  await atRest(database, node, indexer);
+  for (let step = 0; step < STEPS; step += 1) {
+    // None, every second, all of them.
+    if (step % 3 !== 0) await pool.query('delete from seen_before where chain_index % $1 = 0', [step % 3]);
+    goOn(world, step);
+    await atRest(database, node, indexer);
+    expect(await checkInvariant4(pool)).toEqual([]);
+  }
+  await indexer.stop();
+  await expectRight(stage);
+});
+
+test('seen_before is kept for the latest chain blocks alone', async () => {
+  const { world, database, node } = await setStage('seen_before');
+  const { pool } = database;
+  world.mine(40);
+  const indexer = startIndexing(world, database.url);
+  await atRest(database, node, indexer);
+  await pool.query(
+    `insert into seen_before select chain_index - above, '{}', '{}' from checkpoint, unnest('{35000,37000}'::int[]) above`,
+  );
+  world.mine(5);
+  await atRest(database, node, indexer);
+  await indexer.stop();
+  const { rows } = await pool.query<{ old: bigint; kept: bigint; chain: bigint }>(
+    `select count(*) filter (where s.chain_index < 0) as old, count(*) filter (where s.chain_index > 0) as kept,
+       (select chain_index from checkpoint) as chain from seen_before s`,
+  );
+  expect(rows).toMatchObject([{ old: 1n }]);
+  expect(rows[0]?.kept).toBeGreaterThan(0n);
+  expect(rows[0]?.kept).toBeLessThan(rows[0]?.chain ?? 0n);
+});
+
+test('balances of clusters follow those of their members, through reorgs and a new catch-up', async () => {
+  const stage = await setStage('balances of clusters');
+  const { world, database, node } = stage;
+  const { pool } = database;
+  world.mine(60);
+  const first = startIndexing(world, database.url);
+  await atRest(database, node, first);
+  const { rows } = await pool.query<{ script_id: bigint }>(
+    'select script_id from balances order by accepted_count desc limit 12',
+  );
+  const members = rows.map(({ script_id }) => script_id);
+  await insertCluster(pool, members.slice(0, 9));
+  await insertCluster(pool, members.slice(9));
+  const balances = async (): Promise<bigint[]> => {
+    const found = await pool.query<{ balance: bigint }>('select balance from clusters order by id');
+    return found.rows.map(({ balance }) => balance);
+  };
+  const before = await balances();
+  for (let step = 0; step < STEPS; step += 1) {
+    goOn(world, step);
+    await atRest(database, node, first);
+    expect(await checkInvariant4(pool)).toEqual([]);
+  }
+  const after = await balances();
+  expect(after).not.toEqual(before);
+  await first.stop();
+
+  await pool.query('update checkpoint set first_catch_up = true');
+  await pool.query('update clusters set balance = -1');
+  const second = startIndexing(world, database.url);
+  world.mine(2);
+  await atRest(database, node, second);
+  await second.stop();
+  expect(await checkInvariant4(pool)).toEqual([]);
+});
