@@ -1,5 +1,5 @@
 // Positions on the chain, as one state of the database shows it. chain_blocks.index has no holes, and neither blue score nor chain_time
-// goes back along it, so what is asked for is found by halving.
+// goes back along it, so what is asked for is found by halving, in one query.
 
 import type { Queryable } from '../verify/queryable.ts';
 
@@ -43,29 +43,29 @@ export async function isOnChain(db: Queryable, { index, hash }: Position): Promi
   return (await findChainBlock(db, index))?.hash === hash;
 }
 
-/**
- * The last chain block of those up to `to` that `isWithin` holds for. It must hold for none above one that it does not hold for; undefined
- * when it holds for none from `from` on.
- */
-export async function findLast(
+/** Neither goes back along the chain. */
+type Measure = 'blue_score' | 'chain_time';
+
+/** The last chain block of a range whose blue score or time is below a limit; undefined when there is none. */
+export async function findLastBelow(
   db: Queryable,
-  { from, to }: { from: number; to: number },
-  isWithin: (block: ChainBlock) => boolean,
+  { first, last }: { first: number; last: number },
+  measure: Measure,
+  limit: number,
 ): Promise<ChainBlock | undefined> {
-  let found: ChainBlock | undefined;
-  let low = from;
-  let high = to;
-  while (low <= high) {
-    const middle = Math.floor((low + high) / 2);
-    const block = await findChainBlock(db, middle);
-    if (block !== undefined && isWithin(block)) {
-      found = block;
-      low = middle + 1;
-    } else {
-      high = middle - 1;
-    }
-  }
-  return found;
+  const { rows } = await db.query<ChainBlock>(
+    `with recursive halving (low, high) as (
+       select $1::bigint, $2::bigint
+       union all
+       select case when is_below then middle + 1 else low end, case when is_below then high else middle - 1 end
+         from (select low, high, (low + high) / 2 as middle from halving where low <= high) halves
+        cross join lateral (select ${measure === 'blue_score' ? 'b.blue_score' : 'c.chain_time'} < $3::bigint as is_below
+                              from chain_blocks c join blocks b on b.id = c.block_id where c.index = middle) found
+     )
+     ${CHAIN_BLOCK} where c.index = (select high from halving where low > high) and c.index >= $1`,
+    [first, last, limit],
+  );
+  return rows[0];
 }
 
 /** YYYY-MM-DD, in UTC. */

@@ -6,12 +6,11 @@ import { FatalError } from '@kasgres/runtime';
 import type { PoolClient } from 'pg';
 import {
   type ChainBlock,
-  type ChainEnds,
   dayOfTime,
   endOfDay,
   findChainBlock,
   findChainEnds,
-  findLast,
+  findLastBelow,
   isOnChain,
   type Position,
   startOfDay,
@@ -98,21 +97,18 @@ export class Exporter {
   async #findTarget(): Promise<Target | undefined> {
     const ends = await findChainEnds(this.#client);
     const { depth, until } = this.#options;
-    const final =
-      ends && (await this.#lastWithin(ends, (block) => block.blueScore <= ends.sink.blueScore - Number(depth)));
-    if (ends === undefined || final === undefined) {
+    if (ends === undefined) return undefined;
+    const { first, sink } = ends;
+    const chain = { first: first.index, last: sink.index };
+    const final = await findLastBelow(this.#client, chain, 'blue_score', sink.blueScore - Number(depth) + 1);
+    if (final === undefined) {
       this.#progress.say(`no chain block is ${depth} deep yet`);
       return undefined;
     }
-    if (until === undefined) return { first: ends.first, final, end: final };
-    const end = await this.#lastWithin({ ...ends, sink: final }, (block) => block.chainTime < endOfDay(until));
-    if (end === undefined)
-      throw new FatalError(`The index begins on ${dayOfTime(ends.first.chainTime)}, after ${until}.`);
-    return { first: ends.first, final, end };
-  }
-
-  #lastWithin({ first, sink }: ChainEnds, isWithin: (block: ChainBlock) => boolean): Promise<ChainBlock | undefined> {
-    return findLast(this.#client, { from: first.index, to: sink.index }, isWithin);
+    if (until === undefined) return { first, final, end: final };
+    const end = await findLastBelow(this.#client, { ...chain, last: final.index }, 'chain_time', endOfDay(until));
+    if (end === undefined) throw new FatalError(`The index begins on ${dayOfTime(first.chainTime)}, after ${until}.`);
+    return { first, final, end };
   }
 
   /** Writes the files of one view, and true when there were any. */
@@ -146,11 +142,8 @@ export class Exporter {
   async #findFirst({ first, end }: Target): Promise<Position> {
     const { from } = this.#options;
     if (from === undefined) return { index: first.index, hash: first.hash };
-    const before = await findLast(
-      this.#client,
-      { from: first.index, to: end.index },
-      (block) => block.chainTime < startOfDay(from),
-    );
+    const chain = { first: first.index, last: end.index };
+    const before = await findLastBelow(this.#client, chain, 'chain_time', startOfDay(from));
     const found = before === undefined ? first : await findChainBlock(this.#client, before.index + 1);
     if (found === undefined || found.index > end.index)
       throw new FatalError(`Nothing is final yet of ${from} and later.`);
@@ -193,7 +186,7 @@ export class Exporter {
     if (end === undefined || from > end.index) return undefined;
     const beginning = await this.#getChainBlock(from);
     const day = dayOfTime(beginning.chainTime);
-    const endsDay = await findLast(this.#client, { from, to: end.index }, (block) => block.chainTime < endOfDay(day));
+    const endsDay = await findLastBelow(this.#client, { first: from, last: end.index }, 'chain_time', endOfDay(day));
     const lastOfDay = (endsDay ?? beginning).index;
 
     const { directory, createdBy } = this.#options;
@@ -246,7 +239,7 @@ export class Exporter {
   async #endOf({ intervalMs }: Fact, { first, final, end }: Target): Promise<ChainBlock | undefined> {
     if (intervalMs === undefined) return end;
     const over = Math.floor(final.chainTime / intervalMs) * intervalMs;
-    return findLast(this.#client, { from: first.index, to: end.index }, (block) => block.chainTime < over);
+    return findLastBelow(this.#client, { first: first.index, last: end.index }, 'chain_time', over);
   }
 
   /** In the transaction of each file. */

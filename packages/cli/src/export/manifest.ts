@@ -129,6 +129,7 @@ export async function settle(directory: string, content: Manifest): Promise<stri
     ].map(({ path }) => path),
   );
   const gone: string[] = [];
+  await rm(join(directory, MANIFEST + DRAFT_SUFFIX), { force: true });
   for (const path of listParquet(directory)) {
     const isDraft = path.endsWith(DRAFT_SUFFIX);
     const name = isDraft ? path.slice(0, -DRAFT_SUFFIX.length) : path;

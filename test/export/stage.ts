@@ -1,0 +1,77 @@
+// An export of an index under test, into a folder that goes at the end, and the comparison of all its files with the database.
+import { readdirSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestDatabase } from '@kasgres/database';
+import { afterEach, expect } from 'vitest';
+import { type ExportRequest, runExport } from '../../packages/cli/src/commands/export.ts';
+import type { Manifest } from '../../packages/cli/src/export/manifest.ts';
+import { expectedFacts } from './expected.ts';
+import { readWithDuckDb } from './readers.ts';
+
+const folders: string[] = [];
+afterEach(async () => {
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
+});
+
+export async function freshFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'kasgres-export-'));
+  folders.push(folder);
+  return folder;
+}
+
+/** Runs an export, and returns what it printed. */
+export async function exportTo(
+  directory: string,
+  database: Pick<TestDatabase, 'url'>,
+  { names = [], ...options }: Partial<ExportRequest> = {},
+): Promise<{ code: number; lines: string[]; manifest: Manifest }> {
+  const lines: string[] = [];
+  const code = await runExport(database.url, { directory, names, ...options }, (line) => lines.push(line));
+  return { code, lines, manifest: await readManifest(directory) };
+}
+
+export async function readManifest(directory: string): Promise<Manifest> {
+  return JSON.parse(await readFile(join(directory, 'manifest.json'), 'utf8')) as Manifest;
+}
+
+/** All below the directory but folders. */
+export function listFiles(directory: string): string[] {
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1))
+    .sort();
+}
+
+/**
+ * The files hold each row of each fact up to its last chain block once, under its day, and nothing else lies in the directory.
+ * Returns the number of rows.
+ */
+export async function expectWhole(directory: string, { pool }: TestDatabase): Promise<number> {
+  const manifest = await readManifest(directory);
+  const schema = manifest.raw ? 'public' : 'kaspa';
+  let count = 0;
+  for (const [name, { columns, files, last }] of Object.entries(manifest.facts)) {
+    const { rows: ends } = await pool.query<{ hash: string }>(
+      `select encode(b.hash, 'hex') as hash from chain_blocks c join blocks b on b.id = c.block_id where c.index = $1`,
+      [last?.index],
+    );
+    expect(ends[0]?.hash, `${name}: the last block`).toBe(last?.hash);
+    const read =
+      files.length === 0 ? [] : await readWithDuckDb(join(directory, name, '*', '*.parquet'), columns, 'day');
+    const expected = await expectedFacts(pool, { schema, name, columns, until: last?.index ?? -1 });
+    expect(read, name).toEqual(expected);
+    expect(
+      files.reduce((rows, file) => rows + file.rows, 0),
+      `${name}: rows of the manifest`,
+    ).toBe(expected.length);
+    count += expected.length;
+  }
+  const known = [
+    ...Object.values(manifest.facts).flatMap(({ files }) => files),
+    ...Object.values(manifest.states).flatMap(({ snapshots }) => snapshots),
+  ].map(({ path }) => path);
+  expect(listFiles(directory)).toEqual([...known, 'manifest.json'].sort());
+  return count;
+}
