@@ -1,5 +1,7 @@
 /** The richest addresses, and what one address sums up to, against plain accounting over the DAG of the simulated node. */
 import { insertCluster, type OwnerTag, upsertTags } from '@kasgres/database';
+import { acceptedBy } from '@kasgres/devnet';
+import { scriptToAddress, toHex } from '@kasgres/kaspa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Accounts, type Change, openAccounts, OTHER_NETWORK, someAddresses, STRANGER } from './accounts.ts';
 import { checkedGet, walk } from './checked-requests.ts';
@@ -65,6 +67,22 @@ describe('the richest', () => {
   });
 });
 
+/** By how many accepted coinbases, and how many other accepted transactions, each address was paid. */
+function countPaid(): Map<string, { rewards: number; payments: number }> {
+  const { dag, network } = stage.world.node;
+  const paid = new Map<string, { rewards: number; payments: number }>();
+  for (const { transaction } of dag.chainBlocks.flatMap((block) => acceptedBy(block))) {
+    const scripts = new Map(transaction.outputs.map(({ scriptPublicKey: to }) => [toHex(to.script), to]));
+    for (const script of scripts.values()) {
+      const address = scriptToAddress(script, network.addressPrefix) ?? '';
+      const { rewards, payments } = paid.get(address) ?? { rewards: 0, payments: 0 };
+      const isReward = transaction.inputs.length === 0;
+      paid.set(address, { rewards: rewards + Number(isReward), payments: payments + Number(!isReward) });
+    }
+  }
+  return paid;
+}
+
 describe('one address', () => {
   const TEMPLATE = '/v1/addresses/{address}';
 
@@ -90,6 +108,22 @@ describe('one address', () => {
     values: { address },
     field: 'transactions',
     cursorOf: (transaction: { transactionId: string; blockTime: number }) => transaction.transactionId,
+  });
+
+  test('has the labels of what it does', async () => {
+    const given = new Set<string>();
+    const paid = countPaid();
+    for (const address of someAddresses(accounts, 20)) {
+      const { json } = await checkedGet(stage.api, TEMPLATE, { address });
+      const { automaticLabels: labels } = json['address'] as { automaticLabels: string[] };
+      const { rewards, payments } = paid.get(address) ?? { rewards: 0, payments: 0 };
+      expect(labels.filter((label) => label === 'miner' || label === 'reused')).toEqual([
+        ...(rewards > 0 ? ['miner'] : []),
+        ...(rewards + payments > 1 ? ['reused'] : []),
+      ]);
+      given.add(labels.join());
+    }
+    expect([...given]).toEqual(expect.arrayContaining(['', 'reused', 'miner,reused']));
   });
 
   test('that was never seen has nothing', async () => {
