@@ -1,11 +1,13 @@
 /** docs/schema.md: the data dictionary, from the comments that the database itself holds. */
 import type { Connection } from '@kasgres/database';
+import { drawRelations } from './schema-picture.ts';
 
 type Pool = Connection['pool'];
 
 interface Relation {
   oid: number;
   name: string;
+  is_view: boolean;
   comment: string | null;
 }
 
@@ -27,24 +29,79 @@ interface EnumType {
   comment: string | null;
 }
 
-const INTRODUCTION = `# Schema
-
-Generated from the comments in the database by \`npm run generate\`; the source is \`migrations/\`. Hashes, ids and scripts are
-raw bytes, amounts are sompi (1 KAS = 100,000,000 sompi), times are Unix milliseconds.
-`;
-
-/** Tables in the order in which the migrations make them. */
-export async function describeSchema(pool: Pool): Promise<string> {
-  const relations = await pool.query<Relation>(`
-    select oid::int, relname as name, obj_description(oid, 'pg_class') as comment
-    from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'v', 'm') order by oid`);
-  const sections = [INTRODUCTION];
-  for (const relation of relations.rows) sections.push(await describeRelation(pool, relation));
-  sections.push(await describeTypes(pool));
-  return sections.join('\n');
+interface SqlFunction {
+  signature: string;
+  result: string;
+  comment: string | null;
 }
 
-async function describeRelation(pool: Pool, { oid, name, comment }: Relation): Promise<string> {
+const INTRODUCTION = `# Schema
+
+Generated from the comments in the database by \`npm run generate\`; the source is \`migrations/\`. [The views](#views-for-analysts) of schema \`kaspa\` are
+the public contract; [the tables](#tables) below them are the programs' own and change with them.
+`;
+
+const VIEWS = `# Views for analysts
+
+[sql.md](sql.md) says how to connect, what is promised, and what is fast. Hashes and ids are lower-case hex, amounts are in sompi and in KAS (1 KAS =
+100,000,000 sompi), times are \`timestamptz\`.
+`;
+
+const TABLES = `# Tables
+
+Schema \`public\`. Hashes, ids and scripts are raw bytes, amounts are sompi, times are Unix milliseconds.
+`;
+
+export async function describeSchema(pool: Pool): Promise<string> {
+  return [
+    INTRODUCTION,
+    VIEWS,
+    await drawViews(pool),
+    '',
+    await describeFunctions(pool),
+    ...(await describeRelations(pool, 'kaspa')),
+    TABLES,
+    ...(await describeRelations(pool, 'public')),
+    await describeTypes(pool),
+  ].join('\n');
+}
+
+/** In the order in which the migrations make them. */
+async function describeRelations(pool: Pool, schema: string): Promise<string[]> {
+  const { rows } = await pool.query<Relation>(
+    `select oid::int, relname as name, relkind = 'v' as is_view, obj_description(oid, 'pg_class') as comment
+       from pg_class where relnamespace = $1::regnamespace and relkind in ('r', 'p', 'v', 'm') order by oid`,
+    [schema],
+  );
+  const sections: string[] = [];
+  for (const relation of rows) sections.push(await describeRelation(pool, relation));
+  return sections;
+}
+
+async function drawViews(pool: Pool): Promise<string> {
+  const { rows } = await pool.query<{ column: string; type: string }>(
+    `select format('%s.%s', relname, attname) as column, format_type(atttypid, atttypmod) as type
+       from pg_class join pg_attribute on attrelid = pg_class.oid
+      where relnamespace = 'kaspa'::regnamespace and attnum > 0 and not attisdropped`,
+  );
+  return drawRelations(new Map(rows.map(({ column, type }) => [column, type])));
+}
+
+async function describeFunctions(pool: Pool): Promise<string> {
+  const { rows } = await pool.query<SqlFunction>(
+    `select format('%s(%s)', proname, pg_get_function_arguments(oid)) as signature, pg_get_function_result(oid) as result,
+       obj_description(oid, 'pg_proc') as comment
+     from pg_proc where pronamespace = 'kaspa'::regnamespace order by proname`,
+  );
+  return [
+    '## Functions',
+    '',
+    ...rows.map(({ signature, result, comment }) => `- \`${signature}\`: \`${result}\`. ${comment ?? ''}`),
+    '',
+  ].join('\n');
+}
+
+async function describeRelation(pool: Pool, { oid, name, is_view: isView, comment }: Relation): Promise<string> {
   const columns = await pool.query<Column>(
     `select attname as name, format_type(atttypid, atttypmod) as type, not attnotnull as nullable,
        col_description(attrelid, attnum) as comment
@@ -58,14 +115,15 @@ async function describeRelation(pool: Pool, { oid, name, comment }: Relation): P
     [oid],
   );
   return [
-    `## ${name}`,
+    `## ${isView ? `kaspa.${name}` : name}`,
     '',
     comment ?? '',
     '',
     '| Column | Type | Meaning |',
     '|---|---|---|',
     ...columns.rows.map((column) => {
-      const type = column.nullable ? `${column.type}, null` : column.type;
+      // Of a view Postgres knows no more than the type; its comments say when a column is null.
+      const type = column.nullable && !isView ? `${column.type}, null` : column.type;
       return `| \`${column.name}\` | ${type} | ${escapeCell(column.comment ?? '')} |`;
     }),
     '',
