@@ -72,3 +72,20 @@ comment on column cluster_links.cluster_id is 'clusters.id.';
 comment on column cluster_links.confidence_level is 'tags.confidence_level.';
 comment on column cluster_links.link is 'tags.link, other than the empty one.';
 comment on column cluster_links.addresses is 'Number of members with a tag of both.';
+
+-- By the statement: an import of many tags would wait for a trigger on each row.
+drop trigger tags_keep_labels on tags;
+create or replace function keep_tag_labels() returns trigger language plpgsql set search_path = public as $$
+begin
+  if tg_op <> 'INSERT' then
+    delete from tag_labels l using gone, unnest(gone.labels) as gone_label
+     where l.label = gone_label and l.name = gone.name collate "C" and l.address = gone.address collate "C";
+  end if;
+  if tg_op <> 'DELETE' then
+    insert into tag_labels (label, name, address) select distinct label, name, address from made, unnest(labels) as label;
+  end if;
+  return null;
+end $$;
+create trigger tags_keep_labels_inserted after insert on tags referencing new table as made for each statement execute function keep_tag_labels();
+create trigger tags_keep_labels_updated after update on tags referencing old table as gone new table as made for each statement execute function keep_tag_labels();
+create trigger tags_keep_labels_deleted after delete on tags referencing old table as gone for each statement execute function keep_tag_labels();

@@ -226,7 +226,7 @@ async function writeAttributions(
     `delete from attributions a using tag_sources s
       where s.id = a.source_id and s.name = any($1::text[]) ${isOfThese}
         and not exists (select from said where source = s.name and said.address = a.address and said.name = a.name)
-     returning s.name as source, a.address`,
+     returning a.source_id, a.address`,
     names,
   );
   const changed = await countTouched(
@@ -238,7 +238,7 @@ async function writeAttributions(
       where s.name = any($1::text[]) and a.source_id = s.id and a.address = i.address and a.name = i.name
         and (a.link, a.labels, a.category, a.confidence, a.confidence_level, a.last_modified)
           is distinct from (i.link, i.labels, i.category, i.confidence, i.confidence_level, i.last_modified::date)
-     returning i.source, a.address`,
+     returning a.source_id, a.address`,
     names,
   );
   const added = await countTouched(
@@ -248,7 +248,7 @@ async function writeAttributions(
        from said i join tag_sources s on s.name = i.source
       where s.name = any($1::text[])
      on conflict (source_id, address, name) do nothing
-     returning (select name from tag_sources where id = source_id) as source, address`,
+     returning source_id, address`,
     names,
   );
   await client.query(
@@ -261,7 +261,7 @@ async function writeAttributions(
   });
 }
 
-/** Runs a statement that returns source and address of what it changed; notes the addresses, and counts by source. */
+/** Runs a statement that returns source_id and address of what it changed; notes the addresses, and counts by source. */
 async function countTouched(
   client: ClientBase,
   statement: string,
@@ -270,7 +270,7 @@ async function countTouched(
   const { rows } = await client.query<{ source: string; count: number }>(
     `with written as (${statement}),
        noted as (insert into touched select distinct address from written on conflict do nothing)
-     select source, count(*)::integer as count from written group by source`,
+     select s.name as source, count(*)::integer as count from written join tag_sources s on s.id = source_id group by s.name`,
     [names],
   );
   return new Map(rows.map(({ source, count }) => [source, count]));
@@ -337,9 +337,16 @@ export async function findScripts(client: ClientBase, addresses: readonly string
   for (let start = 0; start < addresses.length; start += SCRIPTS_PER_STATEMENT) {
     const some = addresses.slice(start, start + SCRIPTS_PER_STATEMENT);
     const { rows } = await client.query<FoundScript>(
-      `select s.address, s.id as script_id, cluster_of(s.id) as cluster_id
-         from unnest($1::bytea[], $2::text[]) given (script, address)
-         join scripts s on s.script = given.script and s.address = given.address`,
+      // What cluster_of does, for all of them at once.
+      `with recursive up as (
+         select s.address, s.id, m.script_id as root_id, m.parent_id
+           from unnest($1::bytea[], $2::text[]) given (script, address)
+           join scripts s on s.script = given.script and s.address = given.address
+           left join cluster_members m on m.script_id = s.id
+         union all
+         select up.address, up.id, m.script_id, m.parent_id from up join cluster_members m on m.script_id = up.parent_id
+       )
+       select address, id as script_id, root_id as cluster_id from up where parent_id is null`,
       [some.map((address) => Buffer.from(addressToScript(address).script)), some],
     );
     found.push(...rows);

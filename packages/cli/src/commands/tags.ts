@@ -92,7 +92,7 @@ async function importFiles(database: Connection, paths: readonly string[], optio
     [...new Set(paths)].map(async (file) => ({ file, contents: await readTagFile(file) })),
   );
   const read = readTagFiles(files, { network, ...options });
-  if (read instanceof Problems) throw new FatalError(read.toString());
+  if (read instanceof Problems) throw new FatalError(read.report());
   const count = read.sources.reduce((sum, { attributions }) => sum + attributions.length, 0);
   const changes = await replaceSources(database.pool, read.sources, {
     dryRun: options.dryRun === true,

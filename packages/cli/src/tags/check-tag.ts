@@ -9,6 +9,7 @@ import type { Field, RawFile, RawTag } from './raw-tag.ts';
 /** In characters. The longest label of GraphSense's public TagPacks has 214. */
 export const MOST = {
   title: 300,
+  address: 200,
   name: 300,
   label: 100,
   labels: 50,
@@ -33,8 +34,7 @@ export function checkTag(file: RawFile, tag: RawTag, network: Network, problems:
   const before = problems.count;
   const check = new TagCheck(file, tag, problems);
   const address = check.address(network);
-  const name = check.text('name', MOST.name);
-  if (name === '') check.report('name', 'is missing; it is the name of the owner');
+  const name = check.name();
   const link = check.link();
   const labels = check.labels();
   const category = check.text('category', MOST.category);
@@ -85,13 +85,21 @@ class TagCheck {
     return this.#checked(field, value, most);
   }
 
+  name(): string {
+    const before = this.#problems.count;
+    const name = this.text('name', MOST.name);
+    if (name === '' && this.#problems.count === before) this.report('name', 'is missing; it is the name of the owner');
+    return name;
+  }
+
   address(network: Network): string {
-    const value = this.#tag.fields.address ?? '';
-    if (typeof value !== 'string' || value.trim() === '') {
+    const before = this.#problems.count;
+    const address = this.text('address', MOST.address);
+    if (this.#problems.count > before) return '';
+    if (address === '') {
       this.report('address', `is missing; expected an address of ${network.name}`);
       return '';
     }
-    const address = value.trim();
     try {
       const { prefix } = decodeAddress(address);
       if (prefix !== network.addressPrefix) {

@@ -23,7 +23,7 @@ export class Problems {
     return this.lines.length >= MOST_LISTED;
   }
 
-  toString(): string {
+  report(): string {
     const more = this.count - this.lines.length;
     const problems = this.count === 1 ? '1 problem' : `${this.count.toLocaleString('en')} problems`;
     return [

@@ -101,6 +101,7 @@ class Reader {
       Node: (_, node) => {
         const target = isAlias(node) ? anchors.get(node.source) : undefined;
         if (target !== undefined) this.#targets.set(node, target);
+        else if (isAlias(node)) problems.add(this.#placeOf(node), 'YAML', `has no anchor &${node.source} before it`);
         if (!isAlias(node) && node.anchor !== undefined) anchors.set(node.anchor, node);
       },
     });
