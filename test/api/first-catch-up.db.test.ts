@@ -47,6 +47,7 @@ describe('while the first catch-up runs', () => {
       [`/v1/addresses/${address}`],
       [`/v1/addresses/${address}/utxos`],
       [`/v1/addresses/${address}/balance-history`],
+      [`/v1/addresses/${address}/cluster`],
       ['/v1/blocks/daa-score/0/10'],
     ];
     for (const [path, body] of requests) {
