@@ -9,7 +9,7 @@
  * All questions: the times go to cookbook/times.json. bench/README.md has figures.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { cpus, tmpdir, totalmem } from 'node:os';
+import { cpus, loadavg, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import {
@@ -158,6 +158,7 @@ async function countAccepted({ pool }: Connection): Promise<number> {
 
 async function ask({ pool }: Connection, questions: Record<string, string>): Promise<Record<string, Times>> {
   const answers: Record<string, Times> = {};
+  console.log(`\nload average ${loadavg()[0]?.toFixed(1)}`);
   console.log('\n| question | first, ms | warm, ms | rows |\n|---|---|---|---|');
   for (const [name, sql] of Object.entries(questions)) {
     if (!name.includes(options.only)) continue;

@@ -12,7 +12,6 @@ export interface Times {
   rows: number;
 }
 
-/** @returns undefined when it was cut off by the statement timeout of the session */
 export async function timesOf(client: ClientBase, sql: string): Promise<Times> {
   const first = await timeOnce(client, sql);
   const warm: number[] = [];

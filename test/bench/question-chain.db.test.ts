@@ -3,10 +3,12 @@
  * holds every invariant of `kasgres verify`, so that the times are those of right data. A generator that spends a coin twice, or hands on
  * a block that does not hash to its name, fails here.
  */
+import { checkInvariant12 } from '@kasgres/cli';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database';
 import { toHex } from '@kasgres/kaspa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { QuestionChain } from '../../bench/question-chain/chain.ts';
+import { clusterChain } from '../../bench/question-chain/cluster-chain.ts';
 import { indexChain } from '../../bench/question-chain/index-chain.ts';
 import { findFault } from '../../packages/indexer/src/source/check-block.ts';
 import { checkInvariant4 } from '../invariants/balances.ts';
@@ -20,13 +22,15 @@ describe('the chain for questions', () => {
   beforeAll(async () => {
     database = await createTestDatabase();
     await indexChain(database, new QuestionChain(OPTIONS), () => undefined);
+    expect((await clusterChain(database)).merges).toBeGreaterThan(0);
   });
   afterAll(async () => await database.drop());
 
-  test('holds the invariants of balances, completeness and hashes', async () => {
+  test('holds the invariants of balances, completeness, hashes and clusters', async () => {
     expect(await checkInvariant4(database.pool)).toEqual([]);
     expect(await checkInvariant7(database.pool)).toEqual([]);
     expect(await checkInvariant8(database.pool)).toEqual([]);
+    expect(await checkInvariant12(database.pool)).toEqual([]);
   });
 
   test('has of everything that questions are asked about', async () => {
