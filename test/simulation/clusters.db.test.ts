@@ -1,0 +1,244 @@
+/**
+ * Invariant 12: clusters follow from the chain alone. Whatever reorgs, failures and lengths of steps an index went through, it has those of
+ * a fresh index, and those that a simple computation finds on the node's chain.
+ */
+import { checkInvariant12 } from '@kasgres/cli';
+import { approveCluster, listClustersAtLimit, rejectHeldMerges, type TestDatabase } from '@kasgres/database';
+import { addressToScript, fromHex } from '@kasgres/kaspa';
+import { sleep } from '@kasgres/runtime';
+import { expect, test, vi } from 'vitest';
+import { checkInvariant4 } from '../invariants/balances.ts';
+import { figuresOf } from './cluster-figures.ts';
+import {
+  acceptedSpending,
+  cluster,
+  clusterSnapshot,
+  expectedChangeLinks,
+  expectedClusters,
+  expectSameClusters,
+  type Options,
+  startClustering,
+  storedChangeLinks,
+  storedClusters,
+  united,
+} from './clusters-stage.ts';
+import { atRest, freshDatabase, indexAfresh, setStage, type Stage } from './stage.ts';
+import { startIndexing } from './world.ts';
+
+/** Reorganisations are many, and as deep as clustering gets. */
+const PEOPLE = { reorgRate: 0.06, collaborativeRate: 0.05, anyoneCanPayRate: 0.05 };
+
+async function expectRight(stage: Stage, options: Options, isTagged = false): Promise<void> {
+  const { world, database } = stage;
+  const fresh = await indexAfresh(stage);
+  if (isTagged) await tagSome(fresh);
+  await cluster(fresh, options);
+  await expectSameClusters(database, fresh);
+  expect(await storedClusters(database)).toEqual(expectedClusters(world, options.depth));
+  expect(await checkInvariant4(database.pool)).toEqual([]);
+}
+
+test.each([0n, 3n, 20n])('reorgs across a depth of %i', async (depth) => {
+  const stage = await setStage(`clusters ${depth}`, undefined, undefined, PEOPLE);
+  const { world, database, node } = stage;
+  const options = { depth, change: true };
+  const indexer = startIndexing(world, database.url);
+  for (let step = 0; step < 18; step += 1) {
+    world.mine(12);
+    await atRest(database, node, indexer);
+    await cluster(database, options, 1 + step);
+  }
+  await indexer.stop();
+  await expectRight(stage, options);
+  expect(await storedChangeLinks(database)).toEqual(expectedChangeLinks(world, depth));
+  const snapshot = await clusterSnapshot(database.pool);
+  expect(snapshot.get('merges')?.length).toBeGreaterThan(20);
+});
+
+test('the follower beside the indexer, with connections cut at any moment', async () => {
+  const stage = await setStage('clusters cut', undefined, undefined, PEOPLE);
+  const { world, database, node } = stage;
+  const indexer = startIndexing(world, database.url);
+  const clustering = startClustering(database, { CLUSTER_DEPTH: '2' });
+  for (let step = 0; step < 15; step += 1) {
+    world.mine(12);
+    await sleep(60);
+    await database.pool.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and application_name = 'kasgres clustering'`,
+    );
+  }
+  await atRest(database, node, indexer);
+  await indexer.stop();
+  expect((await clustering.metrics.failures.get()).values[0]?.value).toBeGreaterThan(0);
+  await clustering.stop();
+  await cluster(database, { depth: 2n });
+  await expectRight(stage, { depth: 2n });
+});
+
+test('undone as a whole, and clustered again', async () => {
+  const stage = await setStage('clusters undone', undefined, undefined, PEOPLE);
+  const { world, database } = stage;
+  world.mine(150);
+  const indexer = startIndexing(world, database.url);
+  await atRest(database, stage.node, indexer);
+  await indexer.stop();
+  await tagSome(database);
+  const states = [await clusterSnapshot(database.pool)];
+  // The same chain, seen from sinks that are ever higher: each step can be taken back.
+  for (const depth of [150n, 100n, 50n, 0n]) {
+    await cluster(database, { depth });
+    states.push(await clusterSnapshot(database.pool));
+  }
+  expect(states.at(-1)?.get('clusters')?.length).toBeGreaterThan(3);
+  expect(await checkInvariant4(database.pool)).toEqual([]);
+  for (const depth of [50n, 100n, 150n]) {
+    states.pop();
+    await undoTo(database, depth);
+    const again = await clusterSnapshot(database.pool);
+    expect([...again].filter(([section]) => section !== 'position')).toEqual(
+      [...(states.at(-1) ?? [])].filter(([section]) => section !== 'position'),
+    );
+    expect(await checkInvariant4(database.pool)).toEqual([]);
+  }
+  await cluster(database, { depth: 0n });
+  await expectRight(stage, { depth: 0n }, true);
+});
+
+/** Takes the chain away down to a depth, lets clustering notice, and puts it back. */
+async function undoTo(database: TestDatabase, depth: bigint): Promise<void> {
+  const { pool } = database;
+  await pool.query(
+    `create table kept_blocks as select c.* from chain_blocks c join blocks b on b.id = c.block_id
+      where b.blue_score > (select max(blue_score) from blocks join chain_blocks on block_id = id) - $1`,
+    [depth],
+  );
+  await pool.query('delete from chain_blocks where index in (select index from kept_blocks)');
+  // Only as far as what was taken away: nothing else is deep enough.
+  await cluster(database, { depth: 1_000_000n });
+  await pool.query('insert into chain_blocks select * from kept_blocks');
+  await pool.query('drop table kept_blocks');
+}
+
+async function tagSome({ pool }: TestDatabase): Promise<void> {
+  await pool.query('begin');
+  await pool.query(
+    `insert into tags (address, name, link, labels)
+     select address, 'owner ' || hashtext(address) % 2, '', '{}' from scripts where address is not null and hashtext(address) % 9 = 0`,
+  );
+  await pool.query(
+    `update balances b set is_tagged = true from scripts s join tags t on t.address = s.address where s.id = b.script_id`,
+  );
+  await pool.query('commit');
+}
+
+test('merges beyond the limit are held in the same order, and let through by a person', async () => {
+  const stage = await setStage('clusters limited', undefined, undefined, PEOPLE);
+  const { world, database, node } = stage;
+  const options = { depth: 3n, sizeLimit: 4n };
+  const indexer = startIndexing(world, database.url);
+  for (let step = 0; step < 10; step += 1) {
+    world.mine(20);
+    await atRest(database, node, indexer);
+    await cluster(database, options, 30);
+  }
+  await indexer.stop();
+  const fresh = await indexAfresh(stage);
+  await cluster(fresh, options);
+  await expectSameClusters(database, fresh);
+
+  const sizesOf = async (): Promise<number[]> => (await storedClusters(database)).map(({ length }) => length);
+  expect(Math.max(...(await sizesOf()))).toBe(4);
+  const [first, ...others] = await listClustersAtLimit(database.kysely);
+  expect(first?.heldMerges).toBeGreaterThan(0n);
+  expect(others.length).toBeGreaterThan(0);
+  const undone = await clusterSnapshot(database.pool);
+  for (let round = 0; round < 20; round += 1) {
+    const clusters = await listClustersAtLimit(database.kysely);
+    if (clusters.length === 0) break;
+    for (const { address = '' } of clusters) {
+      await approveCluster(database.kysely, addressToScript(address).script, 1_000n);
+    }
+    await cluster(database, options);
+    expect(await checkInvariant12(database.pool)).toEqual([]);
+  }
+  expect(await storedClusters(database)).toEqual(expectedClusters(world, options.depth));
+
+  // What was let through stays so when the chain is undone below it.
+  await undoTo(database, 100n);
+  expect(await checkInvariant12(database.pool)).toEqual([]);
+  await cluster(database, options);
+  expect(await storedClusters(database)).toEqual(expectedClusters(world, options.depth));
+  expect(undone.get('held merges')?.length).toBeGreaterThan(3);
+});
+
+test('what a person rejects is not merged, whatever grows', async () => {
+  const stage = await setStage('clusters limited');
+  const { world, database, node } = stage;
+  world.mine(150);
+  const indexer = startIndexing(world, database.url);
+  await atRest(database, node, indexer);
+  await indexer.stop();
+  const options = { depth: 0n, sizeLimit: 4n };
+  await cluster(database, options);
+  const before = await storedClusters(database);
+  const clusters = await listClustersAtLimit(database.kysely);
+  expect(clusters.length).toBeGreaterThan(1);
+  for (let [first] = clusters; first !== undefined; [first] = await listClustersAtLimit(database.kysely)) {
+    expect(await rejectHeldMerges(database.kysely, fromHex(first.transactionId))).toBeGreaterThan(0);
+  }
+  for (const { address = '' } of clusters) {
+    expect(await approveCluster(database.kysely, addressToScript(address).script, 1_000n)).toMatchObject({
+      approved: 0,
+    });
+  }
+  await cluster(database, options);
+  expect(await storedClusters(database)).toEqual(before);
+});
+
+test('who owns what is found out as far as common inputs tell', async () => {
+  const stage = await setStage('clusters of owners', undefined, undefined, {
+    collaborativeRate: 0.05,
+    anyoneCanPayRate: 0.05,
+    // Coins with covenants tell nothing, and here one coin in a hundred gets one.
+    covenantRate: 0.05,
+  });
+  const { world, database, node } = stage;
+  world.mine(400, 8);
+  const indexer = startIndexing(world, database.url);
+  await atRest(database, node, indexer);
+  await indexer.stop();
+  await cluster(database, { depth: 0n }, 500);
+  const ownerOf = (script: string): unknown => world.ownerOf({ version: 0, script: fromHex(script) });
+  const spending = acceptedSpending(world, 0n);
+  const figures = figuresOf(
+    await storedClusters(database),
+    ownerOf,
+    spending.map(({ keyScripts }) => keyScripts),
+  );
+  const inclusive = figuresOf(
+    await storedClusters(database),
+    ownerOf,
+    spending.map(({ inputScripts }) => inputScripts),
+  );
+  console.log(
+    `precision ${figures.precision.toFixed(4)}, recall ${figures.recall.toFixed(4)} of ${figures.knowable} pairs ` +
+      `(${inclusive.recall.toFixed(4)} of ${inclusive.knowable} with script hashes)`,
+  );
+  expect(figures.knowable).toBeGreaterThan(500);
+  expect(figures.precision).toBeGreaterThanOrEqual(0.99);
+  expect(figures.recall).toBeGreaterThanOrEqual(0.95);
+  // Without the guards it would not be so: everybody pays together with somebody.
+  const unguarded = united(spending.map(({ keyScripts }) => keyScripts));
+  expect(figuresOf(unguarded, ownerOf, []).precision).toBeLessThan(0.9);
+});
+
+test('before there is an index, and when its database is gone, the follower waits', async () => {
+  const database = await freshDatabase();
+  const clustering = startClustering(database);
+  await sleep(100);
+  const { metrics } = clustering;
+  await database.drop();
+  await vi.waitUntil(async () => ((await metrics.failures.get()).values[0]?.value ?? 0) > 1, { timeout: 20_000 });
+  await clustering.stop();
+});
