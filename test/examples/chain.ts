@@ -4,15 +4,21 @@ import { toHex } from '@kasgres/kaspa';
 import { NodeClient } from '@kasgres/node';
 import { toMempoolEntry } from '../../packages/api/src/resources/mempool/to-mempool-entry.ts';
 import { openStage, type Stage } from '../api/stage.ts';
+import { cluster } from '../simulation/clusters-stage.ts';
 import { World } from '../simulation/world.ts';
 
 /** Enough for a hash rate, which looks at a thousand blocks. */
 const ROUNDS = 1000;
 const SEED = 'api';
+/** The network's own. */
+const CLUSTER_DEPTH = 100n;
 
 export interface Chain {
   /** Paid a few times, and tagged. */
   address: string;
+  /** The last and the first of a few addresses that belong together; the first is tagged. */
+  member: string;
+  otherMember: string;
   /** Accepted, and not a coinbase. */
   transactionId: string;
   /** Never seen. */
@@ -41,14 +47,18 @@ export async function openChain(): Promise<Stage & { chain: Chain }> {
   const receiver = entries[0]?.transaction?.outputs[0]?.verboseData?.scriptPublicKeyAddress;
   if (entry === undefined || receiver === undefined) throw new Error('nothing is in the mempool');
   const address = await findAddress(stage);
+  await cluster(stage.database, { depth: CLUSTER_DEPTH });
+  const members = await findMembers(stage);
   await upsertTags(stage.database.pool, [
     { address, name: 'Harbour Exchange', link: 'https://example.com/harbour-exchange', labels: ['exchange'] },
+    { address: members.otherMember, name: 'Lighthouse Pool', link: '', labels: ['pool'] },
   ]);
   const { transactionId, ...position } = await findPosition(stage);
   return {
     ...stage,
     chain: {
       address,
+      ...members,
       transactionId,
       unknownTransactionId: 'ab'.repeat(32),
       ...position,
@@ -93,6 +103,21 @@ async function findAddress({ database }: Stage): Promise<string> {
   const [row] = rows;
   if (row === undefined) throw new Error('no address has a small history');
   return row.address;
+}
+
+/** Of a cluster of three or four, and the way between them as long as any. */
+async function findMembers({ database }: Stage): Promise<Pick<Chain, 'member' | 'otherMember'>> {
+  const { rows } = await database.pool.query<Pick<Chain, 'member' | 'otherMember'>>(`
+    select last.address as member, root.address as "otherMember"
+    from clusters c
+      join cluster_members m on m.script_id = c.id
+      join scripts root on root.id = c.id
+      join scripts last on last.id = m.previous_id
+    where c.size between 3 and 4
+    order by root.address limit 1`);
+  const [row] = rows;
+  if (row === undefined) throw new Error('no cluster has three or four members');
+  return row;
 }
 
 type Position = Pick<Chain, 'transactionId' | 'blockHash' | 'sink' | 'daaScore'>;

@@ -32,7 +32,7 @@ export function exampleRequests(chain: Chain): Record<string, ExampleRequest> {
     listAddressTransactions: { path: { address }, query: { limit: 2, accepted_only: true } },
     listAddressUtxos: { path: { address }, query: { limit: 2 } },
     getAddressBalanceHistory: { path: { address }, query: { interval: 'day' } },
-    getAddressCluster: { path: { address }, query: { limit: 2 } },
+    getAddressCluster: { path: { address: chain.member }, query: { limit: 2, evidence_for: chain.otherMember } },
     listTags: { query: { limit: 2 } },
     listBlocks: { query: { limit: 2, chain_only: true } },
     getBlockDetails: { path: { hash: blockHash }, query: { include_transactions: false } },

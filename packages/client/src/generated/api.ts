@@ -5314,7 +5314,10 @@ export interface operations {
                 starting_after?: string;
                 /** @description Id of the first item of the page after */
                 ending_before?: string;
-                /** @description Another address: the answer says by which transactions it is in the same cluster, or that it is not */
+                /**
+                 * @description Another address: the answer says by which transactions it is in the same cluster, or that it is not
+                 * @example kaspasim:qp3j0gfuk0yua8d5ya739dkyss4gtlzrvwcqxuwg429el7q3k4562yfqgpnuc
+                 */
                 evidence_for?: string;
             };
             header?: {
@@ -5324,7 +5327,7 @@ export interface operations {
             path: {
                 /**
                  * @description An address with its prefix, as `kaspa:qr…`
-                 * @example kaspasim:pq7y3y2p5emr08ajacp5u5fgzfwjdj9ah4yagg4t4gme797asvgv6rq94lfsg
+                 * @example kaspasim:qypfq04c2v0j4lqsfnpj0ft7wdu0vt636wfyjh2lzr3e50uhsm0chtqdh6lcjrm
                  */
                 address: string;
             };
@@ -5349,26 +5352,26 @@ export interface operations {
                     /**
                      * @example {
                      *       "cluster": {
-                     *         "id": "kaspasim:pq7y3y2p5emr08ajacp5u5fgzfwjdj9ah4yagg4t4gme797asvgv6rq94lfsg",
-                     *         "size": 1,
-                     *         "balance": "114942256",
-                     *         "name": "Harbour Exchange",
-                     *         "link": "https://example.com/harbour-exchange",
+                     *         "id": "kaspasim:qp3j0gfuk0yua8d5ya739dkyss4gtlzrvwcqxuwg429el7q3k4562yfqgpnuc",
+                     *         "size": 3,
+                     *         "balance": "818198365",
+                     *         "name": "Lighthouse Pool",
+                     *         "link": "",
                      *         "labels": [
-                     *           "exchange"
+                     *           "pool"
                      *         ],
                      *         "names": [
                      *           {
-                     *             "name": "Harbour Exchange",
+                     *             "name": "Lighthouse Pool",
                      *             "addresses": 1,
                      *             "attributions": [
                      *               {
                      *                 "source": "manual",
                      *                 "creator": "",
-                     *                 "name": "Harbour Exchange",
-                     *                 "link": "https://example.com/harbour-exchange",
+                     *                 "name": "Lighthouse Pool",
+                     *                 "link": "",
                      *                 "labels": [
-                     *                   "exchange"
+                     *                   "pool"
                      *                 ],
                      *                 "category": null,
                      *                 "confidence": null,
@@ -5378,30 +5381,56 @@ export interface operations {
                      *             ]
                      *           }
                      *         ],
-                     *         "clusteredTo": null
+                     *         "clusteredTo": {
+                     *           "hash": "5f086976c1dcde4e6f990fde4e4f75a7d6ae00e0c3c4b98e8b6a8b34e5b19aff",
+                     *           "blueScore": "1157",
+                     *           "daaScore": "1159"
+                     *         }
                      *       },
                      *       "members": [
                      *         {
-                     *           "address": "kaspasim:pq7y3y2p5emr08ajacp5u5fgzfwjdj9ah4yagg4t4gme797asvgv6rq94lfsg",
-                     *           "balance": "114942256",
+                     *           "address": "kaspasim:qp3j0gfuk0yua8d5ya739dkyss4gtlzrvwcqxuwg429el7q3k4562yfqgpnuc",
+                     *           "balance": "689713881",
                      *           "tag": {
-                     *             "address": "kaspasim:pq7y3y2p5emr08ajacp5u5fgzfwjdj9ah4yagg4t4gme797asvgv6rq94lfsg",
-                     *             "name": "Harbour Exchange",
-                     *             "link": "https://example.com/harbour-exchange",
+                     *             "address": "kaspasim:qp3j0gfuk0yua8d5ya739dkyss4gtlzrvwcqxuwg429el7q3k4562yfqgpnuc",
+                     *             "name": "Lighthouse Pool",
+                     *             "link": "",
                      *             "labels": [
-                     *               "exchange"
+                     *               "pool"
                      *             ]
                      *           },
+                     *           "automaticLabels": [
+                     *             "reused"
+                     *           ]
+                     *         },
+                     *         {
+                     *           "address": "kaspasim:qrk8udtac59kmlpnqup43kjer2rdygsh7ew55galezt4n6naqv9j626epq2r4",
+                     *           "balance": "128484484",
+                     *           "tag": null,
                      *           "automaticLabels": [
                      *             "reused"
                      *           ]
                      *         }
                      *       ],
                      *       "metadata": {
-                     *         "hasMore": false,
-                     *         "count": 1
+                     *         "hasMore": true,
+                     *         "count": 2
                      *       },
-                     *       "evidence": null,
+                     *       "evidence": {
+                     *         "address": "kaspasim:qp3j0gfuk0yua8d5ya739dkyss4gtlzrvwcqxuwg429el7q3k4562yfqgpnuc",
+                     *         "isSameCluster": true,
+                     *         "links": [
+                     *           {
+                     *             "transactionId": "2fce79da5676fbcf37cb8ec13fd3a943a99cb703ce12179a2bb2273fa5657479",
+                     *             "addresses": [
+                     *               "kaspasim:qypfq04c2v0j4lqsfnpj0ft7wdu0vt636wfyjh2lzr3e50uhsm0chtqdh6lcjrm",
+                     *               "kaspasim:qp3j0gfuk0yua8d5ya739dkyss4gtlzrvwcqxuwg429el7q3k4562yfqgpnuc"
+                     *             ],
+                     *             "heuristic": "common-input"
+                     *           }
+                     *         ],
+                     *         "truncated": false
+                     *       },
                      *       "changeSuggestions": []
                      *     }
                      */
@@ -5481,11 +5510,19 @@ export interface operations {
                      *           "labels": [
                      *             "exchange"
                      *           ]
+                     *         },
+                     *         {
+                     *           "address": "kaspasim:qp3j0gfuk0yua8d5ya739dkyss4gtlzrvwcqxuwg429el7q3k4562yfqgpnuc",
+                     *           "name": "Lighthouse Pool",
+                     *           "link": "",
+                     *           "labels": [
+                     *             "pool"
+                     *           ]
                      *         }
                      *       ],
                      *       "metadata": {
                      *         "hasMore": false,
-                     *         "count": 1
+                     *         "count": 2
                      *       }
                      *     }
                      */
