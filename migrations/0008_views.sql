@@ -13,6 +13,7 @@ comment on schema kaspa is 'The public contract: views and functions for analyst
 -- What filters and orders of the views find. Hash indexes hold four bytes of a text, not the text.
 create index transactions_transaction_id_text on transactions using hash (encode(transaction_id, 'hex'));
 create index blocks_hash_text on blocks using hash (encode(hash, 'hex'));
+create index earlier_blocks_hash_text on earlier_blocks using hash (encode(hash, 'hex'));
 create index scripts_address on scripts using hash (address);
 create index scripts_without_address on scripts (id) where address is null;
 create index address_transactions_transaction_id on address_transactions (transaction_id);

@@ -12,6 +12,7 @@ import { listings, owner, pageOf, pagesOf } from './listings.ts';
 import { type PlannedQuery, toPinnedText } from './pinned.ts';
 import { findLandmarks, type Landmarks, lookUps } from './questions.ts';
 import { openStage, type Question, type Stage } from './stage.ts';
+import { fastQuestions } from './views.ts';
 
 /** Everything else in the schema grows with the chain, with coins, with tags or with users. */
 const SMALL_TABLES = new Set([
@@ -113,6 +114,14 @@ describe('the other questions', () => {
   });
 });
 
+describe('a large cluster', () => {
+  test('names a member with a look-up for each level of its tree', async () => {
+    const { 'the tag of a member deep in a large cluster': question } = lookUps(landmarks);
+    if (question === undefined) throw new Error('there is no such question');
+    expect(await ask('the tag of a member deep in a large cluster', question)).toBeLessThan(150);
+  });
+});
+
 test('what a filter leaves out is looked up row by row, and nothing else', async () => {
   const listing = addressTransactions(owner(PAID_IN_VAIN), true);
   const cost = await ask('accepted transactions of an address that is paid in vain', pageOf(listing, { limit: LIMIT }));
@@ -140,6 +149,17 @@ test('the labels of an address with a million transactions cost what those of th
     await client.query('rollback');
     client.release();
   }
+});
+
+test('what docs/sql.md calls fast reads no table from end to end, for whoever asks', async () => {
+  const scans: string[] = [];
+  for (const text of fastQuestions(landmarks)) {
+    for (const pool of [stage.likeApi, stage.likeApiUnconfigured]) {
+      const tables = await findFullReads(pool, { text, values: [], name: undefined });
+      scans.push(...tables.filter((table) => !SMALL_TABLES.has(table)).map((table) => `${table}: ${text}`));
+    }
+  }
+  expect(scans).toEqual([]);
 });
 
 describe('plans', () => {

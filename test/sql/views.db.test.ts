@@ -1,0 +1,443 @@
+/**
+ * What the views show of a chain is what its node's DAG tells (test/cookbook/truth.ts, which reads no database): a chain with reorganisations, red
+ * blocks, refused transactions, ids with several bodies and scripts without an address. What people add, and clusters, are compared with what
+ * was put in.
+ */
+import { createTestDatabase, insertCluster, type TestDatabase, upsertTags } from '@kasgres/database';
+import { difficultyFromBits, toHex } from '@kasgres/kaspa';
+import { NodeClient } from '@kasgres/node';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Coin, known, outpoint, sumOf, tellTruth, type Transaction, type Truth } from '../cookbook/truth.ts';
+import { atRest, SEED } from '../simulation/stage.ts';
+import { startIndexing, World } from '../simulation/world.ts';
+
+let world: World;
+let database: TestDatabase;
+let truth: Truth;
+
+beforeAll(async () => {
+  console.log(`SEED=${SEED} (views)`);
+  world = await World.start(`${SEED} views`);
+  const node = new NodeClient({ url: world.server.url });
+  database = await createTestDatabase();
+  world.mine(70);
+  const indexer = startIndexing(world, database.url);
+  await atRest(database, node, indexer);
+  for (let round = 0; round < 3; round += 1) {
+    world.mine(12);
+    world.reorganise();
+    await atRest(database, node, indexer);
+  }
+  world.mine(10);
+  await atRest(database, node, indexer);
+  await indexer.stop();
+  await node.close();
+  truth = tellTruth(world.node);
+});
+afterAll(async () => {
+  world.stop();
+  await database.drop();
+});
+
+type Row = Record<string, unknown>;
+
+async function ask(query: string, values: unknown[] = []): Promise<Row[]> {
+  const { rows } = await database.pool.query<Row>(query, values);
+  return rows;
+}
+
+/** As text that can be compared and read; times as Unix milliseconds. */
+const lineOf = (row: readonly unknown[]): string =>
+  row.map((value) => (value instanceof Date ? value.getTime() : (value ?? null))).join(' | ');
+
+/** The rows of a view, and no others, in any order. */
+async function expectRows(query: string, expected: readonly (readonly unknown[])[]): Promise<void> {
+  const rows = await ask(query);
+  expect(expected.length).toBeGreaterThan(0);
+  expect(rows.map((row) => lineOf(Object.values(row))).toSorted()).toEqual(expected.map(lineOf).toSorted());
+}
+
+const all = (): Transaction[] => [...truth.transactions.values()];
+const timeOf = (transaction: Transaction | undefined): number | undefined => transaction?.acceptedBy?.time;
+const isFrom = (address: string) => (coin: Coin | undefined) => coin?.address === address;
+
+/** By addresses that a transaction touches, each once. */
+function* touches(): Generator<{ transaction: Transaction; address: string; received: bigint; sent: bigint }> {
+  for (const transaction of all()) {
+    const addresses = [...transaction.inputs, ...transaction.outputs].map((coin) => coin?.address);
+    for (const address of new Set(addresses.filter((one) => one !== undefined))) {
+      const received = sumOf(transaction.outputs.filter(isFrom(address)));
+      const sent = sumOf(transaction.inputs.filter((coin) => coin !== undefined).filter(isFrom(address)));
+      yield { transaction, address, received, sent };
+    }
+  }
+}
+
+// Blocks that were seen and that no chain merges any more are in an index, and not in what the DAG has of now.
+const MERGED_OR_NEW = `(merging_block_hash is not null or hash in (select encode(hash, 'hex') from public.blocks, public.checkpoint
+  where id = block_id or id = any(virtual_merge_set)))`;
+
+describe('the DAG', () => {
+  test('blocks', async () => {
+    await expectRows(
+      `select hash, time, blue_score, daa_score, blue_work, difficulty, nonce, is_chain_block, color, selected_parent_hash, merging_block_hash,
+              merged_at, transaction_count, pruning_point from kaspa.blocks where ${MERGED_OR_NEW}`,
+      truth.blocks.map((block) => [
+        block.hash,
+        block.header.timestamp,
+        block.header.blueScore,
+        block.header.daaScore,
+        block.header.blueWork,
+        difficultyFromBits(block.header.bits),
+        block.header.nonce,
+        block.chainIndex !== undefined,
+        block.mergingBlock && (block.mergingBlock.mergeSetBlues.includes(block) ? 'blue' : 'red'),
+        block.selectedParent?.hash,
+        block.mergingBlock?.hash,
+        block.mergingBlock?.header.timestamp,
+        block.transactions.length,
+        toHex(block.header.pruningPoint),
+      ]),
+    );
+    expect(truth.blocks.some((block) => block.mergingBlock?.mergeSetReds.includes(block))).toBe(true);
+  });
+
+  test('chain_blocks', async () => {
+    await expectRows(
+      'select index, hash, time, chain_time, blue_score, accepted_transaction_count, blue_count, red_count from kaspa.chain_blocks',
+      truth.chain.map(({ index, block, time, chainTime, accepted }) => [
+        index,
+        block.hash,
+        time,
+        chainTime,
+        block.header.blueScore,
+        accepted.length,
+        block.mergeSetBlues.length,
+        block.mergeSetReds.length,
+      ]),
+    );
+  });
+
+  test('block_parents', async () => {
+    await expectRows(
+      `select block_hash, parent_hash from kaspa.block_parents where block_hash in (select hash from kaspa.blocks where ${MERGED_OR_NEW})`,
+      truth.blocks.flatMap((block) => block.parents.map((parent) => [block.hash, parent.hash])),
+    );
+  });
+
+  test('mergesets', async () => {
+    await expectRows(
+      'select chain_block_hash, block_hash, color, chain_index from kaspa.mergesets',
+      truth.chain.flatMap(({ block, index }) => [
+        ...block.mergeSetBlues.map(({ hash }) => [block.hash, hash, 'blue', index]),
+        ...block.mergeSetReds.map(({ hash }) => [block.hash, hash, 'red', index]),
+      ]),
+    );
+  });
+
+  test('block_transactions', async () => {
+    await expectRows(
+      `select block_hash, index, transaction_id from kaspa.block_transactions
+        where block_hash in (select hash from kaspa.blocks where ${MERGED_OR_NEW})`,
+      truth.blocks.flatMap(({ hash, transactions }) =>
+        transactions.map(({ transactionId }, index) => [hash, index, toHex(transactionId)]),
+      ),
+    );
+  });
+});
+
+describe('transactions', () => {
+  const SEEN = `transaction_id in (select transaction_id from kaspa.block_transactions
+    where block_hash in (select hash from kaspa.blocks where ${MERGED_OR_NEW}))`;
+
+  test('transactions, accepted or not', async () => {
+    await expectRows(
+      `select transaction_id, accepted_at, is_coinbase, acceptance, accepting_block_hash, accepting_blue_score,
+              case when acceptance = 'accepted' then fee_sompi end, payload, chain_index
+         from kaspa.transactions where ${SEEN}`,
+      all().map((transaction) => [
+        transaction.id,
+        timeOf(transaction),
+        transaction.isCoinbase,
+        transaction.acceptedBy === undefined ? 'not accepted' : 'accepted',
+        transaction.acceptedBy?.block.hash,
+        transaction.acceptedBy?.block.header.blueScore,
+        transaction.acceptedBy && transaction.fee,
+        toHex(transaction.body.payload),
+        transaction.acceptedBy?.index,
+      ]),
+    );
+    expect(all().some(({ acceptedBy }) => acceptedBy === undefined)).toBe(true);
+  });
+
+  test('hash is that of the body that was accepted', async () => {
+    const accepted = truth.chain.flatMap(({ block }) => block.accepted ?? []);
+    const several = new Set(
+      accepted
+        .map(({ transaction }) => transaction)
+        .filter(({ transactionId, hash }) =>
+          known(truth.transactions.get(toHex(transactionId))).blocks.some(({ transactions }) =>
+            transactions.some(
+              (other) => toHex(other.transactionId) === toHex(transactionId) && toHex(other.hash) !== toHex(hash),
+            ),
+          ),
+        ),
+    );
+    expect(several.size).toBeGreaterThan(0);
+    const rows = await ask(
+      `select k.transaction_id, k.hash from kaspa.transactions k join public.transactions t on t.id = k.transaction_key where t.accepted_body is not null`,
+    );
+    const hashes = new Map(
+      accepted.map(({ transaction }) => [toHex(transaction.transactionId), toHex(transaction.hash)]),
+    );
+    expect(rows.length).toBeGreaterThan(accepted.length / 2);
+    for (const row of rows)
+      expect(row['hash'], String(row['transaction_id'])).toBe(hashes.get(String(row['transaction_id'])));
+  });
+
+  test('accepted_transactions, in order', async () => {
+    const rows = await ask(
+      'select chain_index, index, accepting_block_hash, accepted_at, transaction_id, fee_sompi from kaspa.accepted_transactions order by chain_index, index',
+    );
+    const expected = truth.chain.flatMap(({ index, block, time, accepted }) =>
+      accepted.map(({ id, fee }, place) => [index, place, block.hash, time, id, fee]),
+    );
+    expect(rows.map((row) => lineOf(Object.values(row)))).toEqual(expected.map(lineOf));
+  });
+
+  test('inputs', async () => {
+    await expectRows(
+      `select transaction_id, index, previous_transaction_id, previous_index, address, amount_sompi, is_accepted, accepted_at from kaspa.inputs
+        where ${SEEN}`,
+      all().flatMap((transaction) =>
+        transaction.inputs.map((coin, index) => {
+          const { previousOutpoint } = known(transaction.body.inputs[index]);
+          return [
+            transaction.id,
+            index,
+            toHex(previousOutpoint.transactionId),
+            previousOutpoint.index,
+            coin?.address,
+            coin?.amount,
+            transaction.acceptedBy !== undefined,
+            timeOf(transaction),
+          ];
+        }),
+      ),
+    );
+  });
+
+  test('outputs, with who spent them', async () => {
+    await expectRows(
+      `select transaction_id, index, address, script, amount_sompi, is_accepted, accepted_at, spent_by, is_coinbase from kaspa.outputs where ${SEEN}`,
+      all().flatMap((transaction) =>
+        transaction.outputs.map((coin) => [
+          transaction.id,
+          coin.index,
+          coin.address,
+          toHex(coin.scriptPublicKey.script),
+          coin.amount,
+          transaction.acceptedBy !== undefined,
+          timeOf(transaction),
+          truth.spentBy.get(outpoint(coin))?.id,
+          transaction.isCoinbase,
+        ]),
+      ),
+    );
+  });
+});
+
+describe('state', () => {
+  test('utxos', async () => {
+    await expectRows(
+      'select transaction_id, index, address, amount_sompi, block_daa_score, is_coinbase from kaspa.utxos',
+      truth.utxos.map(({ transactionId, index, address, amount, acceptedBy }) => [
+        transactionId,
+        index,
+        address,
+        amount,
+        acceptedBy.block.header.daaScore,
+        known(truth.transactions.get(transactionId)).isCoinbase,
+      ]),
+    );
+  });
+
+  test('addresses', async () => {
+    const accepted = [...touches()].filter(({ transaction }) => transaction.acceptedBy !== undefined);
+    await expectRows(
+      `select address, balance_sompi, utxo_count, transaction_count, receiving_count, sending_count, coinbase_count, received_sompi, sent_sompi,
+              first_seen, last_seen, tag, cluster from kaspa.addresses where transaction_count > 0`,
+      [...Map.groupBy(accepted, ({ address }) => address)].map(([address, touched]) => {
+        const coins = truth.utxos.filter((coin) => coin.address === address);
+        const times = touched.map(({ transaction }) => known(transaction.acceptedBy).chainTime);
+        return [
+          address,
+          sumOf(coins),
+          coins.length,
+          touched.length,
+          touched.filter(({ received }) => received > 0n).length,
+          touched.filter(({ sent }) => sent > 0n).length,
+          touched.filter(({ transaction }) => transaction.isCoinbase).length,
+          touched.reduce((sum, { received }) => sum + received, 0n),
+          touched.reduce((sum, { sent }) => sum + sent, 0n),
+          Math.min(...times),
+          Math.max(...times),
+          null,
+          null,
+        ];
+      }),
+    );
+  });
+
+  test('address_transactions', async () => {
+    await expectRows(
+      `select address, transaction_id, accepted_at, is_accepted, received_sompi, sent_sompi, change_sompi from kaspa.address_transactions
+        where address is not null and is_accepted`,
+      [...touches()]
+        .filter(({ transaction }) => transaction.acceptedBy !== undefined)
+        .map(({ transaction, address, received, sent }) => [
+          address,
+          transaction.id,
+          timeOf(transaction),
+          true,
+          received,
+          sent,
+          received - sent,
+        ]),
+    );
+  });
+
+  test('balance_at, at any moment: before, at and after blocks, also where times go back', async () => {
+    const byAddress = Map.groupBy(
+      [...touches()].filter(({ transaction }) => transaction.acceptedBy !== undefined),
+      ({ address }) => address,
+    );
+    const busiest = [...byAddress].toSorted(([, a], [, b]) => b.length - a.length).slice(0, 15);
+    for (const [address, touched] of busiest) {
+      const moments = touched.flatMap(({ transaction }) => {
+        const time = known(timeOf(transaction));
+        return [time - 1, time, time + 1, time + 1_234_567];
+      });
+      const rows = await ask(
+        `select m as moment, kaspa.balance_at($1, to_timestamp(m / 1000::double precision)) as balance from unnest($2::bigint[]) m`,
+        [address, moments],
+      );
+      for (const { moment, balance } of rows) {
+        const until = touched.filter(({ transaction }) => known(timeOf(transaction)) <= Number(moment));
+        const expected = until.reduce((sum, { received, sent }) => sum + received - sent, 0n);
+        expect(String(balance), `${address} at ${String(moment)}`).toBe(String(expected));
+      }
+    }
+    expect(await ask(`select kaspa.balance_at('kaspasim:nobody', now()) as balance`)).toEqual([{ balance: '0' }]);
+    expect(await ask(`select kaspa.balance_at('kaspasim:nobody', '1999-01-01') as balance`)).toEqual([
+      { balance: null },
+    ]);
+  });
+});
+
+describe('rollups', () => {
+  test.each([
+    ['network_minutes', 60_000],
+    ['network_hours', 3_600_000],
+    ['network_days', 86_400_000],
+  ])('%s', async (view, length) => {
+    // The start merges and accepts nothing.
+    const intervals = Map.groupBy(truth.chain, ({ chainTime }) => Math.floor(chainTime / length) * length);
+    const seen = new Set<string>();
+    let supply = 0n;
+    const expected = [...intervals].map(([start, blocks]) => {
+      const merged = blocks.flatMap(({ block }) => block.mergeSet);
+      const reds = blocks.flatMap(({ block }) => block.mergeSetReds);
+      const accepted = blocks.flatMap((block) => block.accepted);
+      const payments = accepted.filter(({ isCoinbase }) => !isCoinbase);
+      const minted = accepted.reduce((sum, { inputs, outputs }) => sum + sumOf(outputs) - sumOf(inputs.map(known)), 0n);
+      const active = new Set(
+        accepted.flatMap(({ inputs, outputs }) => [...inputs, ...outputs].map((coin) => known(coin).script)),
+      );
+      const fresh = [...active].filter((script) => !seen.has(script));
+      for (const script of fresh) seen.add(script);
+      supply += minted;
+      return [
+        start,
+        blocks.length,
+        merged.length,
+        reds.length,
+        payments.length,
+        payments.reduce((sum, { fee }) => sum + fee, 0n),
+        payments.reduce((sum, { outputs }) => sum + sumOf(outputs), 0n),
+        minted,
+        supply,
+        active.size,
+        fresh.length,
+      ];
+    });
+    await expectRows(
+      `select start, chain_blocks, blocks, red_blocks, transactions, fees_sompi, volume_sompi, minted_sompi, supply_sompi, active_addresses,
+              new_addresses from kaspa.${view}`,
+      expected,
+    );
+  });
+
+  test('difficulty is that of the blocks, and red_share their part', async () => {
+    const rows = await ask('select difficulty, red_share, red_blocks, blocks from kaspa.network_days where blocks > 0');
+    for (const { difficulty, red_share: share, red_blocks: reds, blocks } of rows) {
+      expect(Number(difficulty)).toBeCloseTo(1, 5);
+      expect(Number(share)).toBeCloseTo(Number(reds) / Number(blocks), 6);
+    }
+  });
+});
+
+describe('what people add', () => {
+  test('tags, the cluster of an address and its tag, members', async () => {
+    const scripts = await ask(`select id, address from public.scripts where address is not null order by id limit 6`);
+    const addresses = scripts.map(({ address }) => String(address));
+    const [own = '', root = '', member = '', lone = ''] = addresses;
+    const owner = { name: 'Harbour Exchange', link: 'https://example.com', labels: ['exchange'] };
+    await upsertTags(database.pool, [{ address: own, name: 'Somebody', link: '', labels: ['person'] }]);
+    const members = [1, 2, 0].map((place) => known(scripts[place])['id'] as bigint);
+    await insertCluster(database.pool, members, owner);
+
+    await expectRows(
+      `select address, tag, labels, cluster from kaspa.addresses where address = any('{${[own, root, member, lone].join()}}')`,
+      [
+        [own, 'Somebody', 'person', root],
+        [root, owner.name, 'exchange', root],
+        [member, owner.name, 'exchange', root],
+        [lone, null, '', null],
+      ],
+    );
+    await expectRows('select cluster, address from kaspa.cluster_members', [
+      [root, root],
+      [root, member],
+      [root, own],
+    ]);
+    await expectRows('select cluster, size, name, link, labels from kaspa.clusters', [
+      [root, 3, owner.name, owner.link, 'exchange'],
+    ]);
+    await expectRows('select address, name, link, labels from kaspa.tags', [[own, 'Somebody', '', 'person']]);
+    await expectRows('select address, name from kaspa.attributions', [[own, 'Somebody']]);
+  });
+});
+
+test('times are exact to the millisecond, and amounts to the sompi', async () => {
+  const [row] = await ask(
+    `select count(*) filter (where extract(epoch from to_timestamp(ms / 1000::double precision)) * 1000 <> ms) as wrong
+       from generate_series(1750000000000, 1750000100000) as ms`,
+  );
+  expect(row).toEqual({ wrong: 0n });
+  const inexact = await ask(
+    'select amount_kas from kaspa.outputs where amount_kas * 100000000 <> amount_sompi or scale(amount_kas) <> 8',
+  );
+  expect(inexact).toEqual([]);
+});
+
+test('index_status is one row, of the sink', async () => {
+  await expectRows(
+    'select network, sink, blue_score, time, circulating_sompi, first_catch_up from kaspa.index_status',
+    [['simnet', truth.sink.block.hash, truth.sink.block.header.blueScore, truth.sink.time, sumOf(truth.utxos), false]],
+  );
+  await expectRows('select chain_index, block_hash, utxo_count from kaspa.starts', [
+    [0, known(truth.chain[0]).block.hash, 0],
+  ]);
+  expect(await ask('select * from kaspa.gaps')).toEqual([]);
+});
