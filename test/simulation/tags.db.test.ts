@@ -1,7 +1,8 @@
 /** The marks of scripts whose owner is known (`balances.is_tagged`), whenever the indexer and the tags come to a script. */
-import { type TestDatabase, upsertTags } from '@kasgres/database';
+import { type Attribution, replaceSources, type TestDatabase, toAttribution, upsertTags } from '@kasgres/database';
 import { expect, test } from 'vitest';
 import { checkInvariant4 } from '../invariants/balances.ts';
+import { cluster, expectSameClusters } from './clusters-stage.ts';
 import { atRest, freshDatabase, setStage, type Stage } from './stage.ts';
 import { startIndexing } from './world.ts';
 
@@ -68,3 +69,58 @@ test('tags that come after the scripts', async () => {
   expect(await countTagged(database)).toBe(7);
   expect(await checkInvariant4(database.pool)).toEqual([]);
 });
+
+test('sources that come, change and go while the chain and its clusters grow and fall apart', async () => {
+  const stage = await setStage('tags of clusters', undefined, undefined, { reorgRate: 0.06 });
+  const { world, database, node } = stage;
+  const options = { depth: 2n };
+  const said = new Map<string, Attribution[]>();
+  const indexer = startIndexing(world, database.url);
+  for (let step = 0; step < 14; step += 1) {
+    world.mine(12);
+    await atRest(database, node, indexer);
+    const source = `source ${step % 3}`;
+    said.set(source, step % 5 === 4 ? [] : attributionsAt(step, await addressesOf(database)));
+    const attributions = said.get(source) ?? [];
+    await replaceSources(database.pool, [{ name: source, title: '', creator: '', attributions }]);
+    await cluster(database, options, 1 + step);
+    expect(await checkInvariant4(database.pool)).toEqual([]);
+  }
+  await indexer.stop();
+
+  // There, every tag is before the scripts.
+  const fresh = await freshDatabase();
+  const sources = [...said].map(([name, attributions]) => ({ name, title: '', creator: '', attributions }));
+  await replaceSources(fresh.pool, sources);
+  await follow(stage, fresh);
+  await cluster(fresh, options);
+  await expectSameClusters(database, fresh);
+  expect(await checkInvariant4(fresh.pool)).toEqual([]);
+  expect(await tagsOf(database)).toEqual(await tagsOf(fresh));
+  const { named, disputed } = await countNames(database);
+  expect(named > 0n && disputed > 0n).toBe(true);
+});
+
+/** Some of the addresses, mostly of one name, said with more or less confidence. */
+function attributionsAt(step: number, addresses: readonly string[]): Attribution[] {
+  return addresses.flatMap((address, place) => {
+    if ((place * 7 + step) % 11 !== 0) return [];
+    const name = (place + step) % 4 === 0 ? 'another' : 'somebody';
+    const tag = { address, name, link: `https://example.org/${place % 5}`, labels: [`label ${place % 3}`] };
+    return [{ ...toAttribution(tag), confidenceLevel: 10 * ((place + step) % 10) }];
+  });
+}
+
+async function tagsOf({ pool }: TestDatabase): Promise<unknown> {
+  return (await pool.query('select * from tags order by address')).rows;
+}
+
+/** Clusters with a name, and those whose members' tags do not agree. */
+async function countNames({ pool }: TestDatabase): Promise<{ named: bigint; disputed: bigint }> {
+  const { rows } = await pool.query<{ named: bigint; disputed: bigint }>(
+    `select count(*) filter (where name is not null) as named,
+            count(*) filter (where (select count(*) from cluster_names where cluster_id = id) > 1) as disputed
+       from clusters`,
+  );
+  return rows[0] ?? { named: 0n, disputed: 0n };
+}
