@@ -4,11 +4,19 @@
 -- one more for whoever merged red ones. An address is where the reward goes: a pool's many miners are one line here, and a miner
 -- who changes addresses is many.
 
-with rewards as (
+with latest as (
+  select index as chain_index from kaspa.chain_blocks order by index desc limit 1000
+),
+coinbases as materialized (
+  select transaction_key
+  from latest
+    join kaspa.accepted_transactions using (chain_index)
+  where is_coinbase
+),
+rewards as (
   select o.address, count(*) as outputs, sum(o.amount_kas) as earned_kas
-  from kaspa.accepted_transactions a
+  from coinbases
     join kaspa.outputs o using (transaction_key)
-  where a.chain_index > (select max(index) - 1000 from kaspa.chain_blocks) and a.is_coinbase
   group by o.address
 )
 select

@@ -5,8 +5,7 @@
 
 with pauses as (
   select extract(epoch from time - lag(time) over (order by index)) as seconds
-  from kaspa.chain_blocks
-  where index >= (select max(index) - 1000 from kaspa.chain_blocks)
+  from (select index, time from kaspa.chain_blocks order by index desc limit 1001) latest
 )
 select
   count(seconds) as pauses,

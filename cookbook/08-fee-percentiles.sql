@@ -3,11 +3,15 @@
 -- Percentiles of the transactions that the last 1,000 chain blocks accepted, coinbases left out; each column on its own, so a line is not one
 -- transaction. Fee rate is the fee by the larger of compute and storage mass, in sompi a gram: what a miner chooses by.
 
-with recent as (
+with latest as (
+  select index as chain_index from kaspa.chain_blocks order by index desc limit 1000
+),
+recent as materialized (
   select t.fee_sompi, t.fee_sompi / greatest(t.compute_mass, t.storage_mass, 1)::numeric as fee_rate, t.compute_mass, t.storage_mass
-  from kaspa.accepted_transactions a
+  from latest
+    join kaspa.accepted_transactions a using (chain_index)
     join kaspa.transactions t using (transaction_key)
-  where a.chain_index > (select max(index) - 1000 from kaspa.chain_blocks) and not a.is_coinbase
+  where not a.is_coinbase
 )
 select
   unnest(array[1, 10, 25, 50, 75, 90, 99, 100]) as percentile,

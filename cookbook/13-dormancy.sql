@@ -3,23 +3,23 @@
 -- Addresses with coins by when they were last touched by an accepted transaction, counted back from the latest block. Being paid
 -- counts as being touched, so dust that somebody sends to everyone makes sleepers look awake.
 
-with asked as (
+with asked as materialized (
   select array['1 hour', '6 hours', '1 day', '2 days', '7 days', '30 days', '365 days'] as limits,
-    (select max(chain_time) from kaspa.chain_blocks) as now
+    (select chain_time from kaspa.chain_blocks order by index desc limit 1) as now
 ),
 counted as (
   select
     width_bucket(a.last_seen, array(select now - l::interval from asked, unnest(limits) as l order by 1)) as bucket,
-    count(*) as addresses,
-    sum(a.balance_kas) as balance_kas
+    count(*) filter (where a.balance_sompi > 0) as addresses,
+    sum(a.balance_sompi) as balance_sompi
   from kaspa.addresses a
-  where a.balance_sompi > 0
   group by 1
 )
 select
   coalesce('up to ' || limits[8 - bucket], 'longer') as untouched_for,
   addresses,
-  balance_kas,
-  round(100 * balance_kas / sum(balance_kas) over (), 2) as percent
+  round(balance_sompi / 1e8, 8) as balance_kas,
+  round(100 * balance_sompi / sum(balance_sompi) over (), 2) as percent
 from counted, asked
+where addresses > 0
 order by bucket desc;

@@ -5,11 +5,13 @@
 
 with asked as (
   select array['1 hour', '6 hours', '1 day', '2 days', '7 days', '30 days', '365 days'] as limits,
-    (select max(chain_time) from kaspa.chain_blocks) as now
+    (select chain_time from kaspa.chain_blocks order by index desc limit 1) as now
 ),
 -- Coins know the DAA score of their block: the lowest one that is as young as each limit.
 scores as (
-  select l::interval as age_limit, (select min(daa_score) from kaspa.chain_blocks where chain_time >= now - l::interval) as least
+  select
+    l::interval as age_limit,
+    (select daa_score from kaspa.chain_blocks where chain_time >= now - l::interval order by chain_time, index limit 1) as least
   from asked, unnest(limits) as l
 ),
 counted as (

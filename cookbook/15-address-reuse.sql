@@ -7,7 +7,7 @@ with counted as (
   select
     width_bucket(receiving_count, array[1, 2, 3, 6, 11, 101]) as bucket,
     count(*) as addresses,
-    sum(received_kas) as received_kas
+    sum(received_sompi) as received_sompi
   from kaspa.addresses
   where receiving_count > 0
   group by 1
@@ -16,6 +16,6 @@ select
   (array['once', 'twice', '3 to 5 times', '6 to 10 times', '11 to 100 times', 'more often'])[bucket] as paid,
   addresses,
   round(100 * addresses / sum(addresses) over (), 2) as percent,
-  received_kas
+  round(received_sompi / 1e8, 8) as received_kas
 from counted
 order by bucket;

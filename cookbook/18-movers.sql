@@ -18,6 +18,6 @@ select
   round(100 * (r.balance_sompi - earlier.sompi) / nullif(earlier.sompi, 0), 2) as change_percent
 from richest r
   cross join lateral (
-    select kaspa.balance_at(r.address, (select max(time) - interval '1 day' from kaspa.chain_blocks)) as sompi
+    select kaspa.balance_at(r.address, (select chain_time - interval '1 day' from kaspa.chain_blocks order by index desc limit 1)) as sompi
   ) earlier
 order by r.balance_sompi desc, r.address;

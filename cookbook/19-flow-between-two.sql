@@ -1,30 +1,49 @@
 -- What went from one address to another, and back?
 --
 -- Accepted transactions that one of the two pays and that have outputs to the other: how many, and the sum of these outputs. Asked
--- for the two that send most often; put in those you mean. Where others pay with it in one transaction, all of the
--- output counts: coins have no owner inside a transaction. Payments through a third address are not seen.
+-- for the two richest; put in those you mean. Where others pay with it in one transaction, all of the
+-- output counts: coins have no owner inside a transaction. Payments through a third address are not seen. Every transaction of the
+-- first is looked at: name the one with fewer first.
 
-with asked as (
-  select busiest[1] as one, busiest[2] as other
-  from (
-    select array(select address from kaspa.addresses order by sending_count desc, address limit 2) as busiest
-  ) addresses
+with richest as (
+  select address, address_key, row_number() over (order by balance_sompi desc) as place
+  from kaspa.addresses
+  where balance_sompi > 0
+  order by balance_sompi desc
+  limit 2
 ),
-directions as (
-  select one as sender, other as receiver from asked
+asked as materialized (
+  select one.address as one, one.address_key as one_key, other.address as other, other.address_key as other_key
+  from richest one
+    join richest other on one.place = 1 and other.place = 2
+),
+shared as materialized (
+  select
+    a.accepted_at,
+    a.sent_sompi as one_sent,
+    a.received_sompi as one_received,
+    b.sent_sompi as other_sent,
+    b.received_sompi as other_received
+  from kaspa.address_transactions a
+    join kaspa.address_transactions b using (transaction_key)
+  where a.address_key = (select one_key from asked) and b.address_key = (select other_key from asked) and a.is_accepted
+),
+paid as (
+  select one as sender, other as receiver, other_received as sompi, accepted_at
+  from shared, asked
+  where one_sent > 0 and other_received > 0
   union all
-  select other, one from asked
+  select other, one, one_received, accepted_at
+  from shared, asked
+  where other_sent > 0 and one_received > 0
 )
 select
-  d.sender,
-  d.receiver,
+  sender,
+  receiver,
   count(*) as transactions,
-  round(sum(r.received_sompi) / 1e8, 8) as paid_kas,
-  min(r.accepted_at) as first_at,
-  max(r.accepted_at) as last_at
-from directions d
-  join kaspa.address_transactions s on s.address = d.sender and s.sent_sompi > 0
-  join kaspa.address_transactions r on r.address = d.receiver and r.transaction_key = s.transaction_key
-where r.received_sompi > 0 and r.is_accepted
-group by d.sender, d.receiver
-order by d.sender;
+  round(sum(sompi) / 1e8, 8) as paid_kas,
+  min(accepted_at) as first_at,
+  max(accepted_at) as last_at
+from paid
+group by sender, receiver
+order by sender;

@@ -5,7 +5,7 @@
 -- the address that names the richest cluster; put in the one you mean.
 
 with asked as (
-  select cluster as address from kaspa.clusters order by balance_sompi desc, cluster limit 1
+  select cluster as address from kaspa.clusters order by balance_sompi desc limit 1
 ),
 own as (
   select transaction_key, accepted_at

@@ -4,10 +4,14 @@
 -- times in the blocks. What it waited in mempools before is not on the chain. Late blocks that carry old transactions make no difference:
 -- the earliest counts.
 
-with recent as (
+with latest as (
+  select index as chain_index from kaspa.chain_blocks order by index desc limit 1000
+),
+recent as materialized (
   select a.transaction_key, a.accepted_at
-  from kaspa.accepted_transactions a
-  where a.chain_index > (select max(index) - 1000 from kaspa.chain_blocks) and not a.is_coinbase
+  from latest
+    join kaspa.accepted_transactions a using (chain_index)
+  where not a.is_coinbase
 ),
 delays as (
   select extract(epoch from r.accepted_at - min(b.time)) as seconds

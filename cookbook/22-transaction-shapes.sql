@@ -3,10 +3,14 @@
 -- By the number of inputs and outputs, of the last 1,000 chain blocks, the ten most frequent. One input and two outputs is a
 -- payment with change; many inputs and one output gathers small coins; few inputs and many outputs pays out.
 
-with recent as (
+with latest as (
+  select index as chain_index from kaspa.chain_blocks order by index desc limit 1000
+),
+recent as materialized (
   select a.transaction_key
-  from kaspa.accepted_transactions a
-  where a.chain_index > (select max(index) - 1000 from kaspa.chain_blocks) and not a.is_coinbase
+  from latest
+    join kaspa.accepted_transactions a using (chain_index)
+  where not a.is_coinbase
 ),
 shapes as (
   select

@@ -3,10 +3,14 @@
 -- Transactions that the last 1,000 chain blocks accepted, by the number of blocks that carry them. Miners who work at the same time pick
 -- from the same mempool; what is in several blocks is accepted once, and the others carry it for nothing.
 
-with recent as (
+with latest as (
+  select index as chain_index from kaspa.chain_blocks order by index desc limit 1000
+),
+recent as materialized (
   select a.transaction_key
-  from kaspa.accepted_transactions a
-  where a.chain_index > (select max(index) - 1000 from kaspa.chain_blocks) and not a.is_coinbase
+  from latest
+    join kaspa.accepted_transactions a using (chain_index)
+  where not a.is_coinbase
 ),
 counted as (
   select count(*) as blocks

@@ -3,11 +3,15 @@
 -- Of the blocks that the last 1,000 chain blocks merged, coinbases left out. Mostly another transaction spent the same coin first; what
 -- remains was not valid where it was mined, or stands on such a one. None of it moved a coin.
 
-with carried as (
+with latest as (
+  select index as chain_index from kaspa.chain_blocks order by index desc limit 1000
+),
+carried as materialized (
   select distinct c.transaction_key
-  from kaspa.mergesets m
+  from latest
+    join kaspa.mergesets m using (chain_index)
     join kaspa.block_transactions c using (block_key)
-  where m.chain_index > (select max(index) - 1000 from kaspa.chain_blocks) and c.index > 0
+  where c.index > 0
 ),
 judged as (
   select

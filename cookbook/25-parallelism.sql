@@ -6,7 +6,8 @@
 with merged as (
   select blue_count + red_count as blocks_merged
   from kaspa.chain_blocks
-  where index > (select max(index) - 1000 from kaspa.chain_blocks)
+  order by index desc
+  limit 1000
 )
 select blocks_merged, count(*) as chain_blocks, round(100 * count(*) / sum(count(*)) over (), 2) as percent
 from merged

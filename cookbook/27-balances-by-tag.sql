@@ -3,21 +3,23 @@
 -- Balances added up by name: clusters with a name, and addresses with a tag of their own outside of such. As good as the tags and
 -- the clusters are: an owner has what is known of it, and mostly more.
 
-with named as (
-  select name, size as addresses, balance_sompi from kaspa.clusters where name is not null
+with named as materialized (
+  select cluster, name, size, balance_kas from kaspa.clusters where name is not null
+),
+owned as (
+  select name, size as addresses, balance_kas from named
   union all
-  select t.name, 1, a.balance_sompi
+  select t.name, 1, a.balance_kas
   from kaspa.tags t
     join kaspa.addresses a using (address)
-    left join kaspa.clusters c on c.cluster = a.cluster
-  where c.name is null
+  where not exists (select from named where named.cluster = a.cluster)
 )
 select
   name,
   sum(addresses) as addresses,
-  round(sum(balance_sompi) / 1e8, 8) as balance_kas,
-  round(100 * sum(balance_sompi) / (select circulating_sompi from kaspa.index_status), 4) as percent_of_supply
-from named
+  sum(balance_kas) as balance_kas,
+  round(100 * sum(balance_kas) / (select circulating_kas from kaspa.index_status), 4) as percent_of_supply
+from owned
 group by name
-order by sum(balance_sompi) desc, name
+order by sum(balance_kas) desc, name
 limit 20;

@@ -10,5 +10,5 @@ select
   balance_kas,
   round(100 * balance_kas / (select circulating_kas from kaspa.index_status), 4) as percent_of_supply
 from kaspa.clusters
-order by balance_sompi desc, cluster
+order by balance_sompi desc
 limit 10;

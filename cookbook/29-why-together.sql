@@ -4,10 +4,12 @@
 -- the transaction and judge. Put in the cluster that you mean.
 
 with asked as (
-  select cluster from kaspa.clusters order by size desc, cluster limit 1
+  select cluster from kaspa.clusters order by size desc limit 1
+),
+latest as materialized (
+  select id from kaspa.cluster_merges where cluster = (select cluster from asked) order by id desc limit 10
 )
-select m.transaction_id, m.address, m.merged_address, m.merged_cluster
-from kaspa.cluster_merges m
-where m.cluster = (select cluster from asked)
-order by m.id desc
-limit 10;
+select transaction_id, address, merged_address, merged_cluster
+from latest
+  join kaspa.cluster_merges using (id)
+order by id desc;

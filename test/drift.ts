@@ -4,12 +4,13 @@
  */
 import { clientDrift } from './drift/client.ts';
 import { configurationDrift } from './drift/configuration.ts';
+import { cookbookDrift } from './drift/cookbook.ts';
 import { databaseDrift } from './drift/database.ts';
 import type { Drift } from './drift/generated-files.ts';
 import { openapiDrift } from './drift/openapi.ts';
 import { protocolDrift } from './drift/protocol.ts';
 
-const drifts: Drift[] = [protocolDrift, databaseDrift, openapiDrift, clientDrift, configurationDrift];
+const drifts: Drift[] = [protocolDrift, databaseDrift, openapiDrift, clientDrift, configurationDrift, cookbookDrift];
 
 if (process.argv.includes('--fix')) {
   for (const { name, fix } of drifts) {

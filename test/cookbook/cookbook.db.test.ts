@@ -1,0 +1,69 @@
+/**
+ * Every question of the cookbook, asked as an analyst of an index of the demo network, says what really happened there: its answer is
+ * worked out anew from the DAG of the simulated node. What it says is in cookbook/answers.json, which docs/cookbook.md shows:
+ * `npm run generate:cookbook` writes both anew.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Analyst, openAnalyst } from './analyst.ts';
+import { type Answer, ask } from './ask.ts';
+import { ANYTHING, type Cell, expectAnswer } from './cells.ts';
+import { type DemoIndex, openDemoIndex } from './demo-index.ts';
+import { Names } from './names.ts';
+import { oracles } from './oracles/oracles.ts';
+import { readQuestions } from './questions.ts';
+import { tellTruth, type Truth } from './truth.ts';
+
+const questions = readQuestions();
+const FILE = '../../cookbook/answers.json';
+
+let index: DemoIndex;
+let analyst: Analyst;
+let truth: Truth;
+let names: Names;
+const answers: Record<string, Answer> = {};
+
+beforeAll(async () => {
+  index = await openDemoIndex();
+  analyst = await openAnalyst(index.database);
+  truth = tellTruth(index.network.node);
+  names = new Names(truth, index.network.tags);
+});
+afterAll(async () => {
+  await analyst?.close();
+  await index?.close();
+});
+
+test('there are thirty questions, each with an oracle', () => {
+  expect(questions).toHaveLength(30);
+  expect(questions.map(({ name }) => name)).toEqual(Object.keys(oracles));
+});
+
+describe.each(questions)('$name', ({ name, title, explanation, sql }) => {
+  test('has a question for a title, and says what it means', () => {
+    expect(title).toMatch(/^[A-Z].*\?$/);
+    expect(explanation.length).toBeGreaterThan(100);
+  });
+
+  test('is one statement', () => {
+    expect(sql.match(/;/g)).toEqual([';']);
+    expect(sql).toMatch(/;$/);
+  });
+
+  test('is answered with what happened', async () => {
+    const answer = await ask(analyst.client, sql);
+    const expected = oracles[name]?.(truth, names) ?? [];
+    expect(expected).not.toEqual([]);
+    expectAnswer(answer.rows, expected);
+    answers[name] = withoutPassing(answer, expected);
+  });
+});
+
+/** The same without what the next run would say otherwise. */
+function withoutPassing({ columns, rows }: Answer, expected: readonly Cell[][]): Answer {
+  const kept = rows.map((row, line) => row.map((text, column) => (expected[line]?.[column] === ANYTHING ? '…' : text)));
+  return { columns, rows: kept };
+}
+
+test('the answers are those that are shown', async () => {
+  await expect(`${JSON.stringify(answers, undefined, 1)}\n`).toMatchFileSnapshot(FILE);
+});

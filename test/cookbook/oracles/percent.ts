@@ -1,0 +1,3 @@
+/** Shares of a whole, in hundredths. */
+export const percentOf = (part: number | bigint, whole: number | bigint): number =>
+  (100 * Number(part)) / Number(whole);

@@ -1,0 +1,50 @@
+/** How transactions of the demo network got onto the chain, or did not. */
+import type { Cell } from '../cells.ts';
+import { groupBy, known, mean, outpoint, percentile, recentPayments, type Transaction, type Truth } from '../truth.ts';
+import { percentOf } from './percent.ts';
+
+const RECENT = 1000;
+
+export function inclusionDelay(truth: Truth): Cell[][] {
+  const delays = recentPayments(truth, RECENT).map(({ acceptedBy, blocks }) => {
+    const first = Math.min(...blocks.map(({ header }) => Number(header.timestamp)));
+    return (known(acceptedBy).time - first) / 1000;
+  });
+  const parts = [0.5, 0.9, 0.99].map((part) => percentile(delays, part));
+  return [[delays.length, mean(delays), ...parts, Math.max(...delays)]];
+}
+
+export function transactionShapes(truth: Truth): Cell[][] {
+  const recent = recentPayments(truth, RECENT);
+  return [...groupBy(recent, ({ inputs, outputs }) => `${inputs.length} ${outputs.length}`)]
+    .map(([shape, of]) => {
+      const [inputs = 0, outputs = 0] = shape.split(' ').map(Number);
+      return { inputs, outputs, count: of.length };
+    })
+    .sort((a, b) => b.count - a.count || a.inputs - b.inputs || a.outputs - b.outputs)
+    .slice(0, 10)
+    .map(({ inputs, outputs, count }) => [inputs, outputs, count, percentOf(count, recent.length)]);
+}
+
+export function doubleInclusion(truth: Truth): Cell[][] {
+  const recent = recentPayments(truth, RECENT);
+  return [...groupBy(recent, ({ blocks }) => blocks.length)]
+    .sort(([a], [b]) => a - b)
+    .map(([blocks, of]) => [blocks, of.length, percentOf(of.length, recent.length), (blocks - 1) * of.length]);
+}
+
+export function neverAccepted(truth: Truth): Cell[][] {
+  const carried = new Set<Transaction>();
+  const merged = new Set(truth.chain.slice(-RECENT).flatMap(({ block }) => block.mergeSet));
+  for (const transaction of truth.transactions.values()) {
+    if (!transaction.isCoinbase && transaction.blocks.some((block) => merged.has(block))) carried.add(transaction);
+  }
+  const outcomes = groupBy(carried, ({ acceptedBy, inputs }) => {
+    if (acceptedBy !== undefined) return 'accepted';
+    const isDoubleSpend = inputs.some((coin) => coin !== undefined && truth.spentBy.has(outpoint(coin)));
+    return isDoubleSpend ? 'a coin was spent by another' : 'not valid otherwise';
+  });
+  return [...outcomes]
+    .sort(([a, ofA], [b, ofB]) => ofB.length - ofA.length || (a < b ? -1 : 1))
+    .map(([outcome, of]) => [outcome, of.length, percentOf(of.length, carried.size)]);
+}

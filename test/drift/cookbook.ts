@@ -1,0 +1,122 @@
+/** docs/cookbook.md: the questions in `cookbook/*.sql`, with their answers on the demo network and the time that each takes. */
+import { readFile } from 'node:fs/promises';
+import type { Answer } from '../cookbook/ask.ts';
+import type { Text } from '../cookbook/cells.ts';
+import { type Question, readQuestions } from '../cookbook/questions.ts';
+import { generatedFiles } from './generated-files.ts';
+
+/** As bench/questions.ts writes it. */
+interface Times {
+  machine: string;
+  /** In the database. */
+  transactions: number;
+  /** By the name of the question; first is what was not in memory. */
+  questions: Record<string, { ms: number; firstMs: number }>;
+}
+
+const DIRECTORY = new URL('../../cookbook/', import.meta.url);
+
+/** Lines of an answer that are enough to see what it is like. */
+const SHOWN_ROWS = 10;
+
+const THEMES: readonly [string, number][] = [
+  ['The network', 2],
+  ['Mining', 5],
+  ['Supply, fees, wealth', 11],
+  ['Addresses', 20],
+  ['Transactions', 24],
+  ['The DAG', 26],
+  ['Owners', 29],
+  ['This index', 30],
+];
+
+export const cookbookDrift = generatedFiles('docs/cookbook.md from cookbook/', async () => {
+  const answers = await readJson<Record<string, Answer>>('answers.json');
+  const times = await readJson<Times>('times.json');
+  return { 'docs/cookbook.md': writeCookbook(readQuestions(), answers, times) };
+});
+
+async function readJson<T>(name: string): Promise<T> {
+  return JSON.parse(await readFile(new URL(name, DIRECTORY), 'utf8')) as T;
+}
+
+function writeCookbook(questions: readonly Question[], answers: Record<string, Answer>, times: Times): string {
+  const contents = questions.map(({ name, title }) => {
+    const time = times.questions[name];
+    const cells = [numberOf(name), `[${title}](#${anchorOf(headingOf(name, title))})`, ...formatTimes(time)];
+    return `| ${cells.join(' | ')} |`;
+  });
+  const sections = questions.flatMap(({ name, title, explanation, sql }) => [
+    ...themeBefore(numberOf(name)),
+    `### ${headingOf(name, title)}`,
+    '',
+    explanation,
+    '',
+    '```sql',
+    sql,
+    '```',
+    '',
+    ...tableOf(answers[name]),
+    '',
+  ]);
+  return [introduction(times), ...contents, '', ...sections].join('\n');
+}
+
+const introduction = ({ machine, transactions }: Times): string => `# Cookbook
+
+Thirty questions to the Kaspa chain. Each runs as it is pasted, in psql, DBeaver, Metabase or Grafana, and asks the views of schema \`kaspa\` alone:
+[sql.md](sql.md) tells how to connect, [schema.md](schema.md) what every column means. Copy one, then change what it asks for: an address or
+a cluster stands in \`asked\` at the top, a span of time in an \`interval\` or a number of chain blocks.
+
+- **Answers** are those of a demo network, so that they can be checked: four days that a simulated node made up, from a fixed seed, with a block in a
+  minute and a half. Tests work every answer out anew from that node, without the database. Long lists are cut, addresses and ids are shortened.
+- **Times** are of a database with ${transactions.toLocaleString('en-US')} transactions on ${machine}: asked again, with what
+  it needs in memory, and in brackets asked for the first time ([bench](../bench/README.md)). What asks for the last 1,000 chain blocks takes longer in proportion to what you put in their place.
+- **Volumes, addresses, clusters** are not people. What each number leaves out is said with it.
+
+This page is generated from [\`cookbook/\`](../cookbook) by \`npm run generate\`, the answers by \`npm run generate:cookbook\`.
+
+| | question | ms |
+|---|---|---|`;
+
+function themeBefore(number: number): string[] {
+  const place = THEMES.findIndex(([, last]) => number <= last);
+  const first = (THEMES[place - 1]?.[1] ?? 0) + 1;
+  return number === first ? [`## ${THEMES[place]?.[0]}`, ''] : [];
+}
+
+const numberOf = (name: string): number => Number.parseInt(name, 10);
+const headingOf = (name: string, title: string): string => `${numberOf(name)}. ${title}`;
+
+/** As GitHub makes it of a heading. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9 -]/g, '')
+    .replaceAll(' ', '-');
+}
+
+function formatTimes(time: Times['questions'][string] | undefined): string[] {
+  return time === undefined ? [''] : [`${time.ms.toLocaleString('en-US')} (${time.firstMs.toLocaleString('en-US')})`];
+}
+
+function tableOf(answer: Answer | undefined): string[] {
+  if (answer === undefined) return [];
+  const { columns, rows } = answer;
+  const isNumeric = columns.map((_, column) => rows.every((row) => /^-?[\d.]+$/.test(row[column] ?? '0')));
+  const more = rows.length - SHOWN_ROWS;
+  return [
+    `| ${columns.join(' | ')} |`,
+    `|${isNumeric.map((numeric) => (numeric ? '---:' : '---')).join('|')}|`,
+    ...rows.slice(0, SHOWN_ROWS).map((row) => `| ${row.map(formatCell).join(' | ')} |`),
+    ...(more > 0 ? ['', `… and ${more} more.`] : []),
+  ];
+}
+
+function formatCell(text: Text): string {
+  if (text === null) return '';
+  return text
+    .replace(/^(kaspa\w*:\w{5})\w+(\w{5})$/, '`$1…$2`')
+    .replace(/^([0-9a-f]{8})[0-9a-f]{48}([0-9a-f]{8})$/, '`$1…$2`')
+    .replace(/^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?)\+00$/, '$1');
+}

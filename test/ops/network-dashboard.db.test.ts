@@ -1,0 +1,71 @@
+/**
+ * The Grafana dashboard over SQL on an index of the demo network: every query of it, with variables and macros expanded as Grafana does, is
+ * asked as an analyst and has something to show, in the form that its panel needs.
+ */
+import { types } from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Analyst, openAnalyst } from '../cookbook/analyst.ts';
+import { type DemoIndex, openDemoIndex } from '../cookbook/demo-index.ts';
+import { expand, type Shown, sqlDashboard } from './sql-dashboard.ts';
+
+const { panels, templating } = sqlDashboard;
+const queries = panels.flatMap(({ title, type, targets = [] }) =>
+  targets.map(({ refId, format, rawQuery, rawSql }) => ({ title, type, refId, format, rawQuery, rawSql })),
+);
+const intervals = templating.list.find(({ name }) => name === 'interval')?.query.split(',') ?? [];
+
+let index: DemoIndex;
+let analyst: Analyst;
+let shown: Shown;
+
+beforeAll(async () => {
+  index = await openDemoIndex();
+  analyst = await openAnalyst(index.database);
+  const addresses = templating.list.find(({ name }) => name === 'address')?.query ?? '';
+  const { rows } = await analyst.client.query<{ address: string }>(addresses);
+  shown = { ...index.network.span, variables: { interval: 'hours', address: rows[0]?.address ?? '' } };
+});
+afterAll(async () => {
+  await analyst?.close();
+  await index?.close();
+});
+
+test('the intervals to choose from are the views that there are', () => {
+  expect(intervals).toEqual(['minutes', 'hours', 'days']);
+});
+
+describe.each(queries)('$title', ({ type, format, rawQuery, rawSql }) => {
+  test('is sent as it stands, as a table or as a time series', () => {
+    expect(rawQuery).toBe(true);
+    expect(format).toBe(type === 'timeseries' ? 'time_series' : 'table');
+  });
+
+  test.each(rawSql.includes('${interval}') ? intervals : ['hours'])('has something to show by %s', async (interval) => {
+    const sql = expand(rawSql, { ...shown, variables: { ...shown.variables, interval } });
+    const { rows, fields } = await analyst.client.query<Record<string, unknown>>(sql);
+    expect(rows).not.toEqual([]);
+    if (format !== 'time_series') return;
+    const [time, ...values] = fields;
+    expect(time).toMatchObject({ name: 'time', dataTypeID: types.builtins.TIMESTAMPTZ });
+    const times = rows.map((row) => Number(row['time']));
+    expect(times).toEqual(times.toSorted((a, b) => a - b));
+    for (const { name } of values)
+      expect(
+        rows.some((row) => Number(row[name]) > 0),
+        name,
+      ).toBe(true);
+  });
+});
+
+test('the part of time that is chosen is what is shown', async () => {
+  const wholeDay = { ...shown, to: new Date(shown.from.getTime() + 86_400_000) };
+  for (const { title, rawSql } of queries.filter((query) => query.rawSql.includes('$__timeFilter'))) {
+    const all = await analyst.client.query(expand(rawSql, shown));
+    const part = await analyst.client.query(expand(rawSql, wholeDay));
+    expect(part.rowCount, title).toBeGreaterThan(0);
+    if ((all.rowCount ?? 0) < LIMIT) expect(part.rowCount, title).toBeLessThan(all.rowCount ?? 0);
+  }
+});
+
+/** Of tables. */
+const LIMIT = 50;
