@@ -15,6 +15,9 @@ import { ExportProgress } from '../export/progress.ts';
 import { type Fact, type Relation, TABLES, VIEWS } from '../export/relations.ts';
 import { takeLock } from '../start/lock.ts';
 
+/** It has time: a server that is busy is waited for. */
+const CONNECT_WITHIN_MS = 60_000;
+
 const CREATED_BY = 'kasgres export';
 
 /** Pieces are look-ups by index, whatever the statistics make of `unnest`; compiling a query takes longer than such a piece. */
@@ -83,7 +86,13 @@ export async function runExport(
     (processId) =>
       `Another export (process ${processId}) writes into ${directory}. Wait for its end, or name another directory.`,
   );
-  const database = connect({ url: databaseUrl, max: 1, applicationName: 'kasgres export', settings: SETTINGS });
+  const database = connect({
+    url: databaseUrl,
+    max: 1,
+    applicationName: 'kasgres export',
+    settings: SETTINGS,
+    connectTimeoutMs: CONNECT_WITHIN_MS,
+  });
   let client: PoolClient | undefined;
   try {
     await checkSchema(database.pool);
