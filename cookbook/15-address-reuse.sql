@@ -1,7 +1,8 @@
 -- How often are addresses used again?
 --
 -- Addresses by the number of accepted transactions that paid them. Every use after the first ties the owner's payments together for all to
--- see. Miners are paid by every block of theirs: leave them out with `and coinbase_count = 0`.
+-- see. Miners are paid by every block of theirs: leave them out with `and coinbase_count = 0`. Every address there is is read, in the
+-- database of the times 1.8 million of them, which is what takes a second.
 
 with counted as (
   select

@@ -1,9 +1,9 @@
 -- What went from one address to another, and back?
 --
--- Accepted transactions that one of the two pays and that have outputs to the other: how many, and the sum of these outputs. Asked
--- for the two richest; put in those you mean. Where others pay with it in one transaction, all of the
--- output counts: coins have no owner inside a transaction. Payments through a third address are not seen. Every transaction of the
--- first is looked at: name the one with fewer first.
+-- Accepted transactions that one of the two pays and that have outputs to the other: how many, and the sum of these outputs. Asked for
+-- the two richest; put in those you mean, the one with fewer transactions first, since all of its transactions are looked at. Where others
+-- pay with it in one transaction, all of the output counts: coins have no owner inside a transaction. What went by a third address is
+-- not seen.
 
 with richest as (
   select address, address_key, row_number() over (order by balance_sompi desc) as place

@@ -1,6 +1,6 @@
 /**
  * Every question of the cookbook, asked as an analyst of an index of the demo network, says what really happened there: its answer is
- * worked out anew from the DAG of the simulated node. What it says is in cookbook/answers.json, which docs/cookbook.md shows:
+ * worked out anew from the DAG of the simulated node. What it says is in cookbook/generated/answers.json, which docs/cookbook.md shows:
  * `npm run generate:cookbook` writes both anew.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -14,7 +14,7 @@ import { readQuestions } from './questions.ts';
 import { tellTruth, type Truth } from './truth.ts';
 
 const questions = readQuestions();
-const FILE = '../../cookbook/answers.json';
+const FILE = '../../cookbook/generated/answers.json';
 
 let index: DemoIndex;
 let analyst: Analyst;
