@@ -65,7 +65,7 @@ async function measure(url: string): Promise<void> {
   try {
     if (await isEmpty(database)) await make(database, Number(options.transactions));
     else if (options['finish-again']) await finishAgain(database);
-    await cluster(database);
+    await cluster(url);
     await vacuum(database);
     const transactions = await countAccepted(database);
     await asAnalyst(database, url, async (analyst) => {
@@ -125,12 +125,12 @@ async function finishAgain({ pool }: Connection): Promise<void> {
   console.log(`finished again in ${seconds(startedAt)} s`);
 }
 
-async function cluster(database: Connection): Promise<void> {
-  const { transactions, merges, held, seconds, longestMs } = await clusterChain(database);
+async function cluster(url: string): Promise<void> {
+  const { transactions, merges, held, seconds } = await clusterChain(url);
   if (transactions === 0) return;
   console.log(
     `clustered ${transactions} transactions in ${seconds.toFixed(1)} s, ${Math.round(transactions / seconds)} a second: ` +
-      `${merges} merges, ${held} held, the longest step ${Math.round(longestMs)} ms`,
+      `${merges} merges, ${held} held`,
   );
 }
 
@@ -180,7 +180,9 @@ async function ask({ pool }: Connection, questions: Record<string, string>): Pro
 }
 
 async function keepTimes(transactions: number, questions: Record<string, Times>): Promise<void> {
-  const machine = `${cpus().length} cores (${cpus()[0]?.model}), ${Math.round(totalmem() / 2 ** 30)} GiB`;
+  const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`;
+  // Postgres and everything else that ran.
+  const machine = `${cpus().length} cores (${cpus()[0]?.model}), ${memory}, load average ${loadavg()[1]?.toFixed(1)}`;
   const rounded = Object.entries(questions).map(([name, { ms, firstMs }]) => {
     return [name, { ms: Math.round(ms), firstMs: Math.round(firstMs) }] as const;
   });

@@ -22,7 +22,7 @@ describe('the chain for questions', () => {
   beforeAll(async () => {
     database = await createTestDatabase();
     await indexChain(database, new QuestionChain(OPTIONS), () => undefined);
-    expect((await clusterChain(database)).merges).toBeGreaterThan(0);
+    expect((await clusterChain(database.url)).merges).toBeGreaterThan(0);
   });
   afterAll(async () => await database.drop());
 
