@@ -70,6 +70,8 @@ export class Exporter {
   /** Everything that is asked for; false when there was nothing new. */
   async run(): Promise<boolean> {
     const { directory, facts, states } = this.#options;
+    // Before anything else: what lies in a directory without a manifest is taken for somebody else's.
+    await writeManifest(directory, this.#manifest);
     const gone = await settle(directory, this.#manifest);
     if (gone.length > 0) this.#progress.say(`removed what an export left that did not end: ${gone.join(', ')}`);
     let hasNew = false;
