@@ -30,6 +30,7 @@ const SMALL_TABLES = new Set([
 /** Plans are pinned on the embedded Postgres: another one may have good reasons for others. */
 const PINNED_ON_MAJOR = 18;
 const LIMIT = 20;
+const FEW_BUFFERS = 100;
 /** Half a minute where nothing else runs. */
 const FILL_DEADLINE_MS = 300_000;
 /** What these endpoints answer is the node's, or needs it. */
@@ -154,9 +155,12 @@ test('the labels of an address with a million transactions cost what those of th
 test('what docs/sql.md calls fast reads no table from end to end, for whoever asks', async () => {
   const scans: string[] = [];
   for (const text of fastQuestions(landmarks)) {
+    const query = { text, values: [], name: undefined };
     for (const pool of [stage.likeApi, stage.likeApiUnconfigured]) {
-      const tables = await findFullReads(pool, { text, values: [], name: undefined });
-      scans.push(...tables.filter((table) => !SMALL_TABLES.has(table)).map((table) => `${table}: ${text}`));
+      const tables = (await findFullReads(pool, query)).filter((table) => !SMALL_TABLES.has(table));
+      // A merge join may name a whole index and end at its first entries.
+      if (tables.length > 0 && (await explain(pool, query)).buffers > FEW_BUFFERS)
+        scans.push(`${tables.join()}: ${text}`);
     }
   }
   expect(scans).toEqual([]);
