@@ -14,6 +14,8 @@ import { readSightings, sightingsAtFork } from './seen-scripts.ts';
  * mined beside the chain. Deeper reorgs are looked up in the rows of the chain instead.
  */
 const SEEN_BEFORE_BLOCKS = 36_000;
+/** Chain blocks. */
+const PRUNE_EVERY = 100;
 
 export interface RollupChanges {
   /** Of every script of the batch, after it. */
@@ -33,8 +35,8 @@ export async function followRollups(
   scripts: Iterable<number>,
 ): Promise<RollupChanges> {
   const touched = [...removed, ...batch.chainTotals].flatMap((block) => [...block.scripts]);
-  const now = await readSightings(client, [...new Set([...touched, ...scripts])]);
-  const before = await sightingsAtFork(client, batch, removed, now);
+  const known = await readSightings(client, [...new Set([...touched, ...scripts])]);
+  const before = await sightingsAtFork(client, batch, removed, known);
   const undone = removed.toReversed();
   const intervals = new IntervalChanges(batch.forkTime);
   const { activities: undoneActivities } = replay(undone, before);
@@ -119,9 +121,6 @@ async function writeSeenBefore(client: ClientBase, { from, removed, to }: Batch,
       rows.map(({ lastSeen }) => `{${lastSeen.map((time) => time ?? 'null').join(',')}}`),
     ],
   });
-  await client.query({
-    name: 'prune-seen-before',
-    text: 'delete from seen_before where chain_index <= $1',
-    values: [to.chainIndex - SEEN_BEFORE_BLOCKS],
-  });
+  if (Math.floor(to.chainIndex / PRUNE_EVERY) === Math.floor(from.chainIndex / PRUNE_EVERY)) return;
+  await client.query('delete from seen_before where chain_index <= $1', [to.chainIndex - SEEN_BEFORE_BLOCKS]);
 }

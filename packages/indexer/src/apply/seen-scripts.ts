@@ -16,6 +16,12 @@ interface Touch {
 /** The place of a start. */
 type Start = Touch;
 
+export interface KnownSightings {
+  now: Map<number, Sighting>;
+  /** The latest start, if it has coins: scripts that hold them are seen there. */
+  start: Start | undefined;
+}
+
 /** A minute of mainnet or less. */
 const RECENT_CHAIN_BLOCKS = 500;
 
@@ -24,10 +30,9 @@ export async function sightingsAtFork(
   client: ClientBase,
   batch: Batch,
   removed: readonly ChainBlockTotals[],
-  now: ReadonlyMap<number, Sighting>,
+  { now, start }: KnownSightings,
 ): Promise<Map<number, Sighting>> {
   const fork = batch.from.chainIndex - removed.length;
-  const start = await findStartWithCoins(client);
   const rows = removed.length === 0 ? [] : await readSeenBefore(client, fork);
   const before = unsee(now, rows);
   const lost = new Set(rows.length === removed.length ? [] : removed.flatMap(({ scripts }) => [...scripts]));
@@ -50,29 +55,37 @@ export async function sightingsAtFork(
 }
 
 /** As the database has them, in one statement. */
-export async function readSightings(client: ClientBase, scripts: readonly number[]): Promise<Map<number, Sighting>> {
-  if (scripts.length === 0) return new Map();
-  const { rows } = await client.query<{ script_id: bigint; first_seen: bigint | null; last_seen: bigint | null }>({
+export async function readSightings(client: ClientBase, scripts: readonly number[]): Promise<KnownSightings> {
+  if (scripts.length === 0) return { now: new Map(), start: undefined };
+  const { rows } = await client.query<SightingRow>({
     name: 'read-sightings',
-    text: 'select script_id, first_seen, last_seen from balances where script_id = any($1::bigint[])',
+    text: `select b.script_id, b.first_seen, b.last_seen, start.chain_index, start.chain_time
+             from balances b
+             left join (select * from (select s.chain_index, c.chain_time, s.utxo_count
+                                         from starts s join chain_blocks c on c.index = s.chain_index
+                                        order by s.chain_index desc limit 1) latest where utxo_count > 0) start on true
+            where b.script_id = any($1::bigint[])`,
     values: [scripts],
   });
-  return new Map(
-    rows.map(({ script_id, first_seen: first, last_seen: last }) => [
-      Number(script_id),
-      { first, last, touched: last },
-    ]),
-  );
+  const { chain_index = null, chain_time = null } = rows[0] ?? {};
+  return {
+    now: new Map(
+      rows.map(({ script_id, first_seen: first, last_seen: last }) => [
+        Number(script_id),
+        { first, last, touched: last },
+      ]),
+    ),
+    start: chain_index === null || chain_time === null ? undefined : { chain_index, chain_time },
+  };
 }
 
-/** The latest start, if it has coins: scripts that hold them are seen there. */
-async function findStartWithCoins(client: ClientBase): Promise<Start | undefined> {
-  const { rows } = await client.query<Start & { utxo_count: bigint }>({
-    name: 'latest-start',
-    text: `select s.chain_index, c.chain_time, s.utxo_count from starts s join chain_blocks c on c.index = s.chain_index
-            order by s.chain_index desc limit 1`,
-  });
-  return rows[0]?.utxo_count === 0n ? undefined : rows[0];
+interface SightingRow {
+  script_id: bigint;
+  first_seen: bigint | null;
+  last_seen: bigint | null;
+  /** The start's. */
+  chain_index: bigint | null;
+  chain_time: bigint | null;
 }
 
 function isInDayOf(start: Start, blocks: readonly ChainBlockTotals[]): boolean {

@@ -3,18 +3,19 @@
  * follows the coins, and fills the COPY buffers. Asks Postgres only through recall, and the node only through
  * ambiguous-bodies; everything else is computed.
  */
-import { type Hash, isCoinbase, type Network, toHex, workFromBits } from '@kasgres/kaspa';
-import type { RpcBlock, RpcTransaction } from '@kasgres/node';
+import { type Hash, isCoinbase, type Network, toHex } from '@kasgres/kaspa';
+import type { RpcBlock } from '@kasgres/node';
 import type { ClientBase } from 'pg';
 import type { AddedChainBlock, ChainUpdate } from '../chain-update.ts';
 import { IncompleteUpdateError } from '../errors.ts';
 import type { Memory } from '../memory/memory.ts';
 import { recall } from '../memory/recall.ts';
-import { addAccepted, type ChainBlockTotals, totalsOf } from '../rollups/chain-block-totals.ts';
+import type { ChainBlockTotals } from '../rollups/chain-block-totals.ts';
 import type { AmbiguousBodies, AmbiguousBody } from './ambiguous-bodies.ts';
-import { BalanceChanges, hourOf } from './balance-changes.ts';
+import { BalanceChanges } from './balance-changes.ts';
 import type { Batch, Checkpoint, MergedEarlier, SettledBody } from './batch.ts';
 import { Breather } from './breather.ts';
+import { type Acceptance, followCoins, totalsOfMerged } from './follow-coins.ts';
 import { Ledger } from './ledger.ts';
 import { Registry, type Seen, type SeenBlock, type SeenTransaction } from './registry.ts';
 import { feeOf, movesOf, type ResolvedInput, resolveInputs } from './resolve.ts';
@@ -22,22 +23,8 @@ import * as write from './write-rows.ts';
 
 const TRANSACTIONS_A_BREATH = 64;
 
-interface Acceptance extends SeenTransaction {
-  chainBlock: SeenBlock;
-  /** Null while the node cannot tell. */
-  acceptedBody: number | null;
-}
-
 /** The chain block that remains when an update's `removed` is undone; the checkpoint's own without a reorg. */
 export type Fork = Pick<Checkpoint, 'blockId' | 'hash' | 'blueScore' | 'chainIndex' | 'chainTime'>;
-
-/** What accepted transactions change. */
-interface Followed {
-  ledger: Ledger;
-  balanceChanges: BalanceChanges;
-  /** By the chain block's key. */
-  chainTotals: ReadonlyMap<number, ChainBlockTotals>;
-}
 
 export class Preparer {
   readonly #memory: Memory;
@@ -90,14 +77,14 @@ export class Preparer {
       if (timestamp > chainTime) chainTime = timestamp;
       const place = { index: fork.chainIndex + 1 + i, key: chainBlock.key, chainTime };
       write.writeChainBlock(seen.rows, place, chainBlock.block, accepted);
-      if (!from.firstCatchUp) chainTotals.set(place.key, startTotals(place, update.added[i] as AddedChainBlock));
+      if (!from.firstCatchUp) chainTotals.set(place.key, totalsOfMerged(place, update.added[i] as AddedChainBlock));
     });
     const { resolved, touched } = await this.#writeTransactions(seen, acceptances, breather);
     const balanceChanges = new BalanceChanges();
     const ledger = new Ledger(balanceChanges);
     if (!from.firstCatchUp) {
       for (const script of touched) balanceChanges.addTransaction(script);
-      this.#followCoins({ ledger, balanceChanges, chainTotals }, seen, acceptances, resolved);
+      followCoins({ ledger, balanceChanges, chainTotals }, { registry: this.#registry, seen, resolved }, acceptances);
     }
 
     this.#memory.endBatch(seen.firstNewTransaction);
@@ -229,42 +216,6 @@ export class Preparer {
     }
     return { resolved, touched };
   }
-
-  /** Through the accepted transactions, in the order of acceptance. */
-  #followCoins(
-    { ledger, balanceChanges, chainTotals }: Followed,
-    seen: Seen,
-    acceptances: Acceptance[],
-    resolved: ResolvedInput[][],
-  ): void {
-    for (const { key, transaction, chainBlock } of acceptances) {
-      const hour = hourOf(chainBlock.block.header.timestamp);
-      const inputs =
-        resolved[key - seen.firstNewTransaction] ?? resolveInputs(transaction, this.#memory, seen.recalled);
-      inputs.forEach(({ transaction: previous, coin }, i) => {
-        const { index } = (transaction.inputs[i] as RpcTransaction['inputs'][number]).previousOutpoint;
-        if (previous === undefined || coin === undefined) {
-          throw new Error(`${toHex(transaction.transactionId)} is accepted but spends an unknown coin (input ${i})`);
-        }
-        ledger.spend(previous, index, coin, hour);
-      });
-      const place = {
-        transaction: key,
-        blockDaaScore: chainBlock.block.header.daaScore,
-        isCoinbase: isCoinbase(transaction),
-      };
-      const outputScripts = transaction.outputs.map(({ scriptPublicKey }) =>
-        this.#registry.getScriptKey(scriptPublicKey),
-      );
-      transaction.outputs.forEach(({ amount }, index) => {
-        ledger.make({ ...place, index, script: outputScripts[index] as number, amount }, hour);
-      });
-      const accepted = { isCoinbase: place.isCoinbase, moves: movesOf(transaction, inputs, outputScripts) };
-      balanceChanges.addAccepted(accepted, 1);
-      addAccepted(chainTotals.get(chainBlock.key) as ChainBlockTotals, accepted);
-    }
-    for (const coin of ledger.made) write.writeUtxo(seen.rows, coin);
-  }
 }
 
 function* blocksOf({ added, tail }: ChainUpdate): Iterable<RpcBlock> {
@@ -281,19 +232,6 @@ function merge(chainBlock: SeenBlock, mergeSet: SeenBlock[]): void {
     merged.mergingBlock = chainBlock.key;
     merged.isBlue = !reds.has(toHex(merged.block.hash));
   }
-}
-
-function startTotals(
-  { index, chainTime }: Pick<ChainBlockTotals, 'index' | 'chainTime'>,
-  { block, mergeSet }: AddedChainBlock,
-): ChainBlockTotals {
-  return totalsOf({
-    index,
-    chainTime,
-    blocks: mergeSet.length,
-    redBlocks: block.mergeSetRedsHashes.length,
-    work: mergeSet.reduce((sum, { header }) => sum + workFromBits(header.bits), 0n),
-  });
 }
 
 function mergedEarlier({ key, mergingBlock, isBlue }: SeenBlock): MergedEarlier[] {
