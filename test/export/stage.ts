@@ -76,6 +76,9 @@ export async function expectWhole(directory: string, { pool }: TestDatabase): Pr
     ...Object.values(manifest.facts).flatMap(({ files }) => files),
     ...Object.values(manifest.states).flatMap(({ snapshots }) => snapshots),
   ].map(({ path }) => path);
-  expect(listFiles(directory)).toEqual([...known, 'manifest.json'].sort());
+  // A process that is killed while it takes the lock leaves a few bytes.
+  expect(listFiles(directory).filter((name) => !name.startsWith('lock.json'))).toEqual(
+    [...known, 'manifest.json'].sort(),
+  );
   return count;
 }
