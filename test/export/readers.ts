@@ -1,7 +1,17 @@
 // What DuckDB and ClickHouse read from exported files, and what Postgres says of the same rows, all as text in one form, so that they can be
 // compared. ClickHouse comes as the package chdb.
-import { DuckDBInstance } from '@duckdb/node-api';
-import { query as askClickHouse } from 'chdb';
+import { findReaders, type Readers } from './readers/find-readers.ts';
+
+const readers = await findReaders();
+
+/** Whether DuckDB and ClickHouse are installed: `npm test` does that first. */
+export const hasReaders = readers !== undefined;
+
+function getReaders(): Readers {
+  if (readers === undefined)
+    throw new Error('DuckDB and ClickHouse are not installed: run test/export/readers/install.ts');
+  return readers;
+}
 
 /** A cell for each column, then the day. */
 export type TextRow = (string | null)[];
@@ -89,7 +99,7 @@ export async function typesOfReaders(files: string): Promise<Record<string, { du
 }
 
 export async function askDuckDb(sql: string): Promise<unknown[][]> {
-  const instance = await DuckDBInstance.create(':memory:', { threads: '1' });
+  const instance = await getReaders().duckDb.DuckDBInstance.create(':memory:', { threads: '1' });
   try {
     const connection = await instance.connect();
     await connection.run(`set timezone = 'UTC'`);
@@ -100,7 +110,8 @@ export async function askDuckDb(sql: string): Promise<unknown[][]> {
 }
 
 function ask(sql: string): unknown[][] {
-  return askClickHouse(sql, 'JSONCompactEachRow')
+  return getReaders()
+    .clickHouse.query(sql, 'JSONCompactEachRow')
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as unknown[]);
