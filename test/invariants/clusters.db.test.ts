@@ -1,5 +1,6 @@
 /** The check of invariant 12 itself: whatever is changed by hand in good clusters, it finds. Each change is taken back. */
 import { checkInvariant12 } from '@kasgres/cli';
+import { upsertTags } from '@kasgres/database';
 import { expect, test } from 'vitest';
 import { cluster } from '../simulation/clusters-stage.ts';
 import { atRest, setStage } from '../simulation/stage.ts';
@@ -44,6 +45,13 @@ const STATEMENTS = [
   `delete from cluster_names`,
   `update tags set name = 'another' where address = (select s.address from tags join scripts s using (address)
      join cluster_members m on m.script_id = s.id limit 1)`,
+  `update tags set link = 'https://example.org' where address = (select min(address) from tags)`,
+  `update attributions set name = 'another' where address = (select min(address) from tags)`,
+  `delete from attributions where address = (select min(address) from tags)`,
+  `insert into attributions (source_id, address, name, confidence_level)
+   select source_id, address, 'surer', 90 from attributions where address = (select min(address) from tags)`,
+  `delete from tag_sources`,
+  `delete from tag_labels where address = (select min(address) from tags)`,
   `insert into held_merges values (1, 1, 1, (select min(id) from clusters), (select max(id) from clusters), 'merged', 1)`,
 ];
 
@@ -53,8 +61,13 @@ test('every change by hand is found', async () => {
   const indexer = startIndexing(world, database.url);
   await atRest(database, node, indexer);
   await indexer.stop();
-  await database.pool.query(
-    `insert into tags (address, name) select address, 'the exchange' from scripts where address is not null order by id limit 20`,
+  const { rows: some } = await database.pool.query<{ address: string }>(
+    'select address from scripts where address is not null order by id limit 20',
+  );
+  const tag = { name: 'the exchange', link: '', labels: ['exchange'] };
+  await upsertTags(
+    database.pool,
+    some.map(({ address }) => ({ ...tag, address })),
   );
   await cluster(database, { depth: 0n });
   const { rows } = await database.pool.query('select from clusters where name is not null');

@@ -3,7 +3,13 @@
  * a fresh index, and those that a simple computation finds on the node's chain.
  */
 import { checkInvariant12 } from '@kasgres/cli';
-import { approveCluster, listClustersAtLimit, rejectHeldMerges, type TestDatabase } from '@kasgres/database';
+import {
+  approveCluster,
+  listClustersAtLimit,
+  rejectHeldMerges,
+  type TestDatabase,
+  upsertTags,
+} from '@kasgres/database';
 import { addressToScript, fromHex } from '@kasgres/kaspa';
 import { sleep } from '@kasgres/runtime';
 import { expect, test, vi } from 'vitest';
@@ -121,15 +127,13 @@ async function undoTo(database: TestDatabase, depth: bigint): Promise<void> {
 }
 
 async function tagSome({ pool }: TestDatabase): Promise<void> {
-  await pool.query('begin');
-  await pool.query(
-    `insert into tags (address, name, link, labels)
-     select address, 'owner ' || hashtext(address) % 2, '', '{}' from scripts where address is not null and hashtext(address) % 9 = 0`,
+  const { rows } = await pool.query<{ address: string; name: string }>(
+    `select address, 'owner ' || hashtext(address) % 2 as name from scripts where address is not null and hashtext(address) % 9 = 0`,
   );
-  await pool.query(
-    `update balances b set is_tagged = true from scripts s join tags t on t.address = s.address where s.id = b.script_id`,
+  await upsertTags(
+    pool,
+    rows.map((tag) => ({ ...tag, link: '', labels: [] })),
   );
-  await pool.query('commit');
 }
 
 test('merges beyond the limit are held in the same order, and let through by a person', async () => {

@@ -26,7 +26,7 @@ const CHECKS: Check[] = [
   },
   { name: '8: ids, hashes and merkle roots recomputed from the rows equal the stored ones', check: checkInvariant8 },
   {
-    name: '12: clusters are what their merges made of the scripts that accepted transactions tie',
+    name: '12: clusters are what their merges made of the scripts that accepted transactions tie, tags what their sources say',
     check: checkInvariant12,
   },
 ];

@@ -1,7 +1,8 @@
 /**
  * Invariant 12: clusters are what their merges made, in order: each the sets of scripts that the inputs of accepted transactions tie, a
- * tree and a ring, of its size, with the sum of its members' balances and the name that their tags give.
+ * tree and a ring, of its size, with the sum of its members' balances and the name that their tags give. Tags are what their sources say.
  */
+import { checkTags } from './tags.ts';
 import type { Queryable } from './queryable.ts';
 
 /** Each member with its root; members whose way up does not end are left out. */
@@ -112,6 +113,7 @@ export async function checkInvariant12(db: Queryable): Promise<string[]> {
   const names = await db.query<{ id: bigint }>(SELECT_WRONG_NAMES);
   const settled = await db.query<{ id: bigint }>(SELECT_WRONGLY_SETTLED);
   return [
+    ...(await checkTags(db)),
     ...lost.rows.map((row) => `script ${row.script_id} is below no root of a cluster`),
     ...sums.rows.map(
       (row) =>
