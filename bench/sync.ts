@@ -15,9 +15,11 @@ import { pipeline } from 'node:stream/promises';
 import { connect, type Connection, migrate, startEmbeddedPostgres } from '@kasgres/database';
 import {
   createMetrics,
+  keepClustering,
   keepFollowing,
   type KeepFollowingParts,
   NodeChoice,
+  openClusteringDatabase,
   Progress,
   fetchPages,
 } from '@kasgres/indexer';
@@ -67,7 +69,7 @@ try {
     `${cpus().length} x ${cpus()[0]?.model}, ${Math.round(totalmem() / 2 ** 30)} GiB; Postgres ${server[0]?.version}; Node ${process.version}`,
   );
   const alone = await readNodeAlone(nodeUrl);
-  const sync = await runSync(nodeUrl, database);
+  const sync = await runSync(nodeUrl, database, databaseUrl);
   const bareSeconds = await copyBare(database);
   report(alone, sync, bareSeconds);
   await database.close();
@@ -78,6 +80,8 @@ try {
 
 interface Sync {
   seconds: number;
+  /** After that, until what is deep enough is clustered. */
+  clusteringSeconds: number;
   finishSeconds: number;
   transactions: number;
   rows: number;
@@ -112,8 +116,8 @@ async function readNodeAlone(url: string): Promise<{ seconds: number; megabytes:
   return { seconds, megabytes: bytes / 1e6 };
 }
 
-/** From an empty database to the end of the first catch-up. */
-async function runSync(url: string, database: Connection): Promise<Sync> {
+/** From an empty database to the end of the first catch-up, with clustering beside it as in the program. */
+async function runSync(url: string, database: Connection, databaseUrl: string): Promise<Sync> {
   const log = createLogger({ name: 'indexer', level: 'warn' });
   const registry = createRegistry('bench');
   const metrics = createMetrics(registry);
@@ -129,21 +133,42 @@ async function runSync(url: string, database: Connection): Promise<Sync> {
     metrics,
     status: { isFollowing: false },
   };
+  const clusteringDatabase = openClusteringDatabase(databaseUrl);
+  const clusteringOptions = { depth: undefined, sizeLimit: 1_000_000n, change: false };
   const started = performance.now();
+  const clustering = keepClustering(
+    { database: clusteringDatabase, options: clusteringOptions, log, metrics: metrics.clustering },
+    stop.signal,
+  );
   const following = keepFollowing(parts, stop.signal);
   while (await isCatchingUp(database)) await Promise.race([sleep(50), following]);
   const seconds = (performance.now() - started) / 1_000;
+  while (await isClustering(database)) await sleep(50);
+  const clusteringSeconds = (performance.now() - started) / 1_000 - seconds;
   stop.abort();
   await following;
+  await clustering;
+  await clusteringDatabase.close();
   await nodes.close();
   const stages = await readStages(registry);
   const counts = await countRows(database);
-  return { seconds, finishSeconds: stages['finish'] ?? 0, stages, ...counts };
+  return { seconds, clusteringSeconds, finishSeconds: stages['finish'] ?? 0, stages, ...counts };
 }
 
 async function isCatchingUp(database: Connection): Promise<boolean> {
   const { rows } = await database.pool.query<{ first_catch_up: boolean }>('select first_catch_up from checkpoint');
   return rows[0]?.first_catch_up !== false;
+}
+
+/** The depth is that of simnet. */
+async function isClustering(database: Connection): Promise<boolean> {
+  const { rows } = await database.pool.query<{ isBehind: boolean }>(
+    `select exists (
+       select from chain_blocks c join blocks b on b.id = c.block_id
+        where b.blue_score <= (select sink.blue_score from checkpoint join blocks sink on sink.id = checkpoint.block_id) - 100
+          and c.index > coalesce((select chain_index from clustering), -1)) as "isBehind"`,
+  );
+  return rows[0]?.isBehind === true;
 }
 
 /** Seconds that each stage took, all batches together. */
@@ -191,7 +216,7 @@ async function copyBare(database: Connection): Promise<number> {
 }
 
 function report(alone: { seconds: number; megabytes: number }, sync: Sync, bareSeconds: number): void {
-  const { seconds, transactions, rows, bytes, stages } = sync;
+  const { seconds, clusteringSeconds, transactions, rows, bytes, stages } = sync;
   console.log(
     `node alone       ${alone.seconds.toFixed(1)} s  ${perSecond(transactions, alone.seconds)} tx/s, ${alone.megabytes.toFixed(0)} MB`,
   );
@@ -201,6 +226,9 @@ function report(alone: { seconds: number; megabytes: number }, sync: Sync, bareS
   for (const [stage, time] of Object.entries(stages)) console.log(`  ${stage.padEnd(14)} ${time.toFixed(1)} s`);
   console.log(
     '  (wait: for the source; prepare: rows; apply: COPY to commit, beside the next prepare; finish: indexes, coins, balances)',
+  );
+  console.log(
+    `clustering       ${clusteringSeconds.toFixed(1)} s more  ${perSecond(transactions, clusteringSeconds)} tx/s`,
   );
   console.log(`bare COPY        ${bareSeconds.toFixed(1)} s  ${perSecond(rows, bareSeconds)} rows/s`);
   console.log(
