@@ -37,6 +37,7 @@ export {
   isRetryableDatabaseError,
   SchemaError,
 } from './errors.ts';
+export { inTransaction } from './in-transaction.ts';
 export {
   type ApiKey,
   createKey,

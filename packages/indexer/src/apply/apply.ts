@@ -2,13 +2,12 @@
  * Applies a batch: everything in ONE transaction, from the lock on the checkpoint row to the checkpoint's move (invariant 1).
  * A batch that was computed from another checkpoint is refused (invariant 2).
  */
-import { copyRows } from '@kasgres/database';
+import { copyRows, inTransaction } from '@kasgres/database';
 import type { ClientBase } from 'pg';
 import { CheckpointMovedError } from '../errors.ts';
 import { BalanceChanges } from '../prepare/balance-changes.ts';
 import type { Batch, Checkpoint } from '../prepare/batch.ts';
 import { changeBalances, changeBalancesByHour } from './balances.ts';
-import { inTransaction } from './in-transaction.ts';
 import { resolveLateInputs } from './late-inputs.ts';
 import { followRollups, type RollupChanges, writeRollups } from './rollups.ts';
 import { undoChainBlocks } from './undo.ts';

@@ -3,8 +3,8 @@
  * coins, balances and rollups. Which indexes are missing, and how they are made, stands in `deferred_indexes`, so that a crash at
  * any moment leaves a database that the next start can finish.
  */
+import { inTransaction } from '@kasgres/database';
 import type { ClientBase } from 'pg';
-import { inTransaction } from './in-transaction.ts';
 import { resolveAllLateInputs } from './late-inputs.ts';
 import { makeBalanceChanges, makeCoinsAndBalances, makeNetworkIntervals, sumClusters } from './make-state.ts';
 import { SELECT_TAGGED_SCRIPTS } from './tagged-scripts.ts';

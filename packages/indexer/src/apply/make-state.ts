@@ -3,8 +3,8 @@
  * and the balances of clusters. In a statement each, and any of them again is no harm. A migration to this schema makes the rollups by the
  * same functions of the database (migrations/0004_rollups.sql).
  */
+import { inTransaction } from '@kasgres/database';
 import type { ClientBase } from 'pg';
-import { inTransaction } from './in-transaction.ts';
 
 export async function makeCoinsAndBalances(client: ClientBase): Promise<void> {
   await makeCoins(client);

@@ -3,8 +3,8 @@
  * person let through, or goes on to the next chain blocks that are deep enough. Nothing is remembered between
  * steps but what is in the database, so a step that fails is as if it never was.
  */
+import { inTransaction } from '@kasgres/database';
 import type { ClientBase } from 'pg';
-import { inTransaction } from '../apply/in-transaction.ts';
 import { writeChangeLinks } from './change-links.ts';
 import { Forest, type Tie } from './forest.ts';
 import {

@@ -2,6 +2,7 @@
  * Begins an index, or begins it again after a gap: everything that a start writes, from what it undoes to the checkpoint's move, is
  * one transaction.
  */
+import { inTransaction } from '@kasgres/database';
 import { type Network, toHex } from '@kasgres/kaspa';
 import { type NodeClient, PruningPointMovedError, type RpcBlock } from '@kasgres/node';
 import { FatalError, type Logger } from '@kasgres/runtime';
@@ -9,7 +10,6 @@ import type { ClientBase } from 'pg';
 import { lockCheckpoint, writeBatch } from '../apply/apply.ts';
 import { restartFrom, writeNetwork } from '../apply/checkpoint.ts';
 import { deferIndexes } from '../apply/first-catch-up.ts';
-import { inTransaction } from '../apply/in-transaction.ts';
 import { undoChainAbove } from '../apply/undo.ts';
 import { NodeBehindError } from '../errors.ts';
 import type { Memory } from '../memory/memory.ts';

@@ -3,7 +3,7 @@
  * block's header. A load that was interrupted goes on where it was: what was loaded, how far that is and what it hashes to are
  * committed together, and a node hands its set out in one order.
  */
-import { CopyBuffer, copyRows } from '@kasgres/database';
+import { CopyBuffer, copyRows, inTransaction } from '@kasgres/database';
 import { classifyScript, type Hash, type Network, MuHash, scriptToAddress, toHex, type Utxo } from '@kasgres/kaspa';
 import {
   NodeProtocolError,
@@ -14,7 +14,6 @@ import {
 } from '@kasgres/node';
 import { type Logger, sleep } from '@kasgres/runtime';
 import type { ClientBase } from 'pg';
-import { inTransaction } from '../apply/in-transaction.ts';
 import { IncompleteUpdateError } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
 import { LoadProgress } from './load-progress.ts';
