@@ -6,13 +6,12 @@
  *
  * On an embedded Postgres. bench/README.md has figures.
  */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { performance } from 'node:perf_hooks';
-import { type Connection, findClusterTag, migrate, startEmbeddedPostgres } from '@kasgres/database';
+import { type Connection, findClusterTag, migrate } from '@kasgres/database';
 import { clusterStep, openClusteringDatabase } from '@kasgres/indexer';
 import type { PoolClient } from 'pg';
+import { startDurablePostgres } from './durable-postgres.ts';
 
 const SIZE = 2 ** Number(process.argv[2] ?? 20);
 /** Chain blocks, each with one transaction that has an input of each cluster, or of one cluster and a script that is new. */
@@ -21,8 +20,7 @@ const ROUNDS = 20;
 const MERGES = 4;
 const OPTIONS = { depth: 0n, sizeLimit: 100_000_000n, change: false };
 
-const directory = await mkdtemp(join(tmpdir(), 'kasgres-bench-'));
-const postgres = await startEmbeddedPostgres({ dataDir: directory });
+const postgres = await startDurablePostgres();
 try {
   await migrate(postgres.url);
   const database = openClusteringDatabase(postgres.url);
@@ -30,7 +28,6 @@ try {
   await database.close();
 } finally {
   await postgres.stop();
-  await rm(directory, { recursive: true, force: true });
 }
 
 async function measure({ pool, kysely }: Connection): Promise<void> {

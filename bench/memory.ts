@@ -9,19 +9,16 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { connect, type Connection, migrate, startEmbeddedPostgres } from '@kasgres/database';
+import { connect, type Connection, migrate } from '@kasgres/database';
 import { sleep } from '@kasgres/runtime';
+import { startDurablePostgres } from './durable-postgres.ts';
 import { FILLINGS } from './memory-chain.ts';
 
 const INDEXER = new URL('../packages/indexer/src/main.ts', import.meta.url);
 const [blocks = '1000', filling = 'payload', slowSeconds = '0'] = process.argv.slice(2);
 if (!FILLINGS.some((known) => known === filling)) throw new Error(`blocks are filled with ${FILLINGS.join(', ')}`);
 
-const directory = await mkdtemp(join(tmpdir(), 'kasgres-memory-'));
-const postgres = await startEmbeddedPostgres({ dataDir: directory });
+const postgres = await startDurablePostgres();
 const children: ChildProcess[] = [];
 try {
   await migrate(postgres.url);
@@ -47,7 +44,6 @@ try {
 } finally {
   for (const child of children) child.kill();
   await postgres.stop();
-  await rm(directory, { recursive: true, force: true });
 }
 
 function start(program: URL, args: string[], variables: Record<string, string>): ChildProcess {

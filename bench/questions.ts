@@ -8,9 +8,8 @@
  * there, what the end of a first catch-up makes. --only asks the questions with this text in their name, and writes no file.
  * All questions: the times go to cookbook/times.json. bench/README.md has figures.
  */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { cpus, loadavg, tmpdir, totalmem } from 'node:os';
-import { join } from 'node:path';
+import { writeFile } from 'node:fs/promises';
+import { cpus, loadavg, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
 import {
   connect,
@@ -23,6 +22,7 @@ import {
 } from '@kasgres/database';
 import { finishFirstCatchUp } from '../packages/indexer/src/apply/first-catch-up.ts';
 import { readQuestions } from '../test/cookbook/questions.ts';
+import { startDurablePostgres } from './durable-postgres.ts';
 import { type Times, timesOf } from './question-chain/ask.ts';
 import { QuestionChain } from './question-chain/chain.ts';
 import { clusterChain } from './question-chain/cluster-chain.ts';
@@ -49,13 +49,11 @@ if (options.database === undefined) await onEmbeddedPostgres(options.keep, measu
 else await measure(options.database);
 
 async function onEmbeddedPostgres(keep: string | undefined, work: (url: string) => Promise<void>): Promise<void> {
-  const directory = keep ?? (await mkdtemp(join(tmpdir(), 'kasgres-questions-')));
-  const postgres = await startEmbeddedPostgres({ dataDir: directory });
+  const postgres = keep === undefined ? await startDurablePostgres() : await startEmbeddedPostgres({ dataDir: keep });
   try {
     await work(postgres.url);
   } finally {
     await postgres.stop();
-    if (keep === undefined) await rm(directory, { recursive: true, force: true });
   }
 }
 

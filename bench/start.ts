@@ -7,11 +7,9 @@
  * On an embedded Postgres; all of it shares the cores. bench/README.md has figures.
  */
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { availableParallelism, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { availableParallelism } from 'node:os';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { connect, type Connection, migrate, startEmbeddedPostgres } from '@kasgres/database';
+import { connect, type Connection, migrate } from '@kasgres/database';
 import { Dag, NodeServer, type NodeState, UtxoSetServer } from '@kasgres/devnet';
 import {
   genesisBlock,
@@ -26,6 +24,7 @@ import {
 } from '@kasgres/kaspa';
 import { freePort } from '../test/node/kaspad.ts';
 import { type Program, startIndexer } from '../test/node/programs.ts';
+import { startDurablePostgres } from './durable-postgres.ts';
 
 const network = getNetwork('simnet');
 /** Of the coins of a set: about as many transactions and scripts, and some that hold several. */
@@ -43,8 +42,7 @@ async function main(): Promise<void> {
   const server = await NodeServer.start({ state: node.state });
   const set = { pruningPointHash: node.hash, utxos: { [Symbol.iterator]: () => coins(0, count, count) } };
   const peer = await UtxoSetServer.start({ network: network.id, set: () => set });
-  const directory = await mkdtemp(join(tmpdir(), 'kasgres-bench-'));
-  const postgres = await startEmbeddedPostgres({ dataDir: directory });
+  const postgres = await startDurablePostgres();
   try {
     await migrate(postgres.url);
     const database = connect({ url: postgres.url, applicationName: 'kasgres bench', max: 2 });
@@ -52,7 +50,6 @@ async function main(): Promise<void> {
     await database.close();
   } finally {
     await postgres.stop();
-    await rm(directory, { recursive: true, force: true });
     peer.close();
     server.close();
   }

@@ -12,7 +12,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { connect, type Connection, migrate, startEmbeddedPostgres } from '@kasgres/database';
+import { connect, type Connection, migrate } from '@kasgres/database';
 import {
   createMetrics,
   keepClustering,
@@ -26,6 +26,7 @@ import {
 import { checkNode, NodeClient } from '@kasgres/node';
 import { createLogger, createRegistry, type Registry, sleep } from '@kasgres/runtime';
 import copyStreams from 'pg-copy-streams';
+import { startDurablePostgres } from './durable-postgres.ts';
 
 const OPTIONS = {
   pageStreams: 3,
@@ -55,9 +56,7 @@ if (nodeUrl === undefined) {
   console.error('NODE_URL is not set: name a loaded node, as in NODE_URL=grpc://127.0.0.1:16510 npm run bench:sync');
   process.exit(1);
 }
-const directory = await mkdtemp(join(tmpdir(), 'kasgres-bench-'));
-const embedded =
-  process.env['DATABASE_URL'] === undefined ? await startEmbeddedPostgres({ dataDir: directory }) : undefined;
+const embedded = process.env['DATABASE_URL'] === undefined ? await startDurablePostgres() : undefined;
 const databaseUrl = process.env['DATABASE_URL'] ?? embedded?.url ?? '';
 try {
   await migrate(databaseUrl);
@@ -75,7 +74,6 @@ try {
   await database.close();
 } finally {
   await embedded?.stop();
-  await rm(directory, { recursive: true, force: true });
 }
 
 interface Sync {
@@ -194,6 +192,7 @@ async function countRows(database: Connection): Promise<{ transactions: number; 
 
 /** The same rows by COPY, one table after the other in one transaction, into tables without indexes. */
 async function copyBare(database: Connection): Promise<number> {
+  const directory = await mkdtemp(join(tmpdir(), 'kasgres-bare-'));
   const client = await database.pool.connect();
   try {
     await client.query('create schema bare');
@@ -212,6 +211,7 @@ async function copyBare(database: Connection): Promise<number> {
     return (performance.now() - started) / 1_000;
   } finally {
     client.release();
+    await rm(directory, { recursive: true });
   }
 }
 
