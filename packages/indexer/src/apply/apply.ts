@@ -36,9 +36,9 @@ export async function writeBatch(client: ClientBase, batch: Batch): Promise<void
     }
     await spendCoins(client, batch);
     balanceChanges.addAll(batch.balanceChanges);
-    const scripts = balanceChanges.scripts().map(({ script }) => script);
-    rollups = await followRollups(client, batch, removed, scripts);
-    await changeBalances(client, balanceChanges, rollups.sightings, batch.from.nextScriptId);
+    const changed = balanceChanges.scripts();
+    rollups = await followRollups(client, batch, removed, changed);
+    await changeBalances(client, changed, rollups.sightings, batch.from.nextScriptId);
     await changeBalancesByHour(client, balanceChanges);
   }
   await writeCheckpoint(client, batch, balanceChanges.supply);

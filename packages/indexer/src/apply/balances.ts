@@ -10,11 +10,10 @@ import { SELECT_TAGGED_SCRIPTS } from './tagged-scripts.ts';
  */
 export async function changeBalances(
   client: ClientBase,
-  changes: BalanceChanges,
+  scripts: readonly BalanceChange[],
   sightings: ReadonlyMap<number, Sighting>,
   firstNewScript: number,
 ): Promise<void> {
-  const scripts = changes.scripts();
   if (scripts.length === 0) return;
   const seen = scripts.map(({ script }) => sightings.get(script) ?? UNSEEN);
   await client.query({

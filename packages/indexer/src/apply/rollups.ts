@@ -3,6 +3,7 @@
  * need to undo that.
  */
 import type { ClientBase } from 'pg';
+import type { BalanceChange } from '../prepare/balance-changes.ts';
 import type { Batch } from '../prepare/batch.ts';
 import type { ChainBlockTotals } from '../rollups/chain-block-totals.ts';
 import { IntervalChanges } from '../rollups/intervals.ts';
@@ -26,16 +27,16 @@ export interface RollupChanges {
 
 /**
  * @param removed from the top downwards
- * @param scripts others whose sightings are wanted
+ * @param scripts whose sightings are wanted, too
  */
 export async function followRollups(
   client: ClientBase,
   batch: Batch,
   removed: readonly ChainBlockTotals[],
-  scripts: Iterable<number>,
+  scripts: readonly BalanceChange[],
 ): Promise<RollupChanges> {
   const touched = [...removed, ...batch.chainTotals].flatMap((block) => [...block.scripts]);
-  const known = await readSightings(client, [...new Set([...touched, ...scripts])]);
+  const known = await readSightings(client, [...new Set([...touched, ...scripts.map(({ script }) => script)])]);
   const before = await sightingsAtFork(client, batch, removed, known);
   const undone = removed.toReversed();
   const intervals = new IntervalChanges(batch.forkTime);
