@@ -6,6 +6,7 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import { FatalError } from '@kasgres/runtime';
 import { DatabaseError, type Pool, type PoolClient } from 'pg';
+import { inTransaction } from './in-transaction.ts';
 
 export interface NewAnalyst {
   /** Of the login. */
@@ -67,35 +68,20 @@ const ROLE_EXISTS = '42710';
  */
 export async function createAnalyst(
   pool: Pool,
-  { name, timeoutSeconds, connections }: NewAnalyst,
+  analyst: NewAnalyst,
   onWarning: (message: string) => void,
 ): Promise<string> {
   // Hexadecimal: it needs no escaping in a URL.
   const password = randomBytes(24).toString('hex');
-  await inTransaction(pool, onWarning, async (client) => {
-    await client.query('select admit_analysts()').catch(orRefused('give rights in this database'));
-    await client
-      .query(
-        `create role ${name} login password '${scramVerifier(password)}' connection limit ${connections} in role kasgres_analyst`,
-      )
-      .catch(orTaken(name))
-      .catch(orRefused('make logins'));
-    const timeouts = {
-      statement_timeout: `${timeoutSeconds}s`,
-      idle_in_transaction_session_timeout: `${timeoutSeconds}s`,
-    };
-    for (const [setting, value] of Object.entries({ ...SETTINGS, ...timeouts })) {
-      await client.query(`alter role ${name} set ${setting} = '${value}'`);
-    }
-    await limitTemporaryFiles(client, name, onWarning);
-    const { rowCount } = await client.query(`select from pg_roles where rolname = 'kasgres_indexer'`);
-    if (rowCount === 1) await client.query(`grant ${name} to kasgres_indexer`);
-    await client.query(
-      `insert into analysts (login, timeout_seconds) values ($1, $2)
-       on conflict (login) do update set timeout_seconds = excluded.timeout_seconds, created_at = now()`,
-      [name, timeoutSeconds],
-    );
+  const client = await pool.connect();
+  client.on('notice', ({ severity, message }) => {
+    if (severity === 'WARNING' && message !== undefined) onWarning(message);
   });
+  try {
+    await inTransaction(client, () => writeLogin(client, analyst, password, onWarning));
+  } finally {
+    client.release(true);
+  }
   return password;
 }
 
@@ -129,6 +115,36 @@ export async function removeAnalyst(pool: Pool, name: string): Promise<void> {
   await pool.query('delete from analysts where login = $1', [name]);
 }
 
+async function writeLogin(
+  client: PoolClient,
+  { name, timeoutSeconds, connections }: NewAnalyst,
+  password: string,
+  onWarning: (message: string) => void,
+): Promise<void> {
+  await client.query('select admit_analysts()').catch(orRefused('give rights in this database'));
+  await client
+    .query(
+      `create role ${name} login password '${scramVerifier(password)}' connection limit ${connections} in role kasgres_analyst`,
+    )
+    .catch(orTaken(name))
+    .catch(orRefused('make logins'));
+  const timeouts = {
+    statement_timeout: `${timeoutSeconds}s`,
+    idle_in_transaction_session_timeout: `${timeoutSeconds}s`,
+  };
+  for (const [setting, value] of Object.entries({ ...SETTINGS, ...timeouts })) {
+    await client.query(`alter role ${name} set ${setting} = '${value}'`);
+  }
+  await limitTemporaryFiles(client, name, onWarning);
+  const { rowCount } = await client.query(`select from pg_roles where rolname = 'kasgres_indexer'`);
+  if (rowCount === 1) await client.query(`grant ${name} to kasgres_indexer`);
+  await client.query(
+    `insert into analysts (login, timeout_seconds) values ($1, $2)
+     on conflict (login) do update set timeout_seconds = excluded.timeout_seconds, created_at = now()`,
+    [name, timeoutSeconds],
+  );
+}
+
 async function limitTemporaryFiles(
   client: PoolClient,
   name: string,
@@ -143,24 +159,6 @@ async function limitTemporaryFiles(
     onWarning(
       `The temporary files of ${name} have no limit: a superuser can give it one, with "alter role ${name} set temp_file_limit = '${TEMPORARY_FILES}'".`,
     );
-  }
-}
-
-async function inTransaction(
-  pool: Pool,
-  onWarning: (message: string) => void,
-  work: (client: PoolClient) => Promise<void>,
-): Promise<void> {
-  const client = await pool.connect();
-  client.on('notice', ({ severity, message }) => {
-    if (severity === 'WARNING' && message !== undefined) onWarning(message);
-  });
-  try {
-    await client.query('begin');
-    await work(client);
-    await client.query('commit');
-  } finally {
-    client.release(true);
   }
 }
 

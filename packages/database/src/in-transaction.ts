@@ -1,11 +1,22 @@
 /** All or nothing: what the work writes is committed together, or not at all. */
 import type { ClientBase } from 'pg';
 
-export async function inTransaction<Result>(client: ClientBase, work: () => Promise<Result>): Promise<Result> {
-  await client.query('begin');
+export interface TransactionOptions {
+  /** The work only reads, and sees one state of the database, whatever is committed meanwhile. */
+  readsOneState?: boolean;
+  /** Nothing stays of what the work wrote. */
+  isDryRun?: boolean;
+}
+
+export async function inTransaction<Result>(
+  client: ClientBase,
+  work: () => Promise<Result>,
+  { readsOneState = false, isDryRun = false }: TransactionOptions = {},
+): Promise<Result> {
+  await client.query(readsOneState ? 'begin isolation level repeatable read read only' : 'begin');
   try {
     const result = await work();
-    await client.query('commit');
+    await client.query(isDryRun ? 'rollback' : 'commit');
     return result;
   } catch (error) {
     // The connection may be gone; then there is nothing to roll back.

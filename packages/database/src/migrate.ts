@@ -5,6 +5,7 @@
  */
 import { Client, type ClientBase, type Pool } from 'pg';
 import { SchemaError } from './errors.ts';
+import { inTransaction } from './in-transaction.ts';
 import { type AppliedMigration, findPending, MIGRATIONS_DIRECTORY, readMigrations } from './migrations.ts';
 
 /** Key of the advisory lock: "kasgres" in ASCII. Advisory locks are per database. */
@@ -86,13 +87,16 @@ async function applyMigration(
   client: ClientBase,
   { number, name, sql, checksum }: AppliedMigration & { sql: string },
 ): Promise<void> {
-  await client.query('begin');
   try {
-    await client.query(sql);
-    await client.query('insert into migrations (number, name, checksum) values ($1, $2, $3)', [number, name, checksum]);
-    await client.query('commit');
+    await inTransaction(client, async () => {
+      await client.query(sql);
+      await client.query('insert into migrations (number, name, checksum) values ($1, $2, $3)', [
+        number,
+        name,
+        checksum,
+      ]);
+    });
   } catch (error) {
-    await client.query('rollback');
     throw new Error(`Migration ${name} failed and was rolled back.`, { cause: error });
   }
 }

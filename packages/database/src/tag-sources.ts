@@ -7,6 +7,7 @@ import { addressToScript } from '@kasgres/kaspa';
 import type { ClientBase, Pool } from 'pg';
 import { countTags, type Members, resolveClusterTags } from './cluster-tags.ts';
 import { CopyBuffer, copyRows } from './copy.ts';
+import { inTransaction } from './in-transaction.ts';
 import type { OwnerTag, Tag } from './tags.ts';
 
 /** What a source says of an address. */
@@ -143,8 +144,7 @@ async function writeSources(
   { dryRun = false, onProgress = () => {} }: ReplaceOptions,
 ): Promise<SourceChanges[]> {
   const client = await pool.connect();
-  try {
-    await client.query('begin');
+  const write = async (): Promise<SourceChanges[]> => {
     onProgress(
       'reading',
       sources.reduce((sum, { attributions }) => sum + attributions.length, 0),
@@ -154,14 +154,12 @@ async function writeSources(
     await client.query('lock table checkpoint in exclusive mode');
     const changes = await writeAttributions(client, sources, replaced);
     await writeTags(client, onProgress);
-    await client.query(dryRun ? 'rollback' : 'commit');
-    client.release();
     return changes;
-  } catch (error) {
-    // Also drops a connection on which nothing can be rolled back any more.
-    await client.query('rollback').catch(() => undefined);
-    client.release(error instanceof Error);
-    throw error;
+  };
+  try {
+    return await inTransaction(client, write, { isDryRun: dryRun });
+  } finally {
+    client.release();
   }
 }
 

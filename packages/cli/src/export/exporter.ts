@@ -2,6 +2,7 @@
 // checks that the chain is still the one that was exported; where it is not, files are dropped down to the fork and written anew.
 
 import { join } from 'node:path';
+import { inTransaction } from '@kasgres/database';
 import { FatalError } from '@kasgres/runtime';
 import type { PoolClient } from 'pg';
 import {
@@ -329,15 +330,7 @@ export class Exporter {
   }
 
   async #inOneState<T>(read: () => Promise<T>): Promise<T> {
-    await this.#client.query('begin isolation level repeatable read read only');
-    try {
-      const result = await read();
-      await this.#client.query('commit');
-      return result;
-    } catch (error) {
-      await this.#client.query('rollback').catch(() => {});
-      throw error;
-    }
+    return await inTransaction(this.#client, read, { readsOneState: true });
   }
 }
 
