@@ -38,7 +38,7 @@ export async function writeBatch(client: ClientBase, batch: Batch): Promise<void
     balanceChanges.addAll(batch.balanceChanges);
     const changed = balanceChanges.scripts();
     rollups = await followRollups(client, batch, removed, changed);
-    await changeBalances(client, changed, rollups.sightings, batch.from.nextScriptId);
+    await changeBalances(client, changed, rollups);
     await changeBalancesByHour(client, balanceChanges);
   }
   await writeCheckpoint(client, batch, balanceChanges.supply);

@@ -1,18 +1,14 @@
 /** The rows of `balances`, `balance_changes` and `clusters` that a batch changes, in a statement each. */
 import type { ClientBase } from 'pg';
 import type { BalanceChange, BalanceChanges } from '../prepare/balance-changes.ts';
-import { type Sighting, UNSEEN } from '../rollups/sightings.ts';
-import { SELECT_TAGGED_SCRIPTS } from './tagged-scripts.ts';
+import { UNSEEN } from '../rollups/sightings.ts';
+import type { RollupChanges } from './rollups.ts';
 
-/**
- * @param sightings of each script, after the batch
- * @param firstNewScript scripts from this key on have just been written, and have no row yet
- */
+/** What is new gets the mark of its own tag. It is in no cluster: those have spent, and who has spent has a row. */
 export async function changeBalances(
   client: ClientBase,
   scripts: readonly BalanceChange[],
-  sightings: ReadonlyMap<number, Sighting>,
-  firstNewScript: number,
+  { sightings, newScripts }: Pick<RollupChanges, 'sightings' | 'newScripts'>,
 ): Promise<void> {
   if (scripts.length === 0) return;
   const seen = scripts.map(({ script }) => sightings.get(script) ?? UNSEEN);
@@ -20,7 +16,8 @@ export async function changeBalances(
     name: 'change-balances',
     text: `insert into balances (script_id, balance, utxo_count, transaction_count, accepted_count, receiving_count, sending_count,
              coinbase_count, received, sent, first_seen, last_seen, is_tagged)
-           select changed.*, changed.script_id in (${SELECT_TAGGED_SCRIPTS} where script_id >= $13)
+           select changed.*, changed.script_id in (
+                    select s.id from scripts s join tags t on t.address = s.address where s.id = any($13::bigint[]))
              from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[],
                          $9::numeric[], $10::numeric[], $11::bigint[], $12::bigint[])
                     changed (script_id)
@@ -49,7 +46,7 @@ export async function changeBalances(
       scripts.map(({ sent }) => sent),
       seen.map(({ first }) => first),
       seen.map(({ last }) => last),
-      firstNewScript,
+      newScripts,
     ],
   });
   await changeClusters(client, scripts);

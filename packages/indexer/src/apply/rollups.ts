@@ -21,6 +21,8 @@ const PRUNE_EVERY = 100;
 export interface RollupChanges {
   /** Of every script of the batch, after it. */
   sightings: Map<number, Sighting>;
+  /** Those of them that have no row in `balances` yet. */
+  newScripts: number[];
   intervals: IntervalChanges;
   seenBefore: SeenBefore[];
 }
@@ -36,7 +38,8 @@ export async function followRollups(
   scripts: readonly BalanceChange[],
 ): Promise<RollupChanges> {
   const touched = [...removed, ...batch.chainTotals].flatMap((block) => [...block.scripts]);
-  const known = await readSightings(client, [...new Set([...touched, ...scripts.map(({ script }) => script)])]);
+  const wanted = [...new Set([...touched, ...scripts.map(({ script }) => script)])];
+  const known = await readSightings(client, wanted);
   const before = await sightingsAtFork(client, batch, removed, known);
   const undone = removed.toReversed();
   const intervals = new IntervalChanges(batch.forkTime);
@@ -44,7 +47,8 @@ export async function followRollups(
   undone.forEach((block, i) => intervals.remove(block, undoneActivities[i] as (typeof undoneActivities)[number]));
   const { activities, seenBefore, sightings } = replay(batch.chainTotals, before);
   batch.chainTotals.forEach((block, i) => intervals.append(block, activities[i] as (typeof activities)[number]));
-  return { sightings: new Map([...before, ...sightings]), intervals, seenBefore };
+  const newScripts = wanted.filter((script) => !known.now.has(script));
+  return { sightings: new Map([...before, ...sightings]), newScripts, intervals, seenBefore };
 }
 
 /** When the checkpoint is written, whose supply intervals end with. */
