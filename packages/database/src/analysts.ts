@@ -22,11 +22,6 @@ export interface Analyst extends NewAnalyst {
   createdAt: Date | undefined;
 }
 
-/** Said to the person who runs the command. */
-export class AnalystError extends FatalError {
-  override readonly name = 'AnalystError';
-}
-
 /** Of logins that were made by hand, too. */
 export const DEFAULT_TIMEOUT_SECONDS = 60;
 export const DEFAULT_ANALYST_CONNECTIONS = 5;
@@ -64,7 +59,7 @@ const ROLE_EXISTS = '42710';
 /**
  * Makes a login, and whatever it needs in this database, and returns its password: the only time that it can be read.
  * @param onWarning hears what could not be had from this server
- * @throws {AnalystError} when the user may not make roles, or the name is taken
+ * @throws {FatalError} when the user may not make roles, or the name is taken
  */
 export async function createAnalyst(
   pool: Pool,
@@ -101,12 +96,12 @@ export async function listAnalysts(pool: Pool): Promise<Analyst[]> {
 
 /**
  * Ends its sessions and removes the login.
- * @throws {AnalystError} when there is no such login, or the user may not
+ * @throws {FatalError} when there is no such login, or the user may not
  */
 export async function removeAnalyst(pool: Pool, name: string): Promise<void> {
   const known = await listAnalysts(pool);
   if (!known.some((analyst) => analyst.name === name)) {
-    throw new AnalystError(`There is no analyst ${name}. See: kasgres analysts list`);
+    throw new FatalError(`There is no analyst ${name}. See: kasgres analysts list`);
   }
   // Committed on its own: who is refused now does not come back before the role is gone.
   await pool.query(`alter role "${name}" nologin`).catch(orRefused('remove logins'));
@@ -169,7 +164,7 @@ function isRefused(error: unknown): boolean {
 function orRefused(what: string): (error: unknown) => never {
   return (error) => {
     if (!isRefused(error)) throw error;
-    throw new AnalystError(
+    throw new FatalError(
       `The user of this database may not ${what}: ${(error as DatabaseError).message}. The owner of the database can, with the right to make ` +
         'roles (alter role … createrole).',
     );
@@ -179,7 +174,7 @@ function orRefused(what: string): (error: unknown) => never {
 function orTaken(name: string): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof DatabaseError) || error.code !== ROLE_EXISTS) throw error;
-    throw new AnalystError(`There is a role ${name} on this server already. Choose another name.`);
+    throw new FatalError(`There is a role ${name} on this server already. Choose another name.`);
   };
 }
 
