@@ -20,9 +20,11 @@ export async function workOffTagMarks(client: ClientBase, members: number): Prom
     is_named: boolean;
   }>({
     name: 'tag-marks',
-    text: `select m.script_id, m.at_script_id, cluster_of(m.script_id) as cluster_id, cluster_of(m.at_script_id) as at_cluster_id,
-                  exists (select from clusters c where c.id = cluster_of(m.script_id) and c.name is not null) as is_named
-             from tag_marks m order by m.script_id limit $1`,
+    text: `select m.*, c.name is not null as is_named
+             from (select script_id, at_script_id, cluster_of(script_id) as cluster_id, cluster_of(at_script_id) as at_cluster_id
+                     from tag_marks order by script_id limit $1) m
+             left join clusters c on c.id = m.cluster_id
+            order by m.script_id`,
     values: [MARKS_AT_ONCE],
   });
   let walked = 0;
