@@ -230,7 +230,18 @@ export async function readNeighbourhood(client: ClientBase, scripts: readonly bi
     values: [scripts],
   });
   const roots = new Map(found.rows.map(({ of_id, root }) => [of_id, root]));
-  const clusters = await client.query<{
+  const clusters = await readClusters(client, [...new Set(roots.values())]);
+  const alone = await client.query<{ script_id: bigint; balance: bigint }>({
+    name: 'cluster-balances',
+    text: 'select script_id, balance from balances where script_id = any($1::bigint[])',
+    values: [scripts.filter((script) => !roots.has(script))],
+  });
+  return { roots, clusters, balances: new Map(alone.rows.map(({ script_id, balance }) => [script_id, balance])) };
+}
+
+/** Of scripts that are roots; others are left out. */
+export async function readClusters(client: ClientBase, roots: readonly bigint[]): Promise<KnownCluster[]> {
+  const { rows } = await client.query<{
     id: bigint;
     size: bigint;
     balance: bigint;
@@ -244,27 +255,28 @@ export async function readNeighbourhood(client: ClientBase, scripts: readonly bi
     text: `select c.id, c.size, c.balance, c.size_limit, m.next_id, m.previous_id, c.name is not null as is_named,
                   exists (select from cluster_names n where n.cluster_id = c.id) as has_names
              from clusters c join cluster_members m on m.script_id = c.id where c.id = any($1::bigint[])`,
-    values: [[...new Set(roots.values())]],
+    values: [roots],
   });
-  const alone = await client.query<{ script_id: bigint; balance: bigint }>({
-    name: 'cluster-balances',
-    text: 'select script_id, balance from balances where script_id = any($1::bigint[])',
-    values: [scripts.filter((script) => !roots.has(script))],
+  return rows.map((row) => ({
+    root: row.id,
+    size: row.size,
+    balance: row.balance,
+    sizeLimit: row.size_limit ?? undefined,
+    next: row.next_id,
+    previous: row.previous_id,
+    isNamed: row.is_named,
+    hasNames: row.has_names,
+  }));
+}
+
+/** Those of some clusters that have a name now. */
+export async function findNamed(client: ClientBase, roots: readonly bigint[]): Promise<Set<bigint>> {
+  const { rows } = await client.query<{ id: bigint }>({
+    name: 'named-clusters',
+    text: 'select id from clusters where id = any($1::bigint[]) and name is not null',
+    values: [roots],
   });
-  return {
-    roots,
-    clusters: clusters.rows.map((row) => ({
-      root: row.id,
-      size: row.size,
-      balance: row.balance,
-      sizeLimit: row.size_limit ?? undefined,
-      next: row.next_id,
-      previous: row.previous_id,
-      isNamed: row.is_named,
-      hasNames: row.has_names,
-    })),
-    balances: new Map(alone.rows.map(({ script_id, balance }) => [script_id, balance])),
-  };
+  return new Set(rows.map(({ id }) => id));
 }
 
 /** The block so many selected parents below another. */

@@ -5,7 +5,7 @@
 import { splitClusterTags } from '@kasgres/database';
 import type { ClientBase } from 'pg';
 import { type UndoableMerge, undoMerges } from './forest.ts';
-import { findAncestor, type Position } from './read.ts';
+import { findAncestor, findNamed, type KnownCluster, type Position, readClusters } from './read.ts';
 import { markAlone } from './tag-marks.ts';
 import { writeMarks, writePosition, writePrevious } from './write.ts';
 
@@ -79,24 +79,10 @@ async function readLastMerges(client: ClientBase, downTo: bigint): Promise<LastM
   }
 }
 
-interface ClusterRow {
-  id: bigint;
-  size: bigint;
-  balance: bigint;
-  size_limit: bigint | null;
-  is_named: boolean;
-  has_names: boolean;
-}
-
 async function undo(client: ClientBase, merges: readonly UndoableMerge[]): Promise<void> {
   const touched = [...new Set(merges.flatMap(({ cluster, mergedCluster }) => [cluster, mergedCluster]))];
-  const before = await client.query<ClusterRow>(
-    `select c.id, c.size, c.balance, c.size_limit, c.name is not null as is_named,
-            exists (select from cluster_names n where n.cluster_id = c.id) as has_names
-       from clusters c where c.id = any($1::bigint[])`,
-    [touched],
-  );
-  const limits = new Map(before.rows.flatMap((row) => (row.size_limit === null ? [] : [[row.id, row.size_limit]])));
+  const before = await readClusters(client, touched);
+  const limits = new Map(before.flatMap(({ root, sizeLimit }) => (sizeLimit === undefined ? [] : [[root, sizeLimit]])));
   const undone = undoMerges(merges, await readNext(client, touched), limits);
   await client.query(
     `update cluster_members m set parent_id = null, merge_id = null, next_id = root.next_id
@@ -107,7 +93,7 @@ async function undo(client: ClientBase, merges: readonly UndoableMerge[]): Promi
   await client.query('delete from cluster_merges where id >= $1', [merges.at(-1)?.id]);
 
   const parts = await sumUp(client, [...undone.splitFrom.keys()]);
-  const rest = new Map(before.rows.map((row) => [row.id, { root: row.id, size: row.size, balance: row.balance }]));
+  const rest = new Map(before.map(({ root, size, balance }) => [root, { root, size, balance }]));
   for (const part of parts) {
     const whole = rest.get(undone.splitFrom.get(part.root) ?? part.root);
     if (whole === undefined) throw new Error(`script ${part.root} was split off a cluster that does not exist`);
@@ -129,7 +115,7 @@ async function undo(client: ClientBase, merges: readonly UndoableMerge[]): Promi
       clusters.map(({ root }) => undone.sizeLimits.get(root)),
     ],
   );
-  await undoNames(client, before.rows, undone.splitFrom, new Set(alone));
+  await undoNames(client, before, undone.splitFrom, new Set(alone));
 }
 
 async function readNext(client: ClientBase, scripts: readonly bigint[]): Promise<Map<bigint, bigint>> {
@@ -162,20 +148,16 @@ async function sumUp(
 /** Names are counted anew where there were any; marks are set wherever a member may have lost or got one. */
 async function undoNames(
   client: ClientBase,
-  before: readonly ClusterRow[],
+  before: readonly KnownCluster[],
   splitFrom: ReadonlyMap<bigint, bigint>,
   alone: ReadonlySet<bigint>,
 ): Promise<void> {
-  for (const { id, has_names: hasNames, is_named: isNamed } of before) {
+  for (const { root, hasNames, isNamed } of before) {
     if (!hasNames) continue;
-    const parts = [...splitFrom].filter(([, whole]) => whole === id).map(([part]) => part);
-    for (const part of parts) await splitClusterTags(client, id, part);
-    const named = await client.query<{ id: bigint }>(
-      'select id from clusters where id = any($1::bigint[]) and name is not null',
-      [[id, ...parts]],
-    );
-    const namedNow = new Set(named.rows.map((row) => row.id));
-    const changed = [id, ...parts].filter((part) => isNamed || namedNow.has(part));
+    const parts = [...splitFrom].filter(([, whole]) => whole === root).map(([part]) => part);
+    for (const part of parts) await splitClusterTags(client, root, part);
+    const namedNow = await findNamed(client, [root, ...parts]);
+    const changed = [root, ...parts].filter((part) => isNamed || namedNow.has(part));
     await markAlone(
       client,
       changed.filter((part) => alone.has(part)),

@@ -2,7 +2,7 @@
 import type { ClientBase } from 'pg';
 import { addTagsOfMembers, moveClusterTags } from '@kasgres/database';
 import type { Forest, Merge } from './forest.ts';
-import type { KnownCluster, Position } from './read.ts';
+import { findNamed, type KnownCluster, type Position } from './read.ts';
 
 export async function writeForest(
   client: ClientBase,
@@ -153,13 +153,10 @@ async function findTagged(client: ClientBase, scripts: readonly bigint[]): Promi
  * they are. Where the name of the cluster that stayed came or went, its whole ring is marked already.
  */
 async function markJoined(client: ClientBase, forest: Forest, known: ReadonlyMap<bigint, KnownCluster>): Promise<void> {
-  const roots = forest.grown().map(({ root }) => root);
-  const { rows } = await client.query<{ id: bigint }>({
-    name: 'named-clusters',
-    text: 'select id from clusters where id = any($1::bigint[]) and name is not null',
-    values: [roots],
-  });
-  const named = new Set(rows.map(({ id }) => id));
+  const named = await findNamed(
+    client,
+    forest.grown().map(({ root }) => root),
+  );
   const wasNamed = (root: bigint): boolean => known.get(root)?.isNamed === true;
   const joined = forest.merges.filter(({ mergedCluster, cluster }) => {
     const isNamed = named.has(forest.find(cluster));
