@@ -101,6 +101,31 @@ test('sources that come, change and go while the chain and its clusters grow and
   expect(named > 0n && disputed > 0n).toBe(true);
 });
 
+test('a name that went is forgotten by all who had it, also by those who leave the cluster before', async () => {
+  const stage = await setStage('tags that go', undefined, undefined, { reorgRate: 0 });
+  const { world, database } = stage;
+  const options = { depth: 0n };
+  world.mine(60);
+  await follow(stage, database);
+  await cluster(database, options);
+  const { rows } = await database.pool.query<{ address: string }>(
+    `select s.address from cluster_merges m join scripts s on s.id = m.cluster_id where cluster_of(m.cluster_id) = m.cluster_id
+      order by m.id desc limit 3`,
+  );
+  const source = { name: 'source', title: '', creator: '' };
+  const attributions = rows.map(({ address }) => toAttribution({ address, name: 'somebody', link: '', labels: [] }));
+  await replaceSources(database.pool, [{ ...source, attributions }]);
+  await cluster(database, options);
+  await replaceSources(database.pool, [{ ...source, attributions: [] }]);
+  // The others wait: a ring may be long.
+  expect(await countTagged(database)).toBeGreaterThan(3);
+  world.reorganise();
+  await follow(stage, database);
+  await cluster(database, options);
+  expect(await countTagged(database)).toBe(0);
+  expect(await checkInvariant4(database.pool)).toEqual([]);
+});
+
 /** Some of the addresses, mostly of one name, said with more or less confidence. */
 function attributionsAt(step: number, addresses: readonly string[]): Attribution[] {
   return addresses.flatMap((address, place) => {

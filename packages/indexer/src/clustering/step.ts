@@ -75,7 +75,8 @@ export async function markStep(client: ClientBase): Promise<boolean> {
   if (rows[0]?.any !== true) return false;
   return await inTransaction(client, async () => {
     if ((await lockSink(client)) === undefined) return false;
-    return (await workOffTagMarks(client, MARKS_AT_ONCE)) >= MARKS_AT_ONCE;
+    await workOffTagMarks(client, MARKS_AT_ONCE);
+    return true;
   });
 }
 

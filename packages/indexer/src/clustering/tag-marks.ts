@@ -10,8 +10,8 @@ const MARKS_AT_ONCE = 100;
 
 const HAS_OWN_TAG = 'exists (select from scripts s join tags t on t.address = s.address where s.id = b.script_id)';
 
-/** @returns how many members were walked over */
-export async function workOffTagMarks(client: ClientBase, members: number): Promise<number> {
+/** @param members about how many to walk over */
+export async function workOffTagMarks(client: ClientBase, members: number): Promise<void> {
   const { rows } = await client.query<{
     script_id: bigint;
     at_script_id: bigint;
@@ -35,7 +35,17 @@ export async function workOffTagMarks(client: ClientBase, members: number): Prom
       walked += 1;
     } else walked += await walk(client, { end, at, isNamed: is_named, members: members - walked });
   }
-  return walked;
+}
+
+/** Clusters of which marks wait. @returns those of these */
+export async function findMarked(client: ClientBase, clusters: readonly bigint[]): Promise<Set<bigint>> {
+  const { rows } = await client.query<{ id: bigint }>(
+    `select of_mark.id
+       from tag_marks cross join lateral (values (cluster_of(script_id)), (cluster_of(at_script_id))) of_mark (id)
+      where of_mark.id = any($1::bigint[])`,
+    [clusters],
+  );
+  return new Set(rows.map(({ id }) => id));
 }
 
 /** What stands alone is marked by its own tag only. */

@@ -6,7 +6,7 @@ import { splitClusterTags } from '@kasgres/database';
 import type { ClientBase } from 'pg';
 import { type UndoableMerge, undoMerges } from './forest.ts';
 import { findAncestor, findNamed, type KnownCluster, type Position, readClusters } from './read.ts';
-import { markAlone } from './tag-marks.ts';
+import { findMarked, markAlone } from './tag-marks.ts';
 import { writeMarks, writePosition, writePrevious } from './write.ts';
 
 /** So many merges are undone in a step, or those of one chain block. */
@@ -82,6 +82,7 @@ async function readLastMerges(client: ClientBase, downTo: bigint): Promise<LastM
 async function undo(client: ClientBase, merges: readonly UndoableMerge[]): Promise<void> {
   const touched = [...new Set(merges.flatMap(({ cluster, mergedCluster }) => [cluster, mergedCluster]))];
   const before = await readClusters(client, touched);
+  const marked = await findMarked(client, touched);
   const limits = new Map(before.flatMap(({ root, sizeLimit }) => (sizeLimit === undefined ? [] : [[root, sizeLimit]])));
   const undone = undoMerges(merges, await readNext(client, touched), limits);
   await client.query(
@@ -115,7 +116,7 @@ async function undo(client: ClientBase, merges: readonly UndoableMerge[]): Promi
       clusters.map(({ root }) => undone.sizeLimits.get(root)),
     ],
   );
-  await undoNames(client, before, undone.splitFrom, new Set(alone));
+  await undoNames(client, { before, marked, splitFrom: undone.splitFrom, alone: new Set(alone) });
 }
 
 async function readNext(client: ClientBase, scripts: readonly bigint[]): Promise<Map<bigint, bigint>> {
@@ -145,19 +146,26 @@ async function sumUp(
   return rows;
 }
 
-/** Names are counted anew where there were any; marks are set wherever a member may have lost or got one. */
-async function undoNames(
-  client: ClientBase,
-  before: readonly KnownCluster[],
-  splitFrom: ReadonlyMap<bigint, bigint>,
-  alone: ReadonlySet<bigint>,
-): Promise<void> {
+interface UndoneClusters {
+  before: readonly KnownCluster[];
+  /** Those of them with members whose marks were yet to be set. */
+  marked: ReadonlySet<bigint>;
+  splitFrom: ReadonlyMap<bigint, bigint>;
+  alone: ReadonlySet<bigint>;
+}
+
+/**
+ * Names are counted anew where there were any; marks are set wherever a member may have lost or got one: where the name of its cluster
+ * changes by this, or had changed and the walk along the ring had not come to it yet.
+ */
+async function undoNames(client: ClientBase, { before, marked, splitFrom, alone }: UndoneClusters): Promise<void> {
   for (const { root, hasNames, isNamed } of before) {
-    if (!hasNames) continue;
+    const isMarked = marked.has(root);
+    if (!hasNames && !isMarked) continue;
     const parts = [...splitFrom].filter(([, whole]) => whole === root).map(([part]) => part);
-    for (const part of parts) await splitClusterTags(client, root, part);
+    if (hasNames) for (const part of parts) await splitClusterTags(client, root, part);
     const namedNow = await findNamed(client, [root, ...parts]);
-    const changed = [root, ...parts].filter((part) => isNamed || namedNow.has(part));
+    const changed = [root, ...parts].filter((part) => isMarked || isNamed || namedNow.has(part));
     await markAlone(
       client,
       changed.filter((part) => alone.has(part)),
