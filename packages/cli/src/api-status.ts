@@ -20,9 +20,14 @@ const ANSWER_WITHIN_MS = 3_000;
 
 /** The answer, with the fields that this command knows; undefined while the API does not answer. */
 export async function findApiStatus(apiUrl: string): Promise<ApiStatus | undefined> {
+  return apiStatus.safeParse(await askStatus(apiUrl)).data;
+}
+
+/** The answer as it is; undefined while the API does not answer. */
+export async function askStatus(apiUrl: string): Promise<Record<string, unknown> | undefined> {
   try {
     const answer = await fetch(`${apiUrl}/v1/status`, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
-    return answer.ok ? apiStatus.safeParse(await answer.json()).data : undefined;
+    return answer.ok ? ((await answer.json()) as Record<string, unknown>) : undefined;
   } catch {
     return undefined;
   }

@@ -76,17 +76,16 @@ export function createCommand(): Command {
     .description('check the invariants of the database; exit code 1 when one does not hold')
     .option('--without-start', 'leave out the UTXO set that the index began with: half a minute for each million coins')
     .action(async ({ withoutStart }: { withoutStart?: true }) =>
-      exitWith(await runVerify(await getDatabaseUrl(readCliEnv()), { hashesStart: withoutStart !== true })),
+      exitWith(await runVerify({ hashesStart: withoutStart !== true })),
     );
 
   command
     .command('status')
     .description('how far the index is, from the API, or from the database where no API answers')
     .option('--json', 'as JSON')
-    .action(async ({ json }: { json?: true }) => {
-      const env = readCliEnv();
-      exitWith(await printStatus(await getApiUrl(env), () => getDatabaseUrl(env), json === true));
-    });
+    .action(async ({ json }: { json?: true }) =>
+      exitWith(await printStatus(await getApiUrl(readCliEnv()), json === true)),
+    );
 
   command
     .command('sql')

@@ -2,8 +2,6 @@
 
 import {
   ANALYST_NAME,
-  checkSchema,
-  connect,
   createAnalyst,
   DEFAULT_ANALYST_CONNECTIONS,
   DEFAULT_TIMEOUT_SECONDS,
@@ -11,11 +9,9 @@ import {
   removeAnalyst,
 } from '@kasgres/database';
 import { Command, InvalidArgumentError } from 'commander';
-import { getDatabaseUrl } from '../addresses.ts';
-import { readCliEnv } from '../env.ts';
+import { print } from '../print.ts';
 import { textTable } from '../text-table.ts';
-
-type Pool = ReturnType<typeof connect>['pool'];
+import { withDatabase } from '../with-database.ts';
 
 interface CreateOptions {
   timeout: number;
@@ -35,7 +31,7 @@ export function analystsCommand(): Command {
     .option('--connections <number>', 'connections open at once', connectionCount, DEFAULT_ANALYST_CONNECTIONS)
     .addHelpText('after', '\ndocs/sql.md has what it sees, what its limits are, and how to connect.')
     .action((name: string, { timeout, connections }: CreateOptions) =>
-      withDatabase(async (pool, url) => {
+      withDatabase('analysts', async ({ pool }, url) => {
         const newAnalyst = { name, timeoutSeconds: timeout, connections };
         const password = await createAnalyst(pool, newAnalyst, warn);
         print(urlOfLogin(url, name, password));
@@ -46,7 +42,7 @@ export function analystsCommand(): Command {
     .command('list')
     .description('every login that is an analyst, also one that was made by hand')
     .action(() =>
-      withDatabase(async (pool) => {
+      withDatabase('analysts', async ({ pool }) => {
         const rows = (await listAnalysts(pool)).map(({ name, timeoutSeconds, connections, createdAt }) => [
           name,
           `${timeoutSeconds} s`,
@@ -61,24 +57,13 @@ export function analystsCommand(): Command {
     .command('remove <name>')
     .description('end its sessions and remove the login')
     .action((name: string) =>
-      withDatabase(async (pool) => {
+      withDatabase('analysts', async ({ pool }) => {
         await removeAnalyst(pool, name);
         print(`Removed ${name}.`);
       }),
     );
 
   return analysts;
-}
-
-async function withDatabase(run: (pool: Pool, url: string) => Promise<void>): Promise<void> {
-  const url = await getDatabaseUrl(readCliEnv());
-  const database = connect({ url, max: 1, applicationName: 'kasgres analysts' });
-  try {
-    await checkSchema(database.pool);
-    await run(database.pool, url);
-  } finally {
-    await database.close();
-  }
 }
 
 /** The same server and database, with whatever the address says of encryption. */
@@ -108,10 +93,6 @@ function connectionCount(text: string): number {
   const count = Number(text);
   if (Number.isInteger(count) && count >= 1 && count <= 1000) return count;
   throw new InvalidArgumentError('Expected a whole number from 1 to 1000.');
-}
-
-function print(text: string): void {
-  process.stdout.write(`${text}\n`);
 }
 
 function warn(text: string): void {

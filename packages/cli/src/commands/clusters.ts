@@ -1,14 +1,14 @@
 // `kasgres clusters`: what a person decides about clusters that have come to their limit (docs/clustering.md).
 
-import { approveCluster, checkSchema, connect, listClustersAtLimit, rejectHeldMerges } from '@kasgres/database';
+import { approveCluster, type Connection, listClustersAtLimit, rejectHeldMerges } from '@kasgres/database';
 import { addressToScript, fromHex } from '@kasgres/kaspa';
 import { FatalError } from '@kasgres/runtime';
 import { Command, InvalidArgumentError } from 'commander';
-import { getDatabaseUrl } from '../addresses.ts';
-import { readCliEnv } from '../env.ts';
+import { print } from '../print.ts';
 import { textTable } from '../text-table.ts';
+import { withDatabase } from '../with-database.ts';
 
-type Kysely = ReturnType<typeof connect>['kysely'];
+type Kysely = Connection['kysely'];
 
 const HELP = `
 A merge that would make a cluster larger than its limit (CLUSTER_SIZE_LIMIT of the indexer) waits until somebody has looked
@@ -29,32 +29,24 @@ export function clustersCommand(): Command {
   clusters
     .command('review')
     .description('clusters with merges that are held: how large they are, and would be, and a transaction to look at')
-    .action(() => withDatabase(review));
+    .action(() => withDatabase('clusters', ({ kysely }) => review(kysely)));
 
   clusters
     .command('approve')
     .description('let the cluster of an address grow; the indexer carries out what is held, in order')
     .argument('<address>', 'any address of the cluster')
     .option('--up-to <size>', 'addresses that it may have (default: as many as it needs for all that is held)', size)
-    .action((address: string, { upTo }: { upTo?: bigint }) => withDatabase((db) => approve(db, address, upTo)));
+    .action((address: string, { upTo }: { upTo?: bigint }) =>
+      withDatabase('clusters', ({ kysely }) => approve(kysely, address, upTo)),
+    );
 
   clusters
     .command('reject')
     .description('never merge clusters because of this transaction')
     .argument('<transaction-id>', 'as review shows it', transactionId)
-    .action((id: Uint8Array) => withDatabase((db) => reject(db, id)));
+    .action((id: Uint8Array) => withDatabase('clusters', ({ kysely }) => reject(kysely, id)));
 
   return clusters;
-}
-
-async function withDatabase(run: (db: Kysely) => Promise<void>): Promise<void> {
-  const database = connect({ url: await getDatabaseUrl(readCliEnv()), max: 1, applicationName: 'kasgres clusters' });
-  try {
-    await checkSchema(database.pool);
-    await run(database.kysely);
-  } finally {
-    await database.close();
-  }
 }
 
 async function review(db: Kysely): Promise<void> {
@@ -97,8 +89,4 @@ function size(text: string): bigint {
 function transactionId(text: string): Uint8Array {
   if (!/^[0-9a-f]{64}$/iu.test(text)) throw new InvalidArgumentError('Expected 64 hex digits.');
   return fromHex(text.toLowerCase());
-}
-
-function print(text: string): void {
-  process.stdout.write(`${text}\n`);
 }

@@ -2,18 +2,19 @@
 
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { checkSchema, connect, isDatabaseUnavailable, isRetryableDatabaseError } from '@kasgres/database';
+import { isDatabaseUnavailable, isRetryableDatabaseError } from '@kasgres/database';
 import { getNetwork } from '@kasgres/kaspa';
 import { EXIT_CLEAN, EXIT_RETRYABLE, FatalError } from '@kasgres/runtime';
 import { Command, InvalidArgumentError } from 'commander';
-import type { PoolClient } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import { getDatabaseUrl } from '../addresses.ts';
 import { readCliEnv } from '../env.ts';
-import { Exporter, findDatabase } from '../export/exporter.ts';
+import { Exporter, type ExportOptions, findDatabase } from '../export/exporter.ts';
 import { emptyManifest, findManifest, LOCK, type Manifest } from '../export/manifest.ts';
 import { ExportProgress } from '../export/progress.ts';
 import { type Fact, type Relation, TABLES, VIEWS } from '../export/relations.ts';
 import { takeLock } from '../start/lock.ts';
+import { withDatabase } from '../with-database.ts';
 
 /** It has time: a server that is busy is waited for. */
 const CONNECT_WITHIN_MS = 60_000;
@@ -78,37 +79,17 @@ export async function runExport(
   request: ExportRequest,
   print: (line: string) => void = (line) => void process.stderr.write(`${line}\n`),
 ): Promise<number> {
-  const chosen = choose(request);
   const directory = resolve(request.directory);
+  const work = { ...request, ...choose(request), directory };
   await mkdir(directory, { recursive: true });
   const lock = await takeLock(
     join(directory, LOCK),
     (processId) =>
       `Another export (process ${processId}) writes into ${directory}. Wait for its end, or name another directory.`,
   );
-  const database = connect({
-    url: databaseUrl,
-    max: 1,
-    applicationName: 'kasgres export',
-    settings: SETTINGS,
-    connectTimeoutMs: CONNECT_WITHIN_MS,
-  });
-  let client: PoolClient | undefined;
+  const options = { url: databaseUrl, settings: SETTINGS, connectTimeoutMs: CONNECT_WITHIN_MS };
   try {
-    await checkSchema(database.pool);
-    client = await database.pool.connect();
-    const manifest = await openManifest(client, directory, request.raw === true);
-    if (manifest === undefined) {
-      print('The first catch-up of the index is not over: export when kasgres status says so.');
-      return EXIT_RETRYABLE;
-    }
-    const { from, until } = request;
-    const depth = request.depth ?? getNetwork(manifest.network).settledDepth;
-    const schema = request.raw === true ? 'public' : 'kaspa';
-    const options = { directory, schema, ...chosen, depth, from, until, createdBy: CREATED_BY } as const;
-    const hasNew = await new Exporter(client, options, manifest, new ExportProgress(print)).run();
-    if (!hasNew) print('Nothing new: all that is final was exported before.');
-    return EXIT_CLEAN;
+    return await withDatabase('export', ({ pool }) => exportFrom(pool, work, print), options);
   } catch (error) {
     if (!isDatabaseUnavailable(error) && !isRetryableDatabaseError(error)) throw error;
     print(
@@ -116,10 +97,38 @@ export async function runExport(
     );
     return EXIT_RETRYABLE;
   } finally {
-    // It may be in the middle of an answer.
-    client?.release(true);
-    await database.close();
     await lock.release();
+  }
+}
+
+async function exportFrom(
+  pool: Pool,
+  { directory, raw, depth, from, until, facts, states }: ExportRequest & Chosen,
+  print: (line: string) => void,
+): Promise<number> {
+  const client = await pool.connect();
+  try {
+    const manifest = await openManifest(client, directory, raw === true);
+    if (manifest === undefined) {
+      print('The first catch-up of the index is not over: export when kasgres status says so.');
+      return EXIT_RETRYABLE;
+    }
+    const options: ExportOptions = {
+      directory,
+      schema: raw === true ? 'public' : 'kaspa',
+      facts,
+      states,
+      depth: depth ?? getNetwork(manifest.network).settledDepth,
+      from,
+      until,
+      createdBy: CREATED_BY,
+    };
+    const hasNew = await new Exporter(client, options, manifest, new ExportProgress(print)).run();
+    if (!hasNew) print('Nothing new: all that is final was exported before.');
+    return EXIT_CLEAN;
+  } finally {
+    // It may be in the middle of an answer.
+    client.release(true);
   }
 }
 
@@ -139,7 +148,12 @@ async function openManifest(client: PoolClient, directory: string, raw: boolean)
   return manifest;
 }
 
-function choose({ names, raw }: ExportRequest): { facts: Record<string, Fact>; states: string[] } {
+interface Chosen {
+  facts: Record<string, Fact>;
+  states: string[];
+}
+
+function choose({ names, raw }: ExportRequest): Chosen {
   const known: Readonly<Record<string, Relation>> = raw === true ? TABLES : VIEWS;
   const facts: Record<string, Fact> = {};
   const states: string[] = [];

@@ -1,8 +1,7 @@
 // `kasgres keys`: the keys of the HTTP API. A key is shown once, when it is made, and alone, so that a script can take it.
 
 import {
-  checkSchema,
-  connect,
+  type Connection,
   createKey,
   DEFAULT_RATE_RU,
   type KeyRecord,
@@ -13,11 +12,11 @@ import {
 } from '@kasgres/database';
 import { FatalError } from '@kasgres/runtime';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { getDatabaseUrl } from '../addresses.ts';
-import { readCliEnv } from '../env.ts';
+import { print } from '../print.ts';
 import { textTable } from '../text-table.ts';
+import { withDatabase } from '../with-database.ts';
 
-type Kysely = ReturnType<typeof connect>['kysely'];
+type Kysely = Connection['kysely'];
 
 interface CreateOptions {
   rate: number;
@@ -47,34 +46,26 @@ export function keysCommand(): Command {
       'after',
       '\nA request costs 0.1 or 0.5 request units: docs/api.md has the costs, and what a client is told of its limits.',
     )
-    .action((name: string, options: CreateOptions) => withDatabase((db) => create(db, name, options)));
+    .action((name: string, options: CreateOptions) =>
+      withDatabase('keys', ({ kysely }) => create(kysely, name, options)),
+    );
 
   keys
     .command('list')
     .description('every key ever made, without the key itself')
-    .action(() => withDatabase(list));
+    .action(() => withDatabase('keys', ({ kysely }) => list(kysely)));
 
   keys
     .command('revoke <name-or-id>')
     .description('end a key for good; a running API honours it within seconds')
-    .action((nameOrId: string) => withDatabase((db) => revoke(db, nameOrId)));
+    .action((nameOrId: string) => withDatabase('keys', ({ kysely }) => revoke(kysely, nameOrId)));
 
   keys
     .command('usage [name-or-id]')
     .description('requests and request units by day (UTC), of one key or of all')
-    .action((nameOrId: string | undefined) => withDatabase((db) => printUsage(db, nameOrId)));
+    .action((nameOrId: string | undefined) => withDatabase('keys', ({ kysely }) => printUsage(kysely, nameOrId)));
 
   return keys;
-}
-
-async function withDatabase(run: (db: Kysely) => Promise<void>): Promise<void> {
-  const database = connect({ url: await getDatabaseUrl(readCliEnv()), max: 1, applicationName: 'kasgres keys' });
-  try {
-    await checkSchema(database.pool);
-    await run(database.kysely);
-  } finally {
-    await database.close();
-  }
 }
 
 async function create(db: Kysely, name: string, options: CreateOptions): Promise<void> {
@@ -158,8 +149,4 @@ function futureDate(text: string): Date {
   const date = new Date(text);
   if (!(date > new Date())) throw new InvalidArgumentError('Expected a date in the future, such as 2030-01-31.');
   return date;
-}
-
-function print(text: string): void {
-  process.stdout.write(`${text}\n`);
 }

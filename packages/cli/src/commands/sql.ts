@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { connect } from '@kasgres/database';
+import { print } from '../print.ts';
 import { textTable } from '../text-table.ts';
 
 /** The views come first: `blocks` is kaspa.blocks, as it is for analysts, and the tables below them are public.blocks. */
@@ -54,7 +55,7 @@ async function runOwnLoop(databaseUrl: string, sql: string | undefined): Promise
       await client.query(`set default_transaction_read_only = on; set search_path = ${SEARCH_PATH}`);
       const run = (text: string): Promise<string> => answer((query) => client.query(query), text);
       if (sql === undefined) return await converse(run);
-      process.stdout.write(`${await run(sql)}\n`);
+      print(await run(sql));
       return 0;
     } finally {
       client.release();
@@ -71,7 +72,7 @@ async function runOwnLoop(databaseUrl: string, sql: string | undefined): Promise
 async function converse(run: (text: string) => Promise<string>): Promise<number> {
   const isTerminal = process.stdin.isTTY;
   const lines = createInterface({ input: process.stdin, ...(isTerminal && { output: process.stdout }) });
-  if (isTerminal) process.stdout.write('SQL, read-only. A statement ends with ";", the session with \\q.\n');
+  if (isTerminal) print('SQL, read-only. A statement ends with ";", the session with \\q.');
   const prompt = (text: string): void => {
     if (!isTerminal) return;
     lines.setPrompt(text);
@@ -86,7 +87,7 @@ async function converse(run: (text: string) => Promise<string>): Promise<number>
       prompt('kasgres-> ');
       continue;
     }
-    process.stdout.write(`${await run(statement).catch(errorText)}\n`);
+    print(await run(statement).catch(errorText));
     statement = '';
     prompt('kasgres=> ');
   }

@@ -34,7 +34,7 @@ export function statusLines(status: Record<string, unknown>): string {
     return [[name, valueText(value)]];
   });
   const width = Math.max(...lines.map(([name]) => name.length));
-  return lines.map(([name, text]) => `${name.padEnd(width)}  ${text}\n`).join('');
+  return lines.map(([name, text]) => `${name.padEnd(width)}  ${text}`).join('\n');
 }
 
 function startText({ hash, daaScore, timestamp, utxoCount }: InWords['starts'][number]): string {

@@ -1,32 +1,20 @@
 // `kasgres status`: how far the index is.
 
-import { checkSchema, type Connection, connect } from '@kasgres/database';
+import { askStatus } from '../api-status.ts';
+import { print } from '../print.ts';
+import type { Queryable } from '../verify/queryable.ts';
 import { findUtxoSetLoad } from '../verify/utxo-set-load.ts';
+import { withDatabase } from '../with-database.ts';
 import { statusLines } from './status-lines.ts';
 
-const ANSWER_WITHIN_MS = 3_000;
-
 /** Prints what the API says, or the database where no API answers. Returns 0 when there is something to print. */
-export async function printStatus(
-  apiUrl: string,
-  getDatabaseUrl: () => Promise<string>,
-  asJson: boolean,
-): Promise<number> {
-  const status = (await askApi(apiUrl)) ?? {
+export async function printStatus(apiUrl: string, asJson: boolean): Promise<number> {
+  const status = (await askStatus(apiUrl)) ?? {
     api: `does not answer at ${apiUrl}`,
-    ...(await askDatabase(await getDatabaseUrl())),
+    ...(await withDatabase('status', ({ pool }) => statusOf(pool))),
   };
-  process.stdout.write(asJson ? `${JSON.stringify(status, null, 2)}\n` : statusLines(status));
+  print(asJson ? JSON.stringify(status, null, 2) : statusLines(status));
   return 0;
-}
-
-async function askApi(apiUrl: string): Promise<Record<string, unknown> | undefined> {
-  try {
-    const answer = await fetch(`${apiUrl}/v1/status`, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
-    return answer.ok ? ((await answer.json()) as Record<string, unknown>) : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 const CHECKPOINT = `
@@ -54,18 +42,8 @@ const GAPS = `
   left join blocks before on before.hash = g.before_block_hash
   order by g.id`;
 
-async function askDatabase(databaseUrl: string): Promise<Record<string, unknown>> {
-  const database = connect({ url: databaseUrl, max: 1, applicationName: 'kasgres status' });
-  try {
-    await checkSchema(database.pool);
-    return await statusOf(database.pool);
-  } finally {
-    await database.close();
-  }
-}
-
 /** What a database says by itself; null where it does not know. */
-export async function statusOf(db: Pick<Connection['pool'], 'query'>): Promise<Record<string, unknown>> {
+export async function statusOf(db: Queryable): Promise<Record<string, unknown>> {
   const checkpoint = await db.query<Record<string, unknown>>(CHECKPOINT);
   const starts = await db.query(STARTS);
   const gaps = await db.query(GAPS);

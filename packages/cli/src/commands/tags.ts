@@ -2,8 +2,6 @@
 
 import { readFile } from 'node:fs/promises';
 import {
-  checkSchema,
-  connect,
   type Connection,
   findClusterTag,
   findOwnTag,
@@ -18,12 +16,12 @@ import {
 import { AddressError, addressToScript, getNetwork, type Network } from '@kasgres/kaspa';
 import { FatalError } from '@kasgres/runtime';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { getDatabaseUrl } from '../addresses.ts';
-import { readCliEnv } from '../env.ts';
+import { print } from '../print.ts';
 import { findTextProblem, MOST } from '../tags/check-tag.ts';
 import { Problems } from '../tags/problems.ts';
 import { type Format, FORMATS, readTagFiles, type TagFiles } from '../tags/read-tag-files.ts';
 import { textTable } from '../text-table.ts';
+import { withDatabase } from '../with-database.ts';
 
 /** From this many tags on, who waits is told what is being done. */
 const LONG_IMPORT = 50_000;
@@ -53,7 +51,7 @@ export function tagsCommand(): Command {
     .option('--dry-run', 'check the files and say what would change')
     .addHelpText('after', '\nFormats, sources and what holds where they do not agree: docs/tags.md')
     .action((files: string[], options: ImportOptions) =>
-      withDatabase((database) => importFiles(database, files, options)),
+      withDatabase('tags', (database) => importFiles(database, files, options)),
     );
 
   tags
@@ -61,29 +59,19 @@ export function tagsCommand(): Command {
     .description('the tags, by name')
     .option('--address <address>', 'all that is said of an address')
     .option('--conflicts', 'addresses and clusters that are given several names')
-    .action((options: ListOptions) => withDatabase((database) => list(database, options)));
+    .action((options: ListOptions) => withDatabase('tags', (database) => list(database, options)));
 
   tags
     .command('sources')
     .description('who the tags come from')
-    .action(() => withDatabase(printSources));
+    .action(() => withDatabase('tags', printSources));
 
   tags
     .command('remove <source>')
     .description('remove all that a source says')
-    .action((source: string) => withDatabase((database) => remove(database, source)));
+    .action((source: string) => withDatabase('tags', (database) => remove(database, source)));
 
   return tags;
-}
-
-async function withDatabase(run: (database: Connection) => Promise<void>): Promise<void> {
-  const database = connect({ url: await getDatabaseUrl(readCliEnv()), max: 1, applicationName: 'kasgres tags' });
-  try {
-    await checkSchema(database.pool);
-    await run(database);
-  } finally {
-    await database.close();
-  }
 }
 
 async function importFiles(database: Connection, paths: readonly string[], options: ImportOptions): Promise<void> {
@@ -256,8 +244,4 @@ function sourceName(text: string): string {
 
 function counted(count: number | bigint, noun: string): string {
   return `${count.toLocaleString('en')} ${noun}${BigInt(count) === 1n ? '' : 's'}`;
-}
-
-function print(text: string): void {
-  process.stdout.write(`${text}\n`);
 }

@@ -1,7 +1,8 @@
 // `kasgres verify`: the invariants that a database can prove by itself (docs/invariants.md), in one snapshot of it, so that an
 // indexer may go on meanwhile. It reads every row, and takes minutes on a large index.
 
-import { checkSchema, connect } from '@kasgres/database';
+import { inTransaction } from '@kasgres/database';
+import { print } from '../print.ts';
 import { checkInvariant4 } from '../verify/balances.ts';
 import { checkInvariant12 } from '../verify/clusters.ts';
 import { checkInvariant7 } from '../verify/completeness.ts';
@@ -9,6 +10,7 @@ import { checkInvariant8 } from '../verify/hashes.ts';
 import type { Queryable } from '../verify/queryable.ts';
 import { checkUtxoCommitment } from '../verify/utxo-commitment.ts';
 import { findUtxoSetLoad } from '../verify/utxo-set-load.ts';
+import { withDatabase } from '../with-database.ts';
 
 interface Check {
   name: string;
@@ -42,35 +44,30 @@ export interface VerifyOptions {
 }
 
 /** Prints each invariant with what is wrong. Returns the exit code: 1 when one does not hold. */
-export async function runVerify(databaseUrl: string, { hashesStart }: VerifyOptions): Promise<number> {
-  const database = connect({ url: databaseUrl, max: 1, applicationName: 'kasgres verify' });
-  try {
-    await checkSchema(database.pool);
-    const client = await database.pool.connect();
+export async function runVerify({ hashesStart }: VerifyOptions): Promise<number> {
+  const checks = hashesStart ? [...CHECKS, CHECK_OF_START] : CHECKS;
+  return await withDatabase('verify', async ({ pool }) => {
+    const client = await pool.connect();
     try {
-      await client.query('begin isolation level repeatable read read only');
-      return await verify(client, hashesStart ? [...CHECKS, CHECK_OF_START] : CHECKS);
+      return await inTransaction(client, () => verify(client, checks), { readsOneState: true });
     } finally {
-      await client.query('rollback').catch(() => {});
       client.release();
     }
-  } finally {
-    await database.close();
-  }
+  });
 }
 
 async function verify(db: Queryable, checks: readonly Check[]): Promise<number> {
   let exitCode = 0;
   for (const { name, check } of checks) {
     const wrong = await check(db);
-    process.stdout.write(`${wrong.length === 0 ? 'holds' : 'BROKEN'}  ${name}\n`);
-    for (const fault of wrong) process.stdout.write(`        ${fault}\n`);
+    print(`${wrong.length === 0 ? 'holds' : 'BROKEN'}  ${name}`);
+    for (const fault of wrong) print(`        ${fault}`);
     if (wrong.length > 0) exitCode = 1;
   }
   const load = await findUtxoSetLoad(db);
   if (load !== undefined) {
-    process.stdout.write(
-      `note    a coming start at block ${load.pruningPoint} is being loaded (coins so far: ${load.utxoCount}); nobody sees it yet\n`,
+    print(
+      `note    a coming start at block ${load.pruningPoint} is being loaded (coins so far: ${load.utxoCount}); nobody sees it yet`,
     );
   }
   return exitCode;

@@ -4,7 +4,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
-  connect,
+  type Connection,
   createKey,
   findKey,
   hashKey,
@@ -16,6 +16,7 @@ import {
 import { z } from 'zod';
 import type { DataDir } from '../data-dir.ts';
 import { writePrivateFile } from '../private-file.ts';
+import { withDatabase } from '../with-database.ts';
 
 const demoFile = z.object({
   tags: z.array(z.object({ address: z.string(), name: z.string(), link: z.string(), labels: z.array(z.string()) })),
@@ -35,17 +36,15 @@ export async function readDemo(dataDir: DataDir): Promise<Demo> {
  * one, which is then kept there.
  */
 export async function prepareDatabase(databaseUrl: string, dataDir: DataDir, demo: Demo | undefined): Promise<string> {
-  const database = connect({ url: databaseUrl, max: 1, applicationName: 'kasgres start' });
-  try {
-    if (demo !== undefined) await replaceSources(database.pool, [sourceOf(demo)]);
+  const prepare = async ({ pool, kysely }: Connection): Promise<string> => {
+    if (demo !== undefined) await replaceSources(pool, [sourceOf(demo)]);
     const kept = await findKeptKey(dataDir);
-    if (kept !== undefined && (await findKey(database.kysely, hashKey(kept))) !== undefined) return kept;
-    const { key } = await createKey(database.kysely, { name: 'demo' });
+    if (kept !== undefined && (await findKey(kysely, hashKey(kept))) !== undefined) return kept;
+    const { key } = await createKey(kysely, { name: 'demo' });
     writePrivateFile(dataDir.demoKeyFile, `${key}\n`);
     return key;
-  } finally {
-    await database.close();
-  }
+  };
+  return await withDatabase('start', prepare, { url: databaseUrl });
 }
 
 function sourceOf({ tags }: Demo): TagSource {

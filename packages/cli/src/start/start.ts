@@ -9,6 +9,7 @@ import { apiUrlOf } from '../api-status.ts';
 import { makeDataDir } from '../data-dir.ts';
 import type { DataDir } from '../data-dir.ts';
 import type { CliEnv } from '../env.ts';
+import { print } from '../print.ts';
 import { programPaths } from '../programs.ts';
 import { findRuntimeFile, writeRuntimeFile } from '../runtime-file.ts';
 import { watchStopRequests } from '../stop-requests.ts';
@@ -38,8 +39,8 @@ export async function start(env: CliEnv): Promise<number> {
       `Kasgres already runs on ${dataDir.path} (process ${processId}). Stop it first, or set DATA_DIR and PORT for a second one.`,
   );
   shutdown.add('the lock', () => lock.release());
-  const supervisor = new Supervisor(dataDir.logs, say);
-  requests.clean.addEventListener('abort', () => say('Ending. Once more ends it at once.'));
+  const supervisor = new Supervisor(dataDir.logs, print);
+  requests.clean.addEventListener('abort', () => print('Ending. Once more ends it at once.'));
   requests.atOnce.addEventListener('abort', () => {
     supervisor.endAtOnce();
     // Whatever still hangs: Postgres ends by itself when this process is gone.
@@ -57,7 +58,7 @@ export async function start(env: CliEnv): Promise<number> {
   }
   const problems = await shutdown.close();
   for (const { name, error } of problems) process.stderr.write(`Could not end ${name}: ${wordsOf(error)}\n`);
-  if (exitCode === 0) say('Ended.');
+  if (exitCode === 0) print('Ended.');
   return exitCode;
 }
 
@@ -69,13 +70,13 @@ async function run(
   requests: StopRequests,
 ): Promise<void> {
   const signal = AbortSignal.any([requests.clean, supervisor.hopeless]);
-  await waitForProcessesToEnd((await findRuntimeFile(dataDir))?.processIds ?? [], say, signal);
+  await waitForProcessesToEnd((await findRuntimeFile(dataDir))?.processIds ?? [], print, signal);
   const ports = await choosePorts(env);
   const apiUrl = apiUrlOf(env.HOST, env.PORT);
 
-  say(`Starting Kasgres on ${dataDir.path}.`);
+  print(`Starting Kasgres on ${dataDir.path}.`);
   if (env.NODE_URL === undefined && !existsSync(dataDir.node)) {
-    say('Simulating the past of a chain; this takes a moment.');
+    print('Simulating the past of a chain; this takes a moment.');
   }
   const database = env.DATABASE_URL ?? startPostgres(dataDir, ports.postgres, shutdown, requests);
   shutdown.add('the programs', () => supervisor.stop());
@@ -92,10 +93,10 @@ async function run(
 
   startPrograms(env, supervisor, ports, nodeUrl, databaseUrl);
   // A simulated chain is short: better to wait until every question has an answer. A real one takes its time.
-  const status = await waitUntilUsable(apiUrl, say, { everything: demo !== undefined }, signal);
+  const status = await waitUntilUsable(apiUrl, print, { everything: demo !== undefined }, signal);
   const command = commandInShell(env);
-  for (const line of greetingLines({ apiUrl, status, command, logs: dataDir.logs, apiKey, demo })) say(line);
-  await followIndex(apiUrl, say, status, signal);
+  for (const line of greetingLines({ apiUrl, status, command, logs: dataDir.logs, apiKey, demo })) print(line);
+  await followIndex(apiUrl, print, status, signal);
 }
 
 function startPrograms(env: CliEnv, supervisor: Supervisor, ports: Ports, nodeUrl: string, databaseUrl: string): void {
@@ -121,12 +122,8 @@ async function startPostgres(
   shutdown: Shutdown,
   requests: StopRequests,
 ): Promise<string> {
-  const postgres = new KeptPostgres(dataDir.postgres, port, say);
+  const postgres = new KeptPostgres(dataDir.postgres, port, print);
   shutdown.add('Postgres', () => postgres.stop());
   requests.atOnce.addEventListener('abort', () => void postgres.endAtOnce());
   return postgres.url;
-}
-
-function say(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

@@ -58,7 +58,10 @@ const SELECT_WRONG_PARENTS = `
   where m.script_id is distinct from g.merged_cluster_id or m.parent_id is distinct from g.cluster_id
   limit 20`;
 
-/** Above a block that has left the chain merges are still to be undone. */
+/**
+ * Above a block that has left the chain merges are still to be undone. What was accepted before a gap may be accepted again after it, and
+ * is marked with that block alone: then the list of the chain block tells.
+ */
 const SELECT_UNFOUNDED = `
   with position as (
     select p.chain_index, p.next_merge_id, c.block_id is not null as on_chain
@@ -70,7 +73,10 @@ const SELECT_UNFOUNDED = `
     or not exists (select from transaction_inputs i where i.transaction_id = g.transaction_id and i.script_id = g.merged_script_id)
     or position.on_chain and not exists (
       select from transactions t join chain_blocks c on c.block_id = t.accepting_block_id
-      where t.id = g.transaction_id and c.index <= g.chain_index and (c.index = g.chain_index or g.held_merge_id is not null))
+      where t.id = g.transaction_id and c.index <= g.chain_index and (c.index = g.chain_index or g.held_merge_id is not null)
+      union all
+      select from chain_blocks c left join held_merges h on h.id = g.held_merge_id
+      where c.index = coalesce(h.chain_index, g.chain_index) and g.transaction_id = any (c.accepted_transactions))
   limit 20`;
 
 const SELECT_WRONG_NAMES = `
