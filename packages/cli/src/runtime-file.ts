@@ -13,7 +13,7 @@ const runtimeFile = z.object({
   processIds: z.array(z.number().int()),
 });
 
-export type RuntimeFile = z.infer<typeof runtimeFile>;
+type RuntimeFile = z.infer<typeof runtimeFile>;
 
 export function writeRuntimeFile(dataDir: DataDir, content: RuntimeFile): void {
   writePrivateFile(dataDir.runtimeFile, `${JSON.stringify(content, null, 2)}\n`);

@@ -8,7 +8,7 @@ import { FatalError } from '@kasgres/runtime';
 import { DatabaseError, type Pool, type PoolClient } from 'pg';
 import { inTransaction } from './in-transaction.ts';
 
-export interface NewAnalyst {
+interface NewAnalyst {
   /** Of the login. */
   name: string;
   /** How long a statement may take, and a transaction be idle. */
@@ -17,7 +17,7 @@ export interface NewAnalyst {
   connections: number;
 }
 
-export interface Analyst extends NewAnalyst {
+interface Analyst extends NewAnalyst {
   /** Undefined for a login that was made by hand. */
   createdAt: Date | undefined;
 }

@@ -5,7 +5,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Database } from './connect.ts';
 
-export interface ClusterAtLimit {
+interface ClusterAtLimit {
   /** Of the root; undefined for a script without one. */
   address: string | undefined;
   size: bigint;
@@ -63,7 +63,7 @@ export async function listClustersAtLimit(db: Kysely<Database>): Promise<Cluster
   }));
 }
 
-export interface Approval {
+interface Approval {
   size: bigint;
   sizeLimit: bigint;
   /** Held merges that the indexer tries now. */

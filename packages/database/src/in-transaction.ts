@@ -1,7 +1,7 @@
 /** All or nothing: what the work writes is committed together, or not at all. */
 import type { ClientBase } from 'pg';
 
-export interface TransactionOptions {
+interface TransactionOptions {
   /** The work only reads, and sees one state of the database, whatever is committed meanwhile. */
   readsOneState?: boolean;
   /** Nothing stays of what the work wrote. */

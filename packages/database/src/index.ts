@@ -1,34 +1,19 @@
 /** The database: connections, schema, keys and tags, and Postgres servers of our own. */
-export {
-  type Approval,
-  approveCluster,
-  type ClusterAtLimit,
-  listClustersAtLimit,
-  rejectHeldMerges,
-} from './cluster-reviews.ts';
+export { approveCluster, listClustersAtLimit, rejectHeldMerges } from './cluster-reviews.ts';
 export { addTagsOfMembers, moveClusterTags, resolveClusterTags, splitClusterTags } from './cluster-tags.ts';
 export {
-  type Analyst,
   ANALYST_NAME,
   createAnalyst,
   DEFAULT_ANALYST_CONNECTIONS,
   DEFAULT_TIMEOUT_SECONDS,
   IS_ANALYST,
   listAnalysts,
-  type NewAnalyst,
   removeAnalyst,
   TRANSACTION_TIMEOUTS,
 } from './analysts.ts';
 export { type Connection, type ConnectOptions, connect, type Database } from './connect.ts';
 export { CopyBuffer, copyRows } from './copy.ts';
-export {
-  type EmbeddedPostgres,
-  type EmbeddedPostgresOptions,
-  startEmbeddedPostgres,
-  startTemporaryPostgres,
-} from './embedded/embedded-postgres.ts';
-export { EmbeddedPostgresUnavailableError } from './embedded/errors.ts';
-export type { StopOptions } from './embedded/supervisor.ts';
+export { type EmbeddedPostgres, startEmbeddedPostgres, startTemporaryPostgres } from './embedded/embedded-postgres.ts';
 export {
   isDatabaseUnavailable,
   isDiskFull,
@@ -45,7 +30,6 @@ export {
   findKey,
   hashKey,
   type KeyInForce,
-  type KeyLimits,
   type KeyRecord,
   listKeys,
   MAX_WINDOW_SECONDS,
@@ -53,10 +37,10 @@ export {
   revokeKey,
 } from './keys.ts';
 export { UnknownCommitError } from './known-commit.ts';
-export { checkSchema, type MigrateOptions, migrate } from './migrate.ts';
+export { checkSchema, migrate } from './migrate.ts';
 export { packParents, unpackParents } from './packed-parents.ts';
 export { dayOf, endOf, firstDayOf, type QuotaPeriod } from './quota-period.ts';
-export { type ConflictingName, listConflictingAddresses, listConflictingClusters } from './tag-conflicts.ts';
+export { listConflictingAddresses, listConflictingClusters } from './tag-conflicts.ts';
 export {
   type Attribution,
   DEFAULT_CONFIDENCE_LEVEL,
@@ -64,7 +48,6 @@ export {
   listSources,
   removeSource,
   replaceSources,
-  type ReplaceOptions,
   type SourceChanges,
   type TagSource,
   toAttribution,
@@ -73,6 +56,6 @@ export {
 export { findClusterTag, findOwnTag, listTagsOfScripts, type OwnerTag, type Tag } from './tags.ts';
 export { type ReplicatedPostgres, startReplicatedPostgres } from './testing/replicated-postgres.ts';
 export { insertCluster } from './testing/insert-cluster.ts';
-export { createTestDatabase, type TestDatabase, type TestDatabaseOptions } from './testing/test-database.ts';
-export { createMigratedDatabase, startTestServer, type TestServer } from './testing/test-server.ts';
+export { createTestDatabase, type TestDatabase } from './testing/test-database.ts';
+export { createMigratedDatabase, startTestServer } from './testing/test-server.ts';
 export { addUsage, type KeyUsage, listUsage } from './usage.ts';

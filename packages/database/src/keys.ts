@@ -7,7 +7,7 @@ import { type Kysely, type Selectable, sql } from 'kysely';
 import type { Database } from './connect.ts';
 import { firstDayOf, type QuotaPeriod } from './quota-period.ts';
 
-export interface KeyLimits {
+interface KeyLimits {
   /** Request units that a window allows. */
   rateRu: number;
   /** At most MAX_WINDOW_SECONDS. */
@@ -45,7 +45,7 @@ export const DEFAULT_RATE_RU = 500;
 export const MAX_WINDOW_SECONDS = 86_400;
 
 /** `kdp_` and 64 hex digits. */
-export function generateKey(): string {
+function generateKey(): string {
   return `kdp_${randomBytes(32).toString('hex')}`;
 }
 

@@ -25,7 +25,7 @@ const CREATE_TABLE = `
   comment on column migrations.checksum is 'SHA-256 of the file, hex. A file that changed later is refused.';
   comment on column migrations.applied_at is 'When it was applied.';`;
 
-export interface MigrateOptions {
+interface MigrateOptions {
   /** Where the SQL files are; the repository's own by default. */
   directory?: URL;
   /** Hears the name of each migration just before it is applied. */

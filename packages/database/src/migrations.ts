@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { SchemaError } from './errors.ts';
 
-export interface Migration {
+interface Migration {
   /** 1, 2, 3 … without a hole. */
   number: number;
   /** File name without its ending. */

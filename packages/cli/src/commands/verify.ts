@@ -38,7 +38,7 @@ const CHECK_OF_START: Check = {
   check: (db) => checkUtxoCommitment(db, sayHashed),
 };
 
-export interface VerifyOptions {
+interface VerifyOptions {
   /** Also hashes the UTXO set of the latest start, which takes a core about half a minute for each million coins. */
   hashesStart: boolean;
 }

@@ -3,7 +3,7 @@
 
 import type { Queryable } from '../verify/queryable.ts';
 
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
 
 /** A chain block, by its place and its name: whether it still has both tells whether the chain is still the one that was exported. */
 export interface Position {
@@ -17,7 +17,7 @@ export interface ChainBlock extends Position {
   chainTime: number;
 }
 
-export interface ChainEnds {
+interface ChainEnds {
   first: ChainBlock;
   sink: ChainBlock;
 }

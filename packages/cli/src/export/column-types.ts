@@ -4,7 +4,7 @@ import type { SchemaElement } from 'hyparquet';
 
 /** A value as hyparquet-writer takes it; strings as their UTF-8. */
 export type ParquetValue = boolean | number | bigint | Uint8Array | ParquetArray | null;
-export type ParquetArray = readonly (boolean | number | bigint | Uint8Array | null)[];
+type ParquetArray = readonly (boolean | number | bigint | Uint8Array | null)[];
 
 export interface ColumnType {
   /** The cast that COPY needs before the value can be read; empty where none is needed. */

@@ -11,7 +11,7 @@ const TRAILER = -1;
 const NULL = -1;
 
 /** Hears of each field in turn, `undefined` for null; the bytes stay valid. */
-export type OnField = (column: number, bytes: Buffer | undefined) => void;
+type OnField = (column: number, bytes: Buffer | undefined) => void;
 
 /**
  * Calls `onField` for each field and `onRow` after each row; what `onRow` returns is waited for before more is read.

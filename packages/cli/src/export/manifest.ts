@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { DRAFT_SUFFIX } from './part-file.ts';
 
 const FORM = 1;
-export const MANIFEST = 'manifest.json';
+const MANIFEST = 'manifest.json';
 export const LOCK = 'lock.json';
 
 const position = z.object({ index: z.number().int(), hash: z.string() });

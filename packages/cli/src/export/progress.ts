@@ -1,9 +1,8 @@
 // What a person is told while an export runs: a line every few seconds, and one for each view at its end.
 
-import { dayOfTime, startOfDay } from './chain.ts';
+import { DAY_MS, dayOfTime, startOfDay } from './chain.ts';
 
 const EVERY_MS = 5_000;
-const DAY_MS = 86_400_000;
 
 export class ExportProgress {
   readonly #print: (line: string) => void;

@@ -4,8 +4,10 @@
 // A fact belongs to one chain block, which merges or accepts it, and never changes once that block is final. All else is state: what
 // holds now, and what the chain says nothing of.
 
+import { DAY_MS } from './chain.ts';
+
 /** The chain blocks from `first` to `last`, by chain_blocks.index. */
-export interface ChainRange {
+interface ChainRange {
   first: number;
   last: number;
 }
@@ -20,20 +22,19 @@ export interface Fact {
   without?: readonly string[];
 }
 
-export interface State {
+interface State {
   kind: 'state';
   /** Exported when no name is given, since facts refer to it. */
   isReferredTo?: boolean;
 }
 
-export interface Left {
+interface Left {
   kind: 'left out';
   reason: string;
 }
 
 export type Relation = Fact | State | Left;
 
-const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 

@@ -5,7 +5,7 @@ import type { ApiStatus } from '../api-status.ts';
 import type { CliEnv } from '../env.ts';
 import type { Demo } from './demo.ts';
 
-export interface GreetingFacts {
+interface GreetingFacts {
   apiUrl: string;
   status: ApiStatus;
   /** What starts this command in a shell here, such as `npx kasgres`. */

@@ -17,7 +17,7 @@ const ATTEMPTS = 5;
 const lockFile = z.object({ processId: z.number(), port: z.number(), token: z.string() });
 type Lock = z.infer<typeof lockFile>;
 
-export interface HeldLock {
+interface HeldLock {
   release: () => Promise<void>;
 }
 

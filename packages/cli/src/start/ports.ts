@@ -7,7 +7,7 @@ import { FatalError } from '@kasgres/runtime';
 import type { CliEnv } from '../env.ts';
 
 /** Fails in words unless a program could listen there now. */
-export async function checkPortIsFree(variable: string, host: string, port: number): Promise<void> {
+async function checkPortIsFree(variable: string, host: string, port: number): Promise<void> {
   const server = createServer();
   try {
     server.listen({ host, port, exclusive: true });

@@ -11,7 +11,7 @@ const WARNINGS = new Set(['warn', 'error', 'fatal']);
 const ERRORS = new Set(['error', 'fatal']);
 const PLAIN_LINES_KEPT = 12;
 
-export interface ProgramOutputOptions {
+interface ProgramOutputOptions {
   name: string;
   logPath: string;
   /** Says a line to the person at the terminal. */

@@ -24,7 +24,7 @@ export interface Program {
   onLine?: (line: string) => void;
 }
 
-export interface Surroundings {
+interface Surroundings {
   logPath: string;
   say: (line: string) => void;
   /** Told when the program ended in a way that another start will not help. */

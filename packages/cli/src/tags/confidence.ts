@@ -1,6 +1,6 @@
 // How sure a source is: GraphSense's taxonomy of confidence (graphsense-tagpack-tool, src/tagpack/db/confidence.csv), or a number.
 
-export const CONFIDENCE_LEVELS: Readonly<Record<string, number>> = {
+const CONFIDENCE_LEVELS: Readonly<Record<string, number>> = {
   override: 100,
   ownership: 100,
   ledger_immanent: 100,

@@ -12,7 +12,7 @@ import { readTagPack } from './read-tagpack.ts';
 export const FORMATS = ['csv', 'json', 'tagpack'] as const;
 export type Format = (typeof FORMATS)[number];
 
-export interface TagFile {
+interface TagFile {
   file: string;
   contents: Uint8Array;
 }

@@ -5,7 +5,7 @@
 import type { Hash, Header } from '@kasgres/kaspa';
 import type { Queryable } from './queryable.ts';
 
-export interface StoredBlock {
+interface StoredBlock {
   id: bigint;
   hash: Hash;
   header: Header;

@@ -2,7 +2,7 @@
 import type { Hash, Utxo } from '@kasgres/kaspa';
 import type { Queryable } from './queryable.ts';
 
-export interface StoredStart {
+interface StoredStart {
   hash: Hash;
   /** MuHash of the set, as the header says. */
   utxoCommitment: Hash;

@@ -2,7 +2,7 @@
 import type { Hash, Transaction, TransactionInput, TransactionOutput } from '@kasgres/kaspa';
 import type { Queryable } from './queryable.ts';
 
-export interface StoredTransaction {
+interface StoredTransaction {
   transactionId: Hash;
   /** 0 for the body in `transactions`. */
   body: number;

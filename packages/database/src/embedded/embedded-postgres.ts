@@ -14,7 +14,7 @@ import { type LaunchedPostgres, launch } from './launch.ts';
 import { makeReachableDirectory } from './reachable-directory.ts';
 import { INDEXER_SETTINGS, TEMPORARY_SETTINGS } from './settings.ts';
 
-export interface EmbeddedPostgresOptions {
+interface EmbeddedPostgresOptions {
   /** Has the cluster in it and Postgres's log, `postgres.log`. Made where missing. */
   dataDir: string;
   /** A free one by default. */

@@ -22,7 +22,7 @@ export interface LaunchedPostgres extends SupervisedPostgres {
   port: number;
 }
 
-export interface LaunchOptions {
+interface LaunchOptions {
   cluster: Cluster;
   binaries: Binaries;
   account: Account;

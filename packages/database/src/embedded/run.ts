@@ -5,7 +5,7 @@ import { once } from 'node:events';
 /** Whom a process runs as; undefined for the user of this process. */
 export type Account = { uid: number; gid: number } | undefined;
 
-export interface CommandResult {
+interface CommandResult {
   /** Exit code; undefined when the command could not be started or was killed. */
   code: number | undefined;
   /** Standard output and standard error. */

@@ -48,7 +48,7 @@ export interface StopOptions {
   immediate?: boolean;
 }
 
-export interface SuperviseOptions {
+interface SuperviseOptions {
   command: readonly string[];
   account: Account;
   env: NodeJS.ProcessEnv;

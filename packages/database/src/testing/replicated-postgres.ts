@@ -27,7 +27,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   autovacuum: 'off',
 };
 
-export interface ReplicatedPostgresOptions {
+interface ReplicatedPostgresOptions {
   /** Settings of the standby, `{ max_standby_streaming_delay: '0' }`. */
   standbySettings?: Readonly<Record<string, string>>;
 }

@@ -15,7 +15,7 @@ export interface TestDatabase extends Connection {
   drop: () => Promise<void>;
 }
 
-export interface TestDatabaseOptions {
+interface TestDatabaseOptions {
   /** Without the schema, for tests of the migrations themselves. */
   empty?: boolean;
 }

@@ -8,7 +8,7 @@ import { EmbeddedPostgresUnavailableError } from '../embedded/errors.ts';
 import { migrate } from '../migrate.ts';
 import { onServer, withDatabase } from './server-url.ts';
 
-export interface TestServer {
+interface TestServer {
   /** Of a user that may create databases. */
   url: string;
   stop: () => Promise<void>;
