@@ -6,8 +6,13 @@
 import { inTransaction } from '@kasgres/database';
 import type { ClientBase } from 'pg';
 import { resolveAllLateInputs } from './late-inputs.ts';
-import { makeBalanceChanges, makeCoinsAndBalances, makeNetworkIntervals, sumClusters } from './make-state.ts';
-import { SELECT_TAGGED_SCRIPTS } from './tagged-scripts.ts';
+import {
+  makeBalanceChanges,
+  makeCoinsAndBalances,
+  makeNetworkIntervals,
+  markTagged,
+  sumClusters,
+} from './make-state.ts';
 
 /** Needed to recall what the memory forgot; built as soon as it does not know everything. */
 const LOOK_UP_INDEXES = ['transactions_transaction_id', 'scripts_script'];
@@ -42,7 +47,7 @@ const GROWING_TABLES = [
 ];
 /** Made anew at the end. */
 const COIN_TABLES = ['utxos', 'balances', 'seen_before'];
-/** For the joins that make them. */
+/** For the joins that make them, and those with cluster_members: what does not fit is read again for every level of the trees. */
 const WORK_MEMORY = '128MB';
 
 /** Drops the indexes that can wait. Only on an empty database; again is no harm. */
@@ -108,7 +113,8 @@ function tablesToAnalyze(names: readonly string[]): Job[] {
 async function letQuestionsIn(client: ClientBase): Promise<void> {
   await inTransaction(client, async () => {
     await client.query('select from checkpoint for update');
-    await client.query(`update balances set is_tagged = true where script_id in (${SELECT_TAGGED_SCRIPTS})`);
+    await client.query(`set local work_mem = '${WORK_MEMORY}'`);
+    await markTagged(client);
     await sumClusters(client);
     await client.query(
       `update checkpoint set first_catch_up = false, seconds_left = null, updated_at = now(),

@@ -87,12 +87,25 @@ export async function makeNetworkIntervals(client: ClientBase): Promise<void> {
   await client.query('select make_network_intervals()');
 }
 
-/** After a gap. Level by level from the roots down. */
-const SUM_CLUSTERS = `
-  with recursive members as (
-    select script_id, script_id as cluster_id from cluster_members where parent_id is null
+/** After a gap there may be clusters. Level by level from the roots down. */
+const belowRoots = (roots: string): string => `
+  recursive members as (
+    select id as script_id, id as cluster_id from clusters ${roots}
     union all
-    select m.script_id, members.cluster_id from members join cluster_members m on m.parent_id = members.script_id),
+    select m.script_id, members.cluster_id from members join cluster_members m on m.parent_id = members.script_id)`;
+
+const MARK_TAGGED = `
+  with ${belowRoots('where name is not null')}
+  update balances set is_tagged = true
+   where script_id in (select s.id from tags t join scripts s on s.address = t.address union select script_id from members)`;
+
+/** Of scripts whose address has a tag of its own, or that are in a cluster with a name. */
+export async function markTagged(client: ClientBase): Promise<void> {
+  await client.query(MARK_TAGGED);
+}
+
+const SUM_CLUSTERS = `
+  with ${belowRoots('')},
   sums as (
     select cluster_id, sum(balance) as balance from members join balances using (script_id) group by cluster_id)
   update clusters c set balance = coalesce((select s.balance from sums s where s.cluster_id = c.id), 0)`;
