@@ -1,6 +1,5 @@
 /** Clusters as they are kept (migrations/0005_clusters.sql): each statement looks up as much as it gives, however large the cluster. */
 import type { Database } from '@kasgres/database';
-import { addressToScript } from '@kasgres/kaspa';
 import { type Kysely, sql } from 'kysely';
 import type { Slice } from '../../../pages/read-page.ts';
 import type { Member } from './find-links.ts';
@@ -127,15 +126,10 @@ export async function listNamedMembers(
     cross join lateral (
       select address from tags where tags.name collate "C" = named.name
       order by tags.name collate "C", tags.address collate "C" limit ${MAX_TAGS_OF_NAME}
-    ) tagged`.execute(db);
-  const scripts = rows.map(({ address }) => Buffer.from(addressToScript(address).script));
-  const members = await sql<{ address: string }>`
-    select tagged.address
-    from unnest(${scripts}::bytea[], ${rows.map(({ address }) => address)}::text[]) tagged (script, address)
-    join scripts s on s.script = tagged.script and s.address = tagged.address
+    ) tagged
+    join scripts s on s.address = tagged.address
     where cluster_of(s.id) = ${clusterId}`.execute(db);
-  const isMemberOfIt = new Set(members.rows.map(({ address }) => address));
-  return rows.filter(({ address }) => isMemberOfIt.has(address));
+  return rows;
 }
 
 export interface AttributionRow {
