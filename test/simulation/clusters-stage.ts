@@ -11,7 +11,7 @@ import {
   markStep,
   openClusteringDatabase,
 } from '@kasgres/indexer';
-import { toHex } from '@kasgres/kaspa';
+import { toHex, type Transaction } from '@kasgres/kaspa';
 import { createLogger, createRegistry } from '@kasgres/runtime';
 import { expect } from 'vitest';
 import { differencesOf, type Snapshot } from '../invariants/snapshot.ts';
@@ -127,30 +127,38 @@ export interface SpendingTransaction {
 export function acceptedSpending({ node }: World, depth: bigint): SpendingTransaction[] {
   const { chainBlocks, sink } = node.dag;
   const deep = chainBlocks.filter(({ header }) => header.blueScore <= sink.header.blueScore - depth);
-  return deep.flatMap(({ accepted = [] }) =>
-    accepted.flatMap(({ transaction }) => {
-      if (transaction.inputs.length === 0) return [];
-      const spent = transaction.inputs.map(({ previousOutpoint, signatureScript }) => {
-        const made = node.dag.findTransaction(toHex(previousOutpoint.transactionId));
-        const output = made?.outputs[previousOutpoint.index];
-        if (output === undefined) throw new Error('an accepted input spends nothing');
-        const script = toHex(output.scriptPublicKey.script);
-        return { script, hasCovenant: output.covenant !== undefined, hashType: signatureScript[65] ?? 0 };
-      });
-      const paid = new Map<bigint, Set<string>>();
-      for (const { amount, scriptPublicKey } of transaction.outputs) {
-        paid.set(amount, (paid.get(amount) ?? new Set()).add(toHex(scriptPublicKey.script)));
-      }
-      const inputScripts = [...new Set(spent.map(({ script }) => script))];
-      return {
-        inputScripts,
-        keyScripts: inputScripts.filter(isOfOneKey),
-        hasCovenant: spent.some(({ hasCovenant }) => hasCovenant),
-        hashTypes: spent.filter(({ script }) => isOfOneKey(script)).map(({ hashType }) => hashType),
-        paid,
-      };
-    }),
+  return spendingOf(
+    deep.flatMap(({ accepted = [] }) => accepted.map(({ transaction }) => transaction)),
+    (id) => node.dag.findTransaction(id),
   );
+}
+
+function spendingOf(
+  accepted: readonly Transaction[],
+  find: (id: string) => Transaction | undefined,
+): SpendingTransaction[] {
+  return accepted.flatMap((transaction) => {
+    if (transaction.inputs.length === 0) return [];
+    const spent = transaction.inputs.map(({ previousOutpoint, signatureScript }) => {
+      const made = find(toHex(previousOutpoint.transactionId));
+      const output = made?.outputs[previousOutpoint.index];
+      if (output === undefined) throw new Error('an accepted input spends nothing');
+      const script = toHex(output.scriptPublicKey.script);
+      return { script, hasCovenant: output.covenant !== undefined, hashType: signatureScript[65] ?? 0 };
+    });
+    const paid = new Map<bigint, Set<string>>();
+    for (const { amount, scriptPublicKey } of transaction.outputs) {
+      paid.set(amount, (paid.get(amount) ?? new Set()).add(toHex(scriptPublicKey.script)));
+    }
+    const inputScripts = [...new Set(spent.map(({ script }) => script))];
+    return {
+      inputScripts,
+      keyScripts: inputScripts.filter(isOfOneKey),
+      hasCovenant: spent.some(({ hasCovenant }) => hasCovenant),
+      hashTypes: spent.filter(({ script }) => isOfOneKey(script)).map(({ hashType }) => hashType),
+      paid,
+    };
+  });
 }
 
 /** P2PK, by Schnorr or ECDSA. */
@@ -172,7 +180,47 @@ export function united(sets: readonly (readonly string[])[]): string[][] {
 
 /** Clusters as the documented rules would have them (docs/clustering.md). */
 export function expectedClusters(world: World, depth: bigint): string[][] {
-  const tied = acceptedSpending(world, depth).filter(({ inputScripts, hasCovenant, hashTypes, paid }) => {
+  return clustersOf(acceptedSpending(world, depth));
+}
+
+/**
+ * The same of what the index has of the chain, before gaps and after them.
+ * @param worlds whose blocks that chain has had
+ * @param forgets leaves out what spends coins that only an earlier start knew
+ */
+export async function expectedClustersOfIndex(
+  { pool }: Pick<Connection, 'pool'>,
+  worlds: readonly Pick<World, 'bodies'>[],
+  { depth, forgets = false }: { depth: bigint; forgets?: boolean },
+): Promise<string[][]> {
+  const made = new Map<string, Transaction>();
+  for (const { transactions } of worlds.flatMap(({ bodies }) => bodies)) {
+    for (const transaction of transactions) made.set(toHex(transaction.transactionId), transaction);
+  }
+  const { rows } = await pool.query<{ id: string }>(
+    `select encode(t.transaction_id, 'hex') as id
+       from chain_blocks c
+       join blocks b on b.id = c.block_id
+      cross join lateral unnest(c.accepted_transactions) accepted (id)
+       join transactions t on t.id = accepted.id
+      where b.blue_score <= (select sink.blue_score from checkpoint join blocks sink on sink.id = block_id) - $1
+        and not ($2 and exists (
+          select from transaction_inputs i
+           where i.transaction_id = t.id and i.previous_transaction_id not in (select id from transactions)
+             and not exists (select from start_utxos u where u.transaction_id = i.previous_transaction_id and u.index = i.previous_index)))`,
+    [depth, forgets],
+  );
+  const find = (id: string): Transaction | undefined => made.get(id);
+  return clustersOf(
+    spendingOf(
+      rows.map(({ id }) => find(id)).filter((found) => found !== undefined),
+      find,
+    ),
+  );
+}
+
+function clustersOf(spending: readonly SpendingTransaction[]): string[][] {
+  const tied = spending.filter(({ inputScripts, hasCovenant, hashTypes, paid }) => {
     const equal = Math.max(0, ...[...paid.values()].map(({ size }) => size));
     const isCollaborative = equal >= 3 && inputScripts.length >= 3 && 2 * inputScripts.length >= equal;
     return !hasCovenant && !isCollaborative && hashTypes.every((type) => type === 1);

@@ -23,6 +23,11 @@ afterEach(async () => {
   for (const step of cleanUp.splice(0).reverse()) await step();
 });
 
+/** After the test, the latest first. */
+export function atEnd(step: () => Promise<unknown>): void {
+  cleanUp.push(step);
+}
+
 export interface Stage {
   world: World;
   node: NodeClient;

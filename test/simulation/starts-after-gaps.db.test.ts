@@ -2,8 +2,6 @@
  * Nodes that have pruned what comes after the checkpoint, or follow another chain below finality: the indexer ends with words, or begins
  * again at the pruning point and tells what is missing.
  */
-import { getNetwork } from '@kasgres/kaspa';
-import { NodeClient } from '@kasgres/node';
 import { FatalError } from '@kasgres/runtime';
 import { afterEach, expect, test, vi } from 'vitest';
 import { checkInvariant3 } from '../invariants/acceptance.ts';
@@ -18,37 +16,25 @@ import {
   followToTheTip,
   type GapRow,
   gapsOf,
+  partBelowFinality,
+  type Pruning,
   pruneAbove,
   setStageThatPrunes,
   startsOf,
   visibleRows,
+  withLowFinality,
 } from './starts-stage.ts';
 import { startIndexing, World } from './world.ts';
 
 const RECORD = { ON_GAP: 'record' };
 
-const simnet = getNetwork('simnet');
-const { finalityDepth } = simnet;
 /** Several times what the longest takes. */
 vi.setConfig({ testTimeout: 240_000 });
 
 const running: (() => unknown)[] = [];
 afterEach(async () => {
-  simnet.finalityDepth = finalityDepth;
   for (const stop of running.splice(0).reverse()) await stop();
 });
-
-/** Another node of the network, with the blocks that the first one has by now. */
-async function peerOf(stage: Stage): Promise<Stage> {
-  const world = await World.start('peer', undefined, { commitsToUtxos: true });
-  const node = new NodeClient({ url: world.server.url });
-  running.push(
-    () => world.stop(),
-    () => node.close(),
-  );
-  world.hear(stage.world);
-  return { ...stage, world, node };
-}
 
 /** Whatever its starts and gaps: right, with the coins of the simulation, which are those of an index that begins now. */
 async function expectRightInTheEnd(stage: Stage): Promise<void> {
@@ -172,38 +158,32 @@ test('a node whose pruning point is below the start of the index is refused with
   await expect(indexer.ended).rejects.toBeInstanceOf(FatalError);
 });
 
-describeReorgBelowFinality('whose pruning point is on our chain: no gap, and ours above it is left', true);
-describeReorgBelowFinality('whose pruning point is on its own branch: ours is left as far as it is not below', false);
+const REORGS_BELOW_FINALITY: [Pruning, string][] = [
+  ['where it left', 'our chain: no gap, and ours above it is left'],
+  ['on its branch', 'its own branch: ours is left as far as it is not below'],
+  ['on its branch, beside ours', 'its own branch: ours is left as far as it is not below, and merged after it'],
+];
 
-function describeReorgBelowFinality(name: string, isOnOurs: boolean): void {
-  test(`a reorganisation below finality, to a node ${name}`, async () => {
-    const stage = await setStageThatPrunes(`below finality ${isOnOurs}`);
+for (const [prunes, name] of REORGS_BELOW_FINALITY) {
+  test(`a reorganisation below finality, to a node whose pruning point is on ${name}`, async () => {
+    const stage = await setStageThatPrunes(`below finality ${prunes}`);
     const { world, database } = stage;
     world.mine(80);
-    const peer = await peerOf(stage);
-    const fork = peer.world.node.dag.chainBlocks.at(-12);
-    if (fork === undefined) throw new Error('no chain');
-    world.mine(60);
-    await followToTheTip(stage);
-    const after = await takeSnapshot(database.pool);
-    expect(after.get('gaps')).toEqual([]);
+    const peer = await partBelowFinality(stage, prunes, () => followToTheTip(stage));
+    expect(await gapsOf(database.pool)).toEqual([]);
 
-    simnet.finalityDepth = 20n;
-    peer.world.mineBeyond(world, 120);
-    if (isOnOurs) {
-      // It has our blocks, too, and likes its own better.
-      peer.world.hear(world);
-      peer.world.node.prune(fork.hash);
-    } else pruneAbove(peer.world, 30, fork);
-    await expect(startIndexing(peer.world, database.url).ended).rejects.toBeInstanceOf(FatalError);
-    await followToTheTip(peer, RECORD);
-    simnet.finalityDepth = finalityDepth;
+    await withLowFinality(async () => {
+      await expect(startIndexing(peer.world, database.url).ended).rejects.toBeInstanceOf(FatalError);
+      await followToTheTip(peer, RECORD);
+    });
     const { pruningPoint } = peer.world.node;
     expect((await startsOf(database.pool)).map(({ hash }) => hash)).toEqual([
       world.node.dag.genesis.hash,
       pruningPoint,
     ]);
-    expect((await gapsOf(database.pool)).map(({ before }) => before)).toEqual(isOnOurs ? [] : [pruningPoint]);
+    expect((await gapsOf(database.pool)).map(({ before }) => before)).toEqual(
+      prunes === 'where it left' ? [] : [pruningPoint],
+    );
     await expectRightInTheEnd(peer);
   });
 }

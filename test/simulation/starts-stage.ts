@@ -1,13 +1,15 @@
 /** Worlds that prune, indexes that begin in them, and what is true of their coins by the simulation's own account. */
 import type { Connection } from '@kasgres/database';
 import { type DagBlock, SimulatedNode, type SimulatedNodeOptions } from '@kasgres/devnet';
-import { type ScriptPublicKey, toHex, type Utxo } from '@kasgres/kaspa';
+import { getNetwork, type ScriptPublicKey, toHex, type Utxo } from '@kasgres/kaspa';
+import { NodeClient } from '@kasgres/node';
 import { expect } from 'vitest';
+import type { SimulationOptions } from '../../packages/devnet/src/simulation/index.ts';
 import { PruningPointUtxos } from '../../packages/devnet/src/simulation/node/pruning-point-utxos.ts';
 import { hardPruningPoints } from '../../packages/devnet/src/simulation/testing/pruning-points.ts';
 import { checkUtxoCommitment } from '../invariants/hashes.ts';
-import { atRest, expectRight, setStage, type Stage } from './stage.ts';
-import { type RunningIndexer, startIndexing, type World } from './world.ts';
+import { atEnd, atRest, expectRight, setStage, type Stage } from './stage.ts';
+import { type RunningIndexer, startIndexing, World } from './world.ts';
 
 type Db = Pick<Connection['pool'], 'query'>;
 
@@ -15,15 +17,69 @@ type Db = Pick<Connection['pool'], 'query'>;
 const LEFT_ABOVE = 15;
 
 /** A world whose headers commit to its UTXO set. */
-export function setStageThatPrunes(name: string, options: Partial<SimulatedNodeOptions> = {}): Promise<Stage> {
-  return setStage(name, undefined, { commitsToUtxos: true, ...options });
+export function setStageThatPrunes(
+  name: string,
+  options: Partial<SimulatedNodeOptions> = {},
+  people: Partial<SimulationOptions> = {},
+): Promise<Stage> {
+  return setStage(name, undefined, { commitsToUtxos: true, ...options }, people);
+}
+
+/** Another node of the network, with the blocks that the first one has by now. */
+export async function peerOf(stage: Stage, people: Partial<SimulationOptions> = {}): Promise<Stage> {
+  const world = await World.start('peer', undefined, { commitsToUtxos: true }, people);
+  atEnd(async () => world.stop());
+  const node = new NodeClient({ url: world.server.url });
+  atEnd(() => node.close());
+  world.hear(stage.world);
+  return { ...stage, world, node };
+}
+
+/** Where the pruning point is of a node that has left our chain, and whether it has our blocks, too: then they are merged after it. */
+export type Pruning = 'where it left' | 'on its branch' | 'on its branch, beside ours';
+
+/**
+ * The network goes on; then a peer that had a part of that alone has the heavier chain, which left it below finality.
+ * @param before what happens while the index is where the peer is not
+ */
+export async function partBelowFinality(stage: Stage, prunes: Pruning, before: () => Promise<void>): Promise<Stage> {
+  const { world } = stage;
+  const peer = await peerOf(stage);
+  const fork = peer.world.node.dag.chainBlocks.at(-12);
+  if (fork === undefined) throw new Error('no chain');
+  world.mine(60);
+  await before();
+  peer.world.mineBeyond(world, 120);
+  // It likes its own better.
+  const hear = (): void => peer.world.hear(world);
+  if (prunes === 'where it left') {
+    hear();
+    peer.world.node.prune(fork.hash);
+  } else pruneAbove(peer.world, 30, fork, prunes === 'on its branch, beside ours' ? hear : undefined);
+  return peer;
+}
+
+/** Finality is so shallow meanwhile that what the simulation can do is below it. */
+export async function withLowFinality(work: () => Promise<void>): Promise<void> {
+  const simnet = getNetwork('simnet');
+  const { finalityDepth } = simnet;
+  simnet.finalityDepth = 20n;
+  await work().finally(() => {
+    simnet.finalityDepth = finalityDepth;
+  });
 }
 
 /**
  * The network goes on until there is a chain block that is hard to begin at, so far above another one; then the node prunes up to it.
  * @param above genesis by default
+ * @param before what happens right before it prunes
  */
-export function pruneAbove(world: World, chainBlocks: number, above?: DagBlock): DagBlock {
+export function pruneAbove(
+  world: World,
+  chainBlocks: number,
+  above?: DagBlock,
+  before: () => void = () => undefined,
+): DagBlock {
   const { node } = world;
   const { dag } = node;
   // It may leave the chain on the way.
@@ -35,6 +91,7 @@ export function pruneAbove(world: World, chainBlocks: number, above?: DagBlock):
       return index >= least && index < dag.chainBlocks.length - LEFT_ABOVE;
     });
     if (found === undefined) continue;
+    before();
     node.prune(found.hash);
     return found;
   }

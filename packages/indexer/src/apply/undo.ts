@@ -8,6 +8,7 @@ import { BalanceChanges, hourOf } from '../prepare/balance-changes.ts';
 import type { Batch } from '../prepare/batch.ts';
 import { addAccepted, type ChainBlockTotals, type Move, totalsOf } from '../rollups/chain-block-totals.ts';
 import { changeBalancesByHour } from './balances.ts';
+import { restoreMarks } from './before-gap.ts';
 
 const CHAIN_BLOCKS_AT_ONCE = 1_000;
 
@@ -41,17 +42,19 @@ async function undoChain(
   removed: readonly Pick<RemovedRow, 'block_id' | 'accepted_transactions'>[],
 ): Promise<void> {
   const blocks = removed.map((row) => row.block_id);
+  const accepted = removed.flatMap((row) => row.accepted_transactions);
   await client.query(
     'update transactions set accepting_block_id = null, accepted_body = null where id = any($1::bigint[])',
-    [removed.flatMap((row) => row.accepted_transactions)],
+    [accepted],
   );
-  await client.query(
+  const merged = await client.query<{ id: bigint }>(
     `update blocks set merging_block_id = null, is_blue = null
-      where id in (select unnest(merge_set_blues || merge_set_reds) from blocks where id = any($1::bigint[]))`,
+      where id in (select unnest(merge_set_blues || merge_set_reds) from blocks where id = any($1::bigint[])) returning id`,
     [blocks],
   );
   await client.query('update blocks set is_chain_block = false where id = any($1::bigint[])', [blocks]);
   await client.query('delete from chain_blocks where block_id = any($1::bigint[])', [blocks]);
+  await restoreMarks(client, { merged: merged.rows.map(({ id }) => id), accepted });
 }
 
 /**

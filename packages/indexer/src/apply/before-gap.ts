@@ -1,0 +1,84 @@
+/**
+ * What the chain merged or accepted before a gap may come again after it, since nodes had left that part of the chain meanwhile: its rows bear
+ * the marks of the later chain block. When that is undone, they get back those of the earlier one, whose own rows tell (invariant 7). There
+ * is hardly ever anything to do, and a look at keys says so: whatever a chain block merges was written before it.
+ */
+import type { ClientBase } from 'pg';
+
+interface Gap {
+  /** chain_blocks.index of the start after it. */
+  chain_index: bigint;
+  /** The last chain block before it. */
+  block_id: bigint;
+}
+
+/** @param undone keys, also of what no chain block has merged or accepted before */
+export async function restoreMarks(
+  client: ClientBase,
+  undone: { merged: readonly bigint[]; accepted: readonly bigint[] },
+): Promise<void> {
+  const gap = await findLatestGap(client);
+  if (gap === undefined) return;
+  await restoreMerged(
+    client,
+    gap,
+    undone.merged.filter((block) => block <= gap.block_id),
+  );
+  const { rows } = await client.query<{ id: bigint }>(
+    'select distinct transaction_id as id from block_transactions where transaction_id = any($1::bigint[]) and block_id <= $2',
+    [undone.accepted, gap.block_id],
+  );
+  await restoreAccepted(
+    client,
+    gap,
+    rows.map(({ id }) => id),
+  );
+}
+
+async function findLatestGap(client: ClientBase): Promise<Gap | undefined> {
+  const { rows } = await client.query<Gap>(
+    `select s.chain_index, last.block_id
+       from gaps
+       join blocks b on b.hash = gaps.before_block_hash
+       join starts s on s.block_id = b.id
+       join chain_blocks last on last.index = s.chain_index - 1
+      order by s.chain_index desc limit 1`,
+  );
+  return rows[0];
+}
+
+/** What a start after a gap, or the first one, has in its mergeset is before it. */
+async function restoreMerged(client: ClientBase, { chain_index }: Gap, blocks: readonly bigint[]): Promise<void> {
+  if (blocks.length === 0) return;
+  await client.query(
+    `update blocks merged set merging_block_id = last.block_id, is_blue = last.is_blue
+       from (select distinct on (listed.id) listed.id, listed.is_blue, c.block_id
+               from chain_blocks c
+               join blocks b on b.id = c.block_id
+              cross join lateral (
+                select unnest(b.merge_set_blues) as id, true as is_blue
+                union all select unnest(b.merge_set_reds), false) listed
+              where c.index < $2 and listed.id = any($1::bigint[])
+                and c.index > (select min(index) from chain_blocks) and b.hash not in (select before_block_hash from gaps)
+              order by listed.id, c.index desc) last
+      where merged.id = last.id`,
+    [blocks, chain_index],
+  );
+}
+
+/** Which of several bodies it was is not known any more. */
+async function restoreAccepted(client: ClientBase, { chain_index }: Gap, transactions: bigint[]): Promise<void> {
+  if (transactions.length === 0) return;
+  await client.query(
+    `update transactions t set accepting_block_id = last.block_id, accepted_body = (
+              select case when min(bt.body) = max(bt.body) then min(bt.body) end
+                from blocks b join block_transactions bt on bt.block_id = any (b.merge_set_blues || b.merge_set_reds)
+               where b.id = last.block_id and bt.transaction_id = t.id)
+       from (select distinct on (listed.id) listed.id, c.block_id
+               from chain_blocks c cross join lateral unnest(c.accepted_transactions) listed (id)
+              where c.index < $2 and listed.id = any($1::bigint[])
+              order by listed.id, c.index desc) last
+      where t.id = last.id`,
+    [transactions, chain_index],
+  );
+}

@@ -1,0 +1,107 @@
+/**
+ * What the chain accepted before a gap, and accepts again after it since the nodes left that part below finality: it counts in both stretches
+ * (invariant 4, docs/adr/0007-rollups.md) and is marked with the later block, and with the earlier one again when a reorg undoes that (invariant 7).
+ */
+import { checkInvariant12 } from '@kasgres/cli';
+import type { TestDatabase } from '@kasgres/database';
+import type { DagTransaction } from '@kasgres/devnet';
+import { toHex } from '@kasgres/kaspa';
+import { expect, test, vi } from 'vitest';
+import { outpointKey } from '../../packages/devnet/src/simulation/consensus/utxo.ts';
+import { checkInvariant3 } from '../invariants/acceptance.ts';
+import { checkInvariant4 } from '../invariants/balances.ts';
+import { checkInvariant7 } from '../invariants/completeness.ts';
+import { cluster } from './clusters-stage.ts';
+import { atRest, type Stage } from './stage.ts';
+import { followToTheTip, partBelowFinality, setStageThatPrunes, withLowFinality } from './starts-stage.ts';
+import { startIndexing, type World } from './world.ts';
+
+const RECORD = { ON_GAP: 'record' };
+const OPTIONS = { depth: 0n, change: true };
+/** Several times what the longest takes. */
+vi.setConfig({ testTimeout: 300_000 });
+
+/** What the index has accepted before the gap, and is as good after it: nobody there spends these coins. */
+async function acceptable({ pool }: TestDatabase, ours: World, theirs: World): Promise<DagTransaction[]> {
+  const { rows } = await pool.query<{ id: string }>(
+    `select encode(t.transaction_id, 'hex') as id
+       from chain_blocks c cross join lateral unnest(c.accepted_transactions) accepted (id) join transactions t on t.id = accepted.id
+      where c.index < (select max(chain_index) from starts) and t.subnetwork_id <> 1`,
+  );
+  const known = new Set(rows.map(({ id }) => id));
+  const { utxos } = theirs.node.consensus;
+  return ours.node.dag.chainBlocks
+    .flatMap(({ accepted = [] }) => accepted.map(({ transaction }) => transaction))
+    .filter(({ transactionId, inputs }) => {
+      const areThere = inputs.every(({ previousOutpoint }) => utxos.find(outpointKey(previousOutpoint)) !== undefined);
+      return known.has(toHex(transactionId)) && areThere;
+    });
+}
+
+interface Sighted {
+  /** By how many chain blocks. */
+  accepted: bigint;
+  first: bigint;
+  last: bigint;
+  accepted_count: bigint;
+  first_seen: bigint;
+  last_seen: bigint;
+}
+
+/** Of scripts that are touched by one of these transactions and nothing else. */
+async function sightingsOf({ pool }: TestDatabase, transactions: readonly DagTransaction[]): Promise<Sighted[]> {
+  const { rows } = await pool.query<Sighted>(
+    `select count(c.index) as accepted, min(c.chain_time) as first, max(c.chain_time) as last, b.accepted_count, b.first_seen, b.last_seen
+       from transactions t
+       join address_transactions a on a.transaction_id = t.id
+       join balances b on b.script_id = a.script_id and b.transaction_count = 1
+       join chain_blocks c on t.id = any(c.accepted_transactions)
+      where t.transaction_id = any($1::bytea[]) and a.script_id not in (select script_id from start_utxos)
+      group by t.id, b.script_id`,
+    [transactions.map(({ transactionId }) => Buffer.from(transactionId))],
+  );
+  return rows;
+}
+
+async function expectRight({ database, node }: Stage): Promise<void> {
+  await cluster(database, OPTIONS, 20);
+  const { pool } = database;
+  expect(await checkInvariant3(pool, node)).toEqual([]);
+  expect(await checkInvariant4(pool)).toEqual([]);
+  expect(await checkInvariant7(pool)).toEqual([]);
+  expect(await checkInvariant12(pool)).toEqual([]);
+}
+
+test.each([
+  ['handed in again, and undone by what is kept for that', 'on its branch', false],
+  ['handed in again, and undone without it', 'on its branch', true],
+  ['with the blocks that carry it', 'on its branch, beside ours', false],
+] as const)('accepted before a gap and again after it, %s', async (name, prunes, forgets) => {
+  const stage = await setStageThatPrunes(`accepted again, ${name}`);
+  const { world, database } = stage;
+  world.mine(80);
+  const theirs = await partBelowFinality(stage, prunes, () => followToTheTip(stage));
+  await cluster(database, OPTIONS);
+  await withLowFinality(() => followToTheTip(theirs, RECORD));
+  await expectRight(theirs);
+
+  const indexer = startIndexing(theirs.world, database.url);
+  const again = await acceptable(database, world, theirs.world);
+  if (prunes === 'on its branch') {
+    for (const transaction of again) theirs.world.node.submitTransaction(transaction, true);
+  }
+  const counted = new Set<bigint>();
+  for (let step = 0; step < 6; step += 1) {
+    if (step % 2 === 0) theirs.world.mine(4);
+    else theirs.world.reorganise();
+    await atRest(database, theirs.node, indexer);
+    await expectRight(theirs);
+    for (const row of await sightingsOf(database, again)) {
+      expect(row).toMatchObject({ accepted_count: row.accepted, first_seen: row.first, last_seen: row.last });
+      counted.add(row.accepted);
+    }
+    if (forgets) await database.pool.query('truncate seen_before');
+  }
+  await indexer.stop();
+  expect(counted).toEqual(new Set([1n, 2n]));
+});

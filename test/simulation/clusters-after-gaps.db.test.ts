@@ -1,0 +1,196 @@
+/**
+ * Clusters and marks across gaps. What the chain had accepted before one stays clustered, or is clustered after it; what leaves the chain
+ * where the index begins again is undone; and it goes on above the new start with the merges, names and limits that there are (invariant 12).
+ */
+import { checkInvariant12 } from '@kasgres/cli';
+import { approveCluster, listClustersAtLimit, type TestDatabase, upsertTags } from '@kasgres/database';
+import { addressToScript } from '@kasgres/kaspa';
+import { expect, test, vi } from 'vitest';
+import { checkInvariant4 } from '../invariants/balances.ts';
+import { differencesOf } from '../invariants/snapshot.ts';
+import { cluster, clusterSnapshot, expectedClustersOfIndex, type Options, storedClusters } from './clusters-stage.ts';
+import { freshDatabase } from './stage.ts';
+import {
+  followToTheTip,
+  gapsOf,
+  partBelowFinality,
+  type Pruning,
+  pruneAbove,
+  setStageThatPrunes,
+  withLowFinality,
+} from './starts-stage.ts';
+
+const RECORD = { ON_GAP: 'record' };
+/** Offers and CoinJoins, and reorganisations by themselves. */
+const PEOPLE = { reorgRate: 0.04, collaborativeRate: 0.05, anyoneCanPayRate: 0.05 };
+/** Several times what the longest takes. */
+vi.setConfig({ testTimeout: 300_000 });
+
+/** The same names on every index, some for members of one cluster that do not agree. */
+async function tagSome({ pool }: TestDatabase): Promise<void> {
+  const { rows } = await pool.query<{ address: string; name: string }>(
+    `select address, 'owner ' || hashtext(address) % 2 as name from scripts where address is not null and hashtext(address) % 7 = 0`,
+  );
+  await upsertTags(
+    pool,
+    rows.map((tag) => ({ ...tag, link: '', labels: [] })),
+  );
+}
+
+async function expectRight({ pool }: TestDatabase): Promise<void> {
+  expect(await checkInvariant12(pool)).toEqual([]);
+  expect(await checkInvariant4(pool)).toEqual([]);
+}
+
+/** Of two indexes with the same starts and gaps, of which one clustered when it had come to their end. */
+async function expectSame(one: TestDatabase, late: TestDatabase): Promise<void> {
+  expect(differencesOf(await clusterSnapshot(late.pool), await clusterSnapshot(one.pool))).toEqual([]);
+}
+
+test.each([0n, 3n, 40n])('two gaps, followed at a depth of %i', async (depth) => {
+  const stage = await setStageThatPrunes(`clusters, gaps ${depth}`, {}, PEOPLE);
+  const { world, database } = stage;
+  const options = { depth, change: true };
+  const goOn = async (): Promise<void> => {
+    pruneAbove(world, 20, world.node.dag.sink);
+    await followToTheTip(stage, RECORD);
+    for (let step = 0; step < 4; step += 1) {
+      await cluster(database, options, 1 + 10 * step);
+      await expectRight(database);
+      if (step === 2) world.reorganise();
+      else world.mine(15);
+      await followToTheTip(stage, RECORD);
+    }
+    await cluster(database, options);
+    await expectRight(database);
+    expect(await storedClusters(database)).toEqual(await expectedClustersOfIndex(database, [world], options));
+  };
+  world.mine(80);
+  const late = { ...stage, database: await freshDatabase() };
+  for (const each of [stage, late]) {
+    await followToTheTip(each);
+    await tagSome(each.database);
+  }
+  await cluster(database, options);
+  expect((await storedClusters(database)).length).toBeGreaterThan(3);
+  await goOn();
+  await followToTheTip(late, RECORD);
+  expect(await gapsOf(late.database.pool)).toEqual(await gapsOf(database.pool));
+  await cluster(late.database, options);
+  await expectRight(late.database);
+  await expectSame(database, late.database);
+
+  // Up to the tip: of coins that only the start before had, nothing is known later.
+  await cluster(database, { ...options, depth: 0n });
+  await goOn();
+  expect(await gapsOf(database.pool)).toHaveLength(2);
+  const named = await database.pool.query('select from clusters where name is not null');
+  expect(named.rowCount).toBeGreaterThan(0);
+});
+
+test.each([
+  ['in time', false],
+  ['late: of coins that only the first start had, nothing is known by then', true],
+])('a gap after a start at a pruning point, clustered %s', async (name, isLate) => {
+  const stage = await setStageThatPrunes(`clusters, start ${name}`, {}, PEOPLE);
+  const { world, database } = stage;
+  const options = { depth: 0n };
+  pruneAbove(world, 60);
+  world.mine(60);
+  await followToTheTip(stage);
+  await tagSome(database);
+  if (!isLate) await cluster(database, options);
+  pruneAbove(world, 20, world.node.dag.sink);
+  await followToTheTip(stage, RECORD);
+  await cluster(database, options);
+  await expectRight(database);
+  const all = await expectedClustersOfIndex(database, [world], options);
+  const known = await expectedClustersOfIndex(database, [world], { ...options, forgets: true });
+  expect(known).not.toEqual(all);
+  expect(await storedClusters(database)).toEqual(isLate ? known : all);
+});
+
+test('what was held or let through before a gap stays so', async () => {
+  const stage = await setStageThatPrunes('clusters, held', {}, PEOPLE);
+  const { world, database } = stage;
+  const options: Options = { depth: 2n, sizeLimit: 4n };
+  const approveAll = async (): Promise<void> => {
+    for (const { address = '' } of await listClustersAtLimit(database.kysely)) {
+      await approveCluster(database.kysely, addressToScript(address).script, 1_000n);
+    }
+  };
+  world.mine(100);
+  await followToTheTip(stage);
+  await cluster(database, options);
+  expect((await listClustersAtLimit(database.kysely)).length).toBeGreaterThan(0);
+  await approveAll();
+  pruneAbove(world, 20, world.node.dag.sink);
+  await followToTheTip(stage, RECORD);
+  for (let round = 0; round < 20; round += 1) {
+    await cluster(database, options);
+    await expectRight(database);
+    if ((await listClustersAtLimit(database.kysely)).length === 0) break;
+    await approveAll();
+  }
+  expect(await storedClusters(database)).toEqual(await expectedClustersOfIndex(database, [world], options));
+});
+
+const WAYS: Pruning[] = ['where it left', 'on its branch'];
+
+test.each(WAYS)(
+  'a reorganisation below finality, to a node that prunes %s: merges above are undone',
+  async (prunes) => {
+    const stage = await setStageThatPrunes(`clusters, below finality ${prunes}`);
+    const { world, database } = stage;
+    const options = { depth: 0n, change: true };
+    world.mine(80);
+    const late = { ...stage, database: await freshDatabase() };
+    const peer = await partBelowFinality(stage, prunes, async () => {
+      for (const each of [stage, late]) {
+        await followToTheTip(each);
+        await tagSome(each.database);
+      }
+      await cluster(database, options);
+      await expectRight(database);
+    });
+    const before = await clusterSnapshot(database.pool);
+    await withLowFinality(async () => {
+      for (const each of [stage, late]) await followToTheTip({ ...peer, database: each.database }, RECORD);
+    });
+    // The marks and balances are right while merges are still to be undone.
+    await expectRight(database);
+    await cluster(database, options, 10);
+    await cluster(late.database, options);
+    await expectRight(database);
+    await expectRight(late.database);
+    await expectSame(database, late.database);
+    const kept = new Set((await clusterSnapshot(database.pool)).get('merges'));
+    expect(before.get('merges')?.every((merge) => kept.has(merge))).toBe(false);
+    expect(await storedClusters(database)).toEqual(
+      await expectedClustersOfIndex(database, [world, peer.world], options),
+    );
+  },
+);
+
+test('a script that only a start knew, and that is paid again after a gap, has its mark', async () => {
+  const stage = await setStageThatPrunes('gap, tags');
+  const { world, database } = stage;
+  const { pool } = database;
+  pruneAbove(world, 60);
+  await followToTheTip(stage);
+  const { rows } = await pool.query<{ address: string }>('select address from scripts where address is not null');
+  await upsertTags(
+    pool,
+    rows.map(({ address }) => ({ address, name: 'somebody', link: '', labels: [] })),
+  );
+  world.mine(40);
+  pruneAbove(world, 20, world.node.dag.sink);
+  await followToTheTip(stage, RECORD);
+  const withoutRow = `select from scripts where id not in (select script_id from balances)`;
+  const { rowCount: before } = await pool.query(withoutRow);
+  world.mine(40);
+  await followToTheTip(stage, RECORD);
+  const { rowCount: after } = await pool.query(withoutRow);
+  expect(after).toBeLessThan(before ?? 0);
+  expect(await checkInvariant4(pool)).toEqual([]);
+});
