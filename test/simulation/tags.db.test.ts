@@ -113,7 +113,9 @@ test('a name that went is forgotten by all who had it, also by those who leave t
       order by m.id desc limit 3`,
   );
   const source = { name: 'source', title: '', creator: '' };
-  const attributions = rows.map(({ address }) => toAttribution({ address, name: 'somebody', link: '', labels: [] }));
+  const attributions = [...new Set(rows.map(({ address }) => address))].map((address) =>
+    toAttribution({ address, name: 'somebody', link: '', labels: [] }),
+  );
   await replaceSources(database.pool, [{ ...source, attributions }]);
   await cluster(database, options);
   await replaceSources(database.pool, [{ ...source, attributions: [] }]);

@@ -64,24 +64,45 @@ export async function splitClusterTags(client: Client, fromCluster: bigint, spli
 }
 
 /** Adds the tags that these members have now to the counts of their clusters, or takes them away. */
-export async function countTags(client: Client, { scriptIds, clusterIds }: Members, sign: 1 | -1): Promise<void> {
+async function countTags(client: Client, { scriptIds, clusterIds }: Members, sign: 1 | -1): Promise<void> {
+  const source = `
+    select m.cluster_id, $3::bigint as change, t.name, t.link, t.labels, t.confidence_level
+      from unnest($1::bigint[], $2::bigint[]) m (script_id, cluster_id)
+      join scripts s on s.id = m.script_id join tags t on t.address = s.address`;
+  await count(client, source, [scriptIds, clusterIds, sign]);
+  if (sign < 0) await dropZeros(client, [...new Set(clusterIds)]);
+}
+
+/** Counts for these clusters what became of the tags in the table `retagged_members` (write-tags.ts), and names the clusters anew. */
+export async function recountTags(client: Client, clusterIds: readonly bigint[]): Promise<void> {
+  if (clusterIds.length === 0) return;
+  const source = `
+    select cluster_id, -1 as change, old_name as name, old_link as link, old_labels as labels, old_confidence_level as confidence_level
+      from retagged_members where old_name is not null
+    union all
+    select cluster_id, 1, name, link, labels, confidence_level from retagged_members where name is not null`;
+  await count(client, source, []);
+  await dropZeros(client, clusterIds);
+  await resolveClusterTags(client, clusterIds);
+}
+
+/** @param source tags that come (`change` is 1) and go (-1), each with the cluster in which it counts */
+async function count(client: Client, source: string, values: unknown[]): Promise<void> {
   for (const { table, key, of } of COUNTS) {
     await client.query(
       `insert into ${table} (cluster_id, ${key}, addresses)
-       select m.cluster_id, ${key}, $3::bigint * count(*)
-         from unnest($1::bigint[], $2::bigint[]) m (script_id, cluster_id)
-         join scripts s on s.id = m.script_id
-        cross join lateral (
-          select of_tag.* from tags t cross join lateral (${of}) of_tag (${key}) where t.address = s.address
-        ) counted
-        group by m.cluster_id, ${key}
+       select cluster_id, ${key}, sum(change)
+         from (select t.cluster_id, t.change, of_tag.* from (${source}) t cross join lateral (${of}) of_tag (${key})) counted
+        group by cluster_id, ${key} having sum(change) <> 0
        on conflict (cluster_id, ${key}) do update set addresses = ${table}.addresses + excluded.addresses`,
-      [scriptIds, clusterIds, sign],
+      values,
     );
-    if (sign < 0) {
-      const clusters = [...new Set(clusterIds)];
-      await client.query(`delete from ${table} where cluster_id = any($1::bigint[]) and addresses = 0`, [clusters]);
-    }
+  }
+}
+
+async function dropZeros(client: Client, clusterIds: readonly bigint[]): Promise<void> {
+  for (const { table } of COUNTS) {
+    await client.query(`delete from ${table} where cluster_id = any($1::bigint[]) and addresses = 0`, [clusterIds]);
   }
 }
 

@@ -4,19 +4,17 @@ import type { ClientBase } from 'pg';
 interface TransactionOptions {
   /** The work only reads, and sees one state of the database, whatever is committed meanwhile. */
   readsOneState?: boolean;
-  /** Nothing stays of what the work wrote. */
-  isDryRun?: boolean;
 }
 
 export async function inTransaction<Result>(
   client: ClientBase,
   work: () => Promise<Result>,
-  { readsOneState = false, isDryRun = false }: TransactionOptions = {},
+  { readsOneState = false }: TransactionOptions = {},
 ): Promise<Result> {
   await client.query(readsOneState ? 'begin isolation level repeatable read read only' : 'begin');
   try {
     const result = await work();
-    await client.query(isDryRun ? 'rollback' : 'commit');
+    await client.query('commit');
     return result;
   } catch (error) {
     // The connection may be gone; then there is nothing to roll back.

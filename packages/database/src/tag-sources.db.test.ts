@@ -1,5 +1,6 @@
 import { AddressError } from '@kasgres/kaspa';
 import { sleep } from '@kasgres/runtime';
+import type { PoolClient } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   type Attribution,
@@ -232,23 +233,71 @@ describe('the mark of scripts with a tag', () => {
   });
 
   test('comes to a script that the indexer is just writing', async () => {
-    await database.pool.query(`insert into checkpoint values (true, 1, 0, 2, 1, 1, 2, 0, '{}', false, 0, null, now())`);
-    const indexer = await database.pool.connect();
-    try {
-      await indexer.query('begin');
-      await indexer.query('select from checkpoint for update');
-      await insertScripts(indexer, [504]);
-      const writing = upsertTags(database.pool, [{ ...tag, address: addressOf(504) }]);
-      await untilSomebodyWaits();
-      await indexer.query('update checkpoint set block_id = 2');
-      await indexer.query('commit');
-      await writing;
-      expect(await readMarked()).toEqual([504]);
-    } finally {
-      indexer.release();
-    }
+    await whileIndexing(
+      async (indexer) => await insertScripts(indexer, [504]),
+      async () => await upsertTags(database.pool, [{ ...tag, address: addressOf(504) }]),
+    );
+    expect(await readMarked()).toEqual([504]);
   });
 });
+
+test('a cluster that the indexer is just making gets the name of its members', async () => {
+  await insertScripts(database.pool, [1, 2]);
+  await replace('before', [says(2, 'Old', { labels: ['old'] })]);
+  await whileIndexing(
+    async (indexer) => await insertCluster(indexer, [1n, 2n]),
+    async () =>
+      await replaceSources(database.pool, [
+        sourceOf('before', []),
+        sourceOf('after', [says(1, 'New'), says(2, 'New', { labels: ['new'] })]),
+      ]),
+  );
+  expect(await readCluster()).toEqual({ name: 'New', labels: ['new'], names: { New: 2 } });
+  expect(await readMarked()).toEqual([1, 2]);
+});
+
+test('two imports of one source take turns', async () => {
+  const changes = await Promise.all([replace('file', [says(1, 'One')]), replace('file', [says(2, 'Two')])]);
+  expect(new Set(changes.map((change) => change?.removed))).toEqual(new Set([0, 1]));
+  expect([await nameOf(1), await nameOf(2)].filter((name) => name !== undefined)).toHaveLength(1);
+});
+
+test('a dry run does not wait for the indexer', async () => {
+  const indexer = await lockAsIndexer();
+  try {
+    expect(await replace('file', [says(1, 'One')], { dryRun: true })).toMatchObject({ new: 1 });
+  } finally {
+    await indexer.query('rollback');
+    indexer.release();
+  }
+});
+
+/** In a transaction that has the lock of the checkpoint, of an index that has begun. */
+async function lockAsIndexer(): Promise<PoolClient> {
+  await database.pool.query(`insert into checkpoint values (true, 2, 1, 3, 1, 1, 2, 0, '{}', false, 0, null, now())`);
+  const indexer = await database.pool.connect();
+  await indexer.query('begin');
+  await indexer.query('select from checkpoint for update');
+  return indexer;
+}
+
+/** The import comes as far as it can before the indexer commits. */
+async function whileIndexing(
+  index: (indexer: PoolClient) => Promise<void>,
+  runImport: () => Promise<unknown>,
+): Promise<void> {
+  const indexer = await lockAsIndexer();
+  try {
+    await index(indexer);
+    const importing = runImport();
+    await untilSomebodyWaits();
+    await indexer.query('update checkpoint set block_id = 3');
+    await indexer.query('commit');
+    await importing;
+  } finally {
+    indexer.release();
+  }
+}
 
 async function untilSomebodyWaits(): Promise<void> {
   for (;;) {

@@ -33,14 +33,14 @@ test('of many scripts each has its own tag, else that of its cluster; those with
       [addressOf(610), addressOf(611), addressOf(612), addressOf(613), null],
     ],
   );
+  const own = { address: addressOf(610), name: 'Own', link: '', labels: ['exchange', 'pool'] };
+  await upsertTags(database.pool, [own]);
   await insertCluster(database.pool, [610n, 611n, 614n], {
     name: 'Miner',
     link: 'https://example.org',
     labels: ['miner'],
   });
   await insertCluster(database.pool, [613n, 615n]);
-  const own = { address: addressOf(610), name: 'Own', link: '', labels: ['exchange', 'pool'] };
-  await upsertTags(database.pool, [own]);
   const ofCluster = { address: addressOf(611), name: 'Miner', link: 'https://example.org', labels: ['miner'] };
   expect(await listTagsOfScripts(database.kysely, [614n, 613n, 612n, 611n, 610n, 699n])).toEqual(
     new Map([

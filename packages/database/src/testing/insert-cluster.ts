@@ -1,5 +1,5 @@
 /** A cluster written by hand, for tests of what reads clusters. What makes them in earnest is the indexer's clustering. */
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import { addTagsOfMembers } from '../cluster-tags.ts';
 import type { OwnerTag } from '../tags.ts';
 
@@ -7,14 +7,18 @@ import type { OwnerTag } from '../tags.ts';
  * @param members script keys; the first is the root, the others are below it
  * @param tag instead of what its members' tags say
  */
-export async function insertCluster(pool: Pool, members: readonly bigint[], tag?: OwnerTag): Promise<void> {
+export async function insertCluster(
+  client: Pool | PoolClient,
+  members: readonly bigint[],
+  tag?: OwnerTag,
+): Promise<void> {
   const [root] = members;
-  await pool.query(
+  await client.query(
     `insert into clusters (id, size, balance, name, link, labels)
      select $1, $2, coalesce((select sum(balance) from balances where script_id = any($3::bigint[])), 0), $4, $5, $6`,
     [root, members.length, members, tag?.name, tag?.link ?? '', tag?.labels ?? []],
   );
-  await pool.query(
+  await client.query(
     `insert into cluster_members (script_id, parent_id, next_id, previous_id)
      select script_id, nullif($2, script_id), coalesce(lead(script_id) over ring, $2), coalesce(lag(script_id) over ring, $3)
        from unnest($1::bigint[]) with ordinality members (script_id, place)
@@ -22,8 +26,8 @@ export async function insertCluster(pool: Pool, members: readonly bigint[], tag?
     [members, root, members.at(-1)],
   );
   if (tag === undefined) {
-    await addTagsOfMembers(pool, { scriptIds: members, clusterIds: members.map(() => root ?? 0n) });
+    await addTagsOfMembers(client, { scriptIds: members, clusterIds: members.map(() => root ?? 0n) });
   } else {
-    await pool.query('update balances set is_tagged = true where script_id = any($1::bigint[])', [members]);
+    await client.query('update balances set is_tagged = true where script_id = any($1::bigint[])', [members]);
   }
 }
