@@ -9,7 +9,7 @@ import type { ClientBase } from 'pg';
 type Client = Pick<ClientBase, 'query'>;
 
 /** Scripts, and the cluster of each: two lists of one length. */
-export interface Members {
+interface Members {
   scriptIds: readonly bigint[];
   clusterIds: readonly bigint[];
 }

@@ -1,6 +1,6 @@
 /** The database: connections, schema, keys and tags, and Postgres servers of our own. */
 export { approveCluster, listClustersAtLimit, rejectHeldMerges } from './cluster-reviews.ts';
-export { addTagsOfMembers, moveClusterTags, resolveClusterTags, splitClusterTags } from './cluster-tags.ts';
+export { addTagsOfMembers, moveClusterTags, splitClusterTags } from './cluster-tags.ts';
 export {
   ANALYST_NAME,
   createAnalyst,

@@ -2,7 +2,7 @@
 import type { Pool } from 'pg';
 
 /** A name that is given to an address or a cluster, beside others. */
-export interface ConflictingName {
+interface ConflictingName {
   /** The address; that of its root for a cluster. */
   address: string;
   name: string;

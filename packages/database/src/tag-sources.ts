@@ -38,7 +38,7 @@ export interface SourceChanges {
   unchanged: number;
 }
 
-export interface ReplaceOptions {
+interface ReplaceOptions {
   /** Finds out what would change, and changes nothing. */
   dryRun?: boolean;
   /** Hears what is being done, with how many rows, as it begins. */
@@ -94,7 +94,7 @@ export async function removeSource(pool: Pool, name: string): Promise<SourceChan
   return changes;
 }
 
-export interface ListedSource {
+interface ListedSource {
   name: string;
   title: string;
   creator: string;
@@ -111,7 +111,7 @@ export async function listSources(pool: Pool): Promise<ListedSource[]> {
   return rows;
 }
 
-export interface ListedAttribution extends OwnerTag {
+interface ListedAttribution extends OwnerTag {
   source: string;
   category: string | null;
   confidence: string | null;

@@ -3,7 +3,7 @@ import { type AddressPrefix, scriptToAddress } from '@kasgres/kaspa';
 import type { Pool, PoolClient } from 'pg';
 
 /** The script of the public key that ends in this number. */
-export function scriptOf(number: number): Buffer {
+function scriptOf(number: number): Buffer {
   const script = Buffer.alloc(34);
   script[0] = 0x20;
   script.writeUInt32BE(number, 29);
