@@ -41,6 +41,11 @@ const PAYLOAD_BYTES: Readonly<Record<AddressVersion, number>> = { 0: 32, 1: 33, 
 const BITS_PER_DIGIT = 5;
 const ALPHABET = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l';
 const CHARACTER_CODES = Buffer.from(ALPHABET);
+/** The digit of each character by its code; undefined for those that are none. */
+const DIGITS: readonly (number | undefined)[] = Array.from({ length: 128 }, (_, code) => {
+  const digit = CHARACTER_CODES.indexOf(code);
+  return digit === -1 ? undefined : digit;
+});
 
 /** Room for the longest address, used again for each. */
 const digitBuffer = new Uint8Array(Math.ceil((34 * 8) / BITS_PER_DIGIT) + CHECKSUM_DIGITS);
@@ -90,7 +95,7 @@ export function decodeAddress(text: string): Address {
   const count = digits.length - CHECKSUM_DIGITS;
   const checked = digits.slice();
   if (count > 0) writeChecksum(prefix, checked, count);
-  if (count <= 0 || !digits.every((digit, index) => digit === checked[index])) {
+  if (count <= 0 || Buffer.compare(digits, checked) !== 0) {
     throw new AddressError('bad-checksum', 'The checksum of the address is wrong');
   }
   const bytes = readBytes(digits.subarray(0, count));
@@ -103,11 +108,13 @@ export function decodeAddress(text: string): Address {
 
 function readDigits(text: string): Uint8Array {
   const digits = new Uint8Array(text.length);
-  let count = 0;
-  for (const character of text) {
-    const digit = ALPHABET.indexOf(character);
-    if (digit === -1) throw new AddressError('bad-character', `No address has the character ${character}`);
-    digits[count++] = digit;
+  for (let index = 0; index < text.length; index++) {
+    const digit = DIGITS[text.charCodeAt(index)];
+    if (digit === undefined) {
+      const character = String.fromCodePoint(text.codePointAt(index) ?? 0);
+      throw new AddressError('bad-character', `No address has the character ${character}`);
+    }
+    digits[index] = digit;
   }
   return digits;
 }
