@@ -111,8 +111,28 @@ test('undone as a whole, and clustered again', async () => {
   await expectRight(stage, { depth: 0n }, true);
 });
 
+async function letAllThrough(database: TestDatabase, options: { depth: bigint; sizeLimit: bigint }): Promise<void> {
+  for (let round = 0; round < 20; round += 1) {
+    const clusters = await listClustersAtLimit(database.kysely);
+    if (clusters.length === 0) break;
+    for (const { address = '' } of clusters) {
+      await approveCluster(database.kysely, addressToScript(address).script, 1_000n);
+    }
+    await cluster(database, options);
+    expect(await checkInvariant12(database.pool)).toEqual([]);
+  }
+}
+
+/** What a person said, by the address of the root. */
+async function sizeLimitsOf({ pool }: TestDatabase): Promise<Map<string, bigint>> {
+  const { rows } = await pool.query<{ address: string; size_limit: bigint }>(
+    'select s.address, c.size_limit from clusters c join scripts s on s.id = c.id where c.size_limit is not null',
+  );
+  return new Map(rows.map(({ address, size_limit: limit }) => [address, limit]));
+}
+
 /** Takes the chain away down to a depth, lets clustering notice, and puts it back. */
-async function undoTo(database: TestDatabase, depth: bigint): Promise<void> {
+async function undoTo(database: TestDatabase, depth: bigint, sizeLimit = 1_000_000n): Promise<void> {
   const { pool } = database;
   await pool.query(
     `create table kept_blocks as select c.* from chain_blocks c join blocks b on b.id = c.block_id
@@ -121,7 +141,7 @@ async function undoTo(database: TestDatabase, depth: bigint): Promise<void> {
   );
   await pool.query('delete from chain_blocks where index in (select index from kept_blocks)');
   // Only as far as what was taken away: nothing else is deep enough.
-  await cluster(database, { depth: 1_000_000n });
+  await cluster(database, { depth: 1_000_000n, sizeLimit });
   await pool.query('insert into chain_blocks select * from kept_blocks');
   await pool.query('drop table kept_blocks');
 }
@@ -157,21 +177,19 @@ test('merges beyond the limit are held in the same order, and let through by a p
   expect(first?.heldMerges).toBeGreaterThan(0n);
   expect(others.length).toBeGreaterThan(0);
   const undone = await clusterSnapshot(database.pool);
-  for (let round = 0; round < 20; round += 1) {
-    const clusters = await listClustersAtLimit(database.kysely);
-    if (clusters.length === 0) break;
-    for (const { address = '' } of clusters) {
-      await approveCluster(database.kysely, addressToScript(address).script, 1_000n);
-    }
-    await cluster(database, options);
-    expect(await checkInvariant12(database.pool)).toEqual([]);
-  }
+  await letAllThrough(database, options);
   expect(await storedClusters(database)).toEqual(expectedClusters(world, options.depth));
 
-  // What was let through stays so when the chain is undone below it.
-  await undoTo(database, 100n);
+  // What was let through stays so when the chain is undone below it, but for clusters that are undone as a whole.
+  const limits = await sizeLimitsOf(database);
+  await undoTo(database, 100n, options.sizeLimit);
   expect(await checkInvariant12(database.pool)).toEqual([]);
+  const kept = await sizeLimitsOf(database);
+  expect(kept.size).toBeGreaterThan(0);
+  for (const [root, limit] of kept) expect(limit).toBe(limits.get(root) ?? limit);
   await cluster(database, options);
+  for (const { address = '' } of await listClustersAtLimit(database.kysely)) expect(kept.get(address)).toBeUndefined();
+  await letAllThrough(database, options);
   expect(await storedClusters(database)).toEqual(expectedClusters(world, options.depth));
   expect(undone.get('held merges')?.length).toBeGreaterThan(3);
 });
