@@ -87,21 +87,27 @@ test.each([
 
   const indexer = startIndexing(theirs.world, database.url);
   const again = await acceptable(database, world, theirs.world);
-  if (prunes === 'on its branch') {
-    for (const transaction of again) theirs.world.node.submitTransaction(transaction, true);
-  }
-  const counted = new Set<bigint>();
-  for (let step = 0; step < 6; step += 1) {
+  if (prunes === 'on its branch') for (const transaction of again) theirs.world.handIn(transaction);
+  const twice: number[] = [];
+  const wasUndone = (): boolean => twice.some((count, step) => count < (twice[step - 1] ?? 0));
+  for (let step = 0; step < 4 || !wasUndone(); step += 1) {
     if (step % 2 === 0) theirs.world.mine(4);
     else theirs.world.reorganise();
     await atRest(database, theirs.node, indexer);
     await expectRight(theirs);
     for (const row of await sightingsOf(database, again)) {
       expect(row).toMatchObject({ accepted_count: row.accepted, first_seen: row.first, last_seen: row.last });
-      counted.add(row.accepted);
     }
+    twice.push(await countTwice(database));
     if (forgets) await database.pool.query('truncate seen_before');
   }
   await indexer.stop();
-  expect(counted).toEqual(new Set([1n, 2n]));
 });
+
+/** How many transactions two chain blocks accept. */
+async function countTwice({ pool }: TestDatabase): Promise<number> {
+  const { rows } = await pool.query<{ id: bigint }>(
+    `select id from chain_blocks cross join lateral unnest(accepted_transactions) accepted (id) group by id having count(*) > 1`,
+  );
+  return rows.length;
+}

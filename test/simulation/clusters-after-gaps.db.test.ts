@@ -6,6 +6,7 @@ import { checkInvariant12 } from '@kasgres/cli';
 import { approveCluster, listClustersAtLimit, type TestDatabase, upsertTags } from '@kasgres/database';
 import { addressToScript } from '@kasgres/kaspa';
 import { expect, test, vi } from 'vitest';
+import { payment, scriptOf } from '../../packages/devnet/src/simulation/testing/hand-made.ts';
 import { checkInvariant4 } from '../invariants/balances.ts';
 import { differencesOf } from '../invariants/snapshot.ts';
 import { cluster, clusterSnapshot, expectedClustersOfIndex, type Options, storedClusters } from './clusters-stage.ts';
@@ -19,6 +20,7 @@ import {
   setStageThatPrunes,
   withLowFinality,
 } from './starts-stage.ts';
+import { PARAMS } from './world.ts';
 
 const RECORD = { ON_GAP: 'record' };
 /** Offers and CoinJoins, and reorganisations by themselves. */
@@ -178,19 +180,37 @@ test('a script that only a start knew, and that is paid again after a gap, has i
   const { pool } = database;
   pruneAbove(world, 60);
   await followToTheTip(stage);
-  const { rows } = await pool.query<{ address: string }>('select address from scripts where address is not null');
+  const { rows } = await pool.query<{ address: string; transaction_count: bigint }>(
+    `select address, transaction_count from scripts s join balances b on b.script_id = s.id where type = 'pubkey'`,
+  );
   await upsertTags(
     pool,
     rows.map(({ address }) => ({ address, name: 'somebody', link: '', labels: [] })),
   );
+  const known = rows
+    .filter(({ transaction_count: count }) => count === 0n)
+    .map(({ address }) => addressToScript(address));
+  const { utxos } = world.node.consensus;
+  for (const script of known) for (const coin of utxos.coinsOf(script)) world.handIn(payment(coin, scriptOf(7)));
   world.mine(40);
   pruneAbove(world, 20, world.node.dag.sink);
   await followToTheTip(stage, RECORD);
-  const withoutRow = `select from scripts where id not in (select script_id from balances)`;
-  const { rowCount: before } = await pool.query(withoutRow);
-  world.mine(40);
+  const { rows: lost } = await pool.query<{ address: string }>(
+    'select address from scripts join tags using (address) where id not in (select script_id from balances)',
+  );
+  expect(lost).not.toEqual([]);
+  const coins = [...utxos.values()].filter(({ isCoinbase, blockDaaScore }) => {
+    return isCoinbase && Number(blockDaaScore) + PARAMS.coinbaseMaturity <= world.node.consensus.virtual.daaScore;
+  });
+  for (const { address } of lost) {
+    while (!world.handIn(payment(coins.pop(), addressToScript(address)))) continue;
+  }
+  world.mine(10);
   await followToTheTip(stage, RECORD);
-  const { rowCount: after } = await pool.query(withoutRow);
-  expect(after).toBeLessThan(before ?? 0);
+  const { rowCount } = await pool.query(
+    'select from balances b join scripts s on s.id = b.script_id where address = any($1)',
+    [lost.map(({ address }) => address)],
+  );
+  expect(rowCount).toBe(lost.length);
   expect(await checkInvariant4(pool)).toEqual([]);
 });

@@ -2,7 +2,7 @@
  * A simulated node that a test mines on, and indexers in this process that follow it: seeded, so that what fails can be run
  * again (`SEED=… npx vitest run test/simulation`).
  */
-import { NodeServer, UtxoSetServer } from '@kasgres/devnet';
+import { type DagTransaction, NodeAnswerError, NodeServer, UtxoSetServer } from '@kasgres/devnet';
 import {
   createMetrics,
   envSchema,
@@ -131,6 +131,17 @@ export class World {
   /** Payments that wait in the mempool. */
   pay(count: number): void {
     this.#simulation.pay(count);
+  }
+
+  /** @returns whether the mempool takes it: not what is not standard, or spends a coin that another one spends */
+  handIn(transaction: DagTransaction): boolean {
+    try {
+      this.node.submitTransaction(transaction, false);
+      return true;
+    } catch (error) {
+      if (error instanceof NodeAnswerError) return false;
+      throw error;
+    }
   }
 
   /** Its node hears of the blocks of another one that it does not have. */
