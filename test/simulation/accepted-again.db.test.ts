@@ -91,8 +91,8 @@ test.each([
   const again = await acceptable(database, world, theirs.world);
   if (isCertain) for (const transaction of again) theirs.world.handIn(transaction);
   const twice: number[] = [];
-  const wasUndone = (): boolean => twice.some((count, step) => count < (twice[step - 1] ?? 0));
-  for (let step = 0; step < 6 || (isCertain && !wasUndone()); step += 1) {
+  const mustGoOn = (): boolean => isCertain && !twice.some((count, step) => count < (twice[step - 1] ?? 0));
+  for (let step = 0; step < 6 || mustGoOn(); step += 1) {
     if (step % 2 === 0) theirs.world.mine(4);
     else theirs.world.reorganise();
     await atRest(database, theirs.node, indexer);
