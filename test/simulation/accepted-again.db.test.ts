@@ -8,6 +8,7 @@ import type { DagTransaction } from '@kasgres/devnet';
 import { toHex } from '@kasgres/kaspa';
 import { expect, test, vi } from 'vitest';
 import { outpointKey } from '../../packages/devnet/src/simulation/consensus/utxo.ts';
+import { restoreMarks } from '../../packages/indexer/src/apply/before-gap.ts';
 import { checkInvariant3 } from '../invariants/acceptance.ts';
 import { checkInvariant4 } from '../invariants/balances.ts';
 import { checkInvariant7 } from '../invariants/completeness.ts';
@@ -104,6 +105,27 @@ test.each([
     if (forgets) await database.pool.query('truncate seen_before');
   }
   await indexer.stop();
+});
+
+test('what was merged before a gap gets its marks back from the chain blocks there', async () => {
+  const stage = await setStageThatPrunes('merged again');
+  const { world, database } = stage;
+  world.mine(80);
+  const theirs = await partBelowFinality(stage, 'on its branch', () => followToTheTip(stage));
+  await withLowFinality(() => followToTheTip(theirs, RECORD));
+  const { pool } = database;
+  const selectMerged = `
+    select b.id, b.merging_block_id, b.is_blue from blocks b join chain_blocks c on c.block_id = b.merging_block_id
+     where c.index < (select max(chain_index) from starts) order by b.id`;
+  const { rows: merged } = await pool.query<{ id: bigint }>(selectMerged);
+  expect(merged.length).toBeGreaterThan(20);
+  const keys = merged.map(({ id }) => id);
+  // As after undoing a chain block above the gap that had merged them all.
+  await pool.query('update blocks set merging_block_id = null, is_blue = null where id = any($1::bigint[])', [keys]);
+  const client = await pool.connect();
+  await restoreMarks(client, { merged: keys, accepted: [] });
+  client.release();
+  expect((await pool.query(selectMerged)).rows).toEqual(merged);
 });
 
 /** How many transactions two chain blocks accept. */
