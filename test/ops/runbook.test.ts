@@ -18,9 +18,9 @@ function listSources(): string[] {
   return PACKAGES.flatMap((name) => {
     const directory = join(ROOT, 'packages', name, 'src');
     const files = readdirSync(directory, { recursive: true, encoding: 'utf8' });
-    // The embedded Postgres is started by commands.
+    // Commands start the embedded Postgres and make logins of analysts.
     return files
-      .filter((file) => /(?<!\.test)\.ts$/.test(file) && !/^(embedded|testing)\//.test(file))
+      .filter((file) => /(?<!\.test)\.ts$/.test(file) && !/^(embedded\/|testing\/|analysts\.ts$)/.test(file))
       .map((file) => join(directory, file));
   });
 }
