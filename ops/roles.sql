@@ -16,6 +16,10 @@
 
 begin;
 
+-- Giving a table away waits for its readers, and whoever reads it later waits for that: better to fail after two seconds, which says
+-- "canceling statement due to lock timeout", and to run this again.
+set local lock_timeout = '2s';
+
 do $$
 declare
   role text;
@@ -51,7 +55,8 @@ begin
     if name <> all (keys_and_use) then
       execute format('grant select on %I to kasgres_indexer', name);
     end if;
-    if name <> all (keys_and_use || analysts || tags || array['migrations']) then
+    if name <> all (keys_and_use || analysts || tags || array['migrations'])
+      and not exists (select from pg_tables where schemaname = 'public' and tablename = name and tableowner = 'kasgres_indexer') then
       execute format('alter table %I owner to kasgres_indexer', name);
     end if;
   end loop;
@@ -61,5 +66,6 @@ grant insert, update on api_key_usage to kasgres_api;
 grant insert, update, delete on rate_limits to kasgres_api;
 
 select admit_analysts();
+select close_databases_to_analysts();
 
 commit;

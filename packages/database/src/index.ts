@@ -15,19 +15,29 @@ export { type Connection, type ConnectOptions, connect, type Database } from './
 export { CopyBuffer, copyRows } from './copy.ts';
 export { type EmbeddedPostgres, startEmbeddedPostgres, startTemporaryPostgres } from './embedded/embedded-postgres.ts';
 export {
+  type BlockingSession,
+  describeBlocking,
+  type EndableSessions,
+  withExclusiveLocks,
+} from './exclusive-locks.ts';
+export {
   isDatabaseUnavailable,
   isDiskFull,
   isPoolExhausted,
   isQueryCanceled,
   isRetryableDatabaseError,
+  PoolExhaustedError,
   SchemaError,
 } from './errors.ts';
 export { inTransaction } from './in-transaction.ts';
+export { type DatabaseState, inspectDatabase } from './inspect.ts';
 export {
   type ApiKey,
   createKey,
+  DEFAULT_CONCURRENCY,
   DEFAULT_RATE_RU,
   findKey,
+  findKeys,
   hashKey,
   type KeyInForce,
   type KeyRecord,
@@ -37,6 +47,7 @@ export {
   revokeKey,
 } from './keys.ts';
 export { UnknownCommitError } from './known-commit.ts';
+export { makeReader, type Reader } from './reader.ts';
 export { checkSchema, migrate } from './migrate.ts';
 export { packParents, unpackParents } from './packed-parents.ts';
 export { dayOf, endOf, firstDayOf, type QuotaPeriod } from './quota-period.ts';
@@ -59,3 +70,4 @@ export { insertCluster } from './testing/insert-cluster.ts';
 export { createTestDatabase, type TestDatabase } from './testing/test-database.ts';
 export { createMigratedDatabase, startTestServer } from './testing/test-server.ts';
 export { addUsage, type KeyUsage, listUsage } from './usage.ts';
+export { releaseWriterLock, takeWriterLock } from './writer-lock.ts';

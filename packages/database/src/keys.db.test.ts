@@ -28,7 +28,7 @@ test('a key is found by its hash, with its limits, and is nowhere in the databas
 test('a key without limits of its own has the default ones', async () => {
   const { key } = await createKey(database.kysely, { name: 'plain' });
   const found = await findKey(database.kysely, hashKey(key));
-  expect(found).toMatchObject({ rateRu: 500, windowSeconds: 1, quota: undefined });
+  expect(found).toMatchObject({ rateRu: 100, windowSeconds: 1, quota: undefined, concurrency: 128, readOnly: false });
 });
 
 test('a revoked key is not found, and is revoked once', async () => {

@@ -14,6 +14,10 @@ interface KeyLimits {
   windowSeconds: number;
   /** Request units that a day or month (UTC) allows. */
   quota: { ru: number; period: QuotaPeriod } | undefined;
+  /** Requests that may be in flight at once, in each API process. */
+  concurrency: number;
+  /** Whether submitting transactions and blocks is forbidden. */
+  readOnly: boolean;
 }
 
 export interface ApiKey extends KeyLimits {
@@ -23,6 +27,8 @@ export interface ApiKey extends KeyLimits {
 
 /** A key that is in force. */
 export interface KeyInForce extends ApiKey {
+  /** SHA-256 of the key. */
+  keyHash: Uint8Array;
   /** What is written of its use in the quota's period, which began on this day (UTC); undefined without a quota. */
   used: { ru: number; since: string } | undefined;
 }
@@ -39,7 +45,10 @@ export interface NewKey extends Partial<KeyLimits> {
   expiresAt?: Date;
 }
 
-export const DEFAULT_RATE_RU = 500;
+/** What an API and its Postgres on two cores serve (bench/README.md, "The API"). */
+export const DEFAULT_RATE_RU = 100;
+
+export const DEFAULT_CONCURRENCY = 128;
 
 /** A day: what is to hold for longer is a quota. */
 export const MAX_WINDOW_SECONDS = 86_400;
@@ -66,6 +75,8 @@ export async function createKey(db: Kysely<Database>, newKey: NewKey): Promise<{
       window_seconds: newKey.windowSeconds ?? 1,
       quota_ru: newKey.quota?.ru ?? null,
       quota_period: newKey.quota?.period ?? null,
+      concurrency: newKey.concurrency ?? DEFAULT_CONCURRENCY,
+      read_only: newKey.readOnly ?? false,
       expires_at: newKey.expiresAt ?? null,
     })
     .returning('id')
@@ -82,10 +93,20 @@ export async function findKey(
   keyHash: Uint8Array,
   now = new Date(),
 ): Promise<KeyInForce | undefined> {
+  const [key] = await findKeys(db, [keyHash], now);
+  return key;
+}
+
+/** The keys with these hashes that are in force, in no order. */
+export async function findKeys(
+  db: Kysely<Database>,
+  keyHashes: readonly Uint8Array[],
+  now = new Date(),
+): Promise<KeyInForce[]> {
   const firstDay = sql<string>`case quota_period
     when 'day' then ${firstDayOf('day', now)}::date
     when 'month' then ${firstDayOf('month', now)}::date end`;
-  const row = await db
+  const rows = await db
     .selectFrom('api_keys')
     .selectAll()
     .select((eb) => [
@@ -97,13 +118,15 @@ export async function findKey(
         .where('day', '>=', firstDay)
         .as('used_ru'),
     ])
-    .where('key_hash', '=', Buffer.from(keyHash))
+    .where('key_hash', '=', sql<Buffer>`any(${keyHashes}::bytea[])`)
     .where('revoked_at', 'is', null)
     .where(sql<boolean>`coalesce(expires_at > now(), true)`)
-    .executeTakeFirst();
-  if (row === undefined) return undefined;
-  const key = toApiKey(row);
-  return { ...key, used: key.quota && { ru: Number(row.used_ru), since: row.used_since } };
+    .execute();
+  return rows.map((row) => {
+    const key = toApiKey(row);
+    const used = key.quota && { ru: Number(row.used_ru), since: row.used_since };
+    return { ...key, keyHash: row.key_hash, used };
+  });
 }
 
 /** Every key ever made, oldest first. */
@@ -141,5 +164,7 @@ function toApiKey(row: KeyRow): ApiKey {
     rateRu: Number(row.rate_ru),
     windowSeconds: row.window_seconds,
     quota: row.quota_ru === null ? undefined : { ru: Number(row.quota_ru), period: row.quota_period as QuotaPeriod },
+    concurrency: row.concurrency,
+    readOnly: row.read_only,
   };
 }

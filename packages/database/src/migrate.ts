@@ -3,9 +3,10 @@
  * indexer and API only check. Migrators that race take turns by an advisory lock of the database, so each migration is
  * applied once.
  */
-import { Client, type ClientBase, type Pool } from 'pg';
+import { FatalError } from '@kasgres/runtime';
+import { type ClientBase, Pool } from 'pg';
 import { SchemaError } from './errors.ts';
-import { inTransaction } from './in-transaction.ts';
+import { type ExclusiveLockOptions, LockedOutError, withExclusiveLocks } from './exclusive-locks.ts';
 import { type AppliedMigration, findPending, MIGRATIONS_DIRECTORY, readMigrations } from './migrations.ts';
 
 /** Key of the advisory lock: "kasgres" in ASCII. Advisory locks are per database. */
@@ -25,7 +26,10 @@ const CREATE_TABLE = `
   comment on column migrations.checksum is 'SHA-256 of the file, hex. A file that changed later is refused.';
   comment on column migrations.applied_at is 'When it was applied.';`;
 
-interface MigrateOptions {
+/** Longer than any statement of the API or of an analyst with the default limits. */
+const WAIT_FOR_LOCKS_MS = 10 * 60_000;
+
+interface MigrateOptions extends Omit<ExclusiveLockOptions, 'observer'> {
   /** Where the SQL files are; the repository's own by default. */
   directory?: URL;
   /** Hears the name of each migration just before it is applied. */
@@ -33,13 +37,15 @@ interface MigrateOptions {
 }
 
 /**
- * Applies what is missing, each migration in a transaction of its own, and returns the names of those applied.
+ * Applies what is missing, each migration in a transaction of its own, and returns the names of those applied. A migration that finds a
+ * session in its way is rolled back at once and tried again, so that readers are never held up.
  * @throws {SchemaError} when the database is newer than this program, or an applied migration was changed
+ * @throws {FatalError} when a session was in the way for too long
  */
 export async function migrate(database: string | Pool, options: MigrateOptions = {}): Promise<string[]> {
   const known = await readMigrations(options.directory ?? MIGRATIONS_DIRECTORY);
-  return await withClient(database, async (client) => {
-    // Index builds take long: the limits of ordinary connections do not hold here.
+  return await withPool(database, async (client, observer) => {
+    // Index builds take long, and so may the turn of another migrator: the limits of ordinary connections do not hold here.
     await client.query('set statement_timeout = 0; set lock_timeout = 0; set idle_in_transaction_session_timeout = 0');
     await client.query('select pg_advisory_lock($1)', [LOCK_KEY]);
     try {
@@ -47,7 +53,7 @@ export async function migrate(database: string | Pool, options: MigrateOptions =
       const pending = findPending(known, await selectApplied(client));
       for (const migration of pending) {
         options.onMigration?.(migration.name);
-        await applyMigration(client, migration);
+        await applyMigration(client, migration, { waitMs: WAIT_FOR_LOCKS_MS, ...options, observer });
       }
       return pending.map(({ name }) => name);
     } finally {
@@ -86,42 +92,48 @@ async function selectApplied(client: Pool | ClientBase): Promise<AppliedMigratio
 async function applyMigration(
   client: ClientBase,
   { number, name, sql, checksum }: AppliedMigration & { sql: string },
+  options: ExclusiveLockOptions,
 ): Promise<void> {
+  const apply = async (): Promise<void> => {
+    await client.query(sql);
+    await client.query('insert into migrations (number, name, checksum) values ($1, $2, $3)', [number, name, checksum]);
+  };
   try {
-    await inTransaction(client, async () => {
-      await client.query(sql);
-      await client.query('insert into migrations (number, name, checksum) values ($1, $2, $3)', [
-        number,
-        name,
-        checksum,
-      ]);
-    });
+    await withExclusiveLocks(client, apply, options);
   } catch (error) {
-    throw new Error(`Migration ${name} failed and was rolled back.`, { cause: error });
+    if (!(error instanceof LockedOutError)) {
+      throw new Error(`Migration ${name} failed and was rolled back.`, { cause: error });
+    }
+    throw new FatalError(
+      `Migration ${name} was rolled back. ${error.message}. Wait for its end, or let the migration end it: ` +
+        '`kasgres migrate --end-blocking-sessions` ends those of analysts, `--end-blocking-sessions all` any.',
+      { cause: error },
+    );
   }
 }
 
-/** A connection of its own: the advisory lock belongs to one, and closing it releases the lock in any case. */
-async function withClient<Result>(
+/** A connection for the migrations, and others beside it. The advisory lock belongs to the one, and closing it releases the lock in any case. */
+async function withPool<Result>(
   database: string | Pool,
-  run: (client: ClientBase) => Promise<Result>,
+  run: (client: ClientBase, observer: Pool) => Promise<Result>,
 ): Promise<Result> {
-  if (typeof database !== 'string') {
-    const client = await database.connect();
+  if (typeof database === 'string') {
+    const pool = new Pool({ connectionString: database, max: 2, application_name: 'kasgres migrate' });
+    // Without a listener an idle connection that breaks would end the process; the next query makes another.
+    pool.on('error', () => undefined);
     try {
-      const result = await run(client);
-      client.release();
-      return result;
-    } catch (error) {
-      client.release(true);
-      throw error;
+      return await withPool(pool, run);
+    } finally {
+      await pool.end();
     }
   }
-  const client = new Client({ connectionString: database, application_name: 'kasgres migrate' });
-  await client.connect();
+  const client = await database.connect();
   try {
-    return await run(client);
-  } finally {
-    await client.end();
+    const result = await run(client, database);
+    client.release();
+    return result;
+  } catch (error) {
+    client.release(true);
+    throw error;
   }
 }

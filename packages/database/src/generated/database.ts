@@ -61,6 +61,10 @@ export interface Analysts {
 
 export interface ApiKeys {
   /**
+   * Requests that may be in flight at once, in each API process.
+   */
+  concurrency: Generated<number>;
+  /**
    * When the key was made.
    */
   created_at: Generated<Timestamp>;
@@ -92,6 +96,10 @@ export interface ApiKeys {
    * Request units allowed in a window.
    */
   rate_ru: Numeric;
+  /**
+   * Whether submitting transactions and blocks is forbidden.
+   */
+  read_only: Generated<boolean>;
   /**
    * When the key was revoked; null while it is good.
    */
@@ -166,7 +174,7 @@ export interface BalanceChanges {
    */
   change: bigint;
   /**
-   * Hours since 1970 (UTC), by the time of the accepting block.
+   * Hours since 1970 (UTC), by chain_time of the accepting block.
    */
   hour: number;
   /**
@@ -189,7 +197,7 @@ export interface Balances {
    */
   coinbase_count: Generated<bigint>;
   /**
-   * chain_blocks.chain_time of the first block on the chain that accepts a transaction that touches it, or of the latest start when it held coins there; null while there is none.
+   * chain_blocks.chain_time of the first block on the chain that accepts a transaction that touches it, or of the first start when it held UTXOs there before; null while there is none.
    */
   first_seen: bigint | null;
   /**
@@ -197,7 +205,7 @@ export interface Balances {
    */
   is_tagged: Generated<boolean>;
   /**
-   * chain_blocks.chain_time of the last such block.
+   * chain_blocks.chain_time of the last block on the chain that accepts a transaction that touches it; first_seen while there is none. What happened in a gap is not seen.
    */
   last_seen: bigint | null;
   /**
@@ -407,7 +415,7 @@ export interface Checkpoint {
    */
   circulating_sompi: bigint;
   /**
-   * True while catching up from a start for the first time: utxos, balances and circulating_sompi are not kept and the indexes in deferred_indexes are not built.
+   * True while catching up from the first start: utxos, balances and circulating_sompi are not kept and the indexes in deferred_indexes are not built. Not after a gap.
    */
   first_catch_up: boolean;
   /**
@@ -421,7 +429,7 @@ export interface Checkpoint {
   /**
    * Key that the next subnetwork written gets.
    */
-  next_subnetwork_id: number;
+  next_subnetwork_id: bigint;
   /**
    * Key that the next transaction written gets.
    */
@@ -643,6 +651,17 @@ export interface EarlierBlocks {
   id: bigint;
 }
 
+export interface EarlierTimes {
+  /**
+   * A DAA score between genesis and the first indexed block.
+   */
+  daa_score: bigint;
+  /**
+   * Its time, Unix milliseconds. Never less than that of a lower score.
+   */
+  timestamp: bigint;
+}
+
 export interface EarlierTransactions {
   /**
    * Key, from the same sequence as transactions.id.
@@ -842,17 +861,17 @@ export interface NetworkIntervals {
 
 export interface RateLimits {
   /**
-   * End of the window, Unix milliseconds.
+   * End of the window by the clock of the database, Unix milliseconds.
    */
-  expire: bigint | null;
+  expire: bigint;
   /**
-   * Whose window it is.
+   * The bucket that is limited: `key:` and the id of a key.
    */
   key: string;
   /**
-   * Spent in the window: hundredths of a request unit.
+   * Charged in the window: hundredths of a request unit.
    */
-  points: Generated<number>;
+  points: bigint;
 }
 
 export interface Scripts {
@@ -893,7 +912,26 @@ export interface SeenBefore {
   script_ids: ArrayType<bigint>;
 }
 
+export interface StartBalances {
+  /**
+   * Sum of its UTXOs in the UTXO set of that start, sompi; scripts without any have no row.
+   */
+  balance: bigint;
+  /**
+   * starts.chain_index.
+   */
+  chain_index: bigint;
+  /**
+   * The script.
+   */
+  script_id: bigint;
+}
+
 export interface Starts {
+  /**
+   * Whether start_utxos, or start_balances after a later start, has all that scripts held there. False only for starts that version 0.1.0 recorded and whose first catch-up it did not end.
+   */
+  balances_known: Generated<boolean>;
   /**
    * The block. What it accepted itself is before the start and not known; it accepts no rows.
    */
@@ -951,7 +989,7 @@ export interface Subnetworks {
   /**
    * Key; 0 is the native subnetwork, 1 the coinbase.
    */
-  id: number;
+  id: bigint;
   /**
    * The 20 bytes of the id.
    */
@@ -1198,7 +1236,7 @@ export interface Transactions {
   /**
    * subnetworks.id; 1 is a coinbase.
    */
-  subnetwork_id: number;
+  subnetwork_id: bigint;
   /**
    * Transaction id, 32 bytes: leaves out signature scripts, sig-op counts, compute budgets and storage mass.
    */
@@ -1282,6 +1320,7 @@ export interface DB {
   clusters: Clusters;
   deferred_indexes: DeferredIndexes;
   earlier_blocks: EarlierBlocks;
+  earlier_times: EarlierTimes;
   earlier_transactions: EarlierTransactions;
   gaps: Gaps;
   held_merges: HeldMerges;
@@ -1292,6 +1331,7 @@ export interface DB {
   rate_limits: RateLimits;
   scripts: Scripts;
   seen_before: SeenBefore;
+  start_balances: StartBalances;
   start_utxos: StartUtxos;
   starts: Starts;
   subnetworks: Subnetworks;
