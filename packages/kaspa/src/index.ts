@@ -8,7 +8,7 @@ export {
   decodeCoinbasePayload,
   encodeCoinbasePayload,
 } from './coinbase-payload.ts';
-export { estimateTimestamp } from './daa-timestamp.ts';
+export { estimateTimestamp, type Pace, spreadDaaScores } from './daa-timestamp.ts';
 export { difficultyFromBits, formatBlueWork, parseBlueWork, targetFromBits, workFromBits } from './difficulty.ts';
 export { type GenesisBlock, genesisBlock } from './genesis.ts';
 export { type HashRateWindow, networkHashesPerSecond } from './hash-rate.ts';
@@ -16,7 +16,15 @@ export { fromHex, HexError, toHex } from './hex.ts';
 export { computeMass, storageMass, transientMass } from './mass.ts';
 export type * from './model.ts';
 export { MuHash } from './muhash.ts';
-export { type DaaTimestamp, findNetwork, getNetwork, type Network, type NetworkId, networks } from './networks.ts';
+export {
+  type Crescendo,
+  type DaaTimestamp,
+  findNetwork,
+  getNetwork,
+  type Network,
+  type NetworkId,
+  networks,
+} from './networks.ts';
 export { addressToScript, classifyScript, type ScriptType, scriptToAddress } from './script.ts';
 export {
   COINBASE_SUBNETWORK,
@@ -24,5 +32,6 @@ export {
   NATIVE_SUBNETWORK,
   SUBNETWORK_ID_BYTES,
   transactionHash,
+  transactionHashBeforeCrescendo,
   transactionId,
 } from './transaction-id.ts';

@@ -1,6 +1,6 @@
 /**
  * The networks that the product knows and those of their parameters that matter to it (rusty-kaspa, consensus/core/src/config).
- * All run at ten blocks a second; a private network may override its parameters, which no RPC tells.
+ * All run at ten blocks a second by now; a private network may override its parameters, which no RPC tells.
  */
 import type { AddressPrefix } from './address.ts';
 import { fromHex } from './hex.ts';
@@ -14,6 +14,12 @@ export interface DaaTimestamp {
   timestamp: bigint;
 }
 
+/** Until this DAA score blocks came at another rate, and their merkle roots left the storage mass out (KIP-14). */
+export interface Crescendo {
+  activationDaaScore: bigint;
+  targetTimePerBlockMsBefore: number;
+}
+
 export interface Network {
   /** As in the node's getServerInfo. */
   id: NetworkId;
@@ -24,6 +30,8 @@ export interface Network {
   genesisDaaScore: bigint;
   genesisTimestamp: bigint;
   targetTimePerBlockMs: number;
+  /** The hard fork that took the network to ten blocks a second; undefined if it began with ten. */
+  crescendo: Crescendo | undefined;
   /** In blue score: reorganisations below it are refused by the node. */
   finalityDepth: bigint;
   /**
@@ -54,6 +62,7 @@ const TEN_BLOCKS_A_SECOND = {
   ghostdagK: 124,
   mergesetSizeLimit: 248,
   difficultyWindowBlueScores: 26_440n,
+  crescendo: undefined,
 };
 
 const mainnet: Network = {
@@ -65,6 +74,7 @@ const mainnet: Network = {
   genesisHash: fromHex('58c2d4199e21f910d1571d114969cecef48f09f934d42ccb6a281a15868f2999'),
   genesisDaaScore: 1_312_860n,
   genesisTimestamp: 1_637_609_671_037n,
+  crescendo: { activationDaaScore: 110_165_000n, targetTimePerBlockMsBefore: 1_000 },
   rpcPort: 16110,
   p2pPort: 16111,
   // Pruning points of the chain that the checkpoint replaced, as every node has them built in.
@@ -97,6 +107,7 @@ const testnet10: Network = {
   genesisHash: fromHex('f896a3034873be1739fc4359236899fd3d65d2bc94f9780df0d0da3eb1cc4370'),
   genesisDaaScore: 0n,
   genesisTimestamp: 1_633_687_894_966n,
+  crescendo: { activationDaaScore: 88_657_000n, targetTimePerBlockMsBefore: 1_000 },
   rpcPort: 16210,
   p2pPort: 16211,
   daaTimestamps: [],

@@ -7,6 +7,7 @@ import {
   isCoinbase,
   NATIVE_SUBNETWORK,
   transactionHash,
+  transactionHashBeforeCrescendo,
   transactionId,
 } from './transaction-id.ts';
 
@@ -82,6 +83,8 @@ describe('the vectors of the reference', () => {
   ])('$name', ({ transaction, expectedId, expectedHash }) => {
     expect(id(transaction)).toBe(expectedId);
     expect(hash(transaction)).toBe(expectedHash);
+    // These hashes are from before Crescendo, and then a storage mass changed nothing.
+    expect(toHex(transactionHashBeforeCrescendo({ ...transaction, storageMass: 7n }))).toBe(expectedHash);
   });
 });
 

@@ -1,7 +1,7 @@
 /**
  * The two names of a transaction. Its *id* leaves out what a signer or miner may change (signature scripts, sig-op counts, compute
  * budgets, storage mass), so several bodies can share it; its *hash* covers every field and is the leaf of a block's merkle root.
- * Follows rusty-kaspa, consensus/core/src/hashing/tx.rs; blocks from before mainnet's Crescendo hashed no storage mass.
+ * Follows rusty-kaspa, consensus/core/src/hashing/tx.rs.
  */
 import { ByteWriter } from './byte-writer.ts';
 import {
@@ -44,6 +44,14 @@ export function transactionId(transaction: Transaction): Hash {
 /** The 32 bytes that commit to every field of a transaction, signatures included. */
 export function transactionHash(transaction: Transaction): Hash {
   return hashTransaction(serialize(transaction, EVERYTHING));
+}
+
+/**
+ * The leaf that a transaction was in the merkle root of a block from before Crescendo: the storage mass was no part of it, so no block
+ * committed to one. Nodes have some all the same, and hash it into what they call the transaction's hash.
+ */
+export function transactionHashBeforeCrescendo(transaction: Transaction): Hash {
+  return transactionHash({ ...transaction, storageMass: 0n });
 }
 
 export function isCoinbase(transaction: Pick<Transaction, 'subnetworkId'>): boolean {

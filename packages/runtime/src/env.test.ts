@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { documentEnv, EnvError, parsed, readEnv } from './env.ts';
+import { documentEnv, EnvError, parsed, postgresUrl, readEnv } from './env.ts';
 
 const schema = z.object({
   PORT: z.coerce.number().int().min(1).max(65_535).default(3000).describe('port of the API'),
-  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).describe('the database'),
+  DATABASE_URL: postgresUrl().describe('the database'),
   VERBOSE: z.stringbool().default(false).describe('say more'),
   NODE_URL: z.string().optional().describe('the node'),
 });
@@ -36,6 +36,36 @@ test('what is wrong with a variable of its own form is told with the rest', () =
   expect(readEnv(withForm, { DATABASE_URL: 'postgres://a@b/c', SIZE: 'large' })).toMatchObject({ SIZE: 3 });
   const error = catchError(() => readEnv(withForm, { SIZE: 'small' })) as EnvError;
   expect(error.problems).toEqual(['DATABASE_URL: is not set (the database)', 'SIZE: must be large (how large)']);
+});
+
+test.each<[string, z.ZodType, string[], string]>([
+  [
+    'a port',
+    z.coerce.number().int().min(0).max(65_535),
+    ['abc', '80.5', '-1', '65536', '1e99'],
+    'must be a whole number from 0 to 65535',
+  ],
+  [
+    'a count with a default',
+    z.coerce.number().int().min(1).default(3),
+    ['abc', '0', '1.5'],
+    'must be a whole number of at least 1',
+  ],
+  ['a whole number', z.coerce.number().int(), ['abc', '1.5'], 'must be a whole number'],
+  ['a share', z.coerce.number().min(0).max(1).optional(), ['abc', '2'], 'must be a number from 0 to 1'],
+  ['a depth', z.coerce.bigint().min(1n).optional(), ['abc', '0', '1.5'], 'must be a whole number of at least 1'],
+  ['a word', z.enum(['stop', 'record']).default('stop'), ['Stop', '1'], 'must be one of stop, record'],
+  [
+    'a database',
+    postgresUrl().optional(),
+    ['mysql://a@b/c', 'localhost', 'postgres', 'http://[::1'],
+    'must be an address such as postgres://user:password@host:port/database',
+  ],
+])('a problem with %s says what is expected', (_, field, values, expected) => {
+  for (const value of values) {
+    const error = catchError(() => readEnv(z.object({ IT: field.describe('what it is') }), { IT: value }));
+    expect((error as EnvError).problems, value).toEqual([`IT: ${expected} (what it is)`]);
+  }
 });
 
 test('an empty variable counts as unset', () => {

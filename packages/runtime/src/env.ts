@@ -33,13 +33,44 @@ export function readEnv<Schema extends EnvSchema>(
   }
   const result = schema.safeParse(input);
   if (result.success) return result.data;
-  throw new EnvError(
-    result.error.issues.map((issue) => {
-      const name = issue.path.join('.');
-      const isMissing = issue.path.length > 0 && input[name] === undefined;
-      return `${name}: ${isMissing ? 'is not set' : issue.message}${describe(schema.shape[name])}`;
-    }),
-  );
+  const problems = result.error.issues.map(({ code, path, message }) => {
+    const name = path.join('.');
+    const field = schema.shape[name];
+    const isMissing = path.length > 0 && input[name] === undefined && code !== 'custom';
+    const expected = code === 'custom' || code === 'invalid_format' ? undefined : findExpected(field);
+    return `${name}: ${isMissing ? 'is not set' : (expected ?? message)}${describe(field)}`;
+  });
+  // A number may be wrong in two ways, with the same text for both.
+  throw new EnvError([...new Set(problems)]);
+}
+
+/** The address of a Postgres database. */
+export const postgresUrl = () =>
+  z.url({
+    protocol: /^postgres(ql)?$/,
+    error: 'must be an address such as postgres://user:password@host:port/database',
+  });
+
+/** Returns what a number or one of several words must be; zod's own messages name its types ("expected number, received NaN"). */
+function findExpected(field: z.ZodType | undefined): string | undefined {
+  if (field instanceof z.ZodDefault || field instanceof z.ZodPrefault || field instanceof z.ZodOptional) {
+    return findExpected(field.def.innerType as z.ZodType);
+  }
+  if (field instanceof z.ZodEnum) return `must be one of ${field.options.join(', ')}`;
+  if (field instanceof z.ZodBigInt) return `must be a whole number${formatRange(field.minValue, field.maxValue)}`;
+  if (!(field instanceof z.ZodNumber)) return undefined;
+  const isWhole = field.isInt;
+  return `must be a ${isWhole ? 'whole ' : ''}number${formatRange(bound(field.minValue), bound(field.maxValue))}`;
+}
+
+/** Whole numbers are bounded by what a double can hold, which is not worth saying. */
+const bound = (value: number | null): number | null =>
+  value === null || Math.abs(value) >= Number.MAX_SAFE_INTEGER ? null : value;
+
+function formatRange(least: number | bigint | null, greatest: number | bigint | null): string {
+  if (least !== null && greatest !== null) return ` from ${least} to ${greatest}`;
+  if (least !== null) return ` of at least ${least}`;
+  return greatest === null ? '' : ` of at most ${greatest}`;
 }
 
 /** A variable with a form of its own. What `parse` throws is told among the other problems, so it must not repeat the value. */

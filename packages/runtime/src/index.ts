@@ -1,6 +1,6 @@
 /** What every program of ours needs and that knows nothing of Kaspa. */
 export { type BackoffOptions, backoff } from './backoff.ts';
-export { documentEnv, EnvError, type EnvSchema, parsed, readEnv } from './env.ts';
+export { documentEnv, EnvError, type EnvSchema, parsed, postgresUrl, readEnv } from './env.ts';
 export { FatalError } from './errors.ts';
 export { createLogger, LOG_LEVELS, type Logger, type LoggerOptions, type LogLevel, redactUrl } from './logger.ts';
 export { Counter, createRegistry, Gauge, Histogram, Registry } from './metrics.ts';

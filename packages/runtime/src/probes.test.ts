@@ -1,5 +1,7 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
-import { Counter, createRegistry } from './metrics.ts';
+import { Counter, createRegistry, Gauge } from './metrics.ts';
 import { type Probes, type Readiness, startProbes } from './probes.ts';
 
 let probes: Probes | undefined;
@@ -36,12 +38,31 @@ test('a readiness check that throws is a no with its message', async () => {
   expect(await ask('/readyz')).toEqual({ status: 503, body: 'pool is closed\n' });
 });
 
+test.each(['//', '//metrics', '/%', '/%zz?%', 'http://[', '*'])('it answers 404 to the target %j', async (target) => {
+  probes = await startProbes({ port: 0, registry: createRegistry('example'), ready: () => ({ ready: true }) });
+  const sent = request({ port: probes.port, path: target }).end();
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  response.resume();
+  expect(response.statusCode).toBe(404);
+  expect(await ask('/healthz?x=//')).toEqual({ status: 200, body: 'ok\n' });
+});
+
+test('it answers 500 if the metrics cannot be collected', async () => {
+  const registry = createRegistry('example');
+  registry.registerMetric(
+    new Gauge({ name: 'kasgres_example_broken', help: 'broken', registers: [], collect: failToAnswer }),
+  );
+  probes = await startProbes({ port: 0, registry, ready: () => ({ ready: true }) });
+  expect(await ask('/metrics')).toEqual({ status: 500, body: 'pool is closed\n' });
+  expect(await ask('/healthz')).toEqual({ status: 200, body: 'ok\n' });
+});
+
 test('a port that is taken is an error', async () => {
   const options = { registry: createRegistry('example'), ready: (): Readiness => ({ ready: true }) };
   probes = await startProbes({ port: 0, ...options });
   await expect(startProbes({ port: probes.port, ...options })).rejects.toThrow('EADDRINUSE');
 });
 
-function failToAnswer(): Readiness {
+function failToAnswer(): never {
   throw new Error('pool is closed');
 }

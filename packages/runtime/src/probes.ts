@@ -2,7 +2,7 @@
  * What a supervisor asks a process, on a port of its own so that it is never exposed with the API: `/healthz` (the process
  * answers), `/readyz` (it can do its work; if not, 503 and why), `/metrics` (Prometheus text).
  */
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 
@@ -28,14 +28,16 @@ export interface Probes {
 export async function startProbes(options: ProbesOptions): Promise<Probes> {
   const { host = '127.0.0.1', port } = options;
   const server = createServer((request, response) => {
-    const path = new URL(request.url ?? '/', 'http://localhost').pathname;
-    answer(path, response, options).catch((error: unknown) => {
-      send(response, 500, error instanceof Error ? error.message : String(error));
+    // Asynchronous, so that whatever a request makes throw is a rejection, which is answered; thrown here it would end the process.
+    answer(request, response, options).catch((error: unknown) => {
+      if (response.headersSent) response.destroy();
+      else send(response, 500, error instanceof Error ? error.message : String(error));
     });
   });
   server.keepAliveTimeout = 1000;
   const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
-  server.once('error', reject).listen(port, host, () => resolve());
+  // Kept after listening has begun: a connection that cannot be accepted is an error too, and without a listener it ends the process.
+  server.on('error', reject).listen(port, host, () => resolve());
   await listening;
   return {
     port: (server.address() as AddressInfo).port,
@@ -48,7 +50,8 @@ export async function startProbes(options: ProbesOptions): Promise<Probes> {
   };
 }
 
-async function answer(path: string, response: ServerResponse, options: ProbesOptions): Promise<void> {
+async function answer(request: IncomingMessage, response: ServerResponse, options: ProbesOptions): Promise<void> {
+  const path = pathOf(request);
   if (path === '/metrics') {
     send(response, 200, await options.registry.metrics(), options.registry.contentType);
   } else if (path === '/healthz') {
@@ -59,6 +62,12 @@ async function answer(path: string, response: ServerResponse, options: ProbesOpt
   } else {
     send(response, 404, 'not found');
   }
+}
+
+/** Without the query. Not parsed as a URL: a client may send anything, and `//` is none. */
+function pathOf({ url = '/' }: IncomingMessage): string {
+  const [path = ''] = url.split('?', 1);
+  return path;
 }
 
 async function checkReadiness({ ready, signal }: ProbesOptions): Promise<Readiness> {
