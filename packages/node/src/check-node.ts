@@ -15,8 +15,8 @@ export interface NodeStatus {
 }
 
 /**
- * Throws NodeUnsuitableError, with words for the operator, where the node is on another network than asked for or runs without
- * --utxoindex; else as `call`.
+ * Throws NodeUnsuitableError, with an explanation for the operator, if the node is on another network than asked for; else as `call`.
+ * The node needs no --utxoindex: coins, balances and the supply come from the index.
  */
 export async function checkNode(
   client: NodeClient,
@@ -39,9 +39,6 @@ export async function checkNode(
       'wrong-network',
       `the node runs on ${network.id}, and ${wanted} is wanted: point NODE_URL at a node of ${wanted}, or use another database`,
     );
-  }
-  if (!server.hasUtxoIndex || !info.isUtxoIndexed) {
-    throw new NodeUnsuitableError('no-utxoindex', 'the node has no index of coins: start kaspad with --utxoindex');
   }
   if (!info.hasMessageId) throw new NodeProtocolError('the node is too old: its answers carry no ids');
   return {

@@ -33,7 +33,7 @@ export class NodeProtocolError extends Error {
  * Why a node cannot serve us: `other-chain` has not what we have; `pruned` has no more what we need; the `wrong-utxo-set` is another
  * than the header of its block commits to.
  */
-export type NodeUnsuitableReason = 'wrong-network' | 'no-utxoindex' | 'other-chain' | 'pruned' | 'wrong-utxo-set';
+export type NodeUnsuitableReason = 'wrong-network' | 'other-chain' | 'pruned' | 'wrong-utxo-set';
 
 /** The node cannot serve us as it is. Asking it again won't help; another node may, or the operator: `message` says how. */
 export class NodeUnsuitableError extends FatalError {
