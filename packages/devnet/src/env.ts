@@ -28,6 +28,9 @@ export const devnetEnvSchema = z.object({
     .default(2)
     .describe('how fast the chain grows, at about 12 kB of memory and 4 kB of disk a block; 0: not at all'),
   DEVNET_TRANSACTIONS_PER_SECOND: perSecond.default(2).describe('payments a second from then on'),
+  DEVNET_WAITING_PAYMENTS: count
+    .default(1)
+    .describe('payments that no miner picks from then on, so that the mempool is never empty'),
   DEVNET_WIDTH: z.coerce
     .number()
     .min(0)
@@ -74,6 +77,7 @@ export interface DevnetEnv {
   pastTransactions: number;
   blocksPerSecond: number;
   transactionsPerSecond: number;
+  waitingPayments: number;
   options: SimulationOptions;
 }
 
@@ -92,6 +96,7 @@ export function readDevnetEnv(args: readonly string[], variables: NodeJS.Process
     pastTransactions: env.DEVNET_PAST_TRANSACTIONS,
     blocksPerSecond: env.DEVNET_BLOCKS_PER_SECOND,
     transactionsPerSecond: env.DEVNET_TRANSACTIONS_PER_SECOND,
+    waitingPayments: env.DEVNET_WAITING_PAYMENTS,
     options: {
       ...DEFAULT_OPTIONS,
       seed: env.DEVNET_SEED,

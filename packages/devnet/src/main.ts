@@ -32,6 +32,7 @@ await runProgram('devnet', async ({ signal, shutdown, useLogger }) => {
   logger.info({ url: server.url, restored, blocks: size, sinkBlueScore: sink.blueScore }, 'started answering');
   announce({ url: server.url });
 
+  world.simulation.leaveWaiting(env.waitingPayments);
   await grow(world.simulation, env, signal);
 });
 

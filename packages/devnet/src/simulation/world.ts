@@ -6,6 +6,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { SIMNET_PARAMS } from './consensus/params.ts';
+import type { BlockLevels } from './consensus/parent-levels.ts';
 import type { SimulationOptions } from './generator/options.ts';
 import { Simulation } from './generator/simulation.ts';
 import { BlockDecoder, encodeBlock } from './journal/block-codec.ts';
@@ -22,6 +23,8 @@ export interface WorldOptions {
   options: SimulationOptions;
   /** DAA scores; simnet's by default. */
   coinbaseMaturity?: number | undefined;
+  /** Default: few levels, so that headers are small. A journal does not keep them. */
+  blockLevels?: BlockLevels | undefined;
   /** Where the journal is; without it nothing is kept. */
   dataDir?: string | undefined;
   /** Unix milliseconds. */
@@ -48,11 +51,11 @@ export function openWorld(worldOptions: WorldOptions): World {
 
 function worldOn(
   { seed, coinbaseMaturity }: Foundation,
-  { options, now }: WorldOptions,
+  { options, now, blockLevels }: WorldOptions,
   blocks: readonly Buffer[],
   journal: Journal | undefined,
 ): World {
-  const params = { ...SIMNET_PARAMS, coinbaseMaturity };
+  const params = { ...SIMNET_PARAMS, coinbaseMaturity, blockLevels };
   const decoder = new BlockDecoder();
   const node = new SimulatedNode({
     params,

@@ -8,7 +8,9 @@ import type { Dag } from '../dag.ts';
 /** Unix milliseconds, one for each score, in the order asked. */
 export function timestampsOfDaaScores(dag: Dag, network: Network, daaScores: readonly bigint[]): bigint[] {
   const samples = chainSamples(dag, network);
-  return daaScores.map((daaScore) => estimateTimestamp(daaScore, samples, network.targetTimePerBlockMs));
+  return daaScores.map((daaScore) =>
+    estimateTimestamp(daaScore, samples, { targetTimePerBlockMs: network.targetTimePerBlockMs }),
+  );
 }
 
 /** The network's known points, genesis and the pruning points after it, about three blocks of the chain above, and the sink; ascending. */

@@ -4,11 +4,16 @@
  * more than k blues into its anticone.
  */
 import { type Block, compareBlocks, type Ghostdag, greatest } from './block.ts';
+import type { ConsensusParams } from './params.ts';
 import { isDagAncestorOf } from './reachability.ts';
 
 /** What GHOSTDAG says of a block with these parents. Throws without parents: genesis has none of it. */
-export function ghostdag(parents: readonly Block[], k: number): Ghostdag {
+export function ghostdag(
+  parents: readonly Block[],
+  { ghostdagK, ghostdagKBefore: before }: Pick<ConsensusParams, 'ghostdagK' | 'ghostdagKBefore'>,
+): Ghostdag {
   const selectedParent = greatest(parents);
+  const k = before !== undefined && selectedParent.daaScore < before.daaScore ? before.k : ghostdagK;
   const colouring: Colouring = {
     selectedParent,
     mergeSetBlues: [selectedParent],

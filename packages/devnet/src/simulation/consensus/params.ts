@@ -1,3 +1,5 @@
+import type { BlockLevels } from './parent-levels.ts';
+
 /**
  * The numbers of a network that consensus depends on; simnet's by default, which has mainnet's block rate and no proof of work
  * (rusty-kaspa, consensus/core/src/config), except that blocks become final sooner, so that what could undo them need not be kept.
@@ -6,6 +8,8 @@
 export interface ConsensusParams {
   /** Blues that a blue block may have in its anticone. */
   ghostdagK: number;
+  /** That of blocks whose selected parent has a DAA score below this one, as on networks before Crescendo. */
+  ghostdagKBefore?: { daaScore: number; k: number };
   maxBlockParents: number;
   mergesetSizeLimit: number;
   /** In blue score: the selected chain never changes deeper than this below the sink. */
@@ -19,6 +23,8 @@ export interface ConsensusParams {
   medianTime: { windowSize: number; sampleRate: number };
   /** Milliseconds that a timestamp may be ahead of the clock. */
   timestampToleranceMs: number;
+  /** Default: few levels, so that headers are small. */
+  blockLevels?: BlockLevels | undefined;
 }
 
 export const SIMNET_PARAMS: ConsensusParams = {

@@ -18,7 +18,7 @@ export interface Pov extends BlockContext {
 }
 
 export function povOf(parents: readonly Block[], params: ConsensusParams): Pov {
-  const merged = ghostdag(parents, params.ghostdagK);
+  const merged = ghostdag(parents, params);
   const { selectedParent } = merged;
   const { daaScore, nonDaa } = countDaa(merged, params.difficulty);
   const difficultyWindow = extendWindow(selectedParent.difficultyWindow, merged, nonDaa, params.difficulty);

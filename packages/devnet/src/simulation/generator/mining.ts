@@ -2,6 +2,7 @@
  * Miners: each works on the DAG as it knows it, which may be a little behind, and so finds blocks parallel to others', with the same
  * transactions, with ones that spend the same coins, or with other bodies of them.
  */
+import { toHex } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
 import type { Block } from '../consensus/block.ts';
 import { getCoinbasePayload, type Miner } from '../consensus/coinbase.ts';
@@ -41,6 +42,9 @@ export class Mining {
   private readonly payments: Payments;
   /** Payments that no mempool takes. */
   private readonly nonStandard: DagTransaction[] = [];
+  private waitingCount = 0;
+  /** Ids, in hex, of the payments that miners leave waiting. */
+  private readonly waiting = new Set<string>();
 
   constructor(node: SimulatedNode, options: SimulationOptions, keyring: Keyring, payments: Payments) {
     this.node = node;
@@ -52,6 +56,11 @@ export class Mining {
   /** Gives a payment to the miners themselves. */
   hand(payment: DagTransaction): void {
     this.nonStandard.push(payment);
+  }
+
+  /** From now on miners leave so many payments in the mempool, always the same ones. */
+  leaveWaiting(count: number): void {
+    this.waitingCount = count;
   }
 
   /** Some are far larger than others. */
@@ -74,7 +83,9 @@ export class Mining {
     for (const payment of this.nonStandard.splice(0)) {
       if (!filling.tryAdd(payment)) this.nonStandard.push(payment);
     }
+    this.forgetGonePayments();
     for (const { transaction } of this.node.mempool.ready()) {
+      if (this.leavesWaiting(toHex(transaction.transactionId))) continue;
       if (random.chance(PICK_RATE)) filling.tryAdd(transaction);
     }
     const { virtual, miner, timestamp } = job;
@@ -82,6 +93,19 @@ export class Mining {
     return this.node.receive(
       assembleBlock(this.node.consensus, { virtual, miner, payments, timestamp, nonce: random.uint64() }),
     );
+  }
+
+  private leavesWaiting(id: string): boolean {
+    if (this.waiting.size < this.waitingCount) this.waiting.add(id);
+    return this.waiting.has(id);
+  }
+
+  /** Somebody else has mined it, or a block spends what it spends. */
+  private forgetGonePayments(): void {
+    for (const id of this.waiting) {
+      const filter = { includeOrphanPool: false, filterTransactionPool: false };
+      if (this.node.mempool.find(id, filter) === undefined) this.waiting.delete(id);
+    }
   }
 
   /** What a miner may have in its block beside a payment that is in a parallel one. */

@@ -65,6 +65,11 @@ export class Simulation {
     }
   }
 
+  /** From now on so many payments stay in the mempool, which is never empty then. */
+  leaveWaiting(count: number): void {
+    this.mining.leaveWaiting(count);
+  }
+
   /**
    * Lets something happen on the network that brings at least one block.
    * @param timestamp Unix milliseconds

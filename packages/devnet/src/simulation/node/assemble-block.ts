@@ -26,7 +26,7 @@ export function assembleBlock(consensus: Consensus, parts: BlockParts): BlockBod
   const transactions = [coinbase, ...payments];
   const header: Header = {
     version: HEADER_VERSION,
-    parentsByLevel: parentsByLevel(virtual.parents, (hash) => consensus.get(hash)),
+    parentsByLevel: parentsByLevel(virtual.parents, consensus.params, (hash) => consensus.get(hash)),
     hashMerkleRoot: merkleRoot(transactions.map(({ hash }) => hash)),
     ...consensus.commitmentsOf(virtual),
     timestamp: BigInt(Math.max(timestamp, virtual.pastMedianTime + 1)),

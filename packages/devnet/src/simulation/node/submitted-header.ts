@@ -16,7 +16,7 @@ export function checkSubmittedHeader(header: Header, consensus: Consensus, now: 
     );
   }
   const parents = (header.parentsByLevel[0] ?? []).map((hash) => consensus.get(hash));
-  const expected = parentsByLevel(parents, (hash) => consensus.get(hash));
+  const expected = parentsByLevel(parents, consensus.params, (hash) => consensus.get(hash));
   if (flatten(expected) !== flatten(header.parentsByLevel)) throw new BlockRuleError('unexpected indirect parents');
   if (Buffer.compare(header.pruningPoint, consensus.pruningPoint.hash) !== 0) {
     throw new BlockRuleError('unexpected pruning point');
