@@ -12,7 +12,7 @@ const SETTINGS = {
   idle_in_transaction_session_timeout: '0',
   idle_session_timeout: '0',
   // An indexer that is gone, or its host, must not keep its locks: the server notices before the next one has lost its
-  // patience (apply/writer-lock.ts), also in the middle of a long statement.
+  // patience (writer-lock.ts of packages/database), also in the middle of a long statement.
   client_connection_check_interval: '5s',
   tcp_keepalives_idle: '5',
   tcp_keepalives_interval: '2',

@@ -1,15 +1,16 @@
 /** The environment of the indexer. */
 import { parseNodeUrl, parseNodeUrls } from '@kasgres/node';
-import { LOG_LEVELS, parsed } from '@kasgres/runtime';
+import { LOG_LEVELS, parsed, postgresUrl } from '@kasgres/runtime';
 import { z } from 'zod';
 import type { KeepClusteringParts } from './clustering/keep-clustering.ts';
 import type { IndexerOptions } from './indexer.ts';
 
-const count = z.coerce.number().int().positive();
+const count = z.coerce.number().int().min(1);
+const depth = z.coerce.bigint().min(1n);
 
 export const envSchema = z.object({
   NODE_URL: parsed(parseNodeUrls).describe(
-    'kaspad to follow: grpc://host:port. It needs --utxoindex. Several, separated by commas: one is followed until it fails, then the next.',
+    'kaspad to follow: grpc://host:port. Several, separated by commas: one is followed until it fails, then the next.',
   ),
   NODE_P2P_URL: parsed(parseNodeUrl)
     .optional()
@@ -20,9 +21,9 @@ export const envSchema = z.object({
     .enum(['stop', 'record'])
     .default('stop')
     .describe(
-      'What to do when no node has any more what comes after the last indexed block, or all follow another chain below finality. stop: end with words. record: begin again at the pruning point of the node, with its UTXO set; what is missing is recorded in `gaps`.',
+      'What to do when no node has any more what comes after the last indexed block, or all follow another chain below finality. stop: end with words. record: begin again at the pruning point of the node, with its UTXO set; what is missing is recorded in `gaps`. An index in the first catch-up from a pruning point is bootstrapped again instead.',
     ),
-  DATABASE_URL: z.string().min(1).describe('Postgres to write: postgres://user:password@host:port/database.'),
+  DATABASE_URL: postgresUrl().describe('Postgres to write: postgres://user:password@host:port/database.'),
   METRICS_PORT: z.coerce
     .number()
     .int()
@@ -39,6 +40,16 @@ export const envSchema = z.object({
     .enum(['mainnet', 'testnet-10', 'simnet', 'devnet'])
     .optional()
     .describe('Refuse a node of any other network. Unset: the network of the first node is kept.'),
+  FINALITY_DEPTH: depth
+    .optional()
+    .describe(
+      "In blue score. Only for a private network whose nodes run with overridden parameters, which no call tells. Unset: the network's, 432,000.",
+    ),
+  PRUNING_DEPTH: depth
+    .optional()
+    .describe(
+      "The same for the pruning depth: a bootstrap waits for a pruning point that is about to move. Unset: the network's, 1,080,000.",
+    ),
   PAGE_STREAMS: count.default(3).describe('Pages of blocks fetched from the node at once while catching up.'),
   MAX_BYTES_AHEAD: count
     .default(384 * 1024 * 1024)
@@ -51,7 +62,7 @@ export const envSchema = z.object({
     .describe('Transactions whose keys and coins are kept in memory, about 150 bytes each; older ones are looked up.'),
   CLUSTER_DEPTH: z.coerce
     .bigint()
-    .nonnegative()
+    .min(0n)
     .optional()
     .describe(
       "How far below the sink a chain block must be, in blue score, for its transactions to be clustered. Unset: the network's finality, 432,000; 100 on simnet and devnet. docs/clustering.md.",
@@ -77,6 +88,8 @@ export function indexerOptions(env: Env): IndexerOptions {
     memoryTransactions: env.MEMORY_TRANSACTIONS,
     p2pUrl: env.NODE_P2P_URL,
     onGap: env.ON_GAP,
+    finalityDepth: env.FINALITY_DEPTH,
+    pruningDepth: env.PRUNING_DEPTH,
   };
 }
 

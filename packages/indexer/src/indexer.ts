@@ -2,22 +2,22 @@
  * The loop: from the checkpoint, take updates from the source, prepare each while the one before is being applied, and after
  * any failure begin again at the checkpoint. Nothing but the database remembers where we are.
  */
-import type { Connection } from '@kasgres/database';
+import { type Connection, describeBlocking, takeWriterLock } from '@kasgres/database';
 import type { Network } from '@kasgres/kaspa';
 import { type NodeClient, NodeUnsuitableError } from '@kasgres/node';
-import type { Logger } from '@kasgres/runtime';
+import type { FatalError, Logger } from '@kasgres/runtime';
 import type { ClientBase, PoolClient } from 'pg';
 import { apply } from './apply/apply.ts';
 import { findCheckpoint, findNetworkOfDatabase } from './apply/checkpoint.ts';
 import { buildLookUpIndexes, finishFirstCatchUp } from './apply/first-catch-up.ts';
 import type { Sessions } from './apply/sessions.ts';
-import { takeWriterLock } from './apply/writer-lock.ts';
 import type { ChainUpdate } from './chain-update.ts';
+import type { EarlierTimes } from './earlier-times.ts';
 import { Memory } from './memory/memory.ts';
 import type { Metrics } from './metrics.ts';
 import type { Batch, Checkpoint } from './prepare/batch.ts';
 import { AmbiguousBodies } from './prepare/ambiguous-bodies.ts';
-import { findFork, getStart, loadEarlierBlocks, loadSubnetworks } from './prepare/look-ups.ts';
+import { findFork, getStart, loadEarlierBlocks } from './prepare/look-ups.ts';
 import { Preparer } from './prepare/preparer.ts';
 import type { Progress } from './progress.ts';
 import { findSources } from './source/find-sources.ts';
@@ -28,10 +28,12 @@ import {
   beginAtGenesis,
   beginAtPruningPoint,
   type BeginParts,
-  forgetGenesis,
+  discardNewborn,
   NOTHING,
 } from './start/begin.ts';
 import { findGenesis } from './start/first-block.ts';
+import { discardIndex, isNewborn } from './start/newborn.ts';
+import { type BootstrapTiming, bootstrapTiming } from './start/timing.ts';
 
 export interface IndexerOptions extends SourceLimits {
   memoryTransactions: number;
@@ -39,6 +41,11 @@ export interface IndexerOptions extends SourceLimits {
   p2pUrl: string | undefined;
   /** What to do when no node has any more what comes after the checkpoint. */
   onGap: 'stop' | 'record';
+  /** Of a network whose parameters were overridden; default: those of the network, and no RPC tells them. */
+  finalityDepth?: bigint | undefined;
+  pruningDepth?: bigint | undefined;
+  /** Default: by the depths of the network. */
+  bootstrapTiming?: BootstrapTiming;
 }
 
 export interface IndexerParts {
@@ -50,10 +57,11 @@ export interface IndexerParts {
   progress: Progress;
   metrics: Metrics;
   sessions: Sessions;
+  earlierTimes: EarlierTimes;
   /** The p2p address of a node. */
   p2pUrl: string;
-  /** The node has no more what comes after the checkpoint: the index begins again at its pruning point. */
-  isGap: boolean;
+  /** Set where no node has what comes after the checkpoint: what ends the program, unless the index may begin again at a pruning point. */
+  gap: FatalError | undefined;
 }
 
 /**
@@ -76,7 +84,7 @@ export async function followChain(parts: IndexerParts, signal: AbortSignal): Pro
     const writer = await open();
     const reader = await open();
     await parts.sessions.succeed([writer, reader]);
-    await takeWriterLock(writer, untilLost);
+    await takeWriterLock(writer, { signal: untilLost });
     await new Attempt(parts, writer, reader, untilLost).run();
   } catch (error) {
     throw lost.signal.aborted ? lost.signal.reason : error;
@@ -104,11 +112,11 @@ class Attempt {
   }
 
   async run(): Promise<void> {
-    const { node, network, options, metrics, isGap } = this.#parts;
+    const { node, network, options, metrics } = this.#parts;
     await this.#checkNetwork();
     const found = await this.#findCheckpoint();
     await this.#countGaps();
-    if (found !== undefined && isGap) return await beginAgain(this.#beginParts(), found, this.#signal);
+    if (found !== undefined && this.#parts.gap !== undefined) return await this.#crossGap(found, this.#parts.gap);
     const genesis = found === undefined ? await findGenesis(node, network, this.#signal) : undefined;
     if (found === undefined && genesis === undefined) {
       return await beginAtPruningPoint(this.#beginParts(), this.#signal);
@@ -116,7 +124,6 @@ class Attempt {
 
     let checkpoint = found ?? NOTHING;
     const memory = new Memory(limitsOf(options), checkpoint.nextTransactionId, found === undefined);
-    await loadSubnetworks(this.#reader, memory);
     await loadEarlierBlocks(this.#reader, memory);
     const ambiguousBodies = new AmbiguousBodies((question) => findSources(node, question, this.#signal));
     await ambiguousBodies.load(this.#reader);
@@ -126,6 +133,8 @@ class Attempt {
     if (genesis !== undefined) checkpoint = await beginAtGenesis(this.#beginParts(), preparer, genesis);
     metrics.positions.indexIsAt(checkpoint.blueScore, undefined);
 
+    const ended = new AbortController();
+    void this.#parts.earlierTimes.learn(this.#parts, AbortSignal.any([this.#signal, ended.signal]));
     const source = new Source(node, network, readOwnChain(this.#reader, checkpoint.chainIndex), options);
     let asked = performance.now();
     try {
@@ -143,8 +152,18 @@ class Attempt {
         asked = performance.now();
       }
     } finally {
+      ended.abort();
       await this.#applying.catch(() => undefined);
     }
+  }
+
+  /** @throws the gap where neither the index is newborn nor the operator asked for a record */
+  async #crossGap(checkpoint: Checkpoint, gap: FatalError): Promise<void> {
+    const { options, log } = this.#parts;
+    if (await isNewborn(this.#writer)) return await discardNewborn(this.#beginParts(), checkpoint, this.#signal);
+    if (options.onGap === 'stop') throw gap;
+    log.warn({ err: gap }, 'no node has what comes after the checkpoint; begins again at the pruning point');
+    await beginAgain(this.#beginParts(), checkpoint, this.#signal);
   }
 
   async #checkNetwork(): Promise<void> {
@@ -164,7 +183,8 @@ class Attempt {
     const found = await findCheckpoint(this.#writer);
     if (found?.chainIndex !== 0 || Buffer.compare(found.hash, network.genesisHash) !== 0) return found;
     if ((await findGenesis(node, network, this.#signal)) !== undefined) return found;
-    await forgetGenesis(this.#writer);
+    // A new node has nothing but genesis for minutes, and then takes over a chain that is pruned.
+    await discardIndex(this.#writer);
     log.info('the node has a pruned chain by now, and nothing but genesis was indexed: begins anew');
     return undefined;
   }
@@ -181,10 +201,11 @@ class Attempt {
   }
 
   #beginParts(): BeginParts {
-    const { options } = this.#parts;
+    const { options, network } = this.#parts;
     return {
       ...this.#parts,
       client: this.#writer,
+      timing: options.bootstrapTiming ?? bootstrapTiming(network),
       createMemory: ({ nextTransactionId }) => new Memory(limitsOf(options), nextTransactionId, false),
     };
   }
@@ -237,7 +258,9 @@ class Attempt {
     const { log, metrics } = this.#parts;
     log.info({ blueScore: checkpoint.blueScore }, 'caught up with the node; building indexes and balances');
     const end = metrics.stageSeconds.startTimer({ stage: 'finish' });
-    await finishFirstCatchUp([this.#writer, this.#reader]);
+    await finishFirstCatchUp([this.#writer, this.#reader], (blocking) => {
+      log.warn({ sessions: describeBlocking(blocking) }, 'waiting for readers of the tables of balances');
+    });
     log.info({ durationMs: Math.round(end() * 1_000) }, 'finished the first catch-up');
     return { ...checkpoint, firstCatchUp: false };
   }
@@ -249,5 +272,7 @@ function limitsOf({ memoryTransactions }: IndexerOptions) {
     transactions: memoryTransactions,
     outputs: memoryTransactions * 2,
     scripts: memoryTransactions,
+    subnetworks: Math.ceil(memoryTransactions / 32),
+    variants: Math.ceil(memoryTransactions / 32),
   };
 }

@@ -16,6 +16,7 @@ import {
   PruningPointMovedError,
 } from '@kasgres/node';
 import { Sessions } from './apply/sessions.ts';
+import { EarlierTimes } from './earlier-times.ts';
 import { backoff, FatalError, type Logger, sleep } from '@kasgres/runtime';
 import { CheckpointMovedError, IncompleteUpdateError, NodeBehindError } from './errors.ts';
 import { followChain, type IndexerOptions } from './indexer.ts';
@@ -54,21 +55,22 @@ export async function keepFollowing(parts: KeepFollowingParts, signal: AbortSign
   let delays = backoff({ maxMs: 10_000 });
   let unexplained = 0;
   let wrongAnswers = 0;
-  let isGap = false;
+  let gap: FatalError | undefined;
   const sessions = new Sessions();
+  const earlierTimes = new EarlierTimes();
   void watchNode({ nodes, log, metrics }, signal);
   for (;;) {
     const batchesBefore = progress.batches;
     try {
       await checkSchema(database.pool);
       const node = await nodes.connect(signal);
-      const network = await getNetworkOfNode(node, expectedNetwork, signal);
+      const network = withDepths(await getNetworkOfNode(node, expectedNetwork, signal), options);
       status.isFollowing = true;
       const p2pUrl = options.p2pUrl ?? p2pUrlOf(nodes.url, network);
-      await followChain({ ...parts, node, network, sessions, p2pUrl, isGap }, signal);
-      isGap = false;
+      await followChain({ ...parts, node, network, sessions, earlierTimes, p2pUrl, gap }, signal);
+      gap = undefined;
     } catch (error) {
-      isGap = false;
+      gap = undefined;
       if (signal.aborted) return;
       throwIfFatal(error);
       if (progress.batches > batchesBefore) {
@@ -85,9 +87,9 @@ export async function keepFollowing(parts: KeepFollowingParts, signal: AbortSign
       try {
         if ((NODE_FAILURES.has(kind) || wrongAnswers > 1) && (await nodes.moveOn(error as Error))) continue;
       } catch (refusal) {
-        if (options.onGap === 'stop' || !isGapError(error)) throw refusal;
-        isGap = true;
-        log.warn({ err: error }, 'no node has what comes after the checkpoint; begins again at the pruning point');
+        if (!(refusal instanceof FatalError) || !isGapError(error)) throw refusal;
+        // The next attempt looks at the database to find out whether the program has to end.
+        gap = refusal;
         nodes.served();
         continue;
       }
@@ -112,6 +114,14 @@ async function getNetworkOfNode(
   const options = { deadlineMs: CHECK_DEADLINE_MS, signal };
   const { network } = await checkNode(node, { ...options, ...(expected && { network: expected }) });
   return network;
+}
+
+function withDepths(network: Network, { finalityDepth, pruningDepth }: IndexerOptions): Network {
+  return {
+    ...network,
+    finalityDepth: finalityDepth ?? network.finalityDepth,
+    pruningDepth: pruningDepth ?? network.pruningDepth,
+  };
 }
 
 /** What comes after the checkpoint is not to be had from this node, however long it is asked. */

@@ -18,7 +18,7 @@ interface Offence {
   login: string;
   /** Tells a statement, or an idle time, from the next of the same session. */
   since: string;
-  what: 'statement' | 'idle' | 'transaction';
+  what: 'statement' | 'idle' | 'transaction' | 'other database';
   seconds: number;
   limit_seconds: number;
 }
@@ -79,7 +79,18 @@ async function endOffences(
   return cancelled;
 }
 
-const SINCE = { statement: 'query_start', idle: 'state_change', transaction: 'xact_start' } as const;
+const SINCE = {
+  statement: 'query_start',
+  idle: 'state_change',
+  transaction: 'xact_start',
+  'other database': 'backend_start',
+} as const;
+
+/** Whether the session `s` of the role `r` is in a database that somebody gave to it: ours, that of another index, or any other. */
+const IS_IN_ITS_DATABASE = `
+  (s.datid = (select oid from pg_database where datname = current_database())
+   or exists (select from pg_database d cross join aclexplode(d.datacl) a
+               where d.oid = s.datid and a.grantee <> 0 and a.privilege_type = 'CONNECT' and pg_has_role(r.oid, a.grantee, 'usage')))`;
 
 const OFFENCES = `
   select o.pid, r.rolname as login, o.since::text, o.what, extract(epoch from clock_timestamp() - o.since)::float8 as seconds,
@@ -90,6 +101,7 @@ const OFFENCES = `
    cross join lateral (select coalesce(a.timeout_seconds, ${DEFAULT_TIMEOUT_SECONDS}) as seconds) limits
    cross join lateral (
      select s.pid, o.* from (values
+       ('other database', s.backend_start, 0, not ${IS_IN_ITS_DATABASE}),
        ('transaction', s.xact_start, ${TRANSACTION_TIMEOUTS}, true),
        ('statement', s.query_start, 1, s.state in ('active', 'fastpath function call')),
        ('idle', s.state_change, 1, s.state like 'idle in transaction%')

@@ -26,7 +26,6 @@ export async function writeBatch(client: ClientBase, batch: Batch): Promise<void
   const removed = await undoChainBlocks(client, batch, balanceChanges);
   for (const rows of Object.values(batch.rows)) await copyRows(client, rows);
   await completeBlocks(client, batch);
-  await acceptTransactions(client, batch);
   let rollups: RollupChanges | undefined;
   if (!batch.from.firstCatchUp) {
     if (batch.rows.transactions.rows > 0) {
@@ -41,6 +40,8 @@ export async function writeBatch(client: ClientBase, batch: Batch): Promise<void
     await changeBalances(client, changed, rollups);
     await changeBalancesByHour(client, balanceChanges);
   }
+  // The rollups look up what the chain below the batch accepts, which may be the same transactions: before a gap.
+  await acceptTransactions(client, batch);
   await writeCheckpoint(client, batch, balanceChanges.supply);
   if (rollups !== undefined) await writeRollups(client, batch, rollups);
 }
@@ -86,14 +87,19 @@ async function completeBlocks(client: ClientBase, { mergedEarlier, chainEarlier,
 }
 
 async function acceptTransactions(client: ClientBase, { acceptedEarlier, settledBodies }: Batch): Promise<void> {
-  for (const { transaction, body } of settledBodies) {
-    await client.query('update transactions set accepted_body = $2 where id = $1', [transaction, body]);
+  if (settledBodies.length > 0) {
+    await client.query(
+      `update transactions t set accepted_body = settled.body
+         from unnest($1::bigint[], $2::integer[]) settled (id, body)
+        where t.id = settled.id`,
+      [settledBodies.map(({ transaction }) => transaction), settledBodies.map(({ body }) => body)],
+    );
   }
   if (acceptedEarlier.length === 0) return;
   await client.query({
     name: 'accept-transactions',
     text: `update transactions t set accepting_block_id = accepted.block_id, accepted_body = accepted.body
-             from unnest($1::bigint[], $2::bigint[], $3::smallint[]) accepted (id, block_id, body)
+             from unnest($1::bigint[], $2::bigint[], $3::integer[]) accepted (id, block_id, body)
             where t.id = accepted.id`,
     values: [
       acceptedEarlier.map(({ transaction }) => transaction),

@@ -12,7 +12,7 @@ interface CheckpointRow {
   next_block_id: bigint;
   next_transaction_id: bigint;
   next_script_id: bigint;
-  next_subnetwork_id: number;
+  next_subnetwork_id: bigint;
   first_catch_up: boolean;
 }
 
@@ -34,7 +34,7 @@ export async function findCheckpoint(client: ClientBase): Promise<Checkpoint | u
     nextBlockId: Number(row.next_block_id),
     nextTransactionId: Number(row.next_transaction_id),
     nextScriptId: Number(row.next_script_id),
-    nextSubnetworkId: row.next_subnetwork_id,
+    nextSubnetworkId: Number(row.next_subnetwork_id),
     firstCatchUp: row.first_catch_up,
   };
 }
@@ -70,17 +70,14 @@ export async function writeCheckpoint(client: ClientBase, batch: Batch, circulat
   });
 }
 
-/** For a new start: state is not kept until the next catch-up is over. @param place one that is on our chain already */
-export async function restartFrom(
+/** For a new start: its UTXO set has taken keys, and what waited to be merged is not known to the node. */
+export async function writeNextKeys(
   client: ClientBase,
-  place: Pick<Checkpoint, 'blockId' | 'chainIndex'> | undefined,
-  { nextTransactionId, nextScriptId }: Checkpoint,
+  { nextTransactionId, nextScriptId }: Pick<Checkpoint, 'nextTransactionId' | 'nextScriptId'>,
 ): Promise<void> {
-  await client.query(`update checkpoint set first_catch_up = true, virtual_merge_set = '{}', updated_at = now()`);
-  if (place === undefined) return;
   await client.query(
-    'update checkpoint set block_id = $1, chain_index = $2, next_transaction_id = $3, next_script_id = $4',
-    [place.blockId, place.chainIndex, nextTransactionId, nextScriptId],
+    `update checkpoint set next_transaction_id = $1, next_script_id = $2, virtual_merge_set = '{}', updated_at = now()`,
+    [nextTransactionId, nextScriptId],
   );
 }
 

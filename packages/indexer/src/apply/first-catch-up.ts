@@ -3,7 +3,7 @@
  * coins, balances and rollups. Which indexes are missing, and how they are made, stands in `deferred_indexes`, so that a crash at
  * any moment leaves a database that the next start can finish.
  */
-import { inTransaction } from '@kasgres/database';
+import { type BlockingSession, inTransaction, withExclusiveLocks } from '@kasgres/database';
 import type { ClientBase } from 'pg';
 import { resolveAllLateInputs } from './late-inputs.ts';
 import {
@@ -46,11 +46,13 @@ const GROWING_TABLES = [
   'chain_blocks',
 ];
 /** Made anew at the end. */
-const COIN_TABLES = ['utxos', 'balances', 'seen_before'];
+const COIN_TABLES = ['utxos', 'balances', 'balance_changes', 'seen_before'];
 /** For the joins that make them, and those with cluster_members: what does not fit is read again for every level of the trees. */
 const WORK_MEMORY = '128MB';
+/** Dropping an index waits for readers of its table, and readers that come later wait for it: the attempt fails instead and is made again. */
+const DROP_LOCK_TIMEOUT = '1s';
 
-/** Drops the indexes that can wait. Only on an empty database; again is no harm. */
+/** Drops the indexes that can wait. Only on an empty database, inside a transaction; again is no harm. */
 export async function deferIndexes(client: ClientBase): Promise<void> {
   const names = [...LOOK_UP_INDEXES, ...QUESTION_INDEXES, ...COIN_INDEXES];
   await client.query(
@@ -58,7 +60,9 @@ export async function deferIndexes(client: ClientBase): Promise<void> {
      select indexname, indexdef from pg_indexes where schemaname = 'public' and indexname = any($1)`,
     [names],
   );
+  await client.query(`set local lock_timeout = '${DROP_LOCK_TIMEOUT}'`);
   for (const name of names) await client.query(`drop index if exists ${name}`);
+  await client.query('set local lock_timeout = 0');
   for (const table of GROWING_TABLES) await client.query(`alter table ${table} set (autovacuum_enabled = false)`);
 }
 
@@ -71,18 +75,25 @@ export async function buildLookUpIndexes(client: ClientBase): Promise<void> {
  * Ends the first catch-up: builds the indexes, completes inputs, makes coins and balances, all at the checkpoint. Every step
  * can be done again after a crash; only the last one lets questions in.
  * @param clients connections that may work at the same time
+ * @param onBlocked hears of sessions that read the tables of balances while these are to be emptied
  */
-export async function finishFirstCatchUp(clients: readonly [ClientBase, ...ClientBase[]]): Promise<void> {
-  const [client] = clients;
+export async function finishFirstCatchUp(
+  clients: readonly [ClientBase, ClientBase],
+  onBlocked?: (blocking: readonly BlockingSession[]) => void,
+): Promise<void> {
+  const [client, observer] = clients;
   await shareOut(clients, indexesToBuild([...LOOK_UP_INDEXES, ...QUESTION_INDEXES]));
   await shareOut(clients, tablesToAnalyze(GROWING_TABLES));
   await resolveAllLateInputs(client);
-  await client.query(`truncate ${COIN_TABLES.join(', ')}`);
+  await withExclusiveLocks(client, () => client.query(`truncate ${COIN_TABLES.join(', ')}`), {
+    observer,
+    onBlocked,
+  });
   for (const worker of clients) await worker.query(`set work_mem = '${WORK_MEMORY}'`);
   await shareOut(clients, [makeCoinsAndBalances, makeBalanceChanges, makeNetworkIntervals]);
   for (const worker of clients) await worker.query('reset work_mem');
   await shareOut(clients, indexesToBuild(COIN_INDEXES));
-  await shareOut(clients, tablesToAnalyze([...COIN_TABLES, 'balance_changes', 'network_intervals']));
+  await shareOut(clients, tablesToAnalyze([...COIN_TABLES, 'network_intervals']));
   for (const table of GROWING_TABLES) await client.query(`alter table ${table} reset (autovacuum_enabled)`);
   await letQuestionsIn(client);
 }

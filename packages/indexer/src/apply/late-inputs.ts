@@ -5,7 +5,7 @@
  */
 import type { ClientBase } from 'pg';
 
-/** Transactions whose rows have just been written: those from a key on, and some from before a start, which have lower keys. */
+/** Transactions that have just been written: those from a key on, and some from before a start, which have lower keys. */
 export interface NewlyWritten {
   from: number;
   earlier: readonly number[];
@@ -13,12 +13,12 @@ export interface NewlyWritten {
 
 /** @returns the script of each row that address_transactions got */
 export async function resolveLateInputs(client: ClientBase, { from, earlier }: NewlyWritten): Promise<number[]> {
-  return [...(await resolveWaiting(client, SELECT_NEW, [from])), ...(await completeSpent(client, earlier))];
+  return [...(await resolveWaiting(client, from)), ...(await completeSpent(client, earlier))];
 }
 
-/** The same for all transactions, and for the coins of a start. */
+/** The same for all transactions. */
 export async function resolveAllLateInputs(client: ClientBase): Promise<void> {
-  await resolveWaiting(client, SELECT_ALL, []);
+  await resolveWaiting(client, 0);
   const { rows } = await client.query<{ id: bigint }>(
     'select t.id from earlier_transactions e join transactions t on t.id = e.id',
   );
@@ -28,12 +28,8 @@ export async function resolveAllLateInputs(client: ClientBase): Promise<void> {
   );
 }
 
-const SELECT_NEW = 'select id, transaction_id from transactions where id >= $1';
-const SELECT_ALL =
-  'select id, transaction_id from transactions union all select id, transaction_id from earlier_transactions';
-
-/** Inputs that name a transaction by its hash. @param candidates query of the transactions that may have come */
-async function resolveWaiting(client: ClientBase, candidates: string, values: unknown[]): Promise<number[]> {
+/** Inputs that name a transaction by its hash. @param from the least key of a transaction that may have come */
+async function resolveWaiting(client: ClientBase, from: number): Promise<number[]> {
   const waiting = await client.query(
     'select from transaction_inputs where previous_transaction_hash is not null limit 1',
   );
@@ -49,9 +45,11 @@ async function resolveWaiting(client: ClientBase, candidates: string, values: un
             script_id = coalesce(
               (select o.script_id from transaction_outputs o where o.transaction_id = p.id and o.index = i.previous_index),
               (select u.script_id from start_utxos u where u.transaction_id = p.id and u.index = i.previous_index))
-       from (${candidates}) p
+       from (select id, transaction_id from transactions where id >= $1
+             union all
+             select id, transaction_id from earlier_transactions where id >= $1) p
       where p.transaction_id = i.previous_transaction_hash and i.previous_transaction_hash is not null`,
-    values,
+    [from],
   );
 }
 

@@ -3,7 +3,6 @@
  * and the balances of clusters. In a statement each, and any of them again is no harm. A migration to this schema makes the rollups by the
  * same functions of the database (migrations/0004_rollups.sql).
  */
-import { inTransaction } from '@kasgres/database';
 import type { ClientBase } from 'pg';
 
 export async function makeCoinsAndBalances(client: ClientBase): Promise<void> {
@@ -14,7 +13,7 @@ export async function makeCoinsAndBalances(client: ClientBase): Promise<void> {
 /** Transactions accepted since the latest start: what was accepted before is in its coins. */
 const ACCEPTED = `
   accepted as not materialized (
-    select t.id, t.subnetwork_id, c.daa_score, c.timestamp / 3600000 as hour
+    select t.id, t.subnetwork_id, c.daa_score
       from transactions t join chain_blocks c on c.block_id = t.accepting_block_id
      where c.index > (select max(chain_index) from starts))`;
 
@@ -35,7 +34,7 @@ async function makeCoins(client: ClientBase): Promise<void> {
   );
 }
 
-/** Every script that holds a coin or that a transaction touches, in the order of the primary key: so its index grows at one end. */
+/** Every script that a transaction touches or that held a coin at a start, in the order of the primary key: so its index grows at one end. */
 async function makeBalances(client: ClientBase): Promise<void> {
   await client.query(
     `insert into balances (script_id, balance, utxo_count, transaction_count, accepted_count, receiving_count, sending_count,
@@ -46,48 +45,21 @@ async function makeBalances(client: ClientBase): Promise<void> {
        from (select script_id, count(*) as transaction_count from address_transactions group by script_id) touched
        full join (select script_id, sum(amount) as balance, count(*) as utxo_count from utxos group by script_id) coins
             using (script_id)
-       left join script_rollups() r using (script_id)
+       full join script_rollups() r using (script_id)
       order by script_id`,
   );
 }
 
-/**
- * Of the hours since the latest start. In the start's hour, what each script held there beyond what earlier hours sum up to is a change
- * too: they may end before a gap.
- */
+/** From all rows: what an attempt before has committed is replaced. */
 export async function makeBalanceChanges(client: ClientBase): Promise<void> {
-  await inTransaction(client, async () => {
-    const { rows } = await client.query<{ hour: number }>(
-      `select (c.timestamp / 3600000)::integer as hour
-         from starts join chain_blocks c on c.index = starts.chain_index order by c.index desc limit 1`,
-    );
-    const hour = (rows[0] as { hour: number }).hour;
-    await client.query('delete from balance_changes where hour >= $1', [hour]);
-    await client.query(
-      `with ${ACCEPTED},
-       changes as (
-         select script_id, $1::integer as hour, amount as change from start_utxos
-         union all
-         select script_id, $1, -change from balance_changes
-         union all
-         select t.script_id, a.hour, t.amount_received - t.amount_sent
-           from accepted a join address_transactions t on t.transaction_id = a.id)
-       insert into balance_changes (script_id, hour, change)
-       select script_id, hour, sum(change) from changes
-        group by script_id, hour
-       having sum(change) <> 0
-        order by script_id, hour
-       on conflict (script_id, hour) do update set change = balance_changes.change + excluded.change`,
-      [hour],
-    );
-  });
+  await client.query('select make_balance_changes()');
 }
 
 export async function makeNetworkIntervals(client: ClientBase): Promise<void> {
   await client.query('select make_network_intervals()');
 }
 
-/** After a gap there may be clusters. Level by level from the roots down. */
+/** There are clusters where an earlier version began to catch up after a gap. Level by level from the roots down. */
 const belowRoots = (roots: string): string => `
   recursive members as (
     select id as script_id, id as cluster_id from clusters ${roots}

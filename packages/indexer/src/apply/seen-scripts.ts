@@ -1,6 +1,6 @@
 /**
  * When the scripts that a batch touches were seen before it: as `balances` says or, where chain blocks are removed, as `seen_before` kept
- * it. Where that has no row, and for the interval of a start, the rows of the chain are asked.
+ * it. Where that has no row, and for scripts that were seen at a start and never since, the rows of the chain are asked.
  */
 import type { ClientBase } from 'pg';
 import type { Batch } from '../prepare/batch.ts';
@@ -8,18 +8,10 @@ import type { ChainBlockTotals } from '../rollups/chain-block-totals.ts';
 import { startOfInterval } from '../rollups/intervals.ts';
 import { type SeenBefore, type Sighting, UNSEEN, unsee } from '../rollups/sightings.ts';
 
-interface Touch {
-  chain_index: bigint;
-  chain_time: bigint;
-}
-
-/** The place of a start. */
-type Start = Touch;
-
 export interface KnownSightings {
   now: Map<number, Sighting>;
-  /** The latest start, if it has coins: scripts that hold them are seen there. */
-  start: Start | undefined;
+  /** chain_time of each start with UTXOs: scripts that held any and were not seen before are seen there. */
+  startTimes: ReadonlySet<bigint>;
 }
 
 /** A minute of mainnet or less. */
@@ -30,44 +22,47 @@ export async function sightingsAtFork(
   client: ClientBase,
   batch: Batch,
   removed: readonly ChainBlockTotals[],
-  { now, start }: KnownSightings,
+  { now, startTimes }: KnownSightings,
 ): Promise<Map<number, Sighting>> {
   const fork = batch.from.chainIndex - removed.length;
   const rows = removed.length === 0 ? [] : await readSeenBefore(client, fork);
   const before = unsee(now, rows);
   const lost = new Set(rows.length === removed.length ? [] : removed.flatMap(({ scripts }) => [...scripts]));
-  for (const [script, sighting] of await recompute(client, [...lost], { fork, start, now })) {
+  for (const [script, sighting] of await recompute(client, [...lost], { fork, startTimes, now })) {
     before.set(script, sighting);
   }
-  const unsure = start !== undefined && isInDayOf(start, [...removed, ...batch.chainTotals]);
-  const atStart = unsure
-    ? [...before].filter(([script, { last }]) => last === start.chain_time && !lost.has(script))
-    : [];
-  const touches = await findLastTouches(
+  // These were seen once, at the time of a start: at the start itself, or in a chain block of the same chain_time.
+  const days = new Set([...removed, ...batch.chainTotals].map(({ chainTime }) => startOfInterval('day', chainTime)));
+  const unsure = [...before].filter(
+    ([script, { first, last }]) =>
+      last !== null &&
+      first === last &&
+      startTimes.has(last) &&
+      days.has(startOfInterval('day', last)) &&
+      !lost.has(script),
+  );
+  const touches = await selectLastTouches(
     client,
-    atStart.map(([script]) => script),
+    SELECT_TOUCHES,
+    unsure.map(([script]) => script),
     fork,
   );
-  for (const [script, sighting] of atStart) {
-    before.set(script, { ...sighting, touched: touches.get(script)?.chain_time ?? null });
-  }
+  for (const [script, sighting] of unsure) before.set(script, { ...sighting, touched: touches.get(script) ?? null });
   return before;
 }
 
-/** As the database has them, in one statement. */
+/** As the database has them. */
 export async function readSightings(client: ClientBase, scripts: readonly number[]): Promise<KnownSightings> {
-  if (scripts.length === 0) return { now: new Map(), start: undefined };
-  const { rows } = await client.query<SightingRow>({
+  if (scripts.length === 0) return { now: new Map(), startTimes: new Set() };
+  const { rows } = await client.query<{ script_id: bigint; first_seen: bigint | null; last_seen: bigint | null }>({
     name: 'read-sightings',
-    text: `select b.script_id, b.first_seen, b.last_seen, start.chain_index, start.chain_time
-             from balances b
-             left join (select * from (select s.chain_index, c.chain_time, s.utxo_count
-                                         from starts s join chain_blocks c on c.index = s.chain_index
-                                        order by s.chain_index desc limit 1) latest where utxo_count > 0) start on true
-            where b.script_id = any($1::bigint[])`,
+    text: 'select script_id, first_seen, last_seen from balances where script_id = any($1::bigint[])',
     values: [scripts],
   });
-  const { chain_index = null, chain_time = null } = rows[0] ?? {};
+  const starts = await client.query<{ chain_time: bigint }>({
+    name: 'read-start-times',
+    text: 'select c.chain_time from starts s join chain_blocks c on c.index = s.chain_index where s.utxo_count > 0',
+  });
   return {
     now: new Map(
       rows.map(({ script_id, first_seen: first, last_seen: last }) => [
@@ -75,22 +70,8 @@ export async function readSightings(client: ClientBase, scripts: readonly number
         { first, last, touched: last },
       ]),
     ),
-    start: chain_index === null || chain_time === null ? undefined : { chain_index, chain_time },
+    startTimes: new Set(starts.rows.map(({ chain_time }) => chain_time)),
   };
-}
-
-interface SightingRow {
-  script_id: bigint;
-  first_seen: bigint | null;
-  last_seen: bigint | null;
-  /** The start's. */
-  chain_index: bigint | null;
-  chain_time: bigint | null;
-}
-
-function isInDayOf(start: Start, blocks: readonly ChainBlockTotals[]): boolean {
-  const day = startOfInterval('day', start.chain_time);
-  return blocks.some(({ chainTime }) => startOfInterval('day', chainTime) === day);
 }
 
 /** From the top downwards. */
@@ -106,40 +87,39 @@ async function readSeenBefore(client: ClientBase, above: number): Promise<SeenBe
   }));
 }
 
-/** Sightings up to the fork, from the rows of the chain. */
+/** Sightings up to the fork, from the rows of the chain. It is never below a start. */
 async function recompute(
   client: ClientBase,
   scripts: readonly number[],
-  { fork, start, now }: { fork: number; start: Start | undefined; now: ReadonlyMap<number, Sighting> },
+  { fork, startTimes, now }: { fork: number } & KnownSightings,
 ): Promise<Map<number, Sighting>> {
   const touches = await findLastTouches(client, scripts, fork);
-  const maybeAtStart = scripts.filter((script) => {
-    const touch = touches.get(script);
-    return start !== undefined && (touch === undefined || touch.chain_index <= start.chain_index);
-  });
-  const atStart = await holdersAtStart(client, maybeAtStart);
+  const firstOf = (script: number): bigint | null => now.get(script)?.first ?? null;
+  const held = await holdersAtStarts(
+    client,
+    scripts.filter((script) => !touches.has(script) && startTimes.has(firstOf(script) ?? -1n)),
+  );
   return new Map(
     scripts.map((script) => {
-      const touched = touches.get(script)?.chain_time ?? null;
-      const last = start !== undefined && atStart.has(script) ? start.chain_time : touched;
-      return [script, last === null ? UNSEEN : { first: now.get(script)?.first ?? null, last, touched }];
+      const first = firstOf(script);
+      const touched = touches.get(script);
+      if (touched !== undefined) return [script, { first, last: touched, touched }];
+      return [script, held.has(script) ? { first, last: first, touched: null } : UNSEEN];
     }),
   );
 }
 
 /**
- * The last chain block, up to an index, that accepts a transaction that touches a script. Busy scripts are found among what the chain accepted
- * last, since looking through all of their transactions would take long.
+ * When the chain last touched scripts, up to an index. Busy scripts are found among what the chain accepted last, since looking through all
+ * of their transactions would take long.
  */
 async function findLastTouches(
   client: ClientBase,
   scripts: readonly number[],
   upTo: number,
-): Promise<Map<number, Touch>> {
-  if (scripts.length === 0) return new Map();
+): Promise<Map<number, bigint>> {
   const recent = await selectLastTouches(client, SELECT_RECENT_TOUCHES, scripts, upTo);
   const others = scripts.filter((script) => !recent.has(script));
-  if (others.length === 0) return recent;
   return new Map([...recent, ...(await selectLastTouches(client, SELECT_TOUCHES, others, upTo))]);
 }
 
@@ -165,20 +145,23 @@ async function selectLastTouches(
   touches: string,
   scripts: readonly number[],
   upTo: number,
-): Promise<Map<number, Touch>> {
-  const { rows } = await client.query<Touch & { script_id: bigint }>(
-    `select touched.script_id, c.index as chain_index, c.chain_time
+): Promise<Map<number, bigint>> {
+  if (scripts.length === 0) return new Map();
+  const { rows } = await client.query<{ script_id: bigint; chain_time: bigint }>(
+    `select touched.script_id, c.chain_time
        from (select script_id, max(index) as index from (${touches}) touches group by script_id) touched
        join chain_blocks c on c.index = touched.index`,
     [scripts, upTo],
   );
-  return new Map(rows.map((row) => [Number(row.script_id), row]));
+  return new Map(rows.map(({ script_id, chain_time }) => [Number(script_id), chain_time]));
 }
 
-async function holdersAtStart(client: ClientBase, scripts: readonly number[]): Promise<Set<number>> {
+async function holdersAtStarts(client: ClientBase, scripts: readonly number[]): Promise<Set<number>> {
   if (scripts.length === 0) return new Set();
   const { rows } = await client.query<{ script_id: bigint }>(
-    'select distinct script_id from start_utxos where script_id = any($1::bigint[])',
+    `select script_id from start_utxos where script_id = any($1::bigint[])
+     union select script_id from start_balances
+            where chain_index in (select chain_index from starts) and script_id = any($1::bigint[])`,
     [scripts],
   );
   return new Set(rows.map(({ script_id }) => Number(script_id)));

@@ -7,10 +7,7 @@ import type { ClientBase } from 'pg';
 import { BalanceChanges, hourOf } from '../prepare/balance-changes.ts';
 import type { Batch } from '../prepare/batch.ts';
 import { addAccepted, type ChainBlockTotals, type Move, totalsOf } from '../rollups/chain-block-totals.ts';
-import { changeBalancesByHour } from './balances.ts';
 import { restoreMarks } from './before-gap.ts';
-
-const CHAIN_BLOCKS_AT_ONCE = 1_000;
 
 /**
  * @param balanceChanges gets what happens to the balances; they are yet to be written
@@ -57,35 +54,10 @@ async function undoChain(
   await restoreMarks(client, { merged: merged.rows.map(({ id }) => id), accepted });
 }
 
-/**
- * Undoes all chain blocks above an index for a new start, which replaces coins and balances; what the balances changed by stays as it was
- * before these blocks.
- * @returns how many these were
- */
-export async function undoChainAbove(client: ClientBase, index: number, firstCatchUp: boolean): Promise<number> {
-  for (let undone = 0; ; ) {
-    const { rows } = await client.query<UndoneRow>(
-      'select block_id, timestamp, accepted_transactions from chain_blocks where index > $1 order by index desc limit $2',
-      [index, CHAIN_BLOCKS_AT_ONCE],
-    );
-    if (rows.length === 0) return undone;
-    if (!firstCatchUp) {
-      const balanceChanges = new BalanceChanges();
-      await undoBalances(client, rows, balanceChanges);
-      await changeBalancesByHour(client, balanceChanges);
-    }
-    await undoChain(client, rows);
-    undone += rows.length;
-  }
-}
-
-type UndoneRow = Pick<RemovedRow, 'block_id' | 'timestamp' | 'accepted_transactions'>;
-
 interface RemovedRow {
   block_id: bigint;
   hash: Buffer;
   index: bigint;
-  timestamp: bigint;
   chain_time: bigint;
   accepted_transactions: bigint[];
   red_blocks: number;
@@ -96,7 +68,7 @@ interface RemovedRow {
 /** The node's removed blocks must be the top of our chain, one by one. */
 async function getRemoved(client: ClientBase, { removed }: Batch): Promise<RemovedRow[]> {
   const { rows } = await client.query<RemovedRow>(
-    `select c.block_id, b.hash, c.index, c.timestamp, c.chain_time, c.accepted_transactions,
+    `select c.block_id, b.hash, c.index, c.chain_time, c.accepted_transactions,
             cardinality(b.merge_set_reds) as red_blocks,
             array(select merged.bits from blocks merged where merged.id = any (b.merge_set_blues || b.merge_set_reds)) as bits
        from chain_blocks c join blocks b on b.id = c.block_id order by c.index desc limit $1`,
@@ -156,9 +128,9 @@ interface MoveRow {
  */
 async function undoBalances(
   client: ClientBase,
-  removed: readonly UndoneRow[],
+  removed: readonly RemovedRow[],
   balanceChanges: BalanceChanges,
-  totals: readonly ChainBlockTotals[] = [],
+  totals: readonly ChainBlockTotals[],
 ): Promise<void> {
   const { rows } = await client.query<MoveRow>(
     `with undone as (select * from unnest($1::bigint[], $2::integer[]) undone (id, place))
@@ -179,7 +151,7 @@ async function undoBalances(
   );
   for (const moved of Map.groupBy(rows, ({ transaction_id }) => transaction_id).values()) {
     const [{ place, is_coinbase: isCoinbase }] = moved as [MoveRow];
-    const hour = hourOf((removed[place] as UndoneRow).timestamp);
+    const hour = hourOf((removed[place] as RemovedRow).chain_time);
     const moves = new Map<number, Move>();
     for (const row of moved) {
       const move = { sent: BigInt(row.sent), received: BigInt(row.received) };
@@ -187,7 +159,6 @@ async function undoBalances(
       balanceChanges.addCoins(Number(row.script_id), hour, move.sent - move.received, row.utxo_count);
     }
     balanceChanges.addAccepted({ isCoinbase, moves }, -1);
-    const total = totals[place];
-    if (total !== undefined) addAccepted(total, { isCoinbase, moves });
+    addAccepted(totals[place] as ChainBlockTotals, { isCoinbase, moves });
   }
 }

@@ -3,11 +3,12 @@
  * and the coins of the transactions it wrote last. Everything here is a fact that no reorg changes. As long as the memory
  * was there from the first row on and forgot nothing, what it does not know does not exist, and nobody needs to be asked.
  */
-import { type Hash, type ScriptPublicKey, toHex } from '@kasgres/kaspa';
+import { COINBASE_SUBNETWORK, type Hash, NATIVE_SUBNETWORK, type ScriptPublicKey, toHex } from '@kasgres/kaspa';
 import { HashIndex } from './hash-index.ts';
 import { ScriptIndex } from './script-index.ts';
 import { TransactionMemory } from './transaction-memory.ts';
 import { TwoGenerations } from './two-generations.ts';
+import { VariantIndex } from './variant-index.ts';
 
 /** Bounds, in entries. With the defaults of env.ts the whole is below 1 GiB. */
 export interface MemoryLimits {
@@ -16,21 +17,28 @@ export interface MemoryLimits {
   outputs: number;
   /** A long one counts as several. */
   scripts: number;
+  subnetworks: number;
+  /** Second and further variants of transactions, and transactions from before the start that were written since. */
+  variants: number;
 }
+
+/** The two that the schema comes with, under their keys. All others are named by transactions. */
+const BUILT_IN_SUBNETWORKS = [NATIVE_SUBNETWORK, COINBASE_SUBNETWORK];
 
 export class Memory {
   readonly blocks: TwoGenerations<Uint8Array, number>;
   readonly transactions: TwoGenerations<Uint8Array, number>;
   readonly coins: TransactionMemory;
   readonly scripts: TwoGenerations<string, number>;
-  /** By hex; there are few. */
-  readonly subnetworks = new Map<string, number>();
+  /** By hex. Any transaction may name one that is new. */
+  readonly subnetworks: TwoGenerations<string, number>;
   /** Hashes of second and further bodies, by transaction key; only of transactions that have such. */
-  readonly furtherBodies = new Map<number, Uint8Array[]>();
+  readonly furtherBodies: TwoGenerations<number, readonly Uint8Array[]>;
   /** Blocks before a start that others refer to, by hex; there are few. */
   readonly earlierBlocks = new Map<string, number>();
-  /** Hashes of those transactions from before a start that were written since, by key; there are few. */
-  readonly hashesOfEarlier = new Map<number, Uint8Array>();
+  /** Hashes of those transactions from before a start that were written since, by key. */
+  readonly hashesOfEarlier: TwoGenerations<number, Uint8Array>;
+  readonly #parts: readonly { readonly forgot: boolean; mayForget: () => void }[];
   readonly #fromTheFirstRow: boolean;
 
   constructor(limits: MemoryLimits, nextTransactionId: number, databaseIsEmpty: boolean) {
@@ -38,6 +46,18 @@ export class Memory {
     this.transactions = new TwoGenerations(() => new HashIndex(), limits.transactions);
     this.coins = new TransactionMemory(nextTransactionId, limits.outputs);
     this.scripts = new TwoGenerations(() => new ScriptIndex(), limits.scripts);
+    this.subnetworks = new TwoGenerations(() => new Map<string, number>(), limits.subnetworks);
+    this.furtherBodies = new TwoGenerations(() => new VariantIndex(), limits.variants);
+    this.hashesOfEarlier = new TwoGenerations(() => new Map<number, Uint8Array>(), limits.variants);
+    for (const [key, id] of BUILT_IN_SUBNETWORKS.entries()) this.subnetworks.set(toHex(id), key);
+    this.#parts = [
+      this.blocks,
+      this.transactions,
+      this.scripts,
+      this.subnetworks,
+      this.furtherBodies,
+      this.hashesOfEarlier,
+    ];
     this.#fromTheFirstRow = databaseIsEmpty;
   }
 
@@ -47,7 +67,7 @@ export class Memory {
    * @param firstNewTransaction key of the first transaction of the batch
    */
   endBatch(firstNewTransaction: number): void {
-    for (const part of [this.blocks, this.transactions, this.scripts]) part.mayForget();
+    for (const part of this.#parts) part.mayForget();
     this.coins.mayForget(firstNewTransaction);
   }
 
@@ -62,8 +82,7 @@ export class Memory {
   }
 
   get knowsEverything(): boolean {
-    const forgot = this.blocks.forgot || this.transactions.forgot || this.coins.forgot || this.scripts.forgot;
-    return this.#fromTheFirstRow && !forgot;
+    return this.#fromTheFirstRow && !this.coins.forgot && !this.#parts.some(({ forgot }) => forgot);
   }
 }
 

@@ -2,7 +2,7 @@
  * Asks Postgres for what the memory does not know of an update, before rows are made of it: one query a kind, for all that
  * is missing at once. Skipped while the memory knows everything there is.
  */
-import type { Hash, ScriptPublicKey } from '@kasgres/kaspa';
+import { type Hash, type ScriptPublicKey, toHex } from '@kasgres/kaspa';
 import type { RpcBlock, RpcTransaction } from '@kasgres/node';
 import type { ClientBase } from 'pg';
 import { type Memory, scriptKey } from './memory.ts';
@@ -53,6 +53,7 @@ export async function recall(client: ClientBase, memory: Memory, blocks: Iterabl
   await recallCoins(client, memory, recalled, transactions);
   await recallFurtherBodies(client, memory, recalled, transactions);
   await recallScripts(client, memory, transactions);
+  await recallSubnetworks(client, memory, transactions);
   return recalled;
 }
 
@@ -151,7 +152,7 @@ async function recallFurtherBodies(
   const keys = new Set<number>();
   for (const { transactionId, hash } of transactions) {
     const key = memory.transactions.get(transactionId);
-    if (key === undefined || memory.furtherBodies.has(key)) continue;
+    if (key === undefined || memory.furtherBodies.get(key) !== undefined) continue;
     const first = memory.findHash(key) ?? recalled.findHash(key);
     if (first !== undefined && Buffer.compare(first, hash) !== 0) keys.add(key);
   }
@@ -160,8 +161,13 @@ async function recallFurtherBodies(
     'select transaction_id, hash from transaction_bodies where transaction_id = any($1::bigint[]) order by transaction_id, body',
     [[...keys]],
   );
-  for (const key of keys) memory.furtherBodies.set(key, []);
-  for (const row of rows) memory.furtherBodies.get(Number(row.transaction_id))?.push(row.hash);
+  const byKey = Map.groupBy(rows, (row) => Number(row.transaction_id));
+  for (const key of keys) {
+    memory.furtherBodies.set(
+      key,
+      (byKey.get(key) ?? []).map(({ hash }) => hash),
+    );
+  }
 }
 
 async function recallScripts(client: ClientBase, memory: Memory, transactions: RpcTransaction[]): Promise<void> {
@@ -181,6 +187,21 @@ async function recallScripts(client: ClientBase, memory: Memory, transactions: R
     values: [scripts],
   });
   for (const row of rows) memory.scripts.set(scriptKey(row), Number(row.id));
+}
+
+async function recallSubnetworks(client: ClientBase, memory: Memory, transactions: RpcTransaction[]): Promise<void> {
+  const unknown = new Map<string, Buffer>();
+  for (const { subnetworkId } of transactions) {
+    const name = toHex(subnetworkId);
+    if (memory.subnetworks.get(name) === undefined) unknown.set(name, Buffer.from(subnetworkId));
+  }
+  if (unknown.size === 0) return;
+  const { rows } = await client.query<{ id: bigint; subnetwork_id: Buffer }>({
+    name: 'recall-subnetworks',
+    text: 'select id, subnetwork_id from subnetworks where subnetwork_id = any($1::bytea[])',
+    values: [[...unknown.values()]],
+  });
+  for (const row of rows) memory.subnetworks.set(toHex(row.subnetwork_id), Number(row.id));
 }
 
 /** Distinct hashes. */

@@ -29,9 +29,12 @@ export interface HourlyChange {
   change: bigint;
 }
 
-/** The hour that balance_changes counts by. @param timestamp Unix milliseconds, of the accepting block */
-export function hourOf(timestamp: bigint): number {
-  return Number(timestamp / HOUR_MS);
+/**
+ * Returns the hour that balance_changes counts by.
+ * @param chainTime of the accepting block, Unix milliseconds: its own timestamp may run backwards, and a balance would be negative in between
+ */
+export function hourOf(chainTime: bigint): number {
+  return Number(chainTime / HOUR_MS);
 }
 
 export class BalanceChanges {

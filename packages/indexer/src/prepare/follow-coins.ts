@@ -38,7 +38,8 @@ export function followCoins(
   acceptances: readonly Acceptance[],
 ): void {
   for (const { key, transaction, chainBlock } of acceptances) {
-    const hour = hourOf(chainBlock.block.header.timestamp);
+    const totals = chainTotals.get(chainBlock.key) as ChainBlockTotals;
+    const hour = hourOf(totals.chainTime);
     const inputs =
       resolved[key - seen.firstNewTransaction] ?? resolveInputs(transaction, registry.memory, seen.recalled);
     inputs.forEach(({ transaction: previous, coin }, i) => {
@@ -59,7 +60,7 @@ export function followCoins(
     });
     const accepted = { isCoinbase: place.isCoinbase, moves: movesOf(transaction, inputs, outputScripts) };
     balanceChanges.addAccepted(accepted, 1);
-    addAccepted(chainTotals.get(chainBlock.key) as ChainBlockTotals, accepted);
+    addAccepted(totals, accepted);
   }
   for (const coin of ledger.made) writeUtxo(seen.rows, coin);
 }

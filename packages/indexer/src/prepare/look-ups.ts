@@ -48,6 +48,15 @@ async function findChainBlock(client: ClientBase, condition: string, value: unkn
   };
 }
 
+/** Hashes of the last chain blocks, from the top downwards. */
+export async function listTopHashes(client: ClientBase, count: number): Promise<Hash[]> {
+  const { rows } = await client.query<{ hash: Buffer }>(
+    'select b.hash from chain_blocks c join blocks b on b.id = c.block_id order by c.index desc limit $1',
+    [count],
+  );
+  return rows.map(({ hash }) => hash);
+}
+
 /** The latest start. */
 export async function getStart(client: ClientBase): Promise<{ blueScore: bigint; isGenesis: boolean }> {
   const { rows } = await client.query<{ blue_score: bigint; utxo_count: bigint }>(
@@ -61,11 +70,4 @@ export async function getStart(client: ClientBase): Promise<{ blueScore: bigint;
 export async function loadEarlierBlocks(client: ClientBase, memory: Memory): Promise<void> {
   const { rows } = await client.query<{ id: bigint; hash: Buffer }>('select id, hash from earlier_blocks');
   for (const row of rows) memory.earlierBlocks.set(toHex(row.hash), Number(row.id));
-}
-
-export async function loadSubnetworks(client: ClientBase, memory: Memory): Promise<void> {
-  const { rows } = await client.query<{ id: number; subnetwork_id: Buffer }>(
-    'select id, subnetwork_id from subnetworks',
-  );
-  for (const row of rows) memory.subnetworks.set(toHex(row.subnetwork_id), row.id);
 }

@@ -64,7 +64,7 @@ export class Preparer {
     const virtualMergeSet = (update.tail ?? []).flatMap((block) =>
       this.#registry.canRefer(referencesOf(block), block) ? [this.#registry.see(seen, block).key] : [],
     );
-    const settledBodies = await this.#settleBodies(acceptances);
+    const settledBodies = await this.#settleBodies(acceptances, chain.length > 0);
 
     for (const block of seen.blocks.values()) {
       if (block.isNew) this.#writeBlock(seen, block);
@@ -151,8 +151,8 @@ export class Preparer {
   }
 
   /** @returns bodies of transactions that earlier batches accepted */
-  async #settleBodies(acceptances: Acceptance[]): Promise<SettledBody[]> {
-    const settled = await this.#ambiguousBodies.settle();
+  async #settleBodies(acceptances: Acceptance[], chainMoved: boolean): Promise<SettledBody[]> {
+    const settled = await this.#ambiguousBodies.settle(chainMoved);
     for (const acceptance of acceptances) {
       if (acceptance.acceptedBody !== null) continue;
       acceptance.acceptedBody = settled.get(acceptance.key) ?? null;

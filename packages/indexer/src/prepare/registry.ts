@@ -161,7 +161,7 @@ export class Registry {
     const { memory } = this;
     const known = memory.transactions.get(transaction.transactionId);
     if (known !== undefined) {
-      if (seen.recalled.isEarlier(known) && !memory.hashesOfEarlier.has(known)) {
+      if (seen.recalled.isEarlier(known) && memory.hashesOfEarlier.get(known) === undefined) {
         return this.#writeEarlier(seen, known, transaction);
       }
       return { key: known, body: this.#bodyOf(seen, known, transaction), transaction };
@@ -195,10 +195,10 @@ export class Registry {
     if (first === undefined) throw new Error(`transaction ${toHex(transaction.transactionId)} was not recalled`);
     if (Buffer.compare(first, transaction.hash) === 0) return 0;
     const further = furtherBodies.get(key) ?? [];
-    furtherBodies.set(key, further);
     const known = further.findIndex((hash) => Buffer.compare(hash, transaction.hash) === 0);
     if (known >= 0) return known + 1;
-    const body = further.push(Uint8Array.from(transaction.hash));
+    furtherBodies.set(key, [...further, Uint8Array.from(transaction.hash)]);
+    const body = further.length + 1;
     write.writeFurtherBody(rows, key, body, transaction);
     return body;
   }

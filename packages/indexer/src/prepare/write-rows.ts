@@ -69,7 +69,7 @@ export function writeBlockTransaction(
   to.key(block);
   to.integer(index);
   to.key(key);
-  to.smallint(body);
+  to.integer(body);
 }
 
 export function writeChainBlock(
@@ -90,7 +90,7 @@ export function writeChainBlock(
 
 export function writeSubnetwork(rows: Rows, key: number, subnetworkId: Uint8Array): void {
   rows.subnetworks.row();
-  rows.subnetworks.integer(key);
+  rows.subnetworks.key(key);
   rows.subnetworks.bytea(subnetworkId);
 }
 
@@ -122,7 +122,7 @@ export function writeTransaction(rows: Rows, transaction: RpcTransaction, place:
   to.bytea(transaction.hash);
   to.integer(transaction.version);
   to.numeric(transaction.lockTime);
-  to.integer(place.subnetwork);
+  to.key(place.subnetwork);
   to.numeric(transaction.gas);
   to.bytea(transaction.payload);
   to.bigint(transaction.storageMass);
@@ -131,7 +131,7 @@ export function writeTransaction(rows: Rows, transaction: RpcTransaction, place:
   else to.bigint(place.fee);
   keyOrNull(to, place.acceptingBlock);
   if (place.acceptedBody === null) to.null();
-  else to.smallint(place.acceptedBody);
+  else to.integer(place.acceptedBody);
 }
 
 export function writeInputs(rows: Rows, key: number, transaction: RpcTransaction, resolved: ResolvedInput[]): void {
@@ -186,7 +186,7 @@ export function writeFurtherBody(rows: Rows, key: number, body: number, transact
   const to = rows.transaction_bodies;
   to.row();
   to.key(key);
-  to.smallint(body);
+  to.integer(body);
   to.bytea(transaction.hash);
   to.bigint(transaction.storageMass);
   to.bigint(transaction.computeMass);
@@ -194,7 +194,7 @@ export function writeFurtherBody(rows: Rows, key: number, body: number, transact
     const inputs = rows.transaction_body_inputs;
     inputs.row();
     inputs.key(key);
-    inputs.smallint(body);
+    inputs.integer(body);
     inputs.integer(index);
     inputs.bytea(input.signatureScript);
     inputs.integer(input.sigOpCount);

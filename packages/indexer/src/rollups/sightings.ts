@@ -1,7 +1,7 @@
 /**
  * When scripts were seen, chain block by chain block. A script is active in an interval of the chain when a transaction touches it there, and
  * counts there once: with the block that touches it first, before which it was touched before the interval, or never. What it held at a
- * start is a sighting too, but touches nothing.
+ * start before anything touched it is a sighting too, but touches nothing.
  */
 import type { ChainBlockTotals } from './chain-block-totals.ts';
 import { INTERVAL_LENGTHS, type IntervalLength, startOfInterval } from './intervals.ts';
@@ -10,7 +10,7 @@ import { INTERVAL_LENGTHS, type IntervalLength, startOfInterval } from './interv
 export interface Sighting {
   first: bigint | null;
   last: bigint | null;
-  /** As `last`, but without what the script held at a start; where that lies in no interval at hand, `last` does as well. */
+  /** As `last`, but null when nothing touched the script and it was seen at a start; where that lies in no interval at hand, `last` does as well. */
   touched: bigint | null;
 }
 

@@ -2,7 +2,7 @@
  * Bodies waiting to be put together with the chain. They come in pages of different moments; what makes them fit is that a
  * block's hash names its parents, and so its mergeset, for good.
  */
-import { type Hash, toHex } from '@kasgres/kaspa';
+import { type Crescendo, type Hash, toHex } from '@kasgres/kaspa';
 import type { RpcBlock } from '@kasgres/node';
 import type { AddedChainBlock } from '../chain-update.ts';
 import { IncompleteUpdateError } from '../errors.ts';
@@ -10,6 +10,11 @@ import { findFault } from './check-block.ts';
 
 export class BlockSet {
   readonly #blocks = new Map<string, RpcBlock>();
+  readonly #crescendo: Crescendo | undefined;
+
+  constructor(crescendo: Crescendo | undefined) {
+    this.#crescendo = crescendo;
+  }
 
   add(blocks: Iterable<RpcBlock>): void {
     for (const block of blocks) {
@@ -38,7 +43,7 @@ export class BlockSet {
   /** Takes the whole blocks that are left and stand before the sink in (blue work, hash): those that a next block may merge. */
   takeTail(sink: RpcBlock): RpcBlock[] {
     const tail = [...this.#blocks.values()].filter(
-      (block) => byBlueWork(block, sink) < 0 && findFault(block) === undefined,
+      (block) => byBlueWork(block, sink) < 0 && findFault(block, this.#crescendo) === undefined,
     );
     this.#blocks.clear();
     return tail.sort(byBlueWork);
@@ -47,7 +52,7 @@ export class BlockSet {
   #get(hash: Hash): RpcBlock {
     const block = this.#blocks.get(toHex(hash));
     if (block === undefined) throw new IncompleteUpdateError(`block ${toHex(hash)} is missing from the node's answer`);
-    const fault = findFault(block);
+    const fault = findFault(block, this.#crescendo);
     if (fault !== undefined) throw new IncompleteUpdateError(`block ${toHex(hash)} ${fault}`);
     return block;
   }

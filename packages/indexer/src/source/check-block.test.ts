@@ -9,7 +9,7 @@ import {
   transactionId,
 } from '@kasgres/kaspa';
 import type { RpcBlock, RpcTransaction } from '@kasgres/node';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { findFault } from './check-block.ts';
 
 const genesis = genesisBlock(getNetwork('simnet'));
@@ -60,6 +60,45 @@ function wholeBlock(): RpcBlock {
   };
 }
 
+/** As a node of today has it: with a storage mass, and a hash of that. */
+const oldBlock = (daaScore: bigint): RpcBlock => {
+  const block = wholeBlock();
+  block.header.daaScore = daaScore;
+  const old = { ...payment, version: 0, storageMass: 0n };
+  const leaves = [at(block, 0).hash, transactionHash(old)];
+  const now = { ...old, storageMass: 5_000n };
+  block.transactions[1] = { ...now, transactionId: transactionId(now), hash: transactionHash(now), computeMass: 0n };
+  block.header.hashMerkleRoot = merkleRoot(leaves);
+  block.hash = headerHash(block.header);
+  return block;
+};
+
+describe('a block from before Crescendo, which commits to no storage mass', () => {
+  const crescendo = { activationDaaScore: 1_000n, targetTimePerBlockMsBefore: 1_000 };
+  test('has no fault', () => {
+    expect(findFault(oldBlock(999n), crescendo)).toBeUndefined();
+  });
+
+  test.each([
+    ['after it', 1_000n, crescendo],
+    ['on a network that never was without it', 999n, undefined],
+  ])('has one %s', (_, daaScore, ofNetwork) => {
+    expect(findFault(oldBlock(daaScore), ofNetwork)).toContain('do not give its merkle root');
+  });
+
+  test('is refused with another signature, id or hash', () => {
+    for (const spoil of [
+      (block: RpcBlock) => (at(block).inputs = payment.inputs.map((input) => ({ ...input, sequence: 1n }))),
+      (block: RpcBlock) => (at(block).transactionId = new Uint8Array(32)),
+      (block: RpcBlock) => (at(block).hash = new Uint8Array(32)),
+    ]) {
+      const block = oldBlock(999n);
+      spoil(block);
+      expect(findFault(block, crescendo)).toBeDefined();
+    }
+  });
+});
+
 test('a whole block has no fault', () => {
   expect(findFault(wholeBlock())).toBeUndefined();
 });
@@ -83,6 +122,6 @@ test.each<[string, (block: RpcBlock) => unknown]>([
   expect(findFault(block)).toContain(fault);
 });
 
-function at(block: RpcBlock): RpcTransaction {
-  return block.transactions[1] as RpcTransaction;
+function at(block: RpcBlock, index = 1): RpcTransaction {
+  return block.transactions[index] as RpcTransaction;
 }

@@ -2,9 +2,11 @@
  * Which merged block the accepted body of each id came from. Only getVirtualChainFromBlockV2 knows; it is asked only where a
  * mergeset carries several bodies of one id, since one non-standard script makes the node refuse the whole answer.
  */
-import { type NodeClient, NodeRpcError, protocol } from '@kasgres/node';
+import { type NodeClient, NodeProtocolError, NodeRpcError, NodeUnavailableError, protocol } from '@kasgres/node';
 
 const { LOW } = protocol.GetVirtualChainFromBlockV2Request_DataVerbosityLevel;
+/** A stream of pages: a response that takes long must not delay the requests about the chain, which go over the first stream. */
+const STREAM = 1;
 
 export interface Question {
   /** Hex. */
@@ -21,7 +23,7 @@ export async function findSources(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string> | undefined> {
   try {
-    const sink = await client.call('getSinkBlueScore', {}, { signal });
+    const sink = await client.call('getSinkBlueScore', {}, { signal, stream: STREAM });
     // Ends the answer at the accepting block, where it can: what comes after it may be what the node cannot show.
     const confirmations = sink.blueScore - chainBlockBlueScore - 1n;
     const answer = await client.call(
@@ -31,7 +33,7 @@ export async function findSources(
         dataVerbosityLevel: LOW,
         ...(confirmations > 0n && { minConfirmationCount: confirmations }),
       },
-      { signal },
+      { signal, stream: STREAM },
     );
     const place = answer.addedChainBlockHashes.indexOf(chainBlock);
     const accepted = answer.chainBlockAcceptedTransactions[place]?.acceptedTransactions;
@@ -44,7 +46,9 @@ export async function findSources(
     }
     return sources;
   } catch (error) {
-    if (error instanceof NodeRpcError) return undefined;
+    // A node that is away or too slow to tell stops nobody here: the source notices where it matters.
+    if (error instanceof NodeRpcError || error instanceof NodeUnavailableError) return undefined;
+    if (error instanceof NodeProtocolError) return undefined;
     throw error;
   }
 }

@@ -27,6 +27,7 @@ export interface SourceLimits extends PageLimits {
 
 export class Source {
   readonly #client: NodeClient;
+  readonly #network: Network;
   readonly #questions: ChainQuestions;
   readonly #limits: SourceLimits;
   readonly #waker = new Waker();
@@ -34,6 +35,7 @@ export class Source {
   /** @param ownChain asked only where the node does not know the position to begin at */
   constructor(client: NodeClient, network: Network, ownChain: OwnChain, limits: SourceLimits) {
     this.#client = client;
+    this.#network = network;
     this.#questions = new ChainQuestions(client, network, ownChain);
     this.#limits = limits;
   }
@@ -81,7 +83,7 @@ export class Source {
 
   /** Near the tip: page after page, and the last one shows the tail too. */
   async *#follow(chain: ChainStep, signal: AbortSignal): AsyncGenerator<ChainUpdate> {
-    const blocks = new BlockSet();
+    const blocks = new BlockSet(this.#network.crescendo);
     const batch = this.#openBatch(chain);
     let low = chain.fork.hash;
     for (let next = 0; next < chain.added.length; ) {
@@ -105,7 +107,7 @@ export class Source {
 
   /** Far from the tip: several pages and the next stretches of the chain are under way while one is handed on. */
   async *#catchUp(first: ChainStep, signal: AbortSignal): AsyncGenerator<ChainUpdate> {
-    const blocks = new BlockSet();
+    const blocks = new BlockSet(this.#network.crescendo);
     const waiting: { chain: ChainAnswer; next: number }[] = [];
     const questions = this.#questions;
     const askOn = async function* (): AsyncGenerator<Hash[]> {
@@ -143,7 +145,7 @@ export class Source {
     );
     const [sink, ...others] = blocks;
     if (sink === undefined) return [];
-    const set = new BlockSet();
+    const set = new BlockSet(this.#network.crescendo);
     set.add(others);
     return set.takeTail(sink);
   }

@@ -5,20 +5,30 @@
 import { inTransaction } from '@kasgres/database';
 import { type Network, toHex } from '@kasgres/kaspa';
 import { type NodeClient, PruningPointMovedError, type RpcBlock } from '@kasgres/node';
-import { FatalError, type Logger } from '@kasgres/runtime';
+import { FatalError, type Logger, sleep } from '@kasgres/runtime';
 import type { ClientBase } from 'pg';
 import { lockCheckpoint, writeBatch } from '../apply/apply.ts';
-import { restartFrom, writeNetwork } from '../apply/checkpoint.ts';
+import { writeNetwork, writeNextKeys } from '../apply/checkpoint.ts';
 import { deferIndexes } from '../apply/first-catch-up.ts';
-import { undoChainAbove } from '../apply/undo.ts';
+import { replaceState } from '../apply/replace-state.ts';
 import { NodeBehindError } from '../errors.ts';
 import type { Memory } from '../memory/memory.ts';
 import type { Metrics } from '../metrics.ts';
 import { AmbiguousBodies } from '../prepare/ambiguous-bodies.ts';
 import type { Checkpoint } from '../prepare/batch.ts';
-import { findOnChain, getChainBlockBelow, getStart, loadEarlierBlocks, loadSubnetworks } from '../prepare/look-ups.ts';
+import {
+  findFork,
+  findOnChain,
+  getChainBlockBelow,
+  getStart,
+  listTopHashes,
+  loadEarlierBlocks,
+} from '../prepare/look-ups.ts';
 import { type Fork, Preparer } from '../prepare/preparer.ts';
 import { findStart, getPruningPoint } from './first-block.ts';
+import { getLastingPruningPoint } from './lasting-pruning-point.ts';
+import { discardIndex } from './newborn.ts';
+import type { BootstrapTiming } from './timing.ts';
 import { forgetUtxoSet, loadUtxoSet } from './utxo-set.ts';
 import { writeGap, writeStart, writeUtxoSet } from './write-start.ts';
 
@@ -30,29 +40,19 @@ export interface BeginParts {
   p2pUrl: string;
   /** One that knows nothing yet. */
   createMemory: (checkpoint: Checkpoint) => Memory;
+  timing: BootstrapTiming;
   log: Logger;
   metrics: Metrics;
 }
-
-/** Where even an index of nothing but genesis has rows. */
-const TABLES_OF_CHAIN = [
-  'checkpoint',
-  'starts',
-  'chain_blocks',
-  'blocks',
-  'block_transactions',
-  'transactions',
-  'transaction_outputs',
-  'scripts',
-  'address_transactions',
-  'balances',
-];
 
 /** As they stand in `gaps`. */
 const GAP_REASONS = {
   pruned: 'The node had pruned the block at the checkpoint',
   otherChain: 'The node follows a chain that does not have the block at the checkpoint, or left ours below finality',
 };
+
+/** Undone in one batch by a new start. */
+const CHAIN_BLOCKS_AT_ONCE = 1_000;
 
 /** Where the index begins to count: nothing is written yet. */
 export const NOTHING: Checkpoint = {
@@ -92,7 +92,7 @@ export async function beginAtGenesis(
  */
 export async function beginAtPruningPoint(parts: BeginParts, signal: AbortSignal): Promise<void> {
   const { client, network, log } = parts;
-  const block = await getPruningPoint(parts.node, signal);
+  const block = await getLastingPruningPoint(parts, signal);
   if (Buffer.compare(block.hash, network.genesisHash) === 0) {
     throw new NodeBehindError('The node has no block but genesis yet: an index begins when it has more.');
   }
@@ -114,43 +114,49 @@ export async function beginAtPruningPoint(parts: BeginParts, signal: AbortSignal
 }
 
 /**
- * Forgets an index of nothing but genesis. A new node has only that for minutes, and then takes over a chain that is pruned: the index
- * begins there too, and nothing is missing.
+ * Discards a newborn index after the node has moved its pruning point above the checkpoint. The next attempt finds an empty database and
+ * bootstraps at the present pruning point.
+ * @throws FatalError when the node's pruning point is not above ours: then it did not move, and the node follows another chain
  */
-export function forgetGenesis(client: ClientBase): Promise<void> {
-  return inTransaction(client, async () => {
-    for (const table of TABLES_OF_CHAIN) await client.query(`delete from ${table}`);
-  });
+export async function discardNewborn(
+  { node, client, log }: BeginParts,
+  from: Checkpoint,
+  signal: AbortSignal,
+): Promise<void> {
+  const block = await getPruningPoint(node, signal);
+  await checkAboveStart(client, block);
+  await discardIndex(client);
+  log.warn(
+    { blueScore: from.blueScore, pruningPoint: toHex(block.hash) },
+    'the node moved its pruning point above the checkpoint during the first catch-up; discarded the index to bootstrap again',
+  );
 }
 
 /**
  * Begins again at the pruning point of a node that has no more what comes after the checkpoint, or never had: state is replaced by
- * the UTXO set there. Our chain is undone as far as it cannot be below the new start; what is missing between is a row of `gaps`.
+ * the UTXO set there. Our chain is undone as far as it cannot be below the new start; what is missing between is a row of `gaps`. From
+ * there on the chain is followed as ever, unless a first catch-up had not come to its end: that makes the state from all rows.
  * @throws as loadUtxoSet; PruningPointMovedError; FatalError when the node's pruning point is not above our latest start
  */
 export async function beginAgain(parts: BeginParts, from: Checkpoint, signal: AbortSignal): Promise<void> {
   const { client, log } = parts;
-  const block = await getPruningPoint(parts.node, signal);
-  const latest = await getStart(client);
-  if (block.header.blueScore <= latest.blueScore) {
-    throw new FatalError(
-      `${GAP_REASONS.otherChain}. Its pruning point, at blue score ${block.header.blueScore}, is not above the start of this database, at ` +
-        `${latest.blueScore}: there is no going on from there. Point NODE_URL at another node, or start with an empty database.`,
-    );
-  }
+  const block = await getLastingPruningPoint(parts, signal);
+  await checkAboveStart(client, block);
   await load(parts, block, signal);
   await inTransaction(client, async () => {
     await lockCheckpoint(client, from);
     const onChain = await findOnChain(client, block.hash);
     const fork = onChain ?? (await getChainBlockBelow(client, block.header.blueScore));
-    const undone = await undoChainAbove(client, fork.chainIndex, from.firstCatchUp);
-    const counted = { ...from, ...(await writeUtxoSet(client, from)) };
+    const atFork = await undoAbove(parts, from, fork, block);
+    const counted = { ...atFork, ...(await writeUtxoSet(client, atFork)) };
+    await writeNextKeys(client, counted);
+    const start =
+      onChain ?? (await writeStartBlock(client, await createPreparer(parts, counted, block), block, counted, fork));
+    if (!from.firstCatchUp) await replaceState(client, start.chainTime, atFork.nextTransactionId);
     if (onChain === undefined) {
-      await writeStartBlock(client, await createPreparer(parts, counted, block), block, counted, fork);
       const isPruned = block.header.blueScore > from.blueScore;
       await writeGap(client, fork.hash, block.hash, isPruned ? GAP_REASONS.pruned : GAP_REASONS.otherChain);
     }
-    await restartFrom(client, onChain, counted);
     await writeStart(client);
     await forgetUtxoSet(client);
     log.warn(
@@ -158,7 +164,7 @@ export async function beginAgain(parts: BeginParts, from: Checkpoint, signal: Ab
         after: toHex(fork.hash),
         before: toHex(block.hash),
         daaScore: block.header.daaScore,
-        undone,
+        undone: from.chainIndex - fork.chainIndex,
         isGap: onChain === undefined,
       },
       'began again at the pruning point of the node',
@@ -166,23 +172,62 @@ export async function beginAgain(parts: BeginParts, from: Checkpoint, signal: Ab
   });
 }
 
+/** Undoes the chain blocks above the fork, as a reorg does. @param block the new start */
+async function undoAbove(parts: BeginParts, from: Checkpoint, fork: Fork, block: RpcBlock): Promise<Checkpoint> {
+  if (from.chainIndex === fork.chainIndex) return from;
+  const { client } = parts;
+  const preparer = await createPreparer(parts, from, block);
+  let at = from;
+  while (at.chainIndex > fork.chainIndex) {
+    const removed = await listTopHashes(client, Math.min(at.chainIndex - fork.chainIndex, CHAIN_BLOCKS_AT_ONCE));
+    const update = { removed, added: [], tail: undefined, atTip: false, targetBlueScore: block.header.blueScore };
+    const batch = await preparer.prepare(client, update, at, await findFork(client, at, removed.length));
+    await writeBatch(client, batch);
+    at = batch.to;
+  }
+  return at;
+}
+
+async function checkAboveStart(client: ClientBase, { header }: RpcBlock): Promise<void> {
+  const latest = await getStart(client);
+  if (header.blueScore > latest.blueScore) return;
+  throw new FatalError(
+    `${GAP_REASONS.otherChain}. Its pruning point, at blue score ${header.blueScore}, is not above the start of this database, at ` +
+      `${latest.blueScore}: there is no going on from there. Point NODE_URL at another node, or start with an empty database.`,
+  );
+}
+
 async function load(parts: BeginParts, block: RpcBlock, signal: AbortSignal): Promise<void> {
-  const { node, client, p2pUrl: url, network, log, metrics } = parts;
+  const { client, p2pUrl: url, network, timing, log, metrics } = parts;
   try {
-    await loadUtxoSet({ client, url, network, block, log, metrics }, signal);
+    await loadUtxoSet({ client, url, network, block, timing, log, metrics }, signal);
+    await checkNotMoved(parts, block, signal);
+  } catch (error) {
+    if (!(error instanceof PruningPointMovedError)) throw error;
+    // The node publishes its new pruning point first, and then advances its UTXO set to it.
+    log.info(
+      { delayMs: timing.settleMs },
+      'the pruning point moved during the load; pausing while the node advances its UTXO set',
+    );
+    await sleep(timing.settleMs, signal);
+    throw error;
   } finally {
     metrics.startUtxos.set(0);
   }
-  // The load takes a while: without what comes after it the set is of no use.
-  if ((await findStart(node, block.hash, signal)) === undefined) {
-    throw new PruningPointMovedError(`the node has pruned ${toHex(block.hash)} while its UTXO set was loaded`);
-  }
+}
+
+/** The load takes a while, and the write that follows too: without the blocks above the pruning point both would be in vain. */
+async function checkNotMoved({ node }: BeginParts, block: RpcBlock, signal: AbortSignal): Promise<void> {
+  const { pruningPointHash } = await node.call('getBlockDagInfo', {}, { signal });
+  if (pruningPointHash === toHex(block.hash) && (await findStart(node, block.hash, signal)) !== undefined) return;
+  throw new PruningPointMovedError(
+    `the node moved its pruning point from ${toHex(block.hash)} to ${pruningPointHash} while the UTXO set was loaded`,
+  );
 }
 
 async function createPreparer(parts: BeginParts, checkpoint: Checkpoint, block: RpcBlock): Promise<Preparer> {
   const { client, network, createMemory } = parts;
   const memory = createMemory(checkpoint);
-  await loadSubnetworks(client, memory);
   await loadEarlierBlocks(client, memory);
   // No block was merged, so none is ambiguous.
   const ambiguousBodies = new AmbiguousBodies(async () => undefined);

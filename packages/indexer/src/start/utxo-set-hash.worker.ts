@@ -1,16 +1,17 @@
-/** On a worker thread: the MuHash product of a piece of the UTXO set. */
+/** Runs on a worker thread: multiplies the MuHash elements of a chunk of the UTXO set. */
 import { MuHash } from '@kasgres/kaspa';
 import { decodeUtxoChunk } from '@kasgres/node';
+import { serveJobs } from '@kasgres/runtime/worker-pool';
 
 export interface HashJob {
-  /** As it came from the node. */
+  /** A chunk as the node sent it. */
   bytes: Uint8Array;
-  /** Coins at its beginning to leave out. */
+  /** How many UTXOs at the beginning of the chunk to leave out. */
   skip: number;
 }
 
-export default function hashUtxos({ bytes, skip }: HashJob): bigint {
+serveJobs(({ bytes, skip }: HashJob): bigint => {
   const muhash = new MuHash();
   for (const utxo of decodeUtxoChunk(bytes).slice(skip)) muhash.add(utxo);
   return muhash.product;
-}
+});

@@ -17,16 +17,12 @@ import type { ClientBase } from 'pg';
 import { IncompleteUpdateError } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
 import { LoadProgress } from './load-progress.ts';
+import type { BootstrapTiming } from './timing.ts';
 import { UtxoSetHasher } from './utxo-set-hasher.ts';
 
 /** What one transaction loads; two of these are in memory at a time. */
 const SEGMENT_UTXOS = 50_000;
 const SEGMENT_BYTES = 32 * 1024 * 1024;
-/**
- * A set that does not fit is read again: a node that has just moved its pruning point hands out a set between the two for a while,
- * and what was loaded before may come from another node.
- */
-const PAUSES_MS = [1_000, 10_000];
 const PRODUCT_HEX_DIGITS = 768;
 /** What a column of type bigint holds; far above the sum of all coins. */
 const MAX_AMOUNT = 2n ** 63n - 1n;
@@ -51,6 +47,7 @@ export interface UtxoSetParts {
   network: Network;
   /** The pruning point. */
   block: RpcBlock;
+  timing: Pick<BootstrapTiming, 'rereadPausesMs'>;
   log: Logger;
   metrics: Pick<Metrics, 'startUtxos'>;
 }
@@ -69,20 +66,24 @@ interface Segment {
 }
 
 /**
- * @throws NodeUnsuitableError when the set is, again and again, not the one that the header commits to; PruningPointMovedError,
+ * Loads the set, and reads one that does not match its commitment again after a pause: a node that has just moved its pruning point
+ * hands out a set between the two for minutes, and what was loaded before may come from another node. Attempts count for one pruning
+ * point: when it moves, the caller begins with the next.
+ * @throws NodeUnsuitableError when the set still does not match after the last pause; PruningPointMovedError,
  * PeerRejectedError, NodeUnavailableError, NodeProtocolError: begin again, what was loaded is kept
  */
 export async function loadUtxoSet(parts: UtxoSetParts, signal: AbortSignal): Promise<void> {
-  const { client, block, url, log } = parts;
-  for (const pauseMs of [...PAUSES_MS, undefined]) {
+  const { client, block, url, timing, log, metrics } = parts;
+  for (const pauseMs of [...timing.rereadPausesMs, undefined]) {
     const utxos = await loadOnce(parts, signal);
     if (utxos === undefined) return;
     await forgetUtxoSet(client);
+    metrics.startUtxos.set(0);
     const wrong = `The UTXO set that ${url} hands out (${utxos} coins) is not the one that the header of ${toHex(block.hash)} commits to.`;
     if (pauseMs === undefined) {
       throw new NodeUnsuitableError(
         'wrong-utxo-set',
-        `${wrong} Nothing of it was kept. Point NODE_P2P_URL at another node of the network, and start again.`,
+        `${wrong} It was read ${timing.rereadPausesMs.length + 1} times while the pruning point stayed the same. Nothing of it was kept. Point NODE_P2P_URL at another node of the network, and start again.`,
       );
     }
     log.warn({ delayMs: pauseMs }, `${wrong} It is read once more.`);

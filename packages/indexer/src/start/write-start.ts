@@ -37,6 +37,7 @@ export async function writeUtxoSet(client: ClientBase, from: NextKeys): Promise<
     [from.nextTransactionId],
   );
   await client.query('analyze scripts, earlier_transactions');
+  await keepStartBalances(client);
   // Not truncated: a reader who has seen the old checkpoint must see the old set.
   await client.query('delete from start_utxos');
   // In the order of the primary key, so that its index grows at one end.
@@ -57,6 +58,17 @@ export async function writeUtxoSet(client: ClientBase, from: NextKeys): Promise<
     nextScriptId: from.nextScriptId + (scripts.rowCount ?? 0),
     nextTransactionId: from.nextTransactionId + Number(transactions.rows[0]?.made),
   };
+}
+
+/** What counts from the start before is computed from its UTXO set, of which this much is needed when that is replaced. */
+async function keepStartBalances(client: ClientBase): Promise<void> {
+  await client.query(
+    `insert into start_balances (chain_index, script_id, balance)
+     select latest.chain_index, u.script_id, sum(u.amount)
+       from start_utxos u, (select max(chain_index) as chain_index from starts having count(*) > 0) latest
+      group by latest.chain_index, u.script_id
+      order by u.script_id`,
+  );
 }
 
 /** The row of `starts` for the block at the checkpoint. */

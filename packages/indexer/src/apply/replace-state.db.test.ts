@@ -1,0 +1,130 @@
+import { createTestDatabase, type TestDatabase } from '@kasgres/database';
+import type { PoolClient } from 'pg';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { replaceState } from './replace-state.ts';
+
+const HOUR_MS = 3_600_000n;
+const HOUR = 480_000n;
+/** Half a minute into an hour. */
+const TIME = HOUR * HOUR_MS + 30_000n;
+const EARLIER = TIME - 5n * HOUR_MS;
+
+const [SPENDER, RECEIVER, BOTH, NEWCOMER, IDLE] = [1, 2, 3, 4, 5] as const;
+const [KEPT, ENDED, ACCEPTED_AGAIN, APPEARED, UNACCEPTED] = [10, 11, 12, 20, 15] as const;
+/** The least key that the new set brought. */
+const FROM = 20;
+
+let database: TestDatabase;
+let client: PoolClient;
+beforeEach(async () => {
+  database = await createTestDatabase();
+  client = await database.pool.connect();
+});
+afterEach(async () => {
+  client.release();
+  await database.drop();
+});
+
+interface Coin {
+  transaction: number;
+  script: number;
+  amount: number;
+  daaScore?: number;
+}
+
+async function writeCoins(table: 'utxos' | 'start_utxos', coins: readonly Coin[]): Promise<void> {
+  for (const { transaction, script, amount, daaScore = 7 } of coins) {
+    await client.query(
+      `insert into ${table} (transaction_id, index, script_id, amount, block_daa_score, is_coinbase)
+       values ($1, 0, $2, $3, $4, false)`,
+      [transaction, script, amount, daaScore],
+    );
+  }
+}
+
+async function writeBalance(script: number, balance: number, utxos: number, seen: bigint | null): Promise<void> {
+  await client.query(
+    `insert into balances (script_id, balance, utxo_count, transaction_count, accepted_count, first_seen, last_seen)
+     values ($1, $2, $3, 1, 1, $4, $4)`,
+    [script, balance, utxos, seen],
+  );
+  await client.query('insert into balance_changes values ($1, $2, $3)', [script, HOUR - 5n, balance]);
+}
+
+async function read(query: string): Promise<unknown[]> {
+  return (await client.query<Record<string, unknown>>({ text: query })).rows.map((row) => Object.values(row));
+}
+
+test('it changes what differs between the two sets, and nothing else', async () => {
+  await client.query(
+    `insert into scripts select id, 0, int4send(id), 'pubkey', 'address ' || id from generate_series(1, 5) id`,
+  );
+  await client.query(`insert into tags (address, name) values ('address ${NEWCOMER}', 'somebody')`);
+  await writeCoins('utxos', [
+    { transaction: KEPT, script: BOTH, amount: 100 },
+    { transaction: ENDED, script: SPENDER, amount: 70 },
+    { transaction: ENDED + 100, script: BOTH, amount: 8 },
+    { transaction: ACCEPTED_AGAIN, script: RECEIVER, amount: 5 },
+  ]);
+  await writeBalance(SPENDER, 70, 1, EARLIER);
+  await writeBalance(RECEIVER, 5, 1, EARLIER);
+  await writeBalance(BOTH, 108, 2, EARLIER);
+  await writeBalance(IDLE, 0, 0, null);
+  await writeCoins('start_utxos', [
+    { transaction: KEPT, script: BOTH, amount: 100 },
+    { transaction: ACCEPTED_AGAIN, script: RECEIVER, amount: 5, daaScore: 9 },
+    { transaction: APPEARED, script: RECEIVER, amount: 30, daaScore: 9 },
+    { transaction: APPEARED + 1, script: BOTH, amount: 8, daaScore: 9 },
+    { transaction: APPEARED + 2, script: NEWCOMER, amount: 2, daaScore: 9 },
+  ]);
+  await client.query(
+    `insert into clusters (id, size, balance) values (${SPENDER}, 2, 75);
+     insert into cluster_members values (${SPENDER}, null, null, ${RECEIVER}, ${RECEIVER}), (${RECEIVER}, ${SPENDER}, 1, ${SPENDER}, ${SPENDER});
+     insert into checkpoint values (true, 1, 1, 2, 30, 6, 2, 183, '{}', false, 0, null, now());
+     insert into network_intervals
+       select length, start, 1, 1, 0, 0, 0, 0, 0, 183, 0, 0, 1
+         from (values ('minute'::interval_length, ${TIME - 30_000n}), ('hour', ${TIME - 30_000n}), ('hour', ${TIME - 30_000n - HOUR_MS})) i (length, start)`,
+  );
+  // What spends a coin of the gap was seen before it.
+  await client.query(
+    `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas, payload, storage_mass, compute_mass)
+       values (${UNACCEPTED}, 'a', 'a', 0, 0, 0, 0, '', 0, 0);
+     insert into transaction_inputs (transaction_id, index, previous_transaction_hash, previous_index, signature_script,
+       sequence, sig_op_count, compute_budget) values (${UNACCEPTED}, 0, 'b', 0, '', 0, 1, 0);
+     insert into earlier_transactions values (${APPEARED + 2}, 'b')`,
+  );
+  await client.query('begin');
+  await replaceState(client, TIME, FROM);
+  await client.query('commit');
+
+  expect(await read('select transaction_id, script_id, amount, block_daa_score from utxos order by 1')).toEqual(
+    await read('select transaction_id, script_id, amount, block_daa_score from start_utxos order by 1'),
+  );
+  expect(
+    await read(
+      `select script_id::int, balance::int, utxo_count::int, transaction_count::int, accepted_count::int, first_seen, last_seen, is_tagged
+         from balances order by 1`,
+    ),
+  ).toEqual([
+    [SPENDER, 0, 0, 1, 1, EARLIER, EARLIER, false],
+    [RECEIVER, 35, 2, 1, 1, EARLIER, EARLIER, false],
+    [BOTH, 108, 2, 1, 1, EARLIER, EARLIER, false],
+    [NEWCOMER, 2, 1, 1, 0, TIME, TIME, true],
+    [IDLE, 0, 0, 1, 1, null, null, false],
+  ]);
+  expect(await read(`select script_id::int, change::int from balance_changes where hour = ${HOUR} order by 1`)).toEqual(
+    [
+      [SPENDER, -70],
+      [RECEIVER, 30],
+      [NEWCOMER, 2],
+    ],
+  );
+  expect(await read('select balance::int from clusters')).toEqual([[35]]);
+  expect(await read('select circulating_sompi::int from checkpoint')).toEqual([[145]]);
+  expect(await read('select supply::int from network_intervals order by start desc, length')).toEqual([
+    [145],
+    [145],
+    [183],
+  ]);
+  expect(await read('select script_id::int, amount::int from transaction_inputs')).toEqual([[NEWCOMER, 2]]);
+});

@@ -1,0 +1,99 @@
+/**
+ * When the chain had the DAA scores before the first indexed block: asked of the node once in each run, since a node keeps the header of
+ * every pruning point there was. The API estimates times from the answers. Nothing waits for them, and a failure is retried later.
+ */
+import { type Connection, inTransaction } from '@kasgres/database';
+import { type DaaTimestamp, type Network, spreadDaaScores } from '@kasgres/kaspa';
+import { type NodeClient, NodeProtocolError } from '@kasgres/node';
+import { backoff, type Logger, sleep } from '@kasgres/runtime';
+
+/** From mainnet's genesis on, that is one for every two days. */
+const SCORES = 1_000;
+const DEADLINE_MS = 30_000;
+const RETRY = { firstMs: 2_000, maxMs: 600_000 };
+
+interface EarlierTimesParts {
+  node: Pick<NodeClient, 'call'>;
+  database: Connection;
+  network: Network;
+  log: Logger;
+}
+
+export class EarlierTimes {
+  /** The first indexed DAA score for which they are stored: an index that is discarded and bootstrapped again has another. */
+  #knownUntil: bigint | undefined;
+
+  /** Asks and writes until that has worked once for the first indexed block, or until the signal. Never throws. */
+  async learn(parts: EarlierTimesParts, signal: AbortSignal): Promise<void> {
+    for (const pauseMs of backoff(RETRY)) {
+      if (signal.aborted) return;
+      try {
+        const first = await getFirstIndexed(parts.database);
+        if (first.daaScore === this.#knownUntil) return;
+        const times = await askForTimes(parts, first, signal);
+        await writeTimes(parts.database, times);
+        this.#knownUntil = first.daaScore;
+        if (times.length > 0) parts.log.info({ times: times.length }, 'stored times from before the index');
+        return;
+      } catch (error) {
+        if (signal.aborted) return;
+        parts.log.warn({ err: error, pauseMs }, 'could not learn times from before the index; retrying');
+      }
+      await sleep(pauseMs, signal).catch(() => undefined);
+    }
+  }
+}
+
+async function askForTimes(
+  { node, network }: EarlierTimesParts,
+  first: DaaTimestamp,
+  signal: AbortSignal,
+): Promise<DaaTimestamp[]> {
+  const genesis = { daaScore: network.genesisDaaScore, timestamp: network.genesisTimestamp };
+  const daaScores = spreadDaaScores(genesis.daaScore, first.daaScore, SCORES, network);
+  if (daaScores.length === 0) return [];
+  const response = await node.call('getDaaScoreTimestampEstimate', { daaScores }, { signal, deadlineMs: DEADLINE_MS });
+  if (response.timestamps.length !== daaScores.length) {
+    throw new NodeProtocolError(
+      `the node answered ${daaScores.length} DAA scores with ${response.timestamps.length} timestamps`,
+    );
+  }
+  const times = daaScores.map((daaScore, index) => ({ daaScore, timestamp: response.timestamps[index] as bigint }));
+  return ascending(times, genesis, first);
+}
+
+/** Those of which the time is between that of the one before and that of the end: the node's own estimates may go back a little. */
+function ascending(times: readonly DaaTimestamp[], from: DaaTimestamp, to: DaaTimestamp): DaaTimestamp[] {
+  let latest = from.timestamp;
+  return times.filter(({ timestamp }) => {
+    const fits = timestamp >= latest && timestamp <= to.timestamp;
+    if (fits) latest = timestamp;
+    return fits;
+  });
+}
+
+async function getFirstIndexed({ pool }: Connection): Promise<DaaTimestamp> {
+  const { rows } = await pool.query<{ daa_score: bigint; timestamp: bigint }>(
+    'select daa_score, timestamp from chain_blocks order by index limit 1',
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error('no block is indexed yet');
+  return { daaScore: row.daa_score, timestamp: row.timestamp };
+}
+
+async function writeTimes({ pool }: Connection, times: readonly DaaTimestamp[]): Promise<void> {
+  const client = await pool.connect();
+  try {
+    await inTransaction(client, async () => {
+      await client.query('delete from earlier_times');
+      await client.query(
+        'insert into earlier_times (daa_score, timestamp) select * from unnest($1::bigint[], $2::bigint[])',
+        [times.map(({ daaScore }) => daaScore), times.map(({ timestamp }) => timestamp)],
+      );
+    });
+    client.release();
+  } catch (error) {
+    client.release(true);
+    throw error;
+  }
+}

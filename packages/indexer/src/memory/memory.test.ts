@@ -1,0 +1,46 @@
+import { COINBASE_SUBNETWORK, NATIVE_SUBNETWORK, toHex } from '@kasgres/kaspa';
+import { expect, test } from 'vitest';
+import { Memory } from './memory.ts';
+
+const LIMITS = { blocks: 10, transactions: 10, outputs: 10, scripts: 10, subnetworks: 10, variants: 10 };
+
+const hashOf = (n: number): Uint8Array => new Uint8Array(32).fill(n);
+
+test('it knows the subnetworks that the schema comes with', () => {
+  const memory = new Memory(LIMITS, 0, true);
+  expect(memory.subnetworks.get(toHex(NATIVE_SUBNETWORK))).toBe(0);
+  expect(memory.subnetworks.get(toHex(COINBASE_SUBNETWORK))).toBe(1);
+  expect(memory.knowsEverything).toBe(true);
+});
+
+test.each<[string, (memory: Memory, n: number) => void, (memory: Memory) => unknown]>([
+  [
+    'subnetworks',
+    (memory, n) => memory.subnetworks.set(`lane ${n}`, n),
+    (memory) => memory.subnetworks.get('lane 1') ?? memory.subnetworks.get(toHex(NATIVE_SUBNETWORK)),
+  ],
+  [
+    'variants, of many transactions',
+    (memory, n) => memory.furtherBodies.set(n, [hashOf(n)]),
+    (memory) => memory.furtherBodies.get(1),
+  ],
+  [
+    'variants, of few transactions that have many',
+    (memory, n) =>
+      memory.furtherBodies.set(n < 4 ? 1 : 2 + (n % 2), [...(memory.furtherBodies.get(2) ?? []), hashOf(n)]),
+    (memory) => memory.furtherBodies.get(1),
+  ],
+  [
+    'transactions from before the start that were written since',
+    (memory, n) => memory.hashesOfEarlier.set(n, hashOf(n)),
+    (memory) => memory.hashesOfEarlier.get(1),
+  ],
+])('it forgets the oldest of too many %s, and then no longer claims to know everything', (_, add, oldest) => {
+  const memory = new Memory(LIMITS, 0, true);
+  for (let n = 1; n <= 30; n += 1) {
+    add(memory, n);
+    memory.endBatch(0);
+  }
+  expect(oldest(memory)).toBeUndefined();
+  expect(memory.knowsEverything).toBe(false);
+});
