@@ -1,8 +1,9 @@
 /** The API as a Fastify plugin: what holds for every request, then the resources. It opens nothing: main.ts and the tests do. */
-import type { FastifyPluginAsync } from 'fastify';
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { docsRoutes } from './docs/docs.ts';
 import { requireKey } from './http/authentication.ts';
 import { useErrorEnvelope } from './http/error-envelope.ts';
+import { serializeLargeResponses } from './http/large-responses.ts';
 import { refuseUnknownRoutes } from './http/unknown-routes.ts';
 import { refuseUnknownQueries, serializerCompiler, validatorCompiler } from './http/validation.ts';
 import { collectRoutes, describeApi } from './openapi/document.ts';
@@ -68,13 +69,22 @@ export const api: FastifyPluginAsync<Services> = async (app, services) => {
     reply.header('x-request-cost-ru', '0');
   });
   useErrorEnvelope(app);
-  refuseUnknownRoutes(app);
+  refuseUnknownRoutes(app, services);
   refuseUnknownQueries(app);
+  serializeLargeResponses(app, services.turns);
 
-  await app.register(statusRoutes, services);
+  const paceAnonymous = async (_: FastifyRequest, reply: FastifyReply): Promise<void> =>
+    services.anonymousPacer.wait(reply.raw);
+  await app.register(async (open) => {
+    open.addHook('onRequest', paceAnonymous);
+    await open.register(statusRoutes, services);
+  });
   await app.register(async (underKey) => {
     requireKey(underKey, services);
     for (const resource of UNDER_KEY) await underKey.register(resource, services);
   });
-  await app.register(docsRoutes, { document: describeApi(routes) });
+  await app.register(async (open) => {
+    open.addHook('onRequest', paceAnonymous);
+    await open.register(docsRoutes, { document: describeApi(routes), services });
+  });
 };

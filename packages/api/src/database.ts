@@ -10,13 +10,17 @@ const CONNECT_TIMEOUT_MS = 3000;
 /** For each connection: so many short questions it answers in the time that one waits for it. More are turned away at once. */
 const MAX_WAITING_PER_CONNECTION = 50;
 
-/** Keys and usage have connections of their own: they are not to wait for answers. */
-const KEY_CONNECTIONS = 3;
+/** Keys and usage have connections of their own: they are not to wait for responses. */
+const KEY_CONNECTIONS = 2;
+/** Keys that are not known yet are looked up one query at a time (http/key-look-ups.ts). */
+const UNKNOWN_KEY_CONNECTIONS = 1;
+/** The status is read once at a time; readiness and the lag of a replica are asked for by who scrapes them. */
+const STATUS_CONNECTIONS = 2;
 
-/** Rate limits have connections of their own: they are neither to wait for answers, nor answers for them. */
-const RATE_LIMIT_CONNECTIONS = 4;
-/** Requests do not wait that long for their rate limits (http/rate-counters.ts). */
-const RATE_LIMIT_TIMEOUT_MS = 2000;
+/** Rate limits are charged one statement at a time (limits/postgres-windows.ts); another connection gives back. */
+const RATE_LIMIT_CONNECTIONS = 2;
+/** A request waits at most this long for a connection, and for the statement. */
+const RATE_LIMIT_TIMEOUT_MS = 1000;
 
 /** So that plans are those that were looked at (test/plans), whatever the server's own settings are. */
 export const PLANNER_SETTINGS = {
@@ -54,6 +58,16 @@ export function openDatabase({ url, max, onIdleError }: DatabaseOptions): Connec
 /** Connections for keys and usage. */
 export function openKeyDatabase(options: Omit<DatabaseOptions, 'max'>): Connection {
   return openDatabase({ ...options, max: KEY_CONNECTIONS });
+}
+
+/** Connections for keys that are not known yet. */
+export function openUnknownKeyDatabase(options: Omit<DatabaseOptions, 'max'>): Connection {
+  return openDatabase({ ...options, max: UNKNOWN_KEY_CONNECTIONS });
+}
+
+/** Connections for what needs no key. */
+export function openStatusDatabase(options: Omit<DatabaseOptions, 'max'>): Connection {
+  return openDatabase({ ...options, max: STATUS_CONNECTIONS });
 }
 
 /** Connections for rate limits that processes share. */

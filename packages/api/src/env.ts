@@ -1,21 +1,20 @@
 /** The environment of the API. */
 import { readFileSync } from 'node:fs';
 import { parseNodeUrls } from '@kasgres/node';
-import { LOG_LEVELS, parsed } from '@kasgres/runtime';
+import { LOG_LEVELS, parsed, postgresUrl } from '@kasgres/runtime';
 import { z } from 'zod';
 import { toCertificate } from './http/certificate.ts';
+import { isCorsOrigin } from './http/cors.ts';
 
 const port = z.coerce.number().int().min(0).max(65_535);
 
 const splitOrigins = (text: string): string[] => text.split(',').map((part) => part.trim());
 
-/** As browsers send it: a scheme and a host, nothing after them. */
-const isOrigin = (text: string): boolean => text === '*' || (URL.canParse(text) && new URL(text).origin === text);
-
 const origins = z
   .string()
-  .refine((text) => splitOrigins(text).every(isOrigin), {
-    error: 'expected origins such as https://example.org, without a path, separated by commas; or *',
+  .refine((text) => splitOrigins(text).every(isCorsOrigin), {
+    error:
+      'expected origins such as https://example.org, without a path, separated by commas; or *; a port may be * for localhost, 127.0.0.1 and [::1]',
   })
   .transform(splitOrigins);
 
@@ -34,13 +33,8 @@ function readPem(path: string): Buffer | undefined {
 }
 
 const variables = z.object({
-  DATABASE_URL: z
-    .string()
-    .min(1)
-    .describe('Postgres with keys and usage: postgres://user:password@host:port/database.'),
-  DATABASE_READ_URL: z
-    .string()
-    .min(1)
+  DATABASE_URL: postgresUrl().describe('Postgres with keys and usage: postgres://user:password@host:port/database.'),
+  DATABASE_READ_URL: postgresUrl()
     .optional()
     .describe('A replica to answer from. Unset: the database of DATABASE_URL.'),
   NODE_URL: parsed(parseNodeUrls).describe(
@@ -57,7 +51,7 @@ const variables = z.object({
   DATABASE_CONNECTIONS: z.coerce
     .number()
     .int()
-    .positive()
+    .min(1)
     .default(10)
     .describe('Most connections that answers are read through; a few more are for keys, usage and rate limits.'),
   RATE_LIMIT_STORE: z
@@ -68,7 +62,9 @@ const variables = z.object({
     ),
   CORS_ORIGINS: origins
     .optional()
-    .describe('Origins whose pages may call the API from a browser, separated by commas; `*` for all. Unset: none.'),
+    .describe(
+      'Origins whose pages may call the API from a browser, separated by commas; `*` for all. `http://localhost:*` is any port of this machine. Unset: none; with the simulated node of `start`, those of this machine.',
+    ),
   TLS_CERT_FILE: pemFile
     .optional()
     .describe(

@@ -13,20 +13,31 @@ import {
   startProbes,
   untilAborted,
 } from '@kasgres/runtime';
-import { openDatabase, openKeyDatabase, openRateLimitDatabase } from './database.ts';
+import {
+  openDatabase,
+  openKeyDatabase,
+  openRateLimitDatabase,
+  openStatusDatabase,
+  openUnknownKeyDatabase,
+} from './database.ts';
 import { type Env, envSchema } from './env.ts';
 import { type Certificate, type CertificateFiles, CertificateRenewal, readCertificate } from './http/certificate.ts';
 import { unavailable } from './http/errors.ts';
 import { toHttpError } from './http/outages.ts';
-import { createMemoryCounter, createSharedCounter } from './http/rate-counters.ts';
 import { findReplicaLag } from './index-state/replica-lag.ts';
 import type { IndexReader } from './index-state/state.ts';
+import { MemoryWindows } from './limits/memory-windows.ts';
+import { PostgresWindows } from './limits/postgres-windows.ts';
+import type { Windows } from './limits/windows.ts';
 import { createMetrics, watchNode, watchPool, watchReplicaLag } from './metrics.ts';
+import { NODE_STREAMS } from './node-calls.ts';
 import { NodePool, type PooledNode } from './node-pool.ts';
 import { createServer } from './server.ts';
 import { createServices } from './services.ts';
 
 const NODE_DEADLINE_MS = 5000;
+/** Far above the largest block template, and what the entries of a mempool take that are listed at once. */
+const NODE_RECEIVE_LIMIT_BYTES = 128 * 1024 * 1024;
 
 await runProgram('api', async ({ signal, shutdown, useLogger }) => {
   const env = readEnv(envSchema, process.env);
@@ -38,34 +49,58 @@ await runProgram('api', async ({ signal, shutdown, useLogger }) => {
   const onIdleError = (error: Error): void => logger.warn({ reason: error.message }, 'lost a database connection');
   const database = openKeyDatabase({ url: env.DATABASE_URL, onIdleError });
   shutdown.add('database', database.close);
+  const unknownKeysDatabase = openUnknownKeyDatabase({ url: env.DATABASE_URL, onIdleError });
+  shutdown.add('database for unknown keys', unknownKeysDatabase.close);
   const readDatabase = openDatabase({
     url: env.DATABASE_READ_URL ?? env.DATABASE_URL,
     max: env.DATABASE_CONNECTIONS,
     onIdleError,
   });
   shutdown.add('database to read from', readDatabase.close);
+  const statusDatabase = openStatusDatabase({
+    url: env.DATABASE_READ_URL ?? env.DATABASE_URL,
+    onIdleError: (error) => {
+      onIdleError(error);
+      // The status is to tell of an outage at once.
+      services.status.forget();
+    },
+  });
+  shutdown.add('database for the status', statusDatabase.close);
 
   const registry = createRegistry('api');
   const metrics = createMetrics(registry);
-  watchPool(registry, readDatabase.pool);
-  watchReplicaLag(registry, () => findReplicaLag(readDatabase.kysely));
+  watchReplicaLag(registry, () => findReplicaLag(statusDatabase.kysely));
 
-  let rateCounter = createMemoryCounter();
+  let windows: Windows = new MemoryWindows();
   if (env.RATE_LIMIT_STORE === 'postgres') {
     const shared = openRateLimitDatabase({ url: env.DATABASE_URL, onIdleError });
     shutdown.add('rate limits', shared.close);
-    rateCounter = createSharedCounter(shared.pool, (error) => {
+    windows = new PostgresWindows(shared.pool, (error) => {
       metrics.rateLimitStoreFailures.inc();
-      logger.warn({ reason: String(error) }, 'could not count shared rate limits, counted them here');
+      logger.warn({ reason: String(error) }, 'could not charge shared rate limits');
     });
   }
 
-  const node = new NodePool({ urls: env.NODE_URL, client: { deadlineMs: NODE_DEADLINE_MS }, logger });
+  const node = new NodePool({
+    urls: env.NODE_URL,
+    client: { streams: NODE_STREAMS, deadlineMs: NODE_DEADLINE_MS, receiveLimitBytes: NODE_RECEIVE_LIMIT_BYTES },
+    logger,
+  });
   shutdown.add('node', () => node.close());
   watchNode(registry, node);
-  const [writing, reading] = [database.kysely, readDatabase.kysely];
-  const services = createServices({ database: writing, readDatabase: reading, node, rateCounter, logger });
-  shutdown.add('usage', () => services.usage.close());
+  const services = createServices({
+    database: database.kysely,
+    unknownKeysDatabase: unknownKeysDatabase.kysely,
+    readDatabase: readDatabase.kysely,
+    readConnections: env.DATABASE_CONNECTIONS,
+    statusDatabase: statusDatabase.kysely,
+    node,
+    windows,
+    logger,
+  });
+  watchPool(registry, readDatabase.pool, services.readQueue);
+  shutdown.add('usage', () => services.limits.close());
+  shutdown.add('keys', async () => services.keys.close());
 
   const server = await createServer({
     services,
@@ -80,7 +115,7 @@ await runProgram('api', async ({ signal, shutdown, useLogger }) => {
     registry,
     ready: async () => {
       if (!server.server.listening) return { ready: false, reason: 'does not listen yet' };
-      return services.index.read(async () => ({ ready: true }));
+      return services.statusIndex.read(async () => ({ ready: true }));
     },
     signal,
   });

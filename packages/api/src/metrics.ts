@@ -7,6 +7,7 @@ export interface ApiMetrics {
   requestSeconds: Histogram<'route' | 'method' | 'status'>;
   refusedRequests: Counter<'reason'>;
   spentUnits: Counter;
+  cutOffResponses: Counter<'reason'>;
   rateLimitStoreFailures: Counter;
   certificateExpiry: Gauge;
 }
@@ -22,7 +23,7 @@ export function createMetrics(registry: Registry): ApiMetrics {
     }),
     refusedRequests: new Counter({
       name: 'kasgres_api_refused_requests_total',
-      help: 'Requests refused for their key: missing_key and invalid_key (401), rate_limit and quota (429).',
+      help: 'Requests refused for their key: missing_key and invalid_key (401), read_only (403), rate_limit, quota and concurrency (429).',
       labelNames: ['reason'],
       registers: [registry],
     }),
@@ -31,9 +32,15 @@ export function createMetrics(registry: Registry): ApiMetrics {
       help: 'Request units that answered requests were counted with.',
       registers: [registry],
     }),
+    cutOffResponses: new Counter({
+      name: 'kasgres_api_cut_off_responses_total',
+      help: 'Connections that were closed because their client did not read a response: stalled, or memory where too many were unread.',
+      labelNames: ['reason'],
+      registers: [registry],
+    }),
     rateLimitStoreFailures: new Counter({
       name: 'kasgres_api_rate_limit_store_failures_total',
-      help: 'Times that shared rate limits could not be counted in the database, and this process counted for itself.',
+      help: 'Statements that could not charge shared rate limits; their requests were refused with a 503.',
       registers: [registry],
     }),
     certificateExpiry: new Gauge({
@@ -45,7 +52,7 @@ export function createMetrics(registry: Registry): ApiMetrics {
 }
 
 /** The pool that answers are read through: whether requests wait for a connection. */
-export function watchPool(registry: Registry, pool: Connection['pool']): void {
+export function watchPool(registry: Registry, pool: Connection['pool'], queue: { waiting: number }): void {
   const gauge = new Gauge({
     name: 'kasgres_api_database_connections',
     help: 'Connections to the database that answers are read from, and requests that wait for one.',
@@ -54,7 +61,7 @@ export function watchPool(registry: Registry, pool: Connection['pool']): void {
     collect: () => {
       gauge.set({ state: 'idle' }, pool.idleCount);
       gauge.set({ state: 'used' }, pool.totalCount - pool.idleCount);
-      gauge.set({ state: 'waited_for' }, pool.waitingCount);
+      gauge.set({ state: 'waited_for' }, queue.waiting + pool.waitingCount);
     },
   });
 }

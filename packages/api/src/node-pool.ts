@@ -68,12 +68,12 @@ export class NodePool {
     return true;
   }
 
-  /** As that of NodeClient; a question that a node leaves unanswered is put to the next that is connected. */
+  /** As that of NodeClient, on the first stream unless told otherwise; a question that a node leaves unanswered is put to the next that is connected. */
   async call<O extends Op>(op: O, request: RequestOf<O>, options: CallOptions = {}): Promise<ResponseOf<O>> {
     let failure: unknown;
     for (const node of this.#inTurn()) {
       try {
-        const answer = await node.client.call(op, request, options);
+        const answer = await node.client.call(op, request, { stream: 0, ...options });
         this.#prefer(node);
         return answer;
       } catch (error) {

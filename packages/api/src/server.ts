@@ -10,24 +10,32 @@ import Fastify, {
 } from 'fastify';
 import { api } from './app.ts';
 import { logAccess } from './http/access-log.ts';
+import { limitAnswerTime } from './http/answer-timeout.ts';
 import type { Certificate } from './http/certificate.ts';
 import { compressAnswers } from './http/compression.ts';
+import { MAX_BODY_BYTES, parseJsonBodies } from './http/json-body.ts';
 import { corsOptions } from './http/cors.ts';
+import { serveInTurn } from './http/pipelining.ts';
 import { answerBadUrl, answerClientError } from './http/protocol-errors.ts';
 import { answerWithRequestId, requestIdOf } from './http/request-id.ts';
+import { limitUnreadResponses, UNREAD_RESPONSES, UnreadResponses } from './http/unread-responses.ts';
+import { validateLargeBodies } from './http/validation.ts';
 import type { ApiMetrics } from './metrics.ts';
 import type { Services } from './services.ts';
 
-const MAX_BODY_BYTES = 2 ** 20;
+/** Each takes some 20 kB while it is idle. What is beyond them is closed as soon as it is accepted. */
+const MAX_CONNECTIONS = 10_000;
 /** The URL counts too. */
 const MAX_HEADER_BYTES = 16 * 1024;
 /** For the request to arrive. */
 const REQUEST_TIMEOUT_MS = 10_000;
+/** For a TLS handshake; Node's own limit is two minutes. */
+const HANDSHAKE_TIMEOUT_MS = 10_000;
 /** How often Node looks for requests that are late: its own half a minute would treble the time they have. */
 const TIMEOUT_CHECK_MS = 2000;
 /** For the answer, whatever the database and the node do. */
 const ANSWER_TIMEOUT_MS = 15_000;
-/** Longer than an answer takes: who does not read what was sent, or does not go on sending, is gone. */
+/** Longer than an answer takes. What is sent has limits of its own (unread-responses.ts), and so has what arrives. */
 const SILENCE_TIMEOUT_MS = 30_000;
 /** Longer than the minute after which load balancers close connections: who closes first must not be the one that is sent to. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
@@ -57,7 +65,9 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   const app = Fastify({
     ...(certificate === undefined
       ? { http: protocol }
-      : { https: { ...protocol, cert: certificate.cert, key: certificate.key } }),
+      : {
+          https: { ...protocol, handshakeTimeout: HANDSHAKE_TIMEOUT_MS, cert: certificate.cert, key: certificate.key },
+        }),
     loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestIdOf,
@@ -65,14 +75,22 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     clientErrorHandler: answerClientError,
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    handlerTimeout: ANSWER_TIMEOUT_MS,
     connectionTimeout: SILENCE_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     // Connections that are still open at the end are answered like all others; the answer closes them.
     return503OnClosing: false,
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
   });
+  app.server.maxConnections = MAX_CONNECTIONS;
+  serveInTurn(app);
+  limitAnswerTime(app, ANSWER_TIMEOUT_MS);
+  limitUnreadResponses(app, {
+    unread: new UnreadResponses(UNREAD_RESPONSES),
+    onCutOff: (reason) => metrics.cutOffResponses.inc({ reason }),
+  });
   app.removeContentTypeParser('text/plain');
+  parseJsonBodies(app);
+  validateLargeBodies(app);
   app.addHook('onResponse', async (request, reply) => {
     observe(metrics, request, reply);
     logAccess(request, reply);

@@ -30,7 +30,8 @@ const CURSORS: { [Name in ItemsName]: (item: Items[Name]) => string } = {
   transactions: (transaction) => transaction.transactionId,
   utxos: ({ transactionId, index }) => `${transactionId}:${index}`,
   blocks: (block) => block.hash,
-  addresses: ({ address }) => address,
+  // The address alone would stand for its present position, which moves with its balance.
+  addresses: ({ address, balance }) => `${balance}:${address}`,
   tags: ({ address }) => address,
   members: ({ address }) => address,
 };

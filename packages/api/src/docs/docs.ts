@@ -1,11 +1,15 @@
 /**
  * What tells people and programs how to use the API: the document at /openapi.json, and at /docs a page on which every call can be
- * tried. Needs no key, and nothing from other hosts.
+ * tried. Needs no key, and nothing from other hosts. The page has a document of its own, with examples from the index that serves it.
  */
 import { readFile } from 'node:fs/promises';
 import swagger, { type SwaggerOptions } from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyPluginAsync } from 'fastify';
+import type { Services } from '../services.ts';
+import { serveConstantResponses } from './constant-responses.ts';
+import { LiveDocument } from './live-document.ts';
+import type { OpenApiDocument } from './with-examples.ts';
 
 const PATH = '/docs';
 
@@ -30,13 +34,26 @@ function tellOfUi(): void {
   window.dispatchEvent(new CustomEvent('swagger-ui', { detail: ui }));
 }
 
-/** `document`: OpenAPI, of everything that is registered. */
-export const docsRoutes: FastifyPluginAsync<{ document: object }> = async (app, { document }) => {
+interface DocsOptions {
+  /** OpenAPI, of everything that is registered. */
+  document: OpenApiDocument;
+  services: Services;
+}
+
+export const docsRoutes: FastifyPluginAsync<DocsOptions> = async (app, { document, services }) => {
   app.addHook('onSend', async (_request, reply) => {
     reply.header('x-content-type-options', 'nosniff').header('referrer-policy', 'no-referrer');
   });
+  serveConstantResponses(app, { folder: `${PATH}/static`, paths: [PATH, `${PATH}/`, `${PATH}/yaml`, '/openapi.json'] });
   app.get('/', { schema: { hide: true } }, (_request, reply) => reply.redirect(PATH));
   app.get('/openapi.json', { schema: { hide: true } }, async () => document);
+
+  const live = new LiveDocument(document, services);
+  app.addHook('preHandler', async (request, reply) => {
+    if (request.routeOptions.url !== `${PATH}/json`) return;
+    const text = await live.getText((error) => request.log.warn({ reason: String(error) }, 'could not find examples'));
+    await reply.type('application/json; charset=utf-8').send(text);
+  });
 
   // Its types know no OpenAPI 3.1.
   await app.register(swagger, { mode: 'static', specification: { document } } as SwaggerOptions);

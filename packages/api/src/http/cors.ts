@@ -18,10 +18,18 @@ const ANSWER_HEADERS = [
 /** How long a browser need not ask again whether it may. */
 const PREFLIGHT_SECONDS = 7200;
 
-/** @param origins `https://example.org`, or `*` for all */
+/** Any port, of this machine alone: elsewhere another port is another one's. */
+const ANY_PORT = /^(?<host>https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])):\*$/;
+
+/** As browsers send it, a scheme and a host with nothing after them; or `http://localhost:*`; or `*` for all. */
+export function isCorsOrigin(text: string): boolean {
+  return text === '*' || ANY_PORT.test(text) || (URL.canParse(text) && new URL(text).origin === text);
+}
+
+/** @param origins all of them as `isCorsOrigin` has them */
 export function corsOptions(origins: readonly string[]): FastifyCorsOptions {
   return {
-    origin: [...origins],
+    origin: origins.map(toMatcher),
     methods: ['GET', 'HEAD', 'POST'],
     allowedHeaders: REQUEST_HEADERS,
     exposedHeaders: ANSWER_HEADERS,
@@ -29,4 +37,9 @@ export function corsOptions(origins: readonly string[]): FastifyCorsOptions {
     // An OPTIONS request that is none of a browser's is answered like one.
     strictPreflight: false,
   };
+}
+
+function toMatcher(origin: string): string | RegExp {
+  const host = ANY_PORT.exec(origin)?.groups?.['host'];
+  return host === undefined ? origin : new RegExp(`^${RegExp.escape(host)}(?::\\d{1,5})?$`);
 }

@@ -1,7 +1,8 @@
 /** Every error leaves as `{statusCode, message}`, a 400 with `details` (API.md, "Errors"); only bugs are logged as errors. */
 import type { FastifyError, FastifyInstance } from 'fastify';
+import { MAX_DETAILS } from '../schemas/list.ts';
 import type { ErrorEnvelope } from '../schemas/responses.ts';
-import { HttpError, unavailable } from './errors.ts';
+import { type ErrorDetail, HttpError } from './errors.ts';
 import { toHttpError } from './outages.ts';
 
 /** What Fastify refuses by itself, in our words. */
@@ -21,16 +22,38 @@ export function useErrorEnvelope(app: FastifyInstance): void {
     // They were set before it was known that there is no answer from the index to speak of.
     reply.code(statusCode).removeHeader('etag').removeHeader('x-kasgres-sink').removeHeader('x-kasgres-gaps');
     if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
-    const envelope: ErrorEnvelope = { statusCode, message };
-    if (statusCode === 400) envelope.details = [...(details ?? [{ path: '', message }])];
+    const envelope: ErrorEnvelope = { statusCode, message: shorten(message, MAX_MESSAGE_LENGTH) };
+    if (statusCode === 400) envelope.details = boundDetails(details ?? [{ path: '', message }]);
     return envelope;
   });
 }
 
+/** Names of fields, and errors of the node, may repeat any part of the request. */
+const MAX_MESSAGE_LENGTH = 1000;
+const MAX_DETAIL_LENGTH = 200;
+/** Of the details as JSON, where a character may take 6 bytes: with the message the body stays below 16 kB. */
+const MAX_DETAILS_BYTES = 9000;
+
+function boundDetails(details: readonly ErrorDetail[]): ErrorDetail[] {
+  const bounded: ErrorDetail[] = [];
+  let bytes = 0;
+  for (const { path, message } of details.slice(0, MAX_DETAILS)) {
+    const detail = { path: shorten(path, MAX_DETAIL_LENGTH), message: shorten(message, MAX_DETAIL_LENGTH) };
+    bytes += Buffer.byteLength(JSON.stringify(detail));
+    if (bytes > MAX_DETAILS_BYTES) break;
+    bounded.push(detail);
+  }
+  return bounded;
+}
+
+const shorten = (text: string, length: number): string =>
+  text.length > length ? `${text.slice(0, length - 1)}…` : text;
+
 function fromFastify(error: unknown): HttpError | undefined {
-  const { code, statusCode, message } = error as FastifyError;
-  if (code === 'FST_ERR_HANDLER_TIMEOUT') return unavailable('The answer took too long', 5, error);
-  if (code === undefined || statusCode === undefined || statusCode >= 500) return undefined;
+  const { code, statusCode, message, expose } = error as FastifyError & { expose?: boolean };
+  // Fastify's own errors have a code; those of the plugin that serves files say that they are meant for the client.
+  const isForClient = code !== undefined || expose === true;
+  if (!isForClient || statusCode === undefined || statusCode >= 500) return undefined;
   const words = REFUSALS[statusCode] ?? message;
   return new HttpError(statusCode, words, statusCode === 400 ? { details: [{ path: '', message }] } : {});
 }

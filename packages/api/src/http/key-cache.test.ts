@@ -1,68 +1,130 @@
 import { hashKey, type KeyInForce } from '@kasgres/database';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { KeyCache } from './key-cache.ts';
+import { KeyCache, type KeyCacheParts } from './key-cache.ts';
+
+const keyNumber = (number: number) => `kdp_${number.toString(16).padStart(64, '0')}`;
+const KEY = keyNumber(1);
 
 const apiKey: KeyInForce = {
   id: 7n,
   name: 'wallet',
+  keyHash: hashKey(KEY),
   rateRu: 500,
   windowSeconds: 1,
   quota: undefined,
+  concurrency: 128,
+  readOnly: false,
   used: undefined,
 };
 
+type Read = KeyCacheParts['readKnown'];
+
+let cache: KeyCache;
+let readKnown: ReturnType<typeof vi.fn<Read>>;
+let readUnknown: ReturnType<typeof vi.fn<Read>>;
+let isUseUncertain: boolean;
+let good: KeyInForce[];
+
 beforeEach(() => {
   vi.useFakeTimers();
+  good = [apiKey];
+  isUseUncertain = false;
+  const read: Read = async (hashes) =>
+    good.filter(({ keyHash }) => hashes.some((hash) => Buffer.from(hash).equals(keyHash)));
+  readKnown = vi.fn<Read>(read);
+  readUnknown = vi.fn<Read>(read);
+  cache = new KeyCache({ readKnown, readUnknown, isUseUncertain: () => isUseUncertain, onError: () => undefined });
 });
 afterEach(() => {
+  cache.close();
   vi.useRealTimers();
 });
 
-test('looks a key up by its hash, once in two seconds', async () => {
-  const find = vi.fn(async () => apiKey);
-  const cache = new KeyCache(find);
-  expect(await Promise.all([cache.find('kdp_a'), cache.find('kdp_a')])).toEqual([apiKey, apiKey]);
-  expect(find.mock.calls).toEqual([[hashKey('kdp_a')]]);
-  vi.advanceTimersByTime(2001);
-  await cache.find('kdp_a');
-  expect(find).toHaveBeenCalledTimes(2);
+test('a key is looked up once, and read again every second while it is used', async () => {
+  expect(await Promise.all([cache.find(KEY), cache.find(KEY)])).toMatchObject([{ id: 7n }, { id: 7n }]);
+  expect(readUnknown.mock.calls).toEqual([[[hashKey(KEY)]]]);
+  for (let second = 0; second < 10; second += 1) {
+    await vi.advanceTimersByTimeAsync(1000);
+    // It is there at once: no request waits for the database.
+    expect(cache.find(KEY)).toMatchObject({ id: 7n });
+  }
+  expect(readUnknown).toHaveBeenCalledTimes(1);
+  expect(readKnown).toHaveBeenCalledTimes(10);
 });
 
-test('a key revoked meanwhile is refused within two seconds', async () => {
-  const find = vi.fn<() => Promise<KeyInForce | undefined>>(async () => apiKey);
-  const cache = new KeyCache(find);
-  await cache.find('kdp_a');
-  find.mockResolvedValue(undefined);
-  vi.advanceTimersByTime(2001);
-  expect(await cache.find('kdp_a')).toBeUndefined();
+test('a revoked key is refused within two seconds, one whose limits changed has the new ones', async () => {
+  await cache.find(KEY);
+  good = [{ ...apiKey, rateRu: 1 }];
+  await vi.advanceTimersByTimeAsync(1001);
+  expect(cache.find(KEY)).toMatchObject({ bucket: { rateRu: 1 } });
+  good = [];
+  await vi.advanceTimersByTimeAsync(1001);
+  expect(await cache.find(KEY)).toBeUndefined();
 });
 
-test('a cleared cache looks up anew, and forgets answers that were under way', async () => {
-  const { promise, resolve } = Promise.withResolvers<KeyInForce | undefined>();
-  const find = vi.fn<() => Promise<KeyInForce | undefined>>(async () => apiKey);
-  find.mockReturnValueOnce(promise);
-  const cache = new KeyCache(find);
-  const early = cache.find('kdp_a');
-  cache.clear();
-  expect(await cache.find('kdp_a')).toBe(apiKey);
-  resolve(undefined);
-  expect(await early).toBeUndefined();
-  expect(await cache.find('kdp_a')).toBe(apiKey);
-  expect(find).toHaveBeenCalledTimes(2);
+test('what was read last holds for three seconds when the database is away, then the request fails', async () => {
+  await cache.find(KEY);
+  readKnown.mockRejectedValue(new Error('the database is away'));
+  await vi.advanceTimersByTimeAsync(2500);
+  expect(cache.find(KEY)).toMatchObject({ id: 7n });
+  await vi.advanceTimersByTimeAsync(1000);
+  await expect(cache.find(KEY)).rejects.toThrow('away');
 });
 
-test('a look-up that fails is not remembered', async () => {
-  const find = vi.fn(async () => apiKey);
-  find.mockRejectedValueOnce(new Error('the database is away'));
-  const cache = new KeyCache(find);
-  await expect(cache.find('kdp_a')).rejects.toThrow('away');
-  expect(await cache.find('kdp_a')).toBe(apiKey);
+test.each(['', 'kdp_', 'wrong', `kdp_${'0'.repeat(63)}`, `kdp_${'G'.repeat(64)}`, `${KEY} `])(
+  'what has not the form of a key, such as %j, is refused without a query',
+  (text) => {
+    expect(cache.find(text)).toBeUndefined();
+    expect(readUnknown).not.toHaveBeenCalled();
+  },
+);
+
+test('unknown keys are looked up together, and a key in use does not wait for them', async () => {
+  await cache.find(KEY);
+  const { promise: answered, resolve: answer } = Promise.withResolvers<KeyInForce[]>();
+  readUnknown.mockReturnValueOnce(answered);
+  const wrong = Array.from({ length: 901 }, async (_, number) => cache.find(keyNumber(number + 2)));
+  await vi.advanceTimersByTimeAsync(5000);
+  expect(await cache.find(KEY)).toMatchObject({ id: 7n });
+  answer([]);
+  expect(await Promise.all(wrong)).toEqual(wrong.map(() => undefined));
+  expect(readUnknown.mock.calls.map(([hashes]) => hashes.length)).toEqual([1, 1, 500, 400]);
 });
 
-test('a flood of wrong keys does not fill the memory', async () => {
-  const find = vi.fn(async () => undefined);
-  const cache = new KeyCache(find);
-  for (let wrong = 0; wrong < 20_001; wrong += 1) await cache.find(`wrong ${wrong}`);
-  await cache.find('wrong 0');
-  expect(find).toHaveBeenCalledTimes(20_002);
+test('a wrong key is remembered for two seconds, and ten thousand of them at most', async () => {
+  await cache.find(keyNumber(2));
+  expect(cache.find(keyNumber(2))).toBeUndefined();
+  await vi.advanceTimersByTimeAsync(2001);
+  good = [{ ...apiKey, keyHash: hashKey(keyNumber(2)) }];
+  expect(await cache.find(keyNumber(2))).toMatchObject({ id: 7n });
+  for (let wrong = 3; wrong < 10_004; wrong += 1) await cache.find(keyNumber(wrong));
+  readUnknown.mockClear();
+  await cache.find(keyNumber(3));
+  expect(readUnknown).toHaveBeenCalledOnce();
+  await cache.find(keyNumber(10_003));
+  expect(readUnknown).toHaveBeenCalledOnce();
+});
+
+test('so many look-ups may wait, and no more', async () => {
+  readUnknown.mockReturnValue(new Promise(() => undefined));
+  const found = Array.from({ length: 10_002 }, (_, number) => cache.find(keyNumber(number + 2)));
+  await expect(found.at(-1)).rejects.toMatchObject({ statusCode: 503 });
+});
+
+const withUse = (ru: number): KeyInForce => ({
+  ...apiKey,
+  quota: { ru: 10, period: 'day' },
+  used: { ru, since: '2026-01-31' },
+});
+
+test('what was read of use while a batch of it was written is not relied on: what was read before is', async () => {
+  good = [withUse(1)];
+  await cache.find(KEY);
+  good = [withUse(4)];
+  isUseUncertain = true;
+  await vi.advanceTimersByTimeAsync(1001);
+  expect(cache.find(KEY)).toMatchObject({ bucket: { quota: { used: { ru: 1 } } } });
+  isUseUncertain = false;
+  await vi.advanceTimersByTimeAsync(1001);
+  expect(cache.find(KEY)).toMatchObject({ bucket: { quota: { used: { ru: 4 } } } });
 });

@@ -14,13 +14,18 @@ export function answerBadUrl(_error: Error, request: FastifyRequest, reply: Fast
   logAccess(request, reply);
 }
 
+/** For the client to take the response to a malformed request and close its side. */
+const CLOSE_TIMEOUT_MS = 2000;
+
 /** What is no HTTP, comes too slowly, or has headers without end. */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
+  const { code = '' } = error;
+  // Over TLS, errors of the handshake come here too. Nothing can be sent before it is complete: `end` would wait for that for ever.
+  if (!isOfHttp(code) || !socket.writable) {
     socket.destroy();
     return;
   }
-  const statusCode = STATUS_OF[error.code ?? ''] ?? 400;
+  const statusCode = STATUS_OF[code] ?? 400;
   const words = STATUS_CODES[statusCode] ?? '';
   const body = JSON.stringify(envelopeOf(statusCode, words));
   socket.end(
@@ -35,7 +40,13 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket):
       body,
     ].join('\r\n'),
   );
+  // The parser is done with this connection, and with it the time limits of requests.
+  const timer = setTimeout(() => socket.destroy(), CLOSE_TIMEOUT_MS);
+  socket.once('close', () => clearTimeout(timer));
 }
+
+/** Errors of the HTTP parser, and of a request that did not arrive in time. Both come only once the connection can carry a response. */
+const isOfHttp = (code: string): boolean => code.startsWith('HPE_') || code === 'ERR_HTTP_REQUEST_TIMEOUT';
 
 const envelopeOf = (statusCode: number, message: string): ErrorEnvelope =>
   statusCode === 400 ? { statusCode, message, details: [{ path: '', message }] } : { statusCode, message };

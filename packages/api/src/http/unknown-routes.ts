@@ -1,5 +1,6 @@
 /** Paths that do not exist (404), and methods that a path does not have (405): neither asks for a key, since neither costs anything. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Services } from '../services.ts';
 import { HttpError, notFound } from './errors.ts';
 
 interface KnownPath {
@@ -7,7 +8,7 @@ interface KnownPath {
   methods: Set<string>;
 }
 
-export function refuseUnknownRoutes(app: FastifyInstance): void {
+export function refuseUnknownRoutes(app: FastifyInstance, { anonymousPacer }: Pick<Services, 'anonymousPacer'>): void {
   const paths = new Map<string, KnownPath>();
 
   app.addHook('onRoute', ({ url, method }) => {
@@ -17,6 +18,7 @@ export function refuseUnknownRoutes(app: FastifyInstance): void {
   });
 
   const refuse = async (request: FastifyRequest, reply: FastifyReply): Promise<never> => {
+    await anonymousPacer.wait(reply.raw);
     const path = pathOf(request);
     const known = paths.get(path) ?? [...paths.values()].find(({ pattern }) => pattern.test(path));
     if (known === undefined) throw notFound('There is nothing at this path');

@@ -4,7 +4,10 @@
  */
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { callerOf } from '../http/caller.ts';
 import type { IndexReader, IndexState, Reading } from './state.ts';
+
+const ANY_ETAG = '*';
 
 /** Answers from one state of the index; undefined, which leaves as a 304 without a body, when the client has this answer. */
 export function answerFromIndex<T>(
@@ -16,8 +19,13 @@ export function answerFromIndex<T>(
   return index.read(async (reading) => {
     const { sinkHash, virtualMergeSet, firstCatchUp, starts } = reading.state;
     const content = [sinkHash, virtualMergeSet, firstCatchUp, starts].join();
+    if (request.headers['if-none-match']?.trim() === ANY_ETAG) {
+      // It matches only a resource that exists (RFC 9110 §13.1.2): `work` throws the 404 of one that does not.
+      await work(reading);
+      return void isKnown(request, reply, reading.state, content);
+    }
     return isKnown(request, reply, reading.state, content) ? undefined : await work(reading);
-  });
+  }, callerOf(request));
 }
 
 /**
@@ -33,7 +41,7 @@ export function answerByContent<T>(
   return index.read(async (reading) => {
     const answer = await work(reading);
     return isKnown(request, reply, reading.state, JSON.stringify(answer)) ? undefined : answer;
-  });
+  }, callerOf(request));
 }
 
 /**
@@ -66,5 +74,5 @@ function etagOf(request: FastifyRequest, content: string): string {
 /** Weak comparison of an `if-none-match` list (RFC 9110 §13.1.2). */
 function hasEtag(list: string | undefined, etag: string): boolean {
   const opaque = etag.replace('W/', '');
-  return (list ?? '').split(',').some((entry) => ['*', opaque].includes(entry.trim().replace(/^W\//, '')));
+  return (list ?? '').split(',').some((entry) => [ANY_ETAG, opaque].includes(entry.trim().replace(/^W\//, '')));
 }

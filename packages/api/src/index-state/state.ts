@@ -5,6 +5,8 @@
 import { type Database, isPoolExhausted, isRetryableDatabaseError } from '@kasgres/database';
 import { getNetwork, type Network } from '@kasgres/kaspa';
 import { type Kysely, sql, type Transaction } from 'kysely';
+import { EventLoopTurns, Slices } from '../fairness/event-loop-turns.ts';
+import type { FairQueue } from '../fairness/fair-queue.ts';
 import { type HttpError, unavailable } from '../http/errors.ts';
 import { hex } from './sql.ts';
 import { findUtxoSetLoad } from './utxo-set-load.ts';
@@ -39,14 +41,31 @@ const RETRY_WITHIN_MS = 5000;
 export interface Reading {
   db: Transaction<Database>;
   state: IndexState;
+  /** For what is computed from many rows. */
+  slices: Slices;
 }
+
+export interface IndexReaderOptions {
+  /** Has as many places as there are connections. Without one a read starts at once. */
+  queue?: FairQueue;
+  turns?: EventLoopTurns;
+}
+
+type WorkIfAny<T> = (db: Transaction<Database>, state: IndexState | undefined, slices: Slices) => Promise<T>;
+
+/** Whoever reads for the program itself. */
+const PROGRAM = 'program';
 
 export class IndexReader {
   readonly #database: Kysely<Database>;
+  readonly #queue: FairQueue | undefined;
+  readonly #turns: EventLoopTurns;
   #network: Network | undefined;
 
-  constructor(database: Kysely<Database>) {
+  constructor(database: Kysely<Database>, { queue, turns = new EventLoopTurns() }: IndexReaderOptions = {}) {
     this.#database = database;
+    this.#queue = queue;
+    this.#turns = turns;
   }
 
   /**
@@ -60,32 +79,35 @@ export class IndexReader {
 
   /**
    * Runs all queries of one answer on one state of the chain; on a later one, from the start, if the database interrupts them.
+   * @param caller who takes turns with others
    * @throws HttpError 503 while nothing is indexed yet
    */
-  read<T>(work: (reading: Reading) => Promise<T>): Promise<T> {
-    return this.readIfAny(async (db, state) => {
+  read<T>(work: (reading: Reading) => Promise<T>, caller = PROGRAM): Promise<T> {
+    return this.readIfAny(async (db, state, slices) => {
       if (state === undefined) throw await nothingIndexed(db);
-      return work({ db, state });
-    });
+      return work({ db, state, slices });
+    }, caller);
   }
 
   /** The same for an answer that there is before anything is indexed. */
-  async readIfAny<T>(work: (db: Transaction<Database>, state: IndexState | undefined) => Promise<T>): Promise<T> {
+  async readIfAny<T>(work: WorkIfAny<T>, caller = PROGRAM): Promise<T> {
     const startedAt = performance.now();
     try {
-      return await this.#readOnce(work);
+      return await this.#readOnce(work, caller);
     } catch (error) {
       if (!mayPassAtOnce(error) || performance.now() - startedAt > RETRY_WITHIN_MS) throw error;
-      return await this.#readOnce(work);
+      return await this.#readOnce(work, caller);
     }
   }
 
-  #readOnce<T>(work: (db: Transaction<Database>, state: IndexState | undefined) => Promise<T>): Promise<T> {
-    return this.#database
-      .transaction()
-      .setIsolationLevel('repeatable read')
-      .setAccessMode('read only')
-      .execute(async (db) => work(db, await findState(db)));
+  #readOnce<T>(work: WorkIfAny<T>, caller: string): Promise<T> {
+    const read = (): Promise<T> =>
+      this.#database
+        .transaction()
+        .setIsolationLevel('repeatable read')
+        .setAccessMode('read only')
+        .execute(async (db) => work(db, await findState(db), new Slices(this.#turns, caller)));
+    return this.#queue === undefined ? read() : this.#queue.run(caller, read);
   }
 }
 

@@ -10,6 +10,7 @@ interface Operation {
   tags: string[];
   security?: object[];
   'x-request-cost-ru'?: number;
+  requestBody?: object;
   responses: Record<string, object>;
 }
 
@@ -50,6 +51,32 @@ test('every schema in it is one that ajv takes in its strict mode', () => {
   expect(faults).toEqual([]);
 });
 
+const isBounded = (schema: Record<string, unknown>): boolean => {
+  const { type, properties, additionalProperties, maxProperties, pattern, maxLength, maxItems } = schema;
+  if (type === 'array') return maxItems !== undefined;
+  if (type === 'object')
+    return maxProperties !== undefined || (properties !== undefined && additionalProperties === false);
+  if (type === 'string')
+    return maxLength !== undefined || (typeof pattern === 'string' && !/[*+]/.test(pattern)) || 'enum' in schema;
+  return true;
+};
+
+test('every array, object and text of a request has a maximum', () => {
+  const unbounded = operations.flatMap(({ name, operation }) =>
+    schemasWithin(operation.requestBody, name).filter(({ schema }) => !isBounded(schema)),
+  );
+  expect(unbounded.map(({ place }) => place)).toEqual([]);
+  expect(operations.filter(({ operation }) => operation.requestBody !== undefined).length).toBeGreaterThan(10);
+});
+
+/** Every object in it that says of itself which type it describes. */
+function schemasWithin(value: unknown, place: string): { place: string; schema: Record<string, unknown> }[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const schema = value as Record<string, unknown>;
+  const within = Object.entries(schema).flatMap(([name, part]) => schemasWithin(part, `${place}.${name}`));
+  return typeof schema['type'] === 'string' ? [{ place, schema }, ...within] : within;
+}
+
 test('has the endpoints of the specification at their costs, and the status, which is free', () => {
   const costs = Object.fromEntries(operations.map(({ name, operation }) => [name, operation['x-request-cost-ru']]));
   expect(costs).toMatchObject({
@@ -80,6 +107,14 @@ test('every operation has its own name, tags of the document, a cost, and the an
     expect(operation['x-request-cost-ru'] !== undefined, name).toBe(isUnderKey);
     expect(document.tags.map((tag) => tag.name)).toEqual(expect.arrayContaining(operation.tags));
   }
+});
+
+test('exactly the operations that submit something declare the 403 of a read-only key', () => {
+  const forbidden = operations.filter(({ operation }) => '403' in operation.responses);
+  expect(forbidden.map(({ operation }) => operation.operationId).toSorted()).toEqual([
+    'submitBlock',
+    'submitTransaction',
+  ]);
 });
 
 test('every reference leads to a component, and every component is referred to', () => {

@@ -1,5 +1,6 @@
 /** The OpenAPI 3.1 document of the API from its routes and their schemas. */
 import type { FastifyInstance, RouteOptions } from 'fastify';
+import type { OpenApiDocument } from '../docs/with-examples.ts';
 import { responseComponents } from './errors.ts';
 import { headerComponents, parameterComponents } from './headers.ts';
 import { info, tags } from './info.ts';
@@ -17,14 +18,14 @@ export function collectRoutes(app: FastifyInstance): readonly RouteOptions[] {
 }
 
 /** Of all routes that are not hidden. */
-export function describeApi(routes: readonly RouteOptions[]): object {
-  const paths: Record<string, object> = {};
+export function describeApi(routes: readonly RouteOptions[]): OpenApiDocument {
+  const paths: OpenApiDocument['paths'] = {};
   for (const route of routes) {
     if (route.schema?.hide === true) continue;
     const path = route.url.replace(/:(\w+)/g, '{$1}');
     paths[path] = { ...paths[path], [String(route.method).toLowerCase()]: describeRoute(route) };
   }
-  return {
+  const document = {
     openapi: '3.1.0',
     info,
     servers: [{ url: '/' }],
@@ -41,4 +42,5 @@ export function describeApi(routes: readonly RouteOptions[]): object {
       schemas: describeComponents(),
     },
   };
+  return document;
 }

@@ -3,6 +3,7 @@ import type { protocol } from '@kasgres/node';
 import { parseBlueWork } from '@kasgres/kaspa';
 import { z } from 'zod';
 import { exactNumber } from '../exact-number.ts';
+import { callerOf } from '../http/caller.ts';
 import { required } from '../node-messages.ts';
 import { requireNetwork } from '../schemas/address.ts';
 import { headerFields } from '../schemas/block.ts';
@@ -12,9 +13,16 @@ import { addressInput, count, decimal, hexBytes, payload, sompi } from '../schem
 import type { ApiPlugin, Services } from '../services.ts';
 import { hasComputeBudgets, toPayload } from './transactions/to-transaction.ts';
 
+/** Nodes take at most 204 bytes of coinbase payload; how many of them are left for this text only they know. */
+const MAX_EXTRA_DATA = 1000;
+
 const body = z.strictObject({
   payAddress: addressInput.meta({ description: 'Who gets the reward' }),
-  extraData: z.string().default('').meta({ description: 'Text at the end of the coinbase payload' }),
+  extraData: z
+    .string()
+    .max(MAX_EXTRA_DATA)
+    .default('')
+    .meta({ description: 'Text at the end of the coinbase payload' }),
 });
 
 /** Beyond 2^53 too: all digits are sent, and a client has to read them as a big integer. */
@@ -121,11 +129,12 @@ function toTemplateOutput({
 }
 
 async function getTemplate(
-  { index, node }: Services,
+  { index, nodeCalls }: Services,
+  caller: string,
   request: z.infer<typeof body>,
 ): Promise<{ block: BlockTemplateJson }> {
   requireNetwork(await index.getNetwork(), request.payAddress, 'payAddress');
-  const { block } = await node.call('getBlockTemplate', request);
+  const { block } = await nodeCalls.of(caller).call('getBlockTemplate', request);
   return { block: toBlockTemplate(required(block, 'block')) };
 }
 
@@ -142,6 +151,6 @@ export const blockTemplateRoutes: ApiPlugin = async (app, services) => {
         response: answers(z.object({ block: blockTemplate }), ...UNDER_KEY, ...WITH_BODY),
       },
     },
-    (request) => getTemplate(services, request.body),
+    (request) => getTemplate(services, callerOf(request), request.body),
   );
 };

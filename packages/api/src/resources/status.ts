@@ -71,7 +71,7 @@ const status = z
   })
   .meta({ id: 'Status' });
 
-type StatusJson = z.infer<typeof status>;
+export type StatusJson = z.infer<typeof status>;
 
 interface IndexStatus {
   state: IndexState | undefined;
@@ -168,7 +168,7 @@ function lagOf(state: IndexState, node: NodeState): number {
   return Math.max(0, Math.round((Date.now() - Number(state.sinkTimestamp)) / 1000));
 }
 
-export const statusRoutes: ApiPlugin = async (app, { index, nodeStatus }) => {
+export const statusRoutes: ApiPlugin = async (app, { statusIndex, status: shared, nodeStatus }) => {
   app.get(
     '/v1/status',
     {
@@ -180,6 +180,6 @@ export const statusRoutes: ApiPlugin = async (app, { index, nodeStatus }) => {
         response: answers(status, 400, 500, 503),
       },
     },
-    async () => toStatus(await index.readIfAny(getIndexStatus), await nodeStatus.get()),
+    () => shared.get(async () => toStatus(await statusIndex.readIfAny(getIndexStatus), await nodeStatus.get())),
   );
 };

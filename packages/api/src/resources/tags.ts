@@ -73,7 +73,7 @@ export const listTagsRoutes: ApiPlugin = async (app, { index }) => {
   app.get(
     '/v1/tags',
     {
-      config: { cost: 0.1 },
+      config: { cost: 0.5 },
       schema: {
         operationId: 'listTags',
         summary: 'Tags of addresses, by name',

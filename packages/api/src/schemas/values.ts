@@ -4,6 +4,7 @@
  */
 import { AddressError, decodeAddress, fromHex } from '@kasgres/kaspa';
 import { z } from 'zod';
+import { list } from './list.ts';
 
 const MAX_UINT64 = 2n ** 64n - 1n;
 
@@ -65,9 +66,13 @@ export const uint64Input = z
   .refine((value) => value <= MAX_UINT64, 'must be below 2^64')
   .meta({ description: 'A whole number in decimal digits, below 2^64' });
 
+/** The longest address has 79 characters: `kaspatest:`, 61 digits of an ECDSA key and 8 of the checksum. */
+const MAX_ADDRESS_LENGTH = 100;
+
 /** An address of any network; whether it is of ours is known only with the network (schemas/address.ts). */
 export const addressInput = z
   .string()
+  .max(MAX_ADDRESS_LENGTH, { error: 'is longer than any address', abort: true })
   .superRefine((text, context) => {
     try {
       decodeAddress(text);
@@ -79,6 +84,6 @@ export const addressInput = z
   .meta({ format: 'kaspa-address', description: 'An address with its prefix, as `kaspa:qr…`' });
 
 /** Addresses that are asked for together. */
-export const addressesInput = z.array(addressInput).max(1000);
+export const addressesInput = list(addressInput, 1000);
 
 export const address = z.string().meta({ id: 'Address', description: 'An address with its prefix' });

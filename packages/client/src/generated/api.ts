@@ -52,7 +52,7 @@ export interface paths {
         put?: never;
         /**
          * Blocks from a low block upwards, at most about 250 of them
-         * @description An answer ends before a gap of the index. From the last block before it there is no way on: a 409 that names the first block after it. Blocks before the first block of the index, or of a part behind a gap, are shown by their hashes alone, as its parents and in its mergeset.
+         * @description A response with transactions ends sooner, with a chain block as always, where these have more than 32,000,000 of compute mass together. An answer ends before a gap of the index. From the last block before it there is no way on: a 409 that names the first block after it. Blocks before the first block of the index, or of a part behind a gap, are shown by their hashes alone, as its parents and in its mergeset.
          */
         post: operations["getBlocks"];
         delete?: never;
@@ -85,10 +85,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All transactions of the mempool, without orphans */
+        /**
+         * All transactions of the mempool, without orphans
+         * @description Under load it is read once a second for all clients, so that a response may be a second old.
+         */
         get: operations["getMempoolEntries"];
         put?: never;
-        /** All transactions of the mempool, its orphans, or both */
+        /**
+         * All transactions of the mempool, its orphans, or both
+         * @description Under load it is read once a second for all clients, so that a response may be a second old.
+         */
         post: operations["getMempoolEntriesOfPools"];
         delete?: never;
         options?: never;
@@ -158,7 +164,7 @@ export interface paths {
         put?: never;
         /**
          * Times of up to 1,000 DAA scores
-         * @description That of the chain block with the score; between two blocks, and over a gap of the index, interpolated; above the sink reckoned with the time that the network aims at for a block; before the first indexed block interpolated between the points that the network is known by, genesis among them, and that block.
+         * @description That of the chain block with the score; between two blocks, and over a gap of the index, interpolated; above the sink reckoned with the time that the network aims at for a block; before the first indexed block interpolated between genesis, some thousand times that the node knows, and that block.
          */
         post: operations["getDaaScoreTimestampEstimate"];
         delete?: never;
@@ -700,20 +706,20 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        Error: {
-            statusCode: number;
-            message: string;
-            /** @description With status 400: which fields are wrong, and how */
-            details?: {
-                path: string;
-                message: string;
-            }[];
-        };
         PageMetadata: {
             /** @description Whether more items follow in the direction of travel */
             hasMore: boolean;
             /** @description Number of items of this page */
             count: number;
+        };
+        Error: {
+            statusCode: number;
+            message: string;
+            /** @description With status 400: which fields are wrong, and how; the first ones, if there are many */
+            details?: {
+                path: string;
+                message: string;
+            }[];
         };
         /** @description A block hash, transaction id or merkle root: 64 lower-case hex digits */
         Hash: string;
@@ -1327,6 +1333,20 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description The key is read-only */
+        Forbidden: {
+            headers: {
+                "x-request-id": components["headers"]["XRequestId"];
+                "x-request-cost-ru": components["headers"]["XRequestCostRu"];
+                "ratelimit-limit": components["headers"]["RatelimitLimit"];
+                "ratelimit-remaining": components["headers"]["RatelimitRemaining"];
+                "ratelimit-reset": components["headers"]["RatelimitReset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description Not found */
         NotFound: {
             headers: {
@@ -1341,7 +1361,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description Known, but what is indexed is not enough to answer, since it begins later or has a gap there; the message names the blocks */
+        /** @description Known, but what is indexed is not enough to answer, since it begins later or has a gap there (the message names the blocks); or the cursor is an address that holds nothing now */
         Conflict: {
             headers: {
                 "x-request-id": components["headers"]["XRequestId"];
@@ -1490,9 +1510,9 @@ export interface operations {
                      * @example {
                      *       "network": "simnet",
                      *       "synced": true,
-                     *       "sink": "befc99c40978b9f230a32283e0ce6e1593aa96c9bb5a57eab698be5984e975f8",
-                     *       "sinkBlueScore": "1257",
-                     *       "nodeSinkBlueScore": "1257",
+                     *       "sink": "4d5f0a4ffed755711ec5a8c3b0035af4de368cba9cbf883426ee8b9a58bfc67f",
+                     *       "sinkBlueScore": "1264",
+                     *       "nodeSinkBlueScore": "1264",
                      *       "lagSeconds": 0,
                      *       "replicaLagSeconds": null,
                      *       "firstBlock": "411f8cd26f3d41aea39e78573927da24d23995705b579f30959b9127e96b79e3",
@@ -1508,7 +1528,7 @@ export interface operations {
                      *       "gaps": [],
                      *       "utxoSetLoad": null,
                      *       "nodeConnected": true,
-                     *       "nodeSynced": false,
+                     *       "nodeSynced": true,
                      *       "version": "0.1.0"
                      *     }
                      */
@@ -1567,7 +1587,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "startHash": "34d3c10f4268f791fce78c3d8bb2ccebd4e3d9c452f96599cb0ff1c73ee8a688",
+                 *       "startHash": "4b27c8cb5d5f9ad419c214faebf9d809253022c3c493166aee06ca5a2ec3a289",
                  *       "includeAcceptedTransactionIds": true
                  *     }
                  */
@@ -1597,31 +1617,38 @@ export interface operations {
                      * @example {
                      *       "removedChainBlockHashes": [],
                      *       "addedChainBlockHashes": [
-                     *         "0b4daf92268dec7e6d8c00ad1d48805d374df89f13647b80c2af3cad13b70634",
-                     *         "befc99c40978b9f230a32283e0ce6e1593aa96c9bb5a57eab698be5984e975f8"
+                     *         "d5f35504f47a32fa5d3f734241e49926a02e0cd0604a0dc955d16623c18d0da2",
+                     *         "4d5f0a4ffed755711ec5a8c3b0035af4de368cba9cbf883426ee8b9a58bfc67f"
                      *       ],
                      *       "acceptedTransactionIds": [
                      *         {
-                     *           "acceptingBlockHash": "0b4daf92268dec7e6d8c00ad1d48805d374df89f13647b80c2af3cad13b70634",
+                     *           "acceptingBlockHash": "d5f35504f47a32fa5d3f734241e49926a02e0cd0604a0dc955d16623c18d0da2",
                      *           "acceptedTransactionIds": [
-                     *             "5bf8b7fad88f3e7669df48897fa47af98fabaaa9537acfce079086918665d868",
-                     *             "9d3b69a0c3ea32e493c6ba074dd2c1074b2317735e05afef6c3229761ce0d44e",
-                     *             "796ab97027cd63ebd69c015b4e6f08dbb98b42c03905ea21dbebc99d872c6aeb",
-                     *             "7f88680789b784c6f8d0afe59f1fe84b289d4a67ae5a6b0cbb1f089826ed0594",
-                     *             "e454ac661a817900431bde2a46617fd9069aab5ba3f08818e829f711140692ae",
-                     *             "846a332708b448ad07b5f05deff0c34f87f97702d3b379972309ae4359fdae95",
-                     *             "b64f06410adc039dcdc93792bf7cfa93877d74832d173e3b5cba008ae817c46a",
-                     *             "5cef09a734891097b11cf431edd25dc51b87872e5f81aefb5b1a6110fb75de4c"
+                     *             "7731afd25cf37490004ae1e2c26a6a0e75a141bf7aa90adc596c1f4cc144b86d",
+                     *             "12ce3087cc06503ce63c9c07580f83390bd19b9668ceca442fa7bff8107bcb54",
+                     *             "5d2261c664cddf44a0a50722e3bf2686dbffe55cff695c3b3876af633ec4726d",
+                     *             "d118dabc601d9aa5e988ef42901cb526e252f9af1fca903c6088212338e466e4",
+                     *             "77204420b5f31a0aaf912d97692d096ad3b7367e22a6a5f578b7da3bc8992808",
+                     *             "f53161aa0ddb2289699a8a2ab025c74a1aec7757572408a26667f0d7dee5a70b",
+                     *             "3bb57cf62539e1e025a2b9c861db7807f4278d562b4699299a82cf58a7657850",
+                     *             "b770de0217523356266ec795dfa4c3cf6b48791de671a45dfb244e8cd09ec81b",
+                     *             "a05dc599e05f94ba5f22d8cf43896804c6d004ec5dbeaa4a3785592539fece9c",
+                     *             "e8ed61283ded2ad625f8da6655691fcb02969e0530f6bbbc818b4a626f9128f6",
+                     *             "3108a462a47fe1cca68668da08920a0636a112af102b895f7f76088c9db8339c",
+                     *             "12755b67847da0f44190bcd7c0da3616b1d9bf45de3dd67019772ad05a2fadb1"
                      *           ]
                      *         },
                      *         {
-                     *           "acceptingBlockHash": "befc99c40978b9f230a32283e0ce6e1593aa96c9bb5a57eab698be5984e975f8",
+                     *           "acceptingBlockHash": "4d5f0a4ffed755711ec5a8c3b0035af4de368cba9cbf883426ee8b9a58bfc67f",
                      *           "acceptedTransactionIds": [
-                     *             "a5700a5a51b6daa3e69e6738651236994f3efb80fbcbf9eed50242d5bab77606",
-                     *             "291cd88abf539d63860c7b87ed25044b34da7ef4169f29b162264c6f097bb595",
-                     *             "2d382cfc879e66b1fcdca06c493e4a369c5fe21db4ebd9b1c3f0e8b151073eb5",
-                     *             "3b06a8290f20a40a831d83f1493b7ba8abfe8e8f5e41a8e6760fb4929e067134",
-                     *             "a541013fce7db740ae6bbfab1dabedab26e45a4b77e95ec1309e9c9c84a07796"
+                     *             "bdf63f12e18fc1681f64d6682b3041a43cf7ccee367c973cc9bac2f11ad0d0d1",
+                     *             "a18278af9c785d0ab073b0c3e0175c728051956b7ed26c295651df8e6d3f7292",
+                     *             "c89705fcc8647bc97637039737764c5163d349af7591f1077f644fb567fa3f7c",
+                     *             "137922986c765097e710a7f1d780484f81e4e94d7e3e583dc5eb968cb34a9d34",
+                     *             "fe8db11e69168e7e7b3f8d2f0ccaa0f0b586c857348f00ec5320733d731afeaa",
+                     *             "8c67b81bbd14596f6c17b8cd2875c8e89e0dac638e77c668dbb327d9b446e615",
+                     *             "5448c9f4b38b5cf167f244757d9cbaa3f04f8247890f123f672e578cb3b0f915",
+                     *             "6d0fef13ad3893775979c8f1cc057559153707a876e1d07a6aca9b12753ea068"
                      *           ]
                      *         }
                      *       ]
@@ -1665,7 +1692,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "lowHash": "befc99c40978b9f230a32283e0ce6e1593aa96c9bb5a57eab698be5984e975f8",
+                 *       "lowHash": "4d5f0a4ffed755711ec5a8c3b0035af4de368cba9cbf883426ee8b9a58bfc67f",
                  *       "includeBlocks": true,
                  *       "includeTransactions": false
                  *     }
@@ -1701,163 +1728,59 @@ export interface operations {
                     /**
                      * @example {
                      *       "blockHashes": [
-                     *         "befc99c40978b9f230a32283e0ce6e1593aa96c9bb5a57eab698be5984e975f8",
-                     *         "cb66e89f0bc5bfa25bf9e37015740716fdd9df115fe445f6aa9a1d74ae8a3205",
-                     *         "651b2ed70deef30ac523007eb440a0eafb7c0562d27c163c42282d97e359f2a3"
+                     *         "4d5f0a4ffed755711ec5a8c3b0035af4de368cba9cbf883426ee8b9a58bfc67f"
                      *       ],
                      *       "blocks": [
                      *         {
                      *           "header": {
-                     *             "hash": "befc99c40978b9f230a32283e0ce6e1593aa96c9bb5a57eab698be5984e975f8",
+                     *             "hash": "4d5f0a4ffed755711ec5a8c3b0035af4de368cba9cbf883426ee8b9a58bfc67f",
                      *             "version": 2,
                      *             "parentsByLevel": [
                      *               [
-                     *                 "0b4daf92268dec7e6d8c00ad1d48805d374df89f13647b80c2af3cad13b70634"
+                     *                 "d5f35504f47a32fa5d3f734241e49926a02e0cd0604a0dc955d16623c18d0da2",
+                     *                 "1aacb006d0dd0869f62b9008c7af26275e829fc3febc599be510d4b195766a50"
                      *               ],
                      *               [
-                     *                 "0b4daf92268dec7e6d8c00ad1d48805d374df89f13647b80c2af3cad13b70634"
+                     *                 "1aacb006d0dd0869f62b9008c7af26275e829fc3febc599be510d4b195766a50"
                      *               ],
                      *               [
-                     *                 "001dfce90a6aa2f1d5d10c6c8d72cc05801b76cffb877d400764a4aab9bf4069"
+                     *                 "019f1b8a0f06011f78c4228e1440d41ea769d8ba3144eaa76a358f021ef01208"
                      *               ],
                      *               [
-                     *                 "001dfce90a6aa2f1d5d10c6c8d72cc05801b76cffb877d400764a4aab9bf4069"
+                     *                 "0035c09fd3e6e678c83cafc9e5866552d0e1c5f8296869add8d66bd124ad01f6"
                      *               ]
                      *             ],
-                     *             "hashMerkleRoot": "5b766ae4379cab79ec88b4ca9fd7826e59bc586c8c0fd7a8b6ed235887c31d8d",
-                     *             "acceptedIdMerkleRoot": "3cb319f4ca5332d7d3c2fe1699448d212694f22a1a90cfbdc6d4e844c8af063f",
-                     *             "utxoCommitment": "bc12b914680f9548be7243a81d92e5b5c64ae01cd79417eefadf51dacd2b8f63",
-                     *             "timestamp": "1751796400000",
+                     *             "hashMerkleRoot": "228f3a0eb91451bc164f0de20831a1e4630a671139b7ea9665c80d7d642bed4e",
+                     *             "acceptedIdMerkleRoot": "530dae9e555a278a7d05c8c61d7cf949c35c78124b7f0e71903ab8c3fab2e72a",
+                     *             "utxoCommitment": "1e814ffe4a5e609fa472fcbee0b038b9f4137beb8a19e809127b6695c7994886",
+                     *             "timestamp": "1751349400250",
                      *             "bits": 545259519,
-                     *             "nonce": "14111662298039934582",
-                     *             "daaScore": "1259",
-                     *             "blueWork": "2514",
-                     *             "blueScore": "1257",
+                     *             "nonce": "8791196940196612349",
+                     *             "daaScore": "1266",
+                     *             "blueWork": "2528",
+                     *             "blueScore": "1264",
                      *             "pruningPoint": "411f8cd26f3d41aea39e78573927da24d23995705b579f30959b9127e96b79e3"
                      *           },
                      *           "verboseData": {
-                     *             "hash": "befc99c40978b9f230a32283e0ce6e1593aa96c9bb5a57eab698be5984e975f8",
+                     *             "hash": "4d5f0a4ffed755711ec5a8c3b0035af4de368cba9cbf883426ee8b9a58bfc67f",
                      *             "difficulty": 1.0000001192093038,
-                     *             "selectedParentHash": "0b4daf92268dec7e6d8c00ad1d48805d374df89f13647b80c2af3cad13b70634",
+                     *             "selectedParentHash": "d5f35504f47a32fa5d3f734241e49926a02e0cd0604a0dc955d16623c18d0da2",
                      *             "transactionIds": [
-                     *               "1254c0b7d0950e630e9369eb83422a460bf3afe5dbced78778b1b164cecf685d",
-                     *               "8c38b5d1f2acf95d6466a850af0c54055a1887d7f0a0c611adab827ea6cb15d4",
-                     *               "f104de1d8956128a36d2afe07a0429d01c472f987248a6f702dc6c6752272ec3",
-                     *               "d7cbcaa6e09f2b7b4dc8482e308a542e0cc2da906190c2b3e103284f8d5199c4"
+                     *               "a1849fbd9501398db544d422604631765ef14129036e2261d02ce8a9034a41ed",
+                     *               "347d5e8ec0b2469d44efeac4d2725738351497cce29938ad91843f4e2e605ab2",
+                     *               "eeddd3384d0493cd3917f2ae3f8099d8a7b7ce55741c0ee368b2336ce4333355",
+                     *               "f7f52000e9d1505b9245920b7bb5370ee83ec27aeef92d97f8bc2c7b0d747086",
+                     *               "011f6f872df0c7b4509daa4e91481e48e79ee1d4d8a4405f524b9f716be17dfe"
                      *             ],
                      *             "isHeaderOnly": false,
-                     *             "blueScore": 1257,
+                     *             "blueScore": 1264,
                      *             "childrenHashes": [],
                      *             "mergeSetBluesHashes": [
-                     *               "0b4daf92268dec7e6d8c00ad1d48805d374df89f13647b80c2af3cad13b70634"
+                     *               "d5f35504f47a32fa5d3f734241e49926a02e0cd0604a0dc955d16623c18d0da2",
+                     *               "1aacb006d0dd0869f62b9008c7af26275e829fc3febc599be510d4b195766a50"
                      *             ],
                      *             "mergeSetRedsHashes": [],
                      *             "isChainBlock": true
-                     *           }
-                     *         },
-                     *         {
-                     *           "header": {
-                     *             "hash": "cb66e89f0bc5bfa25bf9e37015740716fdd9df115fe445f6aa9a1d74ae8a3205",
-                     *             "version": 2,
-                     *             "parentsByLevel": [
-                     *               [
-                     *                 "34d3c10f4268f791fce78c3d8bb2ccebd4e3d9c452f96599cb0ff1c73ee8a688",
-                     *                 "7564d3cd2d36078c17b3e003b6a83411378c82cde278af0e177d4370cbdd1e40"
-                     *               ],
-                     *               [
-                     *                 "160a389a207cf1e4d685160240e3c006f63d75add144e67cc67dd575a751d6c9"
-                     *               ],
-                     *               [
-                     *                 "001dfce90a6aa2f1d5d10c6c8d72cc05801b76cffb877d400764a4aab9bf4069"
-                     *               ],
-                     *               [
-                     *                 "001dfce90a6aa2f1d5d10c6c8d72cc05801b76cffb877d400764a4aab9bf4069"
-                     *               ]
-                     *             ],
-                     *             "hashMerkleRoot": "13f87b9c3871ad06b68b250de4c3ed9a4f9d35a4fc4cfaf3b87d0fb72e7d6eff",
-                     *             "acceptedIdMerkleRoot": "2966f57b5408b62e9a5906262ae44023cbc31b67569241bfe9d720459d1af980",
-                     *             "utxoCommitment": "e254434666f1d672019e08a3de91407d9d96c3687662c26daa6ca836fa9b2e8c",
-                     *             "timestamp": "1751800000000",
-                     *             "bits": 545259519,
-                     *             "nonce": "8880918867412100561",
-                     *             "daaScore": "1258",
-                     *             "blueWork": "2512",
-                     *             "blueScore": "1256",
-                     *             "pruningPoint": "411f8cd26f3d41aea39e78573927da24d23995705b579f30959b9127e96b79e3"
-                     *           },
-                     *           "verboseData": {
-                     *             "hash": "cb66e89f0bc5bfa25bf9e37015740716fdd9df115fe445f6aa9a1d74ae8a3205",
-                     *             "difficulty": 1.0000001192093038,
-                     *             "selectedParentHash": "34d3c10f4268f791fce78c3d8bb2ccebd4e3d9c452f96599cb0ff1c73ee8a688",
-                     *             "transactionIds": [
-                     *               "5799f81d5e078c27a9efcefb5ef8dd29c17b379eb666dd88c7a7001234300cb6",
-                     *               "4b3f84403565c3a96750c1431ed5121ae31a022f094ce6f0779b998d51ce70a1",
-                     *               "32b23d7852b4f933b0a2100cdfc5867d6bffc3dc3549a4ca3c1fc717945502f4",
-                     *               "4dd6ef85d921361df5da8369890d27c7d06459b91df7bf132816b4276df50037"
-                     *             ],
-                     *             "isHeaderOnly": false,
-                     *             "blueScore": 1256,
-                     *             "childrenHashes": [],
-                     *             "mergeSetBluesHashes": [
-                     *               "34d3c10f4268f791fce78c3d8bb2ccebd4e3d9c452f96599cb0ff1c73ee8a688",
-                     *               "7564d3cd2d36078c17b3e003b6a83411378c82cde278af0e177d4370cbdd1e40"
-                     *             ],
-                     *             "mergeSetRedsHashes": [],
-                     *             "isChainBlock": false
-                     *           }
-                     *         },
-                     *         {
-                     *           "header": {
-                     *             "hash": "651b2ed70deef30ac523007eb440a0eafb7c0562d27c163c42282d97e359f2a3",
-                     *             "version": 2,
-                     *             "parentsByLevel": [
-                     *               [
-                     *                 "0b4daf92268dec7e6d8c00ad1d48805d374df89f13647b80c2af3cad13b70634"
-                     *               ],
-                     *               [
-                     *                 "0b4daf92268dec7e6d8c00ad1d48805d374df89f13647b80c2af3cad13b70634"
-                     *               ],
-                     *               [
-                     *                 "001dfce90a6aa2f1d5d10c6c8d72cc05801b76cffb877d400764a4aab9bf4069"
-                     *               ],
-                     *               [
-                     *                 "001dfce90a6aa2f1d5d10c6c8d72cc05801b76cffb877d400764a4aab9bf4069"
-                     *               ]
-                     *             ],
-                     *             "hashMerkleRoot": "ee2f1e1fca59dd92aa4985019a7e0147b4c1b3dd6371c682d1c9bc80dcd2823b",
-                     *             "acceptedIdMerkleRoot": "3cb319f4ca5332d7d3c2fe1699448d212694f22a1a90cfbdc6d4e844c8af063f",
-                     *             "utxoCommitment": "bc12b914680f9548be7243a81d92e5b5c64ae01cd79417eefadf51dacd2b8f63",
-                     *             "timestamp": "1751798200000",
-                     *             "bits": 545259519,
-                     *             "nonce": "1818668286997252881",
-                     *             "daaScore": "1259",
-                     *             "blueWork": "2514",
-                     *             "blueScore": "1257",
-                     *             "pruningPoint": "411f8cd26f3d41aea39e78573927da24d23995705b579f30959b9127e96b79e3"
-                     *           },
-                     *           "verboseData": {
-                     *             "hash": "651b2ed70deef30ac523007eb440a0eafb7c0562d27c163c42282d97e359f2a3",
-                     *             "difficulty": 1.0000001192093038,
-                     *             "selectedParentHash": "0b4daf92268dec7e6d8c00ad1d48805d374df89f13647b80c2af3cad13b70634",
-                     *             "transactionIds": [
-                     *               "1254c0b7d0950e630e9369eb83422a460bf3afe5dbced78778b1b164cecf685d",
-                     *               "8c38b5d1f2acf95d6466a850af0c54055a1887d7f0a0c611adab827ea6cb15d4",
-                     *               "d7cbcaa6e09f2b7b4dc8482e308a542e0cc2da906190c2b3e103284f8d5199c4",
-                     *               "223424953453f3717cc5b480ef88102f31873996d361fd879671be77aa6387d4",
-                     *               "b5a17986f7155a3c2f8a6363971604439fdc320db911821d5694883f2217a5db",
-                     *               "13868eab0709afb3a645fc3285b05b652853fdd535386a12f255eb0d3f26e9ee",
-                     *               "800834f029eec9c511667541fb3c45efa2ac831f685d27167dc70d1959974776",
-                     *               "4b3f84403565c3a96750c1431ed5121ae31a022f094ce6f0779b998d51ce70a1",
-                     *               "b7be376bdb8698d3efbde42d37528ec8c65a40adf18eabfd319234486776cb7e"
-                     *             ],
-                     *             "isHeaderOnly": false,
-                     *             "blueScore": 1257,
-                     *             "childrenHashes": [],
-                     *             "mergeSetBluesHashes": [
-                     *               "0b4daf92268dec7e6d8c00ad1d48805d374df89f13647b80c2af3cad13b70634"
-                     *             ],
-                     *             "mergeSetRedsHashes": [],
-                     *             "isChainBlock": false
                      *           }
                      *         }
                      *       ]
@@ -1896,7 +1819,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "transactionId": "3b9a3eb4b69a91bb9bfd8439af40fe476a9ec6017a89847b9135ee88f45587c9"
+                 *       "transactionId": "e0f1d1fece1db94528c67dde45cc240bd8d48c95ed8d31d7c13d4d5b9db99b02"
                  *     }
                  */
                 "application/json": {
@@ -1930,40 +1853,51 @@ export interface operations {
                     /**
                      * @example {
                      *       "mempoolEntry": {
-                     *         "fee": "1265701",
+                     *         "fee": "345624",
                      *         "transaction": {
-                     *           "version": 1,
+                     *           "version": 0,
                      *           "inputs": [
                      *             {
                      *               "previousOutpoint": {
-                     *                 "transactionId": "44b07a0a331a805946bc0bce800a66597da243762ef509938d2a0e6fc12fcd6b",
-                     *                 "index": 0
+                     *                 "transactionId": "a74abfb40e1213015eefc0998f8e0d39be6679a78fabe4d063b43a7bc7a2e1a0",
+                     *                 "index": 2
                      *               },
                      *               "sequence": "0",
-                     *               "sigOpCount": 0,
-                     *               "signatureScript": "41e4f2fe4e9663744f9109cce4be7432ea4ecdc15a6067ab9b4ac926b81d4d6397b6e029786c5b58c085aa039ed81314199bfffb86a284ceb5086340496cd3c12f01",
-                     *               "computeBudget": 12
+                     *               "sigOpCount": 1,
+                     *               "signatureScript": "41d93f6845895fac6acdc83b4506c55bbdd5ac4a391239c2cd4d648b4fe9dc474875b65bf6096dbd74aeffbfc5dedb6ea450ac05a5e7c3ca8e56a5416140e46e1701"
                      *             }
                      *           ],
                      *           "outputs": [
                      *             {
-                     *               "value": "38639091",
-                     *               "scriptPublicKey": "00002017e7dbb303712e1adee73f8f522d9777e0c44c1304a9f4b0ddb9d44f9f0a1a87ac",
+                     *               "value": "52367721",
+                     *               "scriptPublicKey": "0000aa20b416c29f5a2f815792d6b1ae5f01dd2ad060f92b7a6e3aec1a02daa540c89a8887",
                      *               "verboseData": {
-                     *                 "scriptPublicKeyType": "pubkey",
-                     *                 "scriptPublicKeyAddress": "kaspasim:qqt70kanqdcjuxk7uulc753djam7p3zvzvz2na9smkuagnulpgdgwmye7xh8v"
-                     *               },
-                     *               "covenant": {
-                     *                 "authorizingInput": 0,
-                     *                 "covenantId": "e608792b4bb7c5d46c5138d48c24ee3841be4bd7ac9bc213f63f1434a5497a25"
+                     *                 "scriptPublicKeyType": "scripthash",
+                     *                 "scriptPublicKeyAddress": "kaspasim:pz6pds5ltghcz4uj66c6uhcpm54dqc8e9daxuwhvrgpd4f2qezdgshrdmy57m"
                      *               }
                      *             },
                      *             {
-                     *               "value": "50788090",
-                     *               "scriptPublicKey": "0000201ccf27b48fdfc044a8b1612944f0ab7e94309bebd49b75794697fad847adc261ac",
+                     *               "value": "54583275",
+                     *               "scriptPublicKey": "0000204a99479c672aa62fa596ba1dc9b5af5741f5e4d2e2e1d9c6ff061b3a0b5a5a49ac",
                      *               "verboseData": {
                      *                 "scriptPublicKeyType": "pubkey",
-                     *                 "scriptPublicKeyAddress": "kaspasim:qqwv7fa53l0uq39gk9sjj38s4dlfgvyma02fkateg6tl4kz84hpxz668a0ymj"
+                     *                 "scriptPublicKeyAddress": "kaspasim:qp9fj3uuvu42vta9j6apmjd44at5ra0y6t3wrkwxlurpkwsttfdyj84v38ddg"
+                     *               }
+                     *             },
+                     *             {
+                     *               "value": "51467271",
+                     *               "scriptPublicKey": "000020c7137c9d302aec72bd47dbdbf92af9401f8ad1d5e0b70c3e3e46c8741e36cb68ac",
+                     *               "verboseData": {
+                     *                 "scriptPublicKeyType": "pubkey",
+                     *                 "scriptPublicKeyAddress": "kaspasim:qrr3xlyaxq4wcu4agldah7f2l9qplzk36hstwrp78ervsaq7xm9ks62jd7sn4"
+                     *               }
+                     *             },
+                     *             {
+                     *               "value": "36333340",
+                     *               "scriptPublicKey": "0000206d9c12f93592e2e4104b7abbc0852398139036f7174282d927d1ec83b2b6a799ac",
+                     *               "verboseData": {
+                     *                 "scriptPublicKeyType": "pubkey",
+                     *                 "scriptPublicKeyAddress": "kaspasim:qpkecyhexkfw9eqsfdathsy9ywvp8ypk7ut59qkeylg7eqajk6nejpcynnpwr"
                      *               }
                      *             }
                      *           ],
@@ -1971,11 +1905,11 @@ export interface operations {
                      *           "subnetworkId": "0000000000000000000000000000000000000000",
                      *           "gas": "0",
                      *           "payload": "",
-                     *           "mass": "112185",
+                     *           "mass": "79241",
                      *           "verboseData": {
-                     *             "transactionId": "3b9a3eb4b69a91bb9bfd8439af40fe476a9ec6017a89847b9135ee88f45587c9",
-                     *             "hash": "1662b0cbcdae934812236f3c0b386795c535a05e770ac894e029424ab2da28c2",
-                     *             "computeMass": "2272",
+                     *             "transactionId": "e0f1d1fece1db94528c67dde45cc240bd8d48c95ed8d31d7c13d4d5b9db99b02",
+                     *             "hash": "173bfbe12511b45c0dd62e65a2ef4263b79c625c5177f4891717945af8a46d16",
+                     *             "computeMass": "2871",
                      *             "blockHash": "0000000000000000000000000000000000000000000000000000000000000000",
                      *             "blockTime": "0"
                      *           }
@@ -2025,120 +1959,51 @@ export interface operations {
                      * @example {
                      *       "entries": [
                      *         {
-                     *           "fee": "1265701",
-                     *           "transaction": {
-                     *             "version": 1,
-                     *             "inputs": [
-                     *               {
-                     *                 "previousOutpoint": {
-                     *                   "transactionId": "44b07a0a331a805946bc0bce800a66597da243762ef509938d2a0e6fc12fcd6b",
-                     *                   "index": 0
-                     *                 },
-                     *                 "sequence": "0",
-                     *                 "sigOpCount": 0,
-                     *                 "signatureScript": "41e4f2fe4e9663744f9109cce4be7432ea4ecdc15a6067ab9b4ac926b81d4d6397b6e029786c5b58c085aa039ed81314199bfffb86a284ceb5086340496cd3c12f01",
-                     *                 "computeBudget": 12
-                     *               }
-                     *             ],
-                     *             "outputs": [
-                     *               {
-                     *                 "value": "38639091",
-                     *                 "scriptPublicKey": "00002017e7dbb303712e1adee73f8f522d9777e0c44c1304a9f4b0ddb9d44f9f0a1a87ac",
-                     *                 "verboseData": {
-                     *                   "scriptPublicKeyType": "pubkey",
-                     *                   "scriptPublicKeyAddress": "kaspasim:qqt70kanqdcjuxk7uulc753djam7p3zvzvz2na9smkuagnulpgdgwmye7xh8v"
-                     *                 },
-                     *                 "covenant": {
-                     *                   "authorizingInput": 0,
-                     *                   "covenantId": "e608792b4bb7c5d46c5138d48c24ee3841be4bd7ac9bc213f63f1434a5497a25"
-                     *                 }
-                     *               },
-                     *               {
-                     *                 "value": "50788090",
-                     *                 "scriptPublicKey": "0000201ccf27b48fdfc044a8b1612944f0ab7e94309bebd49b75794697fad847adc261ac",
-                     *                 "verboseData": {
-                     *                   "scriptPublicKeyType": "pubkey",
-                     *                   "scriptPublicKeyAddress": "kaspasim:qqwv7fa53l0uq39gk9sjj38s4dlfgvyma02fkateg6tl4kz84hpxz668a0ymj"
-                     *                 }
-                     *               }
-                     *             ],
-                     *             "lockTime": "0",
-                     *             "subnetworkId": "0000000000000000000000000000000000000000",
-                     *             "gas": "0",
-                     *             "payload": "",
-                     *             "mass": "112185",
-                     *             "verboseData": {
-                     *               "transactionId": "3b9a3eb4b69a91bb9bfd8439af40fe476a9ec6017a89847b9135ee88f45587c9",
-                     *               "hash": "1662b0cbcdae934812236f3c0b386795c535a05e770ac894e029424ab2da28c2",
-                     *               "computeMass": "2272",
-                     *               "blockHash": "0000000000000000000000000000000000000000000000000000000000000000",
-                     *               "blockTime": "0"
-                     *             }
-                     *           },
-                     *           "isOrphan": false
-                     *         },
-                     *         {
-                     *           "fee": "212160",
+                     *           "fee": "345624",
                      *           "transaction": {
                      *             "version": 0,
                      *             "inputs": [
                      *               {
                      *                 "previousOutpoint": {
-                     *                   "transactionId": "364d998cfa518ca8d5ea69f0704058c43ac677e845f39b74efd43226014c0291",
-                     *                   "index": 0
-                     *                 },
-                     *                 "sequence": "0",
-                     *                 "sigOpCount": 1,
-                     *                 "signatureScript": "41b0a2155c021b932e69232a2d3192a4f430a205a3cbafdf24ea50696b088d0b0b800d1869b74bb3825303fe59d50c1f06d7c26f371c4301c8ba7c3f3563daf71c01"
-                     *               }
-                     *             ],
-                     *             "outputs": [
-                     *               {
-                     *                 "value": "37671323",
-                     *                 "scriptPublicKey": "0000209073a4656d94447419c2835fb589c7cda4c82fc843ae75e4935de234751119adac",
-                     *                 "verboseData": {
-                     *                   "scriptPublicKeyType": "pubkey",
-                     *                   "scriptPublicKeyAddress": "kaspasim:qzg88fr9dk2ygaqec2p4ldvfclx6fjp0epp6ua0yjdw7ydr4zyv66vm3mx7pk"
-                     *                 }
-                     *               }
-                     *             ],
-                     *             "lockTime": "0",
-                     *             "subnetworkId": "0000000000000000000000000000000000000000",
-                     *             "gas": "0",
-                     *             "payload": "0x7b226f70223a226e6f7465222c226e223a3437333935357d",
-                     *             "mass": "149",
-                     *             "verboseData": {
-                     *               "transactionId": "4b3eabca4ea91e9e2a5f44b69fafb0b0e92e1810766e6d1e72f01437852295eb",
-                     *               "hash": "5c009569184af63ffae5e0020b678f8917a04bb56a314a26cd3d677fedc16ba7",
-                     *               "computeMass": "1648",
-                     *               "blockHash": "0000000000000000000000000000000000000000000000000000000000000000",
-                     *               "blockTime": "0"
-                     *             }
-                     *           },
-                     *           "isOrphan": false
-                     *         },
-                     *         {
-                     *           "fee": "207069",
-                     *           "transaction": {
-                     *             "version": 0,
-                     *             "inputs": [
-                     *               {
-                     *                 "previousOutpoint": {
-                     *                   "transactionId": "e78a814ba499bbae71f731f21bf5a20c622d15d78b5df810fddc50b31385e737",
+                     *                   "transactionId": "a74abfb40e1213015eefc0998f8e0d39be6679a78fabe4d063b43a7bc7a2e1a0",
                      *                   "index": 2
                      *                 },
                      *                 "sequence": "0",
                      *                 "sigOpCount": 1,
-                     *                 "signatureScript": "4170c63254dd6ac9760adecefba2c9df22a7abfc7629442aab03d12dc8c3f88af89e4aefd5dd66a8b113d513fd8b7fd13ccf4f7c35cc6dcf04070b1d568f1d732201"
+                     *                 "signatureScript": "41d93f6845895fac6acdc83b4506c55bbdd5ac4a391239c2cd4d648b4fe9dc474875b65bf6096dbd74aeffbfc5dedb6ea450ac05a5e7c3ca8e56a5416140e46e1701"
                      *               }
                      *             ],
                      *             "outputs": [
                      *               {
-                     *                 "value": "48492427",
-                     *                 "scriptPublicKey": "000020c4bd3c7ec2bebf9e18b2c0d6d18bc8579c7a6a04c1880a6a89b2229df06f456aac",
+                     *                 "value": "52367721",
+                     *                 "scriptPublicKey": "0000aa20b416c29f5a2f815792d6b1ae5f01dd2ad060f92b7a6e3aec1a02daa540c89a8887",
+                     *                 "verboseData": {
+                     *                   "scriptPublicKeyType": "scripthash",
+                     *                   "scriptPublicKeyAddress": "kaspasim:pz6pds5ltghcz4uj66c6uhcpm54dqc8e9daxuwhvrgpd4f2qezdgshrdmy57m"
+                     *                 }
+                     *               },
+                     *               {
+                     *                 "value": "54583275",
+                     *                 "scriptPublicKey": "0000204a99479c672aa62fa596ba1dc9b5af5741f5e4d2e2e1d9c6ff061b3a0b5a5a49ac",
                      *                 "verboseData": {
                      *                   "scriptPublicKeyType": "pubkey",
-                     *                   "scriptPublicKeyAddress": "kaspasim:qrzt60r7c2ltl8scktqdd5vteptec7n2qnqcszn23xez980sdazk5as5f352l"
+                     *                   "scriptPublicKeyAddress": "kaspasim:qp9fj3uuvu42vta9j6apmjd44at5ra0y6t3wrkwxlurpkwsttfdyj84v38ddg"
+                     *                 }
+                     *               },
+                     *               {
+                     *                 "value": "51467271",
+                     *                 "scriptPublicKey": "000020c7137c9d302aec72bd47dbdbf92af9401f8ad1d5e0b70c3e3e46c8741e36cb68ac",
+                     *                 "verboseData": {
+                     *                   "scriptPublicKeyType": "pubkey",
+                     *                   "scriptPublicKeyAddress": "kaspasim:qrr3xlyaxq4wcu4agldah7f2l9qplzk36hstwrp78ervsaq7xm9ks62jd7sn4"
+                     *                 }
+                     *               },
+                     *               {
+                     *                 "value": "36333340",
+                     *                 "scriptPublicKey": "0000206d9c12f93592e2e4104b7abbc0852398139036f7174282d927d1ec83b2b6a799ac",
+                     *                 "verboseData": {
+                     *                   "scriptPublicKeyType": "pubkey",
+                     *                   "scriptPublicKeyAddress": "kaspasim:qpkecyhexkfw9eqsfdathsy9ywvp8ypk7ut59qkeylg7eqajk6nejpcynnpwr"
                      *                 }
                      *               }
                      *             ],
@@ -2146,10 +2011,50 @@ export interface operations {
                      *             "subnetworkId": "0000000000000000000000000000000000000000",
                      *             "gas": "0",
                      *             "payload": "",
-                     *             "mass": "87",
+                     *             "mass": "79241",
                      *             "verboseData": {
-                     *               "transactionId": "98d038d35db9df5ec7e2040b885e0c238ea9b082dc7c0ef3eae594b982535f56",
-                     *               "hash": "d0a0a1ca6ca8a3432ddf203962f528534270f4beecd3572a9b230c103e1de55a",
+                     *               "transactionId": "e0f1d1fece1db94528c67dde45cc240bd8d48c95ed8d31d7c13d4d5b9db99b02",
+                     *               "hash": "173bfbe12511b45c0dd62e65a2ef4263b79c625c5177f4891717945af8a46d16",
+                     *               "computeMass": "2871",
+                     *               "blockHash": "0000000000000000000000000000000000000000000000000000000000000000",
+                     *               "blockTime": "0"
+                     *             }
+                     *           },
+                     *           "isOrphan": false
+                     *         },
+                     *         {
+                     *           "fee": "414815",
+                     *           "transaction": {
+                     *             "version": 0,
+                     *             "inputs": [
+                     *               {
+                     *                 "previousOutpoint": {
+                     *                   "transactionId": "2ea6262a68e0e85cb22790e29a248cc40689e102b02213cf972d82a59e371c9e",
+                     *                   "index": 1
+                     *                 },
+                     *                 "sequence": "0",
+                     *                 "sigOpCount": 1,
+                     *                 "signatureScript": "41fe033fc3d91ef5dda3c6a1b98c13fb379b869e5ef39149a58865668744aa0c5b041e4c77f262dbe82c5335e97a12bae08fa167f2965a5f4cc3ea8559804922ce01"
+                     *               }
+                     *             ],
+                     *             "outputs": [
+                     *               {
+                     *                 "value": "291548610",
+                     *                 "scriptPublicKey": "0000201f54d9629c058ef97c0723f11320f22ce38180185d745b333f07f2d83af5e22fac",
+                     *                 "verboseData": {
+                     *                   "scriptPublicKeyType": "pubkey",
+                     *                   "scriptPublicKeyAddress": "kaspasim:qq04fktznszca7tuqu3lzyeq7gkw8qvqrpwhgken8url9kp67h3z7k20dzeh7"
+                     *                 }
+                     *               }
+                     *             ],
+                     *             "lockTime": "0",
+                     *             "subnetworkId": "0000000000000000000000000000000000000000",
+                     *             "gas": "0",
+                     *             "payload": "",
+                     *             "mass": "4",
+                     *             "verboseData": {
+                     *               "transactionId": "658a2ae2834b3e26c15d25b6052dacb08b6318400cdebadd9a34e429b49c4a33",
+                     *               "hash": "07f0c98dba1cab8f327bd39979e66b41a234b61c8eeed10a7f36e143c1b7c832",
                      *               "computeMass": "1624",
                      *               "blockHash": "0000000000000000000000000000000000000000000000000000000000000000",
                      *               "blockTime": "0"
@@ -2158,143 +2063,35 @@ export interface operations {
                      *           "isOrphan": false
                      *         },
                      *         {
-                     *           "fee": "714358",
+                     *           "fee": "253000",
                      *           "transaction": {
                      *             "version": 0,
                      *             "inputs": [
                      *               {
                      *                 "previousOutpoint": {
-                     *                   "transactionId": "04bcac29b3cfe5167ff003a5b813051fc76adc36c862489a255eaf3050d405bd",
-                     *                   "index": 1
-                     *                 },
-                     *                 "sequence": "0",
-                     *                 "sigOpCount": 1,
-                     *                 "signatureScript": "416da80b8fb3f341e078b8ad4c2f6f725764da7eb507be5c6b338f0cad88efe6f99a0c8331f256d99151abdfd994163480477996a46a7754e7bd0f92a38c4c8db801"
-                     *               },
-                     *               {
-                     *                 "previousOutpoint": {
-                     *                   "transactionId": "7df3d6585368f3312007c29dfacf449bdcc207b70015a4d453cf2a79ebff0486",
-                     *                   "index": 1
-                     *                 },
-                     *                 "sequence": "0",
-                     *                 "sigOpCount": 1,
-                     *                 "signatureScript": "410730e0a3fb372f52089e7ffed9ecce6845b4762d0b0127acca4e72771e3cc2a0abe738850492f5607b8b79fb75c44c8a7aeaa4131f43f97c39422a879a3a5f2501"
-                     *               },
-                     *               {
-                     *                 "previousOutpoint": {
-                     *                   "transactionId": "3b199478ef59f6c5732254944cb3c8dd131015c675f612bb218c61c681f03521",
-                     *                   "index": 2
-                     *                 },
-                     *                 "sequence": "0",
-                     *                 "sigOpCount": 1,
-                     *                 "signatureScript": "41186b8cdc6c55146eaa623822975fa3acf11e24fdc3ea8399226e5d2cec5a8d63a47b2027cac14601776981e567a55795d9573cc58e8c024d8c364be16ff7d38c01"
-                     *               }
-                     *             ],
-                     *             "outputs": [
-                     *               {
-                     *                 "value": "43058137",
-                     *                 "scriptPublicKey": "000020aa137a6fc2b397a4660fa90fd464621f461bede12eca0744658a6e17c6317d1aac",
-                     *                 "verboseData": {
-                     *                   "scriptPublicKeyType": "pubkey",
-                     *                   "scriptPublicKeyAddress": "kaspasim:qz4px7n0c2ee0frxp75sl4ryvg05vxlduyhv5p6yvk9xu97xx97357c4jazyu"
-                     *                 }
-                     *               },
-                     *               {
-                     *                 "value": "53102915",
-                     *                 "scriptPublicKey": "000020c08fcf3b1519686d394d178ec61bc9a5946a0a48797099c7c1b79c908085e97bac",
-                     *                 "verboseData": {
-                     *                   "scriptPublicKeyType": "pubkey",
-                     *                   "scriptPublicKeyAddress": "kaspasim:qrqglnemz5vksmfef5tca3smexjeg6s2fpuhpxw8cxmeeyyqsh5hk793gcezj"
-                     *                 }
-                     *               },
-                     *               {
-                     *                 "value": "170317086",
-                     *                 "scriptPublicKey": "00002020db400041cfb98a0ad88a5a187cc0b60a2249936c48db37da8a451f8db52f30ac",
-                     *                 "verboseData": {
-                     *                   "scriptPublicKeyType": "pubkey",
-                     *                   "scriptPublicKeyAddress": "kaspasim:qqsdksqqg88mnzs2mz995xruczmq5gjfjdky3kehm29y28udk5hnqqd0vp2w2"
-                     *                 }
-                     *               },
-                     *               {
-                     *                 "value": "97204469",
-                     *                 "scriptPublicKey": "00002003dc32a5392a99d7c4702f0685395aa1e3c344ac0f52d8be709cf97f0021ae83ac",
-                     *                 "verboseData": {
-                     *                   "scriptPublicKeyType": "pubkey",
-                     *                   "scriptPublicKeyAddress": "kaspasim:qqpacv498y4fn47ywqhsdpfet2s78s6y4s849k97wzw0jlcqyxhgxjfn4dzf5"
-                     *                 }
-                     *               },
-                     *               {
-                     *                 "value": "98186875",
-                     *                 "scriptPublicKey": "000020e84fd6d484dbe1dd43e8656c8348b484fb4a0138949ef8d173526d077f8e33beac",
-                     *                 "verboseData": {
-                     *                   "scriptPublicKeyType": "pubkey",
-                     *                   "scriptPublicKeyAddress": "kaspasim:qr5yl4k5snd7rh2rapjkeq6gkjz0kjsp8z2fa7x3wdfx6pml3cemu529w37nt"
-                     *                 }
-                     *               },
-                     *               {
-                     *                 "value": "155719782",
-                     *                 "scriptPublicKey": "0000209418db11b25db415dbac8c432d246f4dce20085fc0b23a68287e4e9b66b111c3ac",
-                     *                 "verboseData": {
-                     *                   "scriptPublicKeyType": "pubkey",
-                     *                   "scriptPublicKeyAddress": "kaspasim:qz2p3kc3kfwmg9wm4jxyxtfydaxuugqgtlqtywng9plyaxmxkyguxnaxkxa5e"
-                     *                 }
-                     *               }
-                     *             ],
-                     *             "lockTime": "0",
-                     *             "subnetworkId": "0000000000000000000000000000000000000000",
-                     *             "gas": "0",
-                     *             "payload": "0x7b226f70223a226e6f7465222c226e223a3739353534347d",
-                     *             "mass": "60265",
-                     *             "verboseData": {
-                     *               "transactionId": "b2f15d53d7e39854ed511b3042f290e8ecd7367822de728a510baa0692725e04",
-                     *               "hash": "0d5f5869553d1e5e3bc6033ced04635b1ecdcee17db525a14278bf579c69c55e",
-                     *               "computeMass": "5944",
-                     *               "blockHash": "0000000000000000000000000000000000000000000000000000000000000000",
-                     *               "blockTime": "0"
-                     *             }
-                     *           },
-                     *           "isOrphan": false
-                     *         },
-                     *         {
-                     *           "fee": "958158",
-                     *           "transaction": {
-                     *             "version": 0,
-                     *             "inputs": [
-                     *               {
-                     *                 "previousOutpoint": {
-                     *                   "transactionId": "8d14096e60ab3aec646ebf2fa444defbc5f14e835dca97cc25baca696a19ecde",
+                     *                   "transactionId": "ad5592652385f1a667d2fb7dd30c9bb8884acb8afec4fb6ddf401ad69e15d4f5",
                      *                   "index": 3
                      *                 },
                      *                 "sequence": "0",
                      *                 "sigOpCount": 1,
-                     *                 "signatureScript": "41fa5f309deb002fe1ab10c34aa414301aece7a1b98857a911d9d6d4a8102cad5f49a2523dd9e502557c8daf9e6a167610b7f0803c8c2a6c47337db8799ea3439e01"
-                     *               },
-                     *               {
-                     *                 "previousOutpoint": {
-                     *                   "transactionId": "b1d5541a4ec003a550bd5a132ae4809490cf7a66ca9021b0b50e6bd1e5f3597c",
-                     *                   "index": 1
-                     *                 },
-                     *                 "sequence": "0",
-                     *                 "sigOpCount": 1,
-                     *                 "signatureScript": "41e31a47eaf3e0397ff8fb44e687d42fba1816e8311208f0482c105af6ecca139de61441d04a59c4bbc5c9ac22501ec60c550ff9120f8df0716b6ced3fd5a7414401"
-                     *               },
-                     *               {
-                     *                 "previousOutpoint": {
-                     *                   "transactionId": "65f7c174ae2ca8662fc3b7ed953f92348dbf67255a47d3fd8079201deac713ae",
-                     *                   "index": 0
-                     *                 },
-                     *                 "sequence": "0",
-                     *                 "sigOpCount": 1,
-                     *                 "signatureScript": "41ea8a2ed7bbc003fe37fa94619ea2381361f36b546960f3f3bd8e6428336d6ba2172b0be271521a007a405d84cd9703cc5bfac2c85eb04f9a5186bdecc1c4751501"
+                     *                 "signatureScript": "413b0016b16fecff1895fecdd3d30397c4b1d89ab7a4f4d321818bf67911c730dc747f0403b5a8242c2e92844fa17fa314d1fed66031eb5b87ba8cbc2d2190099201"
                      *               }
                      *             ],
                      *             "outputs": [
                      *               {
-                     *                 "value": "1432146550",
-                     *                 "scriptPublicKey": "000020e86e89771ddad13f7261f4978042876ba997a25a233ea3b16966d19b6d1e2959ac",
+                     *                 "value": "1968429029",
+                     *                 "scriptPublicKey": "0000206f60820c5dd8a5d7a88ec8920eb6326ba53fcb32af216305fce051234453fc78ac",
                      *                 "verboseData": {
                      *                   "scriptPublicKeyType": "pubkey",
-                     *                   "scriptPublicKeyAddress": "kaspasim:qr5xazthrhddz0mjv86f0qzzsa46n9aztg3naga3d9ndrxmdrc54jyfyzc4a2"
+                     *                   "scriptPublicKeyAddress": "kaspasim:qphkpqsvthv2t4ag3myfyr4kxf46207tx2hjzcc9lns9zg6y2078s6ehcs6th"
+                     *                 }
+                     *               },
+                     *               {
+                     *                 "value": "2232537841",
+                     *                 "scriptPublicKey": "0000206f60820c5dd8a5d7a88ec8920eb6326ba53fcb32af216305fce051234453fc78ac",
+                     *                 "verboseData": {
+                     *                   "scriptPublicKeyType": "pubkey",
+                     *                   "scriptPublicKeyAddress": "kaspasim:qphkpqsvthv2t4ag3myfyr4kxf46207tx2hjzcc9lns9zg6y2078s6ehcs6th"
                      *                 }
                      *               }
                      *             ],
@@ -2302,11 +2099,11 @@ export interface operations {
                      *             "subnetworkId": "0000000000000000000000000000000000000000",
                      *             "gas": "0",
                      *             "payload": "",
-                     *             "mass": "0",
+                     *             "mass": "717",
                      *             "verboseData": {
-                     *               "transactionId": "66827a40c95f2a4dfce036fd861c8c1272b3c748489bce3ebd2ccb7928b92e01",
-                     *               "hash": "d92c20a8eef1037ba29bb0a9732b4dea7bbe208c511321661e26accab53212ec",
-                     *               "computeMass": "3860",
+                     *               "transactionId": "c334f3e8be3cc37a765245b8ff21193a68994dd90fd1dfb77de9d271d470489a",
+                     *               "hash": "bbdc49b09a017691626f0ca1a9c3539f4cdf61f9bb1120946e4714c52b5e49fb",
+                     *               "computeMass": "2036",
                      *               "blockHash": "0000000000000000000000000000000000000000000000000000000000000000",
                      *               "blockTime": "0"
                      *             }
@@ -2404,7 +2201,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "addresses": [
-                 *         "kaspasim:qqt70kanqdcjuxk7uulc753djam7p3zvzvz2na9smkuagnulpgdgwmye7xh8v"
+                 *         "kaspasim:pz6pds5ltghcz4uj66c6uhcpm54dqc8e9daxuwhvrgpd4f2qezdgshrdmy57m"
                  *       ]
                  *     }
                  */
@@ -2439,40 +2236,51 @@ export interface operations {
                      * @example {
                      *       "entries": [
                      *         {
-                     *           "fee": "1265701",
+                     *           "fee": "345624",
                      *           "transaction": {
-                     *             "version": 1,
+                     *             "version": 0,
                      *             "inputs": [
                      *               {
                      *                 "previousOutpoint": {
-                     *                   "transactionId": "44b07a0a331a805946bc0bce800a66597da243762ef509938d2a0e6fc12fcd6b",
-                     *                   "index": 0
+                     *                   "transactionId": "a74abfb40e1213015eefc0998f8e0d39be6679a78fabe4d063b43a7bc7a2e1a0",
+                     *                   "index": 2
                      *                 },
                      *                 "sequence": "0",
-                     *                 "sigOpCount": 0,
-                     *                 "signatureScript": "41e4f2fe4e9663744f9109cce4be7432ea4ecdc15a6067ab9b4ac926b81d4d6397b6e029786c5b58c085aa039ed81314199bfffb86a284ceb5086340496cd3c12f01",
-                     *                 "computeBudget": 12
+                     *                 "sigOpCount": 1,
+                     *                 "signatureScript": "41d93f6845895fac6acdc83b4506c55bbdd5ac4a391239c2cd4d648b4fe9dc474875b65bf6096dbd74aeffbfc5dedb6ea450ac05a5e7c3ca8e56a5416140e46e1701"
                      *               }
                      *             ],
                      *             "outputs": [
                      *               {
-                     *                 "value": "38639091",
-                     *                 "scriptPublicKey": "00002017e7dbb303712e1adee73f8f522d9777e0c44c1304a9f4b0ddb9d44f9f0a1a87ac",
+                     *                 "value": "52367721",
+                     *                 "scriptPublicKey": "0000aa20b416c29f5a2f815792d6b1ae5f01dd2ad060f92b7a6e3aec1a02daa540c89a8887",
                      *                 "verboseData": {
-                     *                   "scriptPublicKeyType": "pubkey",
-                     *                   "scriptPublicKeyAddress": "kaspasim:qqt70kanqdcjuxk7uulc753djam7p3zvzvz2na9smkuagnulpgdgwmye7xh8v"
-                     *                 },
-                     *                 "covenant": {
-                     *                   "authorizingInput": 0,
-                     *                   "covenantId": "e608792b4bb7c5d46c5138d48c24ee3841be4bd7ac9bc213f63f1434a5497a25"
+                     *                   "scriptPublicKeyType": "scripthash",
+                     *                   "scriptPublicKeyAddress": "kaspasim:pz6pds5ltghcz4uj66c6uhcpm54dqc8e9daxuwhvrgpd4f2qezdgshrdmy57m"
                      *                 }
                      *               },
                      *               {
-                     *                 "value": "50788090",
-                     *                 "scriptPublicKey": "0000201ccf27b48fdfc044a8b1612944f0ab7e94309bebd49b75794697fad847adc261ac",
+                     *                 "value": "54583275",
+                     *                 "scriptPublicKey": "0000204a99479c672aa62fa596ba1dc9b5af5741f5e4d2e2e1d9c6ff061b3a0b5a5a49ac",
                      *                 "verboseData": {
                      *                   "scriptPublicKeyType": "pubkey",
-                     *                   "scriptPublicKeyAddress": "kaspasim:qqwv7fa53l0uq39gk9sjj38s4dlfgvyma02fkateg6tl4kz84hpxz668a0ymj"
+                     *                   "scriptPublicKeyAddress": "kaspasim:qp9fj3uuvu42vta9j6apmjd44at5ra0y6t3wrkwxlurpkwsttfdyj84v38ddg"
+                     *                 }
+                     *               },
+                     *               {
+                     *                 "value": "51467271",
+                     *                 "scriptPublicKey": "000020c7137c9d302aec72bd47dbdbf92af9401f8ad1d5e0b70c3e3e46c8741e36cb68ac",
+                     *                 "verboseData": {
+                     *                   "scriptPublicKeyType": "pubkey",
+                     *                   "scriptPublicKeyAddress": "kaspasim:qrr3xlyaxq4wcu4agldah7f2l9qplzk36hstwrp78ervsaq7xm9ks62jd7sn4"
+                     *                 }
+                     *               },
+                     *               {
+                     *                 "value": "36333340",
+                     *                 "scriptPublicKey": "0000206d9c12f93592e2e4104b7abbc0852398139036f7174282d927d1ec83b2b6a799ac",
+                     *                 "verboseData": {
+                     *                   "scriptPublicKeyType": "pubkey",
+                     *                   "scriptPublicKeyAddress": "kaspasim:qpkecyhexkfw9eqsfdathsy9ywvp8ypk7ut59qkeylg7eqajk6nejpcynnpwr"
                      *                 }
                      *               }
                      *             ],
@@ -2480,11 +2288,11 @@ export interface operations {
                      *             "subnetworkId": "0000000000000000000000000000000000000000",
                      *             "gas": "0",
                      *             "payload": "",
-                     *             "mass": "112185",
+                     *             "mass": "79241",
                      *             "verboseData": {
-                     *               "transactionId": "3b9a3eb4b69a91bb9bfd8439af40fe476a9ec6017a89847b9135ee88f45587c9",
-                     *               "hash": "1662b0cbcdae934812236f3c0b386795c535a05e770ac894e029424ab2da28c2",
-                     *               "computeMass": "2272",
+                     *               "transactionId": "e0f1d1fece1db94528c67dde45cc240bd8d48c95ed8d31d7c13d4d5b9db99b02",
+                     *               "hash": "173bfbe12511b45c0dd62e65a2ef4263b79c625c5177f4891717945af8a46d16",
+                     *               "computeMass": "2871",
                      *               "blockHash": "0000000000000000000000000000000000000000000000000000000000000000",
                      *               "blockTime": "0"
                      *             }
@@ -2521,7 +2329,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "payAddress": "kaspasim:pq7y3y2p5emr08ajacp5u5fgzfwjdj9ah4yagg4t4gme797asvgv6rq94lfsg",
+                 *       "payAddress": "kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send",
                  *       "extraData": "my pool"
                  *     }
                  */
@@ -2558,29 +2366,27 @@ export interface operations {
                      *           "version": 2,
                      *           "parentsByLevel": [
                      *             [
-                     *               "befc99c40978b9f230a32283e0ce6e1593aa96c9bb5a57eab698be5984e975f8",
-                     *               "651b2ed70deef30ac523007eb440a0eafb7c0562d27c163c42282d97e359f2a3",
-                     *               "cb66e89f0bc5bfa25bf9e37015740716fdd9df115fe445f6aa9a1d74ae8a3205"
+                     *               "4d5f0a4ffed755711ec5a8c3b0035af4de368cba9cbf883426ee8b9a58bfc67f"
                      *             ],
                      *             [
-                     *               "0b4daf92268dec7e6d8c00ad1d48805d374df89f13647b80c2af3cad13b70634"
+                     *               "1aacb006d0dd0869f62b9008c7af26275e829fc3febc599be510d4b195766a50"
                      *             ],
                      *             [
-                     *               "001dfce90a6aa2f1d5d10c6c8d72cc05801b76cffb877d400764a4aab9bf4069"
+                     *               "019f1b8a0f06011f78c4228e1440d41ea769d8ba3144eaa76a358f021ef01208"
                      *             ],
                      *             [
-                     *               "001dfce90a6aa2f1d5d10c6c8d72cc05801b76cffb877d400764a4aab9bf4069"
+                     *               "0035c09fd3e6e678c83cafc9e5866552d0e1c5f8296869add8d66bd124ad01f6"
                      *             ]
                      *           ],
-                     *           "hashMerkleRoot": "fc4445ca8610ace514b20be2bc843ba093b6437b0f2499896ae59988ee408dea",
-                     *           "acceptedIdMerkleRoot": "ade77a9a51bee23ddd0f507c7d699fa47118b4523adeda9543c95aac2dadc8ba",
-                     *           "utxoCommitment": "85f36aaf21e5c5e6b23a937f0028cf799b8f059213ce7c47ed0b19cb1bd6064c",
-                     *           "timestamp": "1751800000000",
+                     *           "hashMerkleRoot": "146828b4498e6d2ee018b0a0b5f613551315ddb3c574d2b260c018f7471e5f3e",
+                     *           "acceptedIdMerkleRoot": "59ad408def43e1036a20a6d2106e135565c656c3eacb7530cd56736e3352dd02",
+                     *           "utxoCommitment": "0d781bf2c4e9308345f2f91bb5f3e0f36360d387102e394d0c72a2cdfbd04a02",
+                     *           "timestamp": "1751350000250",
                      *           "bits": 545259519,
                      *           "nonce": "0",
-                     *           "daaScore": "1262",
-                     *           "blueWork": "2520",
-                     *           "blueScore": "1260",
+                     *           "daaScore": "1267",
+                     *           "blueWork": "2530",
+                     *           "blueScore": "1265",
                      *           "pruningPoint": "411f8cd26f3d41aea39e78573927da24d23995705b579f30959b9127e96b79e3"
                      *         },
                      *         "transactions": [
@@ -2589,63 +2395,58 @@ export interface operations {
                      *             "inputs": [],
                      *             "outputs": [
                      *               {
-                     *                 "value": "5001467514",
+                     *                 "value": "5002032506",
                      *                 "scriptPublicKey": {
                      *                   "version": 0,
-                     *                   "script": "200f839fb90d7ab876ca2ae1eaaaf81375e883bb00c2cd05233eeabda2c217cb6eac"
-                     *                 }
-                     *               },
-                     *               {
-                     *                 "value": "5001518448",
-                     *                 "scriptPublicKey": {
-                     *                   "version": 0,
-                     *                   "script": "2089c8ed26ddebe4e5aff2e504ba761a156d8cf25f8c0a98a134fe87aaf61dbef5ac"
-                     *                 }
-                     *               },
-                     *               {
-                     *                 "value": "5004621977",
-                     *                 "scriptPublicKey": {
-                     *                   "version": 0,
-                     *                   "script": "200f839fb90d7ab876ca2ae1eaaaf81375e883bb00c2cd05233eeabda2c217cb6eac"
+                     *                   "script": "2063f9fc32058a093cee971b52d8327f88b37265abf9625a0396fdf9b341df65bfac"
                      *                 }
                      *               }
                      *             ],
                      *             "lockTime": 0,
                      *             "subnetworkId": "0100000000000000000000000000000000000000",
                      *             "gas": "0",
-                     *             "payload": "0xec0400000000000000f2052a01000000000023aa203c489141a676379fb2ee034e5128125d26c8bdbd49d422abaa379f17dd8310cd87322e312e302f6d7920706f6f6c"
+                     *             "payload": "0xf10400000000000000f2052a01000000000023aa2022cff90108b13bebd2425cff8b4a8d0e92dcf46cf232a3da44e8de47d049321d87322e312e302f6d7920706f6f6c"
                      *           },
                      *           {
-                     *             "version": 1,
+                     *             "version": 0,
                      *             "inputs": [
                      *               {
                      *                 "previousOutpoint": {
-                     *                   "transactionId": "44b07a0a331a805946bc0bce800a66597da243762ef509938d2a0e6fc12fcd6b",
-                     *                   "index": 0
+                     *                   "transactionId": "a74abfb40e1213015eefc0998f8e0d39be6679a78fabe4d063b43a7bc7a2e1a0",
+                     *                   "index": 2
                      *                 },
                      *                 "sequence": 0,
-                     *                 "sigOpCount": 0,
-                     *                 "signatureScript": "41e4f2fe4e9663744f9109cce4be7432ea4ecdc15a6067ab9b4ac926b81d4d6397b6e029786c5b58c085aa039ed81314199bfffb86a284ceb5086340496cd3c12f01",
-                     *                 "computeBudget": 12
+                     *                 "sigOpCount": 1,
+                     *                 "signatureScript": "41d93f6845895fac6acdc83b4506c55bbdd5ac4a391239c2cd4d648b4fe9dc474875b65bf6096dbd74aeffbfc5dedb6ea450ac05a5e7c3ca8e56a5416140e46e1701"
                      *               }
                      *             ],
                      *             "outputs": [
                      *               {
-                     *                 "value": "38639091",
+                     *                 "value": "52367721",
                      *                 "scriptPublicKey": {
                      *                   "version": 0,
-                     *                   "script": "2017e7dbb303712e1adee73f8f522d9777e0c44c1304a9f4b0ddb9d44f9f0a1a87ac"
-                     *                 },
-                     *                 "covenant": {
-                     *                   "authorizingInput": 0,
-                     *                   "covenantId": "e608792b4bb7c5d46c5138d48c24ee3841be4bd7ac9bc213f63f1434a5497a25"
+                     *                   "script": "aa20b416c29f5a2f815792d6b1ae5f01dd2ad060f92b7a6e3aec1a02daa540c89a8887"
                      *                 }
                      *               },
                      *               {
-                     *                 "value": "50788090",
+                     *                 "value": "54583275",
                      *                 "scriptPublicKey": {
                      *                   "version": 0,
-                     *                   "script": "201ccf27b48fdfc044a8b1612944f0ab7e94309bebd49b75794697fad847adc261ac"
+                     *                   "script": "204a99479c672aa62fa596ba1dc9b5af5741f5e4d2e2e1d9c6ff061b3a0b5a5a49ac"
+                     *                 }
+                     *               },
+                     *               {
+                     *                 "value": "51467271",
+                     *                 "scriptPublicKey": {
+                     *                   "version": 0,
+                     *                   "script": "20c7137c9d302aec72bd47dbdbf92af9401f8ad1d5e0b70c3e3e46c8741e36cb68ac"
+                     *                 }
+                     *               },
+                     *               {
+                     *                 "value": "36333340",
+                     *                 "scriptPublicKey": {
+                     *                   "version": 0,
+                     *                   "script": "206d9c12f93592e2e4104b7abbc0852398139036f7174282d927d1ec83b2b6a799ac"
                      *                 }
                      *               }
                      *             ],
@@ -2659,47 +2460,20 @@ export interface operations {
                      *             "inputs": [
                      *               {
                      *                 "previousOutpoint": {
-                     *                   "transactionId": "364d998cfa518ca8d5ea69f0704058c43ac677e845f39b74efd43226014c0291",
-                     *                   "index": 0
+                     *                   "transactionId": "2ea6262a68e0e85cb22790e29a248cc40689e102b02213cf972d82a59e371c9e",
+                     *                   "index": 1
                      *                 },
                      *                 "sequence": 0,
                      *                 "sigOpCount": 1,
-                     *                 "signatureScript": "41b0a2155c021b932e69232a2d3192a4f430a205a3cbafdf24ea50696b088d0b0b800d1869b74bb3825303fe59d50c1f06d7c26f371c4301c8ba7c3f3563daf71c01"
+                     *                 "signatureScript": "41fe033fc3d91ef5dda3c6a1b98c13fb379b869e5ef39149a58865668744aa0c5b041e4c77f262dbe82c5335e97a12bae08fa167f2965a5f4cc3ea8559804922ce01"
                      *               }
                      *             ],
                      *             "outputs": [
                      *               {
-                     *                 "value": "37671323",
+                     *                 "value": "291548610",
                      *                 "scriptPublicKey": {
                      *                   "version": 0,
-                     *                   "script": "209073a4656d94447419c2835fb589c7cda4c82fc843ae75e4935de234751119adac"
-                     *                 }
-                     *               }
-                     *             ],
-                     *             "lockTime": 0,
-                     *             "subnetworkId": "0000000000000000000000000000000000000000",
-                     *             "gas": "0",
-                     *             "payload": "0x7b226f70223a226e6f7465222c226e223a3437333935357d"
-                     *           },
-                     *           {
-                     *             "version": 0,
-                     *             "inputs": [
-                     *               {
-                     *                 "previousOutpoint": {
-                     *                   "transactionId": "e78a814ba499bbae71f731f21bf5a20c622d15d78b5df810fddc50b31385e737",
-                     *                   "index": 2
-                     *                 },
-                     *                 "sequence": 0,
-                     *                 "sigOpCount": 1,
-                     *                 "signatureScript": "4170c63254dd6ac9760adecefba2c9df22a7abfc7629442aab03d12dc8c3f88af89e4aefd5dd66a8b113d513fd8b7fd13ccf4f7c35cc6dcf04070b1d568f1d732201"
-                     *               }
-                     *             ],
-                     *             "outputs": [
-                     *               {
-                     *                 "value": "48492427",
-                     *                 "scriptPublicKey": {
-                     *                   "version": 0,
-                     *                   "script": "20c4bd3c7ec2bebf9e18b2c0d6d18bc8579c7a6a04c1880a6a89b2229df06f456aac"
+                     *                   "script": "201f54d9629c058ef97c0723f11320f22ce38180185d745b333f07f2d83af5e22fac"
                      *                 }
                      *               }
                      *             ],
@@ -2713,118 +2487,27 @@ export interface operations {
                      *             "inputs": [
                      *               {
                      *                 "previousOutpoint": {
-                     *                   "transactionId": "04bcac29b3cfe5167ff003a5b813051fc76adc36c862489a255eaf3050d405bd",
-                     *                   "index": 1
-                     *                 },
-                     *                 "sequence": 0,
-                     *                 "sigOpCount": 1,
-                     *                 "signatureScript": "416da80b8fb3f341e078b8ad4c2f6f725764da7eb507be5c6b338f0cad88efe6f99a0c8331f256d99151abdfd994163480477996a46a7754e7bd0f92a38c4c8db801"
-                     *               },
-                     *               {
-                     *                 "previousOutpoint": {
-                     *                   "transactionId": "7df3d6585368f3312007c29dfacf449bdcc207b70015a4d453cf2a79ebff0486",
-                     *                   "index": 1
-                     *                 },
-                     *                 "sequence": 0,
-                     *                 "sigOpCount": 1,
-                     *                 "signatureScript": "410730e0a3fb372f52089e7ffed9ecce6845b4762d0b0127acca4e72771e3cc2a0abe738850492f5607b8b79fb75c44c8a7aeaa4131f43f97c39422a879a3a5f2501"
-                     *               },
-                     *               {
-                     *                 "previousOutpoint": {
-                     *                   "transactionId": "3b199478ef59f6c5732254944cb3c8dd131015c675f612bb218c61c681f03521",
-                     *                   "index": 2
-                     *                 },
-                     *                 "sequence": 0,
-                     *                 "sigOpCount": 1,
-                     *                 "signatureScript": "41186b8cdc6c55146eaa623822975fa3acf11e24fdc3ea8399226e5d2cec5a8d63a47b2027cac14601776981e567a55795d9573cc58e8c024d8c364be16ff7d38c01"
-                     *               }
-                     *             ],
-                     *             "outputs": [
-                     *               {
-                     *                 "value": "43058137",
-                     *                 "scriptPublicKey": {
-                     *                   "version": 0,
-                     *                   "script": "20aa137a6fc2b397a4660fa90fd464621f461bede12eca0744658a6e17c6317d1aac"
-                     *                 }
-                     *               },
-                     *               {
-                     *                 "value": "53102915",
-                     *                 "scriptPublicKey": {
-                     *                   "version": 0,
-                     *                   "script": "20c08fcf3b1519686d394d178ec61bc9a5946a0a48797099c7c1b79c908085e97bac"
-                     *                 }
-                     *               },
-                     *               {
-                     *                 "value": "170317086",
-                     *                 "scriptPublicKey": {
-                     *                   "version": 0,
-                     *                   "script": "2020db400041cfb98a0ad88a5a187cc0b60a2249936c48db37da8a451f8db52f30ac"
-                     *                 }
-                     *               },
-                     *               {
-                     *                 "value": "97204469",
-                     *                 "scriptPublicKey": {
-                     *                   "version": 0,
-                     *                   "script": "2003dc32a5392a99d7c4702f0685395aa1e3c344ac0f52d8be709cf97f0021ae83ac"
-                     *                 }
-                     *               },
-                     *               {
-                     *                 "value": "98186875",
-                     *                 "scriptPublicKey": {
-                     *                   "version": 0,
-                     *                   "script": "20e84fd6d484dbe1dd43e8656c8348b484fb4a0138949ef8d173526d077f8e33beac"
-                     *                 }
-                     *               },
-                     *               {
-                     *                 "value": "155719782",
-                     *                 "scriptPublicKey": {
-                     *                   "version": 0,
-                     *                   "script": "209418db11b25db415dbac8c432d246f4dce20085fc0b23a68287e4e9b66b111c3ac"
-                     *                 }
-                     *               }
-                     *             ],
-                     *             "lockTime": 0,
-                     *             "subnetworkId": "0000000000000000000000000000000000000000",
-                     *             "gas": "0",
-                     *             "payload": "0x7b226f70223a226e6f7465222c226e223a3739353534347d"
-                     *           },
-                     *           {
-                     *             "version": 0,
-                     *             "inputs": [
-                     *               {
-                     *                 "previousOutpoint": {
-                     *                   "transactionId": "8d14096e60ab3aec646ebf2fa444defbc5f14e835dca97cc25baca696a19ecde",
+                     *                   "transactionId": "ad5592652385f1a667d2fb7dd30c9bb8884acb8afec4fb6ddf401ad69e15d4f5",
                      *                   "index": 3
                      *                 },
                      *                 "sequence": 0,
                      *                 "sigOpCount": 1,
-                     *                 "signatureScript": "41fa5f309deb002fe1ab10c34aa414301aece7a1b98857a911d9d6d4a8102cad5f49a2523dd9e502557c8daf9e6a167610b7f0803c8c2a6c47337db8799ea3439e01"
-                     *               },
-                     *               {
-                     *                 "previousOutpoint": {
-                     *                   "transactionId": "b1d5541a4ec003a550bd5a132ae4809490cf7a66ca9021b0b50e6bd1e5f3597c",
-                     *                   "index": 1
-                     *                 },
-                     *                 "sequence": 0,
-                     *                 "sigOpCount": 1,
-                     *                 "signatureScript": "41e31a47eaf3e0397ff8fb44e687d42fba1816e8311208f0482c105af6ecca139de61441d04a59c4bbc5c9ac22501ec60c550ff9120f8df0716b6ced3fd5a7414401"
-                     *               },
-                     *               {
-                     *                 "previousOutpoint": {
-                     *                   "transactionId": "65f7c174ae2ca8662fc3b7ed953f92348dbf67255a47d3fd8079201deac713ae",
-                     *                   "index": 0
-                     *                 },
-                     *                 "sequence": 0,
-                     *                 "sigOpCount": 1,
-                     *                 "signatureScript": "41ea8a2ed7bbc003fe37fa94619ea2381361f36b546960f3f3bd8e6428336d6ba2172b0be271521a007a405d84cd9703cc5bfac2c85eb04f9a5186bdecc1c4751501"
+                     *                 "signatureScript": "413b0016b16fecff1895fecdd3d30397c4b1d89ab7a4f4d321818bf67911c730dc747f0403b5a8242c2e92844fa17fa314d1fed66031eb5b87ba8cbc2d2190099201"
                      *               }
                      *             ],
                      *             "outputs": [
                      *               {
-                     *                 "value": "1432146550",
+                     *                 "value": "1968429029",
                      *                 "scriptPublicKey": {
                      *                   "version": 0,
-                     *                   "script": "20e86e89771ddad13f7261f4978042876ba997a25a233ea3b16966d19b6d1e2959ac"
+                     *                   "script": "206f60820c5dd8a5d7a88ec8920eb6326ba53fcb32af216305fce051234453fc78ac"
+                     *                 }
+                     *               },
+                     *               {
+                     *                 "value": "2232537841",
+                     *                 "scriptPublicKey": {
+                     *                   "version": 0,
+                     *                   "script": "206f60820c5dd8a5d7a88ec8920eb6326ba53fcb32af216305fce051234453fc78ac"
                      *                 }
                      *               }
                      *             ],
@@ -2868,7 +2551,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "transactionIds": [
-                 *         "12e4eb045505781d0f0708ebc4b7cf63aa213a262e612cd1fce0d5934e72d5f5",
+                 *         "0acad8c06c77d36d9e2cdb4d56447771faf8869ada332f9e9b2e4dcd295921e4",
                  *         "abababababababababababababababababababababababababababababababab"
                  *       ]
                  *     }
@@ -2897,10 +2580,10 @@ export interface operations {
                      * @example {
                      *       "transactions": [
                      *         {
-                     *           "transactionId": "12e4eb045505781d0f0708ebc4b7cf63aa213a262e612cd1fce0d5934e72d5f5",
+                     *           "transactionId": "0acad8c06c77d36d9e2cdb4d56447771faf8869ada332f9e9b2e4dcd295921e4",
                      *           "isAccepted": true,
-                     *           "acceptingBlockHash": "34d3c10f4268f791fce78c3d8bb2ccebd4e3d9c452f96599cb0ff1c73ee8a688",
-                     *           "confirmations": 3
+                     *           "acceptingBlockHash": "4b27c8cb5d5f9ad419c214faebf9d809253022c3c493166aee06ca5a2ec3a289",
+                     *           "confirmations": 4
                      *         },
                      *         {
                      *           "transactionId": "abababababababababababababababababababababababababababababababab",
@@ -2944,8 +2627,8 @@ export interface operations {
                 /**
                  * @example {
                  *       "daaScores": [
-                 *         "1256",
-                 *         "101256"
+                 *         "1262",
+                 *         "101262"
                  *       ]
                  *     }
                  */
@@ -2972,8 +2655,8 @@ export interface operations {
                     /**
                      * @example {
                      *       "timestamps": [
-                     *         "1751791000000",
-                     *         "1751806399700"
+                     *         "1751346400249",
+                     *         "1751359399850"
                      *       ]
                      *     }
                      */
@@ -3005,7 +2688,7 @@ export interface operations {
             path: {
                 /**
                  * @description An address with its prefix, as `kaspa:qr…`
-                 * @example kaspasim:pq7y3y2p5emr08ajacp5u5fgzfwjdj9ah4yagg4t4gme797asvgv6rq94lfsg
+                 * @example kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send
                  */
                 address: string;
             };
@@ -3030,7 +2713,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "tag": {
-                     *         "address": "kaspasim:pq7y3y2p5emr08ajacp5u5fgzfwjdj9ah4yagg4t4gme797asvgv6rq94lfsg",
+                     *         "address": "kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send",
                      *         "name": "Harbour Exchange",
                      *         "link": "https://example.com/harbour-exchange",
                      *         "labels": [
@@ -3122,7 +2805,7 @@ export interface operations {
             path: {
                 /**
                  * @description An address with its prefix, as `kaspa:qr…`
-                 * @example kaspasim:pq7y3y2p5emr08ajacp5u5fgzfwjdj9ah4yagg4t4gme797asvgv6rq94lfsg
+                 * @example kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send
                  */
                 address: string;
             };
@@ -3146,7 +2829,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "balance": "114942256"
+                     *       "balance": "404915540"
                      *     }
                      */
                     "application/json": {
@@ -3241,7 +2924,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "maxSompi": "2900000000000000000",
-                     *       "circulatingSompi": "6289996488030"
+                     *       "circulatingSompi": "6319996393120"
                      *     }
                      */
                     "application/json": {
@@ -3276,7 +2959,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "hash": "b8199e19ee5b7f070c9f3dba07c9b9d3c633646474606b26d23e0238b030e90b",
+                 *       "hash": "a48f23ace6606c10f8e42684d52ae206282273a3ef6867416613579404d1bcc7",
                  *       "includeTransactions": true
                  *     }
                  */
@@ -3307,25 +2990,25 @@ export interface operations {
                      * @example {
                      *       "block": {
                      *         "header": {
-                     *           "hash": "b8199e19ee5b7f070c9f3dba07c9b9d3c633646474606b26d23e0238b030e90b",
+                     *           "hash": "a48f23ace6606c10f8e42684d52ae206282273a3ef6867416613579404d1bcc7",
                      *           "version": 2,
                      *           "parentsByLevel": [
                      *             [
-                     *               "bef3d85433ae389461a3f7c85bf2e05542934511401c4a6f4939c50267f90ef1"
+                     *               "b5040136437be1f7fde4a899b5d6fad386b9125d4337afc8fda9f2196ee9d1c7"
                      *             ],
                      *             [
-                     *               "173040e8d19ee3f7b1a4001ee877e128b021028fba8c62ccd2f6f5fe4c2b12a5"
+                     *               "0589f6beeee0277024b44c8008d99c771b86c8a25f0c13452b204ad4100dda6f"
                      *             ],
                      *             [
                      *               "028179585cfca82c16e1dc30db578f91162d4a321a7db20c913c42dd63ed1454"
                      *             ]
                      *           ],
                      *           "hashMerkleRoot": "170c1f3f19b36ea44baf92900f4c7403a9ac561e959325fea2437c4d3fff4996",
-                     *           "acceptedIdMerkleRoot": "9be40a0d1cc82d314e782511f46f38db42c07e701f30a777356eddf0a6a40569",
-                     *           "utxoCommitment": "4b0abf6f287dacf25ea623fa6cdbb8233d1ec5b7c967c5fc00f3eae1a5c18f9d",
-                     *           "timestamp": "1750036000000",
+                     *           "acceptedIdMerkleRoot": "ba3e233f2aca4e15d28c2b052687d56fb07971254cde6c190f667039fb985eba",
+                     *           "utxoCommitment": "eee0428a72c4c63f711a14fa168ce41ff38e4bb42dca9d9e6d71e3dbaeb805ce",
+                     *           "timestamp": "1750025200004",
                      *           "bits": 545259519,
-                     *           "nonce": "971676664145867039",
+                     *           "nonce": "835169626488272811",
                      *           "daaScore": "17",
                      *           "blueWork": "36",
                      *           "blueScore": "18",
@@ -3354,26 +3037,26 @@ export interface operations {
                      *               "transactionId": "fcd6c996c4076873a07221875f3b3c99a0b51a5770132c80582913a7fe89d175",
                      *               "hash": "170c1f3f19b36ea44baf92900f4c7403a9ac561e959325fea2437c4d3fff4996",
                      *               "computeMass": "0",
-                     *               "blockHash": "b8199e19ee5b7f070c9f3dba07c9b9d3c633646474606b26d23e0238b030e90b",
-                     *               "blockTime": "1750036000000"
+                     *               "blockHash": "a48f23ace6606c10f8e42684d52ae206282273a3ef6867416613579404d1bcc7",
+                     *               "blockTime": "1750025200004"
                      *             }
                      *           }
                      *         ],
                      *         "verboseData": {
-                     *           "hash": "b8199e19ee5b7f070c9f3dba07c9b9d3c633646474606b26d23e0238b030e90b",
+                     *           "hash": "a48f23ace6606c10f8e42684d52ae206282273a3ef6867416613579404d1bcc7",
                      *           "difficulty": 1.0000001192093038,
-                     *           "selectedParentHash": "bef3d85433ae389461a3f7c85bf2e05542934511401c4a6f4939c50267f90ef1",
+                     *           "selectedParentHash": "b5040136437be1f7fde4a899b5d6fad386b9125d4337afc8fda9f2196ee9d1c7",
                      *           "transactionIds": [
                      *             "fcd6c996c4076873a07221875f3b3c99a0b51a5770132c80582913a7fe89d175"
                      *           ],
                      *           "isHeaderOnly": false,
                      *           "blueScore": 18,
                      *           "childrenHashes": [
-                     *             "ce7700a5bab53109da543d7a15e5169e5533d2f9a7cf328397f0c1c791bbe1fe",
-                     *             "7c4ddc641f88a9ffa897b4a3dddb32e335faf02d460e1fe5232b11faa2849497"
+                     *             "6da46eebb1ba34e7eceb9bf48f4e1b8d2ab737e3b2526bbffa085f94b1bcb594",
+                     *             "568d0163c9adc4e1cac533c16c1b98f33c21abf7283bbdf569ff6df647061c96"
                      *           ],
                      *           "mergeSetBluesHashes": [
-                     *             "bef3d85433ae389461a3f7c85bf2e05542934511401c4a6f4939c50267f90ef1"
+                     *             "b5040136437be1f7fde4a899b5d6fad386b9125d4337afc8fda9f2196ee9d1c7"
                      *           ],
                      *           "mergeSetRedsHashes": [],
                      *           "isChainBlock": true
@@ -3422,23 +3105,19 @@ export interface operations {
                     /**
                      * @example {
                      *       "networkName": "kaspa-simnet",
-                     *       "blockCount": "1262",
-                     *       "headerCount": "1262",
+                     *       "blockCount": "1267",
+                     *       "headerCount": "1267",
                      *       "tipHashes": [
-                     *         "befc99c40978b9f230a32283e0ce6e1593aa96c9bb5a57eab698be5984e975f8",
-                     *         "651b2ed70deef30ac523007eb440a0eafb7c0562d27c163c42282d97e359f2a3",
-                     *         "cb66e89f0bc5bfa25bf9e37015740716fdd9df115fe445f6aa9a1d74ae8a3205"
+                     *         "4d5f0a4ffed755711ec5a8c3b0035af4de368cba9cbf883426ee8b9a58bfc67f"
                      *       ],
                      *       "difficulty": 1.0000001192093038,
-                     *       "pastMedianTime": "1751055466234",
+                     *       "pastMedianTime": "1750790613176",
                      *       "virtualParentHashes": [
-                     *         "befc99c40978b9f230a32283e0ce6e1593aa96c9bb5a57eab698be5984e975f8",
-                     *         "651b2ed70deef30ac523007eb440a0eafb7c0562d27c163c42282d97e359f2a3",
-                     *         "cb66e89f0bc5bfa25bf9e37015740716fdd9df115fe445f6aa9a1d74ae8a3205"
+                     *         "4d5f0a4ffed755711ec5a8c3b0035af4de368cba9cbf883426ee8b9a58bfc67f"
                      *       ],
                      *       "pruningPointHash": "411f8cd26f3d41aea39e78573927da24d23995705b579f30959b9127e96b79e3",
-                     *       "virtualDaaScore": "1262",
-                     *       "sink": "befc99c40978b9f230a32283e0ce6e1593aa96c9bb5a57eab698be5984e975f8"
+                     *       "virtualDaaScore": "1267",
+                     *       "sink": "4d5f0a4ffed755711ec5a8c3b0035af4de368cba9cbf883426ee8b9a58bfc67f"
                      *     }
                      */
                     "application/json": {
@@ -3493,8 +3172,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "blockCount": "1262",
-                     *       "headerCount": "1262"
+                     *       "blockCount": "1267",
+                     *       "headerCount": "1267"
                      *     }
                      */
                     "application/json": {
@@ -3542,7 +3221,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "sink": "befc99c40978b9f230a32283e0ce6e1593aa96c9bb5a57eab698be5984e975f8"
+                     *       "sink": "4d5f0a4ffed755711ec5a8c3b0035af4de368cba9cbf883426ee8b9a58bfc67f"
                      *     }
                      */
                     "application/json": {
@@ -3588,7 +3267,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "blueScore": "1257"
+                     *       "blueScore": "1264"
                      *     }
                      */
                     "application/json": {
@@ -3622,8 +3301,8 @@ export interface operations {
                 /**
                  * @example {
                  *       "addresses": [
-                 *         "kaspasim:pq7y3y2p5emr08ajacp5u5fgzfwjdj9ah4yagg4t4gme797asvgv6rq94lfsg",
-                 *         "kaspasim:qqt70kanqdcjuxk7uulc753djam7p3zvzvz2na9smkuagnulpgdgwmye7xh8v"
+                 *         "kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send",
+                 *         "kaspasim:pz6pds5ltghcz4uj66c6uhcpm54dqc8e9daxuwhvrgpd4f2qezdgshrdmy57m"
                  *       ]
                  *     }
                  */
@@ -3651,12 +3330,12 @@ export interface operations {
                      * @example {
                      *       "entries": [
                      *         {
-                     *           "address": "kaspasim:pq7y3y2p5emr08ajacp5u5fgzfwjdj9ah4yagg4t4gme797asvgv6rq94lfsg",
-                     *           "balance": "114942256"
+                     *           "address": "kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send",
+                     *           "balance": "404915540"
                      *         },
                      *         {
-                     *           "address": "kaspasim:qqt70kanqdcjuxk7uulc753djam7p3zvzvz2na9smkuagnulpgdgwmye7xh8v",
-                     *           "balance": "79625618"
+                     *           "address": "kaspasim:pz6pds5ltghcz4uj66c6uhcpm54dqc8e9daxuwhvrgpd4f2qezdgshrdmy57m",
+                     *           "balance": "567713325"
                      *         }
                      *       ]
                      *     }
@@ -3698,7 +3377,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "addresses": [
-                 *         "kaspasim:pq7y3y2p5emr08ajacp5u5fgzfwjdj9ah4yagg4t4gme797asvgv6rq94lfsg"
+                 *         "kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send"
                  *       ]
                  *     }
                  */
@@ -3726,28 +3405,28 @@ export interface operations {
                      * @example {
                      *       "entries": [
                      *         {
-                     *           "address": "kaspasim:pq7y3y2p5emr08ajacp5u5fgzfwjdj9ah4yagg4t4gme797asvgv6rq94lfsg",
+                     *           "address": "kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send",
                      *           "outpoint": {
-                     *             "transactionId": "274a71edd4e1f977ac55be6985691e2949a9696738c738487d68b25d813142dc",
-                     *             "index": 1
+                     *             "transactionId": "7c5230203b960b2187625971b93827cb5b9a6aaab997a7fd55ffa8549ed3ea3d",
+                     *             "index": 3
                      *           },
                      *           "utxoEntry": {
-                     *             "amount": "80368904",
-                     *             "scriptPublicKey": "0000aa203c489141a676379fb2ee034e5128125d26c8bdbd49d422abaa379f17dd8310cd87",
-                     *             "blockDaaScore": "738",
+                     *             "amount": "275664102",
+                     *             "scriptPublicKey": "0000aa2022cff90108b13bebd2425cff8b4a8d0e92dcf46cf232a3da44e8de47d049321d87",
+                     *             "blockDaaScore": "679",
                      *             "isCoinbase": false
                      *           }
                      *         },
                      *         {
-                     *           "address": "kaspasim:pq7y3y2p5emr08ajacp5u5fgzfwjdj9ah4yagg4t4gme797asvgv6rq94lfsg",
+                     *           "address": "kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send",
                      *           "outpoint": {
-                     *             "transactionId": "ab7f87683042287428ea41b3f4e2b8ef89f44fe86f0740d756d7d943a5176c4f",
-                     *             "index": 0
+                     *             "transactionId": "97207ac8a0f48450807bbe3104b360c6e4e71315739b3affc6f756bcc8472b8f",
+                     *             "index": 1
                      *           },
                      *           "utxoEntry": {
-                     *             "amount": "34573352",
-                     *             "scriptPublicKey": "0000aa203c489141a676379fb2ee034e5128125d26c8bdbd49d422abaa379f17dd8310cd87",
-                     *             "blockDaaScore": "765",
+                     *             "amount": "129251438",
+                     *             "scriptPublicKey": "0000aa2022cff90108b13bebd2425cff8b4a8d0e92dcf46cf232a3da44e8de47d049321d87",
+                     *             "blockDaaScore": "1124",
                      *             "isCoinbase": false
                      *           }
                      *         }
@@ -3862,10 +3541,10 @@ export interface operations {
                     /**
                      * @example {
                      *       "p2pId": "00000000-0000-4000-8000-000000000000",
-                     *       "mempoolSize": "5",
+                     *       "mempoolSize": "3",
                      *       "serverVersion": "2.1.0",
                      *       "isUtxoIndexed": true,
-                     *       "isSynced": false,
+                     *       "isSynced": true,
                      *       "hasNotifyCommand": true,
                      *       "hasMessageId": true
                      *     }
@@ -3919,8 +3598,8 @@ export interface operations {
                      *       "serverVersion": "2.1.0",
                      *       "networkId": "simnet",
                      *       "hasUtxoIndex": true,
-                     *       "isSynced": false,
-                     *       "virtualDaaScore": "1262"
+                     *       "isSynced": true,
+                     *       "virtualDaaScore": "1267"
                      *     }
                      */
                     "application/json": {
@@ -4011,72 +3690,45 @@ export interface operations {
                  *         "inputs": [
                  *           {
                  *             "previousOutpoint": {
-                 *               "transactionId": "45b9abbef02ba8689f83f929c544858ab9a9bf3825b5a87fb27c73e991db014d",
-                 *               "index": 3
+                 *               "transactionId": "364ecfabbdf2657184b80063ea690f0f5b163d904ee979653a3dc99644b1a7fa",
+                 *               "index": 2
                  *             },
                  *             "sequence": "0",
                  *             "sigOpCount": 1,
-                 *             "signatureScript": "41feda469255a73748fbfd43d81d017c17d2aa72deb069cfe04fe5926d0df4e52ed5121e3126cde59fb2e3f30b0082259952fecd4803f85fa67cbf35b55ee7fbda01"
-                 *           },
-                 *           {
-                 *             "previousOutpoint": {
-                 *               "transactionId": "a541013fce7db740ae6bbfab1dabedab26e45a4b77e95ec1309e9c9c84a07796",
-                 *               "index": 3
-                 *             },
-                 *             "sequence": "0",
-                 *             "sigOpCount": 1,
-                 *             "signatureScript": "410c937b25d975cf1f531ad281f6754283d1691f7069ec3adca10a14e1f2ae3a0f04f919fe6f50b6ee510aa4bfa1d1b8e7a30624bc6f67d4681285969cbf24237e01"
-                 *           },
-                 *           {
-                 *             "previousOutpoint": {
-                 *               "transactionId": "9d3b69a0c3ea32e493c6ba074dd2c1074b2317735e05afef6c3229761ce0d44e",
-                 *               "index": 0
-                 *             },
-                 *             "sequence": "0",
-                 *             "sigOpCount": 1,
-                 *             "signatureScript": "4102fddba6ab89f44d32e79d0f8c9dde130c85e4d45fd5fc4b6f4976dd6a7468de9575d330f2debc1de8dd177c8b15e6791a9fce185ea6812acfb60ca0b9fc335901"
-                 *           },
-                 *           {
-                 *             "previousOutpoint": {
-                 *               "transactionId": "0eb5e9d962b75f4612b6b8f44997b029c042ddcc6abdcf7ed66c0f7cb130f14e",
-                 *               "index": 1
-                 *             },
-                 *             "sequence": "0",
-                 *             "sigOpCount": 1,
-                 *             "signatureScript": "4102f53635b5871f9273c0f9bf54b32e4ab45037dc78d2346a71cc12a221f2e320ae91e7d35d297b1bb2568ae5cf94433eea20ae0e0b9e174d8bb448380f21ae1a01"
+                 *             "signatureScript": "41b92d4cb14b436e36ec9956d18eb67cc200f2126efbecddda99654329d34f9e80bc3b47e10aa35a5129b373c1792300265f9cef2e92b8da1c24002c9f53fa5be501"
                  *           }
                  *         ],
                  *         "outputs": [
                  *           {
-                 *             "value": "2000364638",
-                 *             "scriptPublicKey": "0000208b9de39ac5fb66c3da3df17b657ac1e529b8f78b0bab97c5f76fd96cad8d417bac"
+                 *             "value": "885961926",
+                 *             "scriptPublicKey": "000020cf2241094c1ce65ed4bafcf2d0f603ad9fc01c46263aced2f5d13faa04adf54fac"
                  *           },
                  *           {
-                 *             "value": "423466137",
-                 *             "scriptPublicKey": "00002002696be4f2d8d2018e94ade0675b5464b070fbd99b088c4504d9b756c6aa2454ac"
+                 *             "value": "928990762",
+                 *             "scriptPublicKey": "0000201f5b907bd730032cb0aabe376441630a51194a34e23d94bf648f82ca906fbfe4ac"
                  *           },
                  *           {
-                 *             "value": "1835049824",
-                 *             "scriptPublicKey": "000020f8ed61613a71570f4c6a5d53cd7995e4675ba538db17db51847d4a92cfd3759bac"
+                 *             "value": "1407565218",
+                 *             "scriptPublicKey": "000020c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac"
                  *           },
                  *           {
-                 *             "value": "2347083773",
-                 *             "scriptPublicKey": "0000209d5f5bf81b004d2edcfbcdabb5afb8d586d73847ff89ec840ac2592f7e701fb6ac"
+                 *             "value": "715428647",
+                 *             "scriptPublicKey": "0000209b1342c1348590d1b79a5d356c386f8943fc5c41a04d9101a5048b7eda22493eac"
                  *           },
                  *           {
-                 *             "value": "2379278554",
-                 *             "scriptPublicKey": "0000aa20de39ddd13145a247a7679de804657cea03e0fad03cf5a30fbed8cf31b7f2383c87"
+                 *             "value": "387068923",
+                 *             "scriptPublicKey": "000020cea6c0d62f168dbc7808bcf5ac073edb971b8f6a3184b839bd7b5a4c2f9fed9bac"
                  *           },
                  *           {
-                 *             "value": "1742961088",
-                 *             "scriptPublicKey": "0000200f839fb90d7ab876ca2ae1eaaaf81375e883bb00c2cd05233eeabda2c217cb6eac"
+                 *             "value": "674110138",
+                 *             "scriptPublicKey": "0000203aeab9057d997d2a68363319b3eaf23ce533e1d12ca2bfddbb4461c396c5cb03ac"
                  *           }
                  *         ],
                  *         "lockTime": "0",
                  *         "subnetworkId": "0000000000000000000000000000000000000000",
                  *         "gas": "0",
                  *         "payload": "",
-                 *         "mass": "3335"
+                 *         "mass": "8177"
                  *       }
                  *     }
                  */
@@ -4100,9 +3752,7 @@ export interface operations {
                              */
                             computeBudget?: number;
                             /** @description Ignored */
-                            verboseData?: {
-                                [key: string]: unknown;
-                            };
+                            verboseData?: Record<string, never>;
                         }[];
                         outputs: {
                             /** @description A whole number below 2^64: decimal digits in a string, or a number with all its digits */
@@ -4119,9 +3769,7 @@ export interface operations {
                                 covenantId: string;
                             };
                             /** @description Ignored */
-                            verboseData?: {
-                                [key: string]: unknown;
-                            };
+                            verboseData?: Record<string, never>;
                         }[];
                         /** @description A whole number below 2^64: decimal digits in a string, or a number with all its digits */
                         lockTime: string | number;
@@ -4134,9 +3782,7 @@ export interface operations {
                         /** @description Storage mass; left out it is computed */
                         mass?: string | number;
                         /** @description Ignored */
-                        verboseData?: {
-                            [key: string]: unknown;
-                        };
+                        verboseData?: Record<string, never>;
                     };
                     /**
                      * @description Take it also while a coin that it spends is not known; only a node with `--unsaferpc` does
@@ -4160,7 +3806,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "transactionId": "1e2da0590ce03b4fa5a151b2169d8421ea9bf08ad6605f53aa4205258a13a753"
+                     *       "transactionId": "c29ee5038ccc2a4f7cf2247f006df63fdc5eef0470d399f7f86b16efb2755ed5"
                      *     }
                      */
                     "application/json": {
@@ -4170,6 +3816,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -4195,29 +3842,27 @@ export interface operations {
                  *           "version": 2,
                  *           "parentsByLevel": [
                  *             [
-                 *               "befc99c40978b9f230a32283e0ce6e1593aa96c9bb5a57eab698be5984e975f8",
-                 *               "651b2ed70deef30ac523007eb440a0eafb7c0562d27c163c42282d97e359f2a3",
-                 *               "cb66e89f0bc5bfa25bf9e37015740716fdd9df115fe445f6aa9a1d74ae8a3205"
+                 *               "4d5f0a4ffed755711ec5a8c3b0035af4de368cba9cbf883426ee8b9a58bfc67f"
                  *             ],
                  *             [
-                 *               "0b4daf92268dec7e6d8c00ad1d48805d374df89f13647b80c2af3cad13b70634"
+                 *               "1aacb006d0dd0869f62b9008c7af26275e829fc3febc599be510d4b195766a50"
                  *             ],
                  *             [
-                 *               "001dfce90a6aa2f1d5d10c6c8d72cc05801b76cffb877d400764a4aab9bf4069"
+                 *               "019f1b8a0f06011f78c4228e1440d41ea769d8ba3144eaa76a358f021ef01208"
                  *             ],
                  *             [
-                 *               "001dfce90a6aa2f1d5d10c6c8d72cc05801b76cffb877d400764a4aab9bf4069"
+                 *               "0035c09fd3e6e678c83cafc9e5866552d0e1c5f8296869add8d66bd124ad01f6"
                  *             ]
                  *           ],
-                 *           "hashMerkleRoot": "fc4445ca8610ace514b20be2bc843ba093b6437b0f2499896ae59988ee408dea",
-                 *           "acceptedIdMerkleRoot": "ade77a9a51bee23ddd0f507c7d699fa47118b4523adeda9543c95aac2dadc8ba",
-                 *           "utxoCommitment": "85f36aaf21e5c5e6b23a937f0028cf799b8f059213ce7c47ed0b19cb1bd6064c",
-                 *           "timestamp": "1751800000000",
+                 *           "hashMerkleRoot": "146828b4498e6d2ee018b0a0b5f613551315ddb3c574d2b260c018f7471e5f3e",
+                 *           "acceptedIdMerkleRoot": "59ad408def43e1036a20a6d2106e135565c656c3eacb7530cd56736e3352dd02",
+                 *           "utxoCommitment": "0d781bf2c4e9308345f2f91bb5f3e0f36360d387102e394d0c72a2cdfbd04a02",
+                 *           "timestamp": "1751350000250",
                  *           "bits": 545259519,
                  *           "nonce": "0",
-                 *           "daaScore": "1262",
-                 *           "blueWork": "2520",
-                 *           "blueScore": "1260",
+                 *           "daaScore": "1267",
+                 *           "blueWork": "2530",
+                 *           "blueScore": "1265",
                  *           "pruningPoint": "411f8cd26f3d41aea39e78573927da24d23995705b579f30959b9127e96b79e3"
                  *         },
                  *         "transactions": [
@@ -4226,63 +3871,58 @@ export interface operations {
                  *             "inputs": [],
                  *             "outputs": [
                  *               {
-                 *                 "value": "5001467514",
+                 *                 "value": "5002032506",
                  *                 "scriptPublicKey": {
                  *                   "version": 0,
-                 *                   "script": "200f839fb90d7ab876ca2ae1eaaaf81375e883bb00c2cd05233eeabda2c217cb6eac"
-                 *                 }
-                 *               },
-                 *               {
-                 *                 "value": "5001518448",
-                 *                 "scriptPublicKey": {
-                 *                   "version": 0,
-                 *                   "script": "2089c8ed26ddebe4e5aff2e504ba761a156d8cf25f8c0a98a134fe87aaf61dbef5ac"
-                 *                 }
-                 *               },
-                 *               {
-                 *                 "value": "5004621977",
-                 *                 "scriptPublicKey": {
-                 *                   "version": 0,
-                 *                   "script": "200f839fb90d7ab876ca2ae1eaaaf81375e883bb00c2cd05233eeabda2c217cb6eac"
+                 *                   "script": "2063f9fc32058a093cee971b52d8327f88b37265abf9625a0396fdf9b341df65bfac"
                  *                 }
                  *               }
                  *             ],
                  *             "lockTime": 0,
                  *             "subnetworkId": "0100000000000000000000000000000000000000",
                  *             "gas": "0",
-                 *             "payload": "0xec0400000000000000f2052a01000000000023aa203c489141a676379fb2ee034e5128125d26c8bdbd49d422abaa379f17dd8310cd87322e312e302f6d7920706f6f6c"
+                 *             "payload": "0xf10400000000000000f2052a01000000000023aa2022cff90108b13bebd2425cff8b4a8d0e92dcf46cf232a3da44e8de47d049321d87322e312e302f6d7920706f6f6c"
                  *           },
                  *           {
-                 *             "version": 1,
+                 *             "version": 0,
                  *             "inputs": [
                  *               {
                  *                 "previousOutpoint": {
-                 *                   "transactionId": "44b07a0a331a805946bc0bce800a66597da243762ef509938d2a0e6fc12fcd6b",
-                 *                   "index": 0
+                 *                   "transactionId": "a74abfb40e1213015eefc0998f8e0d39be6679a78fabe4d063b43a7bc7a2e1a0",
+                 *                   "index": 2
                  *                 },
                  *                 "sequence": 0,
-                 *                 "sigOpCount": 0,
-                 *                 "signatureScript": "41e4f2fe4e9663744f9109cce4be7432ea4ecdc15a6067ab9b4ac926b81d4d6397b6e029786c5b58c085aa039ed81314199bfffb86a284ceb5086340496cd3c12f01",
-                 *                 "computeBudget": 12
+                 *                 "sigOpCount": 1,
+                 *                 "signatureScript": "41d93f6845895fac6acdc83b4506c55bbdd5ac4a391239c2cd4d648b4fe9dc474875b65bf6096dbd74aeffbfc5dedb6ea450ac05a5e7c3ca8e56a5416140e46e1701"
                  *               }
                  *             ],
                  *             "outputs": [
                  *               {
-                 *                 "value": "38639091",
+                 *                 "value": "52367721",
                  *                 "scriptPublicKey": {
                  *                   "version": 0,
-                 *                   "script": "2017e7dbb303712e1adee73f8f522d9777e0c44c1304a9f4b0ddb9d44f9f0a1a87ac"
-                 *                 },
-                 *                 "covenant": {
-                 *                   "authorizingInput": 0,
-                 *                   "covenantId": "e608792b4bb7c5d46c5138d48c24ee3841be4bd7ac9bc213f63f1434a5497a25"
+                 *                   "script": "aa20b416c29f5a2f815792d6b1ae5f01dd2ad060f92b7a6e3aec1a02daa540c89a8887"
                  *                 }
                  *               },
                  *               {
-                 *                 "value": "50788090",
+                 *                 "value": "54583275",
                  *                 "scriptPublicKey": {
                  *                   "version": 0,
-                 *                   "script": "201ccf27b48fdfc044a8b1612944f0ab7e94309bebd49b75794697fad847adc261ac"
+                 *                   "script": "204a99479c672aa62fa596ba1dc9b5af5741f5e4d2e2e1d9c6ff061b3a0b5a5a49ac"
+                 *                 }
+                 *               },
+                 *               {
+                 *                 "value": "51467271",
+                 *                 "scriptPublicKey": {
+                 *                   "version": 0,
+                 *                   "script": "20c7137c9d302aec72bd47dbdbf92af9401f8ad1d5e0b70c3e3e46c8741e36cb68ac"
+                 *                 }
+                 *               },
+                 *               {
+                 *                 "value": "36333340",
+                 *                 "scriptPublicKey": {
+                 *                   "version": 0,
+                 *                   "script": "206d9c12f93592e2e4104b7abbc0852398139036f7174282d927d1ec83b2b6a799ac"
                  *                 }
                  *               }
                  *             ],
@@ -4296,47 +3936,20 @@ export interface operations {
                  *             "inputs": [
                  *               {
                  *                 "previousOutpoint": {
-                 *                   "transactionId": "364d998cfa518ca8d5ea69f0704058c43ac677e845f39b74efd43226014c0291",
-                 *                   "index": 0
+                 *                   "transactionId": "2ea6262a68e0e85cb22790e29a248cc40689e102b02213cf972d82a59e371c9e",
+                 *                   "index": 1
                  *                 },
                  *                 "sequence": 0,
                  *                 "sigOpCount": 1,
-                 *                 "signatureScript": "41b0a2155c021b932e69232a2d3192a4f430a205a3cbafdf24ea50696b088d0b0b800d1869b74bb3825303fe59d50c1f06d7c26f371c4301c8ba7c3f3563daf71c01"
+                 *                 "signatureScript": "41fe033fc3d91ef5dda3c6a1b98c13fb379b869e5ef39149a58865668744aa0c5b041e4c77f262dbe82c5335e97a12bae08fa167f2965a5f4cc3ea8559804922ce01"
                  *               }
                  *             ],
                  *             "outputs": [
                  *               {
-                 *                 "value": "37671323",
+                 *                 "value": "291548610",
                  *                 "scriptPublicKey": {
                  *                   "version": 0,
-                 *                   "script": "209073a4656d94447419c2835fb589c7cda4c82fc843ae75e4935de234751119adac"
-                 *                 }
-                 *               }
-                 *             ],
-                 *             "lockTime": 0,
-                 *             "subnetworkId": "0000000000000000000000000000000000000000",
-                 *             "gas": "0",
-                 *             "payload": "0x7b226f70223a226e6f7465222c226e223a3437333935357d"
-                 *           },
-                 *           {
-                 *             "version": 0,
-                 *             "inputs": [
-                 *               {
-                 *                 "previousOutpoint": {
-                 *                   "transactionId": "e78a814ba499bbae71f731f21bf5a20c622d15d78b5df810fddc50b31385e737",
-                 *                   "index": 2
-                 *                 },
-                 *                 "sequence": 0,
-                 *                 "sigOpCount": 1,
-                 *                 "signatureScript": "4170c63254dd6ac9760adecefba2c9df22a7abfc7629442aab03d12dc8c3f88af89e4aefd5dd66a8b113d513fd8b7fd13ccf4f7c35cc6dcf04070b1d568f1d732201"
-                 *               }
-                 *             ],
-                 *             "outputs": [
-                 *               {
-                 *                 "value": "48492427",
-                 *                 "scriptPublicKey": {
-                 *                   "version": 0,
-                 *                   "script": "20c4bd3c7ec2bebf9e18b2c0d6d18bc8579c7a6a04c1880a6a89b2229df06f456aac"
+                 *                   "script": "201f54d9629c058ef97c0723f11320f22ce38180185d745b333f07f2d83af5e22fac"
                  *                 }
                  *               }
                  *             ],
@@ -4350,118 +3963,27 @@ export interface operations {
                  *             "inputs": [
                  *               {
                  *                 "previousOutpoint": {
-                 *                   "transactionId": "04bcac29b3cfe5167ff003a5b813051fc76adc36c862489a255eaf3050d405bd",
-                 *                   "index": 1
-                 *                 },
-                 *                 "sequence": 0,
-                 *                 "sigOpCount": 1,
-                 *                 "signatureScript": "416da80b8fb3f341e078b8ad4c2f6f725764da7eb507be5c6b338f0cad88efe6f99a0c8331f256d99151abdfd994163480477996a46a7754e7bd0f92a38c4c8db801"
-                 *               },
-                 *               {
-                 *                 "previousOutpoint": {
-                 *                   "transactionId": "7df3d6585368f3312007c29dfacf449bdcc207b70015a4d453cf2a79ebff0486",
-                 *                   "index": 1
-                 *                 },
-                 *                 "sequence": 0,
-                 *                 "sigOpCount": 1,
-                 *                 "signatureScript": "410730e0a3fb372f52089e7ffed9ecce6845b4762d0b0127acca4e72771e3cc2a0abe738850492f5607b8b79fb75c44c8a7aeaa4131f43f97c39422a879a3a5f2501"
-                 *               },
-                 *               {
-                 *                 "previousOutpoint": {
-                 *                   "transactionId": "3b199478ef59f6c5732254944cb3c8dd131015c675f612bb218c61c681f03521",
-                 *                   "index": 2
-                 *                 },
-                 *                 "sequence": 0,
-                 *                 "sigOpCount": 1,
-                 *                 "signatureScript": "41186b8cdc6c55146eaa623822975fa3acf11e24fdc3ea8399226e5d2cec5a8d63a47b2027cac14601776981e567a55795d9573cc58e8c024d8c364be16ff7d38c01"
-                 *               }
-                 *             ],
-                 *             "outputs": [
-                 *               {
-                 *                 "value": "43058137",
-                 *                 "scriptPublicKey": {
-                 *                   "version": 0,
-                 *                   "script": "20aa137a6fc2b397a4660fa90fd464621f461bede12eca0744658a6e17c6317d1aac"
-                 *                 }
-                 *               },
-                 *               {
-                 *                 "value": "53102915",
-                 *                 "scriptPublicKey": {
-                 *                   "version": 0,
-                 *                   "script": "20c08fcf3b1519686d394d178ec61bc9a5946a0a48797099c7c1b79c908085e97bac"
-                 *                 }
-                 *               },
-                 *               {
-                 *                 "value": "170317086",
-                 *                 "scriptPublicKey": {
-                 *                   "version": 0,
-                 *                   "script": "2020db400041cfb98a0ad88a5a187cc0b60a2249936c48db37da8a451f8db52f30ac"
-                 *                 }
-                 *               },
-                 *               {
-                 *                 "value": "97204469",
-                 *                 "scriptPublicKey": {
-                 *                   "version": 0,
-                 *                   "script": "2003dc32a5392a99d7c4702f0685395aa1e3c344ac0f52d8be709cf97f0021ae83ac"
-                 *                 }
-                 *               },
-                 *               {
-                 *                 "value": "98186875",
-                 *                 "scriptPublicKey": {
-                 *                   "version": 0,
-                 *                   "script": "20e84fd6d484dbe1dd43e8656c8348b484fb4a0138949ef8d173526d077f8e33beac"
-                 *                 }
-                 *               },
-                 *               {
-                 *                 "value": "155719782",
-                 *                 "scriptPublicKey": {
-                 *                   "version": 0,
-                 *                   "script": "209418db11b25db415dbac8c432d246f4dce20085fc0b23a68287e4e9b66b111c3ac"
-                 *                 }
-                 *               }
-                 *             ],
-                 *             "lockTime": 0,
-                 *             "subnetworkId": "0000000000000000000000000000000000000000",
-                 *             "gas": "0",
-                 *             "payload": "0x7b226f70223a226e6f7465222c226e223a3739353534347d"
-                 *           },
-                 *           {
-                 *             "version": 0,
-                 *             "inputs": [
-                 *               {
-                 *                 "previousOutpoint": {
-                 *                   "transactionId": "8d14096e60ab3aec646ebf2fa444defbc5f14e835dca97cc25baca696a19ecde",
+                 *                   "transactionId": "ad5592652385f1a667d2fb7dd30c9bb8884acb8afec4fb6ddf401ad69e15d4f5",
                  *                   "index": 3
                  *                 },
                  *                 "sequence": 0,
                  *                 "sigOpCount": 1,
-                 *                 "signatureScript": "41fa5f309deb002fe1ab10c34aa414301aece7a1b98857a911d9d6d4a8102cad5f49a2523dd9e502557c8daf9e6a167610b7f0803c8c2a6c47337db8799ea3439e01"
-                 *               },
-                 *               {
-                 *                 "previousOutpoint": {
-                 *                   "transactionId": "b1d5541a4ec003a550bd5a132ae4809490cf7a66ca9021b0b50e6bd1e5f3597c",
-                 *                   "index": 1
-                 *                 },
-                 *                 "sequence": 0,
-                 *                 "sigOpCount": 1,
-                 *                 "signatureScript": "41e31a47eaf3e0397ff8fb44e687d42fba1816e8311208f0482c105af6ecca139de61441d04a59c4bbc5c9ac22501ec60c550ff9120f8df0716b6ced3fd5a7414401"
-                 *               },
-                 *               {
-                 *                 "previousOutpoint": {
-                 *                   "transactionId": "65f7c174ae2ca8662fc3b7ed953f92348dbf67255a47d3fd8079201deac713ae",
-                 *                   "index": 0
-                 *                 },
-                 *                 "sequence": 0,
-                 *                 "sigOpCount": 1,
-                 *                 "signatureScript": "41ea8a2ed7bbc003fe37fa94619ea2381361f36b546960f3f3bd8e6428336d6ba2172b0be271521a007a405d84cd9703cc5bfac2c85eb04f9a5186bdecc1c4751501"
+                 *                 "signatureScript": "413b0016b16fecff1895fecdd3d30397c4b1d89ab7a4f4d321818bf67911c730dc747f0403b5a8242c2e92844fa17fa314d1fed66031eb5b87ba8cbc2d2190099201"
                  *               }
                  *             ],
                  *             "outputs": [
                  *               {
-                 *                 "value": "1432146550",
+                 *                 "value": "1968429029",
                  *                 "scriptPublicKey": {
                  *                   "version": 0,
-                 *                   "script": "20e86e89771ddad13f7261f4978042876ba997a25a233ea3b16966d19b6d1e2959ac"
+                 *                   "script": "206f60820c5dd8a5d7a88ec8920eb6326ba53fcb32af216305fce051234453fc78ac"
+                 *                 }
+                 *               },
+                 *               {
+                 *                 "value": "2232537841",
+                 *                 "scriptPublicKey": {
+                 *                   "version": 0,
+                 *                   "script": "206f60820c5dd8a5d7a88ec8920eb6326ba53fcb32af216305fce051234453fc78ac"
                  *                 }
                  *               }
                  *             ],
@@ -4520,9 +4042,7 @@ export interface operations {
                                  */
                                 computeBudget?: number;
                                 /** @description Ignored */
-                                verboseData?: {
-                                    [key: string]: unknown;
-                                };
+                                verboseData?: Record<string, never>;
                             }[];
                             outputs: {
                                 /** @description A whole number below 2^64: decimal digits in a string, or a number with all its digits */
@@ -4539,9 +4059,7 @@ export interface operations {
                                     covenantId: string;
                                 };
                                 /** @description Ignored */
-                                verboseData?: {
-                                    [key: string]: unknown;
-                                };
+                                verboseData?: Record<string, never>;
                             }[];
                             /** @description A whole number below 2^64: decimal digits in a string, or a number with all its digits */
                             lockTime: string | number;
@@ -4554,14 +4072,10 @@ export interface operations {
                             /** @description Storage mass; left out it is computed */
                             mass?: string | number;
                             /** @description Ignored */
-                            verboseData?: {
-                                [key: string]: unknown;
-                            };
+                            verboseData?: Record<string, never>;
                         }[];
                         /** @description Ignored */
-                        verboseData?: {
-                            [key: string]: unknown;
-                        };
+                        verboseData?: Record<string, never>;
                     };
                     /**
                      * @description Take also a block whose DAA score is far behind
@@ -4599,6 +4113,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -4653,24 +4168,24 @@ export interface operations {
                      * @example {
                      *       "blocks": [
                      *         {
-                     *           "hash": "befc99c40978b9f230a32283e0ce6e1593aa96c9bb5a57eab698be5984e975f8",
-                     *           "blueScore": "1257",
-                     *           "daaScore": "1259",
-                     *           "timestamp": 1751796400000,
+                     *           "hash": "4d5f0a4ffed755711ec5a8c3b0035af4de368cba9cbf883426ee8b9a58bfc67f",
+                     *           "blueScore": "1264",
+                     *           "daaScore": "1266",
+                     *           "timestamp": 1751349400250,
                      *           "isChainBlock": true,
                      *           "color": null,
                      *           "mergingBlockHash": null,
-                     *           "transactionCount": 4
+                     *           "transactionCount": 5
                      *         },
                      *         {
-                     *           "hash": "0b4daf92268dec7e6d8c00ad1d48805d374df89f13647b80c2af3cad13b70634",
-                     *           "blueScore": "1256",
-                     *           "daaScore": "1258",
-                     *           "timestamp": 1751794600000,
+                     *           "hash": "d5f35504f47a32fa5d3f734241e49926a02e0cd0604a0dc955d16623c18d0da2",
+                     *           "blueScore": "1262",
+                     *           "daaScore": "1264",
+                     *           "timestamp": 1751350000249,
                      *           "isChainBlock": true,
                      *           "color": "blue",
-                     *           "mergingBlockHash": "befc99c40978b9f230a32283e0ce6e1593aa96c9bb5a57eab698be5984e975f8",
-                     *           "transactionCount": 5
+                     *           "mergingBlockHash": "4d5f0a4ffed755711ec5a8c3b0035af4de368cba9cbf883426ee8b9a58bfc67f",
+                     *           "transactionCount": 6
                      *         }
                      *       ],
                      *       "metadata": {
@@ -4713,7 +4228,7 @@ export interface operations {
             path: {
                 /**
                  * @description 64 hex digits of either case, with or without `0x`
-                 * @example 34d3c10f4268f791fce78c3d8bb2ccebd4e3d9c452f96599cb0ff1c73ee8a688
+                 * @example 4b27c8cb5d5f9ad419c214faebf9d809253022c3c493166aee06ca5a2ec3a289
                  */
                 hash: string;
             };
@@ -4739,66 +4254,73 @@ export interface operations {
                      * @example {
                      *       "block": {
                      *         "header": {
-                     *           "hash": "34d3c10f4268f791fce78c3d8bb2ccebd4e3d9c452f96599cb0ff1c73ee8a688",
+                     *           "hash": "4b27c8cb5d5f9ad419c214faebf9d809253022c3c493166aee06ca5a2ec3a289",
                      *           "version": 2,
                      *           "parentsByLevel": [
                      *             [
-                     *               "e374d8ffb4dd5e96fa716a7acb69a3d7b6479c850466e6ddab150d8bce696541",
-                     *               "160a389a207cf1e4d685160240e3c006f63d75add144e67cc67dd575a751d6c9"
+                     *               "85ef36a7853f354c8a14ac49fa55f735fecc2a82f53761938b3796097bf14307",
+                     *               "5787e17386916f0298259ae4fa17747c98db0ef5a03466f935988ffbdd44cf62",
+                     *               "7fd963350fefc996f397ddbf9292c8adbb916525399ea30af6318d7cbede6e87"
                      *             ],
                      *             [
-                     *               "160a389a207cf1e4d685160240e3c006f63d75add144e67cc67dd575a751d6c9"
+                     *               "09ea7b13aaaad5a258f1398ddad7e315cdd06e5a8f479afa216a62be2757d54b"
                      *             ],
                      *             [
-                     *               "001dfce90a6aa2f1d5d10c6c8d72cc05801b76cffb877d400764a4aab9bf4069"
+                     *               "019f1b8a0f06011f78c4228e1440d41ea769d8ba3144eaa76a358f021ef01208"
                      *             ],
                      *             [
-                     *               "001dfce90a6aa2f1d5d10c6c8d72cc05801b76cffb877d400764a4aab9bf4069"
+                     *               "0035c09fd3e6e678c83cafc9e5866552d0e1c5f8296869add8d66bd124ad01f6"
                      *             ]
                      *           ],
-                     *           "hashMerkleRoot": "20f901c44419de07f61f14e080e589d8766fde49771ec33810b23f383913a77f",
-                     *           "acceptedIdMerkleRoot": "a8548facb2f0211433488121afa294c05254d38ecd0a0de494a98911f94e6412",
-                     *           "utxoCommitment": "f1dd0474137fb18f573cb8613f556bbcefd8c885a6dff82cb7aeec7cc22b217b",
-                     *           "timestamp": "1751791000000",
+                     *           "hashMerkleRoot": "764c2d1761c5163938b71f92fb06fbc599cf3ddb947731e5fefeafee821c5ca5",
+                     *           "acceptedIdMerkleRoot": "b284c3f82926b267223ce286cef4d134aedea94870e8db203dc052f96a92ab32",
+                     *           "utxoCommitment": "15092ee33ab434de3215791540a52996424b2531ebd9251171251f463b75326b",
+                     *           "timestamp": "1751346400249",
                      *           "bits": 545259519,
-                     *           "nonce": "5625622019626036546",
-                     *           "daaScore": "1256",
-                     *           "blueWork": "2508",
-                     *           "blueScore": "1254",
+                     *           "nonce": "5526273021701022977",
+                     *           "daaScore": "1262",
+                     *           "blueWork": "2520",
+                     *           "blueScore": "1260",
                      *           "pruningPoint": "411f8cd26f3d41aea39e78573927da24d23995705b579f30959b9127e96b79e3"
                      *         },
                      *         "verboseData": {
-                     *           "hash": "34d3c10f4268f791fce78c3d8bb2ccebd4e3d9c452f96599cb0ff1c73ee8a688",
+                     *           "hash": "4b27c8cb5d5f9ad419c214faebf9d809253022c3c493166aee06ca5a2ec3a289",
                      *           "difficulty": 1.0000001192093038,
-                     *           "selectedParentHash": "e374d8ffb4dd5e96fa716a7acb69a3d7b6479c850466e6ddab150d8bce696541",
+                     *           "selectedParentHash": "85ef36a7853f354c8a14ac49fa55f735fecc2a82f53761938b3796097bf14307",
                      *           "transactionIds": [
-                     *             "5bf8b7fad88f3e7669df48897fa47af98fabaaa9537acfce079086918665d868",
-                     *             "9d3b69a0c3ea32e493c6ba074dd2c1074b2317735e05afef6c3229761ce0d44e",
-                     *             "796ab97027cd63ebd69c015b4e6f08dbb98b42c03905ea21dbebc99d872c6aeb",
-                     *             "7f88680789b784c6f8d0afe59f1fe84b289d4a67ae5a6b0cbb1f089826ed0594"
+                     *             "7731afd25cf37490004ae1e2c26a6a0e75a141bf7aa90adc596c1f4cc144b86d",
+                     *             "12ce3087cc06503ce63c9c07580f83390bd19b9668ceca442fa7bff8107bcb54",
+                     *             "5d2261c664cddf44a0a50722e3bf2686dbffe55cff695c3b3876af633ec4726d",
+                     *             "d118dabc601d9aa5e988ef42901cb526e252f9af1fca903c6088212338e466e4",
+                     *             "77204420b5f31a0aaf912d97692d096ad3b7367e22a6a5f578b7da3bc8992808",
+                     *             "f53161aa0ddb2289699a8a2ab025c74a1aec7757572408a26667f0d7dee5a70b",
+                     *             "3bb57cf62539e1e025a2b9c861db7807f4278d562b4699299a82cf58a7657850",
+                     *             "b770de0217523356266ec795dfa4c3cf6b48791de671a45dfb244e8cd09ec81b",
+                     *             "a05dc599e05f94ba5f22d8cf43896804c6d004ec5dbeaa4a3785592539fece9c",
+                     *             "e8ed61283ded2ad625f8da6655691fcb02969e0530f6bbbc818b4a626f9128f6"
                      *           ],
                      *           "isHeaderOnly": false,
-                     *           "blueScore": 1254,
+                     *           "blueScore": 1260,
                      *           "childrenHashes": [
-                     *             "0b4daf92268dec7e6d8c00ad1d48805d374df89f13647b80c2af3cad13b70634",
-                     *             "cb66e89f0bc5bfa25bf9e37015740716fdd9df115fe445f6aa9a1d74ae8a3205"
+                     *             "d5f35504f47a32fa5d3f734241e49926a02e0cd0604a0dc955d16623c18d0da2"
                      *           ],
                      *           "mergeSetBluesHashes": [
-                     *             "e374d8ffb4dd5e96fa716a7acb69a3d7b6479c850466e6ddab150d8bce696541",
-                     *             "160a389a207cf1e4d685160240e3c006f63d75add144e67cc67dd575a751d6c9"
+                     *             "85ef36a7853f354c8a14ac49fa55f735fecc2a82f53761938b3796097bf14307",
+                     *             "7fd963350fefc996f397ddbf9292c8adbb916525399ea30af6318d7cbede6e87",
+                     *             "5787e17386916f0298259ae4fa17747c98db0ef5a03466f935988ffbdd44cf62"
                      *           ],
                      *           "mergeSetRedsHashes": [],
                      *           "isChainBlock": true
                      *         },
-                     *         "hash": "34d3c10f4268f791fce78c3d8bb2ccebd4e3d9c452f96599cb0ff1c73ee8a688",
-                     *         "blueScore": "1254",
-                     *         "daaScore": "1256",
-                     *         "timestamp": 1751791000000,
+                     *         "hash": "4b27c8cb5d5f9ad419c214faebf9d809253022c3c493166aee06ca5a2ec3a289",
+                     *         "blueScore": "1260",
+                     *         "daaScore": "1262",
+                     *         "timestamp": 1751346400249,
                      *         "isChainBlock": true,
                      *         "color": "blue",
-                     *         "mergingBlockHash": "0b4daf92268dec7e6d8c00ad1d48805d374df89f13647b80c2af3cad13b70634",
-                     *         "transactionCount": 4,
-                     *         "confirmations": 3
+                     *         "mergingBlockHash": "d5f35504f47a32fa5d3f734241e49926a02e0cd0604a0dc955d16623c18d0da2",
+                     *         "transactionCount": 10,
+                     *         "confirmations": 4
                      *       }
                      *     }
                      */
@@ -4859,23 +4381,23 @@ export interface operations {
                      * @example {
                      *       "blocks": [
                      *         {
-                     *           "hash": "1c70d79d7323aad122dde1dd11c1f33671cbb3bb25e578fa1b75b95e5d442033",
+                     *           "hash": "2e8f4ae5e419299c85a1107d48f4786f9485045bc9870648e1bd22840e368c21",
                      *           "blueScore": "18",
                      *           "daaScore": "17",
-                     *           "timestamp": 1750032400000,
+                     *           "timestamp": 1750026400005,
                      *           "isChainBlock": false,
                      *           "color": "blue",
-                     *           "mergingBlockHash": "ce7700a5bab53109da543d7a15e5169e5533d2f9a7cf328397f0c1c791bbe1fe",
+                     *           "mergingBlockHash": "6da46eebb1ba34e7eceb9bf48f4e1b8d2ab737e3b2526bbffa085f94b1bcb594",
                      *           "transactionCount": 1
                      *         },
                      *         {
-                     *           "hash": "b8199e19ee5b7f070c9f3dba07c9b9d3c633646474606b26d23e0238b030e90b",
+                     *           "hash": "a48f23ace6606c10f8e42684d52ae206282273a3ef6867416613579404d1bcc7",
                      *           "blueScore": "18",
                      *           "daaScore": "17",
-                     *           "timestamp": 1750036000000,
+                     *           "timestamp": 1750025200004,
                      *           "isChainBlock": true,
                      *           "color": "blue",
-                     *           "mergingBlockHash": "ce7700a5bab53109da543d7a15e5169e5533d2f9a7cf328397f0c1c791bbe1fe",
+                     *           "mergingBlockHash": "6da46eebb1ba34e7eceb9bf48f4e1b8d2ab737e3b2526bbffa085f94b1bcb594",
                      *           "transactionCount": 1
                      *         }
                      *       ],
@@ -4883,7 +4405,7 @@ export interface operations {
                      *         {
                      *           "transactionId": "fcd6c996c4076873a07221875f3b3c99a0b51a5770132c80582913a7fe89d175",
                      *           "version": 1,
-                     *           "blockTime": 1750032400000,
+                     *           "blockTime": 1750025200004,
                      *           "subnetworkId": "0100000000000000000000000000000000000000",
                      *           "hash": "170c1f3f19b36ea44baf92900f4c7403a9ac561e959325fea2437c4d3fff4996",
                      *           "mass": "0",
@@ -4892,13 +4414,13 @@ export interface operations {
                      *           "lockTime": "0",
                      *           "gas": "0",
                      *           "blockHashes": [
-                     *             "1c70d79d7323aad122dde1dd11c1f33671cbb3bb25e578fa1b75b95e5d442033",
-                     *             "b8199e19ee5b7f070c9f3dba07c9b9d3c633646474606b26d23e0238b030e90b"
+                     *             "a48f23ace6606c10f8e42684d52ae206282273a3ef6867416613579404d1bcc7",
+                     *             "2e8f4ae5e419299c85a1107d48f4786f9485045bc9870648e1bd22840e368c21"
                      *           ],
                      *           "isAccepted": true,
-                     *           "acceptingBlockHash": "ce7700a5bab53109da543d7a15e5169e5533d2f9a7cf328397f0c1c791bbe1fe",
+                     *           "acceptingBlockHash": "6da46eebb1ba34e7eceb9bf48f4e1b8d2ab737e3b2526bbffa085f94b1bcb594",
                      *           "acceptingBlockBlueScore": "21",
-                     *           "confirmations": 1236,
+                     *           "confirmations": 1243,
                      *           "inputs": [],
                      *           "outputs": [
                      *             {
@@ -4908,7 +4430,7 @@ export interface operations {
                      *               "scriptPublicKey": "203aeab9057d997d2a68363319b3eaf23ce533e1d12ca2bfddbb4461c396c5cb03ac",
                      *               "scriptPublicKeyAddress": "kaspasim:qqaw4wg90kvh62ngxce3nvl27g7w2vlp6yk2907ahdzxrsukch9sxk3nnwznc",
                      *               "scriptPublicKeyType": "pubkey",
-                     *               "spentBy": "a20d81fef2a261616c899dc39bbcfb87fe80f85512029ae476c5b0254cdedfd2"
+                     *               "spentBy": "f8fbb05fe5fa51982407ad762f99556b4aeb8a5b2041cff26fd770616cd3b3e3"
                      *             }
                      *           ]
                      *         }
@@ -4977,12 +4499,12 @@ export interface operations {
                      *       "addresses": [
                      *         {
                      *           "address": "kaspasim:qpfd3y59kt7smwj3lwdwyq5zammxf3mv6eghh8ckrk7udchvca8qckfzfhknu",
-                     *           "balance": "1305189413540",
+                     *           "balance": "1324267138619",
                      *           "tag": null
                      *         },
                      *         {
                      *           "address": "kaspasim:qq8c88aep4atsak29ts742hczd673qamqrpv6pfr8m4tmgkzzl9kuuspg4v5a",
-                     *           "balance": "785917385416",
+                     *           "balance": "805811678601",
                      *           "tag": null
                      *         }
                      *       ],
@@ -5004,6 +4526,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
@@ -5020,7 +4543,7 @@ export interface operations {
             path: {
                 /**
                  * @description An address with its prefix, as `kaspa:qr…`
-                 * @example kaspasim:pq7y3y2p5emr08ajacp5u5fgzfwjdj9ah4yagg4t4gme797asvgv6rq94lfsg
+                 * @example kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send
                  */
                 address: string;
             };
@@ -5045,14 +4568,14 @@ export interface operations {
                     /**
                      * @example {
                      *       "address": {
-                     *         "address": "kaspasim:pq7y3y2p5emr08ajacp5u5fgzfwjdj9ah4yagg4t4gme797asvgv6rq94lfsg",
-                     *         "balance": "114942256",
+                     *         "address": "kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send",
+                     *         "balance": "404915540",
                      *         "utxoCount": 2,
                      *         "transactionCount": 5,
-                     *         "firstSeen": 1750500400000,
-                     *         "lastSeen": 1751488600000,
+                     *         "firstSeen": 1750531000098,
+                     *         "lastSeen": 1751271553176,
                      *         "tag": {
-                     *           "address": "kaspasim:pq7y3y2p5emr08ajacp5u5fgzfwjdj9ah4yagg4t4gme797asvgv6rq94lfsg",
+                     *           "address": "kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send",
                      *           "name": "Harbour Exchange",
                      *           "link": "https://example.com/harbour-exchange",
                      *           "labels": [
@@ -5100,7 +4623,7 @@ export interface operations {
             path: {
                 /**
                  * @description An address with its prefix, as `kaspa:qr…`
-                 * @example kaspasim:pq7y3y2p5emr08ajacp5u5fgzfwjdj9ah4yagg4t4gme797asvgv6rq94lfsg
+                 * @example kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send
                  */
                 address: string;
             };
@@ -5126,20 +4649,20 @@ export interface operations {
                      * @example {
                      *       "utxos": [
                      *         {
-                     *           "transactionId": "ab7f87683042287428ea41b3f4e2b8ef89f44fe86f0740d756d7d943a5176c4f",
-                     *           "index": 0,
-                     *           "amount": "34573352",
-                     *           "blockDaaScore": "765",
+                     *           "transactionId": "97207ac8a0f48450807bbe3104b360c6e4e71315739b3affc6f756bcc8472b8f",
+                     *           "index": 1,
+                     *           "amount": "129251438",
+                     *           "blockDaaScore": "1124",
                      *           "isCoinbase": false,
-                     *           "scriptPublicKey": "aa203c489141a676379fb2ee034e5128125d26c8bdbd49d422abaa379f17dd8310cd87"
+                     *           "scriptPublicKey": "aa2022cff90108b13bebd2425cff8b4a8d0e92dcf46cf232a3da44e8de47d049321d87"
                      *         },
                      *         {
-                     *           "transactionId": "274a71edd4e1f977ac55be6985691e2949a9696738c738487d68b25d813142dc",
-                     *           "index": 1,
-                     *           "amount": "80368904",
-                     *           "blockDaaScore": "738",
+                     *           "transactionId": "7c5230203b960b2187625971b93827cb5b9a6aaab997a7fd55ffa8549ed3ea3d",
+                     *           "index": 3,
+                     *           "amount": "275664102",
+                     *           "blockDaaScore": "679",
                      *           "isCoinbase": false,
-                     *           "scriptPublicKey": "aa203c489141a676379fb2ee034e5128125d26c8bdbd49d422abaa379f17dd8310cd87"
+                     *           "scriptPublicKey": "aa2022cff90108b13bebd2425cff8b4a8d0e92dcf46cf232a3da44e8de47d049321d87"
                      *         }
                      *       ],
                      *       "metadata": {
@@ -5182,7 +4705,7 @@ export interface operations {
             path: {
                 /**
                  * @description An address with its prefix, as `kaspa:qr…`
-                 * @example kaspasim:pq7y3y2p5emr08ajacp5u5fgzfwjdj9ah4yagg4t4gme797asvgv6rq94lfsg
+                 * @example kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send
                  */
                 address: string;
             };
@@ -5209,73 +4732,53 @@ export interface operations {
                      *       "history": [
                      *         {
                      *           "timestamp": 1750550400000,
-                     *           "balance": "154613017"
+                     *           "balance": "573740537"
                      *         },
                      *         {
                      *           "timestamp": 1750636800000,
-                     *           "balance": "154613017"
+                     *           "balance": "573740537"
                      *         },
                      *         {
                      *           "timestamp": 1750723200000,
-                     *           "balance": "201263307"
+                     *           "balance": "940240036"
                      *         },
                      *         {
                      *           "timestamp": 1750809600000,
-                     *           "balance": "201263307"
+                     *           "balance": "275664102"
                      *         },
                      *         {
                      *           "timestamp": 1750896000000,
-                     *           "balance": "201263307"
+                     *           "balance": "275664102"
                      *         },
                      *         {
                      *           "timestamp": 1750982400000,
-                     *           "balance": "201263307"
+                     *           "balance": "275664102"
                      *         },
                      *         {
                      *           "timestamp": 1751068800000,
-                     *           "balance": "201263307"
+                     *           "balance": "275664102"
                      *         },
                      *         {
                      *           "timestamp": 1751155200000,
-                     *           "balance": "127019194"
+                     *           "balance": "275664102"
                      *         },
                      *         {
                      *           "timestamp": 1751241600000,
-                     *           "balance": "161592546"
+                     *           "balance": "631285612"
                      *         },
                      *         {
                      *           "timestamp": 1751328000000,
-                     *           "balance": "161592546"
+                     *           "balance": "404915540"
                      *         },
                      *         {
                      *           "timestamp": 1751414400000,
-                     *           "balance": "161592546"
-                     *         },
-                     *         {
-                     *           "timestamp": 1751500800000,
-                     *           "balance": "114942256"
-                     *         },
-                     *         {
-                     *           "timestamp": 1751587200000,
-                     *           "balance": "114942256"
-                     *         },
-                     *         {
-                     *           "timestamp": 1751673600000,
-                     *           "balance": "114942256"
-                     *         },
-                     *         {
-                     *           "timestamp": 1751760000000,
-                     *           "balance": "114942256"
-                     *         },
-                     *         {
-                     *           "timestamp": 1751846400000,
-                     *           "balance": "114942256"
+                     *           "balance": "404915540"
                      *         }
                      *       ]
                      *     }
                      */
                     "application/json": {
-                        /** @description From the interval of the first change to that of the sink, oldest first, those without a change too; the newest 10000 of them where they are more. An accepting block counts at its own time, which may be just after that of the sink: then the last interval is that of the block. What the address held where the index begins, if not at genesis, is its first change. Intervals that end in a gap of the index are left out. */
+                        /** @description From the interval of the first change to that of the sink, oldest first, those without a change too; the newest 10000 of them where they are more. An accepting block counts at the latest time of the chain up to it, since its own may run backwards. What the address held where the index begins, if not at genesis, is its first change. Intervals that end in a gap of the index are left out. */
                         history: {
                             /** @description End of the interval, which is the start of the next one: Unix time in milliseconds */
                             timestamp: number;
@@ -5327,7 +4830,7 @@ export interface operations {
             path: {
                 /**
                  * @description An address with its prefix, as `kaspa:qr…`
-                 * @example kaspasim:qypfq04c2v0j4lqsfnpj0ft7wdu0vt636wfyjh2lzr3e50uhsm0chtqdh6lcjrm
+                 * @example kaspasim:qrk8udtac59kmlpnqup43kjer2rdygsh7ew55galezt4n6naqv9j626epq2r4
                  */
                 address: string;
             };
@@ -5354,7 +4857,7 @@ export interface operations {
                      *       "cluster": {
                      *         "id": "kaspasim:qp3j0gfuk0yua8d5ya739dkyss4gtlzrvwcqxuwg429el7q3k4562yfqgpnuc",
                      *         "size": 3,
-                     *         "balance": "818198365",
+                     *         "balance": "1435729694",
                      *         "name": "Lighthouse Pool",
                      *         "link": "",
                      *         "labels": [
@@ -5382,15 +4885,15 @@ export interface operations {
                      *           }
                      *         ],
                      *         "clusteredTo": {
-                     *           "hash": "5f086976c1dcde4e6f990fde4e4f75a7d6ae00e0c3c4b98e8b6a8b34e5b19aff",
-                     *           "blueScore": "1157",
-                     *           "daaScore": "1159"
+                     *           "hash": "8c29618a49370f3407233051fbfea80d51a1b793e35ac51b33dfc916fedd3b0f",
+                     *           "blueScore": "1164",
+                     *           "daaScore": "1166"
                      *         }
                      *       },
                      *       "members": [
                      *         {
                      *           "address": "kaspasim:qp3j0gfuk0yua8d5ya739dkyss4gtlzrvwcqxuwg429el7q3k4562yfqgpnuc",
-                     *           "balance": "689713881",
+                     *           "balance": "1435729694",
                      *           "tag": {
                      *             "address": "kaspasim:qp3j0gfuk0yua8d5ya739dkyss4gtlzrvwcqxuwg429el7q3k4562yfqgpnuc",
                      *             "name": "Lighthouse Pool",
@@ -5404,8 +4907,8 @@ export interface operations {
                      *           ]
                      *         },
                      *         {
-                     *           "address": "kaspasim:qrk8udtac59kmlpnqup43kjer2rdygsh7ew55galezt4n6naqv9j626epq2r4",
-                     *           "balance": "128484484",
+                     *           "address": "kaspasim:qypfq04c2v0j4lqsfnpj0ft7wdu0vt636wfyjh2lzr3e50uhsm0chtqdh6lcjrm",
+                     *           "balance": "0",
                      *           "tag": null,
                      *           "automaticLabels": [
                      *             "reused"
@@ -5421,9 +4924,9 @@ export interface operations {
                      *         "isSameCluster": true,
                      *         "links": [
                      *           {
-                     *             "transactionId": "2fce79da5676fbcf37cb8ec13fd3a943a99cb703ce12179a2bb2273fa5657479",
+                     *             "transactionId": "2f660d07b0b8393f086a845e4033cb6d2e317482e26415975435eb7488fdf60e",
                      *             "addresses": [
-                     *               "kaspasim:qypfq04c2v0j4lqsfnpj0ft7wdu0vt636wfyjh2lzr3e50uhsm0chtqdh6lcjrm",
+                     *               "kaspasim:qrk8udtac59kmlpnqup43kjer2rdygsh7ew55galezt4n6naqv9j626epq2r4",
                      *               "kaspasim:qp3j0gfuk0yua8d5ya739dkyss4gtlzrvwcqxuwg429el7q3k4562yfqgpnuc"
                      *             ],
                      *             "heuristic": "common-input"
@@ -5504,7 +5007,7 @@ export interface operations {
                      * @example {
                      *       "tags": [
                      *         {
-                     *           "address": "kaspasim:pq7y3y2p5emr08ajacp5u5fgzfwjdj9ah4yagg4t4gme797asvgv6rq94lfsg",
+                     *           "address": "kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send",
                      *           "name": "Harbour Exchange",
                      *           "link": "https://example.com/harbour-exchange",
                      *           "labels": [
@@ -5591,19 +5094,19 @@ export interface operations {
                      * @example {
                      *       "transactions": [
                      *         {
-                     *           "transactionId": "b7be376bdb8698d3efbde42d37528ec8c65a40adf18eabfd319234486776cb7e",
+                     *           "transactionId": "011f6f872df0c7b4509daa4e91481e48e79ee1d4d8a4405f524b9f716be17dfe",
                      *           "version": 0,
-                     *           "blockTime": 1751798200000,
+                     *           "blockTime": 1751349400250,
                      *           "subnetworkId": "0000000000000000000000000000000000000000",
-                     *           "hash": "a1c5ca952de23bc3aa7ea5826d807af78877c8cbdebe2e57eef32c4909aadb7e",
-                     *           "mass": "11516",
-                     *           "computeMass": "2036",
-                     *           "fee": "253110",
+                     *           "hash": "e5df5e306426731946f42e551d4d17928b3dfedf696fff900198eb6d9c47014b",
+                     *           "mass": "11955",
+                     *           "computeMass": "6472",
+                     *           "fee": "757653",
                      *           "lockTime": "0",
                      *           "gas": "0",
                      *           "payload": "",
                      *           "blockHashes": [
-                     *             "651b2ed70deef30ac523007eb440a0eafb7c0562d27c163c42282d97e359f2a3"
+                     *             "4d5f0a4ffed755711ec5a8c3b0035af4de368cba9cbf883426ee8b9a58bfc67f"
                      *           ],
                      *           "isAccepted": false,
                      *           "acceptingBlockHash": null,
@@ -5611,56 +5114,143 @@ export interface operations {
                      *           "confirmations": 0,
                      *           "inputs": [
                      *             {
-                     *               "transactionId": "b7be376bdb8698d3efbde42d37528ec8c65a40adf18eabfd319234486776cb7e",
+                     *               "transactionId": "011f6f872df0c7b4509daa4e91481e48e79ee1d4d8a4405f524b9f716be17dfe",
                      *               "index": 0,
-                     *               "signatureScript": "41ea0146f2a4f92f52fac9dd55bbb4653c80342a32ee90bbf212a93ee4625dbb4a305625b9f8a3b21cc65e4b521cae6e1045c7b089546b3d9ee22829f86683fedc01",
+                     *               "signatureScript": "41b0c3a8102a4f88a56856504f97480059e23c18c689d7de61c005802e288d5d7b280fafd808e28577d6a493f68f259dd9f550e14a2446e31f8e05a97a9c291df201",
                      *               "sequence": "0",
                      *               "sigOpCount": 1,
                      *               "previousOutput": {
-                     *                 "transactionId": "90d9b50548211e00a65fdd48e41ff5a580e12eace1e9c59402f62e40abe30625",
-                     *                 "index": 5,
-                     *                 "amount": "420003288",
-                     *                 "scriptPublicKey": "20b0c8116096a14ce9364e0a9663867845d8bbc8a27da3a60a82182659c7b83449ac",
-                     *                 "scriptPublicKeyAddress": "kaspasim:qzcvsytqj6s5e6fkfc9fvcux0pza3w7g5f768fs2sgvzvkw8hq6yj46pv5zhy",
+                     *                 "transactionId": "acecab690d5348bbc6b929a116a81d2cb49038536de8b2fa76947c1739619741",
+                     *                 "index": 1,
+                     *                 "amount": "5005299519",
+                     *                 "scriptPublicKey": "200f839fb90d7ab876ca2ae1eaaaf81375e883bb00c2cd05233eeabda2c217cb6eac",
+                     *                 "scriptPublicKeyAddress": "kaspasim:qq8c88aep4atsak29ts742hczd673qamqrpv6pfr8m4tmgkzzl9kuuspg4v5a",
+                     *                 "scriptPublicKeyType": "pubkey"
+                     *               }
+                     *             },
+                     *             {
+                     *               "transactionId": "011f6f872df0c7b4509daa4e91481e48e79ee1d4d8a4405f524b9f716be17dfe",
+                     *               "index": 1,
+                     *               "signatureScript": "417bc25f8c28a41100e6d78165b6e4730d1172c62df7226d9c6b98ef83c3bdc6c57eabc554def6b34b25ba06d3b1d5eb0d85fd04046d21c52ab09382035495c3ee01",
+                     *               "sequence": "0",
+                     *               "sigOpCount": 1,
+                     *               "previousOutput": {
+                     *                 "transactionId": "e9ede022828b81bda1b1eefad8d956fc19ccd25c749b1a8f29238027a8f569a3",
+                     *                 "index": 0,
+                     *                 "amount": "5000921265",
+                     *                 "scriptPublicKey": "200f839fb90d7ab876ca2ae1eaaaf81375e883bb00c2cd05233eeabda2c217cb6eac",
+                     *                 "scriptPublicKeyAddress": "kaspasim:qq8c88aep4atsak29ts742hczd673qamqrpv6pfr8m4tmgkzzl9kuuspg4v5a",
                      *                 "scriptPublicKeyType": "pubkey"
                      *               }
                      *             }
                      *           ],
                      *           "outputs": [
                      *             {
-                     *               "transactionId": "b7be376bdb8698d3efbde42d37528ec8c65a40adf18eabfd319234486776cb7e",
+                     *               "transactionId": "011f6f872df0c7b4509daa4e91481e48e79ee1d4d8a4405f524b9f716be17dfe",
                      *               "index": 0,
-                     *               "amount": "92219284",
-                     *               "scriptPublicKey": "20bdb2f60b4ef271cdf63af15ffd7aa88161cf353a697b32384c0c9e46351a6288ac",
-                     *               "scriptPublicKeyAddress": "kaspasim:qz7m9astfme8rn0k8tc4llt64zqkrne48f5hkv3cfsxfu334rf3gs2x7ss9tx",
+                     *               "amount": "897690237",
+                     *               "scriptPublicKey": "20f8ea91c67bf68fea85239f96d990e43e1e8887331cd61be91facaf090ca846ccac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qruw4ywx00mgl659yw0edkvsuslpazy8xvwdvxlfr7k27zgv4prvc87r004nx",
                      *               "scriptPublicKeyType": "pubkey",
                      *               "spentBy": null
                      *             },
                      *             {
-                     *               "transactionId": "b7be376bdb8698d3efbde42d37528ec8c65a40adf18eabfd319234486776cb7e",
+                     *               "transactionId": "011f6f872df0c7b4509daa4e91481e48e79ee1d4d8a4405f524b9f716be17dfe",
                      *               "index": 1,
-                     *               "amount": "327530894",
-                     *               "scriptPublicKey": "20b0c8116096a14ce9364e0a9663867845d8bbc8a27da3a60a82182659c7b83449ac",
-                     *               "scriptPublicKeyAddress": "kaspasim:qzcvsytqj6s5e6fkfc9fvcux0pza3w7g5f768fs2sgvzvkw8hq6yj46pv5zhy",
+                     *               "amount": "479227688",
+                     *               "scriptPublicKey": "20434cfb23a8286362dcfdab8159ac5a7103900ea29bfa2cfead22c00b1962c6d8ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qpp5e7er4q5xxckulk4czkdvtfcs8yqw52dl5t87453vqzcevtrdsgkzf3v4c",
+                     *               "scriptPublicKeyType": "pubkey",
+                     *               "spentBy": null
+                     *             },
+                     *             {
+                     *               "transactionId": "011f6f872df0c7b4509daa4e91481e48e79ee1d4d8a4405f524b9f716be17dfe",
+                     *               "index": 2,
+                     *               "amount": "630143452",
+                     *               "scriptPublicKey": "21030c2b28543d776523a7471ebd6f595dea2b7ea81cd59efa55057f06a7a7811a57ab",
+                     *               "scriptPublicKeyAddress": "kaspasim:qypsc2eg2s7hwefr5ar3a0t0t9w752m74qwdt8h625zh7p4857q354cdw3mh0pw",
+                     *               "scriptPublicKeyType": "pubkeyecdsa",
+                     *               "spentBy": null
+                     *             },
+                     *             {
+                     *               "transactionId": "011f6f872df0c7b4509daa4e91481e48e79ee1d4d8a4405f524b9f716be17dfe",
+                     *               "index": 3,
+                     *               "amount": "398687548",
+                     *               "scriptPublicKey": "208ae92baffb71f6081b5ac81ccd738ef9d9b06900093679b6f5e8ca5fbadb8f38ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qz9wj2a0ldclvzqmttypentn3muanvrfqqynv7dk7h5v5ha6mw8nsvxlljcse",
+                     *               "scriptPublicKeyType": "pubkey",
+                     *               "spentBy": null
+                     *             },
+                     *             {
+                     *               "transactionId": "011f6f872df0c7b4509daa4e91481e48e79ee1d4d8a4405f524b9f716be17dfe",
+                     *               "index": 4,
+                     *               "amount": "1023225361",
+                     *               "scriptPublicKey": "209b5d34a4b6152547142f0a273aa6b05632507b9703af65e22d2f54cde5a73572ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qzd46d9ykc2j23c59u9zww4xkptry5rmjup67e0z95h4fn095u6hydr7arlh4",
+                     *               "scriptPublicKeyType": "pubkey",
+                     *               "spentBy": null
+                     *             },
+                     *             {
+                     *               "transactionId": "011f6f872df0c7b4509daa4e91481e48e79ee1d4d8a4405f524b9f716be17dfe",
+                     *               "index": 5,
+                     *               "amount": "1569225252",
+                     *               "scriptPublicKey": "20390c0e2ce868f8bc2567dbf78bb715292af39931d66607281ea676e343238f02ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qquscr3vap5030p9vldl0zahz55j4uuex8txvpegr6n8dc6ryw8sy8x04lh0q",
+                     *               "scriptPublicKeyType": "pubkey",
+                     *               "spentBy": null
+                     *             },
+                     *             {
+                     *               "transactionId": "011f6f872df0c7b4509daa4e91481e48e79ee1d4d8a4405f524b9f716be17dfe",
+                     *               "index": 6,
+                     *               "amount": "1620368084",
+                     *               "scriptPublicKey": "2103e6a33a5850a378727328579059e6afe7e6325f9b6cb144c486b256fe7ba4fea0ab",
+                     *               "scriptPublicKeyAddress": "kaspasim:qyp7dge6tpg2x7rjwv590yzeu6h70e3jt7dkev2ycjrty4h70wj0agqnm744s2v",
+                     *               "scriptPublicKeyType": "pubkeyecdsa",
+                     *               "spentBy": null
+                     *             },
+                     *             {
+                     *               "transactionId": "011f6f872df0c7b4509daa4e91481e48e79ee1d4d8a4405f524b9f716be17dfe",
+                     *               "index": 7,
+                     *               "amount": "1019893333",
+                     *               "scriptPublicKey": "20f9c37d4f1cb2c7dca109008179676e845241bd874ee714cbaa6e3681e974d7c9ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qruuxl20rjev0h9ppyqgz7t8d6z9ysdasa8ww9xt4fhrdq0fwntuj43uq25pq",
+                     *               "scriptPublicKeyType": "pubkey",
+                     *               "spentBy": null
+                     *             },
+                     *             {
+                     *               "transactionId": "011f6f872df0c7b4509daa4e91481e48e79ee1d4d8a4405f524b9f716be17dfe",
+                     *               "index": 8,
+                     *               "amount": "1532126296",
+                     *               "scriptPublicKey": "207a9bf230d0429648de0572febb2bf2f979ea6b5aeb25cd44186372c949f096deac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qpafhu3s6ppfvjx7q4e0awet7tuhn6nttt4jtn2yrp3h9j2f7ztduftmmhg8n",
+                     *               "scriptPublicKeyType": "pubkey",
+                     *               "spentBy": null
+                     *             },
+                     *             {
+                     *               "transactionId": "011f6f872df0c7b4509daa4e91481e48e79ee1d4d8a4405f524b9f716be17dfe",
+                     *               "index": 9,
+                     *               "amount": "834875880",
+                     *               "scriptPublicKey": "200f839fb90d7ab876ca2ae1eaaaf81375e883bb00c2cd05233eeabda2c217cb6eac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qq8c88aep4atsak29ts742hczd673qamqrpv6pfr8m4tmgkzzl9kuuspg4v5a",
                      *               "scriptPublicKeyType": "pubkey",
                      *               "spentBy": null
                      *             }
                      *           ]
                      *         },
                      *         {
-                     *           "transactionId": "800834f029eec9c511667541fb3c45efa2ac831f685d27167dc70d1959974776",
-                     *           "version": 1,
-                     *           "blockTime": 1751798200000,
+                     *           "transactionId": "f7f52000e9d1505b9245920b7bb5370ee83ec27aeef92d97f8bc2c7b0d747086",
+                     *           "version": 0,
+                     *           "blockTime": 1751349400250,
                      *           "subnetworkId": "0000000000000000000000000000000000000000",
-                     *           "hash": "d15ecbae41532004274b5428ba190d69bae092e1c520cda519d017c3f3d990fc",
-                     *           "mass": "102",
-                     *           "computeMass": "1861",
-                     *           "fee": "1035148",
+                     *           "hash": "801e0811e72fedd2634cf4f9616aad3dbe0c72cf84ca9ef464030ad0375e64de",
+                     *           "mass": "16453",
+                     *           "computeMass": "3566",
+                     *           "fee": "435556",
                      *           "lockTime": "0",
                      *           "gas": "0",
                      *           "payload": "",
                      *           "blockHashes": [
-                     *             "651b2ed70deef30ac523007eb440a0eafb7c0562d27c163c42282d97e359f2a3"
+                     *             "4d5f0a4ffed755711ec5a8c3b0035af4de368cba9cbf883426ee8b9a58bfc67f"
                      *           ],
                      *           "isAccepted": false,
                      *           "acceptingBlockHash": null,
@@ -5668,29 +5258,61 @@ export interface operations {
                      *           "confirmations": 0,
                      *           "inputs": [
                      *             {
-                     *               "transactionId": "800834f029eec9c511667541fb3c45efa2ac831f685d27167dc70d1959974776",
+                     *               "transactionId": "f7f52000e9d1505b9245920b7bb5370ee83ec27aeef92d97f8bc2c7b0d747086",
                      *               "index": 0,
-                     *               "signatureScript": "41439dc7cf9069eb5d6eb30f694370dac5f15f8b686d86811b102cfd37709b11297fa519ac6cc4a190da6840871a234ebe8ae3f6707f94919fdf4e0187a8e05e780122209006e1e1c770f218f8980936cbc9b19d43fb1fc0389616ef80f96433eacb5721ac",
+                     *               "signatureScript": "4123892acea10a93916cf726aa3e21f064a4a56303aa82804c3e1ee6d5fd2a165f1af1ac2f0e05e9a4effc5849a757007bc7970c292360c78d05105c0c47c2ca2501",
                      *               "sequence": "0",
-                     *               "sigOpCount": 0,
-                     *               "computeBudget": 12,
+                     *               "sigOpCount": 1,
                      *               "previousOutput": {
-                     *                 "transactionId": "bf1022d93130361c73b3ac3d9608b0ebe3747700c52f39a8d96dd0a038f51801",
-                     *                 "index": 1,
-                     *                 "amount": "101381672",
-                     *                 "scriptPublicKey": "aa201dbd07ffde31b571f327e9839b697a2826457603d34cd5274203fa53e43e55b187",
-                     *                 "scriptPublicKeyAddress": "kaspasim:pqwm6pllmccm2u0nyl5c8xmf0g5zv3tkq0f5e4f8ggpl55ly8e2mzmavh0tve",
-                     *                 "scriptPublicKeyType": "scripthash"
+                     *                 "transactionId": "6d80a07d28e76bef8f84a26bdd66aa2684bf1ed170b022cce3ab15cee39f5c54",
+                     *                 "index": 0,
+                     *                 "amount": "339959761",
+                     *                 "scriptPublicKey": "20c3da80facd716cce930aafb3db2791498c39da9dc624fc22dc39b2ad89c11303ac",
+                     *                 "scriptPublicKeyAddress": "kaspasim:qrpa4q86e4cken5np2hm8ke8j9yccww6nhrzflpzmsum9tvfcyfsx40lt2c8j",
+                     *                 "scriptPublicKeyType": "pubkey"
+                     *               }
+                     *             },
+                     *             {
+                     *               "transactionId": "f7f52000e9d1505b9245920b7bb5370ee83ec27aeef92d97f8bc2c7b0d747086",
+                     *               "index": 1,
+                     *               "signatureScript": "414b3636dacd5fc4e494965894bb4dd660058c54848d864313530e8b00eb98289600196ea421c92dd2a876cf44d66c173b6494ef066daccec7d065da827aa362fd01",
+                     *               "sequence": "0",
+                     *               "sigOpCount": 1,
+                     *               "previousOutput": {
+                     *                 "transactionId": "aadf191b84a883ee6778934846903cd3c7180ca3fa02b73ef08d824e4945d3d9",
+                     *                 "index": 0,
+                     *                 "amount": "224158164",
+                     *                 "scriptPublicKey": "205c853dca3b95d63c380df6e09ca00325d1015993e027c4adc2f919860bff7135ac",
+                     *                 "scriptPublicKeyAddress": "kaspasim:qpwg20w28w2av0pcphmwp89qqvjazq2ej0sz039dctu3npstlacn22n6rcl7j",
+                     *                 "scriptPublicKeyType": "pubkey"
                      *               }
                      *             }
                      *           ],
                      *           "outputs": [
                      *             {
-                     *               "transactionId": "800834f029eec9c511667541fb3c45efa2ac831f685d27167dc70d1959974776",
+                     *               "transactionId": "f7f52000e9d1505b9245920b7bb5370ee83ec27aeef92d97f8bc2c7b0d747086",
                      *               "index": 0,
-                     *               "amount": "100346524",
-                     *               "scriptPublicKey": "205ff46f1a4215736d3e168a4a72de7a09c98085547ec93bc87e0988475d751f31ac",
-                     *               "scriptPublicKeyAddress": "kaspasim:qp0lgmc6gg2hxmf7z69y5uk70gyunqy923lvjw7g0cycs36aw50nzk5akrp54",
+                     *               "amount": "70133129",
+                     *               "scriptPublicKey": "20a35c2209870024527b9f701992ae5a55d02ee8ea38db4067f4a684796fd2027bac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qz34cgsfsuqzg5nmnacpny4wtf2aqthgagudksr87jngg7t06gp8kdh5dj24n",
+                     *               "scriptPublicKeyType": "pubkey",
+                     *               "spentBy": null
+                     *             },
+                     *             {
+                     *               "transactionId": "f7f52000e9d1505b9245920b7bb5370ee83ec27aeef92d97f8bc2c7b0d747086",
+                     *               "index": 1,
+                     *               "amount": "158768640",
+                     *               "scriptPublicKey": "2097ce690988f31d0e7787df28af5f4fba81f3f7fcd8d6707169d73938a564041eac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qztuu6gf3re36rnhsl0j3t6lf7agrulhlnvdvur3d8tnjw99vszpurclm89wk",
+                     *               "scriptPublicKeyType": "pubkey",
+                     *               "spentBy": null
+                     *             },
+                     *             {
+                     *               "transactionId": "f7f52000e9d1505b9245920b7bb5370ee83ec27aeef92d97f8bc2c7b0d747086",
+                     *               "index": 2,
+                     *               "amount": "334780600",
+                     *               "scriptPublicKey": "20ecd12f829823fbeb8dac52383d0157458784b884cf800600fb73dad26b09fbdfac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qrkdztuznq3lh6ud43frs0gp2azc0p9csn8cqpsqldea45ntp8aa7gkxtayzs",
                      *               "scriptPublicKeyType": "pubkey",
                      *               "spentBy": null
                      *             }
@@ -5736,7 +5358,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "transactionIds": [
-                 *         "12e4eb045505781d0f0708ebc4b7cf63aa213a262e612cd1fce0d5934e72d5f5",
+                 *         "0acad8c06c77d36d9e2cdb4d56447771faf8869ada332f9e9b2e4dcd295921e4",
                  *         "abababababababababababababababababababababababababababababababab"
                  *       ],
                  *       "includePayload": false
@@ -5771,56 +5393,64 @@ export interface operations {
                      * @example {
                      *       "transactions": [
                      *         {
-                     *           "transactionId": "12e4eb045505781d0f0708ebc4b7cf63aa213a262e612cd1fce0d5934e72d5f5",
-                     *           "version": 0,
-                     *           "blockTime": 1751787400000,
+                     *           "transactionId": "0acad8c06c77d36d9e2cdb4d56447771faf8869ada332f9e9b2e4dcd295921e4",
+                     *           "version": 1,
+                     *           "blockTime": 1751342800248,
                      *           "subnetworkId": "0000000000000000000000000000000000000000",
-                     *           "hash": "ad2b1305154107597bc36ccc60ca6b258e2a33ed5111fe2a8c4856748b110552",
-                     *           "mass": "2664",
-                     *           "computeMass": "2036",
-                     *           "fee": "253782",
+                     *           "hash": "2d9ca20c392a832f163fb1271d91b05656b151124fd89f960d8f680ff8f9f283",
+                     *           "mass": "0",
+                     *           "computeMass": "3146",
+                     *           "fee": "1715148",
                      *           "lockTime": "0",
                      *           "gas": "0",
                      *           "blockHashes": [
-                     *             "160a389a207cf1e4d685160240e3c006f63d75add144e67cc67dd575a751d6c9"
+                     *             "5787e17386916f0298259ae4fa17747c98db0ef5a03466f935988ffbdd44cf62"
                      *           ],
                      *           "isAccepted": true,
-                     *           "acceptingBlockHash": "34d3c10f4268f791fce78c3d8bb2ccebd4e3d9c452f96599cb0ff1c73ee8a688",
-                     *           "acceptingBlockBlueScore": "1254",
-                     *           "confirmations": 3,
+                     *           "acceptingBlockHash": "4b27c8cb5d5f9ad419c214faebf9d809253022c3c493166aee06ca5a2ec3a289",
+                     *           "acceptingBlockBlueScore": "1260",
+                     *           "confirmations": 4,
                      *           "inputs": [
                      *             {
-                     *               "transactionId": "12e4eb045505781d0f0708ebc4b7cf63aa213a262e612cd1fce0d5934e72d5f5",
+                     *               "transactionId": "0acad8c06c77d36d9e2cdb4d56447771faf8869ada332f9e9b2e4dcd295921e4",
                      *               "index": 0,
-                     *               "signatureScript": "41443d6b6ebe14590b52e7fdd0255bfd78b492ba6e693e312bd0761bab3d7473216aab184db323132290d4d46167b3cd3df8a9d2e5e3f5cb96aed1a1385f85cd6401",
+                     *               "signatureScript": "41600475da838fbee641deb078f03b380b1da10b124880c81ee4ce85a11a2d35f0fb0c23e368d3408747024a03d380162635d9999c538a8fb5cdfb75b66d13576301",
                      *               "sequence": "0",
-                     *               "sigOpCount": 1,
+                     *               "sigOpCount": 0,
+                     *               "computeBudget": 12,
                      *               "previousOutput": {
-                     *                 "transactionId": "df9cb10839304cc7eb46a69dc9c91ea6c0cc86e2ed32f0c70b03a6b6abdcdd22",
-                     *                 "index": 4,
-                     *                 "amount": "1129128016",
-                     *                 "scriptPublicKey": "20e51824ae7b696f85d3e6112dce90dd21a59760929e526b27c230aed43b580493ac",
-                     *                 "scriptPublicKeyAddress": "kaspasim:qrj3sf9w0d5klpwnucgjmn5sm5s6t9mqj209y6e8cgc2a4pmtqzfx2srsgavr",
+                     *                 "transactionId": "bc85511c7f646300f255c497581c5482b36896765036eaa2c68d8a50e898a6df",
+                     *                 "index": 0,
+                     *                 "amount": "136888364",
+                     *                 "scriptPublicKey": "20407ff11aaee87c513ee7de4d16ae3b2277ce88102acdd4d873cba25f5070ae9fac",
+                     *                 "scriptPublicKeyAddress": "kaspasim:qpq8lug64m58c5f7ul0y694w8v380n5gzq4vm4xcw096yh6swzhf749xea7vw",
+                     *                 "scriptPublicKeyType": "pubkey"
+                     *               }
+                     *             },
+                     *             {
+                     *               "transactionId": "0acad8c06c77d36d9e2cdb4d56447771faf8869ada332f9e9b2e4dcd295921e4",
+                     *               "index": 1,
+                     *               "signatureScript": "41ae5c13496bd21e8527ba931d6fe120adc68e80b374947cea8e4fdae097bda604650faea583399cc5c48435fd68137d8411154ef10257ab8925a4a4858796712c01",
+                     *               "sequence": "0",
+                     *               "sigOpCount": 0,
+                     *               "computeBudget": 12,
+                     *               "previousOutput": {
+                     *                 "transactionId": "0ffe6246b5e74ae97e8f1147eacd0d120d695a9482957999bd1d42727c40cd8f",
+                     *                 "index": 0,
+                     *                 "amount": "278784198",
+                     *                 "scriptPublicKey": "20407ff11aaee87c513ee7de4d16ae3b2277ce88102acdd4d873cba25f5070ae9fac",
+                     *                 "scriptPublicKeyAddress": "kaspasim:qpq8lug64m58c5f7ul0y694w8v380n5gzq4vm4xcw096yh6swzhf749xea7vw",
                      *                 "scriptPublicKeyType": "pubkey"
                      *               }
                      *             }
                      *           ],
                      *           "outputs": [
                      *             {
-                     *               "transactionId": "12e4eb045505781d0f0708ebc4b7cf63aa213a262e612cd1fce0d5934e72d5f5",
+                     *               "transactionId": "0acad8c06c77d36d9e2cdb4d56447771faf8869ada332f9e9b2e4dcd295921e4",
                      *               "index": 0,
-                     *               "amount": "539470354",
-                     *               "scriptPublicKey": "20d313c1593fa84267f12ec13bf2e3aa0671db1cdea85ac3519d4957a75bf7aee8ac",
-                     *               "scriptPublicKeyAddress": "kaspasim:qrf38s2e875yyel39mqnhuhr4gr8rkcum6594s63n4y40f6m77hws6qsu5y39",
-                     *               "scriptPublicKeyType": "pubkey",
-                     *               "spentBy": null
-                     *             },
-                     *             {
-                     *               "transactionId": "12e4eb045505781d0f0708ebc4b7cf63aa213a262e612cd1fce0d5934e72d5f5",
-                     *               "index": 1,
-                     *               "amount": "589403880",
-                     *               "scriptPublicKey": "20e51824ae7b696f85d3e6112dce90dd21a59760929e526b27c230aed43b580493ac",
-                     *               "scriptPublicKeyAddress": "kaspasim:qrj3sf9w0d5klpwnucgjmn5sm5s6t9mqj209y6e8cgc2a4pmtqzfx2srsgavr",
+                     *               "amount": "413957414",
+                     *               "scriptPublicKey": "205ff46f1a4215736d3e168a4a72de7a09c98085547ec93bc87e0988475d751f31ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qp0lgmc6gg2hxmf7z69y5uk70gyunqy923lvjw7g0cycs36aw50nzk5akrp54",
                      *               "scriptPublicKeyType": "pubkey",
                      *               "spentBy": null
                      *             }
@@ -5860,7 +5490,7 @@ export interface operations {
             path: {
                 /**
                  * @description 64 hex digits of either case, with or without `0x`
-                 * @example 12e4eb045505781d0f0708ebc4b7cf63aa213a262e612cd1fce0d5934e72d5f5
+                 * @example 0acad8c06c77d36d9e2cdb4d56447771faf8869ada332f9e9b2e4dcd295921e4
                  */
                 transactionId: string;
             };
@@ -5885,56 +5515,64 @@ export interface operations {
                     /**
                      * @example {
                      *       "transaction": {
-                     *         "transactionId": "12e4eb045505781d0f0708ebc4b7cf63aa213a262e612cd1fce0d5934e72d5f5",
-                     *         "version": 0,
-                     *         "blockTime": 1751787400000,
+                     *         "transactionId": "0acad8c06c77d36d9e2cdb4d56447771faf8869ada332f9e9b2e4dcd295921e4",
+                     *         "version": 1,
+                     *         "blockTime": 1751342800248,
                      *         "subnetworkId": "0000000000000000000000000000000000000000",
-                     *         "hash": "ad2b1305154107597bc36ccc60ca6b258e2a33ed5111fe2a8c4856748b110552",
-                     *         "mass": "2664",
-                     *         "computeMass": "2036",
-                     *         "fee": "253782",
+                     *         "hash": "2d9ca20c392a832f163fb1271d91b05656b151124fd89f960d8f680ff8f9f283",
+                     *         "mass": "0",
+                     *         "computeMass": "3146",
+                     *         "fee": "1715148",
                      *         "lockTime": "0",
                      *         "gas": "0",
                      *         "blockHashes": [
-                     *           "160a389a207cf1e4d685160240e3c006f63d75add144e67cc67dd575a751d6c9"
+                     *           "5787e17386916f0298259ae4fa17747c98db0ef5a03466f935988ffbdd44cf62"
                      *         ],
                      *         "isAccepted": true,
-                     *         "acceptingBlockHash": "34d3c10f4268f791fce78c3d8bb2ccebd4e3d9c452f96599cb0ff1c73ee8a688",
-                     *         "acceptingBlockBlueScore": "1254",
-                     *         "confirmations": 3,
+                     *         "acceptingBlockHash": "4b27c8cb5d5f9ad419c214faebf9d809253022c3c493166aee06ca5a2ec3a289",
+                     *         "acceptingBlockBlueScore": "1260",
+                     *         "confirmations": 4,
                      *         "inputs": [
                      *           {
-                     *             "transactionId": "12e4eb045505781d0f0708ebc4b7cf63aa213a262e612cd1fce0d5934e72d5f5",
+                     *             "transactionId": "0acad8c06c77d36d9e2cdb4d56447771faf8869ada332f9e9b2e4dcd295921e4",
                      *             "index": 0,
-                     *             "signatureScript": "41443d6b6ebe14590b52e7fdd0255bfd78b492ba6e693e312bd0761bab3d7473216aab184db323132290d4d46167b3cd3df8a9d2e5e3f5cb96aed1a1385f85cd6401",
+                     *             "signatureScript": "41600475da838fbee641deb078f03b380b1da10b124880c81ee4ce85a11a2d35f0fb0c23e368d3408747024a03d380162635d9999c538a8fb5cdfb75b66d13576301",
                      *             "sequence": "0",
-                     *             "sigOpCount": 1,
+                     *             "sigOpCount": 0,
+                     *             "computeBudget": 12,
                      *             "previousOutput": {
-                     *               "transactionId": "df9cb10839304cc7eb46a69dc9c91ea6c0cc86e2ed32f0c70b03a6b6abdcdd22",
-                     *               "index": 4,
-                     *               "amount": "1129128016",
-                     *               "scriptPublicKey": "20e51824ae7b696f85d3e6112dce90dd21a59760929e526b27c230aed43b580493ac",
-                     *               "scriptPublicKeyAddress": "kaspasim:qrj3sf9w0d5klpwnucgjmn5sm5s6t9mqj209y6e8cgc2a4pmtqzfx2srsgavr",
+                     *               "transactionId": "bc85511c7f646300f255c497581c5482b36896765036eaa2c68d8a50e898a6df",
+                     *               "index": 0,
+                     *               "amount": "136888364",
+                     *               "scriptPublicKey": "20407ff11aaee87c513ee7de4d16ae3b2277ce88102acdd4d873cba25f5070ae9fac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qpq8lug64m58c5f7ul0y694w8v380n5gzq4vm4xcw096yh6swzhf749xea7vw",
+                     *               "scriptPublicKeyType": "pubkey"
+                     *             }
+                     *           },
+                     *           {
+                     *             "transactionId": "0acad8c06c77d36d9e2cdb4d56447771faf8869ada332f9e9b2e4dcd295921e4",
+                     *             "index": 1,
+                     *             "signatureScript": "41ae5c13496bd21e8527ba931d6fe120adc68e80b374947cea8e4fdae097bda604650faea583399cc5c48435fd68137d8411154ef10257ab8925a4a4858796712c01",
+                     *             "sequence": "0",
+                     *             "sigOpCount": 0,
+                     *             "computeBudget": 12,
+                     *             "previousOutput": {
+                     *               "transactionId": "0ffe6246b5e74ae97e8f1147eacd0d120d695a9482957999bd1d42727c40cd8f",
+                     *               "index": 0,
+                     *               "amount": "278784198",
+                     *               "scriptPublicKey": "20407ff11aaee87c513ee7de4d16ae3b2277ce88102acdd4d873cba25f5070ae9fac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qpq8lug64m58c5f7ul0y694w8v380n5gzq4vm4xcw096yh6swzhf749xea7vw",
                      *               "scriptPublicKeyType": "pubkey"
                      *             }
                      *           }
                      *         ],
                      *         "outputs": [
                      *           {
-                     *             "transactionId": "12e4eb045505781d0f0708ebc4b7cf63aa213a262e612cd1fce0d5934e72d5f5",
+                     *             "transactionId": "0acad8c06c77d36d9e2cdb4d56447771faf8869ada332f9e9b2e4dcd295921e4",
                      *             "index": 0,
-                     *             "amount": "539470354",
-                     *             "scriptPublicKey": "20d313c1593fa84267f12ec13bf2e3aa0671db1cdea85ac3519d4957a75bf7aee8ac",
-                     *             "scriptPublicKeyAddress": "kaspasim:qrf38s2e875yyel39mqnhuhr4gr8rkcum6594s63n4y40f6m77hws6qsu5y39",
-                     *             "scriptPublicKeyType": "pubkey",
-                     *             "spentBy": null
-                     *           },
-                     *           {
-                     *             "transactionId": "12e4eb045505781d0f0708ebc4b7cf63aa213a262e612cd1fce0d5934e72d5f5",
-                     *             "index": 1,
-                     *             "amount": "589403880",
-                     *             "scriptPublicKey": "20e51824ae7b696f85d3e6112dce90dd21a59760929e526b27c230aed43b580493ac",
-                     *             "scriptPublicKeyAddress": "kaspasim:qrj3sf9w0d5klpwnucgjmn5sm5s6t9mqj209y6e8cgc2a4pmtqzfx2srsgavr",
+                     *             "amount": "413957414",
+                     *             "scriptPublicKey": "205ff46f1a4215736d3e168a4a72de7a09c98085547ec93bc87e0988475d751f31ac",
+                     *             "scriptPublicKeyAddress": "kaspasim:qp0lgmc6gg2hxmf7z69y5uk70gyunqy923lvjw7g0cycs36aw50nzk5akrp54",
                      *             "scriptPublicKeyType": "pubkey",
                      *             "spentBy": null
                      *           }
@@ -5985,7 +5623,7 @@ export interface operations {
             path: {
                 /**
                  * @description An address with its prefix, as `kaspa:qr…`
-                 * @example kaspasim:pq7y3y2p5emr08ajacp5u5fgzfwjdj9ah4yagg4t4gme797asvgv6rq94lfsg
+                 * @example kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send
                  */
                 address: string;
             };
@@ -6011,166 +5649,209 @@ export interface operations {
                      * @example {
                      *       "transactions": [
                      *         {
-                     *           "transactionId": "41c4b3da438031cfc5de0018f829cac23d37efc094cddc388ed6a84fdcb38599",
-                     *           "version": 0,
-                     *           "blockTime": 1751488600000,
+                     *           "transactionId": "97207ac8a0f48450807bbe3104b360c6e4e71315739b3affc6f756bcc8472b8f",
+                     *           "version": 1,
+                     *           "blockTime": 1751271553176,
                      *           "subnetworkId": "0000000000000000000000000000000000000000",
-                     *           "hash": "00f855f7a3f2550fd6c3976690b16e17e21c4addadf4eafedc32f911980e8fb3",
-                     *           "mass": "95",
-                     *           "computeMass": "1659",
-                     *           "fee": "207426",
+                     *           "hash": "b1314fe56dd43386f72de015ebe6cde7dba93aab4ab0a7599c3529d73a7294d3",
+                     *           "mass": "22694",
+                     *           "computeMass": "2318",
+                     *           "fee": "1265021",
                      *           "lockTime": "0",
                      *           "gas": "0",
                      *           "blockHashes": [
-                     *             "2441953f5ec7166f1cddbc7e729da15154db5a231d398d325b9c212f29c4d32a",
-                     *             "b80c91a114ade89ac12fb22c313d741a7f8356cfe8c636e069ec7091dd340d6e"
+                     *             "2e5721d600635ea50873ab118600a84ca3a2321aa11c4d4c8f13a5ee4764a4dd",
+                     *             "1d6b60ac6d9d965ccb7c4779d3cb8caee93bbb83432a9d552fc61abb0ba85595"
                      *           ],
                      *           "isAccepted": true,
-                     *           "acceptingBlockHash": "3cc3ab3d76263e9c1108abd832363fa0e629515b071c14ffb3aa2c0a2f5ee869",
-                     *           "acceptingBlockBlueScore": "961",
-                     *           "confirmations": 296,
+                     *           "acceptingBlockHash": "1bda257788e4b00fd9d328275bf8777d5dba329f50412915df11bfd4b90fa994",
+                     *           "acceptingBlockBlueScore": "1122",
+                     *           "confirmations": 142,
                      *           "inputs": [
                      *             {
-                     *               "transactionId": "41c4b3da438031cfc5de0018f829cac23d37efc094cddc388ed6a84fdcb38599",
+                     *               "transactionId": "97207ac8a0f48450807bbe3104b360c6e4e71315739b3affc6f756bcc8472b8f",
                      *               "index": 0,
-                     *               "signatureScript": "416abe91496b21d0f30772ce30e9a0520bd52ccc1a5d29a442aa7f6c9ae4c2e878200d756bbdf1046d80c102e15233d1a93db21f9a6f2542c8461b4ddd3cd9ea3e01222092e1bae849d500af1bc6307190e92f4c52b1d2aa1bd182cfcd104ce26cf3cd53ac",
+                     *               "signatureScript": "41fa1b5fca8459cc9beff85d7eaf07f0a1ffe43d7cc5a2c24ad009c62f044b086962b07bac87d0005b4284e830c75354c880d41249e5fc38d80498173ee94bc8ec012220fd4891fccf512e3f948f010966cc8d2f19e07c272b847588d784b39229fd8091ac",
                      *               "sequence": "0",
-                     *               "sigOpCount": 1,
+                     *               "sigOpCount": 0,
+                     *               "computeBudget": 12,
                      *               "previousOutput": {
-                     *                 "transactionId": "6a89847ad49ecf3f02b36dfac50d172e5483addf2cf08a9288c61afdbe7f94fd",
-                     *                 "index": 2,
-                     *                 "amount": "46650290",
-                     *                 "scriptPublicKey": "aa203c489141a676379fb2ee034e5128125d26c8bdbd49d422abaa379f17dd8310cd87",
-                     *                 "scriptPublicKeyAddress": "kaspasim:pq7y3y2p5emr08ajacp5u5fgzfwjdj9ah4yagg4t4gme797asvgv6rq94lfsg",
+                     *                 "transactionId": "438bcb02840ed0c6668ae612057ec74276cff4a97e3c0a046f24bf08f017c139",
+                     *                 "index": 3,
+                     *                 "amount": "355621510",
+                     *                 "scriptPublicKey": "aa2022cff90108b13bebd2425cff8b4a8d0e92dcf46cf232a3da44e8de47d049321d87",
+                     *                 "scriptPublicKeyAddress": "kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send",
                      *                 "scriptPublicKeyType": "scripthash"
                      *               }
                      *             }
                      *           ],
                      *           "outputs": [
                      *             {
-                     *               "transactionId": "41c4b3da438031cfc5de0018f829cac23d37efc094cddc388ed6a84fdcb38599",
+                     *               "transactionId": "97207ac8a0f48450807bbe3104b360c6e4e71315739b3affc6f756bcc8472b8f",
                      *               "index": 0,
-                     *               "amount": "46442864",
-                     *               "scriptPublicKey": "20208295b0b20be6c3e542fe2f3d5ab6e90a4f79a8ce7dbaa581f2398079d3800eac",
-                     *               "scriptPublicKeyAddress": "kaspasim:qqsg99dskg97dsl9gtlz7026km5s5nme4r88mw49s8ernqre6wqqu8p65gvxg",
+                     *               "amount": "225105051",
+                     *               "scriptPublicKey": "20d7408111fcf0d05730cdb5f5bf56da9a3ae2262cf089e157e21d5cb842377b5bac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qrt5pqg3lncdq4esek6lt06km2dr4c3x9ncgnc2hugw4ewzzxaa4kdudx0uqp",
                      *               "scriptPublicKeyType": "pubkey",
+                     *               "covenant": {
+                     *                 "authorizingInput": 0,
+                     *                 "covenantId": "56d535a6397bc2254287039dece5b44d858d55a9ba6c931ce76f4dea8ce75818"
+                     *               },
+                     *               "spentBy": null
+                     *             },
+                     *             {
+                     *               "transactionId": "97207ac8a0f48450807bbe3104b360c6e4e71315739b3affc6f756bcc8472b8f",
+                     *               "index": 1,
+                     *               "amount": "129251438",
+                     *               "scriptPublicKey": "aa2022cff90108b13bebd2425cff8b4a8d0e92dcf46cf232a3da44e8de47d049321d87",
+                     *               "scriptPublicKeyAddress": "kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send",
+                     *               "scriptPublicKeyType": "scripthash",
                      *               "spentBy": null
                      *             }
                      *           ],
-                     *           "amountSent": "46650290",
-                     *           "amountReceived": "0",
-                     *           "balanceChange": "-46650290"
+                     *           "amountSent": "355621510",
+                     *           "amountReceived": "129251438",
+                     *           "balanceChange": "-226370072"
                      *         },
                      *         {
-                     *           "transactionId": "ab7f87683042287428ea41b3f4e2b8ef89f44fe86f0740d756d7d943a5176c4f",
+                     *           "transactionId": "438bcb02840ed0c6668ae612057ec74276cff4a97e3c0a046f24bf08f017c139",
                      *           "version": 0,
-                     *           "blockTime": 1751182600000,
+                     *           "blockTime": 1751155600213,
                      *           "subnetworkId": "0000000000000000000000000000000000000000",
-                     *           "hash": "98a19ec4c657995e8b1fbf2c9566f617b2efaefaf52bcf17da223585aa4fd41e",
-                     *           "mass": "89567",
-                     *           "computeMass": "4813",
-                     *           "fee": "573956",
+                     *           "hash": "3784fa6d75d9b2df34af24547d855528752fa4c9e0a7dd46d5ac23657550f039",
+                     *           "mass": "13169",
+                     *           "computeMass": "7049",
+                     *           "fee": "4225323",
                      *           "lockTime": "0",
                      *           "gas": "0",
                      *           "blockHashes": [
-                     *             "cfa6430d050d7bbf47cf6b6d65b032ed974f55ebef76bc3072744c6206464592",
-                     *             "1f21689aef72f188dd11eca4c148861bd7ffb5979d5f37d072bb5ca25e4002e8"
+                     *             "7710bf2b67cf947e90d57ac67512cd82c7680ea98c7bd74db91f3ae78cb72c95"
                      *           ],
                      *           "isAccepted": true,
-                     *           "acceptingBlockHash": "afdca5afdd9bfc479a867daff366c5ffeec8021bc5ec37f0bbdceafa74feb1e5",
-                     *           "acceptingBlockBlueScore": "764",
-                     *           "confirmations": 493,
+                     *           "acceptingBlockHash": "fa4980298a8feba01dae56ee31b4e08c52097bf9b204a55df9660ea28b47633b",
+                     *           "acceptingBlockBlueScore": "990",
+                     *           "confirmations": 274,
                      *           "inputs": [
                      *             {
-                     *               "transactionId": "ab7f87683042287428ea41b3f4e2b8ef89f44fe86f0740d756d7d943a5176c4f",
+                     *               "transactionId": "438bcb02840ed0c6668ae612057ec74276cff4a97e3c0a046f24bf08f017c139",
                      *               "index": 0,
-                     *               "signatureScript": "41a703001f34bf67de4ad522e84d23ec74bff2140799b1277e9873186c5a2e6cca602e564b47aa10db195f9b034a986a98a0893896dbe5738f3b666ad4ae677b9a01",
+                     *               "signatureScript": "4114658d052712637cdef40ef7d6d9400bc6fdeeaeab45deac94c5f67fc6a22c78ce2811903887b807fdcec8a0df58e183e6d6db57ef7947db4bf23d1cb167422a01",
                      *               "sequence": "0",
                      *               "sigOpCount": 1,
                      *               "previousOutput": {
-                     *                 "transactionId": "204d309938fb9ad932792a320eab13bdb11e007d33b7501e4bbd511de9d088bc",
-                     *                 "index": 1,
-                     *                 "amount": "179143337",
-                     *                 "scriptPublicKey": "2087672cef163d706b844a53c121ece2f4beddbe300cdc55a20ef7d66468f6a825ac",
-                     *                 "scriptPublicKeyAddress": "kaspasim:qzrkwt80zc7hq6uyfffuzg0vut6tahd7xqxdc4dzpmmaverg765z2yh5376rn",
+                     *                 "transactionId": "15aa144987924edab9127ed3fb8831089047d7e8c22b583bf8ffec89cf69e1ce",
+                     *                 "index": 5,
+                     *                 "amount": "825438411",
+                     *                 "scriptPublicKey": "200f839fb90d7ab876ca2ae1eaaaf81375e883bb00c2cd05233eeabda2c217cb6eac",
+                     *                 "scriptPublicKeyAddress": "kaspasim:qq8c88aep4atsak29ts742hczd673qamqrpv6pfr8m4tmgkzzl9kuuspg4v5a",
                      *                 "scriptPublicKeyType": "pubkey"
                      *               }
                      *             },
                      *             {
-                     *               "transactionId": "ab7f87683042287428ea41b3f4e2b8ef89f44fe86f0740d756d7d943a5176c4f",
+                     *               "transactionId": "438bcb02840ed0c6668ae612057ec74276cff4a97e3c0a046f24bf08f017c139",
                      *               "index": 1,
-                     *               "signatureScript": "4131f4c0884bbc4979eab1140491a9f355a492d297cb8e4bf3434f057d60e1ccd2b861e76c8015c902d252716b5d9ef56c2f10cbb53d6406360d147687a024598201",
+                     *               "signatureScript": "41ba61a91a7f4192b2212a50cf142fe36e745a490315c84e4fb8faba7d762c160e97501fd1dd883a62b4fb259d07e38f231fdf4a9d90f51ecea0c5b430804d0cee01",
                      *               "sequence": "0",
                      *               "sigOpCount": 1,
                      *               "previousOutput": {
-                     *                 "transactionId": "cb33b9bb424be6bbfbeb6ae98141ab18360f1787ada18e778905d97833878717",
-                     *                 "index": 1,
-                     *                 "amount": "234975032",
-                     *                 "scriptPublicKey": "2087672cef163d706b844a53c121ece2f4beddbe300cdc55a20ef7d66468f6a825ac",
-                     *                 "scriptPublicKeyAddress": "kaspasim:qzrkwt80zc7hq6uyfffuzg0vut6tahd7xqxdc4dzpmmaverg765z2yh5376rn",
+                     *                 "transactionId": "8e838951d502c4ab890830c9a9eb98383efb41cd4a3fe6f5b8ea61b9c718cf26",
+                     *                 "index": 5,
+                     *                 "amount": "50476370",
+                     *                 "scriptPublicKey": "200f839fb90d7ab876ca2ae1eaaaf81375e883bb00c2cd05233eeabda2c217cb6eac",
+                     *                 "scriptPublicKeyAddress": "kaspasim:qq8c88aep4atsak29ts742hczd673qamqrpv6pfr8m4tmgkzzl9kuuspg4v5a",
+                     *                 "scriptPublicKeyType": "pubkey"
+                     *               }
+                     *             },
+                     *             {
+                     *               "transactionId": "438bcb02840ed0c6668ae612057ec74276cff4a97e3c0a046f24bf08f017c139",
+                     *               "index": 2,
+                     *               "signatureScript": "41cfbcbb336c83bea53956d21c6505118db4f486d9718b2510d1c76c90fc60df133dbd7049d7af8afe9fdb0eff02bf6421530aad6cf2b3e7bf96aff1b066a6b57201",
+                     *               "sequence": "0",
+                     *               "sigOpCount": 1,
+                     *               "previousOutput": {
+                     *                 "transactionId": "0b3651021ef55387a00b6d425373098763bb36f2ca7a598830d9ec443e47ec69",
+                     *                 "index": 5,
+                     *                 "amount": "1132684334",
+                     *                 "scriptPublicKey": "200f839fb90d7ab876ca2ae1eaaaf81375e883bb00c2cd05233eeabda2c217cb6eac",
+                     *                 "scriptPublicKeyAddress": "kaspasim:qq8c88aep4atsak29ts742hczd673qamqrpv6pfr8m4tmgkzzl9kuuspg4v5a",
+                     *                 "scriptPublicKeyType": "pubkey"
+                     *               }
+                     *             },
+                     *             {
+                     *               "transactionId": "438bcb02840ed0c6668ae612057ec74276cff4a97e3c0a046f24bf08f017c139",
+                     *               "index": 3,
+                     *               "signatureScript": "416f59d901cbf86ebe6e0fbef8cff7336bdba26aea7b901b2bb959f0ede9f4c02b19e48e6fff7f7dfe2faceef5fba0e8fa8f97294334abf68592e47a552e4c490a01",
+                     *               "sequence": "0",
+                     *               "sigOpCount": 1,
+                     *               "previousOutput": {
+                     *                 "transactionId": "3069cd83acdb8b225e25894da40b8950b2101188ab8c5d51fb0e9254255fd5e9",
+                     *                 "index": 0,
+                     *                 "amount": "101232030",
+                     *                 "scriptPublicKey": "200f839fb90d7ab876ca2ae1eaaaf81375e883bb00c2cd05233eeabda2c217cb6eac",
+                     *                 "scriptPublicKeyAddress": "kaspasim:qq8c88aep4atsak29ts742hczd673qamqrpv6pfr8m4tmgkzzl9kuuspg4v5a",
                      *                 "scriptPublicKeyType": "pubkey"
                      *               }
                      *             }
                      *           ],
                      *           "outputs": [
                      *             {
-                     *               "transactionId": "ab7f87683042287428ea41b3f4e2b8ef89f44fe86f0740d756d7d943a5176c4f",
+                     *               "transactionId": "438bcb02840ed0c6668ae612057ec74276cff4a97e3c0a046f24bf08f017c139",
                      *               "index": 0,
-                     *               "amount": "34573352",
-                     *               "scriptPublicKey": "aa203c489141a676379fb2ee034e5128125d26c8bdbd49d422abaa379f17dd8310cd87",
-                     *               "scriptPublicKeyAddress": "kaspasim:pq7y3y2p5emr08ajacp5u5fgzfwjdj9ah4yagg4t4gme797asvgv6rq94lfsg",
-                     *               "scriptPublicKeyType": "scripthash",
-                     *               "spentBy": null
+                     *               "amount": "127856220",
+                     *               "scriptPublicKey": "20463e7a04dd20ac5e7ebba456d6e54d9281c87088eadc03cc9265bfafdbbc2d75ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qprru7sym5s2chn7hwj9d4h9fkfgrjrs3r4dcq7vjfjmlt7mhskh27mypdl7s",
+                     *               "scriptPublicKeyType": "pubkey",
+                     *               "spentBy": "b0d78fceae79997863b7267d102d61ee67f8343fcd5d5d1ee5238c5ab199705c"
                      *             },
                      *             {
-                     *               "transactionId": "ab7f87683042287428ea41b3f4e2b8ef89f44fe86f0740d756d7d943a5176c4f",
+                     *               "transactionId": "438bcb02840ed0c6668ae612057ec74276cff4a97e3c0a046f24bf08f017c139",
                      *               "index": 1,
-                     *               "amount": "68654010",
-                     *               "scriptPublicKey": "20adc957b526cbfe4bc56d4f298a8236bcd32573eab0c4af058259a9117fb44d56ac",
-                     *               "scriptPublicKeyAddress": "kaspasim:qzkuj4a4ym9luj79d48jnz5zx67dxftna2cvftc9sfv6jytlk3x4vx64dm2er",
+                     *               "amount": "335863868",
+                     *               "scriptPublicKey": "20f6d9326c0dd3e28aaebed33905248ced254eb55250fe94ee656230447c63627fac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qrmdjvnvphf79z4whmfnjpfy3nkj2n442fg0a98wv43rq3ruvd387a0pu8akz",
                      *               "scriptPublicKeyType": "pubkey",
-                     *               "spentBy": "9b977d1eaac44692db01ebbfba82645a8ec557d3aeaa41b519b7ef379681b24f"
+                     *               "spentBy": null
                      *             },
                      *             {
-                     *               "transactionId": "ab7f87683042287428ea41b3f4e2b8ef89f44fe86f0740d756d7d943a5176c4f",
+                     *               "transactionId": "438bcb02840ed0c6668ae612057ec74276cff4a97e3c0a046f24bf08f017c139",
                      *               "index": 2,
-                     *               "amount": "81689602",
-                     *               "scriptPublicKey": "204482b369118774a08fba176984ee744050ce290bb860e8aac70cc8b80d53826eac",
-                     *               "scriptPublicKeyAddress": "kaspasim:qpzg9vmfzxrhfgy0hgtknp8ww3q9pn3fpwuxp692cuxv3wqd2wpxuwsdt455x",
+                     *               "amount": "447833561",
+                     *               "scriptPublicKey": "2033b934475de48434e3d26a0296aac81666b73b25b5fd094d1fdac714f831b68aac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qqemjdz8thjggd8r6f4q9942eqtxddemyk6l6z2drldvw98cxxmg522e2e7ze",
                      *               "scriptPublicKeyType": "pubkey",
-                     *               "spentBy": "a7f155536d26c11131abbc152880976c1c14bd86e39c72c997a6f3db509dd9e6"
+                     *               "spentBy": null
                      *             },
                      *             {
-                     *               "transactionId": "ab7f87683042287428ea41b3f4e2b8ef89f44fe86f0740d756d7d943a5176c4f",
+                     *               "transactionId": "438bcb02840ed0c6668ae612057ec74276cff4a97e3c0a046f24bf08f017c139",
                      *               "index": 3,
-                     *               "amount": "46623426",
-                     *               "scriptPublicKey": "2098694a5540c6e1640d6b531498ea22ccf05e524358f0e25fbf5ea38d2a6c56fdac",
-                     *               "scriptPublicKeyAddress": "kaspasim:qzvxjjj4grrwzeqdddf3fx82ytx0qhjjgdv0pcjlha028rf2d3t06l66hy2ud",
-                     *               "scriptPublicKeyType": "pubkey",
-                     *               "spentBy": null
+                     *               "amount": "355621510",
+                     *               "scriptPublicKey": "aa2022cff90108b13bebd2425cff8b4a8d0e92dcf46cf232a3da44e8de47d049321d87",
+                     *               "scriptPublicKeyAddress": "kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send",
+                     *               "scriptPublicKeyType": "scripthash",
+                     *               "spentBy": "97207ac8a0f48450807bbe3104b360c6e4e71315739b3affc6f756bcc8472b8f"
                      *             },
                      *             {
-                     *               "transactionId": "ab7f87683042287428ea41b3f4e2b8ef89f44fe86f0740d756d7d943a5176c4f",
+                     *               "transactionId": "438bcb02840ed0c6668ae612057ec74276cff4a97e3c0a046f24bf08f017c139",
                      *               "index": 4,
-                     *               "amount": "85846767",
-                     *               "scriptPublicKey": "20a0d08559e2d51df418485b3728491a8ab472e04387b076725198f79395503100ac",
-                     *               "scriptPublicKeyAddress": "kaspasim:qzsdpp2eut23maqcfpdnw2zfr29tguhqgwrmqanj2xv00yu42qcsqlk7rzv9w",
+                     *               "amount": "348704143",
+                     *               "scriptPublicKey": "20ebdd0807165bb0fb6b8689c2df61006472c9a07e238abea0cd94f9b215c42e73ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qr4a6zq8zedmp7mts6yu9hmpqpj89jdq0c3c404qek20nvs4csh8xsqaz9qle",
                      *               "scriptPublicKeyType": "pubkey",
                      *               "spentBy": null
                      *             },
                      *             {
-                     *               "transactionId": "ab7f87683042287428ea41b3f4e2b8ef89f44fe86f0740d756d7d943a5176c4f",
+                     *               "transactionId": "438bcb02840ed0c6668ae612057ec74276cff4a97e3c0a046f24bf08f017c139",
                      *               "index": 5,
-                     *               "amount": "96157256",
-                     *               "scriptPublicKey": "2087672cef163d706b844a53c121ece2f4beddbe300cdc55a20ef7d66468f6a825ac",
-                     *               "scriptPublicKeyAddress": "kaspasim:qzrkwt80zc7hq6uyfffuzg0vut6tahd7xqxdc4dzpmmaverg765z2yh5376rn",
+                     *               "amount": "489726520",
+                     *               "scriptPublicKey": "200f839fb90d7ab876ca2ae1eaaaf81375e883bb00c2cd05233eeabda2c217cb6eac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qq8c88aep4atsak29ts742hczd673qamqrpv6pfr8m4tmgkzzl9kuuspg4v5a",
                      *               "scriptPublicKeyType": "pubkey",
                      *               "spentBy": null
                      *             }
                      *           ],
                      *           "amountSent": "0",
-                     *           "amountReceived": "34573352",
-                     *           "balanceChange": "34573352"
+                     *           "amountReceived": "355621510",
+                     *           "balanceChange": "355621510"
                      *         }
                      *       ],
                      *       "metadata": {

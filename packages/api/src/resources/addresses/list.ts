@@ -2,19 +2,50 @@
 import { type Database, listTagsOfScripts, type Tag } from '@kasgres/database';
 import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
+import { conflict } from '../../http/errors.ts';
 import { answerByContent } from '../../index-state/answer.ts';
 import { type Reading, requireCaughtUp } from '../../index-state/state.ts';
 import { pageMetadata, pageQuery, queryFlag } from '../../pages/page-query.ts';
 import { readPage, type Slice } from '../../pages/read-page.ts';
 import { travelOf } from '../../pages/travel.ts';
-import { requireNetworkOfCursor } from '../../schemas/address.ts';
+import { requireNetwork } from '../../schemas/address.ts';
 import { answers, UNDER_KEY } from '../../schemas/responses.ts';
 import { addressTag } from '../../schemas/tag.ts';
 import { address, addressInput, sompi } from '../../schemas/values.ts';
 import type { ApiPlugin } from '../../services.ts';
 import { findScriptId } from './find-script.ts';
 
-const query = pageQuery(addressInput, {
+/** More than any balance; less than the largest `bigint` of Postgres. */
+const MAX_SOMPI = 10n ** 19n / 2n;
+
+interface Cursor {
+  address: string;
+  /** With it the cursor names a position, whatever the address holds now. */
+  balance: bigint | undefined;
+}
+
+/** An address has a colon of its own. */
+const WITH_BALANCE = /^(?:(\d{1,19}):)?(.*)$/s;
+
+const cursorInput = z
+  .string()
+  .transform((text, context): Cursor => {
+    const [, digits, address = ''] = WITH_BALANCE.exec(text) ?? [];
+    const problem = addressInput.safeParse(address).error?.issues[0]?.message;
+    if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+    const balance = digits === undefined ? undefined : BigInt(digits);
+    if (balance !== undefined && balance > MAX_SOMPI) {
+      context.addIssue({ code: 'custom', message: 'has a balance that is larger than the supply can be' });
+    }
+    return { address, balance };
+  })
+  .meta({
+    format: 'kaspa-holder',
+    description:
+      '`balance:address` of an item: the page begins exactly behind it, whatever happens to that balance meanwhile. An `address` alone is at its present position',
+  });
+
+const query = pageQuery(cursorInput, {
   tagged_only: queryFlag.meta({ description: 'Only addresses with a tag, their own or that of their cluster' }),
 });
 
@@ -41,15 +72,21 @@ interface Holder {
 
 type Position = Pick<Holder, 'script_id' | 'balance'>;
 
-/** Where an address stands, whether or not it holds something now; undefined for one that was never seen. */
-async function findPosition(db: Kysely<Database>, cursor: string): Promise<Position | undefined> {
-  const scriptId = await findScriptId(db, cursor);
+/** @throws HttpError 409 for an address alone that holds nothing now: it has no position */
+async function findPosition(db: Kysely<Database>, { address, balance }: Cursor): Promise<Position | undefined> {
+  const scriptId = await findScriptId(db, address);
   if (scriptId === undefined) return undefined;
-  return await db
+  if (balance !== undefined) return { script_id: scriptId, balance };
+  const present = await db
     .selectFrom('balances')
     .select(['script_id', 'balance'])
     .where('script_id', '=', scriptId)
+    .where('balance', '>', 0n)
     .executeTakeFirst();
+  if (present !== undefined) return present;
+  throw conflict(
+    `${address} holds nothing now and has no position in this listing. Use balance:address, with the balance that the listing had shown`,
+  );
 }
 
 /**
@@ -75,7 +112,10 @@ function toRestAddress(holder: Holder, tag: Tag | undefined): RestAddressJson {
 }
 
 async function getPage({ db, state }: Reading, request: z.infer<typeof query>): Promise<z.infer<typeof page>> {
-  requireNetworkOfCursor(state.network, request);
+  for (const path of ['starting_after', 'ending_before'] as const) {
+    const cursor = request[path];
+    if (cursor !== undefined) requireNetwork(state.network, cursor.address, path);
+  }
   requireCaughtUp(state);
   const { rows, metadata } = await readPage(request, {
     findPosition: (cursor) => findPosition(db, cursor),
@@ -92,13 +132,13 @@ export const listAddressesRoutes: ApiPlugin = async (app, { index }) => {
   app.get(
     '/v1/addresses',
     {
-      config: { cost: 0.1 },
+      config: { cost: 0.5 },
       schema: {
         operationId: 'listAddresses',
         summary: 'Addresses that hold something, richest first',
         tags: ['Address'],
         querystring: query,
-        response: answers(page, 304, ...UNDER_KEY, 400, 404),
+        response: answers(page, 304, ...UNDER_KEY, 400, 404, 409),
       },
     },
     (request, reply) => answerByContent(index, request, reply, (reading) => getPage(reading, request.query)),

@@ -146,7 +146,7 @@ export const addressUtxosRoutes: ApiPlugin = async (app, { index }) => {
   app.get(
     '/v1/addresses/:address/utxos',
     {
-      config: { cost: 0.1 },
+      config: { cost: 0.5 },
       schema: {
         operationId: 'listAddressUtxos',
         summary: 'The unspent outputs of an address at the sink',

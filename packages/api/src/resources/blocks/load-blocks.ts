@@ -1,6 +1,5 @@
 /** Whole blocks by id, as the endpoints under /v1/rpc show them. */
-import type { Database } from '@kasgres/database';
-import type { Kysely } from 'kysely';
+import type { Reading } from '../../index-state/state.ts';
 import type { BlockJson } from '../../schemas/block.ts';
 import { loadTransactions } from '../transactions/load-transactions.ts';
 import { listContainedIds } from '../transactions/queries.ts';
@@ -9,7 +8,7 @@ import { toBlock } from './to-block.ts';
 
 /** In the order of the ids. With transactions or with their ids only. */
 export async function loadBlocks(
-  db: Kysely<Database>,
+  { db, slices }: Pick<Reading, 'db' | 'slices'>,
   ids: readonly bigint[],
   withTransactions: boolean,
 ): Promise<BlockJson[]> {
@@ -18,10 +17,10 @@ export async function loadBlocks(
   const children = groupHashes(await listChildren(db, ids));
   const blues = groupHashes(await listMergeSets(db, ids, 'merge_set_blues'));
   const reds = groupHashes(await listMergeSets(db, ids, 'merge_set_reds'));
-  const transactions = withTransactions ? await loadTransactions(db, rows) : undefined;
+  const transactions = withTransactions ? await loadTransactions({ db, slices }, rows) : undefined;
   const transactionIds = withTransactions ? undefined : groupHashes(await listContainedIds(db, ids));
 
-  return ids.map((id) => {
+  return slices.map(ids, (id) => {
     const row = rows.get(id);
     if (row === undefined) throw new Error(`Block ${id} is missing`);
     return toBlock(row, {

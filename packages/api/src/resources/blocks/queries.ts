@@ -36,6 +36,20 @@ export function listBlocks(db: Kysely<Database>, ids: readonly bigint[]) {
     .execute();
 }
 
+/** What the first variants of the transactions in each block have of compute mass. */
+export async function listMasses(
+  db: Kysely<Database>,
+  ids: readonly bigint[],
+): Promise<{ block_id: bigint; mass: string }[]> {
+  return db
+    .selectFrom('block_transactions as contained')
+    .innerJoin('transactions', 'transactions.id', 'contained.transaction_id')
+    .select(['contained.block_id', sql<string>`sum(transactions.compute_mass)`.as('mass')])
+    .where('contained.block_id', '=', anyOf(ids))
+    .groupBy('contained.block_id')
+    .execute();
+}
+
 /** A block that stands to another as its parent, its child or in its mergeset. */
 export interface Relative {
   block_id: bigint;

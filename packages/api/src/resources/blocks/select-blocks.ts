@@ -14,20 +14,26 @@ const MAX_MERGED = 249;
 /** Every mergeset has a block at least, so that one read is enough unless much of them is left out. */
 const CHAIN_BLOCKS_A_READ = 250n;
 
-/**
- * Ids of the blocks of an answer, in the answer's order.
- * @throws HttpError 409 when all that is above the low block is behind a gap
- */
-export async function selectBlocks(reading: Reading, lowHash: Uint8Array): Promise<bigint[]> {
+export interface SelectedBlocks {
+  /** In the order of the response. */
+  ids: bigint[];
+  /** How many of them a shorter response may have: it ends with a chain block, as the whole one does. Ascending. */
+  shorterLengths: number[];
+}
+
+/** @throws HttpError 409 when all that is above the low block is behind a gap */
+export async function selectBlocks(reading: Reading, lowHash: Uint8Array): Promise<SelectedBlocks> {
   const { db, state } = reading;
   const path = await getPathToChain(reading, lowHash);
   const gap = gapAbove(await listGaps(reading), path.chainBlock.index);
   if (gap?.after.index === path.chainBlock.index) throw gapInTheWay(gap);
-  const { merged, last } = await collectMergeSets(db, path, gap);
+  const { merged, ends, last } = await collectMergeSets(db, path, gap);
   const ids = [path.startId, ...merged];
   if (last.index > path.chainBlock.index) ids.push(last.id);
   if (last.index === state.sinkChainIndex) ids.push(...state.virtualMergeSet.filter((id) => id !== path.startId));
-  return ids;
+  // Behind a mergeset comes its chain block, as the selected parent of the next one.
+  const shorterLengths = ends.filter(({ id, length }) => merged[length] === id).map(({ length }) => length + 2);
+  return { ids, shorterLengths };
 }
 
 interface ChainBlock {
@@ -35,22 +41,30 @@ interface ChainBlock {
   index: bigint;
 }
 
+/** How much was merged up to a chain block. */
+interface MergedEnd {
+  id: bigint;
+  length: number;
+}
+
 /** Mergesets upwards from the chain block of the path as far as they fit, without the low block and its past; and how far that was. */
 async function collectMergeSets(
   db: Kysely<Database>,
   path: PathToChain,
   gap: Gap | undefined,
-): Promise<{ merged: bigint[]; last: ChainBlock }> {
+): Promise<{ merged: bigint[]; ends: MergedEnd[]; last: ChainBlock }> {
   const excluded = new Set([path.startId, ...path.offChain.flatMap((block) => block.mergeSet)]);
   const merged: bigint[] = [];
+  const ends: MergedEnd[] = [];
   let last: ChainBlock = path.chainBlock;
   for (;;) {
     const mergeSets = await listMergeSets(db, last.index, gap);
-    if (mergeSets.length === 0) return { merged, last };
+    if (mergeSets.length === 0) return { merged, ends, last };
     for (const { id, index, merge_set } of mergeSets) {
-      if (merged.length + merge_set.length > MAX_MERGED) return { merged, last };
+      if (merged.length + merge_set.length > MAX_MERGED) return { merged, ends, last };
       merged.push(...merge_set.filter((block) => !excluded.has(block)));
       last = { id, index };
+      ends.push({ id, length: merged.length });
     }
   }
 }

@@ -17,6 +17,8 @@ export interface PartEnd {
   blueWork: string;
   daaScore: bigint;
   timestamp: bigint;
+  /** The latest time of the chain up to it, in Unix milliseconds. */
+  chainTime: bigint;
 }
 
 /** What is missing between two chain blocks whose positions follow each other. */
@@ -31,11 +33,13 @@ interface GapRow {
   after_blue_work: string;
   after_daa_score: bigint;
   after_timestamp: bigint;
+  after_chain_time: bigint;
   before_index: bigint;
   before_hash: string;
   before_blue_work: string;
   before_daa_score: bigint;
   before_timestamp: bigint;
+  before_chain_time: bigint;
 }
 
 /** Ascending. A later start has no gap before it where it was made at a block that the chain already had. */
@@ -43,9 +47,9 @@ export async function listGaps({ db, state }: Reading): Promise<Gap[]> {
   if (state.starts <= 1) return [];
   const { rows } = await sql<GapRow>`
     select lower.index as after_index, encode(a.hash, 'hex') as after_hash, a.blue_work as after_blue_work,
-      a.daa_score as after_daa_score, a.timestamp as after_timestamp,
+      a.daa_score as after_daa_score, a.timestamp as after_timestamp, lower.chain_time as after_chain_time,
       upper.index as before_index, encode(b.hash, 'hex') as before_hash, b.blue_work as before_blue_work,
-      b.daa_score as before_daa_score, b.timestamp as before_timestamp
+      b.daa_score as before_daa_score, b.timestamp as before_timestamp, upper.chain_time as before_chain_time
     from starts s
     join chain_blocks upper on upper.index = s.chain_index and upper.block_id = s.block_id
     join blocks b on b.id = upper.block_id
@@ -63,6 +67,7 @@ const toGap = (row: GapRow): Gap => ({
     blueWork: row.after_blue_work,
     daaScore: row.after_daa_score,
     timestamp: row.after_timestamp,
+    chainTime: row.after_chain_time,
   },
   before: {
     index: row.before_index,
@@ -70,6 +75,7 @@ const toGap = (row: GapRow): Gap => ({
     blueWork: row.before_blue_work,
     daaScore: row.before_daa_score,
     timestamp: row.before_timestamp,
+    chainTime: row.before_chain_time,
   },
 });
 
@@ -94,6 +100,7 @@ export async function findStart({ db, state }: Reading): Promise<PartEnd | undef
     blueWork: row.blue_work,
     daaScore: row.daa_score,
     timestamp: row.timestamp,
+    chainTime: row.chain_time,
   };
 }
 
@@ -117,6 +124,7 @@ function selectFirstBlock(db: Kysely<Database>) {
       'blocks.blue_work',
       'blocks.daa_score',
       'blocks.timestamp',
+      'chain_blocks.chain_time',
     ])
     .orderBy('chain_blocks.index')
     .limit(1);

@@ -1,4 +1,5 @@
 import { NodeRpcError, NodeUnavailableError } from '@kasgres/node';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { post, serverOnNode } from '../../testing/node-stub.ts';
 
@@ -140,4 +141,75 @@ test('an answer that lacks a part is not passed on', async () => {
     status: 503,
     json: { statusCode: 503, message: 'The answer of the node cannot be read' },
   });
+});
+
+test.each([
+  [5_000n, 200],
+  [5_001n, 503],
+] as const)('of a mempool of %i transactions it answers the whole with %i', async (mempoolSize, status) => {
+  const asked: string[] = [];
+  const server = await serverOnNode((op) => {
+    asked.push(op);
+    return op === 'getInfo' ? { mempoolSize } : { entries: [entry(1)] };
+  });
+  const { text, ...answer } = await post(server, '/v1/rpc/getMempoolEntries', {});
+  expect(answer.status, text).toBe(status);
+  expect(asked.includes('getMempoolEntries')).toBe(status === 200);
+  if (status === 503) expect(answer.json['message']).toContain('listed up to 5000 only');
+});
+
+test('addresses with more than 5,000 entries are refused, and the limit is named', async () => {
+  const many = Array.from({ length: 2_501 }, (_, n) => entry(n));
+  const server = await serverOnNode(() => ({ entries: [{ address: ALICE, sending: many, receiving: many }] }));
+  const { status, json } = await post(server, MANY, { addresses: [ALICE] });
+  expect(status).toBe(400);
+  expect(json['details']).toEqual([
+    {
+      path: 'addresses',
+      message:
+        'These addresses have 5002 entries in the mempool, and at most 5000 are listed at once: ask for fewer addresses',
+    },
+  ]);
+});
+
+/** With the longest signature script that is standard. */
+const largeEntry = (n: number) => {
+  const large = entry(n);
+  for (const input of large.transaction.inputs) input.signatureScript = '41'.repeat(5000);
+  return large;
+};
+
+test('a listing of more than 32 MB is refused, and what to do is named', async () => {
+  const entries = Array.from({ length: 3_000 }, (_, n) => largeEntry(n));
+  const server = await serverOnNode((op) => {
+    if (op === 'getInfo') return { mempoolSize: 3_000n };
+    return op === 'getMempoolEntries'
+      ? { entries }
+      : { entries: [{ address: ALICE, sending: entries, receiving: [] }] };
+  });
+  const pool = await post(server, '/v1/rpc/getMempoolEntries', {});
+  expect(pool.status).toBe(503);
+  expect(pool.json['message']).toContain('up to 32000000 bytes of JSON only');
+  const ofAddresses = await post(server, MANY, { addresses: [ALICE] });
+  expect(ofAddresses.status).toBe(400);
+  expect(ofAddresses.json['details']).toEqual([
+    { path: 'addresses', message: 'These entries take more than 32000000 bytes of JSON: ask for fewer addresses' },
+  ]);
+});
+
+test('a whole pool is listed once for all who ask at the time, and each pair of flags by itself', async () => {
+  const asked: object[] = [];
+  const server = await serverOnNode((op, request) => {
+    if (op === 'getMempoolEntries') asked.push(request);
+    return op === 'getInfo' ? { mempoolSize: 1n } : sleep(100, { entries: [entry(asked.length)] });
+  });
+  const POOLS = '/v1/rpc/getMempoolEntries';
+  const texts = await Promise.all(Array.from({ length: 8 }, async () => (await post(server, POOLS, {})).text));
+  expect(new Set(texts).size).toBe(1);
+  expect(asked).toHaveLength(1);
+  await post(server, POOLS, { includeOrphanPool: true });
+  expect(asked).toHaveLength(2);
+  for (let request = 0; request < 20; request += 1) await post(server, POOLS, {});
+  // A few in a row, then one a second.
+  expect(asked.length).toBeLessThan(12);
 });

@@ -48,7 +48,7 @@ export const rpcBalancesRoutes: ApiPlugin = async (app, { index }) => {
   app.post(
     '/v1/rpc/getBalancesByAddresses',
     {
-      config: { cost: 0.1 },
+      config: { cost: 0.1, costsByItemsOf: ['addresses'] },
       schema: {
         operationId: 'getBalancesByAddresses',
         summary: 'The balances of up to 1,000 addresses at the sink',

@@ -13,10 +13,9 @@ import { unknown } from '../chain/parts.ts';
 const body = z.strictObject({ hash: hashInput, includeTransactions: flag });
 
 async function getBlock(reading: Reading, request: z.infer<typeof body>): Promise<BlockJson> {
-  const { db } = reading;
-  const id = await findBlockId(db, request.hash);
+  const id = await findBlockId(reading.db, request.hash);
   if (id === undefined) throw await unknown(reading, 'block');
-  const [found] = await loadBlocks(db, [id], request.includeTransactions);
+  const [found] = await loadBlocks(reading, [id], request.includeTransactions);
   return found as BlockJson;
 }
 

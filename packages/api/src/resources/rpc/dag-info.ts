@@ -1,6 +1,7 @@
 /** getBlockDagInfo and getBlockCount: the DAG as the node sees it now. */
 import type { ResponseOf } from '@kasgres/node';
 import { z } from 'zod';
+import { callerOf } from '../../http/caller.ts';
 import { answers, UNDER_KEY } from '../../schemas/responses.ts';
 import { decimal, hash, milliseconds } from '../../schemas/values.ts';
 import type { ApiPlugin } from '../../services.ts';
@@ -39,7 +40,7 @@ const toBlockDagInfo = (info: ResponseOf<'getBlockDagInfo'>): z.infer<typeof blo
   sink: info.sink,
 });
 
-export const rpcDagInfoRoutes: ApiPlugin = async (app, { node }) => {
+export const rpcDagInfoRoutes: ApiPlugin = async (app, { nodeCalls }) => {
   app.get(
     '/v1/rpc/getBlockDagInfo',
     {
@@ -51,7 +52,7 @@ export const rpcDagInfoRoutes: ApiPlugin = async (app, { node }) => {
         response: answers(blockDagInfo, ...UNDER_KEY),
       },
     },
-    async () => toBlockDagInfo(await node.call('getBlockDagInfo', {})),
+    (request) => nodeCalls.of(callerOf(request)).call('getBlockDagInfo', {}).then(toBlockDagInfo),
   );
 
   app.get(
@@ -65,6 +66,6 @@ export const rpcDagInfoRoutes: ApiPlugin = async (app, { node }) => {
         response: answers(blockCount, ...UNDER_KEY),
       },
     },
-    async () => toBlockCount(await node.call('getBlockCount', {})),
+    (request) => nodeCalls.of(callerOf(request)).call('getBlockCount', {}).then(toBlockCount),
   );
 };

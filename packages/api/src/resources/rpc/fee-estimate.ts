@@ -1,6 +1,8 @@
 /** getFeeEstimate: what the node thinks a transaction must pay to get into a block, and when. */
 import type { protocol } from '@kasgres/node';
 import { z } from 'zod';
+import { callerOf } from '../../http/caller.ts';
+import type { NodeCaller } from '../../node-calls.ts';
 import { required } from '../../node-messages.ts';
 import { answers, UNDER_KEY } from '../../schemas/responses.ts';
 import type { ApiPlugin } from '../../services.ts';
@@ -25,7 +27,19 @@ const toBucket = ({ feerate, estimatedSeconds }: protocol.FeerateBucket): z.infe
   estimatedSeconds,
 });
 
-export const rpcFeeEstimateRoutes: ApiPlugin = async (app, { node }) => {
+async function getFeeEstimate(node: NodeCaller): Promise<z.infer<typeof feeEstimate>> {
+  const response = await node.call('getFeeEstimate', {});
+  const estimate = required(response.estimate, 'estimate');
+  return {
+    estimate: {
+      priorityBucket: toBucket(required(estimate.priorityBucket, 'priority bucket')),
+      normalBuckets: estimate.normalBuckets.map(toBucket),
+      lowBuckets: estimate.lowBuckets.map(toBucket),
+    },
+  };
+}
+
+export const rpcFeeEstimateRoutes: ApiPlugin = async (app, { nodeCalls }) => {
   app.get(
     '/v1/rpc/getFeeEstimate',
     {
@@ -37,15 +51,6 @@ export const rpcFeeEstimateRoutes: ApiPlugin = async (app, { node }) => {
         response: answers(feeEstimate, ...UNDER_KEY),
       },
     },
-    async () => {
-      const estimate = required((await node.call('getFeeEstimate', {})).estimate, 'estimate');
-      return {
-        estimate: {
-          priorityBucket: toBucket(required(estimate.priorityBucket, 'priority bucket')),
-          normalBuckets: estimate.normalBuckets.map(toBucket),
-          lowBuckets: estimate.lowBuckets.map(toBucket),
-        },
-      };
-    },
+    (request) => getFeeEstimate(nodeCalls.of(callerOf(request))),
   );
 };

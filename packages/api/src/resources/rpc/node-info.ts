@@ -1,9 +1,11 @@
 /** getInfo, getServerInfo and getSubnetwork: what the node says of itself. */
 import { toHex } from '@kasgres/kaspa';
 import { z } from 'zod';
+import { callerOf } from '../../http/caller.ts';
+import type { NodeCaller } from '../../node-calls.ts';
 import { answers, UNDER_KEY, WITH_BODY } from '../../schemas/responses.ts';
 import { count, decimal } from '../../schemas/values.ts';
-import type { ApiPlugin, Services } from '../../services.ts';
+import type { ApiPlugin } from '../../services.ts';
 import { subnetworkIdInput } from './submitted/values.ts';
 
 const isSynced = z.boolean().meta({ description: 'Whether the node is near the tip of the network' });
@@ -31,15 +33,41 @@ const serverInfo = z.object({
 const subnetworkBody = z.strictObject({ subnetworkId: subnetworkIdInput });
 const subnetwork = z.object({ gasLimit: decimal });
 
+async function getInfo(node: NodeCaller): Promise<z.infer<typeof info>> {
+  const answer = await node.call('getInfo', {});
+  return {
+    p2pId: answer.p2pId,
+    mempoolSize: String(answer.mempoolSize),
+    serverVersion: answer.serverVersion,
+    isUtxoIndexed: answer.isUtxoIndexed,
+    isSynced: answer.isSynced,
+    hasNotifyCommand: answer.hasNotifyCommand,
+    hasMessageId: answer.hasMessageId,
+  };
+}
+
+async function getServerInfo(node: NodeCaller): Promise<z.infer<typeof serverInfo>> {
+  const answer = await node.call('getServerInfo', {});
+  return {
+    rpcApiVersion: answer.rpcApiVersion,
+    rpcApiRevision: answer.rpcApiRevision,
+    serverVersion: answer.serverVersion,
+    networkId: answer.networkId,
+    hasUtxoIndex: answer.hasUtxoIndex,
+    isSynced: answer.isSynced,
+    virtualDaaScore: String(answer.virtualDaaScore),
+  };
+}
+
 async function getSubnetwork(
-  node: Services['node'],
+  node: NodeCaller,
   { subnetworkId }: z.infer<typeof subnetworkBody>,
 ): Promise<z.infer<typeof subnetwork>> {
   const { gasLimit } = await node.call('getSubnetwork', { subnetworkId: toHex(subnetworkId) });
   return { gasLimit: String(gasLimit) };
 }
 
-export const rpcNodeInfoRoutes: ApiPlugin = async (app, { node }) => {
+export const rpcNodeInfoRoutes: ApiPlugin = async (app, { nodeCalls }) => {
   app.get(
     '/v1/rpc/getInfo',
     {
@@ -51,18 +79,7 @@ export const rpcNodeInfoRoutes: ApiPlugin = async (app, { node }) => {
         response: answers(info, ...UNDER_KEY),
       },
     },
-    async () => {
-      const answer = await node.call('getInfo', {});
-      return {
-        p2pId: answer.p2pId,
-        mempoolSize: String(answer.mempoolSize),
-        serverVersion: answer.serverVersion,
-        isUtxoIndexed: answer.isUtxoIndexed,
-        isSynced: answer.isSynced,
-        hasNotifyCommand: answer.hasNotifyCommand,
-        hasMessageId: answer.hasMessageId,
-      };
-    },
+    (request) => getInfo(nodeCalls.of(callerOf(request))),
   );
 
   app.get(
@@ -76,18 +93,7 @@ export const rpcNodeInfoRoutes: ApiPlugin = async (app, { node }) => {
         response: answers(serverInfo, ...UNDER_KEY),
       },
     },
-    async () => {
-      const answer = await node.call('getServerInfo', {});
-      return {
-        rpcApiVersion: answer.rpcApiVersion,
-        rpcApiRevision: answer.rpcApiRevision,
-        serverVersion: answer.serverVersion,
-        networkId: answer.networkId,
-        hasUtxoIndex: answer.hasUtxoIndex,
-        isSynced: answer.isSynced,
-        virtualDaaScore: String(answer.virtualDaaScore),
-      };
-    },
+    (request) => getServerInfo(nodeCalls.of(callerOf(request))),
   );
 
   app.post(
@@ -103,6 +109,6 @@ export const rpcNodeInfoRoutes: ApiPlugin = async (app, { node }) => {
         response: answers(subnetwork, ...UNDER_KEY, ...WITH_BODY),
       },
     },
-    (request) => getSubnetwork(node, request.body),
+    (request) => getSubnetwork(nodeCalls.of(callerOf(request)), request.body),
   );
 };

@@ -1,8 +1,9 @@
 /** submitBlock: a block that was mined on a template, for the node and the network. */
 import { toHeaderMessage, toTransactionMessage } from '@kasgres/node';
 import { z } from 'zod';
-import { keepDigits } from '../../http/exact-json.ts';
-import { answers, UNDER_KEY, WITH_BODY } from '../../schemas/responses.ts';
+import { callerOf } from '../../http/caller.ts';
+import { MAX_BLOCK_VALUES, parseJsonBodies } from '../../http/json-body.ts';
+import { answers, SUBMITS, UNDER_KEY, WITH_BODY } from '../../schemas/responses.ts';
 import { flag } from '../../schemas/values.ts';
 import type { ApiPlugin, Services } from '../../services.ts';
 import { submittedBlock } from './submitted/block.ts';
@@ -17,10 +18,15 @@ const submitted = z.object({
   rejectReason: z.literal('NONE').meta({ description: 'A block that is rejected is no 200' }),
 });
 
-async function submit(services: Services, request: z.infer<typeof body>): Promise<z.infer<typeof submitted>> {
+async function submit(
+  services: Services,
+  request: z.infer<typeof body>,
+  caller: string,
+): Promise<z.infer<typeof submitted>> {
   const { header, transactions } = request.block;
-  const complete = await completeStorageMasses(services, transactions);
-  await services.node.call('submitBlock', {
+  const node = services.nodeCalls.of(caller);
+  const complete = await completeStorageMasses({ index: services.index, node }, transactions, caller);
+  await node.call('submitBlock', {
     block: { header: toHeaderMessage(header), transactions: complete.map(toTransactionMessage) },
     allowNonDAABlocks: request.allowNonDAABlocks,
   });
@@ -28,11 +34,11 @@ async function submit(services: Services, request: z.infer<typeof body>): Promis
 }
 
 export const submitBlockRoutes: ApiPlugin = async (app, services) => {
-  keepDigits(app);
+  parseJsonBodies(app, { exactIntegers: true, maxValues: MAX_BLOCK_VALUES });
   app.post(
     '/v1/rpc/submitBlock',
     {
-      config: { cost: 0.1 },
+      config: { cost: 0.1, costsByItemsOf: ['block', 'transactions'], submits: true },
       schema: {
         operationId: 'submitBlock',
         summary: 'Hands a mined block to the node',
@@ -41,9 +47,9 @@ export const submitBlockRoutes: ApiPlugin = async (app, services) => {
           'a 400 with its words, and a 503 while the node is not synced.',
         tags: ['Node RPC Proxy'],
         body,
-        response: answers(submitted, ...UNDER_KEY, ...WITH_BODY),
+        response: answers(submitted, ...UNDER_KEY, ...WITH_BODY, ...SUBMITS),
       },
     },
-    (request) => submit(services, request.body),
+    (request) => submit(services, request.body, callerOf(request)),
   );
 };

@@ -1,10 +1,12 @@
 /** submitTransaction: a signed transaction for the node's mempool, from which it goes to the network. */
 import { toTransactionMessage } from '@kasgres/node';
 import { z } from 'zod';
-import { keepDigits } from '../../http/exact-json.ts';
-import { answers, UNDER_KEY, WITH_BODY } from '../../schemas/responses.ts';
+import { callerOf } from '../../http/caller.ts';
+import { MAX_BLOCK_VALUES, parseJsonBodies } from '../../http/json-body.ts';
+import type { NodeCaller } from '../../node-calls.ts';
+import { answers, SUBMITS, UNDER_KEY, WITH_BODY } from '../../schemas/responses.ts';
 import { flag, hash } from '../../schemas/values.ts';
-import type { ApiPlugin, Services } from '../../services.ts';
+import type { ApiPlugin } from '../../services.ts';
 import { submittedTransaction } from './submitted/transaction.ts';
 
 const body = z.strictObject({
@@ -15,7 +17,7 @@ const body = z.strictObject({
 });
 
 async function submit(
-  { node }: Services,
+  node: NodeCaller,
   { transaction, allowOrphan }: z.infer<typeof body>,
 ): Promise<{ transactionId: string }> {
   // The node computes the storage mass itself, whatever is sent.
@@ -28,20 +30,20 @@ async function submit(
 }
 
 export const submitTransactionRoutes: ApiPlugin = async (app, services) => {
-  keepDigits(app);
+  parseJsonBodies(app, { exactIntegers: true, maxValues: MAX_BLOCK_VALUES });
   app.post(
     '/v1/rpc/submitTransaction',
     {
-      config: { cost: 0.1 },
+      config: { cost: 0.1, submits: true },
       schema: {
         operationId: 'submitTransaction',
         summary: 'Hands a signed transaction to the node',
         description: 'A transaction that the node rejects is a 400 with its words.',
         tags: ['Node RPC Proxy'],
         body,
-        response: answers(z.object({ transactionId: hash }), ...UNDER_KEY, ...WITH_BODY),
+        response: answers(z.object({ transactionId: hash }), ...UNDER_KEY, ...WITH_BODY, ...SUBMITS),
       },
     },
-    (request) => submit(services, request.body),
+    (request) => submit(services.nodeCalls.of(callerOf(request)), request.body),
   );
 };

@@ -79,14 +79,13 @@ async function listUtxos(db: Kysely<Database>, addresses: readonly string[], lim
   return rows;
 }
 
-function toAddressUtxo(row: UtxoRow): AddressUtxoJson {
-  const { version, script } = addressToScript(row.address);
+function toAddressUtxo(row: UtxoRow, scriptPublicKey: string): AddressUtxoJson {
   return {
     address: row.address,
     outpoint: { transactionId: row.transaction_id, index: row.index },
     utxoEntry: {
       amount: row.amount,
-      scriptPublicKey: toScriptPublicKey(version, toHex(script)),
+      scriptPublicKey,
       blockDaaScore: row.block_daa_score,
       isCoinbase: row.is_coinbase,
       ...(row.covenant_id !== null && { covenantId: row.covenant_id }),
@@ -94,12 +93,21 @@ function toAddressUtxo(row: UtxoRow): AddressUtxoJson {
   };
 }
 
-async function getUtxos({ db, state }: Reading, request: z.infer<typeof body>): Promise<z.infer<typeof utxos>> {
+async function getUtxos({ db, state, slices }: Reading, request: z.infer<typeof body>): Promise<z.infer<typeof utxos>> {
   requireNetworkOfAll(state.network, request.addresses);
   requireCaughtUp(state);
   const rows = await listUtxos(db, [...new Set(request.addresses)], MAX_UTXOS + 1);
   if (rows.length > MAX_UTXOS) throw tooMany();
-  return { entries: rows.map(toAddressUtxo) };
+  const scripts = new Map<string, string>();
+  const scriptOf = (address: string): string => {
+    const known = scripts.get(address);
+    if (known !== undefined) return known;
+    const { version, script } = addressToScript(address);
+    const text = toScriptPublicKey(version, toHex(script));
+    scripts.set(address, text);
+    return text;
+  };
+  return { entries: await slices.map(rows, (row) => toAddressUtxo(row, scriptOf(row.address))) };
 }
 
 const tooMany = () =>
@@ -112,7 +120,7 @@ export const rpcUtxosRoutes: ApiPlugin = async (app, { index }) => {
   app.post(
     '/v1/rpc/getUtxosByAddresses',
     {
-      config: { cost: 0.1 },
+      config: { cost: 0.1, costsByItemsOf: ['addresses'] },
       schema: {
         operationId: 'getUtxosByAddresses',
         summary: 'The unspent outputs of up to 1,000 addresses at the sink',

@@ -5,6 +5,7 @@ import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
 import { answerFromIndex } from '../../index-state/answer.ts';
 import { type IndexState, type Reading, requireCaughtUp } from '../../index-state/state.ts';
+import { list } from '../../schemas/list.ts';
 import { answers, UNDER_KEY, WITH_BODY } from '../../schemas/responses.ts';
 import { count, hash, hashInput } from '../../schemas/values.ts';
 import type { ApiPlugin } from '../../services.ts';
@@ -12,7 +13,7 @@ import { findEarlierIds, getStartBlueScore } from './earlier.ts';
 
 const MAX_IDS = 500;
 
-const body = z.strictObject({ transactionIds: z.array(hashInput).max(MAX_IDS) });
+const body = z.strictObject({ transactionIds: list(hashInput, MAX_IDS) });
 
 const transactionAcceptance = z
   .object({

@@ -1,6 +1,5 @@
 /** The transactions of blocks, each with the body that the block carries: an id can have several (DESIGN.md §4). */
-import type { Database } from '@kasgres/database';
-import type { Kysely } from 'kysely';
+import type { Reading } from '../../index-state/state.ts';
 import type { TransactionJson } from '../../schemas/transaction.ts';
 import { loadFurtherBodies } from './further-bodies.ts';
 import { listContained, listInputs, listOutputs } from './queries.ts';
@@ -8,7 +7,7 @@ import { type ContainingBlock, toTransaction } from './to-transaction.ts';
 
 /** By block id, in the order of each block. */
 export async function loadTransactions(
-  db: Kysely<Database>,
+  { db, slices }: Pick<Reading, 'db' | 'slices'>,
   blocks: ReadonlyMap<bigint, ContainingBlock>,
 ): Promise<Map<bigint, TransactionJson[]>> {
   const contained = await listContained(db, [...blocks.keys()]);
@@ -17,14 +16,16 @@ export async function loadTransactions(
   const outputs = Map.groupBy(await listOutputs(db, ids), (row) => row.transaction_id);
   const withBody = await loadFurtherBodies(db, contained);
 
-  const transactions = new Map<bigint, TransactionJson[]>();
-  for (const [blockId, rows] of Map.groupBy(contained, (row) => row.block_id)) {
-    const block = blocks.get(blockId) as ContainingBlock;
-    const ofBlock = rows.map((row) => {
-      const carried = withBody(row, inputs.get(row.id) ?? []);
-      return toTransaction(carried.row, carried.inputs, outputs.get(row.id) ?? [], block);
-    });
-    transactions.set(blockId, ofBlock);
-  }
-  return transactions;
+  const ofBlocks = await slices.map(
+    Map.groupBy(contained, (row) => row.block_id),
+    ([blockId, rows]) => {
+      const block = blocks.get(blockId) as ContainingBlock;
+      const transactions = rows.map((row) => {
+        const carried = withBody(row, inputs.get(row.id) ?? []);
+        return toTransaction(carried.row, carried.inputs, outputs.get(row.id) ?? [], block);
+      });
+      return [blockId, transactions] as const;
+    },
+  );
+  return new Map(ofBlocks);
 }

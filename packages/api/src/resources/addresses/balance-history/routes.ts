@@ -11,7 +11,7 @@ import type { ApiPlugin } from '../../../services.ts';
 import { listGaps } from '../../chain/parts.ts';
 import { findScriptId } from '../find-script.ts';
 import { hourOf, INTERVALS, type Interval, numberings, toMilliseconds } from './intervals.ts';
-import { type Change, toHistory, type UnknownTime } from './to-history.ts';
+import { type Change, toHistory } from './to-history.ts';
 
 /** Hours of more than a year, and days of 27 years. */
 const MAX_INTERVALS = 10_000;
@@ -33,7 +33,7 @@ const balanceHistory = z.object({
       }),
     )
     .meta({
-      description: `From the interval of the first change to that of the sink, oldest first, those without a change too; the newest ${MAX_INTERVALS} of them where they are more. An accepting block counts at its own time, which may be just after that of the sink: then the last interval is that of the block. What the address held where the index begins, if not at genesis, is its first change. Intervals that end in a gap of the index are left out.`,
+      description: `From the interval of the first change to that of the sink, oldest first, those without a change too; the newest ${MAX_INTERVALS} of them where they are more. An accepting block counts at the latest time of the chain up to it, since its own may run backwards. What the address held where the index begins, if not at genesis, is its first change. Intervals that end in a gap of the index are left out.`,
     }),
   gaps: z
     .array(
@@ -74,18 +74,15 @@ function listChanges(db: Kysely<Database>, scriptId: bigint, fromHour: number): 
     .execute();
 }
 
-async function getBalance(db: Kysely<Database>, scriptId: bigint): Promise<bigint> {
-  const { balance } = await db
+/** With the chain_time of the sink, whose hour is the last one. */
+async function getLatest(reading: Reading, scriptId: bigint): Promise<{ balance: bigint; chainTime: bigint }> {
+  const { balance, chain_time } = await reading.db
     .selectFrom('balances')
-    .select('balance')
-    .where('script_id', '=', scriptId)
+    .innerJoin('chain_blocks', (join) => join.on('chain_blocks.index', '=', reading.state.sinkChainIndex))
+    .select(['balances.balance', 'chain_blocks.chain_time'])
+    .where('balances.script_id', '=', scriptId)
     .executeTakeFirstOrThrow();
-  return balance;
-}
-
-async function listUnknownTimes(reading: Reading): Promise<UnknownTime[]> {
-  const gaps = await listGaps(reading);
-  return gaps.map(({ after, before }) => ({ from: Number(after.timestamp), to: Number(before.timestamp) }));
+  return { balance, chainTime: chain_time };
 }
 
 /** What is older than the answer is never read: the balance now, less the changes since, is the balance then. */
@@ -102,16 +99,18 @@ async function getHistory(
   if (scriptId === undefined || firstHour === undefined) return { history: [] };
 
   const { ofHour, firstHour: firstHourOf } = numberings[interval];
-  const ofSink = ofHour(hourOf(state.sinkTimestamp));
-  const first = Math.max(ofHour(firstHour), ofSink - MAX_INTERVALS + 1);
+  const { balance, chainTime } = await getLatest(reading, scriptId);
+  const last = ofHour(hourOf(chainTime));
+  const first = Math.max(ofHour(firstHour), last - MAX_INTERVALS + 1);
   const changes = await listChanges(db, scriptId, firstHourOf(first));
-  const last = Math.max(ofSink, ofHour(changes.at(-1)?.hour ?? 0));
   const begin = toMilliseconds(firstHourOf(first));
-  const unknown = (await listUnknownTimes(reading)).filter(({ to }) => to > begin);
-  const balance = await getBalance(db, scriptId);
+  const gaps = (await listGaps(reading)).filter(({ before }) => before.chainTime > begin);
+  const unknown = gaps.map(({ after, before }) => ({ from: Number(after.chainTime), to: Number(before.chainTime) }));
   return {
     history: toHistory({ interval, first, last, changes, balance, unknown }),
-    ...(unknown.length > 0 && { gaps: unknown }),
+    ...(gaps.length > 0 && {
+      gaps: gaps.map(({ after, before }) => ({ from: Number(after.timestamp), to: Number(before.timestamp) })),
+    }),
   };
 }
 

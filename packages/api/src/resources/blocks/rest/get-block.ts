@@ -22,7 +22,7 @@ async function getBlock(reading: Reading, hash: Uint8Array, withTransactions: bo
   const { db, state } = reading;
   const id = await findBlockId(db, hash);
   if (id === undefined) throw await unknown(reading, 'block');
-  const [block] = await loadBlocks(db, [id], withTransactions);
+  const [block] = await loadBlocks(reading, [id], withTransactions);
   const [row] = await listRestBlocks(db, [id]);
   if (block === undefined || row === undefined) throw new Error(`Block ${id} is missing`);
   return { ...block, ...toRestBlock(row), confirmations: countConfirmations(row, state) };

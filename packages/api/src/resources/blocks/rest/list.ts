@@ -46,7 +46,7 @@ export const listBlocksRoutes: ApiPlugin = async (app, { index }) => {
   app.get(
     '/v1/blocks',
     {
-      config: { cost: 0.1 },
+      config: { cost: 0.5 },
       schema: {
         operationId: 'listBlocks',
         summary: 'Blocks, newest first',

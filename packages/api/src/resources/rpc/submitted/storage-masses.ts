@@ -15,26 +15,32 @@ import {
 import { NodeRpcError } from '@kasgres/node';
 import { type Kysely, sql } from 'kysely';
 import { badRequest } from '../../../http/errors.ts';
+import type { NodeCaller } from '../../../node-calls.ts';
 import type { Services } from '../../../services.ts';
 import type { SubmittedTransaction } from './transaction.ts';
 
+interface MassSources {
+  index: Services['index'];
+  node: NodeCaller;
+}
+
 /** @throws HttpError 400 that names a mass which nothing tells */
 export async function completeStorageMasses(
-  services: Pick<Services, 'index' | 'node'>,
+  services: MassSources,
   transactions: readonly SubmittedTransaction[],
+  caller?: string,
 ): Promise<Transaction[]> {
   const incomplete = transactions.filter(({ storageMass }) => storageMass === undefined);
-  const coins = await findCoins(services, incomplete.flatMap(outpointsOf));
-  return Promise.all(
-    transactions.map(async (transaction, place) => {
-      const mass =
-        transaction.storageMass ??
-        massFromCoins(transaction, coins) ??
-        (await findMassInMempool(services, transaction));
-      if (mass === undefined) throw unknownMass(place);
-      return { ...transaction, storageMass: mass };
-    }),
-  );
+  const coins = await findCoins(services, incomplete.flatMap(outpointsOf), caller);
+  const complete: Transaction[] = [];
+  // One after another: a block of transactions that nobody knows must not cost more than one call of the node.
+  for (const [place, transaction] of transactions.entries()) {
+    const mass =
+      transaction.storageMass ?? massFromCoins(transaction, coins) ?? (await findMassInMempool(services, transaction));
+    if (mass === undefined) throw unknownMass(place);
+    complete.push({ ...transaction, storageMass: mass });
+  }
+  return complete;
 }
 
 const outpointsOf = ({ inputs }: SubmittedTransaction): Outpoint[] => inputs.map((input) => input.previousOutpoint);
@@ -56,9 +62,13 @@ const keyOf = ({ transactionId, index }: Outpoint): string => `${toHex(transacti
 async function findCoins(
   { index }: Pick<Services, 'index'>,
   outpoints: readonly Outpoint[],
+  caller: string | undefined,
 ): Promise<Map<string, TransactionOutput>> {
   if (outpoints.length === 0) return new Map();
-  const rows = await index.read(async ({ db, state }) => (state.firstCatchUp ? [] : await listCoins(db, outpoints)));
+  const rows = await index.read(
+    async ({ db, state }) => (state.firstCatchUp ? [] : await listCoins(db, outpoints)),
+    caller,
+  );
   return new Map(rows.map((row) => [keyOf({ transactionId: row.transaction_id, index: row.index }), toOutput(row)]));
 }
 
@@ -99,7 +109,7 @@ const toOutput = (row: CoinRow): TransactionOutput => ({
 });
 
 async function findMassInMempool(
-  { node }: Pick<Services, 'node'>,
+  { node }: MassSources,
   transaction: SubmittedTransaction,
 ): Promise<bigint | undefined> {
   const txId = toHex(transactionId({ ...transaction, storageMass: 0n }));

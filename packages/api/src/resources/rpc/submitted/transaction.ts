@@ -4,7 +4,9 @@
  */
 import type { Transaction, TransactionInput, TransactionOutput } from '@kasgres/kaspa';
 import { z } from 'zod';
+import { list } from '../../../schemas/list.ts';
 import { hashInput } from '../../../schemas/values.ts';
+import { MAX_TRANSACTION_INPUTS, MAX_TRANSACTION_OUTPUTS } from './limits.ts';
 import {
   hexInput,
   ignored,
@@ -51,8 +53,8 @@ const output = z
 export const submittedTransaction = z
   .strictObject({
     version: uint16Input,
-    inputs: z.array(input),
-    outputs: z.array(output),
+    inputs: list(input, MAX_TRANSACTION_INPUTS),
+    outputs: list(output, MAX_TRANSACTION_OUTPUTS),
     lockTime: uint64InAnyForm,
     subnetworkId: subnetworkIdInput,
     gas: uint64InAnyForm,

@@ -5,6 +5,8 @@
  */
 import { fromHex, SUBNETWORK_ID_BYTES } from '@kasgres/kaspa';
 import { z } from 'zod';
+import { withoutMark } from '../../../http/exact-integers.ts';
+import { MAX_FIELD_BYTES, MAX_IGNORED_FIELDS } from './limits.ts';
 
 const whole = (bits: number) =>
   z
@@ -22,9 +24,18 @@ function wholeOf(bits: bigint) {
   const pattern = `^\\d{1,${String(limit).length}}$`;
   const words = `must be a whole number below 2^${bits}, in decimal digits`;
   return z
-    .union([z.string().regex(new RegExp(pattern), words), z.int(words).min(0, words), z.bigint()], {
-      error: ({ input }) => (input === undefined ? 'is required' : words),
-    })
+    .union(
+      [
+        z
+          .string()
+          .transform(withoutMark)
+          .pipe(z.string().regex(new RegExp(pattern), words)),
+        z.int(words).min(0, words),
+      ],
+      {
+        error: ({ input }) => (input === undefined ? 'is required' : words),
+      },
+    )
     .meta({
       anyOf: [
         { type: 'string', pattern },
@@ -43,9 +54,13 @@ export const uint64InAnyForm = wholeOf(64n);
 export const timeInput = wholeOf(63n);
 export const blueWorkInput = wholeOf(192n);
 
+/** With `0x` and the version of a script. */
+const MAX_HEX_DIGITS = 2 * MAX_FIELD_BYTES + 6;
+
 /** Becomes bytes. */
 export const hexInput = z
   .string()
+  .max(MAX_HEX_DIGITS)
   .regex(/^(?:0x)?(?:[0-9a-fA-F]{2})*$/, 'must be hex, with or without 0x')
   .transform((text) => fromHex(withoutPrefix(text)))
   .meta({ description: 'Bytes in hex of either case, with or without `0x`' });
@@ -53,6 +68,7 @@ export const hexInput = z
 /** Version and script in one text; becomes both. */
 export const prefixedScriptInput = z
   .string()
+  .max(MAX_HEX_DIGITS)
   .regex(/^(?:0x)?[0-9a-fA-F]{4}(?:[0-9a-fA-F]{2})*$/, 'must be 4 hex digits of the version, then the script in hex')
   .transform((text) => {
     const hex = withoutPrefix(text);
@@ -68,6 +84,14 @@ export const subnetworkIdInput = z
   .meta({ description: `${2 * SUBNETWORK_ID_BYTES} hex digits of either case, with or without \`0x\`` });
 
 /** What an answer of ours has beside the thing itself. */
-export const ignored = z.looseObject({}).optional().meta({ description: 'Ignored' });
+export const ignored = z
+  .custom<object>((value) => isObject(value) && Object.keys(value).length <= MAX_IGNORED_FIELDS, {
+    error: ({ input }) => (isObject(input) ? `has more than ${MAX_IGNORED_FIELDS} fields` : 'must be an object'),
+  })
+  .optional()
+  .meta({ type: 'object', maxProperties: MAX_IGNORED_FIELDS, description: 'Ignored' });
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const withoutPrefix = (hex: string): string => (hex.startsWith('0x') ? hex.slice(2) : hex);

@@ -18,7 +18,7 @@ import { toRestTransaction } from './to-rest-transaction.ts';
  * some of these look-ups may be missing (`requireCaughtUp`).
  */
 export async function loadRestTransactions(
-  { db, state }: Reading,
+  { db, state, slices }: Reading,
   keys: readonly bigint[],
   { includePayload }: { includePayload: boolean },
 ): Promise<RestTransactionJson[]> {
@@ -32,7 +32,7 @@ export async function loadRestTransactions(
   const wasAcceptedEarlier = [...rows.values()].some(isAcceptedEarlier);
   const startBlueScore = wasAcceptedEarlier ? await getStartBlueScore(db) : undefined;
 
-  return keys.map((key) => {
+  return slices.map(keys, (key) => {
     const found = rows.get(key);
     if (found === undefined) throw new Error(`Transaction ${key} is missing`);
     const shown = withBody(found, inputs.get(key) ?? []);

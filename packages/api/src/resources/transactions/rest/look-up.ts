@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { type HttpError, notFound } from '../../../http/errors.ts';
 import { answerFromIndex } from '../../../index-state/answer.ts';
 import { type Reading, requireCaughtUp } from '../../../index-state/state.ts';
+import { list } from '../../../schemas/list.ts';
 import { answers, UNDER_KEY, WITH_BODY } from '../../../schemas/responses.ts';
 import { flag, hashInput } from '../../../schemas/values.ts';
 import type { ApiPlugin } from '../../../services.ts';
@@ -19,7 +20,7 @@ const params = z.strictObject({ transactionId: hashInput });
 const query = z.strictObject({ include_payload: includePayload });
 
 const body = z.strictObject({
-  transactionIds: z.array(hashInput).max(MAX_IDS),
+  transactionIds: list(hashInput, MAX_IDS),
   includePayload: flag.meta({ description: 'Show payloads' }),
 });
 
@@ -74,7 +75,7 @@ export const lookUpTransactionsRoutes: ApiPlugin = async (app, { index }) => {
   app.post(
     '/v1/transactions',
     {
-      config: { cost: 0.5 },
+      config: { cost: 0.1, costsByItemsOf: ['transactionIds'] },
       schema: {
         operationId: 'getTransactions',
         summary: 'Up to 500 transactions by their ids',

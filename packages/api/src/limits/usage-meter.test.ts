@@ -65,7 +65,7 @@ test.each([
   // Until it is known, nothing else is written, and nothing is forgotten.
   expect(write).toHaveBeenCalledOnce();
   expect(onError).toHaveBeenCalledTimes(2);
-  expect(meter.unwrittenRu(1n, '2026-01-31')).toBe(0.1);
+  expect(meter.missingRu(1n, '2026-01-31', performance.now())).toBe(0.1);
   await meter.close();
   expect(write).toHaveBeenCalledTimes(2);
   const [last = []] = write.mock.lastCall ?? [];
@@ -73,7 +73,7 @@ test.each([
     ...writtenAgain,
     { apiKeyId: 2n, day: '2026-01-31', requests: 1, ru: 0.5 },
   ]);
-  expect(meter.unwrittenRu(1n, '2026-01-31')).toBe(0);
+  expect(meter.missingRu(1n, '2026-01-31', performance.now() + 1)).toBe(0);
 });
 
 test('tenths of a unit stay exact over many requests', async () => {
@@ -84,22 +84,41 @@ test('tenths of a unit stay exact over many requests', async () => {
   expect(written[0]?.[0]?.ru).toBe(3000);
 });
 
-test('what is on its way to the database counts as unwritten, until it has arrived', async () => {
+test('counts what is on its way to the database, and after it has arrived, as missing in what was read before', async () => {
   const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
   const meter = new UsageMeter(
     () => arrived,
     () => undefined,
   );
+  const readBefore = performance.now();
+  expect(meter.mayHaveWrittenSince(readBefore)).toBe(false);
   meter.add(1n, 0.5);
   const flushed = meter.flush();
   meter.add(1n, 0.1);
   meter.add(2n, 7);
-  expect(meter.unwrittenRu(1n, '2026-01-31')).toBe(0.6);
-  expect(meter.unwrittenRu(1n, '2026-02-01')).toBe(0);
+  expect(meter.mayHaveWrittenSince(readBefore)).toBe(true);
+  expect(meter.missingRu(1n, '2026-01-31', readBefore)).toBe(0.6);
+  expect(meter.missingRu(1n, '2026-02-01', readBefore)).toBe(0);
+  await vi.advanceTimersByTimeAsync(10);
   arrive();
   await flushed;
-  expect(meter.unwrittenRu(1n, '2026-01-01')).toBe(0.1);
+  await vi.advanceTimersByTimeAsync(10);
+  const readAfter = performance.now();
+  expect(meter.missingRu(1n, '2026-01-01', readBefore)).toBe(0.6);
+  expect(meter.missingRu(1n, '2026-01-01', readAfter)).toBe(0.1);
+  expect(meter.mayHaveWrittenSince(readBefore)).toBe(true);
+  expect(meter.mayHaveWrittenSince(readAfter)).toBe(false);
   await meter.close();
+});
+
+test('gives back what a refused request was counted with, also after it was written', async () => {
+  const written: KeyUsage[][] = [];
+  const meter = meterInto(written);
+  meter.add(1n, 0.1);
+  await meter.flush();
+  meter.add(1n, -0.1, { requests: -1, day: '2026-01-31' });
+  await meter.close();
+  expect(written.at(-1)).toEqual([{ apiKeyId: 1n, day: '2026-01-31', requests: -1, ru: -0.1 }]);
 });
 
 test('a batch waits for the one before, and the end for both', async () => {

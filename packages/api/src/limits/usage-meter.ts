@@ -3,6 +3,8 @@ import { dayOf, type KeyUsage, UnknownCommitError } from '@kasgres/database';
 import { fromHundredths, toHundredths } from './request-units.ts';
 
 const FLUSH_MS = 5000;
+/** Longer than anybody relies on what was read from the database of a key's use. */
+const WRITTEN_KEPT_MS = 60_000;
 
 interface Sum {
   requests: number;
@@ -12,6 +14,12 @@ interface Sum {
 /** By key, then by day: as many as there are keys, however long the database is away. */
 type Sums = Map<bigint, Map<string, Sum>>;
 
+interface WrittenBatch {
+  sums: Sums;
+  /** By performance.now(). */
+  writtenAt: number;
+}
+
 export class UsageMeter {
   readonly #write: (usage: readonly KeyUsage[]) => Promise<void>;
   readonly #onError: (error: unknown) => void;
@@ -19,6 +27,8 @@ export class UsageMeter {
   #unwritten: Sums = new Map();
   /** On their way to the database; that they arrived is not known yet. */
   #inFlight: Sums = new Map();
+  /** In the database, and missing in what was read of it before. Oldest first. */
+  #written: WrittenBatch[] = [];
   /** The answer to them was lost: they are neither written again nor forgotten before this has told whether they arrived. */
   #hasArrived: (() => Promise<boolean>) | undefined;
   #flushing: Promise<void> | undefined;
@@ -33,18 +43,26 @@ export class UsageMeter {
     this.#timer = setInterval(() => void this.flush(), FLUSH_MS).unref();
   }
 
-  /** Counts one request. */
-  add(apiKeyId: bigint, ru: number): void {
-    addTo(this.#unwritten, apiKeyId, dayOf(new Date()), { requests: 1, hundredths: toHundredths(ru) });
+  /** Counts one request, unless told otherwise. Negative numbers give back what was counted before. */
+  add(apiKeyId: bigint, ru: number, { requests = 1, day = dayOf(new Date()) } = {}): void {
+    addTo(this.#unwritten, apiKeyId, day, { requests, hundredths: toHundredths(ru) });
   }
 
-  /** What this key spent from a day on, and is not known to be in the database. */
-  unwrittenRu(apiKeyId: bigint, firstDay: string): number {
+  /** What this key spent from a day on that is missing in what was read from the database at a time, by performance.now(). */
+  missingRu(apiKeyId: bigint, firstDay: string, readAt: number): number {
     let hundredths = 0;
-    for (const sums of [this.#unwritten, this.#inFlight]) {
+    const add = (sums: Sums): void => {
       for (const [day, sum] of sums.get(apiKeyId) ?? []) if (day >= firstDay) hundredths += sum.hundredths;
-    }
+    };
+    add(this.#unwritten);
+    add(this.#inFlight);
+    for (const { sums, writtenAt } of this.#written) if (writtenAt >= readAt) add(sums);
     return fromHundredths(hundredths);
+  }
+
+  /** Whether a batch was being written at a time or since: what was read then may have it, or not. */
+  mayHaveWrittenSince(time: number): boolean {
+    return this.#inFlight.size > 0 || (this.#written.at(-1)?.writtenAt ?? Number.NEGATIVE_INFINITY) >= time;
   }
 
   /** Writes what was added since the last time, one batch after another; what cannot be written is kept for the next time. */
@@ -62,7 +80,7 @@ export class UsageMeter {
       this.#inFlight = this.#unwritten;
       this.#unwritten = new Map();
       await this.#write(toUsage(this.#inFlight));
-      this.#inFlight = new Map();
+      this.#keepWritten();
     } catch (error) {
       if (error instanceof UnknownCommitError) this.#hasArrived = error.hasCommitted;
       if (this.#hasArrived === undefined) this.#takeBack();
@@ -74,8 +92,15 @@ export class UsageMeter {
   async #settle(hasArrived: () => Promise<boolean>): Promise<void> {
     const arrived = await hasArrived();
     this.#hasArrived = undefined;
-    if (arrived) this.#inFlight = new Map();
+    if (arrived) this.#keepWritten();
     else this.#takeBack();
+  }
+
+  #keepWritten(): void {
+    const writtenAt = performance.now();
+    const kept = this.#written.filter((batch) => batch.writtenAt > writtenAt - WRITTEN_KEPT_MS);
+    this.#written = [...kept, { sums: this.#inFlight, writtenAt }];
+    this.#inFlight = new Map();
   }
 
   /** It was not written. */

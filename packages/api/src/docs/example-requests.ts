@@ -1,0 +1,89 @@
+/** The request that each operation is shown with, on whatever chain: that of the committed document, or the one that is indexed. */
+
+export interface ExampleRequest {
+  path?: Record<string, string>;
+  query?: Record<string, string | number | boolean>;
+  body?: object;
+}
+
+/** What of a chain the requests speak of. */
+export interface ExampleChain {
+  /** Paid a few times. */
+  address: string;
+  /** Has a tag. */
+  taggedAddress: string;
+  /** Belongs to a cluster, with another member of it if there is a cluster at all. */
+  member: string;
+  otherMember: string | undefined;
+  /** Accepted, and not a coinbase. */
+  transactionId: string;
+  /** Never seen. */
+  unknownTransactionId: string;
+  /** Of the chain, some blocks below the sink. */
+  blockHash: string;
+  sink: string;
+  daaScore: bigint;
+  /** A chain block from before the first payments. */
+  early: { blockHash: string; daaScore: string };
+  /** In the mempool. */
+  mempoolTransactionId: string;
+  mempoolAddress: string;
+  /** A payment that nobody has submitted yet, as one submits it. */
+  payment: object;
+}
+
+/** By operationId, in the order in which they are asked: the last two change what the node knows. */
+export function exampleRequests(chain: ExampleChain): Record<string, ExampleRequest> {
+  const { address, transactionId, blockHash, sink, daaScore, early, mempoolTransactionId, mempoolAddress } = chain;
+  const ids = [transactionId, chain.unknownTransactionId];
+  return {
+    getStatus: {},
+
+    getVirtualChainFromBlock: { body: { startHash: blockHash, includeAcceptedTransactionIds: true } },
+    getBlocks: { body: { lowHash: sink, includeBlocks: true, includeTransactions: false } },
+    getMempoolEntry: { body: { transactionId: mempoolTransactionId } },
+    getMempoolEntriesByAddresses: { body: { addresses: [mempoolAddress] } },
+    getBlockTemplate: { body: { payAddress: address, extraData: 'my pool' } },
+    getTransactionsAcceptance: { body: { transactionIds: ids } },
+    getDaaScoreTimestampEstimate: { body: { daaScores: [String(daaScore), String(daaScore + 100_000n)] } },
+    getAddressTag: { path: { address: chain.taggedAddress } },
+    estimateNetworkHashesPerSecond: { query: { windowSize: 1000 } },
+    getBalanceByAddress: { path: { address } },
+    getCoinSupply: {},
+    getCurrentNetwork: {},
+
+    listAddresses: { query: { limit: 2 } },
+    getAddress: { path: { address } },
+    listAddressTransactions: { path: { address }, query: { limit: 2, accepted_only: true } },
+    listAddressUtxos: { path: { address }, query: { limit: 2 } },
+    getAddressBalanceHistory: { path: { address }, query: { interval: 'day' } },
+    getAddressCluster: {
+      path: { address: chain.member },
+      query: { limit: 2, ...(chain.otherMember !== undefined && { evidence_for: chain.otherMember }) },
+    },
+    listTags: { query: { limit: 2 } },
+    listBlocks: { query: { limit: 2, chain_only: true } },
+    getBlockDetails: { path: { hash: blockHash }, query: { include_transactions: false } },
+    getBlocksByDaaScore: { path: { start: early.daaScore, end: early.daaScore } },
+    listTransactions: { query: { limit: 2, include_payload: true } },
+    getTransactions: { body: { transactionIds: ids, includePayload: false } },
+    getTransaction: { path: { transactionId } },
+
+    getBlock: { body: { hash: early.blockHash, includeTransactions: true } },
+    getBlockDagInfo: {},
+    getBlockCount: {},
+    getSink: {},
+    getSinkBlueScore: {},
+    getBalancesByAddresses: { body: { addresses: [address, mempoolAddress] } },
+    getUtxosByAddresses: { body: { addresses: [address] } },
+    getMempoolEntries: {},
+    getMempoolEntriesOfPools: { body: { includeOrphanPool: true, filterTransactionPool: true } },
+    getFeeEstimate: {},
+    getInfo: {},
+    getServerInfo: {},
+    getSubnetwork: { body: { subnetworkId: `01${'0'.repeat(38)}` } },
+    submitTransaction: { body: { transaction: chain.payment } },
+    // With the answer of getBlockTemplate.
+    submitBlock: {},
+  };
+}

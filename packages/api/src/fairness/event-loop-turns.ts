@@ -1,0 +1,68 @@
+/**
+ * Whose computation is next in the one thread that there is. What takes more than a few milliseconds is done in slices: at most one of
+ * them in each turn of the event loop, whichever request it belongs to, and the callers take turns. So a small request waits for one
+ * slice at each of its steps, and not for all that large ones still have to do.
+ */
+const SLICE_MS = 4;
+
+export class EventLoopTurns {
+  /** Of each caller, in the order in which their turns come. */
+  readonly #waiting = new Map<string, (() => void)[]>();
+  #isScheduled = false;
+
+  /** Resolves in a turn that no other slice has. */
+  next(caller: string): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const waiting = this.#waiting.get(caller);
+    if (waiting === undefined) this.#waiting.set(caller, [resolve]);
+    else waiting.push(resolve);
+    this.#schedule();
+    return promise;
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      this.#grant();
+      if (this.#waiting.size > 0) this.#schedule();
+    });
+  }
+
+  #grant(): void {
+    const [first] = this.#waiting;
+    if (first === undefined) return;
+    const [caller, waiting] = first;
+    const resolve = waiting.shift();
+    // To the end of the round.
+    this.#waiting.delete(caller);
+    if (waiting.length > 0) this.#waiting.set(caller, waiting);
+    resolve?.();
+  }
+}
+
+/** The slices of one computation. */
+export class Slices {
+  readonly #turns: EventLoopTurns;
+  readonly #caller: string;
+
+  constructor(turns: EventLoopTurns, caller: string) {
+    this.#turns = turns;
+    this.#caller = caller;
+  }
+
+  /** Maps items in as many slices as it takes. The first one begins at once: what is small does not wait. */
+  async map<T, U>(items: Iterable<T>, toResult: (item: T) => U): Promise<U[]> {
+    const results: U[] = [];
+    let endsAt = performance.now() + SLICE_MS;
+    for (const item of items) {
+      if (performance.now() > endsAt) {
+        await this.#turns.next(this.#caller);
+        endsAt = performance.now() + SLICE_MS;
+      }
+      results.push(toResult(item));
+    }
+    return results;
+  }
+}

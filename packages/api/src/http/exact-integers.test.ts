@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import { markExactIntegers, withoutMark } from './exact-integers.ts';
+
+const LONG = '18446744073709551615';
+
+/** Of the values of an object or array, with their marks taken off. */
+function parse(text: string): unknown {
+  const parsed = JSON.parse(markExactIntegers(text)) as Record<string, unknown>;
+  return Object.fromEntries(
+    Object.entries(parsed).map(([name, value]) => [name, typeof value === 'string' ? withoutMark(value) : value]),
+  );
+}
+
+test('keeps all digits of long integers, and leaves other numbers alone', () => {
+  const text = `{"long":${LONG},"sixteen" : 1234567890123456 ,"fifteen":123456789012345,"negative":-${LONG},"real":1234567890123456.5,"power":12345678901234567e1}`;
+  expect(parse(text)).toEqual({
+    long: LONG,
+    sixteen: '1234567890123456',
+    fifteen: 123_456_789_012_345,
+    negative: Number(`-${LONG}`),
+    real: 1_234_567_890_123_456.5,
+    power: Number('12345678901234567e1'),
+  });
+  expect(
+    Object.values(JSON.parse(markExactIntegers(`[${LONG},1,${LONG}]`)) as object)
+      .map(String)
+      .map(withoutMark),
+  ).toEqual([LONG, '1', LONG]);
+});
+
+test('takes nothing within a string for a number', () => {
+  const text = JSON.stringify({ a: `:${LONG}`, b: `\\":${LONG},"\\\\`, [`,${LONG}`]: `\n${LONG}` });
+  expect(markExactIntegers(text)).toBe(text);
+});
+
+test.each([
+  `{${LONG}:1}`,
+  `{${LONG} \n:1}`,
+  `{"a":0${LONG}}`,
+  `{"a":--${LONG}}`,
+  `{"a":${LONG}-1}`,
+  `{"a":${LONG}`,
+  `{"a":${LONG},"b":"\\"`,
+  `{"a":${LONG},"b":"\\\n"}`,
+])('leaves what is not JSON without a meaning: %j', (text) => {
+  expect(() => JSON.parse(text) as unknown).toThrow(SyntaxError);
+  expect(() => JSON.parse(markExactIntegers(text)) as unknown).toThrow(SyntaxError);
+});
+
+const MIB = 2 ** 20;
+/** Of the processor: some 20 minutes for the first one, if time grows with the square of the length. */
+const MAX_CPU_MS = 1000;
+
+test.each<[string, string]>([
+  ['a string of escapes that does not end', `{"a":${LONG},"b":"${'\\"'.repeat(MIB / 2)}`],
+  ['backslashes that do not end', `{"a":${LONG},"b":"${'\\\\'.repeat(MIB / 2)}`],
+  ['a line break after a backslash', `{"a":${LONG},"b":"${'\\"'.repeat(MIB / 2)}\\\n"}`],
+  ['strings that begin again and again', `{"a":${LONG},${'"\\'.repeat(MIB / 2)}`],
+  ['a number without end', `{"a":${LONG},"b":${'9'.repeat(MIB)}`],
+  ['digits and signs', `{"a":${LONG},"b":${'9-'.repeat(MIB / 2)}`],
+  ['spaces after numbers', `[${`${LONG}${' '.repeat(1000)}`.repeat(MIB / 1020)}`],
+])('takes time in proportion to the length of %s', (_, text) => {
+  const { user: begun } = process.cpuUsage();
+  markExactIntegers(text);
+  expect((process.cpuUsage().user - begun) / 1000).toBeLessThan(MAX_CPU_MS);
+});

@@ -1,0 +1,43 @@
+/** Responses with many items become text in slices (fairness/event-loop-turns.ts): JSON.stringify of megabytes would stop everything else. */
+import type { FastifyInstance } from 'fastify';
+import { type EventLoopTurns, Slices } from '../fairness/event-loop-turns.ts';
+import { callerOf } from './caller.ts';
+
+/** More than a page has. */
+const MANY_ITEMS = 100;
+
+/** The serializer leaves a Buffer as it is. */
+export function serializeLargeResponses(app: FastifyInstance, turns: EventLoopTurns): void {
+  app.addHook('preSerialization', async (request, _reply, payload) =>
+    hasManyItems(payload) ? await toJson(payload, new Slices(turns, callerOf(request))) : payload,
+  );
+}
+
+function hasManyItems(payload: unknown): payload is object {
+  if (typeof payload !== 'object' || payload === null) return false;
+  for (const value of Object.values(payload)) if (Array.isArray(value) && value.length > MANY_ITEMS) return true;
+  return false;
+}
+
+/** As JSON.stringify does it: the items of arrays directly in the object one by one, all else at once. */
+async function toJson(payload: object, slices: Slices): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  let separator = '{';
+  for (const [name, value] of Object.entries(payload)) {
+    if (value === undefined) continue;
+    parts.push(Buffer.from(`${separator}${JSON.stringify(name)}:`));
+    separator = ',';
+    if (Array.isArray(value)) {
+      let before = '[';
+      const items = await slices.map(value as unknown[], (item) => {
+        const text = Buffer.from(`${before}${JSON.stringify(item)}`);
+        before = ',';
+        return text;
+      });
+      parts.push(...items, Buffer.from(items.length === 0 ? '[]' : ']'));
+    } else {
+      parts.push(Buffer.from(JSON.stringify(value)));
+    }
+  }
+  return Buffer.concat([...parts, Buffer.from('}')]);
+}

@@ -1,0 +1,80 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { type CutOffReason, type Unread, UnreadResponses } from './unread-responses.ts';
+
+const OPTIONS = { stallMs: 30_000, maxBytes: 1000, graceMs: 2000, checkMs: 500 };
+
+let unread: UnreadResponses;
+let cutOff: [name: string, reason: CutOffReason][];
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['performance', 'setInterval', 'clearInterval'] });
+  unread = new UnreadResponses(OPTIONS);
+  cutOff = [];
+});
+afterEach(() => {
+  unread.close();
+  vi.useRealTimers();
+});
+
+const add = (name: string, { caller = 'one', bytes = 100 } = {}): Unread =>
+  unread.add(caller, bytes, (reason) => cutOff.push([name, reason]));
+
+function takeSlice(response: Unread): void {
+  response.progressAt = performance.now();
+}
+
+describe('a response whose client does not read', () => {
+  test('is cut off after the time for a slice, and no longer counts', () => {
+    add('a');
+    vi.advanceTimersByTime(29_500);
+    expect(cutOff).toEqual([]);
+    vi.advanceTimersByTime(1000);
+    expect(cutOff).toEqual([['a', 'stalled']]);
+    expect(unread.bytes).toBe(0);
+  });
+
+  test('is left alone as long as it makes progress, and when it is over', () => {
+    const [slow, read] = [add('slow'), add('read')];
+    unread.remove(read);
+    for (let minute = 0; minute < 60; minute += 1) {
+      vi.advanceTimersByTime(25_000);
+      takeSlice(slow);
+    }
+    expect(cutOff).toEqual([]);
+    expect(unread.bytes).toBe(100);
+    vi.advanceTimersByTime(30_500);
+    expect(cutOff).toEqual([['slow', 'stalled']]);
+  });
+});
+
+describe('responses that take more than there is room for', () => {
+  test('of the caller with most of them go first, the longest stalled before others', () => {
+    add('modest', { caller: 'two', bytes: 300 });
+    add('first', { bytes: 300 });
+    vi.advanceTimersByTime(100);
+    for (const name of ['second', 'third', 'fourth']) add(name, { bytes: 300 });
+    vi.advanceTimersByTime(2000);
+    expect(cutOff).toEqual([['first', 'memory']]);
+    vi.advanceTimersByTime(1000);
+    expect(cutOff.slice(1)).toEqual([['second', 'memory']]);
+    expect(unread.bytes).toBe(900);
+  });
+
+  test('of a caller who reads one of them leave that one', () => {
+    const read = add('read', { bytes: 500 });
+    add('unread', { bytes: 501 });
+    vi.advanceTimersByTime(1900);
+    takeSlice(read);
+    vi.advanceTimersByTime(1000);
+    expect(cutOff).toEqual([['unread', 'memory']]);
+  });
+
+  test('are left alone for the grace, in which most clients read theirs', () => {
+    const responses = Array.from({ length: 20 }, (_, number) => add(`${number}`));
+    vi.advanceTimersByTime(1900);
+    for (const response of responses) unread.remove(response);
+    vi.advanceTimersByTime(10_000);
+    expect(cutOff).toEqual([]);
+    expect(unread.bytes).toBe(0);
+  });
+});

@@ -1,0 +1,60 @@
+/** Arrays in requests. Each has a maximum, and what is wrong with its items is collected only until an error has enough to show. */
+/* oxlint-disable no-underscore-dangle -- zod is extended through `_zod`, as its documentation for libraries says. */
+import { z } from 'zod';
+import { Turn } from '../http/large-bodies.ts';
+
+/** Of one error. More of them tell a client nothing that the first do not. */
+export const MAX_DETAILS = 20;
+
+interface ListDefinition extends z.core.$ZodArrayDef {
+  maxItems: number;
+}
+
+interface List<T extends z.ZodType = z.ZodType> extends z.ZodArray<T> {
+  _zod: z.ZodArray<T>['_zod'] & { def: ListDefinition };
+}
+
+const SYNCHRONOUS: z.core.ParseContextInternal = { async: false };
+
+/** zod's own array collects every problem of every item: 200 bytes of a body may become 20 kB of them. */
+const List: z.core.$constructor<List> = z.core.$constructor('List', (list, definition) => {
+  z.ZodArray.init(list, definition);
+  const parseUnfit = list._zod.parse.bind(list._zod);
+
+  list._zod.parse = (payload, context) => {
+    const items: unknown = payload.value;
+    if (!Array.isArray(items) || items.length > definition.maxItems) return parseUnfit(payload, context);
+    payload.value = [];
+    return context.async === true ? parseInTurns(payload, items) : parseFrom(0, payload, items);
+  };
+
+  function parseFrom(start: number, payload: z.core.ParsePayload, items: readonly unknown[], turn?: Turn) {
+    const output = payload.value as unknown[];
+    for (let index = start; index < items.length && payload.issues.length < MAX_DETAILS; index += 1) {
+      const parsed = definition.element._zod.run(
+        { value: items[index], issues: [] },
+        SYNCHRONOUS,
+      ) as z.core.ParsePayload;
+      if (parsed.issues.length > 0) payload.issues.push(...z.core.util.prefixIssues(index, parsed.issues));
+      output.push(parsed.value);
+      if (turn?.isOver() === true) break;
+    }
+    return payload;
+  }
+
+  /** Lists within items are parsed with their item: none of ours is of lists that take long each. */
+  async function parseInTurns(payload: z.core.ParsePayload, items: readonly unknown[]) {
+    const output = payload.value as unknown[];
+    const turn = new Turn();
+    parseFrom(0, payload, items, turn);
+    while (output.length < items.length && payload.issues.length < MAX_DETAILS) {
+      await turn.next();
+      parseFrom(output.length, payload, items, turn);
+    }
+    return payload;
+  }
+});
+
+export function list<T extends z.ZodType>(element: T, maxItems: number): z.ZodArray<T> {
+  return new List({ type: 'array', element, maxItems, checks: [z.maxLength(maxItems)] }) as unknown as z.ZodArray<T>;
+}

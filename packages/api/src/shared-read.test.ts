@@ -1,0 +1,57 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { SharedRead } from './shared-read.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const readerOf = () => {
+  let reads = 0;
+  const shared = new SharedRead<number>({ lifeMs: 1000, burst: 3 });
+  const get = () => shared.get(async () => (reads += 1));
+  return { shared, get, count: () => reads };
+};
+
+test('reads once for all who ask at the same time', async () => {
+  const { get, count } = readerOf();
+  expect(await Promise.all(Array.from({ length: 1000 }, get))).toEqual(Array.from({ length: 1000 }, () => 1));
+  expect(count()).toBe(1);
+});
+
+test('reads for a few in a row, then once a second, with a result that is no older', async () => {
+  const { get, count } = readerOf();
+  for (let request = 1; request <= 4; request += 1) expect(await get()).toBe(request);
+  expect(await get()).toBe(4);
+  for (let second = 0; second < 10; second += 1) {
+    for (let request = 0; request < 100; request += 1) {
+      vi.advanceTimersByTime(10);
+      await get();
+    }
+  }
+  expect(count()).toBe(14);
+  vi.advanceTimersByTime(10_000);
+  expect([await get(), await get()]).toEqual([15, 16]);
+});
+
+test('keeps no failure, and nothing that it was told to forget', async () => {
+  const shared = new SharedRead<number>({ lifeMs: 1000, burst: 0 });
+  await expect(shared.get(() => Promise.reject(new Error('away')))).rejects.toThrow('away');
+  expect(await shared.get(async () => 1)).toBe(1);
+  expect(await shared.get(async () => 2)).toBe(1);
+  shared.forget();
+  expect(await shared.get(async () => 3)).toBe(3);
+});
+
+test('reads again within a second after many reads that failed', async () => {
+  const { shared, get } = readerOf();
+  for (let failure = 0; failure < 100; failure += 1) {
+    await expect(shared.get(() => Promise.reject(new Error('away')))).rejects.toThrow('away');
+  }
+  expect(await get()).toBe(1);
+  expect(await get()).toBe(1);
+  vi.advanceTimersByTime(1001);
+  expect(await get()).toBe(2);
+});
