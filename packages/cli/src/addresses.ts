@@ -1,24 +1,46 @@
-// Which database, node and API a command speaks to: what the environment names, else what `start` wrote down.
+// Which database, node and API a command speaks to: what the environment names; else what `start` wrote into DATA_DIR; else the
+// defaults. What is of one instance is never mixed with what is of another.
 
 import { FatalError } from '@kasgres/runtime';
 import { apiUrlOf } from './api-status.ts';
 import { dataDirAt } from './data-dir.ts';
 import type { CliEnv } from './env.ts';
 import { findRuntimeFile } from './runtime-file.ts';
+import { isLockHeld } from './start/lock.ts';
 
-/** @throws {FatalError} when neither says */
+export interface DatabaseAddress {
+  url: string;
+  /** The DATA_DIR of the start that wrote the address down; undefined if DATABASE_URL names it. */
+  startedOn: string | undefined;
+}
+
+/** @throws {FatalError} when neither the environment nor DATA_DIR names a database */
+export async function getDatabase(env: CliEnv): Promise<DatabaseAddress> {
+  if (env.DATABASE_URL !== undefined) return { url: env.DATABASE_URL, startedOn: undefined };
+  const dataDir = dataDirAt(env.DATA_DIR);
+  const url = (await findRuntimeFile(dataDir))?.databaseUrl;
+  if (url !== undefined) return { url, startedOn: dataDir.path };
+  throw new FatalError(`DATABASE_URL is not set, and ${nothingStarted(dataDir.path)}`);
+}
+
 export async function getDatabaseUrl(env: CliEnv): Promise<string> {
-  const url = env.DATABASE_URL ?? (await findRuntimeFile(dataDirAt(env.DATA_DIR)))?.databaseUrl;
-  if (url !== undefined) return url;
-  throw new FatalError(
-    `DATABASE_URL is not set, and no Kasgres was started on ${dataDirAt(env.DATA_DIR).path}. Start one (npm start), set ` +
-      'DATA_DIR to where one was started, or set DATABASE_URL, such as postgres://user:password@host/database.',
+  return (await getDatabase(env)).url;
+}
+
+function nothingStarted(path: string): string {
+  return (
+    `no Kasgres was started on ${path}. Start one (npm start), set DATA_DIR to where one was started, or set DATABASE_URL, such as ` +
+    'postgres://user:password@host/database.'
   );
 }
 
-/** The variables of both, as far as they are known: a program says itself what it cannot do without. */
+/**
+ * NODE_URL and DATABASE_URL for a program, which says itself what it cannot do without. Where one of them is set, the other is not taken
+ * from a start: the node of a demo must not fill the database of an operator.
+ */
 export async function findUrlVariables(env: CliEnv): Promise<Record<string, string>> {
-  const written = await findRuntimeFile(dataDirAt(env.DATA_DIR));
+  const isNamed = env.NODE_URL !== undefined || env.DATABASE_URL !== undefined;
+  const written = isNamed ? undefined : await findRuntimeFile(dataDirAt(env.DATA_DIR));
   const nodeUrl = env.NODE_URL ?? written?.nodeUrl;
   const databaseUrl = env.DATABASE_URL ?? written?.databaseUrl;
   return {
@@ -27,9 +49,37 @@ export async function findUrlVariables(env: CliEnv): Promise<Record<string, stri
   };
 }
 
-/** The API that `start` wrote down, unless HOST or PORT name another. */
-export async function getApiUrl(env: CliEnv): Promise<string> {
-  const isNamed = process.env['HOST'] !== undefined || process.env['PORT'] !== undefined;
-  const written = isNamed ? undefined : (await findRuntimeFile(dataDirAt(env.DATA_DIR)))?.apiUrl;
-  return written ?? apiUrlOf(env.HOST, env.PORT);
+/** What `kasgres status` speaks of: at least one of the two. */
+export interface StatusAddresses {
+  apiUrl: string | undefined;
+  database: DatabaseAddress | undefined;
+  /** The API answers for what was asked; else it is only told whether it does, beside what the database says. */
+  isApiFirst: boolean;
+}
+
+/** @throws {FatalError} when DATA_DIR is set and nothing was started there */
+export async function getStatusAddresses(env: CliEnv): Promise<StatusAddresses> {
+  const namedApi = isSet('HOST') || isSet('PORT') ? apiUrlOf(env.HOST, env.PORT) : undefined;
+  if (env.DATABASE_URL !== undefined) {
+    return { apiUrl: namedApi, database: { url: env.DATABASE_URL, startedOn: undefined }, isApiFirst: false };
+  }
+  const dataDir = dataDirAt(env.DATA_DIR);
+  const written = await findRuntimeFile(dataDir);
+  const database = written && { url: written.databaseUrl, startedOn: dataDir.path };
+  if (namedApi !== undefined) {
+    return { apiUrl: namedApi, database: written?.apiUrl === namedApi ? database : undefined, isApiFirst: true };
+  }
+  if (written !== undefined) {
+    // Once that start has ended, whatever listens at its port is another one.
+    const isRunning = await isLockHeld(dataDir.lockFile);
+    return { apiUrl: isRunning ? written.apiUrl : undefined, database, isApiFirst: isRunning };
+  }
+  if (isSet('DATA_DIR'))
+    throw new FatalError(`Neither DATABASE_URL nor PORT is set, and ${nothingStarted(dataDir.path)}`);
+  return { apiUrl: apiUrlOf(env.HOST, env.PORT), database: undefined, isApiFirst: true };
+}
+
+/** As `readEnv`: empty counts as unset. */
+function isSet(name: string): boolean {
+  return (process.env[name] ?? '') !== '';
 }

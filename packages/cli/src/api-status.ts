@@ -12,22 +12,28 @@ const apiStatus = z.object({
   starts: z.array(z.object({ blueScore: z.string() })),
   utxoSetLoad: z.object({ utxoCount: z.number() }).nullable(),
   nodeConnected: z.boolean(),
+  nodeSynced: z.boolean().nullable(),
 });
 
 export type ApiStatus = z.infer<typeof apiStatus>;
 
 const ANSWER_WITHIN_MS = 3_000;
 
-/** The answer, with the fields that this command knows; undefined while the API does not answer. */
+/** The response, with the fields that this command knows; undefined while the API does not respond. */
 export async function findApiStatus(apiUrl: string): Promise<ApiStatus | undefined> {
-  return apiStatus.safeParse(await askStatus(apiUrl)).data;
+  return apiStatus.safeParse(await requestJson(apiUrl)).data;
 }
 
-/** The answer as it is; undefined while the API does not answer. */
+/** The response as it is; undefined while no API of Kasgres responds. */
 export async function askStatus(apiUrl: string): Promise<Record<string, unknown> | undefined> {
+  const response = await requestJson(apiUrl);
+  return apiStatus.safeParse(response).success ? (response as Record<string, unknown>) : undefined;
+}
+
+async function requestJson(apiUrl: string): Promise<unknown> {
   try {
-    const answer = await fetch(`${apiUrl}/v1/status`, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
-    return answer.ok ? ((await answer.json()) as Record<string, unknown>) : undefined;
+    const response = await fetch(`${apiUrl}/v1/status`, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
+    return response.ok ? await response.json() : undefined;
   } catch {
     return undefined;
   }

@@ -1,17 +1,17 @@
 // What the `kasgres` command offers, and what its --help teaches. Commands live in commands/ and start/.
 
 import { Command } from 'commander';
-import { findUrlVariables, getApiUrl, getDatabaseUrl } from './addresses.ts';
+import { findUrlVariables, getDatabaseUrl, getStatusAddresses } from './addresses.ts';
 import { exportCommand } from './commands/export.ts';
 import { clustersCommand } from './commands/clusters.ts';
 import { analystsCommand } from './commands/analysts.ts';
 import { keysCommand } from './commands/keys.ts';
-import { migrateDatabase } from './commands/migrate.ts';
+import { migrateCommand } from './commands/migrate.ts';
 import { runInForeground } from './commands/program.ts';
 import { runSql } from './commands/sql.ts';
 import { printStatus } from './commands/status.ts';
 import { tagsCommand } from './commands/tags.ts';
-import { runVerify } from './commands/verify.ts';
+import { verifyCommand } from './commands/verify.ts';
 import { readCliEnv } from './env.ts';
 import { programPaths } from './programs.ts';
 import { start } from './start/start.ts';
@@ -23,7 +23,7 @@ Environment:
   HOST, PORT     where the API listens                       (127.0.0.1:3000)
   METRICS_PORT   metrics and probes
   DATA_DIR       what start keeps                            (./data)
-Unset, the other commands take NODE_URL and DATABASE_URL from what start has written into DATA_DIR.
+Where neither NODE_URL nor DATABASE_URL is set, the other commands take both from what start has written into DATA_DIR.
 All variables: docs/configuration.md
 
 Examples:
@@ -47,10 +47,7 @@ export function createCommand(): Command {
     .description('bring up everything: what NODE_URL and DATABASE_URL do not name is supplied')
     .action(async () => exitWith(await start(readCliEnv())));
 
-  command
-    .command('migrate')
-    .description('bring the schema of the database up to this version')
-    .action(async () => migrateDatabase(await getDatabaseUrl(readCliEnv())));
+  command.addCommand(migrateCommand());
 
   command
     .command('indexer')
@@ -71,20 +68,16 @@ export function createCommand(): Command {
 
   command.addCommand(exportCommand());
 
-  command
-    .command('verify')
-    .description('check the invariants of the database; exit code 1 when one does not hold')
-    .option('--without-start', 'leave out the UTXO set that the index began with: half a minute for each million coins')
-    .action(async ({ withoutStart }: { withoutStart?: true }) =>
-      exitWith(await runVerify({ hashesStart: withoutStart !== true })),
-    );
+  command.addCommand(verifyCommand());
 
   command
     .command('status')
-    .description('how far the index is, from the API, or from the database where no API answers')
+    .description(
+      'how far the index is: from the API of a running start or of HOST and PORT, or from the database of DATABASE_URL',
+    )
     .option('--json', 'as JSON')
     .action(async ({ json }: { json?: true }) =>
-      exitWith(await printStatus(await getApiUrl(readCliEnv()), json === true)),
+      exitWith(await printStatus(await getStatusAddresses(readCliEnv()), json === true)),
     );
 
   command

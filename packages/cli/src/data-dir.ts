@@ -17,6 +17,8 @@ export interface DataDir {
   runtimeFile: string;
   /** The demo's API key, readable. */
   demoKeyFile: string;
+  /** Databases that were unused before (start/own-databases.ts). */
+  ownDatabasesFile: string;
   lockFile: string;
 }
 
@@ -29,6 +31,7 @@ export function dataDirAt(path: string): DataDir {
     node: join(root, 'node'),
     runtimeFile: join(root, 'runtime.json'),
     demoKeyFile: join(root, 'demo-key'),
+    ownDatabasesFile: join(root, 'own-databases.json'),
     lockFile: join(root, 'lock.json'),
   };
 }

@@ -1,7 +1,7 @@
 // The environment of the `kasgres` command. The programs that it starts read their own (packages/indexer, packages/api).
 
 import { parseNodeUrls } from '@kasgres/node';
-import { LOG_LEVELS, parsed, readEnv } from '@kasgres/runtime';
+import { LOG_LEVELS, parsed, postgresUrl, readEnv } from '@kasgres/runtime';
 import { z } from 'zod';
 
 const port = z.coerce.number().int().min(1);
@@ -13,8 +13,7 @@ export const cliEnvSchema = z.object({
     .describe(
       'gRPC address of the node, such as `grpc://127.0.0.1:16110`, or of several, separated by commas. Unset: `start` brings a simulated node',
     ),
-  DATABASE_URL: z
-    .url({ protocol: /^postgres(ql)?$/ })
+  DATABASE_URL: postgresUrl()
     .optional()
     .describe('Address of Postgres 15 or newer. Unset: `start` brings an embedded one'),
   HOST: z.string().default('127.0.0.1').describe('Address where the API listens'),

@@ -56,9 +56,10 @@ export function analystsCommand(): Command {
   analysts
     .command('remove <name>')
     .description('end its sessions and remove the login')
-    .action((name: string) =>
-      withDatabase('analysts', async ({ pool }) => {
-        await removeAnalyst(pool, name);
+    .option('--drop-owned', 'drop what it owns, in each database of the server')
+    .action((name: string, { dropOwned }: { dropOwned?: true }) =>
+      withDatabase('analysts', async ({ pool }, url) => {
+        await removeAnalyst({ pool, url }, name, { dropsOwned: dropOwned === true });
         print(`Removed ${name}.`);
       }),
     );

@@ -9,7 +9,8 @@ import { Command, InvalidArgumentError } from 'commander';
 import type { Pool, PoolClient } from 'pg';
 import { getDatabaseUrl } from '../addresses.ts';
 import { readCliEnv } from '../env.ts';
-import { Exporter, type ExportOptions, findDatabase } from '../export/exporter.ts';
+import { findBootstrap } from '../export/chain.ts';
+import { CatchingUpError, Exporter, type ExportOptions, findDatabase } from '../export/exporter.ts';
 import { emptyManifest, findManifest, LOCK, type Manifest } from '../export/manifest.ts';
 import { ExportProgress } from '../export/progress.ts';
 import { type Fact, type Relation, TABLES, VIEWS } from '../export/relations.ts';
@@ -18,6 +19,8 @@ import { withDatabase } from '../with-database.ts';
 
 /** It has time: a server that is busy is waited for. */
 const CONNECT_WITHIN_MS = 60_000;
+/** One reads a state for as long as it takes, the other asks what the index counts from by now. */
+const CONNECTIONS = 2;
 
 const CREATED_BY = 'kasgres export';
 
@@ -87,14 +90,22 @@ export async function runExport(
     (processId) =>
       `Another export (process ${processId}) writes into ${directory}. Wait for its end, or name another directory.`,
   );
-  const options = { url: databaseUrl, settings: SETTINGS, connectTimeoutMs: CONNECT_WITHIN_MS };
+  const options = { url: databaseUrl, max: CONNECTIONS, settings: SETTINGS, connectTimeoutMs: CONNECT_WITHIN_MS };
   try {
     return await withDatabase('export', ({ pool }) => exportFrom(pool, work, print), options);
   } catch (error) {
-    if (!isDatabaseUnavailable(error) && !isRetryableDatabaseError(error)) throw error;
-    print(
-      `The database was lost (${(error as Error).message}). What is exported is whole; run the same again to go on.`,
-    );
+    if (error instanceof CatchingUpError) {
+      print(
+        'The index is in its first catch-up. What is exported is complete; run the same again when kasgres status says that it is over.',
+      );
+      return EXIT_RETRYABLE;
+    }
+    // A database that could not even be connected to is told with its name, and the failure itself as the cause.
+    const failure = error instanceof FatalError ? error.cause : error;
+    if (!isDatabaseUnavailable(failure) && !isRetryableDatabaseError(failure)) throw error;
+    const message =
+      error instanceof FatalError ? error.message : `The database was lost (${(error as Error).message}).`;
+    print(`${message} What is exported is whole; run the same again to go on.`);
     return EXIT_RETRYABLE;
   } finally {
     await lock.release();
@@ -109,10 +120,6 @@ async function exportFrom(
   const client = await pool.connect();
   try {
     const manifest = await openManifest(client, directory, raw === true);
-    if (manifest === undefined) {
-      print('The first catch-up of the index is not over: export when kasgres status says so.');
-      return EXIT_RETRYABLE;
-    }
     const options: ExportOptions = {
       directory,
       schema: raw === true ? 'public' : 'kaspa',
@@ -123,7 +130,7 @@ async function exportFrom(
       until,
       createdBy: CREATED_BY,
     };
-    const hasNew = await new Exporter(client, options, manifest, new ExportProgress(print)).run();
+    const hasNew = await new Exporter({ pool, client }, options, manifest, new ExportProgress(print)).run();
     if (!hasNew) print('Nothing new: all that is final was exported before.');
     return EXIT_CLEAN;
   } finally {
@@ -132,11 +139,11 @@ async function exportFrom(
   }
 }
 
-/** Undefined in the first catch-up. */
-async function openManifest(client: PoolClient, directory: string, raw: boolean): Promise<Manifest | undefined> {
+/** @throws {CatchingUpError} before anything is written, while the index is in a catch-up */
+async function openManifest(client: PoolClient, directory: string, raw: boolean): Promise<Manifest> {
   const about = await findDatabase(client);
   if (about === undefined) throw new FatalError('Nothing is indexed in this database yet.');
-  if (about.isCatchingUp) return undefined;
+  if ((await findBootstrap(client))?.isCatchingUp !== false) throw new CatchingUpError();
   const { network, database } = about;
   const manifest = (await findManifest(directory)) ?? emptyManifest({ network, database, raw });
   const refuse = (what: string): never => {

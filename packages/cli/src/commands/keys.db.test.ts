@@ -40,6 +40,16 @@ test('a key is made with its limits, printed alone, and listed without itself', 
   expect(list).not.toContain(key.slice(4));
 });
 
+test('--read-only and --concurrency are stored and listed; without them a key may submit, with 128 requests in flight', async () => {
+  const restricted = await keys('create', 'restricted', '--read-only', '--concurrency', '7');
+  expect(await findKey(database.kysely, hashKey(restricted))).toMatchObject({ readOnly: true, concurrency: 7 });
+  const plain = await keys('create', 'unrestricted');
+  expect(await findKey(database.kysely, hashKey(plain))).toMatchObject({ readOnly: false, concurrency: 128 });
+  const list = await keys('list');
+  expect(list).toMatch(/ restricted .* in force +7 +read-only /);
+  expect(list).toMatch(/ unrestricted .* in force +128 +all /);
+});
+
 test('a quota is one of a day unless a period is given', async () => {
   const key = await keys('create', 'daily', '--quota', '7');
   expect(await findKey(database.kysely, hashKey(key))).toMatchObject({ quota: { ru: 7, period: 'day' } });
@@ -50,6 +60,8 @@ test.each([
   [['create', 'x', '--window', '0.5'], 'whole seconds'],
   [['create', 'x', '--window', '86401'], 'whole seconds'],
   [['create', 'x', '--rate', '0'], 'above 0'],
+  [['create', 'x', '--concurrency', '0'], 'whole number above 0'],
+  [['create', 'x', '--concurrency', '1.5'], 'whole number above 0'],
   [['create', 'x', '--period', 'month'], '--quota'],
   [['create', 'x', '--expires', '2020-01-01'], 'in the future'],
   [['revoke', 'nobody'], 'There is no key nobody'],

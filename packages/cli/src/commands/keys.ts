@@ -3,6 +3,7 @@
 import {
   type Connection,
   createKey,
+  DEFAULT_CONCURRENCY,
   DEFAULT_RATE_RU,
   type KeyRecord,
   listKeys,
@@ -24,6 +25,8 @@ interface CreateOptions {
   quota?: number;
   period?: 'day' | 'month';
   expires?: Date;
+  concurrency: number;
+  readOnly: boolean;
 }
 
 export function keysCommand(): Command {
@@ -42,9 +45,11 @@ export function keysCommand(): Command {
     .option('--quota <ru>', 'request units that a period allows; no limit unless given', positiveNumber)
     .addOption(new Option('--period <period>', 'of the quota, in UTC (default: "day")').choices(['day', 'month']))
     .option('--expires <date>', 'when it ends by itself, such as 2030-01-31', futureDate)
+    .option('--concurrency <n>', 'requests that may be in flight at once', positiveInteger, DEFAULT_CONCURRENCY)
+    .option('--read-only', 'forbid submitting transactions and blocks', false)
     .addHelpText(
       'after',
-      '\nA request costs 0.1 or 0.5 request units: docs/api.md has the costs, and what a client is told of its limits.',
+      '\nA request costs 0.1 or 0.5 request units, one for many items more: docs/api.md has the costs, and what a client is told of its limits.',
     )
     .action((name: string, options: CreateOptions) =>
       withDatabase('keys', ({ kysely }) => create(kysely, name, options)),
@@ -69,7 +74,7 @@ export function keysCommand(): Command {
 }
 
 async function create(db: Kysely, name: string, options: CreateOptions): Promise<void> {
-  const { rate, window, quota, period, expires } = options;
+  const { rate, window, quota, period, expires, concurrency, readOnly } = options;
   if (period !== undefined && quota === undefined)
     throw new FatalError('--period is that of a --quota, which is missing.');
   const { key } = await createKey(db, {
@@ -77,6 +82,8 @@ async function create(db: Kysely, name: string, options: CreateOptions): Promise
     rateRu: rate,
     windowSeconds: window,
     quota: quota === undefined ? undefined : { ru: quota, period: period ?? 'day' },
+    concurrency,
+    readOnly,
     ...(expires !== undefined && { expiresAt: expires }),
   });
   print(key);
@@ -89,9 +96,11 @@ async function list(db: Kysely): Promise<void> {
     `${key.rateRu} RU / ${key.windowSeconds} s`,
     key.quota === undefined ? '' : `${key.quota.ru} RU / ${key.quota.period}`,
     stateOf(key),
+    key.concurrency,
+    key.readOnly ? 'read-only' : 'all',
     key.createdAt,
   ]);
-  print(textTable(['id', 'name', 'rate', 'quota', 'state', 'created'], rows));
+  print(textTable(['id', 'name', 'rate', 'quota', 'state', 'in flight', 'scope', 'created'], rows));
 }
 
 async function revoke(db: Kysely, nameOrId: string): Promise<void> {
@@ -131,6 +140,15 @@ function stateOf({ revokedAt, expiresAt }: KeyRecord): string {
 function positiveNumber(text: string): number {
   const number = Number(text);
   if (!(number > 0 && Number.isFinite(number))) throw new InvalidArgumentError('Expected a number above 0.');
+  return number;
+}
+
+/** At most what the column holds. */
+function positiveInteger(text: string): number {
+  const number = Number(text);
+  if (!(Number.isInteger(number) && number >= 1 && number < 2 ** 31)) {
+    throw new InvalidArgumentError('Expected a whole number above 0.');
+  }
   return number;
 }
 

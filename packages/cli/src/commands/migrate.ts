@@ -1,9 +1,40 @@
 // `kasgres migrate`: the explicit step that brings a schema up to date.
 
-import { migrate } from '@kasgres/database';
+import { type BlockingSession, describeBlocking, type EndableSessions, migrate } from '@kasgres/database';
+import { Command, InvalidArgumentError } from 'commander';
+import { getDatabaseUrl } from '../addresses.ts';
+import { describeDatabaseProblem, isDatabaseProblem } from '../database-problem.ts';
+import { readCliEnv } from '../env.ts';
 import { print } from '../print.ts';
 
-export async function migrateDatabase(databaseUrl: string): Promise<void> {
-  const applied = await migrate(databaseUrl);
-  print(applied.length === 0 ? 'The schema is up to date.' : `Applied ${applied.join(', ')}.`);
+interface Options {
+  endBlockingSessions?: EndableSessions | true;
+}
+
+export function migrateCommand(): Command {
+  return new Command('migrate')
+    .description('bring the schema of the database up to this version')
+    .option(
+      '--end-blocking-sessions [whose]',
+      'end sessions that hold a lock which a migration needs: "analysts" (default) or "all"',
+      whose,
+    )
+    .action(async ({ endBlockingSessions }: Options) => {
+      const endSessions = endBlockingSessions === true ? 'analysts' : (endBlockingSessions ?? 'none');
+      const url = await getDatabaseUrl(readCliEnv());
+      const applied = await migrate(url, { endSessions, onBlocked: printBlocking }).catch((error: unknown) => {
+        throw isDatabaseProblem(error) ? describeDatabaseProblem(url, error) : error;
+      });
+      print(applied.length === 0 ? 'The schema is up to date.' : `Applied ${applied.join(', ')}.`);
+    });
+}
+
+/** Says who is in the way of a migration, for its user. */
+export function printBlocking(blocking: readonly BlockingSession[], ended: readonly BlockingSession[]): void {
+  print(`A table is in use by ${describeBlocking(blocking)}. ${ended.length > 0 ? 'Ended' : 'Left alone'}; retrying.`);
+}
+
+function whose(text: string): EndableSessions {
+  if (text === 'analysts' || text === 'all') return text;
+  throw new InvalidArgumentError('Expected "analysts" or "all".');
 }

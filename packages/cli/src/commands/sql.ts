@@ -1,10 +1,12 @@
-// `kasgres sql`: psql on the data where psql is installed, else a small loop of our own. Sessions are read-only unless a
-// person sets them otherwise: a guard against accidents, not a wall.
+// `kasgres sql`: psql on the data where psql is installed, else a small loop of our own. It only reads: the session belongs to a user that may
+// not write. Where the user of DATABASE_URL may write and cannot make one that may not, each statement is run by itself, in a transaction
+// that is read-only and cannot become anything else.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { connect } from '@kasgres/database';
+import { connect, makeReader } from '@kasgres/database';
+import type { PoolClient } from 'pg';
 import { print } from '../print.ts';
 import { textTable } from '../text-table.ts';
 
@@ -14,7 +16,19 @@ const SETTINGS = `-c default_transaction_read_only=on -c search_path=${SEARCH_PA
 
 /** Runs one command, or a session. Returns the exit code. */
 export async function runSql(databaseUrl: string, sql: string | undefined): Promise<number> {
-  return (await runPsql(databaseUrl, sql)) ?? runOwnLoop(databaseUrl, sql);
+  const reader = await makeReader(databaseUrl);
+  if (reader.mayMakeLargeObjects) {
+    const database = decodeURIComponent(new URL(databaseUrl).pathname.slice(1));
+    process.stderr.write(
+      `This session can make large objects, as everybody can in this database. A superuser can prevent it: psql -d ${database} -c "select admit_analysts()"\n`,
+    );
+  }
+  try {
+    if (!reader.isRestricted) return await runOwnLoop(reader.url, sql, queryReadOnly);
+    return (await runPsql(reader.url, sql)) ?? (await runOwnLoop(reader.url, sql, query));
+  } finally {
+    await reader.close();
+  }
 }
 
 /** psql's exit code; undefined where there is no psql. */
@@ -23,8 +37,10 @@ async function runPsql(databaseUrl: string, sql: string | undefined): Promise<nu
   const url = new URL(databaseUrl);
   const password = decodeURIComponent(url.password);
   url.password = '';
+  // What is run there is to know of no other user.
+  const { DATABASE_URL: _, PGPASSWORD: __, ...inherited } = process.env;
   const env = {
-    ...process.env,
+    ...inherited,
     ...(password !== '' && { PGPASSWORD: password }),
     PGOPTIONS: [process.env['PGOPTIONS'], SETTINGS].filter(Boolean).join(' '),
   };
@@ -47,13 +63,13 @@ async function runPsql(databaseUrl: string, sql: string | undefined): Promise<nu
 
 function ignore(): void {}
 
-async function runOwnLoop(databaseUrl: string, sql: string | undefined): Promise<number> {
+async function runOwnLoop(databaseUrl: string, sql: string | undefined, ask: Ask): Promise<number> {
   const database = connect({ url: databaseUrl, max: 1, applicationName: 'kasgres sql' });
   try {
     const client = await database.pool.connect();
     try {
       await client.query(`set default_transaction_read_only = on; set search_path = ${SEARCH_PATH}`);
-      const run = (text: string): Promise<string> => answer((query) => client.query(query), text);
+      const run = (text: string): Promise<string> => answer(client, ask, text);
       if (sql === undefined) return await converse(run);
       print(await run(sql));
       return 0;
@@ -101,11 +117,35 @@ interface Result {
   rows: unknown[][];
 }
 
-type Query = (query: { text: string; rowMode: 'array' }) => Promise<Result | Result[]>;
+/** `queryMode` is missing in the types of pg. */
+interface Query {
+  text: string;
+  rowMode: 'array';
+  queryMode?: 'extended';
+}
+
+type Ask = (client: PoolClient, text: string) => Promise<Result | Result[]>;
+
+async function query(client: PoolClient, text: string): Promise<Result | Result[]> {
+  const config: Query = { text, rowMode: 'array' };
+  return await client.query<unknown[]>(config);
+}
+
+/** The extended protocol takes one statement at a time, and after its first query a transaction cannot be made one that writes. */
+async function queryReadOnly(client: PoolClient, text: string): Promise<Result> {
+  await client.query('begin transaction read only; select');
+  const config: Query = { text, rowMode: 'array', queryMode: 'extended' };
+  try {
+    return await client.query<unknown[]>(config);
+  } finally {
+    // So that settings stay. A transaction that has failed, or that the statement has ended, is no matter.
+    await client.query('commit');
+  }
+}
 
 /** The answer as a table, or several when the text holds several statements. */
-async function answer(query: Query, text: string): Promise<string> {
-  const results = [await query({ text, rowMode: 'array' })].flat();
+async function answer(client: PoolClient, ask: Ask, text: string): Promise<string> {
+  const results = [await ask(client, text)].flat();
   return results.map((result) => resultText(result)).join('\n\n');
 }
 

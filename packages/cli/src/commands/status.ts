@@ -1,20 +1,46 @@
 // `kasgres status`: how far the index is.
 
+import { FatalError } from '@kasgres/runtime';
+import type { StatusAddresses } from '../addresses.ts';
 import { askStatus } from '../api-status.ts';
+import { nameOfDatabase } from '../database-problem.ts';
 import { print } from '../print.ts';
 import type { Queryable } from '../verify/queryable.ts';
 import { findUtxoSetLoad } from '../verify/utxo-set-load.ts';
-import { withDatabase } from '../with-database.ts';
+import { withDatabaseAt } from '../with-database.ts';
 import { statusLines } from './status-lines.ts';
 
-/** Prints what the API says, or the database where no API answers. Returns 0 when there is something to print. */
-export async function printStatus(apiUrl: string, asJson: boolean): Promise<number> {
-  const status = (await askStatus(apiUrl)) ?? {
-    api: `does not answer at ${apiUrl}`,
-    ...(await withDatabase('status', ({ pool }) => statusOf(pool))),
-  };
+type Status = Record<string, unknown>;
+
+/** Prints how far the index is, and first which API or database says so. Returns 0 when there is something to print. */
+export async function printStatus(addresses: StatusAddresses, asJson: boolean): Promise<number> {
+  const status = await getStatus(addresses);
   print(asJson ? JSON.stringify(status, null, 2) : statusLines(status));
   return 0;
+}
+
+async function getStatus({ apiUrl, database, isApiFirst }: StatusAddresses): Promise<Status> {
+  const fromApi = apiUrl === undefined ? undefined : await askStatus(apiUrl);
+  if (isApiFirst && apiUrl !== undefined && fromApi !== undefined) return { api: apiUrl, ...fromApi };
+  if (database === undefined) {
+    throw new FatalError(
+      `No Kasgres API responds at ${apiUrl}. Start one (npm start), set HOST and PORT to another, DATA_DIR to where one was started, or ` +
+        'DATABASE_URL to ask the database itself.',
+    );
+  }
+  return await withDatabaseAt(database, 'status', async ({ pool }) => ({
+    ...(apiUrl !== undefined && { api: `${apiUrl} ${await describeApi(pool, fromApi)}` }),
+    database: nameOfDatabase(database.url),
+    ...(await statusOf(pool)),
+  }));
+}
+
+/** An API was named beside the database: whether it answers from it cannot be seen but by the blocks that both have. */
+async function describeApi(db: Queryable, status: Status | undefined): Promise<string> {
+  if (status === undefined) return 'does not respond';
+  if (typeof status['sink'] !== 'string') return 'responds, and has no block yet';
+  const { rows } = await db.query(`select from blocks where hash = decode($1, 'hex')`, [status['sink']]);
+  return rows.length > 0 ? 'responds' : 'responds, but from another database: its sink is not in this one';
 }
 
 const CHECKPOINT = `

@@ -43,6 +43,32 @@ export async function isOnChain(db: Queryable, { index, hash }: Position): Promi
   return (await findChainBlock(db, index))?.hash === hash;
 }
 
+/** Where the index counts from, and whether what it counts is complete. */
+export interface Bootstrap {
+  /** Tells one bootstrap from the next. */
+  name: string;
+  isCatchingUp: boolean;
+}
+
+/** Undefined while nothing is indexed. */
+export async function findBootstrap(db: Queryable): Promise<Bootstrap | undefined> {
+  const { rows } = await db.query<Bootstrap>(
+    `select concat_ws(' ', s.chain_index, s.block_id, s.started_at) as name, c.first_catch_up as "isCatchingUp"
+       from checkpoint c cross join starts s order by s.chain_index desc limit 1`,
+  );
+  return rows[0];
+}
+
+/** Returns whether a gap comes after this chain block. */
+export async function isBeforeGap(db: Queryable, index: number): Promise<boolean> {
+  const { rows } = await db.query<{ found: boolean }>(
+    `select exists (select from gaps g join blocks b on b.hash = g.before_block_hash join chain_blocks c on c.block_id = b.id
+                     where c.index > $1) as found`,
+    [index],
+  );
+  return rows[0]?.found === true;
+}
+
 /** Neither goes back along the chain. */
 type Measure = 'blue_score' | 'chain_time';
 

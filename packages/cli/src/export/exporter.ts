@@ -4,14 +4,16 @@
 import { join } from 'node:path';
 import { inTransaction } from '@kasgres/database';
 import { FatalError } from '@kasgres/runtime';
-import type { PoolClient } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import {
   type ChainBlock,
   dayOfTime,
   endOfDay,
+  findBootstrap,
   findChainBlock,
   findChainEnds,
   findLastBelow,
+  isBeforeGap,
   isOnChain,
   type Position,
   startOfDay,
@@ -47,6 +49,12 @@ export interface ExportOptions {
 /** The chain changed below what this export took for final. */
 class ChainChanged extends Error {}
 
+/** The index counts from another bootstrap block than when the export of its states began. */
+class BootstrapChanged extends Error {}
+
+/** The index is in its first catch-up: states and rollups are incomplete, and so are fees. */
+export class CatchingUpError extends Error {}
+
 /** What is final in this export: all facts are exported up to `end`; intervals that were over at `final`. */
 interface Target {
   first: ChainBlock;
@@ -55,20 +63,31 @@ interface Target {
 }
 
 export class Exporter {
+  readonly #pool: Pool;
   readonly #client: PoolClient;
   readonly #options: ExportOptions;
   readonly #manifest: Manifest;
   readonly #progress: ExportProgress;
   #target: Target | undefined;
 
-  constructor(client: PoolClient, options: ExportOptions, manifest: Manifest, progress: ExportProgress) {
+  /** @param pool has a connection left beside that of `client` */
+  constructor(
+    { pool, client }: { pool: Pool; client: PoolClient },
+    options: ExportOptions,
+    manifest: Manifest,
+    progress: ExportProgress,
+  ) {
+    this.#pool = pool;
     this.#client = client;
     this.#options = options;
     this.#manifest = manifest;
     this.#progress = progress;
   }
 
-  /** Everything that is asked for; false when there was nothing new. */
+  /**
+   * Everything that is asked for; false when there was nothing new.
+   * @throws {CatchingUpError} when the index began to catch up meanwhile; what was exported before is complete
+   */
   async run(): Promise<boolean> {
     const { directory, facts, states } = this.#options;
     // Before anything else: what lies in a directory without a manifest is taken for somebody else's.
@@ -220,13 +239,14 @@ export class Exporter {
     day: string,
   ): Promise<Position> {
     const { schema } = this.#options;
+    const mayRepeat = await isBeforeGap(this.#client, range.first);
     let at = range.first;
     let size = fact.intervalMs === undefined ? FIRST_PIECE : Number.POSITIVE_INFINITY;
     for (;;) {
       const last = Math.min(at + size - 1, range.last);
       const rows = await file.addRows(
         this.#client,
-        selectRows({ schema, name }, columns, fact.where({ first: at, last })),
+        selectRows({ schema, name }, columns, fact.where({ first: at, last, isBeforeGap: mayRepeat })),
         (rows) => this.#progress.add(rows, day),
       );
       if (last === range.last || file.rows >= FILE_ROWS) {
@@ -292,19 +312,27 @@ export class Exporter {
 
   /** All of them from one state of the database, a file each. */
   async #exportStates(names: readonly string[]): Promise<void> {
-    await this.#inOneState(async () => {
-      const ends = await findChainEnds(this.#client);
-      if (ends === undefined) throw new FatalError('Nothing is indexed yet.');
-      for (const name of names) {
-        this.#progress.begin(name);
-        await this.#exportState(name, ends.sink);
-        this.#progress.end();
+    for (;;) {
+      try {
+        await this.#inOneState(async (bootstrap) => {
+          const ends = await findChainEnds(this.#client);
+          if (ends === undefined) throw new FatalError('Nothing is indexed yet.');
+          for (const name of names) {
+            this.#progress.begin(name);
+            await this.#exportState(name, ends.sink, bootstrap);
+            this.#progress.end();
+          }
+        });
+        return;
+      } catch (error) {
+        if (!(error instanceof BootstrapChanged)) throw error;
+        this.#progress.say('the index began again after a gap: exports the states from the new bootstrap block');
       }
-    });
+    }
   }
 
   /** A new file each time; an earlier one of the same blue score goes. */
-  async #exportState(name: string, { hash, blueScore }: ChainBlock): Promise<void> {
+  async #exportState(name: string, { hash, blueScore }: ChainBlock, bootstrap: string): Promise<void> {
     const { directory, schema, createdBy } = this.#options;
     const columns = await listColumns(this.#client, { schema, name });
     this.#checkColumns(name, columns, this.#manifest.states[name]?.columns);
@@ -314,6 +342,7 @@ export class Exporter {
     const file = await PartFile.create(join(directory, `${folder}draft.parquet`), columns, createdBy);
     try {
       await file.addRows(this.#client, selectRows({ schema, name }, columns), (rows) => this.#progress.add(rows));
+      await this.#checkBootstrap(bootstrap);
       const bytes = file.finish(join(directory, path));
       this.#progress.wrote(bytes);
       const state = (this.#manifest.states[name] ??= { columns: describeColumns(columns), snapshots: [] });
@@ -329,20 +358,32 @@ export class Exporter {
     await settle(directory, this.#manifest);
   }
 
-  async #inOneState<T>(read: () => Promise<T>): Promise<T> {
-    return await inTransaction(this.#client, read, { readsOneState: true });
+  /**
+   * The end of a catch-up truncates the tables of states, and a truncated table is empty in every transaction, also in one that still sees
+   * the checkpoint of before. So the rows that were read count only if the index has not begun again by now, which a transaction of its own
+   * tells.
+   */
+  async #checkBootstrap(bootstrap: string): Promise<void> {
+    if ((await findBootstrap(this.#pool))?.name !== bootstrap) throw new BootstrapChanged();
+  }
+
+  /** @param read gets the bootstrap that its transaction sees */
+  async #inOneState<T>(read: (bootstrap: string) => Promise<T>): Promise<T> {
+    const readComplete = async (): Promise<T> => {
+      const bootstrap = await findBootstrap(this.#client);
+      if (bootstrap?.isCatchingUp !== false) throw new CatchingUpError();
+      return await read(bootstrap.name);
+    };
+    return await inTransaction(this.#client, readComplete, { readsOneState: true });
   }
 }
 
 /** What tells databases apart; undefined before the first start of an indexer. */
 export async function findDatabase(
   client: Pick<PoolClient, 'query'>,
-): Promise<{ network: string; database: string; isCatchingUp: boolean } | undefined> {
-  const { rows } = await client.query<{ network: string; database: Date; isCatchingUp: boolean }>(
-    `select m.network, m.created_at as database, coalesce(c.first_catch_up, true) as "isCatchingUp"
-       from meta m left join checkpoint c on true`,
-  );
-  return rows[0] && { ...rows[0], database: rows[0].database.toISOString() };
+): Promise<{ network: string; database: string } | undefined> {
+  const { rows } = await client.query<{ network: string; created_at: Date }>('select network, created_at from meta');
+  return rows[0] && { network: rows[0].network, database: rows[0].created_at.toISOString() };
 }
 
 /** So that the order of names is that of the chain. */

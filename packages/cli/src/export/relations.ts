@@ -7,9 +7,14 @@
 import { DAY_MS } from './chain.ts';
 
 /** The chain blocks from `first` to `last`, by chain_blocks.index. */
-interface ChainRange {
+export interface ChainRange {
   first: number;
   last: number;
+  /**
+   * Whether a gap follows. Chain blocks after a gap may merge and accept again what these chain blocks did, and the row then belongs to the
+   * later one: without a look at the row it would be exported twice.
+   */
+  isBeforeGap: boolean;
 }
 
 export interface Fact {
@@ -41,11 +46,19 @@ const MINUTE_MS = 60_000;
 const chain = ({ first, last }: ChainRange): string =>
   `public.chain_blocks c where c.index between ${first} and ${last}`;
 
-const mergedBlocks = (range: ChainRange): string =>
-  `select unnest(m.merge_set_blues || m.merge_set_reds) from public.blocks m where m.id in (select c.block_id from ${chain(range)})`;
+const mergedBlocks = (range: ChainRange): string => {
+  const mergeSets = (columns: string): string =>
+    `select ${columns} unnest(m.merge_set_blues || m.merge_set_reds) as id from public.blocks m where m.id in (select c.block_id from ${chain(range)})`;
+  if (!range.isBeforeGap) return mergeSets('');
+  return `select b.id from (${mergeSets('m.id as merging_block_id,')}) s join public.blocks b using (id, merging_block_id)`;
+};
 
-const acceptedTransactions = (range: ChainRange): string =>
-  `select unnest(c.accepted_transactions) from ${chain(range)}`;
+const acceptedTransactions = (range: ChainRange): string => {
+  const accepted = (columns: string): string =>
+    `select ${columns} unnest(c.accepted_transactions) as id from ${chain(range)}`;
+  if (!range.isBeforeGap) return accepted('');
+  return `select t.id from (${accepted('c.block_id as accepting_block_id,')}) s join public.transactions t using (id, accepting_block_id)`;
+};
 
 const byPosition = (column: string): Fact => ({
   kind: 'fact',
@@ -130,8 +143,10 @@ export const TABLES: Readonly<Record<string, Relation>> = {
   earlier_blocks: referredTo,
   starts: referredTo,
   start_utxos: referredTo,
+  start_balances: referredTo,
   gaps: referredTo,
   meta: state,
+  earlier_times: state,
   checkpoint: state,
   utxos: state,
   balances: state,

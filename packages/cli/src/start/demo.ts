@@ -31,15 +31,28 @@ export async function readDemo(dataDir: DataDir): Promise<Demo> {
   return demoFile.parse(JSON.parse(await readFile(join(dataDir.node, 'demo.json'), 'utf8')));
 }
 
+interface PrepareOptions {
+  dataDir: DataDir;
+  demo: Demo | undefined;
+  /** Nobody used the database before this DATA_DIR: a key and tags can be written to it. */
+  isOwn: boolean;
+}
+
 /**
- * Writes the demo's tags and returns its key: the one in DATA_DIR/demo-key while it is in force in this database, else a new
- * one, which is then kept there.
+ * Returns the key in DATA_DIR/demo-key while it is in force in this database. In a database of our own it writes the demo's tags, and
+ * replaces a key that is not in force any longer.
  */
-export async function prepareDatabase(databaseUrl: string, dataDir: DataDir, demo: Demo | undefined): Promise<string> {
-  const prepare = async ({ pool, kysely }: Connection): Promise<string> => {
-    if (demo !== undefined) await replaceSources(pool, [sourceOf(demo)]);
+export async function prepareDatabase(
+  databaseUrl: string,
+  { dataDir, demo, isOwn }: PrepareOptions,
+): Promise<string | undefined> {
+  const prepare = async ({ pool, kysely }: Connection): Promise<string | undefined> => {
     const kept = await findKeptKey(dataDir);
-    if (kept !== undefined && (await findKey(kysely, hashKey(kept))) !== undefined) return kept;
+    const isInForce = kept !== undefined && (await findKey(kysely, hashKey(kept))) !== undefined;
+    // A start of an earlier version made the key, and took no note of the database.
+    if (!isOwn && !isInForce) return undefined;
+    if (demo !== undefined) await replaceSources(pool, [sourceOf(demo)]);
+    if (isInForce) return kept;
     const { key } = await createKey(kysely, { name: 'demo' });
     writePrivateFile(dataDir.demoKeyFile, `${key}\n`);
     return key;

@@ -53,6 +53,12 @@ export async function takeLock(path: string, heldBy: (processId: number) => stri
   }
 }
 
+/** Whether a process holds the lock now. */
+export async function isLockHeld(path: string): Promise<boolean> {
+  const lock = await readLock(path);
+  return lock !== undefined && (await isAlive(lock));
+}
+
 /** A link is made in one step, with its content, or not at all. */
 async function linkIfAbsent(draft: string, path: string): Promise<boolean> {
   try {

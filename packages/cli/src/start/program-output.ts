@@ -74,7 +74,10 @@ export class ProgramOutput {
     this.#options.onLine?.(line);
     const entry = parseLogEntry(line);
     if (entry === undefined) {
-      if (line.trim() !== '') this.#plainLines = [...this.#plainLines, line].slice(-PLAIN_LINES_KEPT);
+      // The frames of a stack would push out the error above them.
+      if (line.trim() !== '' && !/^\s+at /.test(line)) {
+        this.#plainLines = [...this.#plainLines, line].slice(-PLAIN_LINES_KEPT);
+      }
       return;
     }
     if (ERRORS.has(entry.level)) this.#lastError = entry.words;
@@ -99,14 +102,14 @@ interface LogEntry {
 /** A line of JSON; undefined for any other line. */
 function parseLogEntry(line: string): LogEntry | undefined {
   if (!line.startsWith('{')) return undefined;
-  let value: { level?: unknown; msg?: unknown; err?: { message?: unknown } };
+  let value: { level?: unknown; msg?: unknown; reason?: unknown; err?: { message?: unknown } };
   try {
     value = JSON.parse(line) as typeof value;
   } catch {
     return undefined;
   }
   const message = typeof value.msg === 'string' ? value.msg : '';
-  const cause = typeof value.err?.message === 'string' ? value.err.message : '';
+  const cause = [value.err?.message, value.reason].find((text) => typeof text === 'string') ?? '';
   const words = message.includes(cause) ? message : [message, cause].filter((part) => part !== '').join(': ');
   return { level: typeof value.level === 'string' ? value.level : '', words };
 }

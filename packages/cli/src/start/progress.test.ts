@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ApiStatus } from '../api-status.ts';
-import { progressLine } from './progress.ts';
+import { progressLine, Reminder } from './progress.ts';
 
 const status: ApiStatus = {
   network: 'testnet-10',
@@ -10,6 +10,7 @@ const status: ApiStatus = {
   nodeSinkBlueScore: '1000000',
   lagSeconds: 75_000,
   nodeConnected: true,
+  nodeSynced: true,
   starts: [{ blueScore: '0' }],
   utxoSetLoad: null,
 };
@@ -24,8 +25,18 @@ test('says no rate before it knows one', () => {
   expect(progressLine({ ...status, sinkBlueScore: null }, 0)).toBe('Catching up: 0 of 1,000,000 blocks (0.0 %).');
 });
 
-test('says when the node is away', () => {
-  expect(progressLine({ ...status, nodeSinkBlueScore: null }, 0)).toBe('Waiting for the node.');
+test('says when the node does not respond', () => {
+  expect(progressLine({ ...status, nodeSinkBlueScore: null }, 0)).toBe('Waiting for the node to respond.');
+});
+
+test('says a new reason at once, and the same one again after growing pauses', () => {
+  let now = 0;
+  const reminder = new Reminder(() => now);
+  const said: number[] = [];
+  for (; now < 600_000; now += 5_000) if (reminder.isDue('refused')) said.push(now);
+  expect(said).toEqual([0, 30_000, 90_000, 210_000, 450_000]);
+  expect(reminder.isDue('timeout')).toBe(true);
+  expect(reminder.isDue('timeout')).toBe(false);
 });
 
 test('counts from the start', () => {

@@ -2,7 +2,8 @@
  * Invariant 4: for every script, balance = sum of its UTXOs = what the latest start gave it + sum of its accepted net changes since =
  * sum of its changes by hour; the sum over all scripts is the circulating supply. The UTXOs are exactly the coins of the latest start and
  * the outputs of transactions accepted since that no transaction accepted since spends, each change by hour is that of the
- * transactions accepted in it, and what is counted and marked for a script is so. What else is summed up is in rollups.ts.
+ * transactions accepted in it, no balance was negative at the end of any hour, and what is counted and marked for a script is so. What else
+ * is summed up is in rollups.ts.
  */
 import type { Queryable } from './queryable.ts';
 import { checkRollups } from './rollups.ts';
@@ -49,6 +50,7 @@ const SELECT_WRONG_BALANCES = `
   with ${ACCEPTED},
   of_utxos as (select script_id, sum(amount) as amount, count(*) as count from utxos group by script_id),
   of_start as (select script_id, sum(amount) as amount from start_utxos group by script_id),
+  of_earlier_starts as (select distinct script_id from start_balances),
   of_transactions as (
     select a.script_id, count(*) as count,
       coalesce(sum(a.amount_received - a.amount_sent) filter (where accepted.id is not null), 0) as amount
@@ -62,10 +64,11 @@ const SELECT_WRONG_BALANCES = `
   from balances b
   full join of_utxos u using (script_id)
   full join of_start s using (script_id)
+  full join of_earlier_starts e using (script_id)
   full join of_transactions t using (script_id)
   full join of_hours h using (script_id)
-  where (b.script_id is null and (u.script_id is not null or s.script_id is not null or t.script_id is not null))
-    or (b.script_id is not null and s.script_id is null and t.script_id is null)
+  where (b.script_id is null and coalesce(u.script_id, s.script_id, e.script_id, t.script_id) is not null)
+    or (b.script_id is not null and coalesce(s.script_id, e.script_id, t.script_id) is null)
     or coalesce(b.balance, 0) <> coalesce(u.amount, 0)
     or coalesce(b.balance, 0) <> coalesce(s.amount, 0) + coalesce(t.amount, 0)
     or coalesce(b.balance, 0) <> coalesce(h.amount, 0)
@@ -73,28 +76,57 @@ const SELECT_WRONG_BALANCES = `
   limit 20`;
 
 /**
- * Hours other than those of starts with coins: there, what each script held beyond what earlier hours sum up to is a change too, and
- * only the sum of all hours can tell whether it is right. What was accepted before such a start but bears its hour or a later one is in that.
+ * By chain_time of the accepting blocks. What a start finds beyond the balances before it is a change in its hour too: its UTXO set less all
+ * that counts since the start before.
  */
 const SELECT_WRONG_HOURS = `
-  with openings as (
-    select s.chain_index, b.timestamp / 3600000 as hour from starts s join blocks b on b.id = s.block_id where s.utxo_count > 0
+  with parts as (
+    select s.chain_index, c.chain_time / 3600000 as hour, lead(s.chain_index) over by_index as next_index,
+      lead(c.chain_time) over by_index / 3600000 as next_hour
+    from starts s join chain_blocks c on c.index = s.chain_index
+    window by_index as (order by s.chain_index)
   ),
-  listed as (
-    select unnest(c.accepted_transactions) as transaction_id, c.index, b.timestamp / 3600000 as hour
-    from chain_blocks c join blocks b on b.id = c.block_id
+  held as (
+    select script_id, (select max(chain_index) from starts) as chain_index, amount from start_utxos
+    union all
+    select script_id, chain_index, balance from start_balances
+  ),
+  counted as (
+    select held.script_id, parts.hour, parts.next_hour, held.amount from held join parts using (chain_index)
+    union all
+    select a.script_id, c.chain_time / 3600000, parts.next_hour, a.amount_received - a.amount_sent
+    from parts
+    join chain_blocks c on c.index > parts.chain_index and c.index <= coalesce(parts.next_index, 9223372036854775807)
+    cross join unnest(c.accepted_transactions) as accepted (id)
+    join address_transactions a on a.transaction_id = accepted.id
   ),
   expected as (
-    select a.script_id, listed.hour, sum(a.amount_received - a.amount_sent) as change
-    from listed join address_transactions a using (transaction_id)
-    where not exists (
-      select from openings where openings.chain_index >= listed.index and openings.hour <= listed.hour
-    )
-    group by a.script_id, listed.hour
+    select script_id, hour, sum(amount) as change from (
+      select script_id, hour, amount from counted
+      union all
+      select script_id, next_hour, -amount from counted where next_hour is not null
+    ) moved
+    group by script_id, hour
   )
   select script_id, hour, coalesce(s.change, 0) as stored, coalesce(e.change, 0) as changes
   from balance_changes s full join expected e using (script_id, hour)
-  where coalesce(s.change, 0) <> coalesce(e.change, 0) and hour not in (select hour from openings)
+  where coalesce(s.change, 0) <> coalesce(e.change, 0)
+  limit 20`;
+
+/** Each hour ends with a chain block, and no script ever held less than nothing. */
+const SELECT_NEGATIVE_HOURS = `
+  select script_id, hour, running::text from (
+    select script_id, hour, sum(change) over (partition by script_id order by hour) as running from balance_changes
+  ) summed
+  where running < 0
+  limit 20`;
+
+/** The UTXO sets of starts before the latest are known by script alone. */
+const SELECT_WRONG_START_BALANCES = `
+  select chain_index, s.utxo_sompi::text, sum(b.balance)::text as sompi
+  from (select * from starts where chain_index < (select max(chain_index) from starts)) s full join start_balances b using (chain_index)
+  group by chain_index, s.utxo_sompi, s.balances_known
+  having s.balances_known is distinct from false and s.utxo_sompi is distinct from coalesce(sum(b.balance), 0)
   limit 20`;
 
 /** Exact but in clusters that still wait in tag_marks. */
@@ -176,6 +208,10 @@ export async function checkInvariant4(db: Queryable): Promise<string[]> {
   const hours = await db.query<{ script_id: bigint; hour: number; stored: string; changes: string }>(
     SELECT_WRONG_HOURS,
   );
+  const negative = await db.query<{ script_id: bigint; hour: number; running: string }>(SELECT_NEGATIVE_HOURS);
+  const startBalances = await db.query<{ chain_index: bigint; utxo_sompi: string | null; sompi: string | null }>(
+    SELECT_WRONG_START_BALANCES,
+  );
   const tagged = await db.query<{ script_id: bigint; is_tagged: boolean }>(SELECT_WRONGLY_TAGGED);
   const changes = await db.query<{ script_id: bigint; transaction_id: bigint }>(SELECT_WRONG_CHANGES);
   return [
@@ -188,6 +224,13 @@ export async function checkInvariant4(db: Queryable): Promise<string[]> {
     ...hours.rows.map(
       (row) =>
         `script ${row.script_id}: change ${row.stored} in hour ${row.hour}, sum of its accepted changes ${row.changes}`,
+    ),
+    ...negative.rows.map(
+      ({ script_id, hour, running }) => `script ${script_id}: its changes up to hour ${hour} sum up to ${running}`,
+    ),
+    ...startBalances.rows.map(
+      (row) =>
+        `the start at ${row.chain_index} had UTXOs of ${row.utxo_sompi} sompi, its scripts are said to hold ${row.sompi}`,
     ),
     ...tagged.rows.map((row) => `script ${row.script_id} is ${row.is_tagged ? '' : 'not '}marked as tagged`),
     ...changes.rows.map((row) => `script ${row.script_id}: wrong change by transaction ${row.transaction_id}`),

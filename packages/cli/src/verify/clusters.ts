@@ -3,6 +3,7 @@
  * tree and a ring, of its size, with the sum of its members' balances and the name that their tags give. Tags are what their sources say.
  */
 import { checkTags } from './tags.ts';
+import { pagesByKey } from './pages.ts';
 import type { Queryable } from './queryable.ts';
 
 /** Each member with its root; members whose way up does not end are left out. */
@@ -13,9 +14,11 @@ const TREE = `
     select m.script_id, tree.root from tree join cluster_members m on m.parent_id = tree.script_id
   )`;
 
-const SELECT_LOST = `with ${TREE} select script_id from cluster_members where script_id not in (select script_id from tree) limit 20`;
+const SELECT_LOST = `
+  with ${TREE}
+  select script_id from cluster_members m where not exists (select from tree where tree.script_id = m.script_id) limit 20`;
 
-/** While the first catch-up after a gap runs, balances are not kept. */
+/** Balances are not kept during a first catch-up. */
 const SELECT_WRONG_SUMS = `
   with ${TREE},
   counted as (
@@ -28,7 +31,10 @@ const SELECT_WRONG_SUMS = `
     or (c.balance <> e.balance and not (select bool_or(first_catch_up) from checkpoint))
   limit 20`;
 
-/** From each root as far as its ring goes, or as many steps as its cluster has members. */
+/**
+ * From each root as far as its ring goes, or as many steps as its cluster has members. The limit keeps each step a look-up by the primary key:
+ * a step of the whole table, of which the largest cluster takes thousands, would take minutes.
+ */
 const SELECT_BROKEN_RINGS = `
   with ${TREE},
   walk as (
@@ -36,19 +42,19 @@ const SELECT_BROKEN_RINGS = `
     from clusters c join cluster_members m on m.script_id = c.id
     union all
     select walk.root, m.script_id, m.next_id, walk.place + 1, walk.size
-    from walk join cluster_members m on m.script_id = walk.next_id
+    from walk cross join lateral (
+      select script_id, next_id from cluster_members where script_id = walk.next_id limit 1) m
     where walk.next_id <> walk.root and walk.place < walk.size
   ),
   walked as (select root, count(distinct script_id) as members, bool_or(next_id = root) as closes, max(size) as size from walk group by root)
   select root as id, 'its ring does not lead through all members' as fault from walked where members <> size or not closes
   union all
+  select script_id, 'it is in the ring of another cluster'
+  from (select script_id, root from walk except select script_id, root from tree) strangers
+  union all
   select m.script_id, 'the next member has another before it' from cluster_members m
   left join cluster_members next on next.script_id = m.next_id
   where next.previous_id is distinct from m.script_id
-  union all
-  select tree.script_id, 'the next member is of another cluster'
-  from tree join cluster_members m using (script_id) join tree next on next.script_id = m.next_id
-  where next.root <> tree.root
   limit 20`;
 
 const SELECT_WRONG_PARENTS = `
@@ -103,6 +109,18 @@ const SELECT_WRONGLY_SETTLED = `
 
 const MERGES_AT_ONCE = 100_000;
 
+const SELECT_MERGES = `
+  select id, cluster_id, merged_cluster_id, script_id, merged_script_id
+  from cluster_merges where id > $1 order by id limit ${MERGES_AT_ONCE}`;
+
+interface MergeRow {
+  id: bigint;
+  cluster_id: bigint;
+  merged_cluster_id: bigint;
+  script_id: bigint;
+  merged_script_id: bigint;
+}
+
 /** What is wrong, one sentence each (the first 20 of a kind); empty when the invariant holds. */
 export async function checkInvariant12(db: Queryable): Promise<string[]> {
   const lost = await db.query<{ script_id: bigint }>(SELECT_LOST);
@@ -144,17 +162,7 @@ async function replay(db: Queryable): Promise<string[]> {
     return root;
   };
   const wrong: string[] = [];
-  for (let after = 0n; wrong.length < 20; ) {
-    const { rows } = await db.query<{
-      id: bigint;
-      cluster_id: bigint;
-      merged_cluster_id: bigint;
-      script_id: bigint;
-      merged_script_id: bigint;
-    }>(
-      `select id, cluster_id, merged_cluster_id, script_id, merged_script_id from cluster_merges where id > $1 order by id limit $2`,
-      [after, MERGES_AT_ONCE],
-    );
+  for await (const rows of pagesByKey<MergeRow>(db, SELECT_MERGES, 0n)) {
     for (const { id, cluster_id: stays, merged_cluster_id: goes, script_id, merged_script_id } of rows) {
       const size = sizes.get(stays) ?? 1;
       const merged = sizes.get(goes) ?? 1;
@@ -164,11 +172,8 @@ async function replay(db: Queryable): Promise<string[]> {
       parents.set(goes, stays);
       sizes.set(stays, size + merged);
       sizes.delete(goes);
-      if (wrong.length >= 20) break;
+      if (wrong.length >= 20) return wrong;
     }
-    const last = rows.at(-1);
-    if (last === undefined) break;
-    after = last.id;
   }
   return wrong;
 }

@@ -18,12 +18,18 @@ const TOUCHES = `
     join address_transactions a on a.transaction_id = t.id
   )`;
 
-/** Scripts that hold coins at the latest start are seen there. */
+/** The first start at which each script held UTXOs: it is seen there, unless the chain touched it before. */
 const AT_START = `
-  latest as (
-    select c.index, c.chain_time from starts s join chain_blocks c on c.index = s.chain_index order by c.index desc limit 1
-  ),
-  at_start as (select distinct u.script_id, latest.index, latest.chain_time from start_utxos u, latest)`;
+  at_start as (
+    select held.script_id, c.index, c.chain_time
+    from (
+      select script_id, min(chain_index) as index from (
+        select script_id, (select max(chain_index) from starts) as chain_index from start_utxos
+        union all
+        select script_id, chain_index from start_balances
+      ) holders group by script_id
+    ) held join chain_blocks c using (index)
+  )`;
 
 const SELECT_WRONG_TIMES = `
   select index from (
@@ -38,9 +44,9 @@ const SELECT_WRONG_SCRIPTS = `
     from touches group by script_id
   ),
   sightings as (
-    select script_id, min(chain_time) as first_seen, max(chain_time) as last_seen
-    from (select script_id, chain_time from touches union all select script_id, chain_time from at_start) seen
-    group by script_id
+    select script_id, least(touched.first, s.chain_time) as first_seen, coalesce(touched.last, s.chain_time) as last_seen
+    from (select script_id, min(chain_time) as first, max(chain_time) as last from touches group by script_id) touched
+    full join at_start s using (script_id)
   ),
   expected as (
     select script_id, coalesce(accepted_count, 0) as accepted_count, coalesce(receiving_count, 0) as receiving_count,
@@ -138,22 +144,18 @@ const SELECT_WRONG_INTERVALS = `
 
 const SELECT_WRONG_SEEN_BEFORE = `
   with ${TOUCHES}, ${AT_START},
-  seen as (
-    select distinct script_id, index, chain_time, true as is_touch from touches
-    union all
-    select script_id, index, chain_time, false from at_start
-  ),
   ordered as (
-    select script_id, index, is_touch,
-      lag(chain_time) over (partition by script_id order by index, is_touch desc) as last_seen
-    from seen
+    select t.script_id, t.index,
+      coalesce(lag(t.chain_time) over (partition by t.script_id order by t.index), s.chain_time) as last_seen
+    from (select distinct script_id, index, chain_time from touches) t
+    left join at_start s on s.script_id = t.script_id and s.index < t.index
   ),
   stored as (
     select chain_index, s.script_id, s.last_seen
     from seen_before cross join unnest(script_ids, last_seen) as s (script_id, last_seen)
   ),
   expected as (
-    select index as chain_index, script_id, last_seen from ordered where is_touch and index in (select chain_index from seen_before)
+    select index as chain_index, script_id, last_seen from ordered where index in (select chain_index from seen_before)
   )
   select distinct chain_index as index from (
     select chain_index from ((table stored except all table expected) union all (table expected except all table stored)) differing

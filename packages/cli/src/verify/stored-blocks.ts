@@ -2,15 +2,19 @@
  * Blocks as they can be rebuilt from stored rows alone, page by page: what invariant 8 hashes. It unpacks the schema by the words of
  * its comments (migrations/0001_initial.sql), not with the code that packed it.
  */
-import type { Hash, Header } from '@kasgres/kaspa';
+import { type Crescendo, type Hash, type Header, toHex, transactionHashBeforeCrescendo } from '@kasgres/kaspa';
+import { findCrescendo } from './network.ts';
+import { pagesByKey } from './pages.ts';
 import type { Queryable } from './queryable.ts';
+import { EVERYTHING, type From } from './since.ts';
+import { storedTransactionsOf } from './stored-transactions.ts';
 
 interface StoredBlock {
   id: bigint;
   hash: Hash;
   header: Header;
-  /** Hashes of the transactions in the order of the block, each of the body that this block carries; null where none is stored. */
-  transactionHashes: (Hash | null)[];
+  /** What the merkle root is made of, in the order of the block: a hash of the body that it carries; null where none is stored. */
+  merkleLeaves: (Hash | null)[];
 }
 
 interface BlockRow {
@@ -50,20 +54,55 @@ const SELECT = `
       left join transaction_bodies body on body.transaction_id = bt.transaction_id and body.body = bt.body
       where bt.block_id = b.id order by bt.index
     ) as transaction_hashes
-  from blocks b where b.id > $1 order by b.id limit ${PAGE}`;
+  from blocks b where b.id > $1`;
 
-export async function* storedBlocks(db: Queryable): AsyncGenerator<StoredBlock> {
-  let after = -1n;
-  for (;;) {
-    const { rows } = await db.query<BlockRow>(SELECT, [after]);
-    for (const row of rows) yield toStoredBlock(row);
-    const last = rows.at(-1);
-    if (last === undefined) return;
-    after = last.id;
+const ORDER = `order by b.id limit ${PAGE}`;
+
+/** A block that the index knew by its hash only, from before a start, keeps its key when it is merged after all. */
+const SELECT_EARLIER = `${SELECT}
+  and b.id < $2 and b.merging_block_id in (select block_id from chain_blocks where index >= $3) ${ORDER}`;
+
+export async function* storedBlocks(db: Queryable, from: From): AsyncGenerator<StoredBlock> {
+  const crescendo = await findCrescendo(db);
+  yield* rebuild(db, crescendo, pagesByKey(db, `${SELECT} ${ORDER}`, from.blockId - 1n));
+  if (from === EVERYTHING) return;
+  const bounds = [from.blockId, from.chainIndex];
+  yield* rebuild(db, crescendo, pagesByKey(db, SELECT_EARLIER, EVERYTHING.blockId, bounds));
+}
+
+async function* rebuild(
+  db: Queryable,
+  crescendo: Crescendo | undefined,
+  pages: AsyncIterable<BlockRow[]>,
+): AsyncGenerator<StoredBlock> {
+  const isOld = (row: BlockRow): boolean => crescendo !== undefined && row.daa_score < crescendo.activationDaaScore;
+  for await (const rows of pages) {
+    const leaves = await leavesBeforeCrescendo(db, rows.filter(isOld));
+    for (const row of rows) yield toStoredBlock(row, isOld(row) ? leaves : new Map());
   }
 }
 
-function toStoredBlock(row: BlockRow): StoredBlock {
+/** Bodies with a storage mass, which a block from before Crescendo does not commit to. */
+const SELECT_WITH_MASS = `
+  select distinct bt.transaction_id as id
+  from block_transactions bt
+  left join transactions t on t.id = bt.transaction_id
+  left join transaction_bodies body on body.transaction_id = bt.transaction_id and body.body = bt.body
+  where bt.block_id = any($1) and coalesce(body.storage_mass, t.storage_mass) <> 0`;
+
+/** Of the transactions of these blocks that have a storage mass, by the hashes that are stored. */
+async function leavesBeforeCrescendo(db: Queryable, blocks: readonly BlockRow[]): Promise<Map<string, Hash>> {
+  const leaves = new Map<string, Hash>();
+  if (blocks.length === 0) return leaves;
+  const { rows } = await db.query<{ id: bigint }>(SELECT_WITH_MASS, [blocks.map(({ id }) => id)]);
+  const keys = rows.map(({ id }) => id);
+  for await (const { hash, transaction } of storedTransactionsOf(db, keys)) {
+    leaves.set(toHex(hash), transactionHashBeforeCrescendo(transaction));
+  }
+  return leaves;
+}
+
+function toStoredBlock(row: BlockRow, leaves: ReadonlyMap<string, Hash>): StoredBlock {
   return {
     id: row.id,
     hash: row.hash,
@@ -83,7 +122,7 @@ function toStoredBlock(row: BlockRow): StoredBlock {
       blueScore: row.blue_score,
       pruningPoint: row.pruning_point,
     },
-    transactionHashes: row.transaction_hashes,
+    merkleLeaves: row.transaction_hashes.map((hash) => hash && (leaves.get(toHex(hash)) ?? hash)),
   };
 }
 

@@ -1,6 +1,8 @@
-/** Every stored body of every transaction, rebuilt from rows alone, page by page: what invariant 8 hashes. */
+/** Stored bodies of transactions, rebuilt from rows alone, page by page: what invariant 8 hashes. */
 import type { Hash, Transaction, TransactionInput, TransactionOutput } from '@kasgres/kaspa';
+import { pagesByKey } from './pages.ts';
 import type { Queryable } from './queryable.ts';
+import { EVERYTHING, type From } from './since.ts';
 
 interface StoredTransaction {
   transactionId: Hash;
@@ -25,15 +27,25 @@ interface BodyRow {
   compute_mass: bigint;
 }
 
-interface InputRow {
-  id: bigint;
-  body: number;
-  previous_transaction_id: Buffer;
-  previous_index: bigint;
+/** What the id leaves out. */
+interface OwnInput {
   signature_script: Buffer;
-  sequence: string;
   sig_op_count: number;
   compute_budget: number;
+}
+
+interface InputRow extends OwnInput {
+  id: bigint;
+  index: number;
+  previous_transaction_id: Buffer;
+  previous_index: bigint;
+  sequence: string;
+}
+
+interface OwnInputRow extends OwnInput {
+  id: bigint;
+  body: number;
+  index: number;
 }
 
 interface OutputRow {
@@ -48,7 +60,7 @@ interface OutputRow {
 const PAGE = 2000;
 
 const SELECT_BODIES = `
-  with page as (select * from transactions where id > $1 order by id limit ${PAGE}),
+  with page as (select * from transactions where id = any($1)),
   bodies as (
     select id, 0 as body, hash, storage_mass, compute_mass from page
     union all
@@ -61,42 +73,69 @@ const SELECT_BODIES = `
   order by page.id, bodies.body`;
 
 const SELECT_INPUTS = `
-  select i.transaction_id as id, bodies.body, i.previous_index, i.sequence,
-    coalesce(previous.transaction_id, earlier.transaction_id, i.previous_transaction_hash, '') as previous_transaction_id,
-    case when own.body is null then i.signature_script else own.signature_script end as signature_script,
-    case when own.body is null then i.sig_op_count else own.sig_op_count end as sig_op_count,
-    case when own.body is null then i.compute_budget else own.compute_budget end as compute_budget
+  select i.transaction_id as id, i.index, i.previous_index, i.sequence, i.signature_script, i.sig_op_count, i.compute_budget,
+    coalesce(previous.transaction_id, earlier.transaction_id, i.previous_transaction_hash, '') as previous_transaction_id
   from transaction_inputs i
-  cross join lateral (
-    select 0 as body union all select b.body from transaction_bodies b where b.transaction_id = i.transaction_id
-  ) bodies
-  left join transaction_body_inputs own
-    on own.transaction_id = i.transaction_id and own.body = bodies.body and own.index = i.index
   left join transactions previous on previous.id = i.previous_transaction_id
   left join earlier_transactions earlier on earlier.id = i.previous_transaction_id
-  where i.transaction_id between $1 and $2
-  order by i.transaction_id, bodies.body, i.index`;
+  where i.transaction_id = any($1)
+  order by i.transaction_id, i.index`;
+
+/** What the inputs of second and further bodies have of their own; an input that has nothing is as in body 0. */
+const SELECT_OWN_INPUTS = `
+  select transaction_id as id, body, index, signature_script, sig_op_count, compute_budget
+  from transaction_body_inputs where transaction_id = any($1)`;
 
 const SELECT_OUTPUTS = `
   select o.transaction_id as id, o.amount, s.version as script_version, s.script, o.covenant_authorizing_input, o.covenant_id
   from transaction_outputs o join scripts s on s.id = o.script_id
-  where o.transaction_id between $1 and $2
+  where o.transaction_id = any($1)
   order by o.transaction_id, o.index`;
 
-export async function* storedTransactions(db: Queryable): AsyncGenerator<StoredTransaction> {
-  let after = -1n;
-  for (;;) {
-    const { rows: bodies } = await db.query<BodyRow>(SELECT_BODIES, [after]);
-    const [first, last] = [bodies.at(0), bodies.at(-1)];
-    if (first === undefined || last === undefined) return;
-    const { rows: inputRows } = await db.query<InputRow>(SELECT_INPUTS, [first.id, last.id]);
-    const { rows: outputRows } = await db.query<OutputRow>(SELECT_OUTPUTS, [first.id, last.id]);
-    const inputs = Map.groupBy(inputRows, ({ id, body }) => `${id}:${body}`);
-    const outputs = Map.groupBy(outputRows, ({ id }) => id);
-    for (const row of bodies) {
-      yield toStoredTransaction(row, inputs.get(`${row.id}:${row.body}`) ?? [], outputs.get(row.id) ?? []);
-    }
-    after = last.id;
+/** In the order of their keys. */
+const SELECT_PAGE = `select id from transactions where id > $1 order by id limit ${PAGE}`;
+
+/**
+ * A transaction that the index knew by its id only, from before a start, keeps its key when a block carries it again: its row is newer than
+ * its key says.
+ */
+const SELECT_EARLIER_PAGE = `
+  select id from transactions
+   where id > $1 and id < $2 and id in (select transaction_id from block_transactions where block_id >= $3)
+   order by id limit ${PAGE}`;
+
+export async function* storedTransactions(db: Queryable, from: From): AsyncGenerator<StoredTransaction> {
+  yield* readPages(db, pagesByKey(db, SELECT_PAGE, from.transactionId - 1n));
+  if (from === EVERYTHING) return;
+  const bounds = [from.transactionId, from.blockId];
+  yield* readPages(db, pagesByKey(db, SELECT_EARLIER_PAGE, EVERYTHING.transactionId, bounds));
+}
+
+async function* readPages(db: Queryable, pages: AsyncIterable<{ id: bigint }[]>): AsyncGenerator<StoredTransaction> {
+  for await (const rows of pages) {
+    const ids = rows.map(({ id }) => id);
+    yield* read(db, ids);
+  }
+}
+
+/** Every body of these transactions. */
+export async function* storedTransactionsOf(db: Queryable, keys: readonly bigint[]): AsyncGenerator<StoredTransaction> {
+  for (let start = 0; start < keys.length; start += PAGE) yield* read(db, keys.slice(start, start + PAGE));
+}
+
+async function* read(db: Queryable, ids: readonly bigint[]): AsyncGenerator<StoredTransaction> {
+  const { rows: bodies } = await db.query<BodyRow>(SELECT_BODIES, [ids]);
+  const { rows: inputRows } = await db.query<InputRow>(SELECT_INPUTS, [ids]);
+  const { rows: ownRows } = await db.query<OwnInputRow>(SELECT_OWN_INPUTS, [ids]);
+  const { rows: outputRows } = await db.query<OutputRow>(SELECT_OUTPUTS, [ids]);
+  const inputs = Map.groupBy(inputRows, ({ id }) => id);
+  const outputs = Map.groupBy(outputRows, ({ id }) => id);
+  const own = new Map(ownRows.map((row) => [`${row.id}:${row.body}:${row.index}`, row]));
+  for (const row of bodies) {
+    const ofBody = (inputs.get(row.id) ?? []).map((input) => {
+      return row.body === 0 ? input : { ...input, ...own.get(`${row.id}:${row.body}:${input.index}`) };
+    });
+    yield toStoredTransaction(row, ofBody, outputs.get(row.id) ?? []);
   }
 }
 

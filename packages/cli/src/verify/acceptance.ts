@@ -1,0 +1,174 @@
+/**
+ * The order half of invariant 3, without a node: what a chain block accepts is a selection of what its mergeset carries, in the order of the
+ * mergeset (the selected parent, then ascending by blue work and hash) and of each block, led by the selected parent's coinbase; no
+ * other coinbase is accepted; of several instances of a transaction the first that is valid is. Whether the selection is the right
+ * one is for the UTXO commitment to say. The accepted variant is one that the mergeset carries, and is known where that carries one only.
+ */
+import type { Queryable } from './queryable.ts';
+import { EVERYTHING, type From } from './since.ts';
+
+const PAGE = 500;
+const MOST_FAULTS = 20;
+/** In place of a variant: the node could not tell which, or the transaction is accepted again by a later chain block. */
+const UNKNOWN = -1;
+const ACCEPTED_AGAIN = -2;
+
+/** A transaction without a row has no variant; that the row is missing is for invariant 7 to say. */
+const SELECT_ACCEPTED = `
+  select c.index, c.accepted_transactions as accepted, c.index in (select chain_index from starts) as is_start, array(
+      select case when t.accepting_block_id = c.block_id then coalesce(t.accepted_body, ${UNKNOWN}) else ${ACCEPTED_AGAIN} end::integer
+      from unnest(c.accepted_transactions) with ordinality as listed (id, place) left join transactions t on t.id = listed.id
+      order by listed.place
+    ) as variants
+  from chain_blocks c where c.index > $1 order by c.index limit ${PAGE}`;
+
+const SELECT_CARRIED = `
+  with merged as (
+    select c.index, m.id,
+      row_number() over (partition by c.index order by m.id <> b.selected_parent_id, m.blue_work, m.hash) as place
+    from chain_blocks c join blocks b on b.id = c.block_id
+    join blocks m on m.id = any (b.merge_set_blues || b.merge_set_reds)
+    where c.index between $1 and $2
+  )
+  select merged.index,
+    array_agg(bt.transaction_id order by merged.place, bt.index) as transactions,
+    array_agg(bt.body::integer order by merged.place, bt.index) as variants,
+    array_agg(merged.place::integer order by merged.place, bt.index) as blocks
+  from merged join block_transactions bt on bt.block_id = merged.id
+  where bt.index > 0 or merged.place = 1
+  group by merged.index`;
+
+const SELECT_PREVIOUS = `
+  select transaction_id, array_agg(previous_transaction_id) as previous from transaction_inputs
+  where transaction_id = any ($1) and previous_transaction_id is not null group by transaction_id`;
+
+const SELECT_WRONG_VARIANTS = `
+  select encode(t.transaction_id, 'hex') as name, t.accepted_body as variant, t.accepting_block_id is not null as is_accepted
+  from transactions t
+  where t.id >= $1 and t.accepted_body is not null and (
+    t.accepting_block_id is null
+    or t.accepted_body < 0
+    or t.accepted_body > 0
+      and not exists (select from transaction_bodies b where b.transaction_id = t.id and b.body = t.accepted_body)
+  )
+  limit ${MOST_FAULTS}`;
+
+interface AcceptedRow {
+  index: bigint;
+  /** What a bootstrap block accepted itself may be before the index. */
+  is_start: boolean;
+  accepted: bigint[];
+  /** Of each accepted transaction. */
+  variants: number[];
+}
+
+interface CarriedRow {
+  index: bigint;
+  /** What the blocks of the mergeset carry, in their order, with variants and numbers of the blocks. */
+  transactions: bigint[];
+  variants: number[];
+  blocks: number[];
+}
+
+/** An instance that was passed over although the same variant of the transaction was accepted later in the mergeset. */
+interface PassedOver {
+  index: bigint;
+  transaction: bigint;
+  /** Transactions that were accepted in the same block of the mergeset or later: the instance may have needed one of these. */
+  later: ReadonlySet<bigint>;
+}
+
+interface Walk {
+  faults: string[];
+  passedOver: PassedOver[];
+}
+
+/** Returns what is wrong, one sentence each (the first 20 of a kind). */
+export async function checkAcceptance(db: Queryable, from: From = EVERYTHING): Promise<string[]> {
+  const wrong: string[] = [];
+  for (let after = from.chainIndex - 1n; wrong.length < MOST_FAULTS; ) {
+    const { rows } = await db.query<AcceptedRow>(SELECT_ACCEPTED, [after]);
+    const [first, last] = [rows.at(0), rows.at(-1)];
+    if (first === undefined || last === undefined) break;
+    const carried = await db.query<CarriedRow>(SELECT_CARRIED, [first.index, last.index]);
+    const byIndex = new Map(carried.rows.map((row) => [row.index, row]));
+    const passedOver: PassedOver[] = [];
+    for (const row of rows) {
+      const walk = walkMergeSet(row, byIndex.get(row.index));
+      wrong.push(...walk.faults);
+      passedOver.push(...walk.passedOver);
+    }
+    wrong.push(...(await withoutReason(db, passedOver)));
+    after = last.index;
+  }
+  const { rows: variants } = await db.query<{ name: string; variant: number; is_accepted: boolean }>(
+    SELECT_WRONG_VARIANTS,
+    [from.transactionId],
+  );
+  return [
+    ...wrong.slice(0, MOST_FAULTS),
+    ...variants.map(
+      ({ name, variant, is_accepted: isAccepted }) =>
+        `transaction ${name} has variant ${variant} accepted, ${isAccepted ? 'which is not stored' : 'and is not accepted'}`,
+    ),
+  ];
+}
+
+/** Goes through what the mergeset carries, and finds the accepted transactions in their order. */
+function walkMergeSet(
+  { index, is_start: isStart, accepted, variants }: AcceptedRow,
+  carried: CarriedRow | undefined,
+): Walk {
+  const faults: string[] = [];
+  const passedOver: PassedOver[] = [];
+  const placeOf = new Map(accepted.map((id, place) => [id, place]));
+  const carriedVariants = new Map<bigint, Set<number>>();
+  let place = 0;
+  let placeOfBlock = 0;
+  carried?.transactions.forEach((id, at) => {
+    if (carried.blocks[at] !== carried.blocks[at - 1]) placeOfBlock = place;
+    const acceptedAt = placeOf.get(id);
+    if (acceptedAt === undefined) return;
+    const variant = carried.variants[at] ?? 0;
+    const known = carriedVariants.get(id) ?? new Set();
+    carriedVariants.set(id, known.add(variant));
+    const expected = variants[acceptedAt];
+    const isAccepted = expected === UNKNOWN || expected === ACCEPTED_AGAIN || expected === variant;
+    if (acceptedAt === place && isAccepted) place += 1;
+    else if (acceptedAt > place && expected === variant) {
+      passedOver.push({ index, transaction: id, later: new Set(accepted.slice(placeOfBlock)) });
+    }
+  });
+  const ofBlock = `chain block ${index}`;
+  if (place < accepted.length) {
+    faults.push(
+      `${ofBlock} accepts transaction ${accepted[place]} at place ${place}, where its mergeset does not carry it in this variant`,
+    );
+  }
+  const coinbase = carried?.transactions[0];
+  const isUnknown = isStart && accepted.length === 0;
+  if (coinbase !== undefined && accepted[0] !== coinbase && !isUnknown) {
+    faults.push(`${ofBlock} does not accept the coinbase ${coinbase} of its selected parent first`);
+  }
+  accepted.forEach((id, at) => {
+    if (variants[at] === UNKNOWN && carriedVariants.get(id)?.size === 1) {
+      faults.push(`${ofBlock} accepts transaction ${id} in a variant that is not known, and merges one only`);
+    }
+  });
+  return { faults, passedOver };
+}
+
+/** An instance is passed over if it spends what is accepted after it, or in its own block: then it was not valid yet. */
+async function withoutReason(db: Queryable, passedOver: readonly PassedOver[]): Promise<string[]> {
+  if (passedOver.length === 0) return [];
+  const { rows } = await db.query<{ transaction_id: bigint; previous: bigint[] }>(SELECT_PREVIOUS, [
+    passedOver.map(({ transaction }) => transaction),
+  ]);
+  const previousOf = new Map(rows.map((row) => [row.transaction_id, row.previous]));
+  return passedOver
+    .filter(({ transaction, later }) => !previousOf.get(transaction)?.some((id) => later.has(id)))
+    .map(
+      ({ index, transaction }) =>
+        `chain block ${index} accepts transaction ${transaction} later than where its mergeset first carries it`,
+    );
+}

@@ -1,0 +1,111 @@
+/**
+ * The latest blocks of a DAG, and whether one of them is in the past of another, without walking the DAG. Selected parents make it a tree, in
+ * which jump pointers find an ancestor in logarithmic time; a block's future is its subtree and the subtrees of the blocks that merge it.
+ */
+
+export interface DagBlock {
+  readonly id: bigint;
+  readonly hash: Buffer;
+  readonly blueWork: bigint;
+  readonly blueScore: bigint;
+  readonly daaScore: bigint;
+  /** Blue work that merging it as a blue adds. */
+  readonly work: bigint;
+  readonly parents: readonly bigint[];
+  /** Undefined for genesis. */
+  readonly selectedParent: bigint | undefined;
+  /** Selected parent first. */
+  readonly blues: readonly bigint[];
+  readonly reds: readonly bigint[];
+}
+
+interface Node {
+  block: DagBlock;
+  /** Parents come first. */
+  order: number;
+  /** In the tree of selected parents, above its lowest known block. */
+  height: number;
+  /** A block further down that tree: skew-binary jump pointers. */
+  jump: bigint | undefined;
+  /** The selected parent was not known when the block came, so that nothing of its past is. */
+  isRoot: boolean;
+  /** Blocks that merge it beside their selected parent, none of them above another one in the tree. */
+  mergedBy: bigint[];
+}
+
+/** Blocks that are kept: an hour of ten blocks a second. */
+export const WINDOW_BLOCKS = 36_000;
+
+export class DagWindow {
+  readonly #nodes = new Map<bigint, Node>();
+  #next = 0;
+
+  get(id: bigint): DagBlock | undefined {
+    return this.#nodes.get(id)?.block;
+  }
+
+  /** Adds a block; its parents were added before, as far as they are known. @returns the block that is forgotten for it */
+  add(block: DagBlock): DagBlock | undefined {
+    const { id, selectedParent } = block;
+    const node: Node = { block, order: this.#next++, height: 0, jump: undefined, isRoot: false, mergedBy: [] };
+    const parent = selectedParent === undefined ? undefined : this.#nodes.get(selectedParent);
+    if (parent !== undefined) {
+      node.height = parent.height + 1;
+      node.jump = this.#jumpFrom(parent);
+    } else node.isRoot = selectedParent !== undefined;
+    this.#nodes.set(id, node);
+    for (const mergedId of [...block.blues, ...block.reds]) {
+      const merged = mergedId === selectedParent ? undefined : this.#nodes.get(mergedId);
+      if (merged?.mergedBy.some((other) => this.#isChainAncestor(other, id) === true) === false)
+        merged.mergedBy.push(id);
+    }
+    if (this.#nodes.size <= WINDOW_BLOCKS) return undefined;
+    const [oldest] = this.#nodes.values();
+    if (oldest !== undefined) this.#nodes.delete(oldest.block.id);
+    return oldest?.block;
+  }
+
+  /** Whether a block is another one or in its past; undefined where that depends on blocks that are not known. */
+  isInPast(ancestor: bigint, id: bigint): boolean | undefined {
+    if (ancestor === id) return true;
+    const node = this.#nodes.get(ancestor);
+    if (node === undefined) return undefined;
+    let isAncestor = this.#isChainAncestor(ancestor, id);
+    for (const merging of node.mergedBy) {
+      if (isAncestor === true) return true;
+      const isMerged = this.#isChainAncestor(merging, id);
+      if (isMerged !== false) isAncestor = isMerged;
+    }
+    return isAncestor;
+  }
+
+  #jumpFrom(parent: Node): bigint {
+    const jump = parent.jump === undefined ? undefined : this.#nodes.get(parent.jump);
+    const further = jump?.jump === undefined ? undefined : this.#nodes.get(jump.jump);
+    // Two jumps of equal length are followed by one over both.
+    const canJoin =
+      further !== undefined && parent.height - (jump as Node).height === (jump as Node).height - further.height;
+    return canJoin ? further.block.id : parent.block.id;
+  }
+
+  /** Whether a block is another one or reached from it by selected parents; undefined where what is known ends before. */
+  #isChainAncestor(ancestor: bigint, id: bigint): boolean | undefined {
+    const target = this.#nodes.get(ancestor);
+    let current = this.#nodes.get(id);
+    if (target === undefined || current === undefined) return undefined;
+    while (current.order > target.order) {
+      if (current.isRoot) return undefined;
+      const jump: Node | undefined = current.jump === undefined ? undefined : this.#nodes.get(current.jump);
+      if (jump !== undefined && jump.order >= target.order) {
+        current = jump;
+        continue;
+      }
+      const selectedParent: bigint | undefined = current.block.selectedParent;
+      const parent: Node | undefined = selectedParent === undefined ? undefined : this.#nodes.get(selectedParent);
+      // Genesis, or a block that was forgotten: what it stands on came before it, and so before the ancestor.
+      if (parent === undefined) return false;
+      current = parent;
+    }
+    return current === target;
+  }
+}

@@ -1,0 +1,185 @@
+/**
+ * Invariant 7 of what blocks say of their past, on the chain and beside it: selected parents, mergesets, their order and colours, recomputed by
+ * GHOSTDAG (rusty-kaspa, consensus/src/processes/ghostdag) from parents, blue work and hashes, which the block's own hash commits to.
+ * Blocks come in the order of their blue work, so parents first, and the latest of them are kept: what a block merges is hardly ever
+ * older. Where a block's past is older, or before a bootstrap block, and so not known, what depends on it is not checked.
+ */
+import { toHex, workFromBits } from '@kasgres/kaspa';
+import { ColouringBounds, compareBlocks } from './ghostdag-colours.ts';
+import { type DagBlock, DagWindow, WINDOW_BLOCKS } from './ghostdag-window.ts';
+import { findCrescendo } from './network.ts';
+import type { Queryable } from './queryable.ts';
+import type { Since } from './since.ts';
+
+const PAGE = 2_000;
+const MOST_FAULTS = 20;
+
+const SELECT = `
+  select b.id, b.hash, b.blue_work, b.blue_score, b.daa_score, b.bits, b.selected_parent_id, b.merge_set_blues, b.merge_set_reds,
+    array(select p.parent_id from block_parents p where p.block_id = b.id order by p.index) as parents
+  from blocks b where (b.blue_work, b.hash) > ($1, $2) order by b.blue_work, b.hash limit ${PAGE}`;
+
+interface BlockRow {
+  id: bigint;
+  hash: Buffer;
+  blue_work: string;
+  blue_score: bigint;
+  daa_score: bigint;
+  bits: bigint;
+  selected_parent_id: bigint | null;
+  merge_set_blues: bigint[];
+  merge_set_reds: bigint[];
+  parents: bigint[];
+}
+
+/** Blocks before those that are judged, so that what these merge is known. */
+const SELECT_BEFORE = `
+  select blue_work, hash from blocks where (blue_work, hash) < ($1, $2) order by blue_work desc, hash desc
+  offset ${WINDOW_BLOCKS - 1} limit 1`;
+
+type Place = Pick<BlockRow, 'blue_work' | 'hash'>;
+
+/**
+ * Returns what is wrong, one sentence each (the first 20).
+ * @param since judges blocks with the blue work of this one or more
+ * @param activationDaaScore of Crescendo, which changed k; by default that of the network
+ */
+export async function checkGhostdag(
+  db: Queryable,
+  since?: Pick<Since, 'blueWork' | 'hash'>,
+  activationDaaScore?: bigint,
+): Promise<string[]> {
+  const activation = activationDaaScore ?? (await findCrescendo(db))?.activationDaaScore ?? 0n;
+  const checker = new GhostdagChecker(since === undefined ? -1n : BigInt(since.blueWork), activation);
+  let after: Place = { blue_work: '-1', hash: Buffer.alloc(0) };
+  if (since !== undefined) {
+    const { rows } = await db.query<Place>(SELECT_BEFORE, [since.blueWork, Buffer.from(since.hash, 'hex')]);
+    after = rows[0] ?? after;
+  }
+  while (checker.faults.length < MOST_FAULTS) {
+    const { rows }: { rows: BlockRow[] } = await db.query<BlockRow>(SELECT, [after.blue_work, after.hash]);
+    for (const row of rows) checker.add(row);
+    const last = rows.at(-1);
+    if (last === undefined) break;
+    after = last;
+  }
+  return checker.faults.slice(0, MOST_FAULTS);
+}
+
+class GhostdagChecker {
+  readonly faults: string[] = [];
+  readonly #window = new DagWindow();
+  readonly #colours: ColouringBounds;
+
+  /** Keys of blocks that others referred to before they came, hex hash of one of these: most of them never come. */
+  readonly #awaited = new Map<bigint, string>();
+  readonly #judgedFrom: bigint;
+
+  /** @param judgedFrom blue work from which on blocks are judged: those before are only remembered */
+  constructor(judgedFrom: bigint, activationDaaScore: bigint) {
+    this.#judgedFrom = judgedFrom;
+    this.#colours = new ColouringBounds(this.#window, activationDaaScore);
+  }
+
+  add(row: BlockRow): void {
+    const block = toDagBlock(row);
+    const isJudged = block.blueWork >= this.#judgedFrom;
+    const faults = isJudged ? [...this.#wrongParents(block), ...this.#wrongMergeSet(block)] : [];
+    if (isJudged) faults.push(...this.#wrongOrder(block));
+    const forgotten = this.#window.add(block);
+    if (forgotten !== undefined) this.#colours.forget(forgotten);
+    // The colours of a mergeset that is wrong say nothing.
+    if (faults.length === 0) {
+      const wrongColours = this.#colours.add(block);
+      if (isJudged) faults.push(...wrongColours);
+    }
+    this.faults.push(...faults.map((fault) => `block ${toHex(block.hash)}: ${fault}`));
+  }
+
+  /** Whatever is in the past of a block has less blue work. */
+  *#wrongOrder({ id, hash, parents, blues, reds }: DagBlock): Generator<string> {
+    const child = this.#awaited.get(id);
+    if (child !== undefined) yield `block ${child} refers to it, and has less blue work`;
+    for (const other of [...parents, ...blues, ...reds]) {
+      if (this.#window.get(other) === undefined) this.#awaited.set(other, toHex(hash));
+    }
+  }
+
+  *#wrongParents({ selectedParent, parents }: DagBlock): Generator<string> {
+    if (selectedParent === undefined) return;
+    if (!parents.includes(selectedParent)) yield 'its selected parent is none of its parents';
+    const selected = this.#window.get(selectedParent);
+    if (selected === undefined) return;
+    const better = parents.find((id) => {
+      const parent = this.#window.get(id);
+      return parent !== undefined && compareBlocks(parent, selected) > 0;
+    });
+    if (better !== undefined) yield `block ${better} is a parent of more blue work than its selected parent`;
+  }
+
+  *#wrongMergeSet(block: DagBlock): Generator<string> {
+    const { selectedParent, blues, reds, parents } = block;
+    if (selectedParent === undefined) {
+      if (blues.length + reds.length > 0) yield 'it has a mergeset without a selected parent';
+      return;
+    }
+    if (blues[0] !== selectedParent) yield 'its mergeset does not begin with its selected parent';
+    const merged = new Set([...blues, ...reds]);
+    if (merged.size !== blues.length + reds.length) yield 'its mergeset has a block twice';
+    const selected = this.#window.get(selectedParent);
+    if (selected === undefined) return;
+    if (block.blueScore !== selected.blueScore + BigInt(blues.length))
+      yield 'its blue score is not by the number of its blues';
+    const known = blues.map((id) => this.#window.get(id)).filter((blue) => blue !== undefined);
+    if (known.length === blues.length) {
+      const work = known.reduce((sum, blue) => sum + blue.work, selected.blueWork);
+      if (work !== block.blueWork) yield 'its blue work is not that of its blues';
+    }
+    for (const colour of [blues.slice(1), reds]) if (!this.#isAscending(colour)) yield 'its mergeset is not in order';
+    yield* this.#wrongMembers(block, merged);
+    for (const id of parents) {
+      if (!merged.has(id) && this.#window.isInPast(id, selectedParent) === false) {
+        yield `it does not merge its parent ${id}, which is not in the past of its selected parent`;
+      }
+    }
+  }
+
+  /** The members beside the selected parent are the past of the other parents without the past of the selected one. */
+  *#wrongMembers({ selectedParent, parents }: DagBlock, merged: ReadonlySet<bigint>): Generator<string> {
+    const others = [...merged].filter((id) => id !== selectedParent);
+    const reached = new Set(parents);
+    for (const id of others) for (const parent of this.#window.get(id)?.parents ?? []) reached.add(parent);
+    for (const id of others) {
+      const member = this.#window.get(id);
+      if (member === undefined) continue;
+      if (!reached.has(id)) yield `it merges block ${id}, which is not in its past`;
+      if (this.#window.isInPast(id, selectedParent as bigint) === true) {
+        yield `it merges block ${id}, which is in the past of its selected parent`;
+      }
+      const missing = member.parents.find((parent) => {
+        return !merged.has(parent) && this.#window.isInPast(parent, selectedParent as bigint) === false;
+      });
+      if (missing !== undefined) yield `it merges block ${id} but not its parent ${missing}`;
+    }
+  }
+
+  #isAscending(ids: readonly bigint[]): boolean {
+    const blocks = ids.map((id) => this.#window.get(id)).filter((block) => block !== undefined);
+    return blocks.every((block, place) => place === 0 || compareBlocks(blocks[place - 1] as DagBlock, block) < 0);
+  }
+}
+
+function toDagBlock(row: BlockRow): DagBlock {
+  return {
+    id: row.id,
+    hash: row.hash,
+    blueWork: BigInt(row.blue_work),
+    blueScore: row.blue_score,
+    daaScore: row.daa_score,
+    work: workFromBits(Number(row.bits)),
+    parents: row.parents,
+    selectedParent: row.selected_parent_id ?? undefined,
+    blues: row.merge_set_blues,
+    reds: row.merge_set_reds,
+  };
+}

@@ -1,0 +1,28 @@
+/** Runs on a worker thread: computes the MuHash product of some UTXOs, from the rows of utxo-copy.ts. */
+import { MuHash } from '@kasgres/kaspa';
+import { serveJobs } from '@kasgres/runtime/worker-pool';
+import { readRows } from '../copy-rows.ts';
+import type { HashedRows, HashJob } from './utxo-copy.ts';
+
+const EMPTY = Buffer.alloc(0);
+
+serveJobs(({ rows }: HashJob): HashedRows => {
+  const muhash = new MuHash();
+  const fields: (Buffer | undefined)[] = [];
+  const setField = (column: number, bytes: Buffer | undefined): void => {
+    fields[column] = bytes;
+  };
+  const addUtxo = (): void => {
+    const [transactionId, index, amount, version, script, daaScore, isCoinbase, covenantId] = fields;
+    muhash.add({
+      outpoint: { transactionId: transactionId ?? EMPTY, index: Number(index?.readBigInt64BE()) },
+      amount: amount?.readBigInt64BE() ?? 0n,
+      scriptPublicKey: { version: version?.readInt32BE() ?? 0, script: script ?? EMPTY },
+      blockDaaScore: daaScore?.readBigInt64BE() ?? 0n,
+      isCoinbase: isCoinbase?.[0] === 1,
+      covenantId,
+    });
+  };
+  const utxos = readRows(Buffer.from(rows.buffer, rows.byteOffset, rows.length), setField, addUtxo);
+  return { product: muhash.product, utxos };
+});
