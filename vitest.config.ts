@@ -1,5 +1,8 @@
 import { defineConfig } from 'vitest/config';
 
+/** They hold response times to bounds, which means nothing while other tests use the same cores. */
+const ALONE = ['test/api/floods.db.test.ts', 'test/api/slow-readers.db.test.ts'];
+
 export default defineConfig({
   test: {
     // In CI, .ci/run reads the counts from the JSON report.
@@ -21,8 +24,19 @@ export default defineConfig({
         test: {
           name: 'database',
           include: ['packages/*/src/**/*.db.test.ts', 'test/**/*.db.test.ts'],
-          exclude: ['**/node_modules/**', 'test/node/**'],
+          exclude: ['**/node_modules/**', 'test/node/**', ...ALONE],
           // One Postgres for the run, started only when a test of this project is to run.
+          globalSetup: 'packages/database/src/testing/global-setup.ts',
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'alone',
+          include: ALONE,
+          maxWorkers: 1,
+          // After all others.
+          sequence: { groupOrder: 1 },
           globalSetup: 'packages/database/src/testing/global-setup.ts',
         },
       },

@@ -5,7 +5,7 @@ import { coinsAtSink, sumOf } from '../recording/coins.ts';
 import type { Stage } from './stage.ts';
 
 export interface Change {
-  /** Of the accepting block, Unix milliseconds. */
+  /** The latest time of the chain up to the accepting block, Unix milliseconds. */
   time: number;
   amount: bigint;
 }
@@ -42,8 +42,9 @@ export async function openAccounts({ world, database }: Stage): Promise<Accounts
 
   const coins = Map.groupBy(coinsAtSink(dag).all(), ({ scriptPublicKey }) => addressOf(scriptPublicKey));
   const changes = new Map<string, Change[]>();
+  let time = 0;
   for (const block of dag.chainBlocks) {
-    const time = Number(block.header.timestamp);
+    time = Math.max(time, Number(block.header.timestamp));
     for (const [address, amount] of acceptedBy(block).flatMap(({ transaction }) => movements(transaction))) {
       changes.set(address, changes.get(address) ?? []);
       changes.get(address)?.push({ time, amount });

@@ -41,17 +41,10 @@ const STATEMENTS: readonly string[] = [
   `insert into earlier_transactions (id, transaction_id)
    select t.id, t.transaction_id from transactions t
    where t.accepting_block_id in (select block_id from accepting) and t.id in (select transaction_id from coins)`,
+  `insert into start_balances
+   select (select max(chain_index) from starts), script_id, sum(amount) from start_utxos group by script_id`,
   `delete from start_utxos`,
   `insert into start_utxos select * from coins`,
-  // What changed balances in the stretch counts in the hour of the start.
-  `create temp table changes on commit drop as
-   select a.script_id, (c.timestamp / 3600000)::integer as hour, sum(a.amount_received - a.amount_sent) as change
-   from address_transactions a join transactions t on t.id = a.transaction_id join accepting c on c.block_id = t.accepting_block_id
-   group by 1, 2`,
-  `update balance_changes b set change = b.change - c.change from changes c where c.script_id = b.script_id and c.hour = b.hour`,
-  `insert into balance_changes (script_id, hour, change)
-   select script_id, (select timestamp / 3600000 from chain_blocks where index = $2), sum(change) from changes group by 1
-   on conflict (script_id, hour) do update set change = balance_changes.change + excluded.change`,
   // Rows.
   `insert into earlier_blocks (id, hash)
    select id, hash from gone_blocks g
@@ -79,6 +72,7 @@ const STATEMENTS: readonly string[] = [
   `update chain_blocks set accepted_transactions = '{}' where index = $2`,
   `update checkpoint set chain_index = chain_index - ($2 - $1 - 1)`,
   `delete from starts where $1 = -1`,
+  `delete from start_balances where $1 = -1`,
   `insert into starts (chain_index, block_id, utxo_count, utxo_sompi)
    select $1 + 1, (select block_id from chain_blocks where index = $2), count(*), sum(amount) from start_utxos`,
   `insert into gaps (after_block_hash, before_block_hash, reason)
@@ -87,9 +81,12 @@ const STATEMENTS: readonly string[] = [
    where lower.index = $1 and upper.index = $2`,
   `update chain_blocks set index = -index where index >= $2`,
   `update chain_blocks set index = -index - ($2 - $1 - 1) where index < 0`,
+  // What changed balances in the stretch counts in the hour of the start.
+  `select make_balance_changes()`,
   `update balances b set transaction_count = (select count(*) from address_transactions a where a.script_id = b.script_id)`,
   `delete from balances b
-   where transaction_count = 0 and not exists (select from start_utxos u where u.script_id = b.script_id)`,
+   where transaction_count = 0 and not exists (select from start_utxos u where u.script_id = b.script_id)
+     and not exists (select from start_balances s where s.script_id = b.script_id)`,
 ];
 
 export async function cutOut(pool: Pool, { after = -1, before }: Stretch): Promise<void> {

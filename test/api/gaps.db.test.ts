@@ -144,13 +144,14 @@ test('times in the gap are between those of its ends; blocks with such scores ar
 });
 
 test('the history of a balance has no hours that end in the gap, and tells of it', async () => {
-  const { rows } = await index.pool.query<{ timestamp: bigint }>(
-    'select timestamp from chain_blocks where index in ($1::bigint, $1::bigint + 1) order by index',
+  const { rows } = await index.pool.query<{ timestamp: bigint; chain_time: bigint }>(
+    'select timestamp, chain_time from chain_blocks where index in ($1::bigint, $1::bigint + 1) order by index',
     [AFTER - START],
   );
-  const [from, to] = rows.map(({ timestamp }) => Number(timestamp)) as [number, number];
   const { history, gaps } = await index.getBalanceHistory();
-  expect(gaps).toEqual([{ from, to }]);
+  const [after, before] = rows.map(({ timestamp }) => Number(timestamp));
+  expect(gaps).toEqual([{ from: after, to: before }]);
+  const [from, to] = rows.map(({ chain_time }) => Number(chain_time)) as [number, number];
   const [first] = history as [BalanceHistory['history'][0]];
   const wanted = whole.history.filter(
     ({ timestamp }) => timestamp >= first.timestamp && !(timestamp > from && timestamp <= to),

@@ -9,9 +9,11 @@ import { sendRaw } from './raw-http.ts';
 import { openStage, type Stage } from './stage.ts';
 
 let stage: Stage;
+let metricsPort: number;
 
 beforeAll(async () => {
-  stage = await openStage({ rounds: 200 });
+  metricsPort = await freePort();
+  stage = await openStage({ rounds: 200, variables: { METRICS_PORT: String(metricsPort) } });
 });
 afterAll(() => stage.close());
 
@@ -91,13 +93,93 @@ async function bytesOf(encoding: string, path: string, body?: object, more: Reco
   return promise;
 }
 
-describe('compression', () => {
-  const DECODERS: [string, (body: Buffer) => Buffer][] = [
-    ['gzip', gunzipSync],
-    ['br', brotliDecompressSync],
-    ['zstd', zstdDecompressSync],
-  ];
+describe('the access log of requests that are refused without a key', () => {
+  test('has URLs of bounded length, and a bounded number of lines a second', async () => {
+    const begun = performance.now();
+    const REQUESTS = 300;
+    const statuses = await Promise.all(
+      Array.from({ length: REQUESTS }, async (_, index) => {
+        const query = index % 2 === 0 ? '/' : '?';
+        return (await stage.api.requestWithoutKey(`/v1/flood${query}${'x'.repeat(14_000)}`)).status;
+      }),
+    );
+    expect(new Set(statuses)).toEqual(new Set([404]));
+    const seconds = Math.ceil((performance.now() - begun) / 1000) + 1;
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    await stage.api.requestWithoutKey('/v1/nothing');
+    await expect.poll(() => stage.program.output()).toMatch(/"omitted":\d+.*left out lines/);
+    const lines = stage.program.output().split('\n');
+    expect(lines.filter((line) => line.includes('/v1/flood')).length).toBeLessThanOrEqual(20 * seconds);
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(1000);
+  });
+});
 
+describe('the page of the API', () => {
+  const BUNDLE = '/docs/static/swagger-ui-bundle.js';
+
+  test.each(['gzip', 'br', 'zstd'])('is compressed with %s once, and cached', async (encoding) => {
+    const first = await bytesOf(encoding, BUNDLE);
+    expect(first.status).toBe(200);
+    expect(first.headers['content-encoding']).toBe(encoding);
+    expect(first.headers['content-type']).toMatch(/javascript/);
+    const cpuBefore = await readCpuSeconds();
+    const TIMES = 100;
+    for (let time = 0; time < TIMES; time += 1) {
+      const again = await bytesOf(encoding, BUNDLE);
+      expect(again.body.equals(first.body)).toBe(true);
+    }
+    // Compressing it takes 10 to 40 ms.
+    expect(((await readCpuSeconds()) - cpuBefore) / TIMES).toBeLessThan(0.008);
+    expect(first.headers['cache-control']).toBe('public, max-age=3600');
+    expect(String(first.headers['vary']).toLowerCase()).toContain('accept-encoding');
+    const known = await bytesOf(encoding, BUNDLE, undefined, { 'if-none-match': String(first.headers['etag']) });
+    expect({ status: known.status, bytes: known.body.length }).toEqual({ status: 304, bytes: 0 });
+  });
+
+  test('comes in every encoding with the same content, and plain', async () => {
+    const plain = await bytesOf('identity', BUNDLE);
+    for (const [encoding, decode] of DECODERS) {
+      const packed = await bytesOf(`${encoding};q=0.5, nonsense, other;q=0`, BUNDLE);
+      expect(packed.headers['content-encoding']).toBe(encoding);
+      expect(packed.headers['etag']).not.toBe(plain.headers['etag']);
+      expect(decode(packed.body).equals(plain.body)).toBe(true);
+    }
+    const refused = await bytesOf('gzip;q=0, br;q=0, zstd;q=0', BUNDLE);
+    expect(refused.headers['content-encoding']).toBeUndefined();
+    const part = await bytesOf('identity', BUNDLE, undefined, { range: 'bytes=0-9' });
+    expect({ status: part.status, bytes: part.body.length }).toEqual({ status: 200, bytes: plain.body.length });
+  });
+
+  test('has the rest of it with entity tags too', async () => {
+    for (const path of [
+      '/docs',
+      '/docs/static/index.css',
+      '/docs/static/theme/keep-key.js',
+      '/docs/yaml',
+      '/openapi.json',
+    ]) {
+      const first = await bytesOf('gzip', path);
+      expect({ path, status: first.status }).toEqual({ path, status: 200 });
+      const again = await bytesOf('gzip', path, undefined, { 'if-none-match': String(first.headers['etag']) });
+      expect({ path, status: again.status }).toEqual({ path, status: 304 });
+      expect(again.headers['content-security-policy']).toEqual(first.headers['content-security-policy']);
+    }
+    expect((await bytesOf('gzip', '/docs/static/nothing.js')).status).toBe(404);
+  });
+});
+
+const DECODERS: [string, (body: Buffer) => Buffer][] = [
+  ['gzip', gunzipSync],
+  ['br', brotliDecompressSync],
+  ['zstd', zstdDecompressSync],
+];
+
+async function readCpuSeconds(): Promise<number> {
+  const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+  return Number(/^process_cpu_seconds_total\S* (\S+)/m.exec(text)?.[1]);
+}
+
+describe('compression', () => {
   test.each(DECODERS)('%s gives the same answer in fewer bytes, with the same entity tag', async (encoding, decode) => {
     await stage.atRest();
     const plain = await bytesOf('identity', BLOCKS, WHOLE_BLOCKS);
@@ -124,6 +206,36 @@ describe('compression', () => {
   test('a body that is compressed itself is not unpacked', async () => {
     const { status } = await stage.api.request(BLOCKS, { body: '{}', headers: { 'content-encoding': 'gzip' } });
     expect(status).toBe(415);
+  });
+});
+
+describe('if-none-match: *', () => {
+  const ID = 'ab'.repeat(32);
+  const headers = { 'if-none-match': '*' };
+
+  test.each([
+    ['GET', `/v1/transactions/${ID}`, undefined],
+    ['GET', `/v1/blocks/${ID}`, undefined],
+    ['GET', `/v1/blocks?starting_after=${ID}`, undefined],
+    ['GET', `/v1/transactions?starting_after=${ID}`, undefined],
+    ['GET', `/v1/rpc/estimateNetworkHashesPerSecond?startHash=${ID}`, undefined],
+    ['POST', '/v1/rpc/getBlock', { hash: ID }],
+    ['POST', BLOCKS, { lowHash: ID }],
+  ])('%s %s stays a 404 if there is none', async (_method, path, body) => {
+    const { status, headers: sent } = await stage.api.request(path, { headers, ...(body && { body }) });
+    expect({ status, etag: sent.get('etag') }).toEqual({ status: 404, etag: null });
+  });
+
+  test('is a 304 where there is one, and a 400 stays a 400', async () => {
+    const { json } = await stage.api.request('/v1/blocks?limit=1');
+    const [{ hash }] = json['blocks'] as [{ hash: string }];
+    for (const path of [NETWORK, '/v1/rpc/getCoinSupply', '/v1/blocks', `/v1/blocks/${hash}`]) {
+      const { status, headers: sent } = await stage.api.request(path, { headers });
+      expect({ path, status }).toEqual({ path, status: 304 });
+      expect(sent.get('etag')).toMatch(/^W\//);
+    }
+    const foreign = 'kaspa:qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqkx9awp4e';
+    expect((await stage.api.request(`/v1/rpc/getBalanceByAddress/${foreign}`, { headers })).status).toBe(400);
   });
 });
 
@@ -206,7 +318,7 @@ describe('CORS', () => {
 
   beforeAll(async () => {
     const env = { nodeUrl: stage.world.server.url, databaseUrl: stage.database.url };
-    const origins = `${ALLOWED}, http://localhost:${await freePort()}`;
+    const origins = `${ALLOWED}, http://localhost:8080, http://127.0.0.1:*, https://[::1]:*`;
     const started = await startApi(env, undefined, { CORS_ORIGINS: origins });
     program = started.program;
     api = new HttpClient(started.url, stage.api.key);
@@ -231,6 +343,22 @@ describe('CORS', () => {
     expect(headers.get('access-control-allow-headers')).toContain('x-api-key, content-type, if-none-match');
     expect(headers.get('vary')?.toLowerCase()).toContain('origin');
     expect((await preflight('https://elsewhere.example')).headers.get('access-control-allow-origin')).toBeNull();
+  });
+
+  test.each([
+    ['http://localhost:8080', true],
+    ['http://localhost:8081', false],
+    ['http://127.0.0.1', true],
+    ['http://127.0.0.1:5173', true],
+    ['https://127.0.0.1:5173', false],
+    ['https://[::1]:8443', true],
+    ['http://127.0.0.1:5173.evil.example', false],
+    ['http://127.0.0.1.evil.example:80', false],
+    ['http://evil.example/http://127.0.0.1:80', false],
+    ['null', false],
+  ])('%s is allowed: %s', async (origin, isAllowed) => {
+    const { headers } = await preflight(origin);
+    expect(headers.get('access-control-allow-origin')).toBe(isAllowed ? origin : null);
   });
 
   test('answers can be read with all of their headers, errors too', async () => {

@@ -52,8 +52,8 @@ export function blocks(chainOnly = false): Listing {
 }
 
 const selectAddresses = (condition: string): string =>
-  `select s.address as cursor from balances b join scripts s on s.id = b.script_id
-   where s.address is not null and ${condition} order by b.balance desc, b.script_id desc`;
+  `select item.balance || ':' || s.address as cursor from balances item join scripts s on s.id = item.script_id
+   where s.address is not null and ${condition} order by item.balance desc, item.script_id desc`;
 
 export function addresses(taggedOnly = false): Listing {
   return {
@@ -61,11 +61,14 @@ export function addresses(taggedOnly = false): Listing {
     values: {},
     query: flag('tagged_only', taggedOnly),
     field: 'addresses',
-    cursorOf: addressOf,
-    items: selectAddresses(taggedOnly ? 'b.balance > 0 and b.is_tagged' : 'b.balance > 0'),
+    cursorOf: ({ balance, address }) => `${String(balance)}:${String(address)}`,
+    items: selectAddresses(taggedOnly ? 'item.balance > 0 and item.is_tagged' : 'item.balance > 0'),
     positions: selectAddresses('true'),
   };
 }
+
+/** Of a cursor of that listing, `balance:address`. */
+export const addressOfHolder = (cursor: string): string => cursor.slice(cursor.indexOf(':') + 1);
 
 const selectTags = (condition: string): string =>
   `select address as cursor from tags where ${condition} order by name collate "C", address collate "C"`;
@@ -106,11 +109,11 @@ export function addressTransactions({ address, scriptId }: Owner, acceptedOnly =
 
 export function addressUtxos({ address, scriptId }: Owner): Listing {
   const select = (table: string): string =>
-    `select encode(coalesce(t.transaction_id, e.transaction_id), 'hex') || ':' || coin.index as cursor
-     from ${table} coin
-     left join transactions t on t.id = coin.transaction_id
-     left join earlier_transactions e on e.id = coin.transaction_id
-     where coin.script_id = ${scriptId} order by coin.transaction_id desc, coin.index desc`;
+    `select encode(coalesce(t.transaction_id, e.transaction_id), 'hex') || ':' || item.index as cursor
+     from ${table} item
+     left join transactions t on t.id = item.transaction_id
+     left join earlier_transactions e on e.id = item.transaction_id
+     where item.script_id = ${scriptId} order by item.transaction_id desc, item.index desc`;
   return {
     template: '/v1/addresses/{address}/utxos',
     values: { address },

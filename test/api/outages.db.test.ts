@@ -119,6 +119,9 @@ const fromNode = (): [string, object?][] => [
   ['/v1/rpc/submitBlock', { block: { header: SOME_HEADER, transactions: [] } }],
 ];
 
+/** The status may be served from memory for a second. */
+const untilStatusIsReadAgain = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1100));
+
 /** Every answer is a 503 in the envelope, within the time, that says what is missing and when to come back. */
 async function expectUnavailable(
   requests: [string, object?][],
@@ -147,8 +150,9 @@ async function requestsWritten(): Promise<bigint> {
 describe('the node', () => {
   test('refuses connections: the database still answers, the rest says so', async () => {
     toNode.refuse();
+    // The status and what the node says of itself are each kept for a second.
     await expect
-      .poll(async () => (await statusOf('/v1/status')).json)
+      .poll(async () => (await statusOf('/v1/status')).json, { timeout: 10_000 })
       .toMatchObject({
         nodeConnected: false,
         nodeSinkBlueScore: null,
@@ -171,11 +175,13 @@ describe('the node', () => {
 describe('the database', () => {
   test('refuses connections: every answer says so at once', async () => {
     toDatabase.refuse();
+    await untilStatusIsReadAgain();
     await expectUnavailable([['/v1/status'], ...FROM_DATABASE], 'The database is out of reach', SOON_MS);
   });
 
   test('falls silent: nothing hangs', async () => {
     toDatabase.swallow();
+    await untilStatusIsReadAgain();
     const requests: [string, object?][] = [['/v1/status'], ...FROM_DATABASE.slice(0, 2)];
     await Promise.all(
       requests.map((request) => expectUnavailable([request], /database is out of reach|took too long/, SILENCE_MS)),

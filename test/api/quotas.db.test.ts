@@ -32,13 +32,54 @@ test.each(['day', 'month'] as const)('a quota of a %s is refused to the letter w
   expect(refused.status).toBe(429);
   expect(refused.text).toBe('{"statusCode":429,"message":"Rate limit exceeded"}');
   expect(refused.headers.get('x-request-cost-ru')).toBe('0');
-  expect(refused.headers.get('ratelimit-limit')).toBe('500;w=1');
+  expect(refused.headers.get('ratelimit-limit')).toBe('100;w=1');
   expect(refused.headers.get('ratelimit-remaining')).toBe('0');
   expect(Math.abs(Number(refused.headers.get('retry-after')) - secondsLeft)).toBeLessThanOrEqual(2);
   expect(refused.headers.get('ratelimit-reset')).toBe(refused.headers.get('retry-after'));
   // What was refused was not spent.
   expect((await cheap(client)).status).toBe(200);
   expect((await cheap(client)).status).toBe(429);
+});
+
+test.each(['memory', 'postgres'])('it is exact for 400 requests at once, with rate limits in %s', async (store) => {
+  const { program, url } = await startApi(
+    { nodeUrl: stage.world.server.url, databaseUrl: stage.database.url },
+    undefined,
+    { RATE_LIMIT_STORE: store },
+  );
+  const { id, key } = await createKey(stage.database.kysely, {
+    name: 'quota',
+    quota: { ru: 5, period: 'day' },
+    concurrency: 1000,
+  });
+  const client = new HttpClient(url, key);
+  const answers = await Promise.all(Array.from({ length: 400 }, () => cheap(client)));
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(50);
+  expect(answers.filter(({ status }) => status === 429)).toHaveLength(350);
+  await program.stop();
+  const usage = await stage.database.kysely
+    .selectFrom('api_key_usage')
+    .selectAll()
+    .where('api_key_id', '=', id)
+    .execute();
+  expect(usage).toMatchObject([{ requests: 50n, ru: '5' }]);
+});
+
+test('what a rate limit refuses is given back to the quota', async () => {
+  const { key } = await createKey(stage.database.kysely, {
+    name: 'quota',
+    rateRu: 0.5,
+    windowSeconds: 2,
+    quota: { ru: 1, period: 'day' },
+  });
+  const client = new HttpClient(stage.api.url, key);
+  const statuses = await Promise.all(Array.from({ length: 50 }, async () => (await cheap(client)).status));
+  expect(statuses.filter((status) => status === 200)).toHaveLength(5);
+  await new Promise((resolve) => setTimeout(resolve, 2100));
+  expect((await dear(client)).status).toBe(200);
+  await new Promise((resolve) => setTimeout(resolve, 2100));
+  const refused = await cheap(client);
+  expect([refused.status, Number(refused.headers.get('retry-after')) > 2]).toEqual([429, true]);
 });
 
 test('it is exact while the use is being written', async () => {

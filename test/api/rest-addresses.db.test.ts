@@ -26,8 +26,11 @@ const richList = (query: Record<string, string> = {}) => ({
   template: '/v1/addresses',
   query,
   field: 'addresses',
-  cursorOf: ({ address }: RestAddress) => address,
+  cursorOf: ({ balance, address }: RestAddress) => `${balance}:${address}`,
 });
+
+const balancesOf = (json: Record<string, unknown>): bigint[] =>
+  (json['addresses'] as RestAddress[]).map((item) => BigInt(item.balance));
 
 const byAddress = (a: RestAddress, b: RestAddress): number => (a.address < b.address ? -1 : 1);
 
@@ -42,15 +45,35 @@ describe('the richest', () => {
     expect(coinsWithoutAddress.length).toBeGreaterThan(0);
   });
 
-  test('behind an address that holds nothing by now is nobody, before it the poorest', async () => {
+  test('go on from where an item stood, whatever became of its balance', async () => {
     const { addresses, holders, balance, changes } = accounts;
     const emptied = addresses.find((address) => balance(address) === 0n && changes(address).length > 0) ?? '';
-    const behind = await checkedGet(stage.api, '/v1/addresses', {}, { starting_after: emptied });
-    expect(behind.json).toEqual({ addresses: [], metadata: { hasMore: false, count: 0 } });
-    const before = await checkedGet(stage.api, '/v1/addresses', {}, { ending_before: emptied, limit: 3 });
-    const poorest = before.json['addresses'] as RestAddress[];
-    expect(poorest.map((item) => BigInt(item.balance))).toEqual(holders.slice(-3).map(balance));
-    expect(before.json['metadata']).toEqual({ hasMore: true, count: 3 });
+    const LIMIT = 3;
+    // No holder has exactly so much.
+    const once = balance(holders[5] as string) + 1n;
+    expect(holders.map(balance)).not.toContain(once);
+    for (const address of [emptied, holders[0] as string, holders.at(-1) as string]) {
+      const cursor = `${once}:${address}`;
+      const behind = await checkedGet(stage.api, '/v1/addresses', {}, { starting_after: cursor, limit: LIMIT });
+      const poorer = holders.map(balance).filter((each) => each < once);
+      expect(balancesOf(behind.json)).toEqual(poorer.slice(0, LIMIT));
+      const before = await checkedGet(stage.api, '/v1/addresses', {}, { ending_before: cursor, limit: LIMIT });
+      const richer = holders.map(balance).filter((each) => each > once);
+      expect(balancesOf(before.json)).toEqual(richer.slice(-LIMIT));
+    }
+  });
+
+  test('are listed from the present position of an address alone, which is a 409 if it holds nothing', async () => {
+    const { addresses, holders, balance, changes } = accounts;
+    const sixth = { starting_after: holders[5] as string, limit: 2 };
+    const { json } = await checkedGet(stage.api, '/v1/addresses', {}, sixth);
+    expect(balancesOf(json)).toEqual(holders.slice(6, 8).map(balance));
+    const emptied = addresses.find((address) => balance(address) === 0n && changes(address).length > 0) ?? '';
+    for (const direction of ['starting_after', 'ending_before']) {
+      const refused = await checkedGet(stage.api, '/v1/addresses', {}, { [direction]: emptied });
+      expect(refused.status).toBe(409);
+      expect(refused.json['message']).toContain(`${emptied} holds nothing now`);
+    }
   });
 
   test.each([
@@ -58,6 +81,13 @@ describe('the richest', () => {
     [OTHER_NETWORK, 400],
     ['kaspasim:', 400],
     ['ab'.repeat(32), 400],
+    [`5:${STRANGER}`, 404],
+    [`5:${OTHER_NETWORK}`, 400],
+    ['5:', 400],
+    ['5', 400],
+    [`-5:${STRANGER}`, 400],
+    [`9999999999999999999:${STRANGER}`, 400],
+    [`99999999999999999999:${STRANGER}`, 400],
   ])('%s is no cursor', async (cursor, status) => {
     for (const direction of ['starting_after', 'ending_before']) {
       const answer = await checkedGet(stage.api, '/v1/addresses', {}, { [direction]: cursor });
@@ -238,14 +268,15 @@ describe('the history of a balance', () => {
   };
 
   test.each(['hour', 'day', 'month'] as const)('by the %s is that of plain accounting', async (interval) => {
-    const sinkTime = Number(stage.world.node.dag.sink.header.timestamp);
+    const times = stage.world.node.dag.chainBlocks.map(({ header }) => Number(header.timestamp));
+    const sinkTime = Math.max(...times);
     for (const address of someAddresses(accounts, 20)) {
       const changes = accounts.changes(address);
       // What comes and goes within an hour changes nothing.
       const changedHours = [...Map.groupBy(changes, ({ time }) => endOf.hour(time) - HOUR)].flatMap(([hour, some]) =>
         sumOf(some) === 0n ? [] : [hour],
       );
-      const end = endOf[interval](Math.max(sinkTime, ...changedHours));
+      const end = endOf[interval](sinkTime);
       const history: { timestamp: number; balance: string }[] = [];
       for (
         let timestamp = endOf[interval](Math.min(...changedHours));

@@ -2,6 +2,7 @@
  * What is handed in over HTTP: a payment goes through the mempool into a template, the template comes back as a block, and in the end
  * the index shows both. Against the real process.
  */
+import { createKey } from '@kasgres/database';
 import { classifyScript, scriptToAddress, toHex, type Transaction, transactionId } from '@kasgres/kaspa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildTransaction } from '../../packages/devnet/src/simulation/generator/build-transaction.ts';
@@ -10,6 +11,7 @@ import { withOtherSignatures } from '../../packages/devnet/src/simulation/signat
 import { ApiClient } from '../node/api-client.ts';
 import { submittedForm } from '../node/submitted-form.ts';
 import { checkedPost } from './checked-requests.ts';
+import { HttpClient } from './http-client.ts';
 import { openStage, type Stage } from './stage.ts';
 
 const TRANSACTION = '/v1/rpc/submitTransaction';
@@ -218,4 +220,23 @@ test('a mass that nothing tells is asked for', async () => {
   const { status, json } = await ask(BLOCK, { block: { ...block, transactions: [coinbase, withoutMass] } });
   expect(status).toBe(400);
   expect(json['details']).toMatchObject([{ path: 'block.transactions.1.mass' }]);
+});
+
+test('a read-only key gets a 403 for what it submits, before the body is looked at, and reads like any other', async () => {
+  const { key } = await createKey(stage.database.kysely, { name: 'reader', readOnly: true });
+  const reader = new HttpClient(stage.api.url, key);
+  const one = payment();
+  for (const [path, body] of [
+    [TRANSACTION, { transaction: submittedForm(one) }],
+    [BLOCK, '{'],
+  ] as const) {
+    const refused = await reader.request(path, { body });
+    expect(refused.status, path).toBe(403);
+    expect(refused.json).toEqual({ statusCode: 403, message: 'The key is read-only' });
+    expect(refused.headers.get('x-request-cost-ru')).toBe('0.1');
+  }
+  const { status } = await api.post('/v1/rpc/getMempoolEntry', { transactionId: idOf(one) });
+  expect(status).toBe(404);
+  expect((await reader.request('/v1/rpc/getSink')).status).toBe(200);
+  expect((await reader.request(TEMPLATE, { body: { payAddress: minerAddress() } })).status).toBe(200);
 });

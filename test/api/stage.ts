@@ -26,6 +26,8 @@ export interface Stage {
 
 export interface StageOptions {
   rounds: number;
+  /** Of the network; always the same by default. */
+  seed?: string;
   /** Puts something between the API and what it asks. */
   between?: (direct: ProgramEnv) => ProgramEnv | Promise<ProgramEnv>;
   /** With the schema. One of the test server by default. */
@@ -36,18 +38,19 @@ export interface StageOptions {
 
 export async function openStage({
   rounds,
+  seed = 'api',
   between = (direct) => direct,
   database: given,
   variables,
 }: StageOptions): Promise<Stage> {
-  const world = await World.start('api');
+  const world = await World.start(seed);
   world.mine(rounds);
   const database = given ?? (await createTestDatabase());
   const node = new NodeClient({ url: world.server.url });
   let indexer = startIndexing(world, database.url);
   const atRest = () => Promise.race([untilAtRest(database.pool, node), indexer.ended]);
   await atRest();
-  const { key } = await createKey(database.kysely, { name: 'test' });
+  const { key } = await createKey(database.kysely, { name: 'test', rateRu: 500 });
   const direct = { nodeUrl: world.server.url, databaseUrl: database.url };
   const { program, url } = await startApi(await between(direct), undefined, variables);
   return {

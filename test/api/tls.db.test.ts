@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { get } from 'node:https';
+import { connect as connectTcp } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
@@ -83,6 +84,37 @@ describe('with a certificate', () => {
     const [data] = (await once(open, 'data')) as [Buffer];
     expect(data.toString()).toMatch(/^HTTP\/1.1 200 OK/);
     open.destroy();
+  });
+});
+
+describe('a handshake that is never completed', () => {
+  const HANDSHAKE_TIMEOUT_MS = 10_000;
+  const HALF_OF_A_CLIENT_HELLO = '16030100c8010000c40303';
+  const beginnings = [
+    Buffer.alloc(0),
+    Buffer.from(HALF_OF_A_CLIENT_HELLO, 'hex'),
+    Buffer.from('GET /v1/status HTTP/1.1\r\nhost: x\r\n\r\n'),
+    Buffer.alloc(1000, 0xff),
+  ];
+
+  test('it closes the connection, whatever was sent', async () => {
+    const certificate = createSelfSigned();
+    await write(certificate);
+    await start(withFiles());
+    await expect.poll(() => statusOf('/v1/status', certificate).catch(() => 0), { timeout: 30_000 }).toBe(200);
+    const begun = performance.now();
+    const lives = beginnings.map(async (bytes) => {
+      // Half open: this side does not close by itself when the server does.
+      const socket = connectTcp({ host: '127.0.0.1', port, allowHalfOpen: true });
+      socket.on('error', () => {});
+      socket.resume();
+      if (bytes.length > 0) socket.write(bytes);
+      await Promise.race([once(socket, 'close'), once(socket, 'end')]);
+      socket.destroy();
+    });
+    await Promise.all(lives);
+    expect(performance.now() - begun).toBeLessThan(2 * HANDSHAKE_TIMEOUT_MS);
+    expect(await statusOf('/v1/status', certificate)).toBe(200);
   });
 });
 

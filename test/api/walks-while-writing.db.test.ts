@@ -1,6 +1,6 @@
 /**
- * Walks of the listings whose order nothing changes, with every limit, while the indexer writes and the network reorganises: what was in a
- * listing throughout a walk is met exactly once and in order. Between requests the network goes on by a block now and then, so that it is
+ * Walks of the listings, with every limit, while the indexer writes and the network reorganises: what was in a
+ * listing throughout a walk, at the same position, is met exactly once and in order. Between requests the network goes on by a block now and then, so that it is
  * the number of requests that decides how often the listings change, not the speed of the machine.
  */
 import { createKey } from '@kasgres/database';
@@ -10,6 +10,7 @@ import { findBusiestOwner } from './busiest-owner.ts';
 import { checkedGet } from './checked-requests.ts';
 import { HttpClient } from './http-client.ts';
 import {
+  addresses,
   addressTransactions,
   addressUtxos,
   blocks,
@@ -42,8 +43,20 @@ afterAll(() => stage?.close());
 
 interface MovingListing {
   describeListing: () => Listing;
-  /** Coins are spent and come back with a reorg; of the others nothing is ever deleted. */
+  /** UTXOs are spent and balances change, both come back with a reorg; of the others nothing is ever deleted. */
   isOnlyAddedTo: boolean;
+  /** All these cursors in order; where it is left out, the listing's `positions` has every one that there ever was. */
+  inOrder?: (pool: Pool, cursors: ReadonlySet<string>) => Promise<string[]>;
+}
+
+/** By balance and then by key, both of which the cursor leads to, whatever the address holds now. */
+async function inOrderOfBalances(pool: Pool, cursors: ReadonlySet<string>): Promise<string[]> {
+  const { rows } = await pool.query<{ cursor: string }>(
+    `select cursor from unnest($1::text[]) cursor join scripts s on s.address = substring(cursor from ':(.*)')
+     order by split_part(cursor, ':', 1)::bigint desc, s.id desc`,
+    [[...cursors]],
+  );
+  return rows.map(({ cursor }) => cursor);
 }
 
 const LISTINGS: Record<string, MovingListing> = {
@@ -51,6 +64,7 @@ const LISTINGS: Record<string, MovingListing> = {
   blocks: { describeListing: () => blocks(), isOnlyAddedTo: true },
   'transactions of an address': { describeListing: () => addressTransactions(busiest), isOnlyAddedTo: true },
   'UTXOs of an address': { describeListing: () => addressUtxos(busiest), isOnlyAddedTo: false },
+  addresses: { describeListing: () => addresses(), isOnlyAddedTo: false, inOrder: inOrderOfBalances },
 };
 
 interface Page {
@@ -100,12 +114,12 @@ async function walkBackwards(listing: Listing, limit: number, last: string): Pro
 async function listVersions(pool: Pool, listing: Listing, isOnlyAddedTo: boolean): Promise<Map<string, string>> {
   if (isOnlyAddedTo) return new Map((await listCursors(pool, listing.items)).map((cursor) => [cursor, '']));
   const { rows } = await pool.query<{ cursor: string; version: string }>(
-    listing.items.replace(' as cursor', ' as cursor, coin.xmin::text as version'),
+    listing.items.replace(' as cursor', ' as cursor, item.xmin::text as version'),
   );
   return new Map(rows.map(({ cursor, version }) => [cursor, version]));
 }
 
-describe.each(Object.entries(LISTINGS))('%s', (_name, { describeListing, isOnlyAddedTo }) => {
+describe.each(Object.entries(LISTINGS))('%s', (_name, { describeListing, isOnlyAddedTo, inOrder }) => {
   test(
     'every limit meets what was there throughout once, in order, there and back',
     async () => {
@@ -120,7 +134,9 @@ describe.each(Object.entries(LISTINGS))('%s', (_name, { describeListing, isOnlyA
         const backwards = await walkBackwards(listing, limit, last);
         const after = await listVersions(pool, listing, isOnlyAddedTo);
 
-        const place = new Map((await listCursors(pool, listing.positions)).map((cursor, index) => [cursor, index]));
+        const every = new Set([...forwards, ...backwards, ...before.keys(), ...between.keys(), ...after.keys()]);
+        const ordered = inOrder ? await inOrder(pool, every) : await listCursors(pool, listing.positions);
+        const place = new Map(ordered.map((cursor, index) => [cursor, index]));
         expectOrder(forwards, place);
         expectOrder(backwards, place);
         expectAll(forwards, throughout(before, between));

@@ -8,6 +8,7 @@ import { checkedGet } from './checked-requests.ts';
 import { HttpClient } from './http-client.ts';
 import {
   addresses,
+  addressOfHolder,
   addressTransactions,
   addressUtxos,
   blocks,
@@ -38,7 +39,8 @@ beforeAll(async () => {
   const { key } = await createKey(stage.database.kysely, { name: 'walker', rateRu: 1e9 });
   api = new HttpClient(stage.api.url, key);
   busiest = await findBusiestOwner(stage.database.pool);
-  const all = await listCursors(stage.database.pool, addresses().positions);
+  const cursors = await listCursors(stage.database.pool, addresses().positions);
+  const all = cursors.map(addressOfHolder);
   root = await putTogether();
   // Several of one name: then the address decides.
   await upsertTags(
@@ -153,7 +155,7 @@ describe.each(Object.entries(LISTINGS))('%s', (_name, describeListing) => {
       (await checkedGet(api, template, values, { ...query, ...cursors })).status;
     for (const name of ['starting_after', 'ending_before']) {
       expect(await statusOf({ [name]: strangerLike(first) })).toBe(404);
-      for (const malformed of ['', 'x', `${first}x`, first.slice(1)]) {
+      for (const malformed of ['', 'x', `${first}x`, `x${first}`]) {
         expect(await statusOf({ [name]: malformed }), malformed).toBe(400);
       }
     }
@@ -164,8 +166,8 @@ describe.each(Object.entries(LISTINGS))('%s', (_name, describeListing) => {
 
 /** Of the same form, and in no listing. */
 function strangerLike(cursor: string): string {
-  if (cursor.startsWith('kaspasim:')) return 'kaspasim:qr559rjklgdt576fdeuydxqjnsz7ycqj770ys3gr7dn7p3u96ula76nheyd3t';
-  return cursor.replace(/^[0-9a-f]{64}/, 'ab'.repeat(32));
+  const stranger = 'kaspasim:qr559rjklgdt576fdeuydxqjnsz7ycqj770ys3gr7dn7p3u96ula76nheyd3t';
+  return cursor.replace(/kaspasim:.*/, stranger).replace(/^[0-9a-f]{64}/, 'ab'.repeat(32));
 }
 
 test('what is an item of another listing is unknown', async () => {
@@ -174,7 +176,8 @@ test('what is an item of another listing is unknown', async () => {
   const own = new Set(await listCursors(stage.database.pool, addressTransactions(busiest).positions));
   const others = await listCursors(stage.database.pool, transactions().items);
   const foreign = others.find((cursor) => !own.has(cursor)) ?? '';
-  const untagged = (await listCursors(stage.database.pool, addresses().positions))[0] ?? '';
+  const [holder = ''] = await listCursors(stage.database.pool, addresses().positions);
+  const untagged = addressOfHolder(holder);
   const questions: [Listing, string][] = [
     [blocks(), transaction],
     [transactions(), block],

@@ -101,6 +101,22 @@ describe.skipIf(executablePath === undefined)('/docs', () => {
     await expect.poll(() => page.getByText(/^\d+ ms$/).count()).toBe(1);
   });
 
+  test('examples work as they stand', async () => {
+    await page.goto(`${stage.api.url}/docs`);
+    await enterKey(stage.api.key);
+    for (const operationId of [
+      'getTransaction',
+      'getAddress',
+      'listAddressUtxos',
+      'getBlocksByDaaScore',
+      'getBlocks',
+    ]) {
+      const { status, body } = await tryOut(operationId, {});
+      expect(status, operationId).toMatch(/^200/);
+      expect(JSON.parse(body), operationId).not.toEqual({});
+    }
+  });
+
   test('without a key the page shows what the API says to that', async () => {
     await page.goto(`${stage.api.url}/docs`);
     const shown = await tryOut('getCoinSupply', {});

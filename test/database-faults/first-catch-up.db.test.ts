@@ -19,6 +19,8 @@ const PLACES = [
   'the making of coins',
   'the making of balances',
   'the making of hours',
+  // The hours are committed.
+  'the making of intervals',
   'index public.balances_balance',
   'the commit that lets questions in',
 ];

@@ -1,5 +1,5 @@
 /**
- * Makes the indexer wait at places of its first catch-up, one at a time, until the test lets it go on or what waits has failed: with
+ * Makes the indexer wait at places of a start and its first catch-up, one at a time, until the test lets it go on or what waits has failed: with
  * triggers that look again and again at what place is held.
  */
 import { expect } from 'vitest';
@@ -13,12 +13,15 @@ const START = 'start:';
 const TRIGGERS: Readonly<Record<string, string>> = {
   'start: the emptying of what was loaded': 'before truncate on loaded_utxos for each statement',
   'start: a piece of the set': 'after insert on loaded_utxos for each statement',
+  'start: what was held at the one before': 'after insert on start_balances for each statement',
   'start: its coins': 'after insert on start_utxos for each statement',
+  'start: its gap': 'after insert on gaps for each statement',
   'a batch': 'before insert on chain_blocks for each statement',
   'the emptying of coins': 'before truncate on utxos for each statement',
   'the making of coins': 'after insert on utxos for each statement',
   'the making of balances': 'after insert on balances for each statement',
   'the making of hours': 'after insert on balance_changes for each statement',
+  'the making of intervals': 'after insert on network_intervals for each statement',
 };
 
 /** The same, at commit. */
@@ -39,7 +42,7 @@ const WAIT = `
 const SELECT_WAITING = "from pg_stat_activity where application_name = $1 and wait_event = 'PgSleep'";
 
 /** In a schema of its own, that a comparison of indexes does not see. */
-export async function preparePlaces({ database }: Stage): Promise<void> {
+export async function preparePlaces({ database }: Pick<Stage, 'database'>): Promise<void> {
   const statements = [
     'create schema test',
     'create table test.held (place text)',
@@ -70,22 +73,22 @@ export async function preparePlaces({ database }: Stage): Promise<void> {
 }
 
 /** Whatever comes by here from now on waits. */
-export async function holdAt({ database }: Stage, place: string): Promise<void> {
+export async function holdAt({ database }: Pick<Stage, 'database'>, place: string): Promise<void> {
   await untilItAnswers(database, 'insert into test.held values ($1)', [place]);
 }
 
-export async function letGo({ database }: Stage, place: string): Promise<void> {
+export async function letGo({ database }: Pick<Stage, 'database'>, place: string): Promise<void> {
   await untilItAnswers(database, 'delete from test.held where place = $1', [place]);
 }
 
-async function untilOneWaits({ database }: Stage, place: string): Promise<void> {
+export async function untilOneWaits({ database }: Pick<Stage, 'database'>, place: string): Promise<void> {
   await expect
     .poll(() => untilItAnswers(database, `select ${SELECT_WAITING}`, [place]), { timeout: 60_000 })
     .toBeGreaterThan(0);
 }
 
 /** Ends the session that waits, and it alone. */
-async function endWaiting({ database }: Stage, place: string): Promise<void> {
+export async function endWaiting({ database }: Pick<Stage, 'database'>, place: string): Promise<void> {
   await untilItAnswers(database, `select pg_terminate_backend(pid) ${SELECT_WAITING}`, [place]);
 }
 

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { checkUtxoCommitment } from '../invariants/hashes.ts';
-import { loadedUtxos, pruneAbove } from '../simulation/starts-stage.ts';
+import { loadedUtxos, pruneBeforeEarlierHour } from '../simulation/starts-stage.ts';
 import { FAULTS, failAtEach, holdAt, preparePlaces, removePlaces } from './held-places.ts';
 import { emptyDatabase, expectRecovery, follow, openStage } from './stage.ts';
 
@@ -17,13 +17,17 @@ const PLACES = [
   'start: its commit',
   'a batch',
   'the making of coins',
+  'the making of hours',
+  // The hours are committed.
+  'the making of intervals',
   'the commit that lets questions in',
 ];
 
 const TIMEOUT_MS = 300_000;
 
 const stage = await openStage('start', { commitsToUtxos: true });
-pruneAbove(stage.world, 80);
+// What was accepted in an earlier hour than that of the start, by the blocks' own times, must not count twice.
+pruneBeforeEarlierHour(stage.world, 80);
 stage.world.mine(400, 2);
 
 beforeEach(async () => {

@@ -24,17 +24,33 @@ interface Service {
   image?: string;
   build?: { context: string; target: string };
   command?: string | string[];
+  entrypoint?: string[];
+  user?: string;
   environment?: Record<string, string>;
   depends_on?: Record<string, { condition: string }>;
   healthcheck?: { test: string[] };
   volumes?: string[];
   profiles?: string[];
+  restart?: string;
+  read_only?: boolean;
+  tmpfs?: string[];
+  cap_drop?: string[];
+  cap_add?: string[];
+  security_opt?: string[];
+  privileged?: boolean;
+  pids_limit?: number;
+  mem_limit?: string;
+  logging?: { driver: string; options: Record<string, string> };
+  networks?: string[];
+  network_mode?: string;
+  ports?: string[];
 }
 
 const composeText = readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8');
 const compose = parse(composeText, { merge: true }) as {
   services: Record<string, Service>;
   volumes: Record<string, null>;
+  networks: Record<string, { internal?: boolean } | null>;
 };
 const services = Object.entries(compose.services);
 
@@ -76,9 +92,22 @@ describe('Dockerfile', () => {
   });
 });
 
+/** The user of the database. */
+function loginOf(name: string): string {
+  return new URL(compose.services[name]?.environment?.['DATABASE_URL'] ?? '').username;
+}
+
 describe('docker-compose.yml', () => {
   test('runs Postgres, the migrations, the indexer and the API, and by profile a node', () => {
-    expect(Object.keys(compose.services).sort()).toEqual(['api', 'indexer', 'kaspad', 'migrate', 'postgres']);
+    expect(Object.keys(compose.services).sort()).toEqual([
+      'api',
+      'indexer',
+      'kaspad',
+      'logins',
+      'migrate',
+      'postgres',
+      'secrets',
+    ]);
     expect(services.filter(([, { profiles }]) => profiles !== undefined).map(([name]) => name)).toEqual(['kaspad']);
   });
 
@@ -93,12 +122,83 @@ describe('docker-compose.yml', () => {
       expect(compose.services).toHaveProperty(name);
       if (condition === 'service_healthy') expect(compose.services[name]).toHaveProperty('healthcheck');
     }
-    for (const volume of service.volumes ?? []) expect(compose.volumes).toHaveProperty(volume.split(':')[0] ?? '');
+    for (const volume of service.volumes ?? []) {
+      const [source = ''] = volume.split(':');
+      if (source.startsWith('./')) expect(existsSync(join(ROOT, source)), source).toBe(true);
+      else expect(compose.volumes).toHaveProperty(source);
+    }
+    for (const network of service.networks ?? []) expect(compose.networks).toHaveProperty(network);
+    const [, script] = service.entrypoint ?? [];
+    if (script === undefined) return;
+    const mount = (service.volumes ?? [])
+      .map((volume) => volume.split(':'))
+      .find(([, target]) => script.startsWith(`${target}/`));
+    expect(existsSync(join(ROOT, script.replace(mount?.[1] ?? '', mount?.[0] ?? ''))), script).toBe(true);
+  });
+
+  test.each(services)('%s: writes to its volumes only, has no rights of root, and limits', (name, service) => {
+    expect(service).toMatchObject({
+      read_only: true,
+      cap_drop: ['ALL'],
+      security_opt: ['no-new-privileges:true'],
+      logging: { driver: 'json-file', options: { 'max-size': '20m', 'max-file': '5' } },
+    });
+    expect(service.tmpfs).toContain('/tmp');
+    expect(service.privileged).toBeUndefined();
+    expect(service.pids_limit).toBeGreaterThan(0);
+    expect(service.mem_limit).toMatch(/^(\d+[mg]|\$\{[A-Z]+_MEMORY:-\d+g\})$/);
+    // It gives each file to the user that reads it, and ends.
+    expect([name, service.cap_add, service.user === 'root']).toEqual(
+      name === 'secrets' ? ['secrets', ['CHOWN', 'DAC_OVERRIDE'], true] : [name, undefined, false],
+    );
+    // Its image would start as root otherwise.
+    if (service.image?.startsWith('postgres:') === true && name !== 'secrets') expect(service.user).toBe('postgres');
+  });
+
+  test('Postgres is reached by those who need it, and by no network that leads out', () => {
+    expect(compose.networks['database']).toEqual({ internal: true });
+    expect(compose.services['postgres']?.networks).toEqual(['database']);
+    expect(compose.services['kaspad']?.networks).toEqual(['node']);
+    expect(compose.services['secrets']?.network_mode).toBe('none');
+    expect(services.filter(([, { ports }]) => ports !== undefined).map(([name]) => name)).toEqual(['api']);
+    for (const [name, { networks = [] }] of services) {
+      expect(networks.includes('front'), name).toBe(name === 'api');
+    }
+  });
+
+  test('what runs for long logs in as no owner, with a password that stands in no environment', () => {
+    expect([loginOf('indexer'), loginOf('api'), loginOf('migrate')]).toEqual(['indexer', 'api', 'kasgres']);
+    const ending = services.filter(([, { restart }]) => restart === 'on-failure').map(([name]) => name);
+    expect(ending.sort()).toEqual(['logins', 'migrate', 'secrets']);
+    for (const [name, { environment = {} }] of services) {
+      for (const [variable, value] of Object.entries(environment)) {
+        expect(value, `${name} ${variable}`).not.toMatch(/:\/\/[^/]*:[^/]*@/);
+        if (name !== 'secrets') expect(value, `${name} ${variable}`).not.toContain('PASSWORD}');
+      }
+    }
+    // Each sees its own secrets only, and changes none.
+    for (const name of ['indexer', 'api', 'migrate']) {
+      const [secrets, ...others] = compose.services[name]?.volumes ?? [];
+      expect(secrets).toBe(`secrets-${name}:/secrets:ro`);
+      expect(others).toEqual(name === 'migrate' ? ['scratch:/home/node'] : []);
+    }
+  });
+
+  test('UTXO sets that `verify` copies go to a volume that its user can write to, and not to memory', () => {
+    const { migrate } = compose.services;
+    expect(migrate?.environment?.['TMPDIR']).toBe('/home/node');
+    expect(migrate?.volumes).toContain('scratch:/home/node');
+    // A new volume takes its owner from the image, where this home belongs to the user that the image runs as.
+    expect(readFileSync(join(ROOT, 'Dockerfile'), 'utf8')).toMatch(/^USER node$/m);
+  });
+
+  test('nothing has to be set before the first start', () => {
+    expect(composeText).not.toMatch(/\$\{\w+:?\?/);
   });
 
   test('every long-running service has a healthcheck', () => {
     const without = services.filter(([, { healthcheck }]) => healthcheck === undefined).map(([name]) => name);
-    expect(without).toEqual(['migrate']);
+    expect(without.sort()).toEqual(['logins', 'migrate', 'secrets']);
   });
 
   test('.env.example explains every setting, and no other', () => {

@@ -1,4 +1,5 @@
 /** The simulated chain that the examples are about: always the same one, and what of it they ask for. */
+import type { ExampleChain } from '@kasgres/api';
 import { upsertTags } from '@kasgres/database';
 import { toHex } from '@kasgres/kaspa';
 import { NodeClient } from '@kasgres/node';
@@ -13,31 +14,8 @@ const SEED = 'api';
 /** The network's own. */
 const CLUSTER_DEPTH = 100n;
 
-export interface Chain {
-  /** Paid a few times, and tagged. */
-  address: string;
-  /** The last and the first of a few addresses that belong together; the first is tagged. */
-  member: string;
-  otherMember: string;
-  /** Accepted, and not a coinbase. */
-  transactionId: string;
-  /** Never seen. */
-  unknownTransactionId: string;
-  /** Of the chain, some blocks below the sink. */
-  blockHash: string;
-  sink: string;
-  daaScore: bigint;
-  /** A chain block from before the first payments. */
-  early: { blockHash: string; daaScore: string };
-  /** In the mempool. */
-  mempoolTransactionId: string;
-  mempoolAddress: string;
-  /** A payment that nobody has handed in yet, as one hands it in. */
-  payment: object;
-}
-
 /** With two payments in the mempool, and an indexer that has stopped, so that nothing moves. */
-export async function openChain(): Promise<Stage & { chain: Chain }> {
+export async function openChain(): Promise<Stage & { chain: ExampleChain }> {
   const stage = await openStage({ rounds: ROUNDS });
   await stage.indexer.stop();
   const payment = await nextPayment();
@@ -58,6 +36,7 @@ export async function openChain(): Promise<Stage & { chain: Chain }> {
     ...stage,
     chain: {
       address,
+      taggedAddress: address,
       ...members,
       transactionId,
       unknownTransactionId: 'ab'.repeat(32),
@@ -105,9 +84,15 @@ async function findAddress({ database }: Stage): Promise<string> {
   return row.address;
 }
 
+interface Members {
+  /** The last and the first of a few addresses that belong together. */
+  member: string;
+  otherMember: string;
+}
+
 /** Of a cluster of three or four, and the way between them as long as any. */
-async function findMembers({ database }: Stage): Promise<Pick<Chain, 'member' | 'otherMember'>> {
-  const { rows } = await database.pool.query<Pick<Chain, 'member' | 'otherMember'>>(`
+async function findMembers({ database }: Stage): Promise<Members> {
+  const { rows } = await database.pool.query<Members>(`
     select last.address as member, root.address as "otherMember"
     from clusters c
       join cluster_members m on m.script_id = c.id
@@ -120,7 +105,7 @@ async function findMembers({ database }: Stage): Promise<Pick<Chain, 'member' | 
   return row;
 }
 
-type Position = Pick<Chain, 'transactionId' | 'blockHash' | 'sink' | 'daaScore'>;
+type Position = Pick<ExampleChain, 'transactionId' | 'blockHash' | 'sink' | 'daaScore'>;
 
 async function findPosition({ database }: Stage): Promise<Position> {
   const { rows } = await database.pool.query<Position>(`
@@ -138,8 +123,8 @@ async function findPosition({ database }: Stage): Promise<Position> {
   return row;
 }
 
-async function findEarlyBlock({ database }: Stage): Promise<Chain['early']> {
-  const { rows } = await database.pool.query<Chain['early']>(`
+async function findEarlyBlock({ database }: Stage): Promise<ExampleChain['early']> {
+  const { rows } = await database.pool.query<ExampleChain['early']>(`
     select encode(b.hash, 'hex') as "blockHash", b.daa_score::text as "daaScore"
     from chain_blocks c join blocks b on b.id = c.block_id where c.index = 10`);
   const [row] = rows;

@@ -3,11 +3,10 @@
  * must be what the document shows. `npm run generate:examples` writes them anew.
  */
 import { createKey } from '@kasgres/database';
-import { generateDocument } from '@kasgres/api';
+import { type ExampleRequest, exampleRequests, generateDocument } from '@kasgres/api';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { HttpClient, type HttpAnswer } from '../api/http-client.ts';
 import { openChain } from './chain.ts';
-import { type ExampleRequest, exampleRequests } from './requests.ts';
 
 const FILE = '../../packages/api/src/generated/examples.json';
 

@@ -17,7 +17,7 @@ const SETTINGS = [
 test.skipIf(!hasReaders).each(SETTINGS)('everything of schema %s is read back as it is', async (schema, relations) => {
   const stage = await setStage(`export of ${schema}`);
   const { world, database, node } = stage;
-  world.mine(200);
+  world.mine(300);
   const indexer = startIndexing(world, database.url);
   await atRest(database, node, indexer);
   await indexer.stop();

@@ -13,6 +13,10 @@ with open(os.environ["KASGRES_KNOWN"], encoding="utf8") as file:
 
 # An address has a checksum: texts made up at random are never any.
 schemathesis.openapi.format("kaspa-address", st.sampled_from(KNOWN["addresses"]))
+schemathesis.openapi.format(
+    "kaspa-holder",
+    st.builds("{}:{}".format, st.integers(0, 10**18), st.sampled_from(KNOWN["addresses"])),
+)
 
 # Ids have a form that is easily met, and never by an id that exists: by parameter or field, what to put in its place.
 IDS = {

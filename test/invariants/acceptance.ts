@@ -1,4 +1,5 @@
-/** Invariant 3: for every chain block, the accepted transactions stored equal the node's list, in order. */
+/** Invariant 3: for every chain block, the accepted transactions stored equal the node's list, in order; `kasgres verify` checks the order alone. */
+import { checkAcceptance } from '@kasgres/cli';
 import type { Connection } from '@kasgres/database';
 import { toHex, type Hash } from '@kasgres/kaspa';
 import { type NodeClient, NodeRpcError } from '@kasgres/node';
@@ -58,6 +59,7 @@ export async function checkInvariant3(db: Queryable, node: ChainSource): Promise
   return [
     ...(stretches.length === 0 ? ['no chain block is stored'] : wrong),
     ...rows.map((row) => `transaction ${row.transaction_id} is not marked with the block that accepts it`),
+    ...(await checkAcceptance(db)),
   ];
 }
 

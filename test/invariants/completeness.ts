@@ -1,1 +1,1 @@
-export { checkInvariant7 } from '@kasgres/cli';
+export { checkGhostdag, checkInvariant7 } from '@kasgres/cli';

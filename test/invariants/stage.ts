@@ -2,7 +2,7 @@
  * An index of a simulated network, right and at rest, and one connection to its database: what a test changes there by hand, it takes back,
  * so that one index serves all.
  */
-import { createTestDatabase } from '@kasgres/database';
+import { type Connection, createTestDatabase } from '@kasgres/database';
 import type { SimulatedNodeOptions } from '@kasgres/devnet';
 import { NodeClient } from '@kasgres/node';
 import type { PoolClient } from 'pg';
@@ -13,6 +13,8 @@ import { type Snapshot, takeSnapshot } from './snapshot.ts';
 export interface Stage {
   node: NodeClient;
   client: PoolClient;
+  /** Connections beside it. */
+  pool: Connection['pool'];
   /** Of the index as it was written. */
   untouched: Snapshot;
   close: () => Promise<void>;
@@ -47,5 +49,5 @@ export async function openStage(
     await node.close();
     world.stop();
   };
-  return { node, client, untouched, close };
+  return { node, client, pool: database.pool, untouched, close };
 }

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { startAfterGap, startAgainAt, startAt } from '../simulation/start-at.ts';
 import { checkInvariant3 } from './acceptance.ts';
 import { checkInvariant4 } from './balances.ts';
-import { checkInvariant7 } from './completeness.ts';
+import { checkGhostdag, checkInvariant7 } from './completeness.ts';
 import { checkInvariant8, checkUtxoCommitment } from './hashes.ts';
 import { differencesOf, stateOf, takeSnapshot } from './snapshot.ts';
 import { openStage, type Stage } from './stage.ts';
@@ -35,8 +35,10 @@ const checks = {
   'invariant 3': () => checkInvariant3(client, stage.node),
   'invariant 4': () => checkInvariant4(client),
   'invariant 7': () => checkInvariant7(client),
+  'invariant 7, of mergesets': () => checkGhostdag(client),
   'invariant 8': () => checkInvariant8(client),
   'invariant 8, of the start': () => checkUtxoCommitment(client),
+  'invariant 8, of the UTXOs': () => checkUtxoCommitment(client, 'utxos'),
 };
 
 /** A coin of the start that was spent since, and one that was not. */
@@ -54,7 +56,7 @@ const NAMED_EARLIER = `(select max(e.id) from earlier_transactions e join transa
   where e.id not in (select id from transactions))`;
 const LATEST = 'chain_index = (select max(chain_index) from starts)';
 const START_BLOCK = `(select block_id from starts where ${LATEST})`;
-const HOUR_OF_START = `(select timestamp / 3600000 from blocks where id = ${START_BLOCK})`;
+const HOUR_OF_START = `(select chain_time / 3600000 from chain_blocks where block_id = ${START_BLOCK})`;
 /** A script that holds coins at the start and is touched since. */
 const HELD_AND_TOUCHED = `(select max(u.script_id) from start_utxos u join address_transactions a using (script_id)
   join transactions t on t.id = a.transaction_id join chain_blocks c on c.block_id = t.accepting_block_id
@@ -115,6 +117,23 @@ const FAULTS_OF_A_START: Faults = {
   ],
 };
 
+/** Of the current UTXO set, which must hash to what the sink commits to, wherever the index begins. */
+const UTXO = '(transaction_id, index) = (select max(transaction_id), 0 from utxos where index = 0)';
+const FAULTS_OF_UTXOS: Faults = {
+  'invariant 8, of the UTXOs': [
+    `delete from utxos where ${UTXO}`,
+    `insert into utxos select transaction_id, index + 1000, script_id, amount, block_daa_score, is_coinbase from utxos where ${UTXO}`,
+    `update utxos set amount = amount + 1 where ${UTXO}`,
+    `update utxos set block_daa_score = block_daa_score + 1 where ${UTXO}`,
+    `update utxos set is_coinbase = not is_coinbase where ${UTXO}`,
+    `update utxos set script_id = (select max(id) from scripts where id <> script_id) where ${UTXO}`,
+    `update scripts set script = script || '\\x00' where id = (select max(script_id) from utxos)`,
+    `update transactions set transaction_id = hash where id = (select max(transaction_id) from utxos)`,
+    `update transaction_outputs set covenant_id = '\\x00' where ${UTXO}`,
+    `update blocks set utxo_commitment = hash where id = (select block_id from checkpoint)`,
+  ],
+};
+
 /** What a start means whose block came with nothing before it. */
 const FAULTS_OF_A_BARE_START: Faults = {
   'invariant 3': [
@@ -150,7 +169,8 @@ const FAULTS_OF_A_BARE_START: Faults = {
     `delete from earlier_transactions where id = ${NAMED_EARLIER}`,
   ],
   'invariant 8, of the start': [
-    `update earlier_transactions set transaction_id = '\\x00' where id = (select max(id) from earlier_transactions join start_utxos u on u.transaction_id = id)`,
+    `update earlier_transactions set transaction_id = '\\x00' where id = (select max(id) from earlier_transactions join start_utxos u on u.transaction_id = id
+       where id not in (select id from transactions))`,
   ],
 };
 
@@ -171,7 +191,7 @@ const FAULTS_OF_A_GAP: Faults = {
     `update balance_changes set change = change + case when hour = ${HOUR_OF_START} then -1 else 1 end
      from (
        select script_id as of_script, max(hour) as before from balance_changes
-       where hour < ${HOUR_OF_START} and hour not in (select timestamp / 3600000 from starts join blocks on blocks.id = block_id)
+       where hour < ${HOUR_OF_START}
        group by script_id order by script_id limit 1
      ) chosen where script_id = of_script and hour in (before, ${HOUR_OF_START})`,
   ],
@@ -187,10 +207,26 @@ const FAULTS_OF_A_GAP: Faults = {
   ],
 };
 
+/** What is known of the start with coins that was there before the latest. */
+const FAULTS_OF_A_START_BEFORE: Faults = {
+  'invariant 4': [
+    'delete from start_balances where script_id = (select max(script_id) from start_balances)',
+    'update start_balances set balance = balance + 1 where script_id = (select max(script_id) from start_balances)',
+    `update start_balances set balance = balance + case script_id when most then 1 else -1 end
+     from (select max(script_id) as most, min(script_id) as least from start_balances) ends where script_id in (most, least)`,
+    'insert into start_balances select max(chain_index), 1, 1 from starts',
+    'update start_balances set chain_index = chain_index + 1',
+    `with moved as (
+       select script_id, min(hour) as first, min(hour) - 1 as before, sum(change) as held from balance_changes group by 1 having sum(change) > 0 limit 1),
+     given as (update balance_changes h set change = h.change + held + 1 from moved where h.script_id = moved.script_id and hour = first)
+     insert into balance_changes select script_id, before, -held - 1 from moved`,
+  ],
+};
+
 const situations: Record<string, Situation> = {
   'begun at a block': {
     make: () => startAt(client, 40),
-    faults: merged(FAULTS_OF_A_START, FAULTS_OF_A_BARE_START, FAULTS_OF_THE_FIRST_START),
+    faults: merged(FAULTS_OF_A_START, FAULTS_OF_A_BARE_START, FAULTS_OF_THE_FIRST_START, FAULTS_OF_UTXOS),
   },
   'begun at the block after genesis': { make: () => startAt(client, 1) },
   'gone on after a gap': {
@@ -203,7 +239,7 @@ const situations: Record<string, Situation> = {
       await startAt(client, 30);
       await startAfterGap(client, 20, 40);
     },
-    faults: merged(FAULTS_OF_A_START, FAULTS_OF_A_BARE_START, FAULTS_OF_A_GAP),
+    faults: merged(FAULTS_OF_A_START, FAULTS_OF_A_BARE_START, FAULTS_OF_A_GAP, FAULTS_OF_A_START_BEFORE),
   },
   'gone on after two gaps': {
     make: async () => {
@@ -217,6 +253,7 @@ const situations: Record<string, Situation> = {
       await startAt(client, 30);
       await startAgainAt(client, 25);
     },
+    faults: FAULTS_OF_A_START_BEFORE,
   },
 };
 

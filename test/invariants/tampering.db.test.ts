@@ -4,6 +4,7 @@
  */
 import type { PoolClient } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { checkAcceptance, checkBlocks, checkTransactions, findSince } from '@kasgres/cli';
 import { checkInvariant3 } from './acceptance.ts';
 import { checkInvariant4 } from './balances.ts';
 import { checkInvariant7 } from './completeness.ts';
@@ -67,8 +68,48 @@ const ROLLUPS = [
   `update chain_blocks set chain_time = chain_time + 1 where index = (select max(index) from chain_blocks)`,
 ];
 
+/** A chain block that accepts two payments, one after the other, which no block of its mergeset carries but its selected parent. */
+const TWO_PAYMENTS = `
+  select max(c.index) from chain_blocks c join blocks b on b.id = c.block_id
+  where (select count(*) from block_transactions bt where bt.block_id = b.selected_parent_id and bt.transaction_id in (c.accepted_transactions[2], c.accepted_transactions[3])) = 2
+    and not exists (
+      select from block_transactions bt where bt.transaction_id in (c.accepted_transactions[2], c.accepted_transactions[3])
+        and bt.block_id = any (b.merge_set_blues || b.merge_set_reds) and bt.block_id <> b.selected_parent_id)`;
+/** An accepted payment that its chain block could have taken from two blocks, and that spends nothing of that mergeset. */
+const CARRIED_TWICE = `
+  select t.id, c.index from transactions t join chain_blocks c on c.block_id = t.accepting_block_id join blocks b on b.id = c.block_id
+  where t.subnetwork_id <> 1 and t.id <> c.accepted_transactions[cardinality(c.accepted_transactions)]
+    and (select count(*) from block_transactions bt where bt.transaction_id = t.id and bt.body = t.accepted_body and bt.block_id = any (b.merge_set_blues || b.merge_set_reds)) > 1
+    and not exists (select from transaction_inputs i join transactions p on p.id = i.previous_transaction_id where i.transaction_id = t.id and p.accepting_block_id = c.block_id)
+  order by t.id desc limit 1`;
+const SINGLE_VARIANT = `
+  select max(id) from transactions where accepting_block_id is not null and id not in (select transaction_id from transaction_bodies)`;
+
 /** The checks, each with changes that are its own to find. */
 const changes = {
+  'invariant 3, without the node': {
+    check: () => checkAcceptance(client),
+    statements: [
+      `update chain_blocks set accepted_transactions = accepted_transactions[1:1] || accepted_transactions[3] || accepted_transactions[2] || accepted_transactions[4:]
+       where index = (${TWO_PAYMENTS})`,
+      `update chain_blocks set accepted_transactions = accepted_transactions[2:] || accepted_transactions[1]
+       where index = (select max(index) from chain_blocks where cardinality(accepted_transactions) > 1)`,
+      `update chain_blocks set accepted_transactions = accepted_transactions[2:] where index = 100`,
+      `with late as (${CARRIED_TWICE})
+       update chain_blocks c set accepted_transactions = array_remove(accepted_transactions, late.id) || late.id from late where late.index = c.index`,
+      `update transactions set accepted_body = 9 where id = (${SINGLE_VARIANT})`,
+      `update transactions set accepted_body = -1 where id = (${SINGLE_VARIANT})`,
+      `update transactions set accepted_body = null where id = (${SINGLE_VARIANT})`,
+      `update transactions set accepted_body = 0 where id = (select max(id) from transactions where accepting_block_id is null)`,
+      `update transactions t set accepted_body = (
+         select v from generate_series(0, 1) v where not exists (
+           select from blocks c join block_transactions bt on bt.block_id = any (c.merge_set_blues || c.merge_set_reds)
+           where c.id = t.accepting_block_id and bt.transaction_id = t.id and bt.body = v))
+       where id = (select max(t.id) from transactions t where accepting_block_id is not null and id in (select transaction_id from transaction_bodies)
+         and (select count(distinct bt.body) from blocks c join block_transactions bt on bt.block_id = any (c.merge_set_blues || c.merge_set_reds)
+              where c.id = t.accepting_block_id and bt.transaction_id = t.id) = 1)`,
+    ],
+  },
   'invariant 3': {
     check: () => checkInvariant3(client, stage.node),
     statements: [
@@ -151,6 +192,18 @@ const changes = {
        where id = (select max(c.block_id) from chain_blocks c join block_parents p on p.block_id = c.block_id and p.index = 1)`,
       `update blocks set merge_set_blues = merge_set_blues || 1000000::bigint where id = (select max(id) from blocks)`,
       `update blocks set selected_parent_id = 1000000 where id = (select max(id) from blocks)`,
+      `update chain_blocks set daa_score = daa_score + 1 where index = 100`,
+      `update chain_blocks set timestamp = timestamp - 1 where index = 100`,
+      `update checkpoint set chain_index = chain_index - 1`,
+      `update checkpoint set block_id = (select block_id from chain_blocks where index = 100)`,
+      `delete from chain_blocks where index = (select max(index) from chain_blocks)`,
+      `update checkpoint set next_block_id = (select max(id) from blocks)`,
+      `update checkpoint set next_transaction_id = (select max(id) from transactions)`,
+      `update checkpoint set next_script_id = (select max(id) from scripts)`,
+      `update checkpoint set next_subnetwork_id = (select max(id) from subnetworks)`,
+      `update checkpoint set virtual_merge_set = virtual_merge_set || 1000000::bigint`,
+      `update checkpoint set virtual_merge_set = virtual_merge_set || block_id`,
+      `update checkpoint set virtual_merge_set = virtual_merge_set || (select max(id) from blocks where merging_block_id is not null and not is_chain_block)`,
     ],
   },
   'invariant 8': {
@@ -166,6 +219,13 @@ const changes = {
       `update transaction_inputs set signature_script = '' where transaction_id = (select max(transaction_id) from transaction_inputs where signature_script <> '')`,
       `update transaction_outputs set amount = amount + 1 where transaction_id = (select max(transaction_id) from transaction_outputs)`,
       `update transaction_body_inputs set signature_script = '' where signature_script <> ''`,
+      `with swapped as (select min(id) as a, max(id) as b from scripts where address is not null)
+       update scripts s set address = o.address from swapped, scripts o where (s.id = a and o.id = b) or (s.id = b and o.id = a)`,
+      `update scripts set address = null where id = (select max(id) from scripts where address is not null)`,
+      `update scripts set type = 'nonstandard' where id = (select max(id) from scripts where address is not null)`,
+      `update scripts set type = 'pubkey' where id = (select max(id) from scripts where type = 'nonstandard')`,
+      `insert into scripts select max(id) + 1, (array_agg(version))[1], (array_agg(script))[1], (array_agg(type))[1], (array_agg(address))[1] from scripts`,
+      `update meta set network = 'mainnet'`,
     ],
   },
   'invariant 5': {
@@ -208,3 +268,24 @@ for (const [name, { check, statements }] of Object.entries(changes)) {
     });
   });
 }
+
+test('with --since, what came with a later block is checked, whatever its key', async () => {
+  const since = await findSince(client, '150');
+  const { rows } = await client.query<{ transaction: bigint }>(
+    'select max(id) as transaction from transactions where id < $1',
+    [since.transactionId - 100n],
+  );
+  const transaction = rows[0]?.transaction;
+  await client.query("update transactions set payload = payload || '\\x00' where id = $1", [transaction]);
+  expect(await checkTransactions(client, since)).toEqual([]);
+  await client.query('update block_transactions set transaction_id = $1 where block_id = $2 and index = 0', [
+    transaction,
+    since.blockId,
+  ]);
+  expect(await checkTransactions(client, since)).toContainEqual(expect.stringContaining('another id'));
+
+  await client.query('update blocks set nonce = nonce + 1 where id = 50');
+  expect(await checkBlocks(client, since)).not.toContainEqual(expect.stringContaining('another hash'));
+  await client.query('update blocks set merging_block_id = $1 where id = 50', [since.blockId]);
+  expect(await checkBlocks(client, since)).toContainEqual(expect.stringContaining('another hash'));
+});

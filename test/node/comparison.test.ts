@@ -6,8 +6,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { fromHex, toHex } from '@kasgres/kaspa';
 import { checkInvariant3 } from '../invariants/acceptance.ts';
 import { checkInvariant4 } from '../invariants/balances.ts';
-import { checkInvariant7 } from '../invariants/completeness.ts';
-import { checkInvariant8 } from '../invariants/hashes.ts';
+import { checkGhostdag, checkInvariant7 } from '../invariants/completeness.ts';
+import { checkInvariant8, checkUtxoCommitment } from '../invariants/hashes.ts';
 import { compareFromEveryBlock, comparePages } from './compare/blocks.ts';
 import { compareAcceptance, compareVirtualChain } from './compare/chain.ts';
 import {
@@ -254,6 +254,8 @@ describe.skipIf(isWithoutNode)('the API against a real node', () => {
     expect(await checkInvariant3(pool, node)).toEqual([]);
     expect(await checkInvariant4(pool)).toEqual([]);
     expect(await checkInvariant7(pool)).toEqual([]);
+    expect(await checkGhostdag(pool)).toEqual([]);
     expect(await checkInvariant8(pool)).toEqual([]);
+    expect(await checkUtxoCommitment(pool, 'utxos')).toEqual([]);
   });
 });

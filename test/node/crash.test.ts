@@ -8,8 +8,8 @@ import { createTestDatabase, type TestDatabase } from '@kasgres/database';
 import { NodeClient } from '@kasgres/node';
 import { checkInvariant3 } from '../invariants/acceptance.ts';
 import { checkInvariant4 } from '../invariants/balances.ts';
-import { checkInvariant7 } from '../invariants/completeness.ts';
-import { checkInvariant8 } from '../invariants/hashes.ts';
+import { checkGhostdag, checkInvariant7 } from '../invariants/completeness.ts';
+import { checkInvariant8, checkUtxoCommitment } from '../invariants/hashes.ts';
 import { differencesOf, takeSnapshot } from '../invariants/snapshot.ts';
 import { untilAtRest } from './at-rest.ts';
 import { snapshotOfFreshIndex } from './fresh-index.ts';
@@ -97,7 +97,9 @@ describe.skipIf(findKaspad() === undefined)('kill -9 of the indexer', () => {
         expect(await checkInvariant3(pool, node)).toEqual([]);
         expect(await checkInvariant4(pool)).toEqual([]);
         expect(await checkInvariant7(pool)).toEqual([]);
+        expect(await checkGhostdag(pool)).toEqual([]);
         expect(await checkInvariant8(pool)).toEqual([]);
+        expect(await checkUtxoCommitment(pool, 'utxos')).toEqual([]);
       } finally {
         await indexer.stop();
       }

@@ -87,14 +87,6 @@ describe.skipIf(findKaspad() === undefined)('an indexer in trouble', () => {
     expect(lost.output()).toMatch(/simnet.*mainnet/);
   });
 
-  test('a node without --utxoindex is refused', async () => {
-    await withNode({ utxoIndex: false }, async (url) => {
-      const lost = startIndexer({ nodeUrl: url, databaseUrl: database.url });
-      expect(await lost.exited, lost.output()).toBe(FATAL);
-      expect(lost.output()).toContain('--utxoindex');
-    });
-  });
-
   /** Ends the connection of a transaction that has written: what becomes of a commit under way the indexer cannot know. */
   async function cutWhileWriting(): Promise<number> {
     await sleep(2);

@@ -52,6 +52,7 @@ export class Kaspad {
   readonly url: string;
   /** Where peers find it. */
   readonly p2pUrl: string;
+  readonly overrides: KaspadOptions['overrides'];
   readonly #program: string;
   readonly #flags: string[];
   readonly #folder: string;
@@ -59,10 +60,16 @@ export class Kaspad {
   readonly refusals: string[] = [];
   #process: ChildProcess | undefined;
 
-  private constructor(program: string, url: string, p2pUrl: string, flags: string[], folder: string) {
+  private constructor(
+    program: string,
+    { url, p2pUrl, overrides }: Pick<Kaspad, 'url' | 'p2pUrl' | 'overrides'>,
+    flags: string[],
+    folder: string,
+  ) {
     this.#program = program;
     this.url = url;
     this.p2pUrl = p2pUrl;
+    this.overrides = overrides;
     this.#flags = flags;
     this.#folder = folder;
   }
@@ -89,7 +96,8 @@ export class Kaspad {
       `--listen=127.0.0.1:${p2pPort}`,
       ...(overrides === undefined ? [] : [`--override-params-file=${overridesFile}`]),
     ];
-    const kaspad = new Kaspad(program, `grpc://127.0.0.1:${rpcPort}`, `grpc://127.0.0.1:${p2pPort}`, flags, folder);
+    const urls = { url: `grpc://127.0.0.1:${rpcPort}`, p2pUrl: `grpc://127.0.0.1:${p2pPort}` };
+    const kaspad = new Kaspad(program, { ...urls, overrides }, flags, folder);
     await kaspad.run();
     return kaspad;
   }

@@ -7,6 +7,7 @@ import { freePort } from './kaspad.ts';
 import { stopWithTest } from './stop-with-test.ts';
 
 export interface Program {
+  processId: number;
   /** Ends it as an operator does, and waits. */
   stop(): Promise<void>;
   /** `kill -9`. */
@@ -52,7 +53,12 @@ export function startApiProgram(env: ProgramEnv, more: Record<string, string> = 
   return startProgram('../../packages/api/src/main.ts', env, { PORT: '0', ...more });
 }
 
-function startProgram(path: string, { nodeUrl, databaseUrl }: ProgramEnv, more: Record<string, string>): Program {
+/** @param path of its main file, relative to this one */
+export function startProgram(
+  path: string,
+  { nodeUrl, databaseUrl }: ProgramEnv,
+  more: Record<string, string>,
+): Program {
   const child = spawn(process.execPath, [fileURLToPath(new URL(path, import.meta.url))], {
     env: { PATH: process.env['PATH'], NODE_URL: nodeUrl, DATABASE_URL: databaseUrl, METRICS_PORT: '0', ...more },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -66,6 +72,7 @@ function startProgram(path: string, { nodeUrl, databaseUrl }: ProgramEnv, more: 
   }
   const exited = once(child, 'exit').then(([code]) => code as number | null);
   return {
+    processId: child.pid ?? 0,
     stop: () => end(child, 'SIGTERM'),
     kill: () => end(child, 'SIGKILL'),
     exited,

@@ -2,11 +2,14 @@
  * Starts at the pruning point of real nodes that have pruned: of one that did it itself, of one that got its state from a peer, of one
  * that moves its pruning point meanwhile; and never with a set of coins that is not the one that the header commits to (invariants 4 and 10).
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFailed, onTestFinished, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database';
 import { UtxoSetServer } from '@kasgres/devnet';
 import { fromHex, getNetwork, toHex, type Utxo } from '@kasgres/kaspa';
-import { NodeClient, readUtxoSet } from '@kasgres/node';
+import { NodeClient, NodeRpcError, readUtxoSet } from '@kasgres/node';
+import { blueScoreOfMove } from '../../packages/indexer/src/start/lasting-pruning-point.ts';
+import { holdAt, letGo, preparePlaces, untilOneWaits } from '../database-faults/held-places.ts';
 import { checkUtxoCommitment } from '../invariants/hashes.ts';
 import { differencesOf, stateOf, takeSnapshot } from '../invariants/snapshot.ts';
 import { untilAtRest } from './at-rest.ts';
@@ -14,14 +17,24 @@ import { compareState } from './compare/state.ts';
 import { findKaspad, Kaspad } from './kaspad.ts';
 import { Load } from './load/load.ts';
 import { type Program, startIndexer } from './programs.ts';
-import { BLOCKS_UNTIL_PRUNED, SMALL_WARM_UP_BLOCKS, smallPruning, smallPruningLoad } from './pruning.ts';
 import {
+  BLOCKS_UNTIL_PRUNED,
+  FINALITY_DEPTH,
+  PRUNING_DEPTH,
+  SMALL_WARM_UP_BLOCKS,
+  smallPruning,
+  smallPruningDepths,
+  smallPruningLoad,
+} from './pruning.ts';
+import {
+  blueScoreOf,
   bringBack,
   expectRight,
   expectSound,
   type Index,
   joinSlowly,
   linkTo,
+  loadThroughOutages,
   more,
   p2pOf,
   type Peer,
@@ -42,6 +55,10 @@ const GENESIS = toHex(getNetwork('simnet').genesisHash);
 const SLOW_SET = { bytesPerSecond: 20_000 };
 /** So slow that the indexer meets a node that has its pruning point, and few of the blocks above. */
 const SLOW_SYNC = { bytesPerSecond: 200_000 };
+const WRITE = 'start: its coins';
+const CATCH_UP = 'a batch';
+/** A pruning point that has not moved for so long stays. */
+const AT_REST_MS = 3_000;
 /** Exit code of what an operator has to put right. */
 const FATAL = 1;
 
@@ -125,7 +142,7 @@ describe.skipIf(findKaspad() === undefined)('a start at a pruning point', () => 
       faults: (chunk) => (chunk === 1 ? { kind: 'altered' } : undefined),
     });
     try {
-      const index = await startIndex([peer], { NODE_P2P_URL: server.url });
+      const index = await startIndex([peer], { ...smallPruningDepths, NODE_P2P_URL: server.url });
       expect(await index.indexer.exited, index.indexer.output()).toBe(FATAL);
       expect(index.indexer.output()).toMatch(/is not the one that the header of \w+ commits to.*Point NODE_P2P_URL at/);
       const { rows } = await index.database.pool.query<{ rows: bigint }>(COUNT_VISIBLE);
@@ -143,7 +160,7 @@ describe.skipIf(findKaspad() === undefined)('a start at a pruning point', () => 
   test('of a pruning point that moves while its coins come begins anew at the next', async () => {
     const link = await linkTo(peer, SLOW_SET);
     const before = await pruningPointOf(peer);
-    const index = await startIndex([peer], { NODE_P2P_URL: link.url });
+    const index = await startIndex([peer], { ...smallPruningDepths, NODE_P2P_URL: link.url });
     await until(async () => {
       await more(load, 10);
       return (await pruningPointOf(peer)) !== before;
@@ -154,6 +171,82 @@ describe.skipIf(findKaspad() === undefined)('a start at a pruning point', () => 
     await expectStartAt(index, after);
     await expectRight(index, peer);
     await expectStateRight(index, peer);
+  });
+
+  test.each(['stop', 'record'])(
+    'of a pruning point that moves during the write is discarded, and begins at the next, with ON_GAP=%s',
+    async (onGap) => {
+      const before = await pruningPointOf(peer);
+      const index = await startHeld(WRITE, { ON_GAP: onGap });
+      const after = await movePruningPoint(before);
+      await letGo(index, WRITE);
+      await untilSaid(index, 'discarded the index to bootstrap again');
+      await expectBootstrappedAt(index, after);
+    },
+  );
+
+  test('of a pruning point that moves in the first catch-up is discarded, also by kill -9, and begins at the next', async () => {
+    const before = await pruningPointOf(peer);
+    const small = { BATCH_TRANSACTIONS: '100' };
+    const index = await startHeld(CATCH_UP, small);
+    expect((await startsOf(index)).map(({ hash }) => hash)).toEqual([before]);
+    const after = await movePruningPoint(before);
+    await index.indexer.kill();
+    await letGo(index, CATCH_UP);
+
+    // It discards what it has, and is killed while the next set is loaded.
+    const link = await linkTo(peer, SLOW_SET);
+    index.indexer = startIndexing(index.database, [peer], { ...p2pOf(peer), ...small, NODE_P2P_URL: link.url });
+    await untilSaid(index, 'loads a UTXO set');
+    await index.indexer.kill();
+    const { rows } = await index.database.pool.query<{ rows: bigint }>(COUNT_VISIBLE);
+    expect(rows[0]?.rows).toBe(0n);
+
+    index.indexer = startIndexing(index.database, [peer], { ...p2pOf(peer), ...small });
+    await expectBootstrappedAt(index, after);
+  });
+
+  test('of a pruning point that is about to move waits for the next', async () => {
+    const before = await pruningPointOf(peer);
+    const { block } = await peer.node.call('getBlock', { hash: before, includeTransactions: false });
+    const network = { finalityDepth: BigInt(FINALITY_DEPTH), pruningDepth: BigInt(PRUNING_DEPTH) };
+    const move = blueScoreOfMove(block?.header?.blueScore ?? 0n, { ...network, targetTimePerBlockMs: 100 });
+    while ((await blueScoreOf(peer)) < move - 20n) await more(load, 1);
+    expect(await pruningPointOf(peer)).toBe(before);
+    const index = await startIndex([peer], p2pOf(peer));
+    const mining = new AbortController();
+    onTestFinished(() => mining.abort());
+    await untilSaid(index, 'waiting for the node to move its pruning point');
+    const mined = loadThroughOutages(load, mining.signal, 50);
+    await untilSaid(index, 'the pruning point has moved');
+    mining.abort();
+    await mined;
+    expect(index.indexer.output().split('the pruning point has moved')[0]).not.toContain('loads a UTXO set');
+    const after = await pruningPointOf(peer);
+    expect(after).not.toBe(before);
+    await expectBootstrappedAt(index, after);
+  });
+
+  test('of a set that the node is still advancing is read again, and not given up after three times', async () => {
+    const pruningPointHash = await pruningPointOf(peer);
+    const utxos = await readAll(peer, pruningPointHash);
+    let reads = 0;
+    const server = await UtxoSetServer.start({
+      network: 'simnet',
+      set: () => ({ pruningPointHash: fromHex(pruningPointHash), utxos }),
+      faults: (chunk) => {
+        if (chunk === 0) reads += 1;
+        return chunk === 1 && reads <= 3 ? { kind: 'altered' } : undefined;
+      },
+    });
+    try {
+      const index = await startIndex([peer], { ...p2pOf(peer), NODE_P2P_URL: server.url });
+      await untilIndexed(index, peer);
+      expect(reads).toBe(4);
+      await expectStartAt(index, pruningPointHash);
+    } finally {
+      server.close();
+    }
   });
 
   test('begins on a node that is still at genesis, and then gets its state from a peer', async () => {
@@ -189,6 +282,55 @@ describe.skipIf(findKaspad() === undefined)('a start at a pruning point', () => 
     await expectSound(whole);
     await expectStateRight(whole, peer);
   });
+
+  /** An index whose indexer waits at a place (test/database-faults/held-places.ts). */
+  async function startHeld(place: string, env: Record<string, string>): Promise<Index> {
+    const database = await createTestDatabase();
+    onTestFinished(() => database.drop());
+    await preparePlaces({ database });
+    await holdAt({ database }, place);
+    const index = { database, indexer: startIndexing(database, [peer], { ...p2pOf(peer), ...env }) };
+    onTestFailed(() => {
+      process.stdout.write(`The indexer said last:\n${index.indexer.output()}\n`);
+    });
+    await untilOneWaits({ database }, place);
+    return index;
+  }
+
+  /** Mines until the node has moved its pruning point, and pruned what comes after the one before. */
+  async function movePruningPoint(before: string): Promise<string> {
+    await until(async () => {
+      await more(load, 10);
+      return await isPruned(before);
+    }, `${before} is not pruned`);
+    // A node prunes beside what it does, and may be a step behind.
+    for (let now = await pruningPointOf(peer); ; ) {
+      await sleep(AT_REST_MS);
+      const next = await pruningPointOf(peer);
+      if (next === now) return now;
+      now = next;
+    }
+  }
+
+  async function isPruned(hash: string): Promise<boolean> {
+    try {
+      const request = { startHash: fromHex(hash), includeAcceptedTransactionIds: false };
+      await peer.node.getVirtualChainFromBlock(request);
+      return false;
+    } catch (error) {
+      if (error instanceof NodeRpcError) return true;
+      throw error;
+    }
+  }
+
+  async function expectBootstrappedAt(index: Index, pruningPoint: string): Promise<void> {
+    await untilIndexed(index, peer);
+    await expectStartAt(index, pruningPoint);
+    const { rows } = await index.database.pool.query('select from gaps');
+    expect(rows).toEqual([]);
+    await expectRight(index, peer);
+    await expectStateRight(index, peer);
+  }
 
   /** Every coin is that of the index from genesis, and every coin, balance and the supply that of the node. */
   async function expectStateRight(index: Index, of: Peer): Promise<void> {

@@ -8,6 +8,9 @@ import type { LoadParams } from './load/load.ts';
 const GHOSTDAG_K = 20;
 const COINBASE_MATURITY = 50;
 
+export const FINALITY_DEPTH = 200;
+export const PRUNING_DEPTH = 450;
+
 export const smallPruning = {
   pruning_proof_m: 16,
   blockrate: {
@@ -18,11 +21,14 @@ export const smallPruning = {
     max_block_parents: 16,
     mergeset_size_limit: 64,
     merge_depth: 128,
-    finality_depth: 200,
-    pruning_depth: 450,
+    finality_depth: FINALITY_DEPTH,
+    pruning_depth: PRUNING_DEPTH,
     coinbase_maturity: COINBASE_MATURITY,
   },
 };
+
+/** What an indexer has to be told of such a node, since no call tells it: its pauses are as short as these depths are small. */
+export const smallPruningDepths = { FINALITY_DEPTH: String(FINALITY_DEPTH), PRUNING_DEPTH: String(PRUNING_DEPTH) };
 
 export const smallPruningLoad: LoadParams = { ghostdagK: GHOSTDAG_K, coinbaseMaturity: BigInt(COINBASE_MATURITY) };
 

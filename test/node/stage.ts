@@ -8,8 +8,8 @@ import { createTestDatabase, type TestDatabase } from '@kasgres/database';
 import { NodeClient, NodeUnavailableError } from '@kasgres/node';
 import { checkInvariant3 } from '../invariants/acceptance.ts';
 import { checkInvariant4 } from '../invariants/balances.ts';
-import { checkInvariant7 } from '../invariants/completeness.ts';
-import { checkInvariant8 } from '../invariants/hashes.ts';
+import { checkGhostdag, checkInvariant7 } from '../invariants/completeness.ts';
+import { checkInvariant8, checkUtxoCommitment } from '../invariants/hashes.ts';
 import { differencesOf, takeSnapshot } from '../invariants/snapshot.ts';
 import { untilAtRest } from './at-rest.ts';
 import { snapshotOfFreshIndex } from './fresh-index.ts';
@@ -17,7 +17,7 @@ import { Kaspad, type KaspadOptions } from './kaspad.ts';
 import { Load } from './load/load.ts';
 import { PeerLink } from './peer-link.ts';
 import { type Program, startIndexer } from './programs.ts';
-import { nothingPruned, smallPruningLoad } from './pruning.ts';
+import { nothingPruned, smallPruning, smallPruningDepths, smallPruningLoad } from './pruning.ts';
 
 const PAYMENTS_PER_BLOCK = 5;
 /** Enough empty blocks that coinbases have matured. */
@@ -91,8 +91,8 @@ export async function linkTo({ kaspad }: Peer, { bytesPerSecond }: { bytesPerSec
 }
 
 /** Of an indexer that may have to start at the node's pruning point. */
-export function p2pOf({ kaspad }: Pick<Peer, 'kaspad'>): { NODE_P2P_URL: string } {
-  return { NODE_P2P_URL: kaspad.p2pUrl };
+export function p2pOf({ kaspad }: Pick<Peer, 'kaspad'>): Record<string, string> {
+  return { NODE_P2P_URL: kaspad.p2pUrl, ...(kaspad.overrides === smallPruning && smallPruningDepths) };
 }
 
 export async function untilSameSink(first: Peer, second: Peer): Promise<void> {
@@ -129,10 +129,11 @@ export async function moreEmpty(load: Load, blocks: number): Promise<void> {
 }
 
 /** Rounds of the load until the signal, whether its node is there or not. */
-export async function loadThroughOutages(load: Load, signal: AbortSignal): Promise<void> {
+export async function loadThroughOutages(load: Load, signal: AbortSignal, pauseMs = 0): Promise<void> {
   while (!signal.aborted) {
     try {
       await load.round();
+      await sleep(pauseMs);
     } catch (error) {
       if (!(error instanceof NodeUnavailableError)) throw error;
       await sleep(PAUSE_MS);
@@ -229,7 +230,9 @@ export async function expectRight(index: Index, peer: Peer): Promise<void> {
 export async function expectSound({ database: { pool }, indexer }: Index): Promise<void> {
   expect(await checkInvariant4(pool)).toEqual([]);
   expect(await checkInvariant7(pool)).toEqual([]);
+  expect(await checkGhostdag(pool)).toEqual([]);
   expect(await checkInvariant8(pool)).toEqual([]);
+  expect(await checkUtxoCommitment(pool, 'utxos')).toEqual([]);
   expect(indexer.isRunning(), indexer.output()).toBe(true);
 }
 

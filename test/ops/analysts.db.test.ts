@@ -6,10 +6,10 @@ import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { createTestDatabase, type TestDatabase } from '@kasgres/database';
+import { createTestDatabase, migrate, type TestDatabase } from '@kasgres/database';
 import { createLogger, sleep } from '@kasgres/runtime';
 import { Client } from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { watchAnalysts } from '../../packages/indexer/src/watch-analysts.ts';
 
 const COMMAND = fileURLToPath(new URL('../../packages/cli/bin/kasgres.js', import.meta.url));
@@ -20,16 +20,32 @@ const TIMEOUT_SECONDS = 2;
 /** What the watch may add: two of its pauses, and time on a busy machine. */
 const GRACE_MS = 20_000;
 
+/** Made for another application, which did not close it. */
+const OTHER = `other_${suffix}`;
+
 let database: TestDatabase;
 let url: string;
 beforeAll(async () => {
   database = await createTestDatabase();
+  await database.pool.query(`create database ${OTHER}`);
   url = await analysts('create', ALICE, '--timeout', `${TIMEOUT_SECONDS}s`, '--connections', '3');
 });
 afterAll(async () => {
+  await database.pool.query(`drop database ${OTHER} with (force)`);
   await database.pool.query(`drop role if exists ${ALICE}`);
   await database.drop();
 });
+
+function inDatabase(address: string, name: string): string {
+  return Object.assign(new URL(address), { pathname: `/${name}` }).toString();
+}
+
+async function asOwner(name: string, ...statements: string[]): Promise<void> {
+  const client = new Client({ connectionString: inDatabase(database.url, name) });
+  await client.connect();
+  for (const statement of statements) await client.query(statement);
+  await client.end();
+}
 
 /** What the command prints; rejects with what it says when it fails. */
 async function analysts(...args: string[]): Promise<string> {
@@ -136,6 +152,21 @@ describe('nothing can be written', () => {
     'create function pg_temp.mine() returns integer language sql as $$ select 1 $$',
     `select lo_from_bytea(0, 'x')`,
     'select lo_create(0)',
+    'select lo_creat(-1)',
+    `select lo_import('/etc/hosts')`,
+    `select lo_put(1, 0, 'x')`,
+    `select lowrite(0, 'x')`,
+    'select pg_export_snapshot()',
+    'select pg_current_xact_id()',
+    'select txid_current()',
+    'do $$ begin loop raise warning $w$%$w$, 1; end loop; end $$',
+    'reset role; set session authorization default; set role kasgres',
+    'alter role kasgres_analyst set work_mem = $$1GB$$',
+    'set temp_file_limit = -1',
+    'set log_min_messages = debug5',
+    `alter role ${ALICE} reset temp_file_limit`,
+    `alter role ${ALICE} set log_min_error_statement = error`,
+    `alter role ${ALICE} connection limit -1`,
     'select pg_advisory_lock(1)',
     `select pg_logical_emit_message(false, 'x', 'x')`,
     `copy (select 1) to program 'true'`,
@@ -192,7 +223,14 @@ describe('nothing else can be seen', () => {
 describe('limits', () => {
   test('connections, files and a first timeout are those of the login', async () => {
     expect(await attempt('select pg_sleep(60)')).toBe('57014');
-    expect(await attempt(`set temp_file_limit = -1`)).toBe(INSUFFICIENT_PRIVILEGE);
+    const { rows } = await withLogin((client) =>
+      client.query(
+        `select current_setting('temp_file_limit') as files, current_setting('log_min_messages') as messages,
+           current_setting('log_min_error_statement') as statements`,
+      ),
+    );
+    // 10 GB over three connections.
+    expect(rows).toEqual([{ files: '3495254kB', messages: 'fatal', statements: 'panic' }]);
     const open = Array.from({ length: 3 }, () => new Client({ connectionString: url }));
     try {
       for (const client of open) await client.connect();
@@ -232,8 +270,34 @@ describe('limits', () => {
     });
 
     test('one that goes on all the same loses its session', async () => {
+      // Where no superuser took that away, everybody can.
+      await database.pool.query(`grant usage on language plpgsql to ${ALICE}`);
       const stubborn = `do $$ begin loop begin perform pg_sleep(120); exception when query_canceled then null; end; end loop; end $$`;
       expect(await endOf(stubborn)).toBe('57P01');
+      await database.pool.query(`revoke usage on language plpgsql from ${ALICE}`);
+    });
+
+    test('a session in a database that was not given to the login is ended', async () => {
+      const connectThere = async (): Promise<Client> => {
+        const client = new Client({ connectionString: inDatabase(url, OTHER) });
+        client.on('error', () => undefined);
+        await client.connect();
+        return client;
+      };
+      const client = await connectThere();
+      const ended = new Promise((resolve) => client.once('end', resolve));
+      const waited = sleep(GRACE_MS).then(() => 'still there');
+      expect(await Promise.race([ended, waited])).not.toBe('still there');
+      // The log comes after the end.
+      const line = expect.objectContaining({ login: ALICE, what: 'other database' }) as unknown;
+      await vi.waitFor(() => expect(lines).toContainEqual(line), 5_000);
+
+      await database.pool.query(`grant connect on database ${OTHER} to ${ALICE}`);
+      const given = await connectThere();
+      await sleep(5_000);
+      expect((await given.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
+      await given.end();
+      await database.pool.query(`revoke connect on database ${OTHER} from ${ALICE}`);
     });
 
     test('so does a transaction that is idle', async () => {
@@ -262,4 +326,111 @@ describe('limits', () => {
       expect(lines.filter(({ login }) => login !== ALICE)).toEqual([]);
     });
   });
+});
+
+describe('other databases of the server', () => {
+  test.each(['postgres', 'template1'])('%s is closed', async (name) => {
+    const client = new Client({ connectionString: inDatabase(url, name) });
+    await expect(client.connect()).rejects.toMatchObject({ code: INSUFFICIENT_PRIVILEGE });
+  });
+
+  test('of one that belongs to somebody else its command to close it is printed', async () => {
+    const carol = `carol_${suffix}`;
+    const env = { PATH: process.env['PATH'], DATABASE_URL: database.url };
+    const { stderr } = await promisify(execFile)(process.execPath, [COMMAND, 'analysts', 'create', carol], { env });
+    await analysts('remove', carol);
+    expect(stderr).toMatch(/^WARNING: analysts can connect to other databases of this server/m);
+    expect(stderr).toContain(`revoke connect, temporary on database ${OTHER} from public;`);
+    expect(stderr).not.toContain('database postgres from public');
+  });
+});
+
+describe('removing a login', () => {
+  const dave = `dave_${suffix}`;
+  const isThere = async (): Promise<boolean> =>
+    (await database.pool.query('select from pg_roles where rolname = $1', [dave])).rowCount === 1;
+
+  test('that was given rights anywhere', async () => {
+    await analysts('create', dave);
+    await database.pool.query(`grant select on blocks to ${dave}`);
+    await asOwner(OTHER, 'create table report (id integer)', `grant select on report to ${dave}`);
+    expect(await analysts('remove', dave)).toBe(`Removed ${dave}.`);
+    expect(await isThere()).toBe(false);
+    await asOwner(OTHER, 'drop table report');
+  });
+
+  test('that owns something is refused, and nothing changes, until it is told to drop that', async () => {
+    const address = await analysts('create', dave);
+    const own = new Client({ connectionString: inDatabase(address, OTHER) });
+    await own.connect();
+    await own.query('set default_transaction_read_only = off');
+    await own.query(`select lo_from_bytea(0, 'x'), lo_from_bytea(0, 'y')`);
+    await own.end();
+    await asOwner(OTHER, 'create table report (id integer)', `alter table report owner to ${dave}`);
+    await expect(analysts('remove', dave)).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(
+        `${dave} owns 3 objects in database ${OTHER}, and nothing was changed. \`kasgres analysts remove ${dave} --drop-owned\``,
+      ) as string,
+    });
+    expect(await analysts('list')).toContain(dave);
+    expect(await analysts('remove', dave, '--drop-owned')).toBe(`Removed ${dave}.`);
+    expect(await isThere()).toBe(false);
+    await asOwner(
+      OTHER,
+      `do $$ begin assert to_regclass('report') is null and not exists (select from pg_largeobject_metadata); end $$`,
+    );
+  });
+
+  test('that was left disabled by a removal that failed goes on', async () => {
+    await analysts('create', dave);
+    await database.pool.query(`alter role ${dave} nologin`);
+    expect(await analysts('remove', dave)).toBe(`Removed ${dave}.`);
+    expect(await isThere()).toBe(false);
+  });
+});
+
+test('an owner who is no superuser makes and removes logins, and is told what only a superuser can do', async () => {
+  const owner = `owner2_${suffix}`;
+  const name = `owned_${suffix}`;
+  const erin = `erin_${suffix}`;
+  await database.pool.query(`create role ${owner} login createrole password '${suffix}'`);
+  await database.pool.query(`create database ${name} owner ${owner}`);
+  const address = Object.assign(new URL(inDatabase(database.url, name)), {
+    username: owner,
+    password: suffix,
+  }).toString();
+  try {
+    // Roles are the server's: who made the first ones has to share them.
+    await database.pool.query(
+      `do $$ begin create role kasgres_analyst; exception when duplicate_object then null; end $$;
+       grant kasgres_analyst to ${owner} with admin option`,
+    );
+    await migrate(address);
+    const env = { PATH: process.env['PATH'], DATABASE_URL: address };
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, [COMMAND, 'analysts', 'create', erin], {
+      env,
+    });
+    expect(stdout).toContain(erin);
+    expect(stderr).toContain(`psql -d ${name} -c "select admit_analysts()"`);
+    expect(stderr).toContain(
+      `A superuser can prevent it: alter role ${erin} set temp_file_limit = '2097152kB'; alter role ${erin} set log_min`,
+    );
+    expect(stderr).not.toContain('no privileges could be revoked');
+    // What the warning says helps.
+    await asOwner(name, 'select admit_analysts()');
+    const client = new Client({ connectionString: stdout.trim() });
+    // The removal ends its session.
+    client.on('error', () => undefined);
+    await client.connect();
+    await client.query('set default_transaction_read_only = off');
+    await expect(client.query('select lo_create(0)')).rejects.toMatchObject({ code: INSUFFICIENT_PRIVILEGE });
+    // And the owner can still migrate.
+    expect(await migrate(address)).toEqual([]);
+    expect(await analystsAs(address, 'remove', erin)).toBe(`Removed ${erin}.`);
+    await client.end().catch(() => undefined);
+  } finally {
+    await database.pool.query(`drop database ${name} with (force)`);
+    await database.pool.query(`drop role if exists ${erin}; drop owned by ${owner}; drop role ${owner}`);
+  }
 });

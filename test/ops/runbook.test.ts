@@ -18,9 +18,11 @@ function listSources(): string[] {
   return PACKAGES.flatMap((name) => {
     const directory = join(ROOT, 'packages', name, 'src');
     const files = readdirSync(directory, { recursive: true, encoding: 'utf8' });
-    // Commands start the embedded Postgres and make logins of analysts.
+    // Commands start the embedded Postgres, inspect a database before they write to it, and make logins of analysts.
     return files
-      .filter((file) => /(?<!\.test)\.ts$/.test(file) && !/^(embedded\/|testing\/|analysts\.ts$)/.test(file))
+      .filter(
+        (file) => /(?<!\.test)\.ts$/.test(file) && !/^(embedded\/|testing\/|analysts\.ts$|inspect\.ts$)/.test(file),
+      )
       .map((file) => join(directory, file));
   });
 }

@@ -1,9 +1,9 @@
 /** The API in this process, on an index of a million transactions that no node wrote, and what it sends to Postgres. */
 import {
-  createMemoryCounter,
   createMetrics,
   createServer,
   createServices,
+  MemoryWindows,
   openDatabase,
   PLANNER_SETTINGS,
 } from '@kasgres/api';
@@ -54,9 +54,12 @@ export async function openStage(): Promise<Stage> {
   const node = { connected: false, call: () => Promise.reject(new Error('there is no node here')) };
   const services = createServices({
     database: api.kysely,
+    unknownKeysDatabase: api.kysely,
     readDatabase: api.kysely,
+    readConnections: 10,
+    statusDatabase: api.kysely,
     node,
-    rateCounter: createMemoryCounter(),
+    windows: new MemoryWindows(),
     logger,
   });
   const server = await createServer({ services, logger, metrics: createMetrics(createRegistry('api under test')) });
@@ -73,7 +76,8 @@ export async function openStage(): Promise<Stage> {
     },
     close: async () => {
       await server.close();
-      await services.usage.close();
+      services.keys.close();
+      await services.limits.close();
       await Promise.all([api, likeApi, unconfigured].map((connection) => connection.close()));
       await database.drop();
     },

@@ -40,6 +40,30 @@ afterAll(async () => {
   await postgres?.stop();
 });
 
+const CHECKS = [
+  '8: the current UTXO',
+  '8: the UTXO set',
+  '8: ids and hashes',
+  '4: balances and what',
+  '7: every block of',
+  '3: accepted transactions are',
+  '7: selected parents, mergesets',
+  '8: hashes and merkle',
+  '8: every script is',
+  '12: clusters are what',
+];
+const SINCE_OUTCOMES = CHECKS.flatMap((check) => {
+  if (check === '8: the UTXO set') return [`skipped ${check}`];
+  if (check === '4: balances and what') return [`skipped ${check}`, 'holds 4: balances are those'];
+  return [`holds ${check}`];
+});
+
+/** By the first words of each check. */
+function outcomesOf(verified: string): string[] {
+  const outcomes = verified.matchAll(/^(holds|skipped|BROKEN) +(\d+: \S+ \S+ \S+)/gm);
+  return [...outcomes].map(([, ...words]) => words.join(' '));
+}
+
 /** What the command prints; rejects with what it says when it fails. */
 async function kasgres(databaseUrl: string, ...args: string[]): Promise<string> {
   const env = { PATH: process.env['PATH'], DATABASE_URL: databaseUrl, PORT: String(await freePort()) };
@@ -48,9 +72,18 @@ async function kasgres(databaseUrl: string, ...args: string[]): Promise<string> 
 
 describe.each(['primaryUrl', 'standbyUrl'] as const)('%s', (which) => {
   test('every invariant holds', async () => {
-    const verify = async (): Promise<string> => kasgres(postgres[which], 'verify');
-    await expect.poll(verify, SOON).toMatch(/^(holds +(?:4|7|8|12): .*\n){5}$/);
-    expect(await kasgres(postgres[which], 'verify', '--without-start')).toMatch(/^(holds +(?:4|7|8|12): .*\n){4}$/);
+    const verified = expect.poll(async () => outcomesOf(await kasgres(postgres[which], 'verify')), SOON);
+    await verified.toEqual(CHECKS.map((check) => `holds ${check}`));
+  });
+
+  test('what is left out is skipped, and does not pass', async () => {
+    const verified = await kasgres(postgres[which], 'verify', '--without-start', '--without-utxos');
+    const [utxos, start, ...others] = CHECKS;
+    expect(outcomesOf(verified)).toEqual([
+      `skipped ${utxos}`,
+      `skipped ${start}`,
+      ...others.map((check) => `holds ${check}`),
+    ]);
   });
 
   test('the status tells of the start', async () => {
@@ -62,6 +95,51 @@ describe.each(['primaryUrl', 'standbyUrl'] as const)('%s', (which) => {
       starts: [{ hash: pruningPoint }],
       gaps: [],
       utxoSetLoad: null,
+    });
+  });
+});
+
+test('what the first catch-up does not keep is skipped, and does not pass', async () => {
+  await primary.pool.query('update checkpoint set first_catch_up = true');
+  const verified = await kasgres(postgres.primaryUrl, 'verify');
+  await primary.pool.query('update checkpoint set first_catch_up = false');
+  const skipped = outcomesOf(verified).filter((outcome) => !outcome.startsWith('holds '));
+  expect(skipped).toEqual(['skipped 8: the current UTXO', 'skipped 4: balances and what']);
+});
+
+describe('--since', () => {
+  /** A chain block near the middle, which is the first of its time. */
+  const MIDDLE = `
+    select c.daa_score, c.chain_time, encode(b.hash, 'hex') as hash
+    from chain_blocks c join blocks b on b.id = c.block_id join chain_blocks before on before.index = c.index - 1
+    where c.index >= (select max(index) / 2 from chain_blocks) and before.chain_time < c.chain_time
+    order by c.index limit 1`;
+
+  test('a DAA score, a hash and a time name the same point, and what is older is left out', async () => {
+    const { rows } = await primary.pool.query<{ daa_score: bigint; chain_time: bigint; hash: string }>(MIDDLE);
+    const [middle] = rows;
+    if (middle === undefined) throw new Error('the chain is empty');
+    const { daa_score: daaScore, chain_time: time, hash } = middle;
+    const points = [String(daaScore), hash, new Date(Number(time)).toISOString()];
+    for (const point of points) {
+      const verified = await kasgres(postgres.primaryUrl, 'verify', '--since', point);
+      expect(verified).toMatch(new RegExp(`^since +chain block ${hash} .*DAA score ${daaScore}, ${points[2]}`));
+      expect(outcomesOf(verified)).toEqual(SINCE_OUTCOMES);
+    }
+    await primary.pool.query(
+      'update blocks set nonce = nonce + 1 where id = (select block_id from chain_blocks where index = 1)',
+    );
+    expect(outcomesOf(await kasgres(postgres.primaryUrl, 'verify', '--since', hash))).toEqual(SINCE_OUTCOMES);
+    await expect(kasgres(postgres.primaryUrl, 'verify')).rejects.toMatchObject({ code: 1 });
+    await primary.pool.query(
+      'update blocks set nonce = nonce - 1 where id = (select block_id from chain_blocks where index = 1)',
+    );
+  });
+
+  test.each(['yesterday', '2100-01-01', '9'.repeat(18), '0'.repeat(64)])('%s is refused', async (point) => {
+    await expect(kasgres(postgres.primaryUrl, 'verify', '--since', point)).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`--since ${point}`) as string,
     });
   });
 });

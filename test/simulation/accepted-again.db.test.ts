@@ -5,39 +5,21 @@
 import { checkInvariant12 } from '@kasgres/cli';
 import type { TestDatabase } from '@kasgres/database';
 import type { DagTransaction } from '@kasgres/devnet';
-import { toHex } from '@kasgres/kaspa';
 import { expect, test, vi } from 'vitest';
-import { outpointKey } from '../../packages/devnet/src/simulation/consensus/utxo.ts';
 import { restoreMarks } from '../../packages/indexer/src/apply/before-gap.ts';
 import { checkInvariant3 } from '../invariants/acceptance.ts';
 import { checkInvariant4 } from '../invariants/balances.ts';
 import { checkInvariant7 } from '../invariants/completeness.ts';
+import { acceptable } from './accepted-before-gap.ts';
 import { cluster } from './clusters-stage.ts';
 import { atRest, type Stage } from './stage.ts';
 import { followToTheTip, partBelowFinality, setStageThatPrunes, withLowFinality } from './starts-stage.ts';
-import { startIndexing, type World } from './world.ts';
+import { startIndexing } from './world.ts';
 
 const RECORD = { ON_GAP: 'record' };
 const OPTIONS = { depth: 0n, change: true };
 /** Several times what the longest takes. */
 vi.setConfig({ testTimeout: 300_000 });
-
-/** What the index has accepted before the gap, and is as good after it: nobody there spends these coins. */
-async function acceptable({ pool }: TestDatabase, ours: World, theirs: World): Promise<DagTransaction[]> {
-  const { rows } = await pool.query<{ id: string }>(
-    `select encode(t.transaction_id, 'hex') as id
-       from chain_blocks c cross join lateral unnest(c.accepted_transactions) accepted (id) join transactions t on t.id = accepted.id
-      where c.index < (select max(chain_index) from starts) and t.subnetwork_id <> 1`,
-  );
-  const known = new Set(rows.map(({ id }) => id));
-  const { utxos } = theirs.node.consensus;
-  return ours.node.dag.chainBlocks
-    .flatMap(({ accepted = [] }) => accepted.map(({ transaction }) => transaction))
-    .filter(({ transactionId, inputs }) => {
-      const areThere = inputs.every(({ previousOutpoint }) => utxos.find(outpointKey(previousOutpoint)) !== undefined);
-      return known.has(toHex(transactionId)) && areThere;
-    });
-}
 
 interface Sighted {
   /** By how many chain blocks. */
@@ -101,6 +83,7 @@ test.each([
     for (const row of await sightingsOf(database, again)) {
       expect(row).toMatchObject({ accepted_count: row.accepted, first_seen: row.first, last_seen: row.last });
     }
+    if (step < 4) expect(await findWrongBalances(database)).toEqual([]);
     twice.push(await countTwice(database));
     if (forgets) await database.pool.query('truncate seen_before');
   }
@@ -134,4 +117,35 @@ async function countTwice({ pool }: TestDatabase): Promise<number> {
     `select id from chain_blocks cross join lateral unnest(accepted_transactions) accepted (id) group by id having count(*) > 1`,
   );
   return rows.length;
+}
+
+/** Answers of kaspa.balance_at that are not the sum from the start before on: of addresses in what is accepted twice, at every third chain block. */
+async function findWrongBalances({ pool }: TestDatabase): Promise<object[]> {
+  const { rows } = await pool.query<object>(
+    `with twice as (
+       select id from chain_blocks cross join lateral unnest(accepted_transactions) accepted (id) group by id having count(*) > 1
+     ), involved as (
+       select distinct s.id, s.address from twice join address_transactions a on a.transaction_id = twice.id join scripts s on s.id = a.script_id
+        where s.address is not null order by s.id limit 4
+     ), beginnings as (
+       select s.chain_index, c.chain_time from starts s join chain_blocks c on c.index = s.chain_index
+     ), held as (
+       select script_id, chain_index, balance from start_balances
+       union all
+       select script_id, (select max(chain_index) from starts), sum(amount) from start_utxos group by 1
+     ), questions as (
+       select i.id, i.address, c.chain_time,
+              (select max(chain_index) from beginnings b where b.chain_time <= c.chain_time) as beginning
+         from involved i cross join (select distinct chain_time from chain_blocks where index % 3 = 0) c
+     ), answers as (
+       select q.address, q.chain_time, kaspa.balance_at(q.address, to_timestamp(q.chain_time / 1000::double precision)) as balance,
+              coalesce((select sum(balance) from held h where h.script_id = q.id and h.chain_index = q.beginning), 0)
+              + coalesce((select sum(a.amount_received - a.amount_sent)
+                            from chain_blocks c cross join lateral unnest(c.accepted_transactions) accepted (id)
+                            join address_transactions a on a.transaction_id = accepted.id and a.script_id = q.id
+                           where c.index > q.beginning and c.chain_time <= q.chain_time), 0) as expected
+         from questions q)
+     select * from answers where balance <> expected`,
+  );
+  return rows;
 }

@@ -7,7 +7,7 @@ import type { PoolClient } from 'pg';
 import { expect, test } from 'vitest';
 import { checkInvariant3 } from '../invariants/acceptance.ts';
 import { checkInvariant4 } from '../invariants/balances.ts';
-import { checkInvariant7 } from '../invariants/completeness.ts';
+import { checkGhostdag, checkInvariant7 } from '../invariants/completeness.ts';
 import { checkInvariant8 } from '../invariants/hashes.ts';
 import { differencesOf, takeSnapshot } from '../invariants/snapshot.ts';
 import { atRest, freshDatabase, setStage } from './stage.ts';
@@ -53,6 +53,7 @@ test.each(situations)('%s', { timeout: TIMEOUT_MS }, async (name, change) => {
   expect(await checkInvariant3(database.pool, node)).toEqual([]);
   expect(await checkInvariant4(database.pool)).toEqual([]);
   expect(await checkInvariant7(database.pool)).toEqual([]);
+  expect(await checkGhostdag(database.pool)).toEqual([]);
   expect(await checkInvariant8(database.pool)).toEqual([]);
 
   const fromGenesis = await freshDatabase();

@@ -4,7 +4,7 @@
  */
 import { checkInvariant12 } from '@kasgres/cli';
 import { approveCluster, listClustersAtLimit, type TestDatabase, upsertTags } from '@kasgres/database';
-import { addressToScript } from '@kasgres/kaspa';
+import { addressToScript, getNetwork, scriptToAddress } from '@kasgres/kaspa';
 import { expect, test, vi } from 'vitest';
 import { payment, scriptOf } from '../../packages/devnet/src/simulation/testing/hand-made.ts';
 import { checkInvariant4 } from '../invariants/balances.ts';
@@ -174,7 +174,7 @@ test.each(WAYS)(
   },
 );
 
-test('a script that only a start knew, and that is paid again after a gap, has its mark', async () => {
+test('scripts that only a start knows have their marks, also when they are paid again after a gap', async () => {
   const stage = await setStageThatPrunes('gap, tags');
   const { world, database } = stage;
   const { pool } = database;
@@ -183,9 +183,16 @@ test('a script that only a start knew, and that is paid again after a gap, has i
   const { rows } = await pool.query<{ address: string; transaction_count: bigint }>(
     `select address, transaction_count from scripts s join balances b on b.script_id = s.id where type = 'pubkey'`,
   );
+  const payee = scriptToAddress(scriptOf(7), getNetwork('simnet').addressPrefix) ?? '';
+  expect(rows.map(({ address }) => address)).not.toContain(payee);
   await upsertTags(
     pool,
-    rows.map(({ address }) => ({ address, name: 'somebody', link: '', labels: [] })),
+    [payee, ...rows.map(({ address }) => address)].map((address) => ({
+      address,
+      name: 'somebody',
+      link: '',
+      labels: [],
+    })),
   );
   const known = rows
     .filter(({ transaction_count: count }) => count === 0n)
@@ -196,9 +203,17 @@ test('a script that only a start knew, and that is paid again after a gap, has i
   pruneAbove(world, 20, world.node.dag.sink);
   await followToTheTip(stage, RECORD);
   const { rows: lost } = await pool.query<{ address: string }>(
-    'select address from scripts join tags using (address) where id not in (select script_id from balances)',
+    `select address from balances b join scripts s on s.id = b.script_id
+      where transaction_count = 0 and utxo_count = 0 and is_tagged`,
   );
   expect(lost).not.toEqual([]);
+  const brought = await pool.query(
+    `select from balances b join scripts s on s.id = b.script_id
+      where address = $1 and transaction_count = 0 and utxo_count > 0 and is_tagged`,
+    [payee],
+  );
+  expect(brought.rowCount).toBe(1);
+  expect(await checkInvariant4(pool)).toEqual([]);
   const coins = [...utxos.values()].filter(({ isCoinbase, blockDaaScore }) => {
     return isCoinbase && Number(blockDaaScore) + PARAMS.coinbaseMaturity <= world.node.consensus.virtual.daaScore;
   });
@@ -208,7 +223,8 @@ test('a script that only a start knew, and that is paid again after a gap, has i
   world.mine(10);
   await followToTheTip(stage, RECORD);
   const { rowCount } = await pool.query(
-    'select from balances b join scripts s on s.id = b.script_id where address = any($1)',
+    `select from balances b join scripts s on s.id = b.script_id
+      where address = any($1) and transaction_count > 0 and is_tagged`,
     [lost.map(({ address }) => address)],
   );
   expect(rowCount).toBe(lost.length);

@@ -1,5 +1,5 @@
 /** Databases that were begun under an earlier schema: migrated, they become what a fresh index is. */
-import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -8,7 +8,10 @@ import { createTestDatabase, migrate, type TestDatabase } from '@kasgres/databas
 import { sleep } from '@kasgres/runtime';
 import { from, to } from 'pg-copy-streams';
 import { afterEach, expect, test } from 'vitest';
+import { checkInvariant4 } from '../invariants/balances.ts';
+import { differencesOf, takeSnapshot } from '../invariants/snapshot.ts';
 import { atRest, expectRight, setStage, type Stage } from './stage.ts';
+import { followToTheTip, pruneAbove, pruneBeforeEarlierHour, setStageThatPrunes } from './starts-stage.ts';
 import { startIndexing } from './world.ts';
 
 const MIGRATIONS = join(import.meta.dirname, '../../migrations');
@@ -18,13 +21,14 @@ afterEach(async () => {
   for (const step of cleanUp.splice(0).reverse()) await step();
 });
 
-/** A database as the first release made it. */
-async function firstSchema(): Promise<TestDatabase> {
+/** A database as the first migrations made it. */
+async function schemaOf(migrations: number): Promise<TestDatabase> {
   const database = await createTestDatabase({ empty: true });
   cleanUp.push(() => database.drop());
   const folder = await mkdtemp(join(tmpdir(), 'kasgres-migrations-'));
   cleanUp.push(() => rm(folder, { recursive: true }));
-  await copyFile(join(MIGRATIONS, '0001_initial.sql'), join(folder, '0001_initial.sql'));
+  const files = (await readdir(MIGRATIONS)).filter((file) => file.endsWith('.sql')).sort();
+  for (const file of files.slice(0, migrations)) await copyFile(join(MIGRATIONS, file), join(folder, file));
   await migrate(database.url, { directory: pathToFileURL(`${folder}/`) });
   return database;
 }
@@ -46,7 +50,7 @@ async function copyInto(older: TestDatabase, newer: TestDatabase): Promise<void>
   try {
     for (const [table, those] of Map.groupBy(shared, (each) => each.table)) {
       const columns = those.map(({ column }) => column).join(', ');
-      await target.query(`truncate ${table}`);
+      await target.query(`delete from ${table}`);
       await pipeline(
         source.query(to(`copy (select ${columns} from ${table}) to stdout`)),
         target.query(from(`copy ${table} (${columns}) from stdin`)),
@@ -94,7 +98,7 @@ test('migrated in the middle of the first catch-up', async () => {
     index = rows[0]?.chain_index ?? -1n;
   }
   await indexer.stop();
-  const database = await firstSchema();
+  const database = await schemaOf(1);
   await copyInto(database, newer.database);
   await deferIndexes(database);
   expect(await migrate(database.url)).not.toEqual([]);
@@ -110,9 +114,122 @@ test('migrated at the tip', async () => {
     await atRest(newer.database, node, indexer);
   }
   await indexer.stop();
-  const database = await firstSchema();
+  const database = await schemaOf(1);
   await copyInto(database, newer.database);
   await database.pool.query('delete from balances where balance = 0');
   expect(await migrate(database.url)).not.toEqual([]);
   await goOn({ ...newer, database });
+});
+
+/**
+ * Hours as they were counted before migration 9: by the blocks' own times, a start in place of whatever was of its hour or a later one.
+ * @param newer has what scripts held at each start
+ * @param caughtUpFrom number of the first start whose first catch-up ended, so that it got hours
+ */
+async function countByOwnTimes(older: TestDatabase, newer: TestDatabase, caughtUpFrom = 0): Promise<void> {
+  const { rows: starts } = await newer.pool.query<{ chain_index: bigint; hour: number }>(
+    `select s.chain_index, (c.timestamp / 3600000)::integer as hour
+       from starts s join chain_blocks c on c.index = s.chain_index order by s.chain_index`,
+  );
+  await older.pool.query('delete from balance_changes');
+  for (const [place, { chain_index: start, hour }] of starts.entries()) {
+    if (place < caughtUpFrom) continue;
+    const { rows: held } = await newer.pool.query<{ script_id: bigint; balance: bigint }>(
+      `select script_id, balance from start_balances where chain_index = $1
+       union all
+       select script_id, sum(amount)::bigint from start_utxos where $1 = (select max(chain_index) from starts) group by 1`,
+      [start],
+    );
+    await older.pool.query('delete from balance_changes where hour >= $1', [hour]);
+    await older.pool.query(
+      `with changes as (
+         select script_id, $1::integer as hour, balance as change from unnest($2::bigint[], $3::bigint[]) held (script_id, balance)
+         union all
+         select script_id, $1, -change from balance_changes
+         union all
+         select a.script_id, (c.timestamp / 3600000)::integer, a.amount_received - a.amount_sent
+           from chain_blocks c cross join unnest(c.accepted_transactions) accepted (id)
+           join address_transactions a on a.transaction_id = accepted.id
+          where c.index > $4 and ($5::bigint is null or c.index <= $5))
+       insert into balance_changes select script_id, hour, sum(change) from changes group by 1, 2 having sum(change) <> 0
+       on conflict (script_id, hour) do update set change = balance_changes.change + excluded.change`,
+      [
+        hour,
+        held.map(({ script_id }) => script_id),
+        held.map(({ balance }) => balance),
+        start,
+        starts[place + 1]?.chain_index ?? null,
+      ],
+    );
+  }
+}
+
+/**
+ * Sightings as they were before migration 9: at the latest start, by every script that held coins there.
+ * @returns how many scripts this changes
+ */
+async function seeAtLatestStart({ pool }: TestDatabase): Promise<number> {
+  const { rowCount: forgotten } = await pool.query(
+    'delete from balances where transaction_count = 0 and script_id not in (select script_id from start_utxos)',
+  );
+  const { rowCount: changed } = await pool.query(
+    `update balances b set first_seen = r.first_seen, last_seen = r.last_seen
+       from balances other left join script_rollups() r using (script_id)
+      where other.script_id = b.script_id and (b.first_seen, b.last_seen) is distinct from (r.first_seen, r.last_seen)`,
+  );
+  await pool.query('select make_network_intervals()');
+  return Math.min(forgotten ?? 0, changed ?? 0);
+}
+
+async function countNegativeHours({ pool }: TestDatabase): Promise<number> {
+  const { rowCount } = await pool.query(
+    `select from (select sum(change) over (partition by script_id order by hour) as running from balance_changes) hours where running < 0`,
+  );
+  return rowCount ?? 0;
+}
+
+async function startBalancesOf({ pool }: TestDatabase): Promise<unknown[]> {
+  const { rows } = await pool.query<object>('select * from start_balances order by chain_index, script_id');
+  return rows;
+}
+
+/** An index that began anew twice, as the newest version has it, and a database of version 8 for its rows. */
+async function setStageWithGaps(name: string): Promise<{ newer: Stage; older: TestDatabase }> {
+  const newer = await setStageThatPrunes(name);
+  const { world } = newer;
+  pruneBeforeEarlierHour(world, 60);
+  await followToTheTip(newer);
+  for (let gap = 0; gap < 2; gap += 1) {
+    pruneAbove(world, 20, world.node.dag.sink);
+    await followToTheTip(newer, { ON_GAP: 'record' });
+  }
+  const older = await schemaOf(8);
+  await copyInto(older, newer.database);
+  return { newer, older };
+}
+
+test('migrated with a gap in the first catch-up: what the first start had is not known, and said to be so', async () => {
+  const { newer, older: database } = await setStageWithGaps('migrated after an early gap');
+  await countByOwnTimes(database, newer.database, 1);
+  await seeAtLatestStart(database);
+  expect(await migrate(database.url)).not.toEqual([]);
+  const { rows } = await database.pool.query('select balances_known from starts order by chain_index');
+  expect(rows).toEqual([{ balances_known: false }, { balances_known: true }, { balances_known: true }]);
+  expect(await checkInvariant4(database.pool)).toEqual([]);
+  await followToTheTip({ ...newer, database });
+  expect(await checkInvariant4(database.pool)).toEqual([]);
+});
+
+test('migrated with hours by the own times of blocks, and with starts of which no UTXO set is left', async () => {
+  const { newer, older: database } = await setStageWithGaps('migrated hours');
+  const expected = await takeSnapshot(newer.database.pool);
+  expect(await startBalancesOf(newer.database)).not.toEqual([]);
+  await countByOwnTimes(database, newer.database);
+  expect(await seeAtLatestStart(database)).toBeGreaterThan(0);
+  expect(await countNegativeHours(database)).toBeGreaterThan(0);
+  expect(await migrate(database.url)).not.toEqual([]);
+  expect(await startBalancesOf(database)).toEqual(await startBalancesOf(newer.database));
+  expect(await checkInvariant4(database.pool)).toEqual([]);
+  expect(differencesOf(expected, await takeSnapshot(database.pool))).toEqual([]);
+  await followToTheTip({ ...newer, database });
 });

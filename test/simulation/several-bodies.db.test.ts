@@ -4,13 +4,25 @@
  * with the next block.
  */
 import type { Connection } from '@kasgres/database';
-import { type NodeClient, NodeRpcError } from '@kasgres/node';
+import type { DagTransaction, Fault } from '@kasgres/devnet';
+import { toHex } from '@kasgres/kaspa';
+import { type AnyOp, type NodeClient, NodeRpcError } from '@kasgres/node';
+import { sleep } from '@kasgres/runtime';
 import { expect, test } from 'vitest';
-import { atRest, expectRight, indexAfresh, setStage } from './stage.ts';
-import { startIndexing } from './world.ts';
+import type { BlockBody } from '../../packages/devnet/src/simulation/consensus/consensus.ts';
+import type { UtxoEntry } from '../../packages/devnet/src/simulation/consensus/utxo.ts';
+import { buildTransaction, leastFee } from '../../packages/devnet/src/simulation/generator/build-transaction.ts';
+import { withOtherSignatures } from '../../packages/devnet/src/simulation/signatures.ts';
+import { blockOn, payment, scriptOf, siblings } from '../../packages/devnet/src/simulation/testing/hand-made.ts';
+import { withDerived } from '../../packages/devnet/src/simulation/transactions.ts';
+import { atEnd, atRest, expectRight, indexAfresh, setStage, type Stage } from './stage.ts';
+import { PARAMS, startIndexing, type World } from './world.ts';
+
+const VARIANTS_OF = 'getVirtualChainFromBlockV2';
+const AMBIGUOUS = 300;
 
 test('a body that the node cannot tell of at once is known with the next block', async () => {
-  const stage = await setStage('several bodies', undefined, undefined, {
+  const stage = await setStage('several variants', undefined, undefined, {
     reorgRate: 0,
     duplicateRate: 0.8,
     twoBodiesRate: 1,
@@ -39,6 +51,162 @@ test('a body that the node cannot tell of at once is known with the next block',
   await indexer.stop();
   await lateIndexer.stop();
 });
+
+/** Counts the requests that tell variants apart, and says what goes wrong with them. */
+class VariantRequests {
+  count = 0;
+  fault: Fault | undefined;
+
+  plan = (op: AnyOp): Fault | undefined => {
+    if (op !== VARIANTS_OF) return undefined;
+    this.count += 1;
+    return this.fault;
+  };
+}
+
+test('one request tells the variants of all 300 ambiguous ids of a chain block', async () => {
+  const requests = new VariantRequests();
+  const stage = await setStage('many variants', requests.plan);
+  const { world, database, node } = stage;
+  const indexer = startIndexing(world, database.url);
+  atEnd(() => indexer.stop());
+  mergeAmbiguousIds(world);
+  await atRest(database, node, indexer);
+  expect(await countAmbiguous(stage)).toEqual({ ids: AMBIGUOUS, unresolved: 0 });
+  expect(requests.count).toBe(1);
+  await expectRight(stage);
+});
+
+test('a node that cannot tell is asked ever less often, and the index resolves the variants when it restarts', async () => {
+  const requests = new VariantRequests();
+  const stage = await setStage('untellable variants', requests.plan);
+  const { world, database, node } = stage;
+  const indexer = startIndexing(world, database.url);
+  atEnd(() => indexer.stop());
+  requests.fault = { kind: 'error', message: 'The address is invalid' };
+  mergeAmbiguousIds(world);
+  for (let blocks = 0; blocks < 30; blocks += 1) {
+    world.node.receive(blockOn(world.node));
+    await atRest(database, node, indexer);
+  }
+  expect(await countAmbiguous(stage)).toEqual({ ids: AMBIGUOUS, unresolved: AMBIGUOUS });
+  // After 1, 2, 3, 5, 9, 17 chain blocks. The next is after 33.
+  expect(requests.count).toBeGreaterThanOrEqual(6);
+  expect(requests.count).toBeLessThanOrEqual(7);
+
+  requests.fault = undefined;
+  requests.count = 0;
+  await indexer.stop();
+  const restarted = startIndexing(world, database.url);
+  atEnd(() => restarted.stop());
+  world.node.receive(blockOn(world.node));
+  await atRest(database, node, restarted);
+  expect(await countAmbiguous(stage)).toEqual({ ids: AMBIGUOUS, unresolved: 0 });
+  expect(requests.count).toBe(1);
+  await expectRight(stage);
+});
+
+test('a node that takes its time does not keep the index from the tip', async () => {
+  const requests = new VariantRequests();
+  const stage = await setStage('slow variants', requests.plan);
+  const { world, database, node } = stage;
+  const indexer = startIndexing(world, database.url);
+  atEnd(() => indexer.stop());
+  const ms = 20_000;
+  requests.fault = { kind: 'delay', ms };
+  const askedAt = performance.now();
+  mergeAmbiguousIds(world);
+  await atRest(database, node, indexer);
+  world.node.receive(blockOn(world.node));
+  await atRest(database, node, indexer);
+  expect(performance.now() - askedAt).toBeLessThan(ms);
+  expect(await countAmbiguous(stage)).toEqual({ ids: AMBIGUOUS, unresolved: AMBIGUOUS });
+
+  while ((await countAmbiguous(stage)).unresolved > 0) {
+    world.node.receive(blockOn(world.node));
+    await atRest(database, node, indexer);
+    await sleep(500);
+  }
+  expect(requests.count).toBe(1);
+});
+
+test('the variant with number 32,768 of an id is indexed as any other', async () => {
+  const stage = await setStage('32,768 variants');
+  const { world, database, node } = stage;
+  const [coin] = matureCoins(world);
+  const original = payment(coin, scriptOf(4));
+  const variant = withDerived(withOtherSignatures(original, { broken: false }));
+  const [first, second] = siblings(world.node, [[original], [variant]]);
+  const mineAndIndex = async (block: BlockBody | undefined): Promise<void> => {
+    if (block === undefined) throw new Error('no block');
+    const indexer = startIndexing(world, database.url);
+    world.node.receive(block);
+    await atRest(database, node, indexer);
+    await indexer.stop();
+  };
+  await mineAndIndex(first);
+  // As if so many other blocks had carried one each.
+  await database.pool.query(
+    `insert into transaction_bodies (transaction_id, body, hash, storage_mass, compute_mass)
+     select t.id, n, sha256(n::text::bytea), 0, 0 from transactions t cross join generate_series(1, 32767) n where t.transaction_id = $1`,
+    [Buffer.from(original.transactionId)],
+  );
+  await mineAndIndex(second);
+  await mineAndIndex(blockOn(world.node));
+  const { rows } = await database.pool.query(
+    `select t.accepted_body, k.hash, i.signature_script
+       from transactions t join kaspa.transactions k on k.transaction_key = t.id join kaspa.inputs i on i.transaction_key = t.id
+      where t.transaction_id = $1`,
+    [Buffer.from(original.transactionId)],
+  );
+  const [input] = variant.inputs;
+  expect(rows).toEqual([
+    {
+      accepted_body: 32_768,
+      hash: toHex(variant.hash),
+      signature_script: input && toHex(input.signatureScript),
+    },
+  ]);
+  await database.pool.query('delete from transaction_bodies where body < 32768');
+  await expectRight(stage);
+});
+
+/** Mines until rewards of one miner can be spent. */
+function matureCoins({ node }: World): UtxoEntry[] {
+  const miner = scriptOf(2);
+  for (let made = 0; made < PARAMS.coinbaseMaturity + 10; made += 1) {
+    node.receive(blockOn(node, { miner, nonce: made }));
+  }
+  return node.consensus.utxos.coinsOf(miner);
+}
+
+/** Mines a chain block that merges two blocks with the same payments, which differ in their signatures. */
+function mergeAmbiguousIds(world: World): void {
+  const { node } = world;
+  const [coin] = matureCoins(world);
+  if (coin === undefined) throw new Error('no coinbase is mature');
+  const fee = leastFee({ coins: 1, outputs: AMBIGUOUS, payload: 0 });
+  const amount = Math.floor((Number(coin.amount) - fee) / AMBIGUOUS);
+  const recipient = scriptOf(3);
+  const outputs = Array.from({ length: AMBIGUOUS }, () => ({ amount, scriptPublicKey: recipient }));
+  const coins = [{ entry: coin, redeemScript: undefined }];
+  const split = withDerived(buildTransaction({ version: 0, coins, outputs, payload: new Uint8Array(0) }));
+  node.receive(blockOn(node, { payments: [split] }));
+  node.receive(blockOn(node));
+  const payments = node.consensus.utxos.coinsOf(recipient).map((each) => payment(each, scriptOf(4)));
+  const others = payments.map((each): DagTransaction => withDerived(withOtherSignatures(each, { broken: false })));
+  for (const block of siblings(node, [payments, others])) node.receive(block);
+  node.receive(blockOn(node));
+}
+
+async function countAmbiguous({ database }: Stage): Promise<{ ids: number; unresolved: number }> {
+  const { rows } = await database.pool.query<{ ids: number; unresolved: number }>(
+    `select count(*)::integer as ids, count(*) filter (where accepted_body is null)::integer as unresolved
+       from transactions where accepting_block_id is not null and id in (select transaction_id from transaction_bodies)`,
+  );
+  if (rows[0] === undefined) throw new Error('no count');
+  return rows[0];
+}
 
 interface KnownBody {
   transaction_id: Buffer;

@@ -8,7 +8,7 @@ import { afterEach, expect } from 'vitest';
 import type { SimulationOptions } from '../../packages/devnet/src/simulation/index.ts';
 import { checkInvariant3 } from '../invariants/acceptance.ts';
 import { checkInvariant4 } from '../invariants/balances.ts';
-import { checkInvariant7 } from '../invariants/completeness.ts';
+import { checkGhostdag, checkInvariant7 } from '../invariants/completeness.ts';
 import { checkInvariant8 } from '../invariants/hashes.ts';
 import { differencesOf, takeSnapshot } from '../invariants/snapshot.ts';
 import { untilAtRest } from '../node/at-rest.ts';
@@ -88,6 +88,7 @@ export async function expectRight(stage: Pick<Stage, 'world' | 'node'> & { datab
   expect(await checkInvariant3(database.pool, node)).toEqual([]);
   expect(await checkInvariant4(database.pool)).toEqual([]);
   expect(await checkInvariant7(database.pool)).toEqual([]);
+  expect(await checkGhostdag(database.pool)).toEqual([]);
   expect(await checkInvariant8(database.pool)).toEqual([]);
   const fresh = await indexAfresh(stage);
   expect(differencesOf(await takeSnapshot(fresh.pool), await takeSnapshot(database.pool))).toEqual([]);

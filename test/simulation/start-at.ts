@@ -26,7 +26,7 @@ export function startAfterGap(client: PoolClient, afterIndex: number, chainIndex
 export async function startAgainAt(client: PoolClient, chainIndex: number): Promise<void> {
   await noteStateAt(client, chainIndex);
   const start = await getChainBlock(client, chainIndex);
-  await replaceHours(client, start.index, start.index);
+  await keepStartBalances(client);
   await replaceState(client);
   await writeStart(client, start);
   await countTransactions(client);
@@ -37,7 +37,7 @@ async function moveStart(client: PoolClient, chainIndex: number, afterIndex: num
   const after = afterIndex === undefined ? undefined : await getChainBlock(client, afterIndex);
   const last = after?.index ?? -1n;
   await noteStateAt(client, chainIndex);
-  await replaceHours(client, last, start.index);
+  await keepStartBalances(client);
   await noteWhatStays(client, start, after);
   await cutChain(client, last, start.index);
   await replaceState(client);
@@ -66,7 +66,7 @@ async function getChainBlock(client: PoolClient, index: number): Promise<ChainBl
 
 /** What was accepted on the chain above the first of two indexes, up to the second. */
 const ACCEPTED_BETWEEN = `
-  select t.id, t.subnetwork_id, c.daa_score, c.timestamp / 3600000 as hour, c.index
+  select t.id, t.subnetwork_id, c.daa_score
   from chain_blocks c join transactions t on t.accepting_block_id = c.block_id where c.index > $1 and c.index <= $2`;
 
 /** Table `state`: the UTXO set at a chain block, as its rows say since the latest start, which must not be after it. */
@@ -93,42 +93,12 @@ async function noteStateAt(client: PoolClient, chainIndex: number): Promise<void
   );
 }
 
-/**
- * Changes of balances by hour: those up to the last chain block before, in hours before the start's; what each script holds at the
- * start beyond them, in its hour; and those since.
- */
-async function replaceHours(client: PoolClient, last: bigint, start: bigint): Promise<void> {
-  const { rows } = await client.query<{ hour: number }>(
-    'select (timestamp / 3600000)::integer as hour from chain_blocks where index = $1',
-    [start],
-  );
-  await client.query('create temporary table since as table balance_changes with no data');
-  const changesAbove = `
-    select a.script_id, accepted.hour, a.amount_received - a.amount_sent as change
-    from (${ACCEPTED_BETWEEN}) accepted join address_transactions a on a.transaction_id = accepted.id`;
-  const top = 2n ** 62n;
-  await client.query(`insert into since ${changesAbove}`, [start, top]);
-  if (last < 0n) await client.query('truncate balance_changes');
-  else {
-    await client.query(
-      `with undone as (${changesAbove}), summed as (select script_id, hour, sum(change) as change from undone group by 1, 2)
-       update balance_changes b set change = b.change - s.change from summed s where s.script_id = b.script_id and s.hour = b.hour`,
-      [last, top],
-    );
-  }
-  await client.query('delete from balance_changes where hour >= $1', [rows[0]?.hour]);
+/** The UTXO set of the latest start is about to be replaced: what each script held there stays known. */
+async function keepStartBalances(client: PoolClient): Promise<void> {
   await client.query(
-    `with changes as (
-       select script_id, $1::integer as hour, amount as change from state
-       union all select script_id, $1, -change from balance_changes
-       union all select * from since
-     )
-     insert into balance_changes select script_id, hour, sum(change) from changes group by 1, 2
-     on conflict (script_id, hour) do update set change = balance_changes.change + excluded.change`,
-    [rows[0]?.hour],
+    `insert into start_balances
+     select (select max(chain_index) from starts), script_id, sum(amount) from start_utxos group by script_id`,
   );
-  await client.query('delete from balance_changes where change = 0');
-  await client.query('drop table since');
 }
 
 /**
@@ -176,6 +146,7 @@ async function cutChain(client: PoolClient, last: bigint, start: bigint): Promis
   await client.query('update chain_blocks set index = -1 - index where index < 0');
   await client.query('update checkpoint set chain_index = chain_index - $1', [shift]);
   await client.query('delete from starts where chain_index > $1', [last]);
+  await client.query('delete from start_balances where chain_index > $1', [last]);
   await client.query(
     `delete from gaps where before_block_hash not in (select hash from starts join blocks on blocks.id = starts.block_id)`,
   );
@@ -269,8 +240,13 @@ async function writeStart(client: PoolClient, start: ChainBlock): Promise<void> 
 /** Coins and balances now are what they were; scripts that nothing here touches are not known. */
 async function countTransactions(client: PoolClient): Promise<void> {
   await client.query(
+    `update chain_blocks c set chain_time = timed.latest
+     from (select index, max(timestamp) over (order by index) as latest from chain_blocks) timed where timed.index = c.index`,
+  );
+  await client.query('select make_balance_changes()');
+  await client.query(
     `delete from balances where script_id not in (
-       select script_id from address_transactions union select script_id from start_utxos
+       select script_id from address_transactions union select script_id from start_utxos union select script_id from start_balances
      )`,
   );
   await client.query(
@@ -288,10 +264,6 @@ async function countTransactions(client: PoolClient): Promise<void> {
 
 /** By what a first catch-up ends with, which `kasgres verify` holds against the rows. */
 async function replaceRollups(client: PoolClient): Promise<void> {
-  await client.query(
-    `update chain_blocks c set chain_time = timed.latest
-     from (select index, max(timestamp) over (order by index) as latest from chain_blocks) timed where timed.index = c.index`,
-  );
   await client.query(
     `update balances b set accepted_count = coalesce(r.accepted_count, 0), receiving_count = coalesce(r.receiving_count, 0),
        sending_count = coalesce(r.sending_count, 0), coinbase_count = coalesce(r.coinbase_count, 0), received = coalesce(r.received, 0),

@@ -97,6 +97,31 @@ export function pruneAbove(
   }
 }
 
+/**
+ * The network goes on until the own time of a chain block is in an earlier hour than that of the block below it; then the node prunes up to
+ * the one below.
+ */
+export function pruneBeforeEarlierHour(world: World, chainBlocks: number): DagBlock {
+  const { node } = world;
+  const { dag } = node;
+  for (;;) {
+    world.mine(10);
+    const found = dag.chainBlocks.find((block, index) => {
+      const next = dag.chainBlocks[index + 1];
+      const isInside = index >= chainBlocks && index < dag.chainBlocks.length - LEFT_ABOVE;
+      return isInside && next !== undefined && hourOf(next) < hourOf(block);
+    });
+    if (found === undefined) continue;
+    node.prune(found.hash);
+    return found;
+  }
+}
+
+/** By its own time. */
+function hourOf({ header }: DagBlock): bigint {
+  return header.timestamp / 3_600_000n;
+}
+
 /** The node prunes up to one of its youngest chain blocks. */
 export function pruneBelowTip({ node }: World): void {
   const { dag } = node;
@@ -115,7 +140,7 @@ export async function followToTheTip(stage: Stage, variables: Record<string, str
 /** An index that began at a pruning point, or again at one: right by itself, and its coins are those of the simulation. */
 export async function expectStateOfWorld({ world, node, database }: Stage): Promise<void> {
   const { pool } = database;
-  expect(await checkUtxoCommitment(pool)).toEqual([]);
+  for (const set of ['start_utxos', 'utxos'] as const) expect(await checkUtxoCommitment(pool, set)).toEqual([]);
   const utxos = coinsAtSink(world);
   expect(await indexedCoins(pool)).toEqual(utxos.map(lineOf).sort());
   expect(await indexedBalances(pool)).toEqual(balancesOf(utxos));

@@ -1,7 +1,8 @@
 /** Indexes that begin at the pruning point of a node that has pruned: their coins are the simulation's, whatever happened on the way. */
+import { NodeServer } from '@kasgres/devnet';
 import { FatalError } from '@kasgres/runtime';
 import { expect, test, vi } from 'vitest';
-import { atRest, freshDatabase } from './stage.ts';
+import { atEnd, atRest, freshDatabase, type Stage } from './stage.ts';
 import { startIndexing } from './world.ts';
 import {
   expectRightFromItsStart,
@@ -9,6 +10,7 @@ import {
   gapsOf,
   loadedUtxos,
   pruneAbove,
+  pruneBeforeEarlierHour,
   pruneBelowTip,
   setStageThatPrunes,
   startsOf,
@@ -40,6 +42,13 @@ test('begun at a pruning point, and followed through reorganisations right above
   await indexer.stop();
   await expectRightFromItsStart(stage);
   expect(await gapsOf(database.pool)).toEqual([]);
+});
+
+test('begun at a pruning point whose successors are of an earlier hour by their own times', async () => {
+  const stage = await setStageThatPrunes('start before an earlier hour');
+  pruneBeforeEarlierHour(stage.world, 60);
+  await followToTheTip(stage);
+  await expectRightFromItsStart(stage);
 });
 
 test('begun right below the tip, with a memory that forgets', async () => {
@@ -148,6 +157,68 @@ test('a set with an altered coin: nothing of it is shown, and the indexer ends w
   await followToTheTip(stage);
   expect(reads).toBe(2);
   await expectRightFromItsStart(stage);
+});
+
+/** Hands out the set of an earlier pruning point as that of the present one, in so many reads after each move. */
+function handOutStaleSets({ world }: Stage, staleReads: number): { reads: number } {
+  const counted = { reads: 0 };
+  const stale = world.node.pruningPointSet().utxos;
+  let point = '';
+  let left = 0;
+  world.p2pFaults.set = () => {
+    if (point !== world.node.pruningPoint) left = staleReads;
+    point = world.node.pruningPoint;
+    return { ...world.node.pruningPointSet(), ...(left > 0 && { utxos: stale }) };
+  };
+  world.p2pFaults.plan = (chunk) => {
+    if (chunk > 0) return undefined;
+    counted.reads += 1;
+    left -= 1;
+    return undefined;
+  };
+  return counted;
+}
+
+test('it reads a set again that the node has yet to advance to its new pruning point', async () => {
+  const stage = await setStageThatPrunes('set in transition');
+  pruneAbove(stage.world, 40);
+  const counted = handOutStaleSets(stage, 3);
+  pruneAbove(stage.world, 20, stage.world.node.dag.root);
+  await followToTheTip(stage);
+  expect(counted.reads).toBe(4);
+  await expectRightFromItsStart(stage);
+});
+
+test('it counts the attempts for one pruning point, and goes on as long as that keeps moving', async () => {
+  const stage = await setStageThatPrunes('sets in transition');
+  const { world, database, node } = stage;
+  pruneAbove(world, 40);
+  const counted = handOutStaleSets(stage, 3);
+  const indexer = startIndexing(world, database.url);
+  for (let move = 1; move <= 3; move += 1) {
+    pruneAbove(world, 10, world.node.dag.root);
+    // A stale read has begun for this pruning point when the next one comes.
+    const { reads } = counted;
+    await expect.poll(() => counted.reads, { timeout: 60_000 }).toBeGreaterThan(reads + 1);
+  }
+  await atRest(database, node, indexer);
+  await indexer.stop();
+  expect(counted.reads).toBeGreaterThan(4);
+  await expectRightFromItsStart(stage);
+});
+
+test('it asks every node for a set that never fits, and then ends with an explanation', async () => {
+  const stage = await setStageThatPrunes('never fits');
+  const { world, database } = stage;
+  pruneAbove(world, 60);
+  const counted = handOutStaleSets(stage, 1_000);
+  world.p2pFaults.set = () => ({ ...world.node.pruningPointSet(), utxos: [] });
+  const second = await NodeServer.start({ state: world.node });
+  atEnd(async () => second.close());
+  const indexer = startIndexing(world, database.url, { NODE_URL: `${world.server.url},${second.url}` });
+  await expect(indexer.ended).rejects.toThrow(/None of the nodes can be followed.*It was read 4 times/);
+  expect(counted.reads).toBe(8);
+  expect(await visibleRows(database.pool)).toEqual({});
 });
 
 test('where no p2p answers, one is waited for, and nothing is shown', async () => {

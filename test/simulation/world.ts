@@ -16,7 +16,7 @@ import {
 } from '@kasgres/indexer';
 import { createLogger, createRegistry } from '@kasgres/runtime';
 import type { ScriptPublicKey } from '@kasgres/kaspa';
-import type { FaultPlan, SimulatedNodeOptions, UtxoSetFaultPlan } from '@kasgres/devnet';
+import type { FaultPlan, PruningPointSet, SimulatedNodeOptions, UtxoSetFaultPlan } from '@kasgres/devnet';
 import type { BlockBody } from '../../packages/devnet/src/simulation/consensus/consensus.ts';
 import {
   SIMNET_PARAMS,
@@ -29,11 +29,19 @@ import {
 const START_MS = 1_750_000_000_000;
 /** So long that an hour ends every other round, also in the middle of what a reorg removes: balance_changes counts by the hour. */
 const BLOCK_MS = 1_800_000;
+/**
+ * In every fourth round a miner's clock is slow, and its block comes right after another one: chain blocks whose own times run backwards, often
+ * into the hour before. Less than what makes the node say that it is not synced.
+ */
+const SLOW_CLOCK_EVERY = 4;
+const SLOW_CLOCK_MS = 600_000;
 /** Young coins may be spent at once, so that a short chain has many transactions. */
 export const PARAMS = { ...SIMNET_PARAMS, coinbaseMaturity: 20 };
 /** Coins that the node's p2p hands out at once: a small set comes in several chunks. */
 export const CHUNK_COINS = 50;
 
+/** The depths of the simulation's network are the real ones, and tests do not wait for minutes. */
+const BOOTSTRAP_TIMING = { rereadPausesMs: [20, 50, 100], pollMs: 20, settleMs: 20, standstillMs: 600_000 };
 /** Tests do not wait as long as the program. */
 const ASK_AFTER_SILENCE_MS = 1_000;
 
@@ -45,9 +53,14 @@ export class World {
   /** The node's p2p: it hands out the UTXO set at the pruning point. */
   readonly p2p: UtxoSetServer;
   /** What goes wrong with that. */
-  readonly p2pFaults: { plan?: UtxoSetFaultPlan | undefined };
+  readonly p2pFaults: {
+    plan?: UtxoSetFaultPlan | undefined;
+    /** Handed out in place of the node's own. */
+    set?: (() => PruningPointSet) | undefined;
+  };
   readonly #simulation: Simulation;
   readonly #clock: { now: number };
+  #rounds = 0;
 
   /**
    * @param nodeOptions what the node has beyond the usual
@@ -79,7 +92,7 @@ export class World {
     const p2pFaults: World['p2pFaults'] = {};
     const p2p = await UtxoSetServer.start({
       network: node.network.id,
-      set: () => node.pruningPointSet(),
+      set: () => p2pFaults.set?.() ?? node.pruningPointSet(),
       chunkSize: CHUNK_COINS,
       faults: (chunk) => p2pFaults.plan?.(chunk),
     });
@@ -106,8 +119,10 @@ export class World {
   mine(rounds: number, paymentsPerRound = 4): void {
     for (let round = 0; round < rounds; round += 1) {
       this.#simulation.pay(paymentsPerRound);
-      this.#clock.now += BLOCK_MS;
-      this.#simulation.mine(this.#clock.now);
+      this.#rounds += 1;
+      const isSlow = this.#rounds % SLOW_CLOCK_EVERY === 0;
+      this.#clock.now += isSlow ? 1 : BLOCK_MS;
+      this.#simulation.mine(this.#clock.now - (isSlow ? SLOW_CLOCK_MS : 0));
     }
   }
 
@@ -172,6 +187,7 @@ export function startIndexing(
   world: Pick<World, 'server' | 'p2p'>,
   databaseUrl: string,
   variables: Record<string, string> = {},
+  timing: Partial<typeof BOOTSTRAP_TIMING> = {},
 ): RunningIndexer {
   const own = { NODE_URL: world.server.url, NODE_P2P_URL: world.p2p.url, DATABASE_URL: databaseUrl };
   const env = envSchema.parse({ ...own, ...variables });
@@ -185,7 +201,7 @@ export function startIndexing(
     nodes,
     database,
     expectedNetwork: env.NETWORK,
-    options: indexerOptions(env),
+    options: { ...indexerOptions(env), bootstrapTiming: { ...BOOTSTRAP_TIMING, ...timing } },
     log,
     progress: new Progress(log),
     metrics,

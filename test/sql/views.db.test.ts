@@ -320,7 +320,7 @@ describe('state', () => {
     const busiest = [...byAddress].toSorted(([, a], [, b]) => b.length - a.length).slice(0, 15);
     for (const [address, touched] of busiest) {
       const moments = touched.flatMap(({ transaction }) => {
-        const time = known(timeOf(transaction));
+        const time = known(transaction.acceptedBy).chainTime;
         return [time - 1, time, time + 1, time + 1_234_567];
       });
       const rows = await ask(
@@ -328,7 +328,7 @@ describe('state', () => {
         [address, moments],
       );
       for (const { moment, balance } of rows) {
-        const until = touched.filter(({ transaction }) => known(timeOf(transaction)) <= Number(moment));
+        const until = touched.filter(({ transaction }) => known(transaction.acceptedBy).chainTime <= Number(moment));
         const expected = until.reduce((sum, { received, sent }) => sum + received - sent, 0n);
         expect(String(balance), `${address} at ${String(moment)}`).toBe(String(expected));
       }

@@ -69,9 +69,3 @@ test('a program that cannot go on ends the whole, with its words', async () => {
   expect(started.output).toMatch(/^indexer stopped: .*simnet.*mainnet|^indexer stopped: .*mainnet.*simnet/m);
   await expect.poll(() => started.processesLeft(0)).toEqual([]);
 });
-
-test('a database that cannot be reached is said in words', async () => {
-  started = new Started({ env: { ...env, DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing' } });
-  await started.exited();
-  expect(started.output).toContain('The database cannot be reached: connect ECONNREFUSED 127.0.0.1:1');
-});

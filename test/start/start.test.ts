@@ -96,8 +96,19 @@ describe('the first start, from nothing', () => {
   test('refuses to write in SQL', async () => {
     await expect(paste(`npx kasgres sql -c 'delete from blocks'`, env)).rejects.toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('read-only transaction') as string,
+      stderr: expect.stringMatching(/permission denied|read-only transaction/) as string,
     });
+  });
+
+  test('lets pages of this machine call it, and no others', async () => {
+    for (const [origin, isAllowed] of [
+      ['http://localhost:5173', true],
+      ['http://127.0.0.1:8080', true],
+      ['https://example.org', false],
+    ] as const) {
+      const { headers } = await fetch(`http://127.0.0.1:${env.PORT}/v1/status`, { headers: { origin } });
+      expect(headers.get('access-control-allow-origin'), origin).toBe(isAllowed ? origin : null);
+    }
   });
 
   test('the other commands find what was started', async () => {

@@ -154,7 +154,12 @@ function expectedRestUtxo({ outpoint, utxoEntry }: protocol.AddressUtxo): Record
  */
 export async function compareRichList(api: ApiClient, { balances }: Coins, withoutAddress: bigint): Promise<string[]> {
   const wrong: string[] = [];
-  const listed = await walk(api, '/v1/addresses', 'addresses', ({ address }) => String(address));
+  const listed = await walk(
+    api,
+    '/v1/addresses',
+    'addresses',
+    ({ balance, address }) => `${String(balance)}:${String(address)}`,
+  );
   const expected = Object.fromEntries(
     [...balances].filter(([, sompi]) => sompi > 0n).map(([a, sompi]) => [a, String(sompi)]),
   );

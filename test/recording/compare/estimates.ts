@@ -44,7 +44,7 @@ export async function compareTimestamps(stage: Stage): Promise<Findings> {
     const timestamps = request.daaScores.map((daaScore, place) =>
       sampled.has(daaScore) || daaScore >= dag.sink.header.daaScore
         ? String(response.timestamps[place])
-        : String(estimateTimestamp(daaScore, chain, network.targetTimePerBlockMs)),
+        : String(estimateTimestamp(daaScore, chain, network)),
     );
     findings.compare('times of DAA scores', answer, { body: { timestamps } });
   }

@@ -58,7 +58,12 @@ export async function compareBlockListing({ api, node }: Stage): Promise<Finding
 /** The richest also with all they sent and received, which must add up to what they hold. */
 export async function compareAddressListing({ api }: Stage): Promise<Findings> {
   const findings = new Findings();
-  const listed = await walk(api, '/v1/addresses', 'addresses', ({ address }) => String(address));
+  const listed = await walk(
+    api,
+    '/v1/addresses',
+    'addresses',
+    ({ balance, address }) => `${String(balance)}:${String(address)}`,
+  );
   await inParallel(listed, async (item) => {
     const { body } = await api.get(`/v1/addresses/${String(item['address'])}`);
     const { address, balance, tag } = body['address'] as Json;

@@ -1,0 +1,92 @@
+/** How many requests of a key may be in flight, against the real process. */
+import { createKey } from '@kasgres/database';
+import type { PoolClient } from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { HttpClient } from './http-client.ts';
+import { openStage, type Stage } from './stage.ts';
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await openStage({ rounds: 20 });
+});
+afterAll(() => stage.close());
+
+const SINK = '/v1/rpc/getSink';
+
+async function clientWith(concurrency: number): Promise<HttpClient> {
+  const { key } = await createKey(stage.database.kysely, { name: 'limited', concurrency });
+  const client = new HttpClient(stage.api.url, key);
+  expect((await client.request(SINK)).status).toBe(200);
+  return client;
+}
+
+/** Nothing of the index is answered meanwhile. */
+async function whileNothingIsRead(work: (release: () => Promise<void>) => Promise<void>): Promise<void> {
+  const locker: PoolClient = await stage.database.pool.connect();
+  await locker.query('begin; lock table checkpoint in access exclusive mode');
+  const release = async (): Promise<void> => {
+    await locker.query('rollback');
+  };
+  try {
+    await work(release);
+  } finally {
+    await release();
+    locker.release();
+  }
+}
+
+test('requests beyond the limit are refused at once, and those in flight are served', async () => {
+  const client = await clientWith(5);
+  await whileNothingIsRead(async (release) => {
+    const all = Array.from({ length: 40 }, () => client.request(SINK));
+    // The refusals come while nothing can be served.
+    const refused = await Promise.all(all.slice(5));
+    expect(refused.map(({ status }) => status)).toEqual(refused.map(() => 429));
+    for (const { text, headers } of refused) {
+      expect(text).toBe('{"statusCode":429,"message":"Rate limit exceeded"}');
+      expect(headers.get('retry-after')).toBe('1');
+      expect(headers.get('x-request-cost-ru')).toBe('0');
+    }
+    await release();
+    const served = await Promise.all(all.slice(0, 5));
+    expect(served.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+  });
+  expect((await client.request(SINK)).status).toBe(200);
+});
+
+test('a request whose client has left is in flight until what it reads is over', async () => {
+  const client = await clientWith(1);
+  await whileNothingIsRead(async (release) => {
+    const leave = new AbortController();
+    const headers = { 'x-api-key': client.key };
+    const left = fetch(`${client.url}${SINK}`, { headers, signal: leave.signal }).catch(() => 'left');
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    leave.abort();
+    expect(await left).toBe('left');
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect((await client.request(SINK)).status).toBe(429);
+    await release();
+    await expect.poll(async () => (await client.request(SINK)).status).toBe(200);
+  });
+});
+
+test('a request that breaks off in its body, or is refused, leaves nothing in flight', async () => {
+  const client = await clientWith(1);
+  for (let time = 0; time < 3; time += 1) {
+    const leave = new AbortController();
+    const body = new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from('{"lowHash":')) });
+    const broken = fetch(`${client.url}/v1/rpc/getBlocks`, {
+      method: 'POST',
+      headers: { 'x-api-key': client.key, 'content-type': 'application/json' },
+      body,
+      duplex: 'half',
+      signal: leave.signal,
+    }).catch(() => 'left');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect((await client.request(SINK)).status).toBe(429);
+    leave.abort();
+    await broken;
+    await expect.poll(async () => (await client.request('/v1/rpc/getBlocks', { body: '{' })).status).toBe(400);
+  }
+  expect((await client.request(SINK)).status).toBe(200);
+});

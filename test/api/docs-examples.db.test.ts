@@ -1,0 +1,134 @@
+/**
+ * What somebody executes on /docs as it stands finds something: the document of the page has examples from the very index that serves it. The
+ * committed document stays as it is.
+ */
+import { readFile } from 'node:fs/promises';
+import { createTestDatabase, upsertTags } from '@kasgres/database';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startApi } from '../node/programs.ts';
+import { cluster } from '../simulation/clusters-stage.ts';
+import type { HttpAnswer } from './http-client.ts';
+import { openStage, type Stage } from './stage.ts';
+
+interface Operation {
+  operationId: string;
+  parameters?: { name?: string; in?: string; required?: boolean; example?: unknown }[];
+  requestBody?: { content: { 'application/json': { example?: object } } };
+}
+
+interface Document {
+  paths: Record<string, Record<string, Operation>>;
+}
+
+/** They cannot be carried out, and the node says why. */
+const REFUSED: Readonly<Record<string, RegExp>> = {
+  // That of the committed document, which spends what is not on this chain, and is on top of blocks that are not.
+  submitTransaction: /orphan|missing|not found|spent/i,
+  submitBlock: /./,
+  // kaspad has no such call.
+  getSubnetwork: /not implemented|not supported/i,
+};
+
+let stage: Stage;
+
+beforeAll(async () => {
+  // Another chain than that of the committed examples, long enough for a hash rate.
+  stage = await openStage({ rounds: 1050, seed: 'docs' });
+  await stage.indexer.stop();
+  stage.world.pay(3);
+  await cluster(stage.database, { depth: 100n });
+  const { rows } = await stage.database.pool.query<{ address: string }>(
+    'select address from scripts where address is not null order by id desc limit 1',
+  );
+  const address = rows[0]?.address ?? '';
+  await upsertTags(stage.database.pool, [{ address, name: 'Somebody', link: '', labels: ['exchange'] }]);
+});
+afterAll(() => stage.close());
+
+async function getDocument(path: string, url = stage.api.url): Promise<Document> {
+  return (await (await fetch(`${url}${path}`)).json()) as Document;
+}
+
+/** Examples of parameters are strings, numbers and booleans. */
+const asText = (example: unknown): string => (typeof example === 'string' ? example : JSON.stringify(example));
+
+/** As Swagger UI does it when Execute is pressed: every parameter and body is what its example says. */
+async function execute(path: string, method: string, operation: Operation): Promise<HttpAnswer> {
+  const query = new URLSearchParams();
+  let filled = path;
+  for (const { name = '', in: where, required, example } of operation.parameters ?? []) {
+    if (where === 'path') filled = filled.replace(`{${name}}`, encodeURIComponent(asText(example)));
+    else if (where === 'query' && example !== undefined) query.set(name, asText(example));
+    else expect(required, `${operation.operationId} ${name}`).not.toBe(true);
+  }
+  const url = query.size === 0 ? filled : `${filled}?${query.toString()}`;
+  const body = operation.requestBody?.content['application/json'].example;
+  if (method === 'post') expect(body, operation.operationId).toBeDefined();
+  return stage.api.request(url, body && { body });
+}
+
+/** Whether there is something in it: of several lists one is enough. */
+function hasContent(json: unknown): boolean {
+  const values = Object.values(json as Record<string, unknown>);
+  const lists = values.filter((value) => Array.isArray(value));
+  return lists.length === 0
+    ? values.some((value) => value !== null && value !== '')
+    : lists.some(({ length }) => length > 0);
+}
+
+test('every operation, executed with the examples of the page, finds something', async () => {
+  const { paths } = await getDocument('/docs/json');
+  const wrong: string[] = [];
+  let executed = 0;
+  for (const [path, operations] of Object.entries(paths)) {
+    for (const [method, operation] of Object.entries(operations)) {
+      const { operationId } = operation;
+      const { status, text, json } = await execute(path, method, operation);
+      executed += 1;
+      const refusal = REFUSED[operationId];
+      const isRight = refusal === undefined ? status === 200 && hasContent(json) : status === 400 && refusal.test(text);
+      if (!isRight) wrong.push(`${operationId}: ${status} ${text.slice(0, 200)}`);
+    }
+  }
+  expect(wrong).toEqual([]);
+  expect(executed).toBeGreaterThan(40);
+});
+
+test('the examples are of transactions, addresses and blocks of this index', async () => {
+  const { paths } = await getDocument('/docs/json');
+  const example = (path: string): unknown => paths[path]?.['get']?.parameters?.[0]?.example;
+  const { rows } = await stage.database.pool.query<{ known: boolean }>(
+    `select exists (select from transactions where transaction_id = decode($1, 'hex') and accepting_block_id is not null and subnetwork_id <> 1)
+       and exists (select from blocks where hash = decode($2, 'hex')) and exists (select from tags where address = $3) as known`,
+    [example('/v1/transactions/{transactionId}'), example('/v1/blocks/{hash}'), example('/v1/addresses/{address}/tag')],
+  );
+  expect(rows).toEqual([{ known: true }]);
+});
+
+test('the document for programs is the committed one, and both have the same operations', async () => {
+  const committed = JSON.parse(await readFile(new URL('../../openapi.json', import.meta.url), 'utf8')) as Document;
+  expect(await getDocument('/openapi.json')).toEqual(committed);
+  const withoutExamples = (document: Document): unknown =>
+    JSON.parse(JSON.stringify(document.paths, (key, value: unknown) => (key === 'example' ? undefined : value)));
+  expect(withoutExamples(await getDocument('/docs/json'))).toEqual(withoutExamples(committed));
+});
+
+test('examples are read once a minute', async () => {
+  const before = await (await fetch(`${stage.api.url}/docs/json`)).text();
+  stage.resumeIndexing();
+  stage.world.mine(10);
+  await stage.atRest();
+  expect(await (await fetch(`${stage.api.url}/docs/json`)).text()).toBe(before);
+});
+
+test('an empty index shows the committed examples', async () => {
+  const database = await createTestDatabase();
+  const env = { nodeUrl: stage.world.server.url, databaseUrl: database.url };
+  const { program, url } = await startApi(env);
+  try {
+    expect(await getDocument('/docs/json', url)).toEqual(await getDocument('/openapi.json'));
+  } finally {
+    await program.stop();
+    await database.drop();
+  }
+});

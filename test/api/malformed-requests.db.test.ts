@@ -1,0 +1,93 @@
+/** Requests with targets, headers and bytes that no client sends by accident, to every port of the real processes: none of them ends one. */
+import { connect } from 'node:net';
+import { once } from 'node:events';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { freePort } from '../node/kaspad.ts';
+import { type Program, startApi, startIndexer } from '../node/programs.ts';
+import { createTestDatabase, type TestDatabase } from '@kasgres/database';
+import { World } from '../simulation/world.ts';
+
+let world: World;
+let database: TestDatabase;
+let indexer: Program;
+let api: Program;
+/** By what listens there. */
+const ports: Record<string, number> = {};
+
+beforeAll(async () => {
+  world = await World.start('malformed');
+  world.mine(3);
+  database = await createTestDatabase();
+  const env = { nodeUrl: world.server.url, databaseUrl: database.url };
+  ports['metrics of the indexer'] = await freePort();
+  ports['metrics of the API'] = await freePort();
+  indexer = startIndexer(env, { METRICS_PORT: String(ports['metrics of the indexer']) });
+  const started = await startApi(env, () => true, { METRICS_PORT: String(ports['metrics of the API']) });
+  api = started.program;
+  ports['API'] = Number(new URL(started.url).port);
+  for (const name of ['metrics of the indexer', 'metrics of the API']) {
+    await vi.waitFor(() => fetch(`http://127.0.0.1:${ports[name]}/healthz`), { timeout: 30_000, interval: 100 });
+  }
+});
+afterAll(async () => {
+  await Promise.all([api.stop(), indexer.stop()]);
+  world.stop();
+  await database.drop();
+});
+
+// biome-ignore format: a list
+const TARGETS = [
+  '//', '///', '//[', '//:', '//@', '/\\', '*', 'http://', 'http://[', 'x:', '?', '#', '/%', '/%zz', '/%00', '/..', '/docs/%',
+  '/docs/static/%2e%2e/%2e%2e/package.json', '/docs//', '/openapi.json/%', '/v1//', '//v1/status', '//metrics', '/v1/blocks/%ff',
+  '/v1/addresses/%', '/v1/blocks?%', '/v1/blocks?limit=%zz&%', '/v1/blocks?__proto__[x]=1',
+];
+const METHODS = ['GET', 'HEAD', 'POST', 'OPTIONS', 'TRACE', 'CONNECT', 'PRI', 'QUERY'];
+const HEADERS = [
+  'host: //',
+  'host: [',
+  'host:\r\nx-api-key: \xff\xfe',
+  'host: x\r\nx-api-key: a\r\nx-api-key: b',
+  'host: x\r\nx-request-id: %',
+  'host: x\r\ncookie: __proto__=%zz',
+  'host: x\r\nif-none-match: ,,*,"',
+  'host: x\r\naccept-encoding: ;q=,%,*;q=x',
+  'host: x\r\norigin: //',
+  'host: x\r\nexpect: 100-continue',
+  'host: x\r\nexpect: nothing',
+  'host: x\r\nupgrade: websocket\r\nconnection: upgrade',
+  'host: x\r\ncontent-type: //;=\r\ncontent-length: 2',
+  'host: x\r\ncontent-type: application/json; charset=\xff\r\ncontent-length: 2',
+  'host: x\r\nrange: bytes=-,x',
+];
+
+const requests = [
+  ...METHODS.flatMap((method) => TARGETS.map((target) => `${method} ${target} HTTP/1.1\r\nhost: x\r\n\r\n`)),
+  ...HEADERS.map((lines) => `POST /v1/rpc/getBlocks HTTP/1.1\r\n${lines}\r\n\r\n{}`),
+  ...HEADERS.map((lines) => `GET /docs/static/index.css HTTP/1.1\r\n${lines}\r\n\r\n`),
+  'GET / HTTP/9.9\r\n\r\n',
+  'GET / HTTP/1.0\r\n\r\n',
+  'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+  '\r\n\r\n\0\0',
+];
+
+async function send(port: number, text: string): Promise<void> {
+  const socket = connect({ host: '127.0.0.1', port });
+  socket.on('error', () => {});
+  socket.end(text, 'latin1');
+  socket.resume();
+  await once(socket, 'close');
+}
+
+test('every process goes on after every malformed request', async () => {
+  for (const [name, port] of Object.entries(ports)) {
+    const isAlive = async () =>
+      (await fetch(`http://127.0.0.1:${port}/${name === 'API' ? 'openapi.json' : 'healthz'}`)).status;
+    for (const text of requests) {
+      await send(port, text);
+      expect([api.isRunning(), indexer.isRunning()], `${name}: ${JSON.stringify(text)}`).toEqual([true, true]);
+    }
+    expect(await isAlive()).toBe(200);
+  }
+  const failures = [api, indexer].flatMap((program) => program.output().match(/.*"level":"(error|fatal)".*/g) ?? []);
+  expect(failures).toEqual([]);
+});

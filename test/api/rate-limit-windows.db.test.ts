@@ -1,0 +1,72 @@
+/** Windows of rate limits in the database: what is given back, together and to the window that it was charged in. */
+import { createTestDatabase, type TestDatabase } from '@kasgres/database';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { PostgresWindows } from '../../packages/api/src/limits/postgres-windows.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+afterAll(() => database.drop());
+
+const LIMIT = { hundredths: 100_000, seconds: 3600 };
+const fail = (error: unknown): never => {
+  throw error;
+};
+const newWindows = () => new PostgresWindows(database.pool, fail);
+
+async function pointsOf(key: string): Promise<number> {
+  const { rows } = await database.pool.query<{ points: bigint }>('select points from rate_limits where key = $1', [
+    key,
+  ]);
+  return Number(rows[0]?.points);
+}
+
+test('gives thousands of charges back in a few statements', async () => {
+  const windows = newWindows();
+  const buckets = ['a', 'b'];
+  const begun = new Map<string, number>();
+  for (const bucket of buckets) {
+    const { window } = await windows.charge(bucket, LIMIT, 50_000);
+    begun.set(bucket, window as number);
+  }
+  const query = vi.spyOn(database.pool, 'query');
+  for (let count = 0; count < 10_000; count += 1) {
+    for (const bucket of buckets) windows.giveBack(bucket, begun.get(bucket) as number, 4);
+  }
+  // It goes out before what is charged after it.
+  const { remaining } = await windows.charge('a', LIMIT, 1);
+  expect(remaining).toBe(LIMIT.hundredths - 50_000 + 40_000 - 1);
+  expect(query.mock.calls.length).toBeLessThanOrEqual(4);
+  expect(await pointsOf('b')).toBe(10_000);
+});
+
+test('gives nothing back to another window', async () => {
+  const windows = newWindows();
+  const { window } = await windows.charge('c', LIMIT, 500);
+  windows.giveBack('c', (window as number) - 1, 300);
+  windows.giveBack('d', window as number, 300);
+  windows.giveBack('c', window as number, 100);
+  await windows.charge('e', LIMIT, 1);
+  expect(await pointsOf('c')).toBe(400);
+});
+
+/** Charges and gives back again and again, buckets in an order of its own. */
+async function work(windows: PostgresWindows, order: readonly string[]): Promise<void> {
+  for (let round = 0; round < 20; round += 1) {
+    const states = await Promise.all(order.map((bucket) => windows.charge(bucket, LIMIT, 3)));
+    for (const [index, { window }] of states.entries()) windows.giveBack(order[index] as string, window as number, 2);
+  }
+  await windows.charge('last', LIMIT, 1);
+}
+
+test('processes that charge and give back in any order do not lock each other out', async () => {
+  const processes = [newWindows(), newWindows(), newWindows()];
+  const buckets = Array.from({ length: 50 }, (_, number) => `bucket ${number}`);
+  const orders = [buckets, buckets.toReversed(), buckets.toSorted()];
+  await Promise.all(processes.map((windows, index) => work(windows, orders[index] as string[])));
+  for (const bucket of buckets) expect(await pointsOf(bucket)).toBe(3 * 20);
+});

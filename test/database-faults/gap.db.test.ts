@@ -1,0 +1,152 @@
+/**
+ * The indexer or its database fails while an index begins again after a gap, each time at a later place: the state is the old one without the
+ * gap or the new one with it, at every moment, and in the end the index equals one that was never disturbed (invariants 1, 4 and 5).
+ */
+import { type Connection, connect, inTransaction, isDatabaseUnavailable } from '@kasgres/database';
+import { sleep } from '@kasgres/runtime';
+import { afterAll, beforeEach, expect, test } from 'vitest';
+import { checkInvariant4 } from '../invariants/balances.ts';
+import { checkUtxoCommitment } from '../invariants/hashes.ts';
+import { differencesOf, takeSnapshot } from '../invariants/snapshot.ts';
+import { type Program, startIndexer } from '../node/programs.ts';
+import { atRest } from '../simulation/stage.ts';
+import { gapsOf, loadedUtxos, pruneAbove, startsOf } from '../simulation/starts-stage.ts';
+import { startIndexing } from '../simulation/world.ts';
+import { FAULTS, failAtEach, holdAt, letGo, preparePlaces, removePlaces, untilOneWaits } from './held-places.ts';
+import { emptyDatabase, follow, openStage } from './stage.ts';
+
+/** In the order in which the indexer comes by. */
+const PLACES = [
+  'start: the emptying of what was loaded',
+  'start: a piece of the set',
+  'start: the commit of a piece',
+  'start: what was held at the one before',
+  'start: its coins',
+  'a batch',
+  'the making of coins',
+  'the making of balances',
+  'the making of hours',
+  'start: its gap',
+  'start: its commit',
+  // The gap is committed.
+  'the commit of a batch',
+  'a batch',
+];
+const VARIABLES = { ON_GAP: 'record', BATCH_TRANSACTIONS: '40' };
+
+const TIMEOUT_MS = 300_000;
+
+const stage = await openStage('gap', { commitsToUtxos: true });
+const { world, node, postgres } = stage;
+pruneAbove(world, 60);
+await emptyDatabase(stage);
+const first = startIndexing(world, postgres.url);
+await atRest(stage.database, node, first);
+await first.stop();
+await copyDatabase('kasgres', 'before');
+pruneAbove(world, 20, world.node.dag.sink);
+world.mine(60, 2);
+await copyDatabase('before', 'undisturbed');
+const undisturbed = connectTo('undisturbed');
+const other = startIndexing(world, urlOf('undisturbed'), VARIABLES);
+await atRest(undisturbed, node, other);
+await other.stop();
+const expected = await takeSnapshot(undisturbed.pool);
+await undisturbed.close();
+
+beforeEach(async () => {
+  await copyDatabase('before', 'kasgres');
+  await preparePlaces(stage);
+  await holdAt(stage, PLACES[0] ?? '');
+});
+afterAll(() => stage.close());
+
+test.each(FAULTS)(
+  'at each place of a start after a gap, %s',
+  async (_, fail) => {
+    const indexer = follow(stage, VARIABLES);
+    await failAtEach(stage, indexer, PLACES, async (where, place) => {
+      await fail(where, place);
+      await expectOldOrNew();
+    });
+    await atRest(stage.database, node, indexer);
+    await expectUndisturbed();
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  'at each place of a start after a gap, the process is killed',
+  async () => {
+    let program: Program | undefined;
+    for (const [number, place] of PLACES.entries()) {
+      program = startIndexer(
+        { nodeUrl: world.server.url, databaseUrl: postgres.url },
+        { ...VARIABLES, NODE_P2P_URL: world.p2p.url },
+      );
+      await untilOneWaits(stage, place);
+      await program.kill();
+      await expectOldOrNew();
+      // Its session ends with what it waits for.
+      await letGo(stage, place);
+      const next = PLACES[number + 1];
+      if (next !== undefined) await holdAt(stage, next);
+    }
+    await atRest(stage.database, node, follow(stage, VARIABLES));
+    await expectUndisturbed();
+  },
+  TIMEOUT_MS,
+);
+
+/** Nothing changes meanwhile, since the place is still held. */
+async function expectOldOrNew(): Promise<void> {
+  const { pool } = stage.database;
+  for (;;) {
+    try {
+      const client = await pool.connect();
+      const look = async (): Promise<[string[], number, number]> => [
+        await checkInvariant4(client),
+        (await startsOf(client)).length,
+        (await gapsOf(client)).length,
+      ];
+      const [faults, starts, gaps] = await inTransaction(client, look, { readsOneState: true }).finally(() =>
+        client.release(true),
+      );
+      expect(faults).toEqual([]);
+      expect(starts).toBe(gaps + 1);
+      return;
+    } catch (error) {
+      if (!isDatabaseUnavailable(error)) throw error;
+      await sleep(50);
+    }
+  }
+}
+
+async function expectUndisturbed(): Promise<void> {
+  await removePlaces(stage);
+  const { pool } = stage.database;
+  expect(await checkInvariant4(pool)).toEqual([]);
+  for (const set of ['start_utxos', 'utxos'] as const) expect(await checkUtxoCommitment(pool, set)).toEqual([]);
+  expect(await loadedUtxos(pool)).toBe(0);
+  expect(differencesOf(expected, await takeSnapshot(pool))).toEqual([]);
+}
+
+function urlOf(database: string): string {
+  const url = new URL(postgres.url);
+  url.pathname = `/${database}`;
+  return url.toString();
+}
+
+function connectTo(database: string): Connection {
+  const settings = { statement_timeout: '0', lock_timeout: '0' };
+  return connect({ url: urlOf(database), applicationName: 'kasgres test', settings });
+}
+
+/** Replaces the database `to` by a copy of `from`. Ends the sessions of both. */
+async function copyDatabase(from: string, to: string): Promise<void> {
+  const server = connectTo('postgres');
+  await server.pool.query(`drop database if exists ${to} with (force)`);
+  await server.pool.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [from]);
+  await server.pool.query(`create database ${to} template ${from}`);
+  await server.close();
+}

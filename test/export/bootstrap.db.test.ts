@@ -1,0 +1,192 @@
+/**
+ * An export meets an index that begins again after a gap: states belong to the sink in their name, facts are complete, and a row that is
+ * accepted on both sides of a gap is in one file.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { watch } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { TestDatabase } from '@kasgres/database';
+import { sleep } from '@kasgres/runtime';
+import { expect, test, vi } from 'vitest';
+import { atRest, type Stage } from '../simulation/stage.ts';
+import { acceptable } from '../simulation/accepted-before-gap.ts';
+import {
+  followToTheTip,
+  partBelowFinality,
+  pruneAbove,
+  setStageThatPrunes,
+  withLowFinality,
+} from '../simulation/starts-stage.ts';
+import { startIndexing } from '../simulation/world.ts';
+import { expectedState } from './expected.ts';
+import { hasReaders, readWithDuckDb } from './readers.ts';
+import { expectWhole, exportTo, freshFolder, readManifest } from './stage.ts';
+
+const KASGRES = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url));
+const RECORD = { ON_GAP: 'record' };
+const EXIT_RETRYABLE = 75;
+
+vi.setConfig({ testTimeout: 240_000 });
+
+/** The chain grows by a gap that the index does not know of yet. */
+async function indexAndPrune(name: string): Promise<Stage> {
+  const stage = await setStageThatPrunes(name);
+  stage.world.mine(80);
+  await followToTheTip(stage);
+  pruneAbove(stage.world, 20, stage.world.node.dag.sink);
+  return stage;
+}
+
+/** Each state in the manifest has one snapshot, of the sink there is now, with the rows there are now. */
+async function expectStatesOfNow(directory: string, { pool }: TestDatabase, names: readonly string[]): Promise<void> {
+  const { states } = await readManifest(directory);
+  expect(Object.keys(states).sort()).toEqual([...names].sort());
+  for (const [name, { columns, snapshots }] of Object.entries(states)) {
+    expect(snapshots.length, name).toBe(1);
+    const read = await readWithDuckDb(join(directory, name, '*', '*.parquet'), columns, 'snapshot');
+    expect(read.length, name).toBeGreaterThan(10);
+    expect(read, name).toEqual(await expectedState(pool, { schema: 'kaspa', name, columns }));
+  }
+}
+
+test.skipIf(!hasReaders)('it never writes a state that the new start emptied under an older sink', async () => {
+  const stage = await indexAndPrune('export across a start, states');
+  const { database } = stage;
+  const directory = await freshFolder();
+  const names = ['utxos', 'addresses'];
+  // The indexer has no use for this table, so an export that waits for it has its snapshot and holds nothing else up.
+  const blocker = await database.pool.connect();
+  await blocker.query('begin; lock table tag_sources in access exclusive mode');
+  const exporting = exportTo(directory, database, { names: ['tag_sources', ...names], depth: 0n });
+  await untilAnExportWaits(database);
+  await followToTheTip(stage, RECORD);
+  await blocker.query('rollback');
+  blocker.release();
+  const { lines } = await exporting;
+  expect(lines.join('\n')).toContain('the index began again after a gap');
+  const manifest = await readManifest(directory);
+  expect(manifest.states['tag_sources']?.snapshots.map(({ rows }) => rows)).toEqual([0]);
+  delete manifest.states['tag_sources'];
+  await exportTo(directory, database, { names, depth: 0n });
+  for (const name of names) {
+    const { columns, snapshots } = manifest.states[name] ?? { columns: {}, snapshots: [] };
+    const expected = await expectedState(database.pool, { schema: 'kaspa', name, columns });
+    expect(
+      snapshots.map(({ rows, blueScore }) => [rows, String(blueScore)]),
+      name,
+    ).toEqual([[expected.length, expected[0]?.at(-1)]]);
+    expect(expected.length).toBeGreaterThan(10);
+  }
+});
+
+async function untilAnExportWaits({ pool }: TestDatabase): Promise<void> {
+  for (;;) {
+    const { rowCount } = await pool.query(
+      `select from pg_stat_activity where datname = current_database() and application_name = 'kasgres export' and wait_event_type = 'Lock'`,
+    );
+    if (rowCount !== 0) return;
+    await sleep(20);
+  }
+}
+
+test.skipIf(!hasReaders)('it exports the whole state of an index that begins again meanwhile', async () => {
+  const stage = await indexAndPrune('export across a start, facts');
+  const { database } = stage;
+  const directory = await freshFolder();
+  const [facts, states] = [
+    ['blocks', 'transactions', 'network_hours'],
+    ['utxos', 'addresses'],
+  ];
+  const program = startExport(database, directory, [...facts, ...states]);
+  // It writes a file a day: the first change of the directory is long before the states.
+  const watcher = watch(directory, { recursive: true }, (_, file) => {
+    if (file?.startsWith('blocks') === true) program.pause();
+  });
+  const stopped = once(watcher, 'change');
+  await stopped;
+  await beginAgainAndStop(stage);
+  watcher.close();
+  program.resume();
+  expect(await program.ended).toEqual([0, expect.any(String)]);
+  await expectStatesOfNow(directory, database, states);
+
+  await followToTheTip(stage, RECORD);
+  await exportTo(directory, database, { names: [...facts, ...states], depth: 0n });
+  await expectWhole(directory, database);
+});
+
+/** Stops the indexer on its way from the new start to the tip. */
+async function beginAgainAndStop({ world, node, database }: Stage): Promise<void> {
+  const indexer = startIndexing(world, database.url, { ...RECORD, BATCH_TRANSACTIONS: '30' });
+  while ((await database.pool.query('select from gaps')).rowCount === 0) await sleep(1);
+  await indexer.stop();
+  const { sink } = await node.call('getSink', {});
+  const { rowCount } = await database.pool.query(
+    `select from checkpoint c join blocks b on b.id = c.block_id where b.hash <> decode($1, 'hex')`,
+    [sink],
+  );
+  expect(rowCount).toBe(1);
+}
+
+test('it ends with 75 during the first catch-up', async () => {
+  const { world, database } = await setStageThatPrunes('export in a catch-up');
+  world.mine(300);
+  const indexer = startIndexing(world, database.url, { BATCH_TRANSACTIONS: '30' });
+  while ((await database.pool.query('select from chain_blocks')).rowCount === 0) await sleep(1);
+  await indexer.stop();
+  expect((await database.pool.query('select from checkpoint where first_catch_up')).rowCount).toBe(1);
+  const directory = await freshFolder();
+  expect(await startExport(database, directory, ['blocks', 'utxos']).ended).toEqual([
+    EXIT_RETRYABLE,
+    expect.stringContaining('The index is in its first catch-up'),
+  ]);
+});
+
+interface RunningExport {
+  pause: () => void;
+  resume: () => void;
+  /** Exit code, and what it printed. */
+  ended: Promise<[number | null, string]>;
+}
+
+function startExport({ url }: TestDatabase, directory: string, names: readonly string[]): RunningExport {
+  const program = spawn(process.execPath, [KASGRES, 'export', directory, ...names, '--depth', '0'], {
+    env: { ...process.env, DATABASE_URL: url },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const printed: string[] = [];
+  program.stderr.on('data', (data) => printed.push(String(data)));
+  return {
+    pause: () => program.kill('SIGSTOP'),
+    resume: () => program.kill('SIGCONT'),
+    ended: once(program, 'close').then(([code]) => [code as number | null, printed.join('')]),
+  };
+}
+
+test.skipIf(!hasReaders)('it exports once what is accepted before a gap and again after it', async () => {
+  const stage = await setStageThatPrunes('export across a gap');
+  const { world, database } = stage;
+  world.mine(80);
+  const theirs = await partBelowFinality(stage, 'on its branch', () => followToTheTip(stage));
+  await withLowFinality(() => followToTheTip(theirs, RECORD));
+  const indexer = startIndexing(theirs.world, database.url);
+  for (const transaction of await acceptable(database, world, theirs.world)) theirs.world.handIn(transaction);
+  const countTwice = async (): Promise<number> => {
+    const { rows } = await database.pool.query(
+      `select id from chain_blocks cross join lateral unnest(accepted_transactions) accepted (id) group by id having count(*) > 1`,
+    );
+    return rows.length;
+  };
+  do {
+    theirs.world.mine(4);
+    await atRest(database, theirs.node, indexer);
+  } while ((await countTwice()) === 0);
+  await indexer.stop();
+  for (const raw of [undefined, true] as const) {
+    const directory = await freshFolder();
+    await exportTo(directory, database, { depth: 0n, ...(raw && { raw }) });
+    await expectWhole(directory, database);
+  }
+});

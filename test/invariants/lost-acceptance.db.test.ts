@@ -1,0 +1,46 @@
+/**
+ * An index that lost the acceptance of one transaction, and of which all that is derived was made again afterwards: every row agrees with every
+ * other one, as they also would if the indexer had never been told of it. Only what the miners committed to tells the difference.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { finishFirstCatchUp } from '../../packages/indexer/src/apply/first-catch-up.ts';
+import { checkInvariant4 } from './balances.ts';
+import { checkInvariant7 } from './completeness.ts';
+import { checkInvariant8, checkUtxoCommitment } from './hashes.ts';
+import { openStage, type Stage } from './stage.ts';
+
+const ROUNDS = 120;
+
+/** A payment of which no output is spent. */
+const LOST = `
+  select max(t.id) as id from transactions t
+  where t.subnetwork_id <> 1 and t.accepting_block_id is not null and not exists (
+    select from transaction_inputs i join transactions spending on spending.id = i.transaction_id
+    where i.previous_transaction_id = t.id and spending.accepting_block_id is not null
+  )`;
+const LOSE = `
+  with lost as (${LOST}),
+  unlisted as (
+    update chain_blocks set accepted_transactions = array_remove(accepted_transactions, lost.id)
+    from lost where lost.id = any (accepted_transactions)
+  )
+  update transactions set accepting_block_id = null, accepted_body = null from lost where transactions.id = lost.id`;
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await openStage('lost acceptance', ROUNDS, { commitsToUtxos: true });
+});
+afterAll(() => stage?.close());
+
+test('invariant 8: the hash of the current UTXO set alone finds an acceptance that was lost before all state was made', async () => {
+  const { client } = stage;
+  expect(await checkUtxoCommitment(client, 'utxos')).toEqual([]);
+  expect(await client.query(LOSE)).toMatchObject({ rowCount: 1 });
+  await client.query('update checkpoint set first_catch_up = true');
+  const other = await stage.pool.connect();
+  await finishFirstCatchUp([client, other]).finally(() => other.release());
+  for (const check of [checkInvariant4, checkInvariant7, checkInvariant8]) expect(await check(client)).toEqual([]);
+  expect(await checkUtxoCommitment(client, 'utxos')).toEqual([
+    expect.stringMatching(/^the current UTXO set, \d+ UTXOs, is not the one that block [0-9a-f]{64} commits to$/),
+  ]);
+});

@@ -1,0 +1,51 @@
+/**
+ * Subnetworks without number: each transaction may name a lane of its own, so an index keeps only some of them in memory and looks up the
+ * others.
+ */
+import { expect, test } from 'vitest';
+import { buildTransaction } from '../../packages/devnet/src/simulation/generator/build-transaction.ts';
+import { blockOn, FEE, scriptOf } from '../../packages/devnet/src/simulation/testing/hand-made.ts';
+import { withDerived } from '../../packages/devnet/src/simulation/transactions.ts';
+import { atRest, expectRight, setStage } from './stage.ts';
+import { PARAMS, startIndexing, type World } from './world.ts';
+
+const LANES = 40;
+/** Two subnetworks and two variants in memory. */
+const SMALL_MEMORY = { MEMORY_TRANSACTIONS: '64', BATCH_TRANSACTIONS: '20' };
+
+test('an index with room for two subnetworks in memory indexes forty, each under one key, also after restarts', async () => {
+  const stage = await setStage('lanes');
+  const { world, database, node } = stage;
+  const miner = scriptOf(2);
+  for (let made = 0; made < PARAMS.coinbaseMaturity + LANES; made += 1) {
+    world.node.receive(blockOn(world.node, { miner, nonce: made }));
+  }
+  for (let round = 0; round < 3; round += 1) {
+    const indexer = startIndexing(world, database.url, SMALL_MEMORY);
+    if (round > 0) await atRest(database, node, indexer);
+    for (let lane = 0; lane < LANES; lane += 1) payOnLane(world, lane);
+    await atRest(database, node, indexer);
+    await indexer.stop();
+  }
+  const { rows } = await database.pool.query<{ payments: number; lanes: number }>(
+    `select count(*)::integer as payments, count(distinct s.subnetwork_id)::integer as lanes
+       from transactions t join subnetworks s on s.id = t.subnetwork_id
+      where get_byte(s.subnetwork_id, 0) > 1`,
+  );
+  expect(rows).toEqual([{ payments: 3 * LANES, lanes: LANES }]);
+  await expectRight(stage);
+});
+
+/** Mines a block with a payment on the lane. */
+function payOnLane({ node }: World, lane: number): void {
+  const { utxos, virtual } = node.consensus;
+  const coin = utxos.coinsOf(scriptOf(2)).find(({ blockDaaScore }) => {
+    return Number(blockDaaScore) + PARAMS.coinbaseMaturity <= virtual.daaScore;
+  });
+  if (coin === undefined) throw new Error('no coinbase is mature');
+  const outputs = [{ amount: Number(coin.amount) - FEE, scriptPublicKey: scriptOf(3) }];
+  const coins = [{ entry: coin, redeemScript: undefined }];
+  const native = buildTransaction({ version: 1, coins, outputs, payload: new Uint8Array(0) });
+  const subnetworkId = new Uint8Array(20).fill(lane + 2, 0, 4);
+  node.receive(blockOn(node, { payments: [withDerived({ ...native, subnetworkId })], miner: scriptOf(2) }));
+}
