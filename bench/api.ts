@@ -14,8 +14,8 @@ import { fillLargeIndex } from '../test/plans/large-index.ts';
 import { listings, pagesOf } from '../test/plans/listings.ts';
 import { findLandmarks, lookUps } from '../test/plans/questions.ts';
 import type { Question } from '../test/plans/stage.ts';
+import { sendRequests } from './send-requests.ts';
 
-const CONCURRENCY = 8;
 const WARM_UP_MS = 500;
 const MEASURED_MS = 3000;
 const LIMIT = 20;
@@ -76,29 +76,9 @@ async function withApi(databaseUrl: string, work: (url: string) => Promise<void>
 }
 
 async function measure(name: string, url: string, key: string, question: Question): Promise<string> {
-  await askFor(WARM_UP_MS, url, key, question);
-  const times = (await askFor(MEASURED_MS, url, key, question)).toSorted((a, b) => a - b);
+  await sendRequests(WARM_UP_MS, url, key, question);
+  const times = (await sendRequests(MEASURED_MS, url, key, question)).toSorted((a, b) => a - b);
   const percentile = (share: number): string => (times[Math.floor(share * (times.length - 1))] ?? 0).toFixed(1);
   const perSecond = Math.round((times.length * 1000) / MEASURED_MS);
   return `| ${name} | ${perSecond} | ${percentile(0.5)} | ${percentile(0.99)} |`;
-}
-
-/** The same question, a few at a time, over connections that are kept. @returns how long each answer took, in milliseconds */
-async function askFor(durationMs: number, url: string, key: string, question: Question): Promise<number[]> {
-  const { method, url: path, body } = question;
-  const headers = { 'x-api-key': key, ...(body && { 'content-type': 'application/json' }) };
-  const init = { method: method.toUpperCase(), headers, ...(body && { body: JSON.stringify(body) }) };
-  const times: number[] = [];
-  const endAt = performance.now() + durationMs;
-  const worker = async (): Promise<void> => {
-    while (performance.now() < endAt) {
-      const start = performance.now();
-      const answer = await fetch(`${url}${path}`, init);
-      await answer.arrayBuffer();
-      if (answer.status !== 200) throw new Error(`${path} answers ${answer.status}`);
-      times.push(performance.now() - start);
-    }
-  };
-  await Promise.all(Array.from({ length: CONCURRENCY }, worker));
-  return times;
 }

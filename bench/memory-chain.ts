@@ -28,6 +28,9 @@ export type Filling = (typeof FILLINGS)[number];
 const MAX_COMPUTE_MASS = 500_000n;
 const MAX_TRANSIENT_MASS = 1_000_000n;
 const BLOCK_MS = 100n;
+/** Of a header of mainnet. */
+const LEVELS = 54;
+const HASH_BYTES = 32;
 const COINS = 10n ** 15n;
 /** Anyone may spend it, and it has no address: the shortest script, so that most fit. */
 const SCRIPT = { version: 0, script: Uint8Array.of(0x51) };
@@ -50,9 +53,12 @@ export class LargeChain implements NodeState {
   readonly #filling: Filling;
   /** Transactions of a block, but for the coinbase. */
   readonly #lanes: number;
+  readonly #parentsPerLevel: number;
 
-  constructor(blocks: number, filling: Filling) {
+  /** @param parentsPerLevel made-up parents on each of 54 levels, no two the same; 0: the direct parent alone */
+  constructor(blocks: number, filling: Filling, parentsPerLevel = 0) {
     this.#filling = filling;
+    this.#parentsPerLevel = parentsPerLevel;
     this.#pool = randomPool(blocks);
     this.#lanes = filling === 'transactions' ? mostThatFit((count) => Array.from({ length: count }, () => spend())) : 1;
     const { header, transactions } = genesisBlock(this.network);
@@ -66,7 +72,7 @@ export class LargeChain implements NodeState {
     const transactions = [derived(this.#coinbase(height)), ...this.#payments(height, below.transactions)];
     const header: Header = {
       version: 2,
-      parentsByLevel: [[below.hash]],
+      parentsByLevel: [[below.hash], ...this.#levelsAbove(height)],
       hashMerkleRoot: merkleRoot(transactions.map(({ hash }) => hash)),
       acceptedIdMerkleRoot: ZERO_HASH,
       utxoCommitment: ZERO_HASH,
@@ -83,6 +89,17 @@ export class LargeChain implements NodeState {
     const accepted = below.transactions.map((_, index) => ({ blockHash: toHex(below.hash), index }));
     this.dag.setAcceptance(toHex(hash), accepted);
     return { hash, transactions };
+  }
+
+  /** Views of the pool, at another place for each block. */
+  #levelsAbove(height: number): Hash[][] {
+    if (this.#parentsPerLevel === 0) return [];
+    return Array.from({ length: LEVELS - 1 }, (_level, level) =>
+      Array.from({ length: this.#parentsPerLevel }, (_parent, parent) => {
+        const start = height + (level * this.#parentsPerLevel + parent) * HASH_BYTES;
+        return this.#pool.subarray(start, start + HASH_BYTES);
+      }),
+    );
   }
 
   #add(hash: Hash, header: Header, transactions: DagTransaction[], parent?: Hash): void {

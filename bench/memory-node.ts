@@ -1,5 +1,5 @@
 /**
- * The node of bench/memory.ts, as a process of its own: `node bench/memory-node.ts <blocks> <filling>` sends its URL to its parent. Its
+ * The node of bench/memory.ts, as a process of its own: `node bench/memory-node.ts <blocks> <filling> <parents per level>` sends its URL to its parent. Its
  * answers are those of the simulated node, but the blocks are encoded beforehand: of the smallest transactions a page takes longer
  * than a client waits.
  */
@@ -19,8 +19,8 @@ const GET_BLOCKS_RESPONSE = 1032;
 const BLOCK = 3;
 const BLOCK_HASH = 4;
 
-const [blocks, filling] = process.argv.slice(2) as [string, Filling];
-const state = new LargeChain(Number(blocks), filling);
+const [blocks, filling, parentsPerLevel] = process.argv.slice(2) as [string, Filling, string];
+const state = new LargeChain(Number(blocks), filling, Number(parentsPerLevel));
 /** A payload is encoded quickly, and all of them would not fit. */
 const encoded =
   filling === 'payload' ? undefined : new Map(state.dag.chainBlocks.map((block) => [block, encode(block)]));

@@ -2,7 +2,9 @@
  * How much memory the indexer takes to catch up with a chain of the largest blocks that the protocol allows: the real program
  * as a process, on a node and an embedded Postgres that are processes of their own. Linux only.
  *
- *   node bench/memory.ts [blocks] [payload | transactions | outputs] [seconds that each batch waits in the database]
+ *   node bench/memory.ts [blocks] [payload | transactions | outputs] [seconds that each batch waits in the database] [parents]
+ *
+ * With `parents`, headers have so many made-up parents on each of 54 levels, as mainnet's may at the most.
  *
  * The indexer's variables (MAX_BYTES_AHEAD, …) are handed on. bench/README.md has figures.
  */
@@ -15,7 +17,7 @@ import { startDurablePostgres } from './durable-postgres.ts';
 import { FILLINGS } from './memory-chain.ts';
 
 const INDEXER = new URL('../packages/indexer/src/main.ts', import.meta.url);
-const [blocks = '1000', filling = 'payload', slowSeconds = '0'] = process.argv.slice(2);
+const [blocks = '1000', filling = 'payload', slowSeconds = '0', parentsPerLevel = '0'] = process.argv.slice(2);
 if (!FILLINGS.some((known) => known === filling)) throw new Error(`blocks are filled with ${FILLINGS.join(', ')}`);
 
 const postgres = await startDurablePostgres();
@@ -24,7 +26,7 @@ try {
   await migrate(postgres.url);
   const database = connect({ url: postgres.url, applicationName: 'kasgres bench', max: 1 });
   if (Number(slowSeconds) > 0) await slowDown(database, Number(slowSeconds));
-  const node = start(new URL('memory-node.ts', import.meta.url), [blocks, filling], {});
+  const node = start(new URL('memory-node.ts', import.meta.url), [blocks, filling, parentsPerLevel], {});
   const [nodeUrl] = (await once(node, 'message')) as [string];
   const started = performance.now();
   const indexer = start(INDEXER, [], { NODE_URL: nodeUrl, DATABASE_URL: postgres.url, METRICS_PORT: '0' });
@@ -37,7 +39,7 @@ try {
   const [counted] = rows;
   console.log(
     `${counted?.blocks} blocks filled with ${filling}, ${counted?.transactions} transactions, ` +
-      `${Math.round(Number(counted?.bytes) / 1e6)} MB of payload, each batch ${slowSeconds} s slower: ${seconds.toFixed(1)} s`,
+      `${Math.round(Number(counted?.bytes) / 1e6)} MB of payload, each batch ${slowSeconds} s slower, ${parentsPerLevel} parents per level: ${seconds.toFixed(1)} s`,
   );
   for (const [what, megabytes] of Object.entries(peaks)) console.log(`  ${what}: ${megabytes} MB`);
   await database.close();

@@ -90,7 +90,7 @@ async function asAnalyst(
     await work(analyst);
   } finally {
     await analyst.close();
-    await removeAnalyst(pool, ANALYST.name);
+    await removeAnalyst({ pool, url }, ANALYST.name, { dropsOwned: false });
   }
 }
 

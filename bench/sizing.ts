@@ -2,20 +2,27 @@
  * How large an index grows, from a simulated network at several densities: bytes a block and bytes a payment, by table and index,
  * and what that makes a day at ten blocks a second.
  *
- *   node bench/sizing.ts [blocks of each kind] [payments a block, comma-separated]
+ *   node bench/sizing.ts [blocks of each kind] [payments a block, comma-separated] [small | mainnet]
+ *
+ * `mainnet` makes headers of the shape that mainnet's have: a DAG so wide that a block has four to eight parents, and 54 levels of them.
  *
  * Each density has an index of its own. The first half of its chain is caught up with, the second is followed block by block, as it
  * is at the tip: there indexes grow at random places, and rows are written before they are complete. bench/README.md has figures.
  */
 import { type Connection, connect, migrate, startTemporaryPostgres } from '@kasgres/database';
-import { DEFAULT_OPTIONS, makePast, NodeServer, openWorld, type World } from '@kasgres/devnet';
-import { NodeClient } from '@kasgres/node';
+import { DEFAULT_OPTIONS, MAINNET_LEVELS, makePast, NodeServer, openWorld, type World } from '@kasgres/devnet';
+import { fromHex } from '@kasgres/kaspa';
+import { NodeClient, type RpcBlock } from '@kasgres/node';
 import { untilAtRest } from '../test/node/at-rest.ts';
 import { startIndexer } from '../test/node/programs.ts';
 
 const BLOCKS_PER_SECOND = 10;
 const PER_DAY = 86_400;
 const COINBASE_MATURITY = 100;
+/** In the mean, of blocks that a miner has not heard of yet: about six parents a block. */
+const MAINNET_WIDTH = 5.5;
+/** How many chain blocks back the page begins whose headers are looked at. */
+const HEADER_CHAIN_BLOCKS = 30;
 /** Payments a second of the table of sizes. */
 const RATES = [10, 100, 1_000];
 
@@ -34,9 +41,19 @@ interface Growth {
 interface Measured {
   caughtUp: Growth;
   followed: Growth;
+  headers: Headers;
 }
 
-const [blockCount = '1500', densityList = '1,5,20'] = process.argv.slice(2);
+/** Means of the blocks of a page. */
+interface Headers {
+  parents: number;
+  levels: number;
+  /** As the node's gRPC sends a block without its transactions. */
+  wireBytes: number;
+}
+
+const [blockCount = '1500', densityList = '1,5,20', shape = 'small'] = process.argv.slice(2);
+if (shape !== 'small' && shape !== 'mainnet') throw new Error(`headers are small or mainnet, not ${shape}`);
 const measured: Measured[] = [];
 for (const density of densityList.split(',').map(Number)) measured.push(await measure(Number(blockCount), density));
 report(
@@ -48,10 +65,18 @@ report(
   measured.map(({ followed }) => followed),
 );
 
+for (const { headers } of measured) {
+  const { parents, levels, wireBytes } = headers;
+  console.log(
+    `\nheaders: ${parents.toFixed(1)} parents, ${levels.toFixed(1)} levels, ${Math.round(wireBytes)} bytes on the wire`,
+  );
+}
+
 async function measure(blocks: number, density: number): Promise<Measured> {
   const clock = { now: Date.now() };
   const world = openWorld({
-    options: { ...DEFAULT_OPTIONS, seed: `sizing ${density}` },
+    options: { ...DEFAULT_OPTIONS, seed: `sizing ${density}`, ...(shape === 'mainnet' && { width: MAINNET_WIDTH }) },
+    blockLevels: shape === 'mainnet' ? MAINNET_LEVELS : undefined,
     coinbaseMaturity: COINBASE_MATURITY,
     now: () => clock.now,
   });
@@ -76,7 +101,11 @@ async function measure(blocks: number, density: number): Promise<Measured> {
     }
     const after = await readGrowth(database);
     await indexer.stop();
-    return { caughtUp: subtract(before, empty), followed: subtract(after, before) };
+    return {
+      caughtUp: subtract(before, empty),
+      followed: subtract(after, before),
+      headers: await readHeaders(world, node),
+    };
   } finally {
     await database.close();
     await node.close();
@@ -84,6 +113,24 @@ async function measure(blocks: number, density: number): Promise<Measured> {
     world.close();
     await postgres.stop();
   }
+}
+
+/** Of the last page, where the DAG is as wide as it gets. */
+async function readHeaders({ node: { dag } }: World, node: NodeClient): Promise<Headers> {
+  const low = dag.chainBlocks.at(-HEADER_CHAIN_BLOCKS) ?? dag.genesis;
+  const request = { lowHash: low.hash, includeBlocks: true, includeTransactions: false };
+  const page = await node.callRaw('getBlocks', request, (body) => body.length);
+  const { blocks } = await node.getBlocks({
+    lowHash: fromHex(low.hash),
+    includeBlocks: true,
+    includeTransactions: false,
+  });
+  const mean = (numberOf: (block: RpcBlock) => number): number => sum(blocks.map(numberOf)) / blocks.length;
+  return {
+    parents: mean(({ header }) => header.parentsByLevel[0]?.length ?? 0),
+    levels: mean(({ header }) => header.parentsByLevel.length),
+    wireBytes: page / blocks.length,
+  };
 }
 
 async function mine({ simulation }: World, payments: number, clock: { now: number }): Promise<void> {

@@ -6,52 +6,28 @@
  *
  * On an embedded Postgres; all of it shares the cores. bench/README.md has figures.
  */
-import { createHash } from 'node:crypto';
-import { availableParallelism } from 'node:os';
-import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { connect, type Connection, migrate } from '@kasgres/database';
-import { Dag, NodeServer, type NodeState, UtxoSetServer } from '@kasgres/devnet';
-import {
-  genesisBlock,
-  getNetwork,
-  type Hash,
-  headerHash,
-  MuHash,
-  toHex,
-  transactionHash,
-  transactionId,
-  type Utxo,
-} from '@kasgres/kaspa';
 import { freePort } from '../test/node/kaspad.ts';
 import { type Program, startIndexer } from '../test/node/programs.ts';
 import { startDurablePostgres } from './durable-postgres.ts';
+import { startPruningPoint } from './generated-set.ts';
 
-const network = getNetwork('simnet');
-/** Of the coins of a set: about as many transactions and scripts, and some that hold several. */
-const COINS_A_TRANSACTION = 1.25;
-const COINS_A_SCRIPT = 2;
 const SAMPLE_MS = 1_000;
 
-if (isMainThread) await main();
-else hashPart(workerData as Part);
+await main();
 
 async function main(): Promise<void> {
   const count = Math.round(Number(process.argv[2] ?? 5) * 1e6);
-  const commitment = await commitmentOf(count);
-  const node = pruningPointNode(commitment);
-  const server = await NodeServer.start({ state: node.state });
-  const set = { pruningPointHash: node.hash, utxos: { [Symbol.iterator]: () => coins(0, count, count) } };
-  const peer = await UtxoSetServer.start({ network: network.id, set: () => set });
+  const point = await startPruningPoint(count);
   const postgres = await startDurablePostgres();
   try {
     await migrate(postgres.url);
     const database = connect({ url: postgres.url, applicationName: 'kasgres bench', max: 2 });
-    await measure(count, database, { nodeUrl: server.url, p2pUrl: peer.url, databaseUrl: postgres.url });
+    await measure(count, database, { ...point, databaseUrl: postgres.url });
     await database.close();
   } finally {
     await postgres.stop();
-    peer.close();
-    server.close();
+    point.close();
   }
 }
 
@@ -133,101 +109,4 @@ function megabytes(samples: readonly Sample[]): number {
 async function sizeOf({ pool }: Connection, table: string): Promise<number> {
   const { rows } = await pool.query<{ bytes: bigint }>('select pg_total_relation_size($1) as bytes', [table]);
   return Number(rows[0]?.bytes);
-}
-
-/** A node that has pruned everything but one block: the simnet's genesis, with a commitment to other coins. */
-function pruningPointNode(commitment: Hash): { hash: Hash; state: NodeState } {
-  const genesis = genesisBlock(network);
-  const header = { ...genesis.header, utxoCommitment: commitment, blueScore: 1n };
-  const hash = headerHash(header);
-  const name = toHex(hash);
-  const dag = new Dag();
-  const transactions = genesis.transactions.map((transaction) => {
-    const names = { transactionId: transactionId(transaction), hash: transactionHash(transaction) };
-    return { ...transaction, ...names, computeMass: 0n };
-  });
-  const relations = { selectedParentHash: undefined, mergeSetBlues: [], mergeSetReds: [] };
-  dag.add({ hash: name, header, ...relations, transactions, difficulty: 1 });
-  dag.setAcceptance(name, []);
-  const { blueScore, daaScore, timestamp } = header;
-  dag.setVirtual({ sink: name, parents: [name], blueScore, daaScore, pastMedianTime: timestamp, difficulty: 1 });
-  const state: NodeState = {
-    network,
-    dag,
-    serverVersion: '2.1.0',
-    isSynced: true,
-    pruningPoint: name,
-    isUtxoIndexed: true,
-    findMempoolEntry: () => undefined,
-    mempoolEntries: () => [],
-    mempoolEntriesByScript: () => ({ sending: [], receiving: [] }),
-    blockTemplate: notAsked,
-    submitBlock: notAsked,
-    submitTransaction: notAsked,
-    balance: notAsked,
-    utxos: notAsked,
-    circulatingSompi: notAsked,
-    onEvent: () => () => undefined,
-  };
-  return { hash, state };
-}
-
-function notAsked(): never {
-  throw new Error('nobody should ask this');
-}
-
-/** Coins `from` to `to` of a set of so many: in the order of their transactions' ids, which are spread evenly, as a node hands them out. */
-function* coins(from: number, to: number, count: number): Generator<Utxo> {
-  for (let number = from; number < to; number++) {
-    const transaction = Math.floor(number / COINS_A_TRANSACTION);
-    const id = digest('transaction', transaction);
-    id.writeUInt32BE(Math.floor((transaction * COINS_A_TRANSACTION * 2 ** 32) / (count + 1)));
-    // Far from its neighbours, as whoever is paid is.
-    const owner = (number * 7_919) % Math.ceil(count / COINS_A_SCRIPT);
-    yield {
-      outpoint: { transactionId: id, index: number - Math.ceil(transaction * COINS_A_TRANSACTION) },
-      amount: BigInt(number) * 1_000n + 1n,
-      scriptPublicKey: {
-        version: 0,
-        script: Buffer.concat([Buffer.of(0x20), digest('script', owner), Buffer.of(0xac)]),
-      },
-      blockDaaScore: BigInt(number),
-      isCoinbase: number % 4 === 0,
-      covenantId: undefined,
-    };
-  }
-}
-
-function digest(what: string, number: number): Buffer {
-  return createHash('sha256').update(`${what} ${number}`).digest();
-}
-
-interface Part {
-  from: number;
-  to: number;
-  count: number;
-}
-
-/** Hashed here first, on all cores: the node must know it. */
-async function commitmentOf(count: number): Promise<Hash> {
-  const threads = availableParallelism();
-  const borders = Array.from({ length: threads + 1 }, (_, thread) => Math.floor((count * thread) / threads));
-  const products = borders.slice(1).map(
-    (to, thread) =>
-      new Promise<bigint>((resolve, reject) => {
-        const part: Part = { from: borders[thread] ?? 0, to, count };
-        const worker = new Worker(new URL(import.meta.url), { workerData: part });
-        worker.once('message', resolve);
-        worker.once('error', reject);
-      }),
-  );
-  const set = new MuHash();
-  for (const product of await Promise.all(products)) set.combine(new MuHash(product));
-  return set.commitment();
-}
-
-function hashPart({ from, to, count }: Part): void {
-  const set = new MuHash();
-  for (const coin of coins(from, to, count)) set.add(coin);
-  parentPort?.postMessage(set.product, []);
 }

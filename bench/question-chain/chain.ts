@@ -302,7 +302,7 @@ function byBlueWork(a: Mined, b: Mined): number {
   return one === other ? Buffer.compare(a.block.hash, b.block.hash) : one < other ? -1 : 1;
 }
 
-function makeGenesis(network: Network): RpcBlock {
+export function makeGenesis(network: Network): RpcBlock {
   const { header, transactions } = genesisBlock(network);
   return {
     hash: network.genesisHash,

@@ -7,26 +7,33 @@ import { finishFirstCatchUp } from '../../packages/indexer/src/apply/first-catch
 import type { AddedChainBlock } from '../../packages/indexer/src/chain-update.ts';
 import { Memory } from '../../packages/indexer/src/memory/memory.ts';
 import { AmbiguousBodies } from '../../packages/indexer/src/prepare/ambiguous-bodies.ts';
-import { loadSubnetworks } from '../../packages/indexer/src/prepare/look-ups.ts';
 import { Preparer } from '../../packages/indexer/src/prepare/preparer.ts';
 import { beginAtGenesis, NOTHING } from '../../packages/indexer/src/start/begin.ts';
 import type { QuestionChain } from './chain.ts';
 
 const TRANSACTIONS_A_BATCH = 10_000;
 /** Nothing is forgotten, so nothing has to be looked up. */
-const LIMITS = { blocks: 2_000_000, transactions: 40_000_000, outputs: 80_000_000, scripts: 40_000_000 };
+const LIMITS = {
+  blocks: 2_000_000,
+  transactions: 40_000_000,
+  outputs: 80_000_000,
+  scripts: 40_000_000,
+  subnetworks: 1_000_000,
+  variants: 1_000_000,
+};
+
+type Chain = Pick<QuestionChain, 'network' | 'genesis' | 'chainBlocks'>;
 
 /** @param progress hears how many transactions were written so far */
 export async function indexChain(
   { pool }: Connection,
-  chain: QuestionChain,
+  chain: Chain,
   progress: (transactions: number) => void,
 ): Promise<void> {
   const [writer, reader] = await Promise.all([pool.connect(), pool.connect()]);
   try {
     const { network, genesis } = chain;
     const memory = new Memory(LIMITS, NOTHING.nextTransactionId, true);
-    await loadSubnetworks(reader, memory);
     const preparer = new Preparer(memory, network, new AmbiguousBodies(oneBodyEach), NOTHING, undefined);
     const log = createLogger({ name: 'bench', level: 'warn' });
     let checkpoint = await beginAtGenesis({ client: writer, network, log }, preparer, genesis);
@@ -55,7 +62,7 @@ async function oneBodyEach(): Promise<undefined> {
   return undefined;
 }
 
-async function* batchesOf(chain: QuestionChain): AsyncGenerator<AddedChainBlock[]> {
+async function* batchesOf(chain: Chain): AsyncGenerator<AddedChainBlock[]> {
   let added: AddedChainBlock[] = [];
   let transactions = 0;
   for (const block of chain.chainBlocks()) {

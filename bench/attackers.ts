@@ -1,0 +1,169 @@
+/**
+ * Sends every kind of abusive traffic to one API at once until the parent's deadline, then prints how many requests of each kind were
+ * sent and which statuses came back. A process of its own, so that it does not slow down the legitimate client of attacks.ts.
+ */
+import { randomBytes } from 'node:crypto';
+import { Agent, request as httpRequest } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { sleep } from '@kasgres/runtime';
+
+export interface AttackOptions {
+  url: string;
+  metricsUrl: string;
+  /** An API that serves HTTPS. */
+  tlsUrl: string;
+  /** A valid key of a client who abuses it. */
+  key: string;
+  /** Addresses with a history. */
+  addresses: string[];
+  /** The first block of the index. */
+  firstBlock: string;
+  seconds: number;
+}
+
+const options = JSON.parse(process.argv[2] ?? '') as AttackOptions;
+const endsAt = performance.now() + options.seconds * 1000;
+const agent = new Agent({ keepAlive: true, maxSockets: 4_000 });
+const counts: Record<string, Record<string, number>> = {};
+
+const isOver = (): boolean => performance.now() >= endsAt;
+
+function count(attack: string, outcome: string | number): void {
+  const outcomes = (counts[attack] ??= {});
+  outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+}
+
+interface Sent {
+  method?: string;
+  path: string;
+  key?: string;
+  headers?: Record<string, string>;
+  body?: string;
+}
+
+/** Counts the status of the response, which is read and thrown away. */
+function send(attack: string, { method = 'GET', path, key, headers = {}, body }: Sent): Promise<void> {
+  return new Promise((resolve) => {
+    const outgoing = httpRequest(new URL(path, options.url), {
+      agent,
+      method,
+      headers: { ...headers, ...(key && { 'x-api-key': key }), ...(body && { 'content-type': 'application/json' }) },
+      timeout: 60_000,
+    });
+    outgoing.on('response', (response) => {
+      count(attack, response.statusCode ?? 0);
+      response.resume();
+      response.on('close', resolve);
+    });
+    outgoing.on('timeout', () => outgoing.destroy(new Error('timeout')));
+    outgoing.on('error', (error: NodeJS.ErrnoException) => {
+      count(attack, error.code ?? error.message);
+      resolve();
+    });
+    outgoing.end(body);
+  });
+}
+
+/** Keeps `outstanding` requests in flight. */
+async function flood(attack: string, outstanding: number, next: (index: number) => Sent): Promise<void> {
+  let index = 0;
+  await Promise.all(
+    Array.from({ length: outstanding }, async () => {
+      while (!isOver()) {
+        await send(attack, next((index += 1)));
+        // What is refused at once must not turn the attacker itself into the bottleneck of the two cores.
+        await sleep(50);
+      }
+    }),
+  );
+}
+
+/** Opens sockets, and keeps `outstanding` of them open as long as the server lets them. */
+async function holdSockets(
+  attack: string,
+  outstanding: number,
+  url: string,
+  begin: (socket: Socket) => void,
+): Promise<void> {
+  const { hostname, port } = new URL(url);
+  await Promise.all(
+    Array.from({ length: outstanding }, async () => {
+      while (!isOver()) {
+        const socket = connect({ host: hostname, port: Number(port) });
+        socket.on('error', () => undefined);
+        socket.once('connect', () => begin(socket));
+        const closed = new Promise<void>((resolve) => void socket.once('close', () => resolve()));
+        await Promise.race([closed, untilOver()]);
+        count(attack, socket.destroyed ? 'closed by the server' : 'held to the end');
+        socket.destroy();
+        await sleep(200);
+      }
+    }),
+  );
+}
+
+const untilOver = (): Promise<void> => sleep(Math.max(0, endsAt - performance.now()));
+
+const repeat = (part: string, bytes: number): string => part.repeat(Math.floor(bytes / part.length));
+const MEGABYTE = 1_000_000;
+const manyInputs = `{"transaction":{"inputs":[${repeat('{},', MEGABYTE - 100)}{}]}}`;
+const manyUnknownFields = `{${Array.from({ length: 90_000 }, (_, index) => `"f${index}":0`).join(',')}}`;
+const deeplyNested = `${'['.repeat(400_000)}${']'.repeat(400_000)}`;
+const HOSTILE: Sent[] = [
+  { method: 'POST', path: '/v1/rpc/submitTransaction', body: manyInputs },
+  {
+    method: 'POST',
+    path: '/v1/rpc/submitBlock',
+    body: `{"block":{"transactions":[${repeat('{},', MEGABYTE - 100)}{}]}}`,
+  },
+  { method: 'POST', path: '/v1/transactions', body: manyUnknownFields },
+  {
+    method: 'POST',
+    path: '/v1/rpc/getBalancesByAddresses',
+    body: `{"addresses":[${repeat('"a",', MEGABYTE - 100)}"a"]}`,
+  },
+  { method: 'POST', path: '/v1/rpc/getBlock', body: deeplyNested },
+];
+const manyAddresses = JSON.stringify({ addresses: options.addresses.slice(0, 1000) });
+const WORST: Sent[] = [
+  { method: 'POST', path: '/v1/rpc/getUtxosByAddresses', body: manyAddresses },
+  { method: 'POST', path: '/v1/rpc/getBalancesByAddresses', body: manyAddresses },
+  {
+    method: 'POST',
+    path: '/v1/rpc/getVirtualChainFromBlock',
+    body: JSON.stringify({ startHash: options.firstBlock, includeAcceptedTransactionIds: true }),
+  },
+  {
+    method: 'POST',
+    path: '/v1/rpc/getBlocks',
+    body: JSON.stringify({ lowHash: options.firstBlock, includeBlocks: true, includeTransactions: true }),
+  },
+];
+const at = <Item>(items: readonly Item[], index: number): Item => items[index % items.length] as Item;
+
+await Promise.all([
+  flood('hostile bodies', 4, (index) => ({ ...at(HOSTILE, index), key: options.key })),
+  flood('status without a key', 300, () => ({ path: '/v1/status' })),
+  flood('random keys', 300, () => ({ path: '/v1/rpc/getSink', key: `kdp_${randomBytes(32).toString('hex')}` })),
+  flood('malformed keys', 100, () => ({ path: '/v1/rpc/getSink', key: randomBytes(16).toString('hex') })),
+  flood('worst requests of one key', 300, (index) => ({ ...at(WORST, index), key: options.key })),
+  flood('long unknown paths', 20, () => ({ path: `/${'x'.repeat(8_000)}`, key: options.key })),
+  flood('docs', 20, () => ({ path: '/docs/static/swagger-ui-bundle.js', headers: { 'accept-encoding': 'br' } })),
+  holdSockets('malformed target on the metrics port', 2, options.metricsUrl, (socket) => {
+    socket.write('GET // HTTP/1.1\r\nHost: a\r\n\r\n');
+    setTimeout(() => socket.end(), 500);
+  }),
+  holdSockets('TLS handshakes that never complete', 100, options.tlsUrl, () => undefined),
+  holdSockets('requests that never end', 100, options.url, (socket) =>
+    socket.write('GET /v1/status HTTP/1.1\r\nHost:'),
+  ),
+  holdSockets('responses that nobody reads', 60, options.url, (socket) => {
+    socket.pause();
+    const body = WORST[3]?.body ?? '';
+    const head = `POST /v1/rpc/getBlocks HTTP/1.1\r\nHost: a\r\nx-api-key: ${options.key}\r\ncontent-type: application/json\r\n`;
+    for (let request = 0; request < 8; request += 1)
+      socket.write(`${head}content-length: ${body.length}\r\n\r\n${body}`);
+  }),
+]);
+console.log(JSON.stringify(counts));
+agent.destroy();

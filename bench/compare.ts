@@ -1,0 +1,130 @@
+/**
+ * Compares the speed of this checkout with that of another commit, in runs that alternate between the two:
+ *
+ *   npm run bench:compare -- COMMIT api [text in the name of a request]
+ *   NODE_URL=grpc://127.0.0.1:16510 npm run bench:compare -- COMMIT sync
+ *
+ * `api` sends the requests of `npm run bench:api` to both; `sync` runs `npm run bench:sync` of both against a loaded node. Each prints the
+ * medians of RUNS runs (default 5; of MEASURED_MS each for `api`, default 2,000) and their ratio: above 1, this checkout is faster. The
+ * other commit is checked out into a temporary worktree with its own dependencies. Uncommitted changes of this checkout are part of the
+ * measurement.
+ */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Question } from '../test/plans/stage.ts';
+import { sendRequests } from './send-requests.ts';
+
+const HERE = join(import.meta.dirname, '..');
+const RUNS = Number(process.env['RUNS'] ?? 5);
+const WARM_UP_MS = 500;
+const MEASURED_MS = Number(process.env['MEASURED_MS'] ?? 2_000);
+
+/** What compare-server.ts prints when it is ready. */
+export interface ComparedServer {
+  url: string;
+  key: string;
+  requests: Record<string, Question>;
+}
+
+const [commit, what, only = ''] = process.argv.slice(2);
+if (commit === undefined || (what !== 'api' && what !== 'sync') || (what === 'sync' && !process.env['NODE_URL'])) {
+  console.error('usage: npm run bench:compare -- COMMIT api [text in the name of a request]');
+  console.error('       NODE_URL=grpc://HOST:PORT npm run bench:compare -- COMMIT sync');
+  process.exit(1);
+}
+
+const other = checkOut(commit);
+try {
+  if (what === 'sync') compareSync();
+  else await compareApi();
+} finally {
+  execFileSync('git', ['worktree', 'remove', '--force', other], { cwd: HERE });
+}
+
+function checkOut(name: string): string {
+  const directory = join(mkdtempSync(join(tmpdir(), 'kasgres-compare-')), 'checkout');
+  execFileSync('git', ['worktree', 'add', '--quiet', '--detach', directory, name], { cwd: HERE, stdio: 'inherit' });
+  execFileSync('npm', ['ci', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: directory,
+    stdio: 'inherit',
+  });
+  return directory;
+}
+
+function compareSync(): void {
+  const seconds: Record<'before' | 'now', number[]> = { before: [], now: [] };
+  for (let run = 0; run < RUNS; run += 1) {
+    for (const [name, directory] of [
+      ['before', other],
+      ['now', HERE],
+    ] as const) {
+      const output = execFileSync(process.execPath, ['bench/sync.ts'], { cwd: directory, encoding: 'utf8' });
+      const [, time] = /node to commit\s+([\d.]+) s/.exec(output) ?? [];
+      if (time === undefined) throw new Error(`no time in the output of bench/sync.ts:\n${output}`);
+      seconds[name].push(Number(time));
+      console.log(`run ${run + 1}, ${name}: ${time} s`);
+    }
+  }
+  const [before, now] = [median(seconds.before), median(seconds.now)];
+  console.log(
+    `medians: ${before.toFixed(1)} s before, ${now.toFixed(1)} s now; ratio of speeds ${(before / now).toFixed(3)}`,
+  );
+}
+
+/** Both servers run the whole time, and only one of them gets requests at a time. */
+async function compareApi(): Promise<void> {
+  const servers = [await serve(other), await serve(HERE)] as const;
+  try {
+    const [before, now] = servers;
+    console.log(`| request | requests/s at ${commit} | requests/s now | ratio |\n|---|---|---|---|`);
+    const ratios: number[] = [];
+    for (const [name, request] of Object.entries(now.ready.requests)) {
+      const earlier = before.ready.requests[name];
+      if (earlier === undefined || !name.includes(only)) continue;
+      const rates: [number[], number[]] = [[], []];
+      for (let run = 0; run < RUNS; run += 1) {
+        rates[0].push(await measure(before.ready, earlier));
+        rates[1].push(await measure(now.ready, request));
+      }
+      const [was, is] = [median(rates[0]), median(rates[1])];
+      ratios.push(is / was);
+      console.log(`| ${name} | ${was.toFixed(0)} | ${is.toFixed(0)} | ${(is / was).toFixed(3)} |`);
+    }
+    const geometricMean = Math.exp(ratios.reduce((sum, ratio) => sum + Math.log(ratio), 0) / ratios.length);
+    console.log(`geometric mean of ${ratios.length} ratios: ${geometricMean.toFixed(3)}`);
+  } finally {
+    for (const { child } of servers) await end(child);
+  }
+}
+
+async function serve(checkout: string): Promise<{ child: ChildProcess; ready: ComparedServer }> {
+  const child = spawn(process.execPath, [join(HERE, 'bench/compare-server.ts'), checkout], {
+    cwd: checkout,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  for await (const line of createInterface({ input: child.stdout })) {
+    return { child, ready: JSON.parse(line) as ComparedServer };
+  }
+  throw new Error(`the server of ${checkout} ended with ${child.exitCode}`);
+}
+
+/** The server ends when its standard input does. */
+async function end(child: ChildProcess): Promise<void> {
+  const exited = once(child, 'exit');
+  child.stdin?.end();
+  await exited;
+}
+
+/** @returns responses a second */
+async function measure({ url, key }: ComparedServer, request: Question): Promise<number> {
+  await sendRequests(WARM_UP_MS, url, key, request);
+  return ((await sendRequests(MEASURED_MS, url, key, request)).length * 1000) / MEASURED_MS;
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}

@@ -1,0 +1,67 @@
+/**
+ * What it takes to be at the tip again after a gap, by the length of the history before it: indexes of chains of one and of four times as many
+ * transactions, with as many UTXOs and scripts each, then a node that has pruned all of that. The real indexer, as a process of its
+ * own, begins again at the node's pruning point, with a UTXO set of other coins.
+ *
+ *   node bench/gap.ts [transactions before the gap] [UTXOs]
+ *
+ * On an embedded Postgres; all of it shares the cores, so the ratio counts, not the seconds. bench/README.md has figures.
+ */
+import { connect, migrate } from '@kasgres/database';
+import { startIndexer } from '../test/node/programs.ts';
+import { startDurablePostgres } from './durable-postgres.ts';
+import { startPruningPoint } from './generated-set.ts';
+import { indexChain } from './question-chain/index-chain.ts';
+import { RollingChain } from './rolling-chain.ts';
+
+const TIMES = [1, 4];
+/** Of each length, in turn: the first finds caches cold. */
+const ROUNDS = 3;
+/** Of a pruning point above every chain here. */
+const FAR = 1_000_000_000n;
+
+const [transactions = 200_000, utxos = 100_000] = process.argv.slice(2).map(Number);
+const medians: number[] = [];
+const seconds = TIMES.map((): number[] => []);
+for (let round = 0; round < ROUNDS; round += 1) {
+  for (const [i, times] of TIMES.entries()) {
+    const taken = await measure(transactions * times, utxos);
+    console.log(`${transactions * times} transactions before the gap: at the tip after ${taken.toFixed(1)} s`);
+    seconds[i]?.push(taken);
+  }
+}
+for (const of of seconds) medians.push(of.toSorted((a, b) => a - b)[Math.floor(ROUNDS / 2)] ?? 0);
+const [short = 0, long = 0] = medians;
+console.log(`medians: ${short.toFixed(1)} and ${long.toFixed(1)} s; ratio ${(long / short).toFixed(2)}`);
+process.exit();
+
+/** Seconds from the start of the indexer to an index that follows, with its whole state. */
+async function measure(history: number, count: number): Promise<number> {
+  const postgres = await startDurablePostgres();
+  try {
+    await migrate(postgres.url);
+    const database = connect({ url: postgres.url, applicationName: 'kasgres bench', max: 3 });
+    await indexChain(database, new RollingChain(history, count), () => undefined);
+    await database.pool.query('vacuum analyze');
+    await database.pool.query('checkpoint');
+    const timestamp = BigInt(Date.now());
+    const point = await startPruningPoint(count, { blueScore: FAR, blueWork: FAR, daaScore: FAR, timestamp });
+    const startedAt = performance.now();
+    const indexer = startIndexer(
+      { nodeUrl: point.nodeUrl, databaseUrl: postgres.url },
+      { NODE_P2P_URL: point.p2pUrl, ON_GAP: 'record' },
+    );
+    const isThere = 'select from checkpoint where not first_catch_up and exists (select from gaps)';
+    while ((await database.pool.query(isThere)).rowCount === 0) {
+      if (!indexer.isRunning()) throw new Error(`the indexer ended:\n${indexer.output()}`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    const taken = (performance.now() - startedAt) / 1_000;
+    await indexer.stop();
+    point.close();
+    await database.close();
+    return taken;
+  } finally {
+    await postgres.stop();
+  }
+}

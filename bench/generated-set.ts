@@ -1,0 +1,145 @@
+/**
+ * A simulated node whose whole chain is its pruning point, and a peer that hands out the UTXO set there: as many generated coins as wanted.
+ */
+import { createHash } from 'node:crypto';
+import { availableParallelism } from 'node:os';
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { Dag, NodeServer, type NodeState, UtxoSetServer } from '@kasgres/devnet';
+import {
+  genesisBlock,
+  getNetwork,
+  type Hash,
+  type Header,
+  headerHash,
+  MuHash,
+  toHex,
+  transactionHash,
+  transactionId,
+  type Utxo,
+} from '@kasgres/kaspa';
+
+const network = getNetwork('simnet');
+/** Of the coins of a set: about as many transactions and scripts, and some that hold several. */
+const COINS_A_TRANSACTION = 1.25;
+const COINS_A_SCRIPT = 2;
+
+if (!isMainThread) hashPart(workerData as Part);
+
+export interface PruningPoint {
+  nodeUrl: string;
+  p2pUrl: string;
+  close: () => void;
+}
+
+/** @param count coins of the set @param place of the pruning point in its chain */
+export async function startPruningPoint(
+  count: number,
+  place: Partial<Pick<Header, 'blueScore' | 'blueWork' | 'daaScore' | 'timestamp'>> = {},
+): Promise<PruningPoint> {
+  const node = pruningPointNode({ blueScore: 1n, ...place, utxoCommitment: await commitmentOf(count) });
+  const server = await NodeServer.start({ state: node.state });
+  const set = { pruningPointHash: node.hash, utxos: { [Symbol.iterator]: () => coins(0, count, count) } };
+  const peer = await UtxoSetServer.start({ network: network.id, set: () => set });
+  const close = (): void => {
+    peer.close();
+    server.close();
+  };
+  return { nodeUrl: server.url, p2pUrl: peer.url, close };
+}
+
+/** A node that has pruned everything but one block: the simnet's genesis, at another place and with a commitment to other coins. */
+function pruningPointNode(place: Partial<Header>): { hash: Hash; state: NodeState } {
+  const genesis = genesisBlock(network);
+  const header = { ...genesis.header, ...place };
+  const hash = headerHash(header);
+  const name = toHex(hash);
+  const dag = new Dag();
+  const transactions = genesis.transactions.map((transaction) => {
+    const names = { transactionId: transactionId(transaction), hash: transactionHash(transaction) };
+    return { ...transaction, ...names, computeMass: 0n };
+  });
+  const relations = { selectedParentHash: undefined, mergeSetBlues: [], mergeSetReds: [] };
+  dag.add({ hash: name, header, ...relations, transactions, difficulty: 1 });
+  dag.setAcceptance(name, []);
+  const { blueScore, daaScore, timestamp } = header;
+  dag.setVirtual({ sink: name, parents: [name], blueScore, daaScore, pastMedianTime: timestamp, difficulty: 1 });
+  const state: NodeState = {
+    network,
+    dag,
+    serverVersion: '2.1.0',
+    isSynced: true,
+    pruningPoint: name,
+    isUtxoIndexed: true,
+    findMempoolEntry: () => undefined,
+    mempoolEntries: () => [],
+    mempoolEntriesByScript: () => ({ sending: [], receiving: [] }),
+    blockTemplate: notAsked,
+    submitBlock: notAsked,
+    submitTransaction: notAsked,
+    balance: notAsked,
+    utxos: notAsked,
+    circulatingSompi: notAsked,
+    onEvent: () => () => undefined,
+  };
+  return { hash, state };
+}
+
+function notAsked(): never {
+  throw new Error('nobody should ask this');
+}
+
+/** Coins `from` to `to` of a set of so many: in the order of their transactions' ids, which are spread evenly, as a node hands them out. */
+function* coins(from: number, to: number, count: number): Generator<Utxo> {
+  for (let number = from; number < to; number++) {
+    const transaction = Math.floor(number / COINS_A_TRANSACTION);
+    const id = digest('transaction', transaction);
+    id.writeUInt32BE(Math.floor((transaction * COINS_A_TRANSACTION * 2 ** 32) / (count + 1)));
+    // Far from its neighbours, as whoever is paid is.
+    const owner = (number * 7_919) % Math.ceil(count / COINS_A_SCRIPT);
+    yield {
+      outpoint: { transactionId: id, index: number - Math.ceil(transaction * COINS_A_TRANSACTION) },
+      amount: BigInt(number) * 1_000n + 1n,
+      scriptPublicKey: {
+        version: 0,
+        script: Buffer.concat([Buffer.of(0x20), digest('script', owner), Buffer.of(0xac)]),
+      },
+      blockDaaScore: BigInt(number),
+      isCoinbase: number % 4 === 0,
+      covenantId: undefined,
+    };
+  }
+}
+
+function digest(what: string, number: number): Buffer {
+  return createHash('sha256').update(`${what} ${number}`).digest();
+}
+
+interface Part {
+  from: number;
+  to: number;
+  count: number;
+}
+
+/** Hashed here first, on all cores: the node must know it. */
+async function commitmentOf(count: number): Promise<Hash> {
+  const threads = availableParallelism();
+  const borders = Array.from({ length: threads + 1 }, (_, thread) => Math.floor((count * thread) / threads));
+  const products = borders.slice(1).map(
+    (to, thread) =>
+      new Promise<bigint>((resolve, reject) => {
+        const part: Part = { from: borders[thread] ?? 0, to, count };
+        const worker = new Worker(new URL(import.meta.url), { workerData: part });
+        worker.once('message', resolve);
+        worker.once('error', reject);
+      }),
+  );
+  const set = new MuHash();
+  for (const product of await Promise.all(products)) set.combine(new MuHash(product));
+  return set.commitment();
+}
+
+function hashPart({ from, to, count }: Part): void {
+  const set = new MuHash();
+  for (const coin of coins(from, to, count)) set.add(coin);
+  parentPort?.postMessage(set.product, []);
+}
