@@ -16,7 +16,7 @@ RUN apt-get update \
 COPY --from=kaspad-build /opt/kaspad/bin/kaspad /usr/local/bin/kaspad
 USER kaspad
 VOLUME /data
-ENTRYPOINT ["kaspad", "--appdir=/data", "--utxoindex", "--yes", "--nologfiles", "--disable-upnp"]
+ENTRYPOINT ["kaspad", "--appdir=/data", "--yes", "--nologfiles", "--disable-upnp"]
 
 # Packages of the registry, without those that only tests and tools need. The image has the right Node and needs no embedded
 # Postgres (the optional packages), so no package's install script has anything to do.
