@@ -8,9 +8,8 @@ import { mkdir, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type EmbeddedPostgres, startTemporaryPostgres } from '@kasgres/database';
+import { type Connection, connect, type EmbeddedPostgres, startTemporaryPostgres } from '@kasgres/database';
 import { NodeClient } from '@kasgres/node';
-import { Pool } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { HttpClient } from '../api/http-client.ts';
@@ -35,15 +34,15 @@ const { services } = parse(readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8'
 
 let postgres: EmbeddedPostgres;
 let secrets: string;
-let pool: Pool;
+let database: Connection;
 beforeAll(async () => {
   postgres = await startTemporaryPostgres();
   secrets = await mkdtemp(join(tmpdir(), 'kasgres-secrets-'));
   for (const name of SERVICES) await mkdir(join(secrets, name));
-  pool = new Pool({ connectionString: postgres.url, max: 2 });
+  database = connect({ url: postgres.url, applicationName: 'kasgres test', max: 2 });
 }, 60_000);
 afterAll(async () => {
-  await pool.end();
+  await database.close();
   await postgres.stop();
   await rm(secrets, { recursive: true });
 });
@@ -131,13 +130,13 @@ test.runIf(hasPsql)(
         const env = { nodeUrl: world.server.url, databaseUrl: '' };
         const indexer = startIndexer(env, { ...programEnvironment('indexer'), NODE_P2P_URL: world.p2p.url });
         ends.push(() => indexer.stop());
-        await untilAtRest(pool, node, indexer);
+        await untilAtRest(database.pool, node, indexer);
         const key = await kasgres('migrate', 'keys', 'create', `key-${round}`);
         const { program, url } = await startApi(env, undefined, programEnvironment('api'));
         ends.push(() => program.stop());
         const response = await new HttpClient(url, key).request('/v1/blocks?limit=1');
         expect(response.status).toBe(200);
-        const { rows } = await pool.query<{ usename: string; is_free: boolean }>(
+        const { rows } = await database.pool.query<{ usename: string; is_free: boolean }>(
           `select distinct usename, (r.rolsuper or r.rolcreaterole or r.rolcreatedb or r.rolbypassrls
                   or pg_has_role(r.oid, (select datdba from pg_database where datname = current_database()), 'member')) as is_free
            from pg_stat_activity s join pg_roles r on r.oid = s.usesysid where application_name ~ '^kasgres (indexer|api|clustering)'`,

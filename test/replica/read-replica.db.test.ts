@@ -1,6 +1,5 @@
 /** The API on a real streaming standby, while the indexer writes to its primary: one state an answer, lag, failures and promotion. */
-import { connect, migrate, type ReplicatedPostgres, startReplicatedPostgres } from '@kasgres/database';
-import { Pool } from 'pg';
+import { type Connection, connect, migrate, type ReplicatedPostgres, startReplicatedPostgres } from '@kasgres/database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readOneState, sinkOf } from '../api/one-state.ts';
 import { openStage, type Stage } from '../api/stage.ts';
@@ -11,15 +10,14 @@ const SOON = { timeout: 60_000 };
 const SUPPLY = '/v1/rpc/getCoinSupply';
 
 let postgres: ReplicatedPostgres;
-let standby: Pool;
+let standby: Connection;
 let metricsUrl: string;
 let stage: Stage;
 let genesis: string;
 
 beforeAll(async () => {
   postgres = await startReplicatedPostgres();
-  standby = new Pool({ connectionString: postgres.standbyUrl });
-  standby.on('error', () => {});
+  standby = connect({ url: postgres.standbyUrl, applicationName: 'kasgres test' });
   await migrate(postgres.primaryUrl);
   const primary = connect({ url: postgres.primaryUrl, applicationName: 'kasgres test' });
   const metricsPort = await freePort();
@@ -33,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await stage?.close();
-  await standby?.end();
+  await standby?.close();
   await postgres?.stop();
 });
 
@@ -73,9 +71,9 @@ test('keys and usage are those of the primary', async () => {
 
 test('a replica that does not keep up says how late it is, and its answers stay of one state', async () => {
   const before = await stage.api.request(SUPPLY);
-  await standby.query('select pg_wal_replay_pause()');
+  await standby.pool.query('select pg_wal_replay_pause()');
   const countPaused = async () =>
-    (await standby.query(`select where pg_get_wal_replay_pause_state() = 'paused'`)).rowCount;
+    (await standby.pool.query(`select where pg_get_wal_replay_pause_state() = 'paused'`)).rowCount;
   await expect.poll(countPaused, SOON).toBe(1);
   stage.world.mine(8);
   await stage.atRest();
@@ -87,7 +85,7 @@ test('a replica that does not keep up says how late it is, and its answers stay 
   const etag = before.headers.get('etag') ?? '';
   expect((await stage.api.request(SUPPLY, { headers: { 'if-none-match': etag } })).status).toBe(304);
 
-  await standby.query('select pg_wal_replay_resume()');
+  await standby.pool.query('select pg_wal_replay_resume()');
   await expectCurrent();
   await expect.poll(replicaLagMetric, SOON).toBe(0);
   const after = await stage.api.request(SUPPLY, { headers: { 'if-none-match': etag } });
@@ -101,7 +99,7 @@ test('a replica whose primary writes nothing is not late', async () => {
 });
 
 async function lastCommitAge(): Promise<number | undefined> {
-  const { rows } = await standby.query<{ seconds: number }>(
+  const { rows } = await standby.pool.query<{ seconds: number }>(
     'select extract(epoch from clock_timestamp() - pg_last_xact_replay_timestamp())::float8 as seconds',
   );
   return rows[0]?.seconds;
@@ -115,7 +113,7 @@ test('a read that is cancelled for what the primary does is made again: the clie
     await blocker.query('begin');
     await blocker.query('lock table transactions in access exclusive mode');
     const waits = (relation: string, granted: boolean) =>
-      standby.query(`select from pg_locks where relation = $1::regclass and granted = $2 and mode <> 'NoLock'`, [
+      standby.pool.query(`select from pg_locks where relation = $1::regclass and granted = $2 and mode <> 'NoLock'`, [
         relation,
         granted,
       ]);
@@ -137,12 +135,12 @@ test('a read that is cancelled for what the primary does is made again: the clie
 
 /** How long the standby lets reads be in the way of what it replays. */
 async function letReplayWait(limit: string): Promise<void> {
-  await standby.query(`alter system set max_standby_streaming_delay = '${limit}'`);
-  await standby.query('select pg_reload_conf()');
+  await standby.pool.query(`alter system set max_standby_streaming_delay = '${limit}'`);
+  await standby.pool.query('select pg_reload_conf()');
 }
 
 async function conflicts(): Promise<number> {
-  const { rows } = await standby.query<{ count: string }>(
+  const { rows } = await standby.pool.query<{ count: string }>(
     `select confl_lock + confl_deadlock + confl_snapshot as count
      from pg_stat_database_conflicts where datname = current_database()`,
   );
@@ -167,7 +165,7 @@ test('a replica that is away: 503 until it is back, without a restart of the API
 });
 
 test('a replica that is promoted answers on, and says when the chain goes on without it', async () => {
-  await standby.query('select pg_promote()');
+  await standby.pool.query('select pg_promote()');
   expect(await status()).toMatchObject({ synced: true, replicaLagSeconds: null });
   const { sink } = await status();
   stage.world.mine(4);
