@@ -13,6 +13,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Flood, FloodRequest } from './flood-client.ts';
 import { HttpClient } from './http-client.ts';
 import { openStage, type Stage } from './stage.ts';
+import { submittedBlock, submittedTransaction, withLargestSequences } from './submitted-block.ts';
 
 const SINK = '/v1/rpc/getSink';
 const OUTSTANDING = 1000;
@@ -159,35 +160,12 @@ describe('large bodies of one key, within its limits', () => {
       parts.push(partOf(parts.length));
     return parts.join();
   };
-  const ID = 'ab'.repeat(32);
   /** As much work as a body can be: all of it is right, and the node refuses it. */
-  const block = JSON.stringify({
-    block: {
-      header: {
-        version: 1,
-        parentsByLevel: [[ID]],
-        ...Object.fromEntries(
-          ['hashMerkleRoot', 'acceptedIdMerkleRoot', 'utxoCommitment', 'pruningPoint'].map((name) => [name, ID]),
-        ),
-        timestamp: 1_750_000_000_000,
-        bits: 545_259_519,
-        nonce: 0,
-        daaScore: 5,
-        blueWork: '15',
-        blueScore: 4,
-      },
-      transactions: Array.from({ length: 1400 }, (_, index) => ({
-        version: 0,
-        inputs: [{ previousOutpoint: { transactionId: ID, index }, sequence: 0, sigOpCount: 1, signatureScript: '' }],
-        outputs: [{ value: index + 1, scriptPublicKey: { version: 0, script: '51' } }],
-        lockTime: 0,
-        subnetworkId: '00'.repeat(20),
-        gas: 0,
-        payload: '',
-        mass: '1',
-      })),
-    },
-  }).replaceAll('"sequence":0', '"sequence":18446744073709551615');
+  const block = withLargestSequences(
+    submittedBlock(
+      Array.from({ length: 1400 }, (_, index) => ({ ...submittedTransaction(1, 1), lockTime: index, mass: '1' })),
+    ),
+  );
   const names = `{${fill((index) => `"a${index}":0`)}}`;
   const bodies: Record<string, FloodRequest[]> = {
     'fields that are all different': ['/v1/rpc/submitTransaction', '/v1/transactions', '/v1/rpc/getBlocks'].map(

@@ -11,6 +11,7 @@ import { freePort } from '../node/kaspad.ts';
 import { hostileBodies, type Schema } from './hostile-bodies.ts';
 import { HttpClient } from './http-client.ts';
 import { openStage, type Stage } from './stage.ts';
+import { submittedBlock, submittedTransaction, UNKNOWN_ID, withLargestSequences } from './submitted-block.ts';
 
 const MAX_BLOCKED_MS = 100;
 const MAX_ERROR_BYTES = 16_000;
@@ -179,9 +180,6 @@ describe('a hostile URL', () => {
 
 const many = <T>(count: number, itemOf: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => itemOf(index));
-/** As block templates have them: beyond 2^53. */
-const withLongNumbers = (body: object): string =>
-  JSON.stringify(body).replaceAll('"sequence":0', '"sequence":18446744073709551615');
 const withMass = (list: object[]) => list.map((each) => ({ ...each, mass: '1' }));
 // What passes validation gets as far as the node, or to the look-up of a storage mass that was left out.
 const expectedRefusal = (text: string): unknown =>
@@ -189,80 +187,49 @@ const expectedRefusal = (text: string): unknown =>
     ? 'The request is not valid'
     : (expect.stringMatching(/^The node refuses: /) as unknown);
 
-describe('a large body that is right', () => {
-  const ID = 'ab'.repeat(32);
-  const input = (index: number) => ({
-    previousOutpoint: { transactionId: ID, index },
-    sequence: 0,
-    sigOpCount: 1,
-    signatureScript: '',
-  });
-  const transaction = (inputs: number, outputs: number) => ({
-    version: 0,
-    inputs: Array.from({ length: inputs }, (_, index) => input(index)),
-    outputs: Array.from({ length: outputs }, (_, index) => ({
-      value: index + 1,
-      scriptPublicKey: { version: 0, script: '51' },
-    })),
-    lockTime: 0,
-    subnetworkId: '00'.repeat(20),
-    gas: 0,
-    payload: '',
-  });
-  const block = (transactions: object[]) => ({
-    block: {
-      header: {
-        version: 1,
-        parentsByLevel: Array.from({ length: 250 }, () => Array.from({ length: 10 }, () => ID)),
-        ...Object.fromEntries(
-          ['hashMerkleRoot', 'acceptedIdMerkleRoot', 'utxoCommitment', 'pruningPoint'].map((name) => [name, ID]),
-        ),
-        timestamp: 1_750_000_000_000,
-        bits: 545_259_519,
-        nonce: 0,
-        daaScore: 5,
-        blueWork: '15',
-        blueScore: 4,
-      },
-      transactions,
-    },
-  });
+/** As many hashes of parents as a header may have. */
+const block = (transactions: object[]) =>
+  submittedBlock(
+    transactions,
+    many(250, () => many(10, () => UNKNOWN_ID)),
+  );
 
+describe('a large body that is right', () => {
   const bodies: [string, string, () => string, number][] = [
     [
       '1,000 inputs and outputs',
       '/v1/rpc/submitTransaction',
-      () => withLongNumbers({ transaction: transaction(1000, 1000) }),
+      () => withLargestSequences({ transaction: submittedTransaction(1000, 1000) }),
       400,
     ],
     [
       'the longest payload',
       '/v1/rpc/submitTransaction',
-      () => JSON.stringify({ transaction: { ...transaction(1, 1), payload: 'ab'.repeat(250_000) } }),
+      () => JSON.stringify({ transaction: { ...submittedTransaction(1, 1), payload: 'ab'.repeat(250_000) } }),
       400,
     ],
     [
       '4,000 inputs',
       '/v1/rpc/submitBlock',
-      () => withLongNumbers(block(withMass(many(4, () => transaction(1000, 0))))),
+      () => withLargestSequences(block(withMass(many(4, () => submittedTransaction(1000, 0))))),
       400,
     ],
     [
       '9,000 outputs',
       '/v1/rpc/submitBlock',
-      () => withLongNumbers(block(withMass(many(9, () => transaction(1, 1000))))),
+      () => withLargestSequences(block(withMass(many(9, () => submittedTransaction(1, 1000))))),
       400,
     ],
     [
       '1,713 transactions',
       '/v1/rpc/submitBlock',
-      () => withLongNumbers(block(withMass(many(1713, () => transaction(1, 1))))),
+      () => withLargestSequences(block(withMass(many(1713, () => submittedTransaction(1, 1))))),
       400,
     ],
     [
       '1,713 transactions whose storage mass nobody knows',
       '/v1/rpc/submitBlock',
-      () => withLongNumbers(block(many(1713, () => transaction(1, 1)))),
+      () => withLargestSequences(block(many(1713, () => submittedTransaction(1, 1)))),
       400,
     ],
     [
