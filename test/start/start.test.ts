@@ -118,6 +118,14 @@ describe('the first start, from nothing', () => {
     expect(await paste('npx kasgres keys usage demo', env)).toContain('RU');
   });
 
+  test('verify proves all of it, the current UTXO set included', { timeout: 90_000 }, async () => {
+    const printed = await paste('npx kasgres verify', env);
+    expect(printed).toContain(
+      'holds  8: the current UTXO set is the one that the header of the last chain block commits to',
+    );
+    expect(printed).not.toContain('BROKEN');
+  });
+
   test('keys: made, used, and revoked at once', async () => {
     const key = await paste('npx kasgres keys create "a person" --rate 200', env);
     expect(key).toMatch(/^kdp_[0-9a-f]{64}\n$/);

@@ -31,13 +31,19 @@ export interface WorldOptions {
   now: () => number;
 }
 
-const foundation = z.object({ format: z.literal(1), seed: z.string(), coinbaseMaturity: z.number() });
+const foundation = z.object({
+  format: z.literal(1),
+  seed: z.string(),
+  coinbaseMaturity: z.number(),
+  /** Whether headers commit to the UTXO set. Chains founded by earlier versions do not. */
+  commitsToUtxos: z.boolean().default(false),
+});
 type Foundation = z.infer<typeof foundation>;
 
-/** A chain that is there already goes on with the seed and the maturity that it was founded with. */
+/** A chain that is there already goes on with what it was founded with. */
 export function openWorld(worldOptions: WorldOptions): World {
   const { options, coinbaseMaturity = SIMNET_PARAMS.coinbaseMaturity, dataDir } = worldOptions;
-  const wanted: Foundation = { format: 1, seed: options.seed, coinbaseMaturity };
+  const wanted: Foundation = { format: 1, seed: options.seed, coinbaseMaturity, commitsToUtxos: true };
   if (dataDir === undefined) return worldOn(wanted, worldOptions, [], undefined);
   mkdirSync(dataDir, { recursive: true });
   const { journal, records } = Journal.open(join(dataDir, 'chain.journal'));
@@ -50,7 +56,7 @@ export function openWorld(worldOptions: WorldOptions): World {
 }
 
 function worldOn(
-  { seed, coinbaseMaturity }: Foundation,
+  { seed, coinbaseMaturity, commitsToUtxos }: Foundation,
   { options, now, blockLevels }: WorldOptions,
   blocks: readonly Buffer[],
   journal: Journal | undefined,
@@ -60,6 +66,7 @@ function worldOn(
   const node = new SimulatedNode({
     params,
     now,
+    commitsToUtxos,
     keep: (body) => {
       const bytes = encodeBlock(body);
       journal?.append(bytes);

@@ -47,7 +47,7 @@ export interface ConsensusOptions {
   hasValidSignatures: TransactionRules['hasValidSignatures'];
   /** False where the headers carry a real node's commitments, which cannot be recomputed here. */
   checksCommitments?: boolean;
-  /** True: headers commit to the unspent outputs as a real node's do, at about a millisecond for each block. */
+  /** True: headers commit to the unspent outputs as a real node's do, at half a millisecond a block or more. */
   commitsToUtxos?: boolean;
 }
 
