@@ -12,8 +12,8 @@ export interface AttackOptions {
   metricsUrl: string;
   /** An API that serves HTTPS. */
   tlsUrl: string;
-  /** A valid key of a client who abuses it. */
-  key: string;
+  /** Valid keys of clients that abuse them, one for each kind of attack that needs one. */
+  keys: Record<'worst' | 'hostile' | 'unread', string>;
   /** Addresses with a history. */
   addresses: string[];
   /** The first block of the index. */
@@ -25,6 +25,9 @@ const options = JSON.parse(process.argv[2] ?? '') as AttackOptions;
 const endsAt = performance.now() + options.seconds * 1000;
 const agent = new Agent({ keepAlive: true, maxSockets: 4_000 });
 const counts: Record<string, Record<string, number>> = {};
+
+/** Longer than the API waits for a client that does not read. */
+const UNREAD_MS = 45_000;
 
 const isOver = (): boolean => performance.now() >= endsAt;
 
@@ -78,12 +81,13 @@ async function flood(attack: string, outstanding: number, next: (index: number) 
   );
 }
 
-/** Opens sockets, and keeps `outstanding` of them open as long as the server lets them. */
+/** Opens sockets, and keeps `outstanding` of them open as long as the server lets them; what is sent to them is read, or only after a time. */
 async function holdSockets(
   attack: string,
   outstanding: number,
   url: string,
   begin: (socket: Socket) => void,
+  readsAfterMs?: number,
 ): Promise<void> {
   const { hostname, port } = new URL(url);
   await Promise.all(
@@ -93,6 +97,9 @@ async function holdSockets(
         socket.on('error', () => undefined);
         socket.once('connect', () => begin(socket));
         const closed = new Promise<void>((resolve) => void socket.once('close', () => resolve()));
+        if (readsAfterMs !== undefined) await Promise.race([sleep(readsAfterMs), untilOver()]);
+        // A socket that is not read does not notice that it was closed.
+        socket.resume();
         await Promise.race([closed, untilOver()]);
         count(attack, socket.destroyed ? 'closed by the server' : 'held to the end');
         socket.destroy();
@@ -142,12 +149,12 @@ const WORST: Sent[] = [
 const at = <Item>(items: readonly Item[], index: number): Item => items[index % items.length] as Item;
 
 await Promise.all([
-  flood('hostile bodies', 4, (index) => ({ ...at(HOSTILE, index), key: options.key })),
+  flood('hostile bodies', 4, (index) => ({ ...at(HOSTILE, index), key: options.keys.hostile })),
   flood('status without a key', 300, () => ({ path: '/v1/status' })),
   flood('random keys', 300, () => ({ path: '/v1/rpc/getSink', key: `kdp_${randomBytes(32).toString('hex')}` })),
   flood('malformed keys', 100, () => ({ path: '/v1/rpc/getSink', key: randomBytes(16).toString('hex') })),
-  flood('worst requests of one key', 300, (index) => ({ ...at(WORST, index), key: options.key })),
-  flood('long unknown paths', 20, () => ({ path: `/${'x'.repeat(8_000)}`, key: options.key })),
+  flood('worst requests of one key', 300, (index) => ({ ...at(WORST, index), key: options.keys.worst })),
+  flood('long unknown paths', 20, () => ({ path: `/${'x'.repeat(8_000)}`, key: options.keys.hostile })),
   flood('docs', 20, () => ({ path: '/docs/static/swagger-ui-bundle.js', headers: { 'accept-encoding': 'br' } })),
   holdSockets('malformed target on the metrics port', 2, options.metricsUrl, (socket) => {
     socket.write('GET // HTTP/1.1\r\nHost: a\r\n\r\n');
@@ -157,13 +164,18 @@ await Promise.all([
   holdSockets('requests that never end', 100, options.url, (socket) =>
     socket.write('GET /v1/status HTTP/1.1\r\nHost:'),
   ),
-  holdSockets('responses that nobody reads', 60, options.url, (socket) => {
-    socket.pause();
-    const body = WORST[3]?.body ?? '';
-    const head = `POST /v1/rpc/getBlocks HTTP/1.1\r\nHost: a\r\nx-api-key: ${options.key}\r\ncontent-type: application/json\r\n`;
-    for (let request = 0; request < 8; request += 1)
-      socket.write(`${head}content-length: ${body.length}\r\n\r\n${body}`);
-  }),
+  holdSockets(
+    'responses that nobody reads',
+    60,
+    options.url,
+    (socket) => {
+      const body = WORST[3]?.body ?? '';
+      const head = `POST /v1/rpc/getBlocks HTTP/1.1\r\nHost: a\r\nx-api-key: ${options.keys.unread}\r\ncontent-type: application/json\r\n`;
+      for (let request = 0; request < 8; request += 1)
+        socket.write(`${head}content-length: ${body.length}\r\n\r\n${body}`);
+    },
+    UNREAD_MS,
+  ),
 ]);
 console.log(JSON.stringify(counts));
 agent.destroy();

@@ -81,7 +81,8 @@ async function run(): Promise<void> {
   );
   const addresses = richest.map(({ address }) => address);
   const legitimate = await createKey(database.kysely, { name: 'legitimate', rateRu: 1_000 });
-  const abused = await createKey(database.kysely, { name: 'abused' });
+  const keyOf = async (name: string): Promise<string> => (await createKey(database.kysely, { name })).key;
+  const keys = { worst: await keyOf('worst'), hostile: await keyOf('hostile'), unread: await keyOf('unread') };
 
   const quiet = await sendLegitimate(url, legitimate.key, addresses, QUIET_SECONDS);
   console.log(`quiet: ${describe(quiet)}`);
@@ -89,7 +90,7 @@ async function run(): Promise<void> {
     url,
     metricsUrl: `http://127.0.0.1:${ports.metrics}`,
     tlsUrl: `http://127.0.0.1:${ports.tls}`,
-    key: abused.key,
+    keys,
     addresses,
     firstBlock,
     seconds: minutes * 60,

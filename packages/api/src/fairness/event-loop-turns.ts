@@ -55,14 +55,19 @@ export class Slices {
   /** Maps items in as many slices as it takes. The first one begins at once: what is small does not wait. */
   async map<T, U>(items: Iterable<T>, toResult: (item: T) => U): Promise<U[]> {
     const results: U[] = [];
+    await this.forEach(items, (item) => results.push(toResult(item)));
+    return results;
+  }
+
+  /** The same, without results. */
+  async forEach<T>(items: Iterable<T>, handle: (item: T) => void): Promise<void> {
     let endsAt = performance.now() + SLICE_MS;
     for (const item of items) {
       if (performance.now() > endsAt) {
         await this.#turns.next(this.#caller);
         endsAt = performance.now() + SLICE_MS;
       }
-      results.push(toResult(item));
+      handle(item);
     }
-    return results;
   }
 }
