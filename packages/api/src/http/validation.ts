@@ -21,7 +21,7 @@ class ValidatedBody {
   }
 }
 
-/** Validates large bodies in turns (large-bodies.ts, schemas/list.ts). Fastify's own validation takes no value from a promise. */
+/** Validates large bodies with pauses (large-bodies.ts, schemas/list.ts). Fastify's own validation takes no value from a promise. */
 export function validateLargeBodies(app: FastifyInstance): void {
   app.addHook('onRoute', (route) => {
     const schema = route.schema?.body;

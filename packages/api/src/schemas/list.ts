@@ -1,7 +1,7 @@
 /** Arrays in requests. Each has a maximum, and what is wrong with its items is collected only until an error has enough to show. */
 /* oxlint-disable no-underscore-dangle -- zod is extended through `_zod`, as its documentation for libraries says. */
 import { z } from 'zod';
-import { Turn } from '../http/large-bodies.ts';
+import { isPauseDue, pause } from '../http/large-bodies.ts';
 
 /** Of one error. More of them tell a client nothing that the first do not. */
 export const MAX_DETAILS = 20;
@@ -25,10 +25,10 @@ const List: z.core.$constructor<List> = z.core.$constructor('List', (list, defin
     const items: unknown = payload.value;
     if (!Array.isArray(items) || items.length > definition.maxItems) return parseUnfit(payload, context);
     payload.value = [];
-    return context.async === true ? parseInTurns(payload, items) : parseFrom(0, payload, items);
+    return context.async === true ? parseWithPauses(payload, items) : parseFrom(0, payload, items, () => false);
   };
 
-  function parseFrom(start: number, payload: z.core.ParsePayload, items: readonly unknown[], turn?: Turn) {
+  function parseFrom(start: number, payload: z.core.ParsePayload, items: readonly unknown[], isDone: () => boolean) {
     const output = payload.value as unknown[];
     for (let index = start; index < items.length && payload.issues.length < MAX_DETAILS; index += 1) {
       const parsed = definition.element._zod.run(
@@ -37,19 +37,18 @@ const List: z.core.$constructor<List> = z.core.$constructor('List', (list, defin
       ) as z.core.ParsePayload;
       if (parsed.issues.length > 0) payload.issues.push(...z.core.util.prefixIssues(index, parsed.issues));
       output.push(parsed.value);
-      if (turn?.isOver() === true) break;
+      if (isDone()) break;
     }
     return payload;
   }
 
   /** Lists within items are parsed with their item: none of ours is of lists that take long each. */
-  async function parseInTurns(payload: z.core.ParsePayload, items: readonly unknown[]) {
+  async function parseWithPauses(payload: z.core.ParsePayload, items: readonly unknown[]) {
     const output = payload.value as unknown[];
-    const turn = new Turn();
-    parseFrom(0, payload, items, turn);
+    parseFrom(0, payload, items, isPauseDue);
     while (output.length < items.length && payload.issues.length < MAX_DETAILS) {
-      await turn.next();
-      parseFrom(output.length, payload, items, turn);
+      await pause();
+      parseFrom(output.length, payload, items, isPauseDue);
     }
     return payload;
   }
