@@ -1,7 +1,7 @@
 /**
  * What the API answers a second, and how long an answer takes, on a million transactions (test/plans/large-index.ts), by endpoint:
  *
- *   npm run bench:api [text in the name of a question]
+ *   npm run bench:api [text in the name of a request]
  *
  * The database is an embedded Postgres, the API a process of its own; both share the cores with this client. bench/README.md has figures.
  */
@@ -12,8 +12,8 @@ import { sleep } from '@kasgres/runtime';
 import { freePort } from '../test/node/kaspad.ts';
 import { fillLargeIndex } from '../test/plans/large-index.ts';
 import { listings, pagesOf } from '../test/plans/listings.ts';
-import { findLandmarks, lookUps } from '../test/plans/questions.ts';
-import type { Question } from '../test/plans/stage.ts';
+import { findLandmarks, lookUps } from '../test/plans/requests.ts';
+import type { Request } from '../test/plans/harness.ts';
 import { sendRequests } from './send-requests.ts';
 
 const WARM_UP_MS = 500;
@@ -27,17 +27,17 @@ try {
   const database = connect({ url: postgres.url, applicationName: 'kasgres bench' });
   await fillLargeIndex(database.pool);
   const { key } = await createKey(database.kysely, { name: 'bench', rateRu: 1e9 });
-  const questions: Record<string, Question> = lookUps(await findLandmarks(database.pool));
+  const requests: Record<string, Request> = lookUps(await findLandmarks(database.pool));
   for (const [name, listing] of Object.entries(listings())) {
-    for (const [place, question] of Object.entries(await pagesOf(database.pool, listing, LIMIT))) {
-      if (!place.endsWith('backwards')) questions[`${name}, ${place}`] = question;
+    for (const [place, request] of Object.entries(await pagesOf(database.pool, listing, LIMIT))) {
+      if (!place.endsWith('backwards')) requests[`${name}, ${place}`] = request;
     }
   }
   await database.close();
   await withApi(postgres.url, async (url) => {
-    console.log('| question | requests/s | p50 ms | p99 ms |\n|---|---|---|---|');
-    for (const [name, question] of Object.entries(questions)) {
-      if (name.includes(only)) console.log(await measure(name, url, key, question));
+    console.log('| request | requests/s | p50 ms | p99 ms |\n|---|---|---|---|');
+    for (const [name, request] of Object.entries(requests)) {
+      if (name.includes(only)) console.log(await measure(name, url, key, request));
     }
   });
 } finally {
@@ -75,9 +75,9 @@ async function withApi(databaseUrl: string, work: (url: string) => Promise<void>
   }
 }
 
-async function measure(name: string, url: string, key: string, question: Question): Promise<string> {
-  await sendRequests(WARM_UP_MS, url, key, question);
-  const times = (await sendRequests(MEASURED_MS, url, key, question)).toSorted((a, b) => a - b);
+async function measure(name: string, url: string, key: string, request: Request): Promise<string> {
+  await sendRequests(WARM_UP_MS, url, key, request);
+  const times = (await sendRequests(MEASURED_MS, url, key, request)).toSorted((a, b) => a - b);
   const percentile = (share: number): string => (times[Math.floor(share * (times.length - 1))] ?? 0).toFixed(1);
   const perSecond = Math.round((times.length * 1000) / MEASURED_MS);
   return `| ${name} | ${perSecond} | ${percentile(0.5)} | ${percentile(0.99)} |`;

@@ -132,7 +132,7 @@ async function makeClusters(pool: Connection['pool']): Promise<void> {
   await run('vacuum analyze');
 }
 
-/** A chain block with one transaction that spends coins of two scripts. @returns its key */
+/** A chain block with one transaction that spends UTXOs of two scripts. @returns its key */
 async function addBlock(client: PoolClient, [one, other]: readonly [number, number]): Promise<bigint> {
   const { rows } = await client.query<{ id: bigint; index: bigint; parent: bigint }>(
     'select max(id) + 1 as id, (select max(index) + 1 from chain_blocks) as index, (select block_id from checkpoint) as parent from blocks',

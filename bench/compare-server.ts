@@ -10,7 +10,7 @@ import { sleep } from '@kasgres/runtime';
 import { freePort } from '../test/node/kaspad.ts';
 import type * as LargeIndex from '../test/plans/large-index.ts';
 import type * as Listings from '../test/plans/listings.ts';
-import type * as Questions from '../test/plans/questions.ts';
+import type * as Requests from '../test/plans/requests.ts';
 import type { ComparedServer } from './compare.ts';
 
 const LIMIT = 20;
@@ -22,7 +22,7 @@ const { connect, createKey, migrate, startTemporaryPostgres } = (await load(
 )) as typeof Database;
 const { fillLargeIndex } = (await load('test/plans/large-index.ts')) as typeof LargeIndex;
 const { listings, pagesOf } = (await load('test/plans/listings.ts')) as typeof Listings;
-const { findLandmarks, lookUps } = (await load('test/plans/questions.ts')) as typeof Questions;
+const { findLandmarks, lookUps } = (await load('test/plans/requests.ts')) as typeof Requests;
 
 const postgres = await startTemporaryPostgres();
 try {

@@ -15,7 +15,7 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Question } from '../test/plans/stage.ts';
+import type { Request } from '../test/plans/harness.ts';
 import { sendRequests } from './send-requests.ts';
 
 const HERE = join(import.meta.dirname, '..');
@@ -27,7 +27,7 @@ const MEASURED_MS = Number(process.env['MEASURED_MS'] ?? 2_000);
 export interface ComparedServer {
   url: string;
   key: string;
-  requests: Record<string, Question>;
+  requests: Record<string, Request>;
 }
 
 const [commit, what, only = ''] = process.argv.slice(2);
@@ -120,7 +120,7 @@ async function end(child: ChildProcess): Promise<void> {
 }
 
 /** @returns responses a second */
-async function measure({ url, key }: ComparedServer, request: Question): Promise<number> {
+async function measure({ url, key }: ComparedServer, request: Request): Promise<number> {
   await sendRequests(WARM_UP_MS, url, key, request);
   return ((await sendRequests(MEASURED_MS, url, key, request)).length * 1000) / MEASURED_MS;
 }

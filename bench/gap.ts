@@ -11,7 +11,7 @@ import { connect, migrate } from '@kasgres/database';
 import { startIndexer } from '../test/node/programs.ts';
 import { startDurablePostgres } from './durable-postgres.ts';
 import { startPruningPoint } from './generated-set.ts';
-import { indexChain } from './question-chain/index-chain.ts';
+import { indexChain } from './request-chain/index-chain.ts';
 import { RollingChain } from './rolling-chain.ts';
 
 const TIMES = [1, 4];

@@ -1,5 +1,5 @@
 /**
- * A simulated node whose whole chain is its pruning point, and a peer that hands out the UTXO set there: as many generated coins as wanted.
+ * A simulated node whose whole chain is its pruning point, and a peer that hands out the UTXO set there: as many generated UTXOs as wanted.
  */
 import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
@@ -19,9 +19,9 @@ import {
 } from '@kasgres/kaspa';
 
 const network = getNetwork('simnet');
-/** Of the coins of a set: about as many transactions and scripts, and some that hold several. */
-const COINS_A_TRANSACTION = 1.25;
-const COINS_A_SCRIPT = 2;
+/** Of the UTXOs of a set: about as many transactions and scripts, and some that hold several. */
+const UTXOS_A_TRANSACTION = 1.25;
+const UTXOS_A_SCRIPT = 2;
 
 if (!isMainThread) hashPart(workerData as Part);
 
@@ -31,14 +31,14 @@ export interface PruningPoint {
   close: () => void;
 }
 
-/** @param count coins of the set @param place of the pruning point in its chain */
+/** @param count UTXOs of the set @param place of the pruning point in its chain */
 export async function startPruningPoint(
   count: number,
   place: Partial<Pick<Header, 'blueScore' | 'blueWork' | 'daaScore' | 'timestamp'>> = {},
 ): Promise<PruningPoint> {
   const node = pruningPointNode({ blueScore: 1n, ...place, utxoCommitment: await commitmentOf(count) });
   const server = await NodeServer.start({ state: node.state });
-  const set = { pruningPointHash: node.hash, utxos: { [Symbol.iterator]: () => coins(0, count, count) } };
+  const set = { pruningPointHash: node.hash, utxos: { [Symbol.iterator]: () => utxos(0, count, count) } };
   const peer = await UtxoSetServer.start({ network: network.id, set: () => set });
   const close = (): void => {
     peer.close();
@@ -88,16 +88,16 @@ function notAsked(): never {
   throw new Error('nobody should ask this');
 }
 
-/** Coins `from` to `to` of a set of so many: in the order of their transactions' ids, which are spread evenly, as a node hands them out. */
-function* coins(from: number, to: number, count: number): Generator<Utxo> {
+/** UTXOs `from` to `to` of a set of so many: in the order of their transactions' ids, which are spread evenly, as a node hands them out. */
+function* utxos(from: number, to: number, count: number): Generator<Utxo> {
   for (let number = from; number < to; number++) {
-    const transaction = Math.floor(number / COINS_A_TRANSACTION);
+    const transaction = Math.floor(number / UTXOS_A_TRANSACTION);
     const id = digest('transaction', transaction);
-    id.writeUInt32BE(Math.floor((transaction * COINS_A_TRANSACTION * 2 ** 32) / (count + 1)));
+    id.writeUInt32BE(Math.floor((transaction * UTXOS_A_TRANSACTION * 2 ** 32) / (count + 1)));
     // Far from its neighbours, as whoever is paid is.
-    const owner = (number * 7_919) % Math.ceil(count / COINS_A_SCRIPT);
+    const owner = (number * 7_919) % Math.ceil(count / UTXOS_A_SCRIPT);
     yield {
-      outpoint: { transactionId: id, index: number - Math.ceil(transaction * COINS_A_TRANSACTION) },
+      outpoint: { transactionId: id, index: number - Math.ceil(transaction * UTXOS_A_TRANSACTION) },
       amount: BigInt(number) * 1_000n + 1n,
       scriptPublicKey: {
         version: 0,
@@ -140,6 +140,6 @@ async function commitmentOf(count: number): Promise<Hash> {
 
 function hashPart({ from, to, count }: Part): void {
   const set = new MuHash();
-  for (const coin of coins(from, to, count)) set.add(coin);
+  for (const utxo of utxos(from, to, count)) set.add(utxo);
   parentPort?.postMessage(set.product, []);
 }

@@ -3,7 +3,7 @@
  * bodies are cut from one pool of random bytes, so that thousands of them fit.
  */
 import { randomBytes } from 'node:crypto';
-import { type BlockTemplate, Dag, type DagTransaction, NodeAnswerError, type NodeState } from '@kasgres/devnet';
+import { type BlockTemplate, Dag, type DagTransaction, NodeResponseError, type NodeState } from '@kasgres/devnet';
 import {
   computeMass,
   genesisBlock,
@@ -31,7 +31,7 @@ const BLOCK_MS = 100n;
 /** Of a header of mainnet. */
 const LEVELS = 54;
 const HASH_BYTES = 32;
-const COINS = 10n ** 15n;
+const UTXOS = 10n ** 15n;
 /** Anyone may spend it, and it has no address: the shortest script, so that most fit. */
 const SCRIPT = { version: 0, script: Uint8Array.of(0x51) };
 const NATIVE = new Uint8Array(20);
@@ -115,39 +115,39 @@ export class LargeChain implements NodeState {
     });
   }
 
-  /** That of the first block has the coins which all others pass on. */
+  /** That of the first block has the UTXOs which all others pass on. */
   #coinbase(height: number): Transaction {
     const payload = Buffer.alloc(8);
     payload.writeBigUInt64LE(BigInt(height));
-    const outputs = height === 1 ? [COINS] : [];
+    const outputs = height === 1 ? [UTXOS] : [];
     return transaction({ inputs: [], amounts: outputs, payload, subnetworkId: COINBASE });
   }
 
   #payments(height: number, below: readonly DagTransaction[]): DagTransaction[] {
     if (height === 1) return [];
     const [coinbase, ...others] = below;
-    const coin = COINS / BigInt(this.#lanes);
+    const utxo = UTXOS / BigInt(this.#lanes);
     if (height === 2) {
       return [
         derived(
           spend(
             coinbase?.transactionId,
-            Array.from({ length: this.#lanes }, () => coin),
+            Array.from({ length: this.#lanes }, () => utxo),
           ),
         ),
       ];
     }
     return Array.from({ length: this.#lanes }, (_, lane) => {
       const previous = height === 3 ? others[0] : others[lane];
-      return this.#payment(height, previous?.transactionId, height === 3 ? lane : 0, coin);
+      return this.#payment(height, previous?.transactionId, height === 3 ? lane : 0, utxo);
     });
   }
 
-  #payment(height: number, previous: Hash | undefined, index: number, coin: bigint): DagTransaction {
-    if (this.#filling === 'transactions') return derived(spend(previous, [coin], index));
+  #payment(height: number, previous: Hash | undefined, index: number, utxo: bigint): DagTransaction {
+    if (this.#filling === 'transactions') return derived(spend(previous, [utxo], index));
     if (this.#filling === 'payload') {
-      const length = mostThatFit((bytes) => [spend(previous, [coin], index, new Uint8Array(bytes))]);
-      return derived(spend(previous, [coin], index, this.#pool.subarray(height, height + length)));
+      const length = mostThatFit((bytes) => [spend(previous, [utxo], index, new Uint8Array(bytes))]);
+      return derived(spend(previous, [utxo], index, this.#pool.subarray(height, height + length)));
     }
     const count = mostThatFit((outputs) => [
       spend(
@@ -155,7 +155,7 @@ export class LargeChain implements NodeState {
         Array.from({ length: outputs }, () => 1n),
       ),
     ]);
-    const amounts = Array.from({ length: count }, (_, output) => (output === 0 ? coin - BigInt(2 * count) : 1n));
+    const amounts = Array.from({ length: count }, (_, output) => (output === 0 ? utxo - BigInt(2 * count) : 1n));
     return derived(spend(previous, amounts, index, this.#pool.subarray(height, height + 8)));
   }
 
@@ -183,7 +183,7 @@ export class LargeChain implements NodeState {
   }
 
   blockTemplate(): BlockTemplate {
-    throw new NodeAnswerError('nothing is mined here');
+    throw new NodeResponseError('nothing is mined here');
   }
 
   submitBlock(): 'invalid' {
@@ -191,7 +191,7 @@ export class LargeChain implements NodeState {
   }
 
   submitTransaction(): Hash {
-    throw new NodeAnswerError('nothing is mined here');
+    throw new NodeResponseError('nothing is mined here');
   }
 
   balance(): bigint {
@@ -203,7 +203,7 @@ export class LargeChain implements NodeState {
   }
 
   circulatingSompi(): bigint {
-    return COINS;
+    return UTXOS;
   }
 
   onEvent(): () => void {
@@ -239,7 +239,7 @@ function transaction({ inputs, amounts, payload, subnetworkId }: Parts): Transac
 
 function spend(
   previous: Hash = ZERO_HASH,
-  amounts = [COINS],
+  amounts = [UTXOS],
   index = 0,
   payload: Uint8Array = new Uint8Array(),
 ): Transaction {

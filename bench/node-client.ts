@@ -4,7 +4,7 @@
  *
  *   node bench/node-client.ts grpc://127.0.0.1:16510 [streams] [rounds]
  */
-import { checkNode, decodeBlocksAnswer, NodeClient } from '@kasgres/node';
+import { checkNode, decodeBlocksResponse, NodeClient } from '@kasgres/node';
 import { toHex } from '@kasgres/kaspa';
 
 const [url = 'grpc://127.0.0.1:16510', ...numbers] = process.argv.slice(2);
@@ -16,7 +16,7 @@ const pages = await findPages();
 const bodies = await readPages(1, (body) => Buffer.from(body));
 const megabytes = bodies.reduce((sum, { length }) => sum + length, 0) / 1e6;
 const decoded = bodies.map((body) => {
-  const { blocks } = decodeBlocksAnswer(body);
+  const { blocks } = decodeBlocksResponse(body);
   return { blocks: blocks.length, transactions: blocks.reduce((sum, block) => sum + block.transactions.length, 0) };
 });
 const blocks = decoded.reduce((sum, page) => sum + page.blocks, 0);
@@ -25,7 +25,7 @@ console.log(`${pages.length} pages, ${blocks} blocks, ${transactions} transactio
 
 for (let round = 1; round <= rounds; round++) {
   await measure('decoding alone', async () => {
-    for (const body of bodies) decodeBlocksAnswer(body);
+    for (const body of bodies) decodeBlocksResponse(body);
   });
 }
 bodies.length = 0;
@@ -33,7 +33,7 @@ for (let streams = 1; streams <= maxStreams; streams++) {
   for (let round = 1; round <= rounds; round++) {
     await measure(`transport alone, ${streams} streams`, () => readPages(streams, ({ length }) => length));
     await measure(`transport and decoding, ${streams} streams`, () =>
-      readPages(streams, (body) => decodeBlocksAnswer(body).blocks.length),
+      readPages(streams, (body) => decodeBlocksResponse(body).blocks.length),
     );
   }
 }

@@ -3,23 +3,23 @@ import { getNetwork, type Header, headerHash, merkleRoot, type ScriptPublicKey }
 import type { RpcBlock, RpcTransaction } from '@kasgres/node';
 import { digest } from '../packages/devnet/src/simulation/generator/random.ts';
 import type { AddedChainBlock } from '../packages/indexer/src/chain-update.ts';
-import { makeGenesis } from './question-chain/chain.ts';
-import { makeCoinbase, named } from './question-chain/transactions.ts';
+import { makeGenesis } from './request-chain/chain.ts';
+import { makeCoinbase, named } from './request-chain/transactions.ts';
 
 const TRANSACTIONS_A_BLOCK = 500;
 const BLOCK_MS = 1_000n;
-const COINS_A_SCRIPT = 2;
+const UTXOS_A_SCRIPT = 2;
 
-/** Payments that pass on the same coins in turn, each to the next of as many scripts: UTXOs and scripts do not grow with its length. */
+/** Payments that pass on the same UTXOs in turn, each to the next of as many scripts: UTXOs and scripts do not grow with its length. */
 export class RollingChain {
   readonly network = getNetwork('simnet');
   readonly genesis = makeGenesis(this.network);
   readonly #transactions: number;
-  readonly #coins: ({ transactionId: Uint8Array; index: number } | undefined)[];
+  readonly #utxos: ({ transactionId: Uint8Array; index: number } | undefined)[];
 
-  constructor(transactions: number, coins: number) {
+  constructor(transactions: number, utxos: number) {
     this.#transactions = transactions;
-    this.#coins = Array.from({ length: coins });
+    this.#utxos = Array.from({ length: utxos });
   }
 
   *chainBlocks(): Generator<AddedChainBlock> {
@@ -70,23 +70,23 @@ export class RollingChain {
     };
   }
 
-  /** Coins come out of nothing in the first round: nobody checks that here. */
+  /** UTXOs come out of nothing in the first round: nobody checks that here. */
   #pay(number: number): RpcTransaction {
-    const place = number % this.#coins.length;
-    const coin = this.#coins[place];
+    const place = number % this.#utxos.length;
+    const utxo = this.#utxos[place];
     const inputs =
-      coin === undefined
+      utxo === undefined
         ? []
         : [
             {
-              previousOutpoint: coin,
+              previousOutpoint: utxo,
               signatureScript: new Uint8Array(65),
               sequence: 0n,
               sigOpCount: 1,
               computeBudget: 0,
             },
           ];
-    const script = scriptOf((number * 7_919) % Math.ceil(this.#coins.length / COINS_A_SCRIPT));
+    const script = scriptOf((number * 7_919) % Math.ceil(this.#utxos.length / UTXOS_A_SCRIPT));
     const made = named(
       {
         version: 0,
@@ -100,7 +100,7 @@ export class RollingChain {
       },
       0n,
     );
-    this.#coins[place] = { transactionId: made.transactionId, index: 0 };
+    this.#utxos[place] = { transactionId: made.transactionId, index: 0 };
     return made;
   }
 }

@@ -1,5 +1,5 @@
 /** A client for benchmarks: one request, sent again and again over a few kept connections. */
-import type { Question } from '../test/plans/stage.ts';
+import type { Request } from '../test/plans/harness.ts';
 
 const CONCURRENCY = 8;
 
@@ -11,7 +11,7 @@ export async function sendRequests(
   durationMs: number,
   url: string,
   key: string,
-  { method, url: path, body }: Question,
+  { method, url: path, body }: Request,
 ): Promise<number[]> {
   const headers = { 'x-api-key': key, ...(body && { 'content-type': 'application/json' }) };
   const init = { method: method.toUpperCase(), headers, ...(body && { body: JSON.stringify(body) }) };

@@ -10,7 +10,14 @@
  * is at the tip: there indexes grow at random places, and rows are written before they are complete. bench/README.md has figures.
  */
 import { type Connection, connect, migrate, startTemporaryPostgres } from '@kasgres/database';
-import { DEFAULT_OPTIONS, MAINNET_LEVELS, makePast, NodeServer, openWorld, type World } from '@kasgres/devnet';
+import {
+  DEFAULT_OPTIONS,
+  MAINNET_LEVELS,
+  makePast,
+  NodeServer,
+  openSimulatedDag,
+  type SimulatedDag,
+} from '@kasgres/devnet';
 import { fromHex } from '@kasgres/kaspa';
 import { NodeClient, type RpcBlock } from '@kasgres/node';
 import { untilAtRest } from '../test/node/at-rest.ts';
@@ -74,16 +81,16 @@ for (const { headers } of measured) {
 
 async function measure(blocks: number, density: number): Promise<Measured> {
   const clock = { now: Date.now() };
-  const world = openWorld({
+  const simulatedDag = openSimulatedDag({
     options: { ...DEFAULT_OPTIONS, seed: `sizing ${density}`, ...(shape === 'mainnet' && { width: MAINNET_WIDTH }) },
     blockLevels: shape === 'mainnet' ? MAINNET_LEVELS : undefined,
     coinbaseMaturity: COINBASE_MATURITY,
     now: () => clock.now,
   });
   const past = { pastBlocks: blocks, pastTransactions: blocks * density, blocksPerSecond: BLOCKS_PER_SECOND };
-  await makePast(world, past);
+  await makePast(simulatedDag, past);
   const postgres = await startTemporaryPostgres();
-  const server = await NodeServer.start({ state: world.node });
+  const server = await NodeServer.start({ state: simulatedDag.node });
   const node = new NodeClient({ url: server.url });
   const database = connect({ url: postgres.url, applicationName: 'kasgres bench', max: 2 });
   try {
@@ -96,7 +103,7 @@ async function measure(blocks: number, density: number): Promise<Measured> {
     await untilAtRest(database.pool, node, indexer);
     const before = await readGrowth(database);
     for (let block = 0; block < blocks; block++) {
-      await mine(world, density, clock);
+      await mine(simulatedDag, density, clock);
       await untilAtRest(database.pool, node, indexer);
     }
     const after = await readGrowth(database);
@@ -104,19 +111,19 @@ async function measure(blocks: number, density: number): Promise<Measured> {
     return {
       caughtUp: subtract(before, empty),
       followed: subtract(after, before),
-      headers: await readHeaders(world, node),
+      headers: await readHeaders(simulatedDag, node),
     };
   } finally {
     await database.close();
     await node.close();
     server.close();
-    world.close();
+    simulatedDag.close();
     await postgres.stop();
   }
 }
 
 /** Of the last page, where the DAG is as wide as it gets. */
-async function readHeaders({ node: { dag } }: World, node: NodeClient): Promise<Headers> {
+async function readHeaders({ node: { dag } }: SimulatedDag, node: NodeClient): Promise<Headers> {
   const low = dag.chainBlocks.at(-HEADER_CHAIN_BLOCKS) ?? dag.genesis;
   const request = { lowHash: low.hash, includeBlocks: true, includeTransactions: false };
   const page = await node.callRaw('getBlocks', request, (body) => body.length);
@@ -133,7 +140,7 @@ async function readHeaders({ node: { dag } }: World, node: NodeClient): Promise<
   };
 }
 
-async function mine({ simulation }: World, payments: number, clock: { now: number }): Promise<void> {
+async function mine({ simulation }: SimulatedDag, payments: number, clock: { now: number }): Promise<void> {
   simulation.pay(payments);
   clock.now += 1_000 / BLOCKS_PER_SECOND;
   simulation.mine(clock.now);

@@ -1,8 +1,8 @@
 /**
- * What a start from a pruning point costs, from the first coin to an index that answers: the real indexer, as a process of its own,
- * on a simulated node whose whole chain is its pruning point, with a UTXO set of as many generated coins as wanted.
+ * What a start from a pruning point costs, from the first UTXO to an index that answers: the real indexer, as a process of its own,
+ * on a simulated node whose whole chain is its pruning point, with a UTXO set of as many generated UTXOs as wanted.
  *
- *   node bench/start.ts [coins in millions]
+ *   node bench/start.ts [UTXOs in millions]
  *
  * On an embedded Postgres; all of it shares the cores. bench/README.md has figures.
  */
@@ -53,9 +53,9 @@ async function measure(count: number, database: Connection, { nodeUrl, p2pUrl, d
   const finishedAt = Date.now();
   await indexer.stop();
   report(count, startedAt, finishedAt, indexer, samples);
-  console.log(`loaded_utxos: ${Math.round(staged / count)} bytes a coin, as long as the start is not made`);
+  console.log(`loaded_utxos: ${Math.round(staged / count)} bytes a UTXO, as long as the start is not made`);
   for (const table of ['start_utxos', 'earlier_transactions', 'scripts', 'utxos', 'balances', 'balance_changes']) {
-    console.log(`${table}: ${Math.round((await sizeOf(database, table)) / count)} bytes a coin, with indexes`);
+    console.log(`${table}: ${Math.round((await sizeOf(database, table)) / count)} bytes a UTXO, with indexes`);
   }
 }
 
@@ -72,12 +72,12 @@ function report(count: number, startedAt: number, finishedAt: number, indexer: P
   const steps: [string, number][] = [
     ['loaded and checked', at('is the one that the header commits to')],
     ['written as the start', at('began an index at the pruning point')],
-    ['indexes, coins and balances', finishedAt],
+    ['indexes, UTXOs and balances', finishedAt],
   ];
   let before = startedAt;
   for (const [step, end] of steps) {
     const seconds = (end - before) / 1_000;
-    console.log(`${step}: ${seconds.toFixed(1)} s, ${Math.round(count / seconds)} coins a second`);
+    console.log(`${step}: ${seconds.toFixed(1)} s, ${Math.round(count / seconds)} UTXOs a second`);
     before = end;
   }
   console.log(`all: ${((finishedAt - startedAt) / 1_000).toFixed(1)} s`);

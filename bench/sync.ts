@@ -1,5 +1,5 @@
 /**
- * How fast the indexer catches up: from node to committed, by stage, beside two floors of the same run: the node alone (its
+ * How fast the indexer catches up: from node to committed, by harness, beside two floors of the same run: the node alone (its
  * answers decoded and thrown away), and a bare COPY of the same rows into tables without indexes.
  *
  *   NODE_URL=grpc://127.0.0.1:16510 npm run bench:sync
@@ -84,7 +84,7 @@ interface Sync {
   transactions: number;
   rows: number;
   bytes: number;
-  stages: Record<string, number>;
+  harnesses: Record<string, number>;
 }
 
 /** Everything a catch-up asks for, decoded and thrown away. */
@@ -148,9 +148,9 @@ async function runSync(url: string, database: Connection, databaseUrl: string): 
   await clustering;
   await clusteringDatabase.close();
   await nodes.close();
-  const stages = await readStages(registry);
+  const harnesses = await readStages(registry);
   const counts = await countRows(database);
-  return { seconds, clusteringSeconds, finishSeconds: stages['finish'] ?? 0, stages, ...counts };
+  return { seconds, clusteringSeconds, finishSeconds: harnesses['finish'] ?? 0, harnesses, ...counts };
 }
 
 async function isCatchingUp(database: Connection): Promise<boolean> {
@@ -169,12 +169,12 @@ async function isClustering(database: Connection): Promise<boolean> {
   return rows[0]?.isBehind === true;
 }
 
-/** Seconds that each stage took, all batches together. */
+/** Seconds that each harness took, all batches together. */
 async function readStages(registry: Registry): Promise<Record<string, number>> {
   const metric = await registry.getSingleMetric('kasgres_indexer_stage_seconds')?.get();
   const sums =
     metric?.values.filter((value) => 'metricName' in value && String(value.metricName).endsWith('_sum')) ?? [];
-  return Object.fromEntries(sums.map(({ labels, value }) => [String(labels['stage']), value]));
+  return Object.fromEntries(sums.map(({ labels, value }) => [String(labels['harness']), value]));
 }
 
 async function countRows(database: Connection): Promise<{ transactions: number; rows: number; bytes: number }> {
@@ -216,16 +216,16 @@ async function copyBare(database: Connection): Promise<number> {
 }
 
 function report(alone: { seconds: number; megabytes: number }, sync: Sync, bareSeconds: number): void {
-  const { seconds, clusteringSeconds, transactions, rows, bytes, stages } = sync;
+  const { seconds, clusteringSeconds, transactions, rows, bytes, harnesses } = sync;
   console.log(
     `node alone       ${alone.seconds.toFixed(1)} s  ${perSecond(transactions, alone.seconds)} tx/s, ${alone.megabytes.toFixed(0)} MB`,
   );
   console.log(
     `node to commit   ${seconds.toFixed(1)} s  ${perSecond(transactions, seconds)} tx/s, ${perSecond(rows, seconds)} rows/s`,
   );
-  for (const [stage, time] of Object.entries(stages)) console.log(`  ${stage.padEnd(14)} ${time.toFixed(1)} s`);
+  for (const [harness, time] of Object.entries(harnesses)) console.log(`  ${harness.padEnd(14)} ${time.toFixed(1)} s`);
   console.log(
-    '  (wait: for the source; prepare: rows; apply: COPY to commit, beside the next prepare; finish: indexes, coins, balances)',
+    '  (wait: for the source; prepare: rows; apply: COPY to commit, beside the next prepare; finish: indexes, UTXOs, balances)',
   );
   console.log(
     `clustering       ${clusteringSeconds.toFixed(1)} s more  ${perSecond(transactions, clusteringSeconds)} tx/s`,

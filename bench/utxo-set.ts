@@ -52,7 +52,7 @@ async function measureAll(): Promise<void> {
 
 /** On the worker: hands out a set as large as it is told. */
 async function serve(): Promise<void> {
-  const utxos = Array.from({ length: CHUNK * DIFFERENT_CHUNKS }, (_, index) => coin(index));
+  const utxos = Array.from({ length: CHUNK * DIFFERENT_CHUNKS }, (_, index) => utxo(index));
   const { url } = await UtxoSetServer.start({
     network: 'simnet',
     set: () => ({ pruningPointHash: PRUNING_POINT, utxos }),
@@ -62,7 +62,7 @@ async function serve(): Promise<void> {
 }
 
 /** As most are: paid to a Schnorr key. */
-function coin(index: number): Utxo {
+function utxo(index: number): Utxo {
   return {
     outpoint: { transactionId: randomBytes(32), index: index % 3 },
     amount: BigInt(index) * 1_000_000_007n,
@@ -73,7 +73,7 @@ function coin(index: number): Utxo {
   };
 }
 
-/** `run` returns how many coins it went through. */
+/** `run` returns how many UTXOs it went through. */
 async function measure(what: string, run: () => number | Promise<number>): Promise<void> {
   const start = performance.now();
   const count = await run();

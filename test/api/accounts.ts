@@ -1,8 +1,8 @@
 /** What addresses have to do with the chain, by plain accounting over the DAG of the simulated node. */
 import { acceptedBy, type DagTransaction } from '@kasgres/devnet';
 import { type Outpoint, scriptToAddress, type ScriptPublicKey, toHex, type Utxo } from '@kasgres/kaspa';
-import { coinsAtSink, sumOf } from '../recording/coins.ts';
-import type { Stage } from './stage.ts';
+import { utxosAtSink, sumOf } from '../recording/utxos.ts';
+import type { Harness } from './harness.ts';
 
 export interface Change {
   /** The latest time of the chain up to the accepting block, Unix milliseconds. */
@@ -16,31 +16,31 @@ export interface Accounts {
   /** Those that hold something, richest first; equal ones in no order. */
   holders: string[];
   /** Unspent at the sink. */
-  coins: (address: string) => readonly Utxo[];
+  utxos: (address: string) => readonly Utxo[];
   balance: (address: string) => bigint;
   /** In the order of the chain. */
   changes: (address: string) => readonly Change[];
   /** Ids of the transactions that spend from it or pay to it, accepted or not. */
   transactions: (address: string) => ReadonlySet<string>;
-  /** Coins at the sink whose script has no address. */
-  coinsWithoutAddress: readonly Utxo[];
+  /** UTXOs at the sink whose script has no address. */
+  utxosWithoutAddress: readonly Utxo[];
 }
 
 const NO_ADDRESS = '';
 
 /** At rest: of every block that the index knows. */
-export async function openAccounts({ world, database }: Stage): Promise<Accounts> {
-  const { dag, network } = world.node;
+export async function openAccounts({ simulatedDag, database }: Harness): Promise<Accounts> {
+  const { dag, network } = simulatedDag.node;
   const addressOf = (script: ScriptPublicKey): string => scriptToAddress(script, network.addressPrefix) ?? NO_ADDRESS;
   const outputOf = ({ transactionId, index }: Outpoint) => dag.findTransaction(toHex(transactionId))?.outputs[index];
   const movements = ({ inputs, outputs }: DagTransaction): [string, bigint][] => [
     ...inputs
       .flatMap(({ previousOutpoint }) => outputOf(previousOutpoint) ?? [])
-      .map((coin): [string, bigint] => [addressOf(coin.scriptPublicKey), -coin.amount]),
-    ...outputs.map((coin): [string, bigint] => [addressOf(coin.scriptPublicKey), coin.amount]),
+      .map((utxo): [string, bigint] => [addressOf(utxo.scriptPublicKey), -utxo.amount]),
+    ...outputs.map((utxo): [string, bigint] => [addressOf(utxo.scriptPublicKey), utxo.amount]),
   ];
 
-  const coins = Map.groupBy(coinsAtSink(dag).all(), ({ scriptPublicKey }) => addressOf(scriptPublicKey));
+  const utxos = Map.groupBy(utxosAtSink(dag).all(), ({ scriptPublicKey }) => addressOf(scriptPublicKey));
   const changes = new Map<string, Change[]>();
   let time = 0;
   for (const block of dag.chainBlocks) {
@@ -60,15 +60,15 @@ export async function openAccounts({ world, database }: Stage): Promise<Accounts
   }
 
   const isAddress = (address: string): boolean => address !== NO_ADDRESS;
-  const balance = (address: string): bigint => sumOf(coins.get(address) ?? []);
+  const balance = (address: string): bigint => sumOf(utxos.get(address) ?? []);
   return {
     addresses: [...transactions.keys()].filter(isAddress),
-    holders: [...coins.keys()].filter(isAddress).toSorted((a, b) => compare(balance(b), balance(a))),
-    coins: (address) => coins.get(address) ?? [],
+    holders: [...utxos.keys()].filter(isAddress).toSorted((a, b) => compare(balance(b), balance(a))),
+    utxos: (address) => utxos.get(address) ?? [],
     balance,
     changes: (address) => changes.get(address) ?? [],
     transactions: (address) => transactions.get(address) ?? new Set(),
-    coinsWithoutAddress: coins.get(NO_ADDRESS) ?? [],
+    utxosWithoutAddress: utxos.get(NO_ADDRESS) ?? [],
   };
 }
 

@@ -1,20 +1,20 @@
-/** The coins of an address, page by page, against plain accounting over the DAG of the simulated node. */
+/** The UTXOs of an address, page by page, against plain accounting over the DAG of the simulated node. */
 import { toHex } from '@kasgres/kaspa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Accounts, openAccounts, someAddresses, STRANGER } from './accounts.ts';
 import { checkedGet, walk } from './checked-requests.ts';
-import { openStage, type Stage } from './stage.ts';
+import { openHarness, type Harness } from './harness.ts';
 
 const TEMPLATE = '/v1/addresses/{address}/utxos';
 
-let stage: Stage;
+let harness: Harness;
 let accounts: Accounts;
 
 beforeAll(async () => {
-  stage = await openStage({ rounds: 300 });
-  accounts = await openAccounts(stage);
+  harness = await openHarness({ rounds: 300 });
+  accounts = await openAccounts(harness);
 });
-afterAll(() => stage.close());
+afterAll(() => harness.close());
 
 interface RestUtxo {
   transactionId: string;
@@ -24,26 +24,26 @@ interface RestUtxo {
 const cursorOf = ({ transactionId, index }: RestUtxo): string => `${transactionId}:${index}`;
 const byOutpoint = (a: RestUtxo, b: RestUtxo): number => (cursorOf(a) < cursorOf(b) ? -1 : 1);
 
-const coinsOf = (address: string) => ({ template: TEMPLATE, values: { address }, field: 'utxos', cursorOf });
+const utxosOf = (address: string) => ({ template: TEMPLATE, values: { address }, field: 'utxos', cursorOf });
 
 async function read(address: string, query: Record<string, string | number> = {}): Promise<RestUtxo[]> {
-  const { json } = await checkedGet(stage.api, TEMPLATE, { address }, { limit: 100, ...query });
+  const { json } = await checkedGet(harness.api, TEMPLATE, { address }, { limit: 100, ...query });
   return json['utxos'] as RestUtxo[];
 }
 
 test('are those of plain accounting, of the newest transactions first', async () => {
   for (const address of someAddresses(accounts, 8)) {
-    const listed = await walk(stage.api, coinsOf(address), 19);
-    const expected = accounts.coins(address).map((coin) => ({
-      transactionId: toHex(coin.outpoint.transactionId),
-      index: coin.outpoint.index,
-      amount: String(coin.amount),
-      blockDaaScore: String(coin.blockDaaScore),
-      isCoinbase: coin.isCoinbase,
-      scriptPublicKey: toHex(coin.scriptPublicKey.script),
+    const listed = await walk(harness.api, utxosOf(address), 19);
+    const expected = accounts.utxos(address).map((utxo) => ({
+      transactionId: toHex(utxo.outpoint.transactionId),
+      index: utxo.outpoint.index,
+      amount: String(utxo.amount),
+      blockDaaScore: String(utxo.blockDaaScore),
+      isCoinbase: utxo.isCoinbase,
+      scriptPublicKey: toHex(utxo.scriptPublicKey.script),
     }));
     expect(listed.toSorted(byOutpoint)).toEqual(expected.toSorted(byOutpoint));
-    const { rows } = await stage.database.pool.query<{ place: string }>(
+    const { rows } = await harness.database.pool.query<{ place: string }>(
       `select encode(t.transaction_id, 'hex') || ':' || u.index as place from utxos u, transactions t
        where t.id = u.transaction_id and u.script_id in (select id from scripts where address = $1)
        order by t.id desc, u.index desc`,
@@ -54,13 +54,13 @@ test('are those of plain accounting, of the newest transactions first', async ()
 });
 
 test('go on behind any output that pays the address, spent or never accepted, in any form of its id', async () => {
-  const { rows } = await stage.database.pool.query<{ address: string; id: string; index: number; accepted: boolean }>(
+  const { rows } = await harness.database.pool.query<{ address: string; id: string; index: number; accepted: boolean }>(
     `select s.address, encode(t.transaction_id, 'hex') as id, o.index, t.accepting_block_id is not null as accepted
      from transaction_outputs o join transactions t on t.id = o.transaction_id join scripts s on s.id = o.script_id
      where s.address is not null and t.id % 5 = 0
        and not exists (select from utxos u where u.transaction_id = o.transaction_id and u.index = o.index)`,
   );
-  const onOnePage = rows.filter(({ address }) => accounts.coins(address).length <= 100);
+  const onOnePage = rows.filter(({ address }) => accounts.utxos(address).length <= 100);
   expect(new Set(onOnePage.map(({ accepted }) => accepted))).toEqual(new Set([true, false]));
   for (const { address, id, index } of onOnePage.slice(0, 60)) {
     const cursor = `0x${id.toUpperCase()}:${index}`;
@@ -85,31 +85,31 @@ test('of others, of no output, and of no form are no cursors', async () => {
     [address, `${first.transactionId}:0:0`, 400],
   ];
   for (const [holder, cursor, status] of cases) {
-    const answer = await checkedGet(stage.api, TEMPLATE, { address: holder }, { starting_after: cursor });
+    const answer = await checkedGet(harness.api, TEMPLATE, { address: holder }, { starting_after: cursor });
     expect(answer.status, cursor).toBe(status);
   }
 });
 
 test('of an address that was never seen are none', async () => {
-  const { json } = await checkedGet(stage.api, TEMPLATE, { address: STRANGER });
+  const { json } = await checkedGet(harness.api, TEMPLATE, { address: STRANGER });
   expect(json).toEqual({ utxos: [], metadata: { hasMore: false, count: 0 } });
 });
 
-test('go on where they were when the coin that the cursor names is spent meanwhile', async () => {
-  const [address = ''] = accounts.holders.toSorted((a, b) => accounts.coins(b).length - accounts.coins(a).length);
-  const before = (await walk(stage.api, coinsOf(address), 100)).map(cursorOf);
+test('go on where they were when the UTXO that the cursor names is spent meanwhile', async () => {
+  const [address = ''] = accounts.holders.toSorted((a, b) => accounts.utxos(b).length - accounts.utxos(a).length);
+  const before = (await walk(harness.api, utxosOf(address), 100)).map(cursorOf);
   let now: Set<string>;
   let spent: number;
   do {
-    stage.world.mine(5);
-    await stage.atRest();
-    now = new Set((await walk(stage.api, coinsOf(address), 100)).map(cursorOf));
+    harness.simulatedDag.mine(5);
+    await harness.atRest();
+    now = new Set((await walk(harness.api, utxosOf(address), 100)).map(cursorOf));
     // In the middle, so that there is something on both of its sides.
-    spent = before.findIndex((coin, place) => place > 3 && place < before.length - 3 && !now.has(coin));
+    spent = before.findIndex((utxo, place) => place > 3 && place < before.length - 3 && !now.has(utxo));
   } while (spent === -1);
   const cursor = before[spent] ?? '';
-  const stillThere = (coins: readonly string[]) => coins.filter((coin) => now.has(coin));
-  const wereThere = (coins: readonly RestUtxo[]) => coins.map(cursorOf).filter((coin) => before.includes(coin));
+  const stillThere = (utxos: readonly string[]) => utxos.filter((utxo) => now.has(utxo));
+  const wereThere = (utxos: readonly RestUtxo[]) => utxos.map(cursorOf).filter((utxo) => before.includes(utxo));
   const behind = wereThere(await read(address, { starting_after: cursor }));
   expect(behind.length).toBeGreaterThan(0);
   expect(behind).toEqual(stillThere(before.slice(spent + 1)).slice(0, behind.length));

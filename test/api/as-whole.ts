@@ -4,7 +4,7 @@ import { walk } from './checked-requests.ts';
 import type { BalanceHistory, CutIndex } from './cut-index.ts';
 import { addresses, addressUtxos } from './listings.ts';
 
-export interface Answers {
+export interface Responses {
   blocks: Map<string, unknown>;
   details: Map<string, unknown>;
   transactions: Map<string, RestTransaction>;
@@ -24,7 +24,7 @@ export interface RestTransaction {
 }
 
 /** Of blocks around these places, the ones beside the chain among them, and of transactions that they hold. */
-export async function askAround(index: CutIndex, places: readonly number[]): Promise<Answers> {
+export async function askAround(index: CutIndex, places: readonly number[]): Promise<Responses> {
   const hashes = hashesAround(index, places);
   const blocks = new Map<string, unknown>();
   const details = new Map<string, unknown>();
@@ -43,7 +43,7 @@ export async function askAround(index: CutIndex, places: readonly number[]): Pro
 }
 
 /** @param whole what it answered around these places and others while it was whole */
-export async function expectAsWhole(index: CutIndex, whole: Answers, places: readonly number[]): Promise<void> {
+export async function expectAsWhole(index: CutIndex, whole: Responses, places: readonly number[]): Promise<void> {
   const now = await askAround(index, places);
   for (const hash of hashesAround(index, places)) {
     expect(now.blocks.get(hash), hash).toEqual(whole.blocks.get(hash));
@@ -94,7 +94,7 @@ async function askTransactions(index: CutIndex, hashes: readonly string[]): Prom
 
 /** What is the same wherever the index begins. */
 async function askState(index: CutIndex): Promise<unknown[]> {
-  const { api } = index.stage;
+  const { api } = index.harness;
   const { address } = index.owner;
   return [
     (await index.get('/v1/rpc/getCoinSupply')).json,

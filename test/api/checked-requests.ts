@@ -1,6 +1,6 @@
 /** Requests, with the form of the answer checked against openapi.json; and whole listings, page by page, in both directions. */
 import { expect } from 'vitest';
-import type { HttpAnswer, HttpClient } from './http-client.ts';
+import type { HttpResponse, HttpClient } from './http-client.ts';
 import { faultsOf } from './openapi-validator.ts';
 
 type Parameters = Record<string, string | number>;
@@ -11,7 +11,7 @@ export async function checkedGet(
   template: string,
   values: Parameters = {},
   query: Parameters = {},
-): Promise<HttpAnswer> {
+): Promise<HttpResponse> {
   const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(values[name])));
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) parameters.append(name, String(value));
@@ -22,7 +22,7 @@ export async function checkedGet(
 }
 
 /** @param path without parameters in it */
-export async function checkedPost(api: HttpClient, path: string, body: unknown): Promise<HttpAnswer> {
+export async function checkedPost(api: HttpClient, path: string, body: unknown): Promise<HttpResponse> {
   const answer = await api.request(path, { body });
   expect(faultsOf('post', path, answer), `${path}: ${answer.text.slice(0, 500)}`).toEqual([]);
   return answer;

@@ -3,10 +3,10 @@ import { replaceSources } from '@kasgres/database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { OTHER_NETWORK, STRANGER } from './accounts.ts';
 import { checkedGet, walk } from './checked-requests.ts';
-import type { HttpAnswer } from './http-client.ts';
+import type { HttpResponse } from './http-client.ts';
 import { clusterMembers, listCursors } from './listings.ts';
-import { cluster } from '../simulation/clusters-stage.ts';
-import { openStage, type Stage } from './stage.ts';
+import { cluster } from '../simulation/clusters-harness.ts';
+import { openHarness, type Harness } from './harness.ts';
 
 const TEMPLATE = '/v1/addresses/{address}/cluster';
 /** How far below the sink clustering ends here, in blue score. */
@@ -48,25 +48,25 @@ interface Evidence {
   truncated: boolean;
 }
 
-let stage: Stage;
+let harness: Harness;
 /** The three largest clusters: members in the order of the ring. */
 let clusters: string[][];
 
 beforeAll(async () => {
-  stage = await openStage({ rounds: 200 });
-  await stage.indexer.stop();
-  await cluster(stage.database, { depth: DEPTH });
-  const { rows } = await stage.database.pool.query<{ address: string; id: bigint }>(
+  harness = await openHarness({ rounds: 200 });
+  await harness.indexer.stop();
+  await cluster(harness.database, { depth: DEPTH });
+  const { rows } = await harness.database.pool.query<{ address: string; id: bigint }>(
     'select s.address, c.id from clusters c join scripts s on s.id = c.id order by c.size desc, c.id limit 3',
   );
   const listRing = ({ address, id }: { address: string; id: bigint }): Promise<string[]> =>
-    listCursors(stage.database.pool, clusterMembers({ address, scriptId: Number(id) }).items);
+    listCursors(harness.database.pool, clusterMembers({ address, scriptId: Number(id) }).items);
   clusters = await Promise.all(rows.map(listRing));
 });
-afterAll(() => stage.close());
+afterAll(() => harness.close());
 
-const ask = (address: string, query: Record<string, string | number> = {}): Promise<HttpAnswer> =>
-  checkedGet(stage.api, TEMPLATE, { address }, query);
+const ask = (address: string, query: Record<string, string | number> = {}): Promise<HttpResponse> =>
+  checkedGet(harness.api, TEMPLATE, { address }, query);
 
 async function getCluster(address: string): Promise<Cluster> {
   const { json, text } = await ask(address);
@@ -83,21 +83,21 @@ const membersOf = (address: string) => ({
 
 /** Addresses that spend with nobody. */
 async function listSingles(): Promise<string[]> {
-  const { rows } = await stage.database.pool.query<{ address: string }>(`
+  const { rows } = await harness.database.pool.query<{ address: string }>(`
     select s.address from scripts s join balances b on b.script_id = s.id
     where s.address is not null and cluster_of(s.id) is null order by b.balance desc, s.id limit 10`);
   return rows.map(({ address }) => address);
 }
 
 const describeAddress = async (address: string): Promise<{ balance: string; automaticLabels: string[] }> =>
-  (await checkedGet(stage.api, '/v1/addresses/{address}', { address })).json['address'] as {
+  (await checkedGet(harness.api, '/v1/addresses/{address}', { address })).json['address'] as {
     balance: string;
     automaticLabels: string[];
   };
 
 /** The last block that is as deep as it must be. */
 async function getClusteredTo(): Promise<object | undefined> {
-  const { rows } = await stage.database.pool.query<object>(
+  const { rows } = await harness.database.pool.query<object>(
     `select encode(b.hash, 'hex') as hash, b.blue_score::text as "blueScore", b.daa_score::text as "daaScore"
      from chain_blocks c join blocks b on b.id = c.block_id
      where b.blue_score <= (select max(blue_score) - ${DEPTH} from blocks where id = (select block_id from checkpoint))
@@ -116,7 +116,7 @@ describe('the members', () => {
     'are each met once from the root on, whichever is asked for, %i a page',
     async (limit) => {
       for (const ring of clusters) {
-        const walked = await walk(stage.api, membersOf(ring.at(-1) ?? ''), limit);
+        const walked = await walk(harness.api, membersOf(ring.at(-1) ?? ''), limit);
         expect(walked.map(({ address }) => address)).toEqual(ring);
       }
     },
@@ -124,7 +124,7 @@ describe('the members', () => {
 
   test('are shown with what they hold, their own tag and what they do', async () => {
     const [ring = []] = clusters;
-    const members = await walk(stage.api, membersOf(ring[0] ?? ''), 100);
+    const members = await walk(harness.api, membersOf(ring[0] ?? ''), 100);
     let sum = 0n;
     for (const member of members) {
       const { balance, automaticLabels } = await describeAddress(member.address);
@@ -182,7 +182,7 @@ describe('an address that stands alone', () => {
       evidence: null,
       changeSuggestions: [],
     });
-    expect(await walk(stage.api, membersOf(address), 1)).toHaveLength(1);
+    expect(await walk(harness.api, membersOf(address), 1)).toHaveLength(1);
     expect((await ask(address, { starting_after: clusters[0]?.[0] ?? '' })).status).toBe(404);
   });
 });
@@ -190,9 +190,9 @@ describe('an address that stands alone', () => {
 const evidenceFor = async (address: string, other: string): Promise<Evidence> =>
   (await ask(address, { evidence_for: other })).json['evidence'] as Evidence;
 
-/** Whom a transaction takes coins from, by the transactions' own endpoint. */
+/** Whom a transaction takes UTXOs from, by the transactions' own endpoint. */
 async function spendersOf(transactionId: string): Promise<Set<string | null>> {
-  const { json } = await checkedGet(stage.api, '/v1/transactions/{transactionId}', { transactionId });
+  const { json } = await checkedGet(harness.api, '/v1/transactions/{transactionId}', { transactionId });
   const { isAccepted, inputs } = json['transaction'] as {
     isAccepted: boolean;
     inputs: { previousOutput: { scriptPublicKeyAddress: string | null } }[];
@@ -289,7 +289,7 @@ describe('names', () => {
     ownLess = ring[4] ?? '';
     const [a = '', b = '', c = '', d = ''] = ring;
     const [single = ''] = await listSingles();
-    await replaceSources(stage.database.pool, [
+    await replaceSources(harness.database.pool, [
       source('harbour', [
         [a, 'Harbour', 80],
         [b, 'Harbour', 80],
@@ -297,9 +297,9 @@ describe('names', () => {
       ]),
     ]);
     expect((await getCluster(ownLess)).name).toBe('Harbour');
-    const { status, json } = await checkedGet(stage.api, '/v1/addresses/{address}/tag', { address: ownLess });
+    const { status, json } = await checkedGet(harness.api, '/v1/addresses/{address}/tag', { address: ownLess });
     expect([status, json['tag']]).toMatchObject([200, { name: 'Harbour', address: ownLess }]);
-    await replaceSources(stage.database.pool, [
+    await replaceSources(harness.database.pool, [
       source('rumour', [
         [b, 'Casino', 20],
         [c, 'Casino', 20],
@@ -332,9 +332,9 @@ describe('names', () => {
   });
 
   test('that do not agree are no tag of a member without one', async () => {
-    const { status } = await checkedGet(stage.api, '/v1/addresses/{address}/tag', { address: ownLess });
+    const { status } = await checkedGet(harness.api, '/v1/addresses/{address}/tag', { address: ownLess });
     expect(status).toBe(404);
-    const members = await walk(stage.api, membersOf(ownLess), 100);
+    const members = await walk(harness.api, membersOf(ownLess), 100);
     const tagged = members.flatMap(({ address, tag }) => (tag === null ? [] : [[address, tag.address, tag.name]]));
     const [a, b, c, d] = ring;
     expect(tagged).toEqual([
@@ -359,17 +359,17 @@ describe('names', () => {
 
   test('change the entity tag without the chain', async () => {
     const path = `/v1/addresses/${ownLess}/cluster`;
-    const etag = (await stage.api.request(path)).headers.get('etag') ?? '';
-    const again = () => stage.api.request(path, { headers: { 'if-none-match': etag } });
+    const etag = (await harness.api.request(path)).headers.get('etag') ?? '';
+    const again = () => harness.api.request(path, { headers: { 'if-none-match': etag } });
     expect((await again()).status).toBe(304);
-    await replaceSources(stage.database.pool, [source('rumour', [])]);
+    await replaceSources(harness.database.pool, [source('rumour', [])]);
     expect((await again()).status).toBe(200);
     expect(await getCluster(ownLess)).toMatchObject({ name: 'Harbour', names: [{ name: 'Harbour', addresses: 2 }] });
   });
 });
 
 test('what a weaker heuristic supposes is shown from both sides, newest first, and is no part of the cluster', async () => {
-  const { pool } = stage.database;
+  const { pool } = harness.database;
   const [single = '', other = ''] = await listSingles();
   await pool.query(
     `insert into change_links (transaction_id, script_id, change_script_id, chain_index)

@@ -3,26 +3,26 @@ import { createKey } from '@kasgres/database';
 import type { PoolClient } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { HttpClient } from './http-client.ts';
-import { openStage, type Stage } from './stage.ts';
+import { openHarness, type Harness } from './harness.ts';
 
-let stage: Stage;
+let harness: Harness;
 beforeAll(async () => {
-  stage = await openStage({ rounds: 20 });
+  harness = await openHarness({ rounds: 20 });
 });
-afterAll(() => stage.close());
+afterAll(() => harness.close());
 
 const SINK = '/v1/rpc/getSink';
 
 async function clientWith(concurrency: number): Promise<HttpClient> {
-  const { key } = await createKey(stage.database.kysely, { name: 'limited', concurrency });
-  const client = new HttpClient(stage.api.url, key);
+  const { key } = await createKey(harness.database.kysely, { name: 'limited', concurrency });
+  const client = new HttpClient(harness.api.url, key);
   expect((await client.request(SINK)).status).toBe(200);
   return client;
 }
 
 /** Nothing of the index is answered meanwhile. */
 async function whileNothingIsRead(work: (release: () => Promise<void>) => Promise<void>): Promise<void> {
-  const locker: PoolClient = await stage.database.pool.connect();
+  const locker: PoolClient = await harness.database.pool.connect();
   await locker.query('begin; lock table checkpoint in access exclusive mode');
   const release = async (): Promise<void> => {
     await locker.query('rollback');

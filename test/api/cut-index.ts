@@ -6,9 +6,9 @@ import { expect } from 'vitest';
 import { findBusiestOwner } from './busiest-owner.ts';
 import { checkedGet, checkedPost } from './checked-requests.ts';
 import { cutOut, type Stretch } from './cut-out.ts';
-import type { HttpAnswer } from './http-client.ts';
+import type { HttpResponse } from './http-client.ts';
 import type { Owner } from './listings.ts';
-import { openStage, type Stage } from './stage.ts';
+import { openHarness, type Harness } from './harness.ts';
 
 /** chain_blocks.index in the whole index: where it is to begin, and the ends of the gap. */
 export const START = 60;
@@ -36,7 +36,7 @@ interface ChainBlock {
 }
 
 export class CutIndex {
-  readonly stage: Stage;
+  readonly harness: Harness;
   readonly owner: Owner;
   readonly #chain: readonly ChainBlock[];
   /** The sink, and the blocks beside it that are not merged yet. */
@@ -44,9 +44,9 @@ export class CutIndex {
 
   /** Whole, as yet. */
   static async open(): Promise<CutIndex> {
-    const stage = await openStage({ rounds: ROUNDS });
-    await stage.indexer.stop();
-    const { pool } = stage.database;
+    const harness = await openHarness({ rounds: ROUNDS });
+    await harness.indexer.stop();
+    const { pool } = harness.database;
     const { rows: chain } = await pool.query<ChainBlock>(
       `select encode(b.hash, 'hex') as hash,
          array(select encode(m.hash, 'hex') from blocks m where m.merging_block_id = b.id) as merged,
@@ -57,18 +57,18 @@ export class CutIndex {
       `select encode(b.hash, 'hex') as hash from checkpoint join blocks b on b.id = any(virtual_merge_set)`,
     );
     const tail = [chain.at(-1)?.hash ?? '', ...unmerged.map(({ hash }) => hash)];
-    return new CutIndex(stage, await findBusiestOwner(pool), chain, tail);
+    return new CutIndex(harness, await findBusiestOwner(pool), chain, tail);
   }
 
-  private constructor(stage: Stage, owner: Owner, chain: readonly ChainBlock[], tail: readonly string[]) {
-    this.stage = stage;
+  private constructor(harness: Harness, owner: Owner, chain: readonly ChainBlock[], tail: readonly string[]) {
+    this.harness = harness;
     this.owner = owner;
     this.#chain = chain;
     this.tail = tail;
   }
 
   get pool() {
-    return this.stage.database.pool;
+    return this.harness.database.pool;
   }
 
   /** The places of the stretch are those that the index has by then. */
@@ -93,15 +93,15 @@ export class CutIndex {
     return this.#chain.slice(from, to).flatMap(({ accepted }) => accepted);
   }
 
-  get(template: string, values = {}, query = {}): Promise<HttpAnswer> {
-    return checkedGet(this.stage.api, template, values, query);
+  get(template: string, values = {}, query = {}): Promise<HttpResponse> {
+    return checkedGet(this.harness.api, template, values, query);
   }
 
-  post(path: string, body: object): Promise<HttpAnswer> {
-    return checkedPost(this.stage.api, path, body);
+  post(path: string, body: object): Promise<HttpResponse> {
+    return checkedPost(this.harness.api, path, body);
   }
 
-  getBlocksOfScores(start: bigint, end: bigint): Promise<HttpAnswer> {
+  getBlocksOfScores(start: bigint, end: bigint): Promise<HttpResponse> {
     return this.get('/v1/blocks/daa-score/{start}/{end}', { start: String(start), end: String(end) });
   }
 
@@ -112,7 +112,7 @@ export class CutIndex {
   }
 
   /** Every block of getBlocks from a low block on, page after page, up to the sink or to a refusal. */
-  async pageBlocks(lowHash: string): Promise<{ hashes: string[]; end: HttpAnswer }> {
+  async pageBlocks(lowHash: string): Promise<{ hashes: string[]; end: HttpResponse }> {
     const hashes = [lowHash];
     for (;;) {
       const end = await this.post(BLOCKS, { lowHash: hashes.at(-1) });
@@ -126,6 +126,6 @@ export class CutIndex {
   }
 
   close(): Promise<void> {
-    return this.stage.close();
+    return this.harness.close();
   }
 }

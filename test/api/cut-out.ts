@@ -25,12 +25,12 @@ const STATEMENTS: readonly string[] = [
   `create temp table gone_transactions on commit drop as
    select t.id, t.transaction_id from transactions t
    where not exists (select from block_transactions c where c.transaction_id = t.id and c.block_id not in (select id from gone_blocks))`,
-  // The coins at the start, those of an earlier start among them.
+  // The UTXOs at the start, those of an earlier start among them.
   `create temp table spent on commit drop as
    select i.previous_transaction_id as transaction_id, i.previous_index as index
    from transaction_inputs i join transactions t on t.id = i.transaction_id join chain_blocks c on c.block_id = t.accepting_block_id
    where c.index <= $2`,
-  `create temp table coins on commit drop as
+  `create temp table utxos on commit drop as
    select o.transaction_id, o.index::bigint, o.script_id, o.amount, c.daa_score as block_daa_score, t.subnetwork_id = 1 as is_coinbase,
      o.covenant_id
    from transaction_outputs o join transactions t on t.id = o.transaction_id join chain_blocks c on c.block_id = t.accepting_block_id
@@ -40,11 +40,11 @@ const STATEMENTS: readonly string[] = [
    where not exists (select from spent s where s.transaction_id = u.transaction_id and s.index = u.index)`,
   `insert into earlier_transactions (id, transaction_id)
    select t.id, t.transaction_id from transactions t
-   where t.accepting_block_id in (select block_id from accepting) and t.id in (select transaction_id from coins)`,
+   where t.accepting_block_id in (select block_id from accepting) and t.id in (select transaction_id from utxos)`,
   `insert into start_balances
    select (select max(chain_index) from starts), script_id, sum(amount) from start_utxos group by script_id`,
   `delete from start_utxos`,
-  `insert into start_utxos select * from coins`,
+  `insert into start_utxos select * from utxos`,
   // Rows.
   `insert into earlier_blocks (id, hash)
    select id, hash from gone_blocks g

@@ -6,9 +6,9 @@ import { readFile } from 'node:fs/promises';
 import { createTestDatabase, upsertTags } from '@kasgres/database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startApi } from '../node/programs.ts';
-import { cluster } from '../simulation/clusters-stage.ts';
-import type { HttpAnswer } from './http-client.ts';
-import { openStage, type Stage } from './stage.ts';
+import { cluster } from '../simulation/clusters-harness.ts';
+import type { HttpResponse } from './http-client.ts';
+import { openHarness, type Harness } from './harness.ts';
 
 interface Operation {
   operationId: string;
@@ -29,23 +29,23 @@ const REFUSED: Readonly<Record<string, RegExp>> = {
   getSubnetwork: /not implemented|not supported/i,
 };
 
-let stage: Stage;
+let harness: Harness;
 
 beforeAll(async () => {
   // Another chain than that of the committed examples, long enough for a hash rate.
-  stage = await openStage({ rounds: 1050, seed: 'docs' });
-  await stage.indexer.stop();
-  stage.world.pay(3);
-  await cluster(stage.database, { depth: 100n });
-  const { rows } = await stage.database.pool.query<{ address: string }>(
+  harness = await openHarness({ rounds: 1050, seed: 'docs' });
+  await harness.indexer.stop();
+  harness.simulatedDag.pay(3);
+  await cluster(harness.database, { depth: 100n });
+  const { rows } = await harness.database.pool.query<{ address: string }>(
     'select address from scripts where address is not null order by id desc limit 1',
   );
   const address = rows[0]?.address ?? '';
-  await upsertTags(stage.database.pool, [{ address, name: 'Somebody', link: '', labels: ['exchange'] }]);
+  await upsertTags(harness.database.pool, [{ address, name: 'Somebody', link: '', labels: ['exchange'] }]);
 });
-afterAll(() => stage.close());
+afterAll(() => harness.close());
 
-async function getDocument(path: string, url = stage.api.url): Promise<Document> {
+async function getDocument(path: string, url = harness.api.url): Promise<Document> {
   return (await (await fetch(`${url}${path}`)).json()) as Document;
 }
 
@@ -53,7 +53,7 @@ async function getDocument(path: string, url = stage.api.url): Promise<Document>
 const asText = (example: unknown): string => (typeof example === 'string' ? example : JSON.stringify(example));
 
 /** As Swagger UI does it when Execute is pressed: every parameter and body is what its example says. */
-async function execute(path: string, method: string, operation: Operation): Promise<HttpAnswer> {
+async function execute(path: string, method: string, operation: Operation): Promise<HttpResponse> {
   const query = new URLSearchParams();
   let filled = path;
   for (const { name = '', in: where, required, example } of operation.parameters ?? []) {
@@ -64,7 +64,7 @@ async function execute(path: string, method: string, operation: Operation): Prom
   const url = query.size === 0 ? filled : `${filled}?${query.toString()}`;
   const body = operation.requestBody?.content['application/json'].example;
   if (method === 'post') expect(body, operation.operationId).toBeDefined();
-  return stage.api.request(url, body && { body });
+  return harness.api.request(url, body && { body });
 }
 
 /** Whether there is something in it: of several lists one is enough. */
@@ -97,7 +97,7 @@ test('every operation, executed with the examples of the page, finds something',
 test('the examples are of transactions, addresses and blocks of this index', async () => {
   const { paths } = await getDocument('/docs/json');
   const example = (path: string): unknown => paths[path]?.['get']?.parameters?.[0]?.example;
-  const { rows } = await stage.database.pool.query<{ known: boolean }>(
+  const { rows } = await harness.database.pool.query<{ known: boolean }>(
     `select exists (select from transactions where transaction_id = decode($1, 'hex') and accepting_block_id is not null and subnetwork_id <> 1)
        and exists (select from blocks where hash = decode($2, 'hex')) and exists (select from tags where address = $3) as known`,
     [example('/v1/transactions/{transactionId}'), example('/v1/blocks/{hash}'), example('/v1/addresses/{address}/tag')],
@@ -114,16 +114,16 @@ test('the document for programs is the committed one, and both have the same ope
 });
 
 test('examples are read once a minute', async () => {
-  const before = await (await fetch(`${stage.api.url}/docs/json`)).text();
-  stage.resumeIndexing();
-  stage.world.mine(10);
-  await stage.atRest();
-  expect(await (await fetch(`${stage.api.url}/docs/json`)).text()).toBe(before);
+  const before = await (await fetch(`${harness.api.url}/docs/json`)).text();
+  harness.resumeIndexing();
+  harness.simulatedDag.mine(10);
+  await harness.atRest();
+  expect(await (await fetch(`${harness.api.url}/docs/json`)).text()).toBe(before);
 });
 
 test('an empty index shows the committed examples', async () => {
   const database = await createTestDatabase();
-  const env = { nodeUrl: stage.world.server.url, databaseUrl: database.url };
+  const env = { nodeUrl: harness.simulatedDag.server.url, databaseUrl: database.url };
   const { program, url } = await startApi(env);
   try {
     expect(await getDocument('/docs/json', url)).toEqual(await getDocument('/openapi.json'));

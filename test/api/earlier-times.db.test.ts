@@ -6,9 +6,9 @@ import { createKey, createTestDatabase, type TestDatabase } from '@kasgres/datab
 import type { FaultPlan } from '@kasgres/devnet';
 import { getNetwork, spreadDaaScores } from '@kasgres/kaspa';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { pruneAbove } from '../simulation/starts-stage.ts';
-import { startIndexing } from '../simulation/world.ts';
-import { atRest, setStage } from '../simulation/stage.ts';
+import { pruneAbove } from '../simulation/starts-harness.ts';
+import { startIndexing } from '../simulation/simulated-dag.ts';
+import { atRest, setHarness } from '../simulation/harness.ts';
 import { startApi } from '../node/programs.ts';
 import { HttpClient } from './http-client.ts';
 
@@ -43,10 +43,10 @@ test('it stores what the node estimates, although the node fails at first, and e
   let failures = 2;
   const plan: FaultPlan = (op) =>
     op === ESTIMATE && failures-- > 0 ? { kind: 'error', message: 'not now' } : undefined;
-  const stage = await setStage('earlier times', plan, { commitsToUtxos: true });
-  const { world, database, node } = stage;
-  pruneAbove(world, 80);
-  const indexer = startIndexing(world, database.url);
+  const harness = await setHarness('earlier times', plan, { commitsToUtxos: true });
+  const { simulatedDag, database, node } = harness;
+  pruneAbove(simulatedDag, 80);
+  const indexer = startIndexing(simulatedDag, database.url);
   cleanUp.push(() => indexer.stop());
   await atRest(database, node, indexer);
   await vi.waitFor(async () => expect(await earlierTimes(database)).not.toEqual([]), 60_000);
@@ -57,7 +57,7 @@ test('it stores what the node estimates, although the node fails at first, and e
   expect(stored.map(({ timestamp }) => timestamp)).toEqual(timestamps);
 
   const { key } = await createKey(database.kysely, { name: 'test' });
-  const { program, url } = await startApi({ nodeUrl: world.server.url, databaseUrl: database.url });
+  const { program, url } = await startApi({ nodeUrl: simulatedDag.server.url, databaseUrl: database.url });
   cleanUp.push(() => program.stop());
   const api = new HttpClient(url, key);
   const first = (stored.at(-1) as Point).daa_score;
@@ -75,7 +75,7 @@ test('it stores what the node estimates, although the node fails at first, and e
 describe('an index of mainnet that begins in July 2026', () => {
   const mainnet = getNetwork('mainnet');
   const first = { daaScore: 475_000_000n, timestamp: BigInt(Date.UTC(2026, 6, 1)) };
-  const TRUTHS = [
+  const ORACLES = [
     [50_000_000n, '2023-06-01', '2023-07-01'],
     [87_768_050n, '2024-08-19', '2024-08-20'],
     [110_165_000n, '2025-05-05', '2025-05-06'],
@@ -114,7 +114,7 @@ describe('an index of mainnet that begins in July 2026', () => {
   /** Scores of the whole past, at random distances from what is stored. */
   const past = spreadDaaScores(0n, first.daaScore, 777, mainnet);
 
-  test.each(TRUTHS)('DAA score %i was between %s and %s, also if no node was asked yet', async (score, from, to) => {
+  test.each(ORACLES)('DAA score %i was between %s and %s, also if no node was asked yet', async (score, from, to) => {
     // A day or two more: nothing is known between genesis and the first block but the rate of blocks.
     const DAY_MS = 86_400_000;
     const [time] = await ask(api, [score]);

@@ -1,16 +1,16 @@
 /** Every endpoint over HTTP against the real process: what it answers has the form that openapi.json gives it, and makes sense. */
 import { insertCluster, upsertTags } from '@kasgres/database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { HttpAnswer } from './http-client.ts';
+import type { HttpResponse } from './http-client.ts';
 import { faultsOf, operations } from './openapi-validator.ts';
-import { openStage, type Stage } from './stage.ts';
+import { openHarness, type Harness } from './harness.ts';
 
-let stage: Stage;
+let harness: Harness;
 let address: string;
 
 beforeAll(async () => {
-  stage = await openStage({ rounds: 1000 });
-  const richest = await stage.database.kysely
+  harness = await openHarness({ rounds: 1000 });
+  const richest = await harness.database.kysely
     .selectFrom('balances')
     .innerJoin('scripts', 'scripts.id', 'balances.script_id')
     .select('scripts.address')
@@ -18,24 +18,24 @@ beforeAll(async () => {
     .orderBy('balances.balance', 'desc')
     .executeTakeFirstOrThrow();
   address = richest.address as string;
-  await upsertTags(stage.database.pool, [
+  await upsertTags(harness.database.pool, [
     { address, name: 'Exchange', link: 'https://example.org', labels: ['exchange'] },
   ]);
 });
-afterAll(() => stage.close());
+afterAll(() => harness.close());
 
 const asked = new Set<string>();
 
 /** Asks, and checks the form of the answer. */
-async function ask(method: 'get' | 'post', template: string, path = template, body?: object): Promise<HttpAnswer> {
+async function ask(method: 'get' | 'post', template: string, path = template, body?: object): Promise<HttpResponse> {
   asked.add(`${method} ${template}`);
-  const answer = await stage.api.request(path, body === undefined ? {} : { body });
+  const answer = await harness.api.request(path, body === undefined ? {} : { body });
   expect(faultsOf(method, template, answer), `${path}: ${answer.text.slice(0, 500)}`).toEqual([]);
   return answer;
 }
 
 test('getVirtualChainFromBlock leads from genesis to the sink', async () => {
-  const { sink, pruningPointHash: genesis } = await stage.node.call('getBlockDagInfo', {});
+  const { sink, pruningPointHash: genesis } = await harness.node.call('getBlockDagInfo', {});
   const path = '/v1/rpc/getVirtualChainFromBlock';
   const body = { startHash: genesis, includeAcceptedTransactionIds: true };
   const { status, json, headers } = await ask('post', path, path, body);
@@ -58,7 +58,7 @@ test('getVirtualChainFromBlock leads from genesis to the sink', async () => {
 
 test('getBlocks pages from the first indexed block to the sink', async () => {
   const path = '/v1/rpc/getBlocks';
-  const { sink } = await stage.node.call('getBlockDagInfo', {});
+  const { sink } = await harness.node.call('getBlockDagInfo', {});
   const seen = new Set<string>();
   let body: object = { includeBlocks: true, includeTransactions: true };
   while (!seen.has(sink)) {
@@ -68,7 +68,7 @@ test('getBlocks pages from the first indexed block to the sink', async () => {
     for (const hash of hashes) seen.add(hash);
     body = { includeBlocks: true, includeTransactions: true, lowHash: hashes.at(-1) };
   }
-  const { rows } = await stage.database.pool.query<{ count: bigint }>('select count(*) from blocks');
+  const { rows } = await harness.database.pool.query<{ count: bigint }>('select count(*) from blocks');
   expect(BigInt(seen.size)).toBe(rows[0]?.count);
 });
 
@@ -83,8 +83,8 @@ test('an empty lowHash is none, and 0x and upper case are no other hash', async 
 });
 
 test('mempool entries, singly and by address', async () => {
-  stage.world.pay(5);
-  const { entries } = await stage.node.call('getMempoolEntries', {});
+  harness.simulatedDag.pay(5);
+  const { entries } = await harness.node.call('getMempoolEntries', {});
   expect(entries.length).toBeGreaterThan(0);
   const one = '/v1/rpc/getMempoolEntry';
   const receivers: string[] = [];
@@ -114,7 +114,7 @@ test('getBlockTemplate pays the address', async () => {
 
 test('acceptance is told for every id, in the order asked', async () => {
   const path = '/v1/transactions/acceptance';
-  const accepted = await stage.database.kysely
+  const accepted = await harness.database.kysely
     .selectFrom('transactions')
     .innerJoin('blocks', 'blocks.id', 'transactions.accepting_block_id')
     .select(['transactions.transaction_id', 'blocks.hash', 'blocks.blue_score'])
@@ -123,7 +123,7 @@ test('acceptance is told for every id, in the order asked', async () => {
   const id = accepted.transaction_id.toString('hex');
   const unknown = 'ab'.repeat(32);
   const { json } = await ask('post', path, path, { transactionIds: [unknown, `0x${id}`, id.toUpperCase()] });
-  const sinkBlueScore = (await stage.node.call('getSinkBlueScore', {})).blueScore;
+  const sinkBlueScore = (await harness.node.call('getSinkBlueScore', {})).blueScore;
   const entry = {
     transactionId: id,
     isAccepted: true,
@@ -141,7 +141,7 @@ test('acceptance is told for every id, in the order asked', async () => {
 
 test('times of DAA scores: exact on the chain, a tenth of a second a score above the sink', async () => {
   const path = '/v1/rpc/getDaaScoreTimestampEstimate';
-  const chain = await stage.database.kysely.selectFrom('chain_blocks').selectAll().orderBy('index').execute();
+  const chain = await harness.database.kysely.selectFrom('chain_blocks').selectAll().orderBy('index').execute();
   const sink = chain.at(-1);
   if (sink === undefined) throw new Error('there is no chain');
   // Genesis and the block on it share a score, which is that of genesis.
@@ -159,7 +159,7 @@ test('the tag of an address, 404 without one', async () => {
   expect(json).toEqual({
     tag: { address, name: 'Exchange', link: 'https://example.org', labels: ['exchange'] },
   });
-  const { payload } = await stage.database.kysely
+  const { payload } = await harness.database.kysely
     .selectFrom('scripts')
     .select('address as payload')
     .where('address', '<>', address)
@@ -171,26 +171,26 @@ test('the tag of an address, 404 without one', async () => {
 });
 
 test('a tag of the cluster stands in for one of its own', async () => {
-  const script = await stage.database.kysely
+  const script = await harness.database.kysely
     .selectFrom('scripts')
     .select(['id', 'address'])
     .where('address', '<>', address)
     .orderBy('id', 'desc')
     .limit(1)
     .executeTakeFirstOrThrow();
-  await insertCluster(stage.database.pool, [1n, script.id], { name: 'Miner', link: '', labels: [] });
+  await insertCluster(harness.database.pool, [1n, script.id], { name: 'Miner', link: '', labels: [] });
   const { json } = await ask('get', '/v1/addresses/{address}/tag', `/v1/addresses/${script.address}/tag`);
   expect(json).toEqual({ tag: { address: script.address, name: 'Miner', link: '', labels: [] } });
 });
 
 test('the hash rate is that of the node', async () => {
   const path = '/v1/rpc/estimateNetworkHashesPerSecond';
-  const { sink } = await stage.node.call('getBlockDagInfo', {});
+  const { sink } = await harness.node.call('getBlockDagInfo', {});
   for (const [query, startHash] of [
     ['', ''],
     [`?windowSize=1000&startHash=${sink}`, sink],
   ] as const) {
-    const { networkHashesPerSecond } = await stage.node.call('estimateNetworkHashesPerSecond', {
+    const { networkHashesPerSecond } = await harness.node.call('estimateNetworkHashesPerSecond', {
       windowSize: 1000,
       startHash,
     });
@@ -203,7 +203,7 @@ test('balance, supply and network', async () => {
   const balance = '/v1/rpc/getBalanceByAddress/{address}';
   const { json } = await ask('get', balance, `/v1/rpc/getBalanceByAddress/${address}`);
   expect(BigInt(json['balance'] as string)).toBeGreaterThan(0n);
-  const { rows } = await stage.database.pool.query<{ sum: string }>('select sum(amount)::text as sum from utxos');
+  const { rows } = await harness.database.pool.query<{ sum: string }>('select sum(amount)::text as sum from utxos');
   expect((await ask('get', '/v1/rpc/getCoinSupply')).json).toEqual({
     maxSompi: '2900000000000000000',
     circulatingSompi: rows[0]?.sum,
@@ -225,8 +225,8 @@ test('what the node says of itself and of its DAG', async () => {
   expect((await ask('post', path, path, { subnetworkId: '00'.repeat(20) })).status).toBe(400);
 });
 
-test('one block, and the coins of some addresses, at the sink', async () => {
-  const { sink } = await stage.node.call('getSink', {});
+test('one block, and the UTXOs of some addresses, at the sink', async () => {
+  const { sink } = await harness.node.call('getSink', {});
   const block = '/v1/rpc/getBlock';
   const { json } = await ask('post', block, block, { hash: sink, includeTransactions: true });
   expect(json).toMatchObject({ block: { header: { hash: sink }, verboseData: { isChainBlock: true } } });
@@ -254,16 +254,16 @@ test('a transaction and a block that are handed in', async () => {
   const rejected = await ask('post', transaction, transaction, { transaction: entry?.transaction });
   expect(rejected.json['message']).toContain('is already in the mempool');
   const block = '/v1/rpc/submitBlock';
-  const template = await stage.api.request('/v1/rpc/getBlockTemplate', { body: { payAddress: address } });
+  const template = await harness.api.request('/v1/rpc/getBlockTemplate', { body: { payAddress: address } });
   expect((await ask('post', block, block, template.json)).json).toEqual({ rejectReason: 'NONE' });
-  await stage.atRest();
+  await harness.atRest();
 });
 
 test('the status needs no key', async () => {
   asked.add('get /v1/status');
-  const answer = await stage.api.requestWithoutKey('/v1/status');
+  const answer = await harness.api.requestWithoutKey('/v1/status');
   expect(faultsOf('get', '/v1/status', answer)).toEqual([]);
-  const { sink, pruningPointHash } = await stage.node.call('getBlockDagInfo', {});
+  const { sink, pruningPointHash } = await harness.node.call('getBlockDagInfo', {});
   expect(answer.json).toMatchObject({
     network: 'simnet',
     synced: true,
@@ -278,8 +278,8 @@ test('the status needs no key', async () => {
 
 /** What each of them says is for test files of its own. */
 test('every listing and every look-up', async () => {
-  const { sink } = await stage.node.call('getSink', {});
-  const { block } = await stage.node.call('getBlock', { hash: sink, includeTransactions: true });
+  const { sink } = await harness.node.call('getSink', {});
+  const { block } = await harness.node.call('getBlock', { hash: sink, includeTransactions: true });
   const transactionId = block?.transactions[0]?.verboseData?.transactionId ?? '';
   const score = String(block?.header?.daaScore);
   const values: Record<string, string> = { address, hash: sink, transactionId, start: score, end: score };

@@ -1,34 +1,34 @@
 /** What the API answers while the first catch-up runs, and for what was before the index. The indexer is stopped, and its checkpoint set. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openStage, type Stage } from './stage.ts';
+import { openHarness, type Harness } from './harness.ts';
 
-let stage: Stage;
+let harness: Harness;
 let address: string;
 let genesis: string;
 
 beforeAll(async () => {
-  stage = await openStage({ rounds: 60 });
-  await stage.indexer.stop();
-  const script = await stage.database.kysely
+  harness = await openHarness({ rounds: 60 });
+  await harness.indexer.stop();
+  const script = await harness.database.kysely
     .selectFrom('scripts')
     .select('address')
     .where('address', 'is not', null)
     .limit(1)
     .executeTakeFirstOrThrow();
   address = script.address as string;
-  genesis = (await stage.node.call('getBlockDagInfo', {})).pruningPointHash;
+  genesis = (await harness.node.call('getBlockDagInfo', {})).pruningPointHash;
 });
-afterAll(() => stage.close());
+afterAll(() => harness.close());
 
 describe('while the first catch-up runs', () => {
   beforeAll(async () => {
-    await stage.database.kysely
+    await harness.database.kysely
       .updateTable('checkpoint')
       .set({ first_catch_up: true, target_blue_score: 5000n, seconds_left: 42 })
       .execute();
   });
   afterAll(async () => {
-    await stage.database.kysely.updateTable('checkpoint').set({ first_catch_up: false }).execute();
+    await harness.database.kysely.updateTable('checkpoint').set({ first_catch_up: false }).execute();
   });
 
   test('what is complete only afterwards says how far it is, and for how long yet', async () => {
@@ -51,7 +51,7 @@ describe('while the first catch-up runs', () => {
       ['/v1/blocks/daa-score/0/10'],
     ];
     for (const [path, body] of requests) {
-      const { status, json, headers } = await stage.api.request(path, body && { body });
+      const { status, json, headers } = await harness.api.request(path, body && { body });
       expect(status, path).toBe(503);
       expect(json['message']).toMatch(
         /^The index is catching up from its start, at blue score \d+ of 5000, about 42 seconds left$/,
@@ -72,45 +72,45 @@ describe('while the first catch-up runs', () => {
       ['/v1/tags'],
     ];
     for (const [path, body] of requests) {
-      expect((await stage.api.request(path, body && { body })).status, path).toBe(200);
+      expect((await harness.api.request(path, body && { body })).status, path).toBe(200);
     }
   });
 
   test('an address with a tag of its own has it', async () => {
-    await stage.database.kysely.insertInto('tags').values({ address, name: 'Pool' }).execute();
-    expect((await stage.api.request(`/v1/addresses/${address}/tag`)).status).toBe(200);
+    await harness.database.kysely.insertInto('tags').values({ address, name: 'Pool' }).execute();
+    expect((await harness.api.request(`/v1/addresses/${address}/tag`)).status).toBe(200);
   });
 
   test('the status is not synced', async () => {
-    expect((await stage.api.request('/v1/status')).json).toMatchObject({ synced: false });
+    expect((await harness.api.request('/v1/status')).json).toMatchObject({ synced: false });
   });
 });
 
 test('indexes that are not built yet are no synced status', async () => {
-  const status = async () => (await stage.api.request('/v1/status')).json['synced'];
+  const status = async () => (await harness.api.request('/v1/status')).json['synced'];
   expect(await status()).toBe(true);
-  await stage.database.kysely
+  await harness.database.kysely
     .insertInto('deferred_indexes')
     .values({ name: 'utxos_script_id', definition: '' })
     .execute();
   expect(await status()).toBe(false);
-  await stage.database.kysely.deleteFrom('deferred_indexes').execute();
+  await harness.database.kysely.deleteFrom('deferred_indexes').execute();
 });
 
 test('a gap is told', async () => {
   const hash = Buffer.alloc(32, 7);
-  await stage.database.kysely
+  await harness.database.kysely
     .insertInto('gaps')
     .values({ after_block_hash: hash, before_block_hash: hash, reason: 'pruned' })
     .execute();
   const hex = hash.toString('hex');
-  expect((await stage.api.request('/v1/status')).json).toMatchObject({
+  expect((await harness.api.request('/v1/status')).json).toMatchObject({
     gaps: [{ afterBlock: hex, beforeBlock: hex, reason: 'pruned' }],
   });
 });
 
 test('a start that is known but before the index is a 409 that names the first indexed block', async () => {
-  const hash = await cutOff(stage);
+  const hash = await cutOff(harness);
   const wanted = {
     status: 409,
     json: { statusCode: 409, message: `The block is before what is indexed, which begins with ${genesis}` },
@@ -121,13 +121,13 @@ test('a start that is known but before the index is a 409 that names the first i
     [`/v1/rpc/estimateNetworkHashesPerSecond?startHash=${hash}`],
   ];
   for (const [path, body] of requests) {
-    const { status, json } = await stage.api.request(path, body && { body });
+    const { status, json } = await harness.api.request(path, body && { body });
     expect({ status, json }, path).toEqual(wanted);
   }
 });
 
 /** A block beside the chain loses its selected parent, as those have whose past is before the index. */
-async function cutOff({ database }: Stage): Promise<string> {
+async function cutOff({ database }: Harness): Promise<string> {
   const { id, hash } = await database.kysely
     .selectFrom('blocks')
     .select(['id', 'hash'])

@@ -12,25 +12,25 @@ import { scriptToAddress } from '@kasgres/kaspa';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Flood, FloodRequest } from './flood-client.ts';
 import { HttpClient } from './http-client.ts';
-import { openStage, type Stage } from './stage.ts';
+import { openHarness, type Harness } from './harness.ts';
 import { submittedBlock, submittedTransaction, withLargestSequences } from './submitted-block.ts';
 
 const SINK = '/v1/rpc/getSink';
 const OUTSTANDING = 1000;
 const FLOOD_MS = 8000;
 
-let stage: Stage;
+let harness: Harness;
 beforeAll(async () => {
-  stage = await openStage({ rounds: 120 });
+  harness = await openHarness({ rounds: 120 });
 });
-afterAll(() => stage.close());
+afterAll(() => harness.close());
 
 const sleep = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 async function runFlood(requests: FloodRequest[], outstanding = OUTSTANDING): Promise<Record<string, number>> {
   const program = fileURLToPath(new URL('flood-client.ts', import.meta.url));
   const child = spawn(process.execPath, [program], { stdio: ['pipe', 'pipe', 'inherit'] });
-  const flood: Flood = { url: stage.api.url, requests, outstanding, durationMs: FLOOD_MS };
+  const flood: Flood = { url: harness.api.url, requests, outstanding, durationMs: FLOOD_MS };
   child.stdin.end(JSON.stringify(flood));
   const [output] = await Promise.all([text(child.stdout), once(child, 'exit')]);
   return JSON.parse(output) as Record<string, number>;
@@ -67,8 +67,8 @@ async function sample(
 }
 
 async function newClient(limits: { rateRu?: number; concurrency?: number } = {}): Promise<HttpClient> {
-  const { key } = await createKey(stage.database.kysely, { name: 'client', ...limits });
-  return new HttpClient(stage.api.url, key);
+  const { key } = await createKey(harness.database.kysely, { name: 'client', ...limits });
+  return new HttpClient(harness.api.url, key);
 }
 
 const addresses = Array.from({ length: 1000 }, (_, number) => {
@@ -108,7 +108,7 @@ describe('a flood without a good key', () => {
     ]);
     // It was a flood.
     expect(Object.values(counts).reduce((sum, count) => sum + count, 0)).toBeGreaterThan(OUTSTANDING * 2);
-    expect(stage.program.isRunning()).toBe(true);
+    expect(harness.program.isRunning()).toBe(true);
   });
 });
 
@@ -145,7 +145,7 @@ describe('a flood of one key, within its limits', () => {
     // The greedy one is served as well, as much as there is room for.
     expect(counts['200']).toBeGreaterThan(10);
     expect(counts['429']).toBeGreaterThan(500);
-    expect(stage.program.isRunning()).toBe(true);
+    expect(harness.program.isRunning()).toBe(true);
   });
 });
 
@@ -202,7 +202,7 @@ describe('large bodies of one key, within its limits', () => {
       // The greedy one is served as well, as much as there is room for: a body that has waited for 15 s is a 503.
       expect(['400', '503']).toEqual(expect.arrayContaining(Object.keys(counts)));
       expect(counts['400']).toBeGreaterThan(10);
-      expect(stage.program.isRunning()).toBe(true);
+      expect(harness.program.isRunning()).toBe(true);
     },
   );
 });
@@ -213,8 +213,8 @@ test('listings of a large mempool for one key leave another one its calls of the
 }, async () => {
   const greedy = await newClient({ rateRu: 1e6 });
   const modest = await newClient();
-  const { node } = stage.world;
-  stage.world.pay(8);
+  const { node } = harness.simulatedDag;
+  harness.simulatedDag.pay(8);
   const [one] = node.mempoolEntries({ includeOrphanPool: false, filterTransactionPool: false });
   if (one === undefined) throw new Error('the mempool is empty');
   // Five megabytes of long scripts: this process is the node too, and many small transactions would take it as long as the API.
@@ -232,7 +232,7 @@ test('listings of a large mempool for one key leave another one its calls of the
     expect([...statuses]).toEqual([200]);
     expect(p99).toBeLessThanOrEqual(Math.max(500, 5 * quiet.p99));
     expect(counts['200']).toBeGreaterThan(10);
-    expect(stage.program.isRunning()).toBe(true);
+    expect(harness.program.isRunning()).toBe(true);
   } finally {
     large.mockRestore();
   }
@@ -242,7 +242,7 @@ test('clients without a key that do not wait for their 401 are forgotten, and to
   timeout: 60_000,
 }, async () => {
   const CONNECTIONS = 4000;
-  const { hostname, port } = new URL(stage.api.url);
+  const { hostname, port } = new URL(harness.api.url);
   const open = () => {
     const socket = connect({ host: hostname, port: Number(port) });
     let received = '';
@@ -270,6 +270,6 @@ test('clients without a key that do not wait for their 401 are forgotten, and to
   const answered = (await Promise.all(all.map(({ closed }) => closed))).filter((text) => text !== '').length;
   expect(answered).toBeGreaterThan(500);
   expect(answered).toBeLessThan(CONNECTIONS);
-  expect((await stage.api.request(SINK)).status).toBe(200);
-  expect(stage.program.isRunning()).toBe(true);
+  expect((await harness.api.request(SINK)).status).toBe(200);
+  expect(harness.program.isRunning()).toBe(true);
 });

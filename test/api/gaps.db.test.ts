@@ -3,11 +3,11 @@
  * it takes, and words where it has not. The whole index is asked first; then what is before the start, and the gap, are cut out of it.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Answers, askAround, expectAsWhole } from './as-whole.ts';
+import { type Responses, askAround, expectAsWhole } from './as-whole.ts';
 import { AFTER, type BalanceHistory, BEFORE, BLOCKS, CutIndex, LATER, START, VIRTUAL_CHAIN } from './cut-index.ts';
 
 let index: CutIndex;
-let whole: Answers;
+let whole: Responses;
 let after: string;
 let before: string;
 const inTheWay = () => ({
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => index?.close());
 
-test('has blocks, transactions, coins, balances, the supply and the hash rate of the whole one', async () => {
+test('has blocks, transactions, UTXOs, balances, the supply and the hash rate of the whole one', async () => {
   await expectAsWhole(index, whole, [BEFORE, LATER]);
 });
 
@@ -42,7 +42,7 @@ test('every answer from it says so', async () => {
     expect(headers.get('x-kasgres-gaps')).toBe('1');
   }
   const etag = answers[3]?.headers.get('etag') as string;
-  const unchanged = await index.stage.api.request('/v1/rpc/getCoinSupply', { headers: { 'if-none-match': etag } });
+  const unchanged = await index.harness.api.request('/v1/rpc/getCoinSupply', { headers: { 'if-none-match': etag } });
   expect(unchanged.status).toBe(304);
   expect(unchanged.headers.get('x-kasgres-gaps')).toBe('1');
   const unknown = await index.get('/v1/blocks/{hash}', { hash: index.hashAt(AFTER + 2) });

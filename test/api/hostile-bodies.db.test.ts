@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '../node/kaspad.ts';
 import { hostileBodies, type Schema } from './hostile-bodies.ts';
 import { HttpClient } from './http-client.ts';
-import { openStage, type Stage } from './stage.ts';
+import { openHarness, type Harness } from './harness.ts';
 import { submittedBlock, submittedTransaction, UNKNOWN_ID, withLargestSequences } from './submitted-block.ts';
 
 const MAX_BLOCKED_MS = 100;
@@ -33,7 +33,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
 );
 
-let stage: Stage;
+let harness: Harness;
 let api: HttpClient;
 let watchUrl: string;
 let metricsPort: number;
@@ -43,7 +43,7 @@ beforeAll(async () => {
   metricsPort = await freePort();
   watchUrl = `http://127.0.0.1:${port}`;
   const watch = new URL('event-loop-watch.ts', import.meta.url).href;
-  stage = await openStage({
+  harness = await openHarness({
     rounds: 30,
     variables: {
       EVENT_LOOP_PORT: String(port),
@@ -52,10 +52,10 @@ beforeAll(async () => {
       LOG_LEVEL: 'error',
     },
   });
-  const { key } = await createKey(stage.database.kysely, { name: 'hostile', rateRu: 1e9 });
-  api = new HttpClient(stage.api.url, key);
+  const { key } = await createKey(harness.database.kysely, { name: 'hostile', rateRu: 1e9 });
+  api = new HttpClient(harness.api.url, key);
 });
-afterAll(() => stage?.close());
+afterAll(() => harness?.close());
 
 /** The longest time for which the event loop was blocked since it was asked for last. */
 const readBlockedMs = async (): Promise<number> => Number(await (await fetch(watchUrl)).text());
@@ -117,7 +117,7 @@ describe('a hostile body', () => {
         if (result.fault !== undefined) faults.push(result);
       }
       expect(faults).toEqual([]);
-      expect(stage.program.isRunning()).toBe(true);
+      expect(harness.program.isRunning()).toBe(true);
     },
     TIMEOUT_MS,
   );

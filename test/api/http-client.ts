@@ -1,5 +1,5 @@
 /** Requests as they are, malformed ones too, and all of what comes back. */
-export interface HttpAnswer {
+export interface HttpResponse {
   status: number;
   headers: Headers;
   text: string;
@@ -24,7 +24,7 @@ export class HttpClient {
   }
 
   /** With the key, unless the headers have one of their own. */
-  async request(path: string, { method, headers = {}, body }: HttpRequest = {}): Promise<HttpAnswer> {
+  async request(path: string, { method, headers = {}, body }: HttpRequest = {}): Promise<HttpResponse> {
     const response = await fetch(`${this.url}${path}`, {
       method: method ?? (body === undefined ? 'GET' : 'POST'),
       headers: {
@@ -44,7 +44,7 @@ export class HttpClient {
   }
 
   /** Without a key. */
-  async requestWithoutKey(path: string): Promise<HttpAnswer> {
+  async requestWithoutKey(path: string): Promise<HttpResponse> {
     const response = await fetch(`${this.url}${path}`);
     const text = await response.text();
     return {

@@ -6,23 +6,23 @@ import { freePort } from '../node/kaspad.ts';
 import { type Program, startApi } from '../node/programs.ts';
 import { HttpClient } from './http-client.ts';
 import { sendRaw } from './raw-http.ts';
-import { openStage, type Stage } from './stage.ts';
+import { openHarness, type Harness } from './harness.ts';
 
-let stage: Stage;
+let harness: Harness;
 let metricsPort: number;
 
 beforeAll(async () => {
   metricsPort = await freePort();
-  stage = await openStage({ rounds: 200, variables: { METRICS_PORT: String(metricsPort) } });
+  harness = await openHarness({ rounds: 200, variables: { METRICS_PORT: String(metricsPort) } });
 });
-afterAll(() => stage.close());
+afterAll(() => harness.close());
 
 const NETWORK = '/v1/rpc/getCurrentNetwork';
 const BLOCKS = '/v1/rpc/getBlocks';
 const WHOLE_BLOCKS = { includeBlocks: true, includeTransactions: true };
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-const raw = (text: string) => sendRaw(stage.api.url, text);
+const raw = (text: string) => sendRaw(harness.api.url, text);
 
 describe('the id of a request', () => {
   test('is new in each answer, whatever its status', async () => {
@@ -36,7 +36,7 @@ describe('the id of a request', () => {
     ];
     const ids = new Set<string>();
     for (const path of paths) {
-      const id = (await stage.api.request(path)).headers.get('x-request-id');
+      const id = (await harness.api.request(path)).headers.get('x-request-id');
       expect(id, path).toMatch(UUID);
       ids.add(id ?? '');
     }
@@ -45,27 +45,27 @@ describe('the id of a request', () => {
 
   test('is that of the client, in the answer and in the log', async () => {
     const id = 'my-request_17';
-    const { headers } = await stage.api.request(NETWORK, { headers: { 'x-request-id': id } });
+    const { headers } = await harness.api.request(NETWORK, { headers: { 'x-request-id': id } });
     expect(headers.get('x-request-id')).toBe(id);
-    await expect.poll(() => stage.program.output()).toContain(`"reqId":"${id}"`);
-    const unfit = await stage.api.request(NETWORK, { headers: { 'x-request-id': 'my request' } });
+    await expect.poll(() => harness.program.output()).toContain(`"reqId":"${id}"`);
+    const unfit = await harness.api.request(NETWORK, { headers: { 'x-request-id': 'my request' } });
     expect(unfit.headers.get('x-request-id')).toMatch(UUID);
   });
 });
 
 describe('the access log', () => {
   test('has the number of the key, and never the key', async () => {
-    await stage.api.request(`${NETWORK}?x-api-key=${stage.api.key}`, { headers: { 'x-request-id': 'key-in-url' } });
-    await stage.api.request(`/v1/rpc/%zz${stage.api.key}`, { headers: { 'x-request-id': 'key-in-bad-url' } });
+    await harness.api.request(`${NETWORK}?x-api-key=${harness.api.key}`, { headers: { 'x-request-id': 'key-in-url' } });
+    await harness.api.request(`/v1/rpc/%zz${harness.api.key}`, { headers: { 'x-request-id': 'key-in-bad-url' } });
     const lineOf = (id: string) =>
-      stage.program
+      harness.program
         .output()
         .split('\n')
         .find((line) => line.includes(id));
     await expect.poll(() => lineOf('key-in-url')).toContain(`"url":"${NETWORK}?x-api-key=kdp_[redacted]"`);
     await expect.poll(() => lineOf('key-in-bad-url')).toContain('"status":400');
     expect(lineOf('key-in-url')).toContain('"apiKeyId":"1"');
-    expect(stage.program.output()).not.toContain(stage.api.key.slice(4));
+    expect(harness.program.output()).not.toContain(harness.api.key.slice(4));
   });
 });
 
@@ -77,12 +77,12 @@ async function bytesOf(encoding: string, path: string, body?: object, more: Reco
     body: Buffer;
   }>();
   const headers = {
-    'x-api-key': stage.api.key,
+    'x-api-key': harness.api.key,
     'accept-encoding': encoding,
     ...(body && { 'content-type': 'application/json' }),
     ...more,
   };
-  const sent = request(`${stage.api.url}${path}`, { method: body ? 'POST' : 'GET', headers }, (answer) => {
+  const sent = request(`${harness.api.url}${path}`, { method: body ? 'POST' : 'GET', headers }, (answer) => {
     const chunks: Buffer[] = [];
     answer.on('data', (chunk: Buffer) => chunks.push(chunk));
     answer.on('end', () =>
@@ -100,15 +100,15 @@ describe('the access log of requests that are refused without a key', () => {
     const statuses = await Promise.all(
       Array.from({ length: REQUESTS }, async (_, index) => {
         const query = index % 2 === 0 ? '/' : '?';
-        return (await stage.api.requestWithoutKey(`/v1/flood${query}${'x'.repeat(14_000)}`)).status;
+        return (await harness.api.requestWithoutKey(`/v1/flood${query}${'x'.repeat(14_000)}`)).status;
       }),
     );
     expect(new Set(statuses)).toEqual(new Set([404]));
     const seconds = Math.ceil((performance.now() - begun) / 1000) + 1;
     await new Promise((resolve) => setTimeout(resolve, 1000));
-    await stage.api.requestWithoutKey('/v1/nothing');
-    await expect.poll(() => stage.program.output()).toMatch(/"omitted":\d+.*left out lines/);
-    const lines = stage.program.output().split('\n');
+    await harness.api.requestWithoutKey('/v1/nothing');
+    await expect.poll(() => harness.program.output()).toMatch(/"omitted":\d+.*left out lines/);
+    const lines = harness.program.output().split('\n');
     expect(lines.filter((line) => line.includes('/v1/flood')).length).toBeLessThanOrEqual(20 * seconds);
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(1000);
   });
@@ -181,7 +181,7 @@ async function readCpuSeconds(): Promise<number> {
 
 describe('compression', () => {
   test.each(DECODERS)('%s gives the same answer in fewer bytes, with the same entity tag', async (encoding, decode) => {
-    await stage.atRest();
+    await harness.atRest();
     const plain = await bytesOf('identity', BLOCKS, WHOLE_BLOCKS);
     const packed = await bytesOf(encoding, BLOCKS, WHOLE_BLOCKS);
     expect(plain.headers['content-encoding']).toBeUndefined();
@@ -204,7 +204,7 @@ describe('compression', () => {
   });
 
   test('a body that is compressed itself is not unpacked', async () => {
-    const { status } = await stage.api.request(BLOCKS, { body: '{}', headers: { 'content-encoding': 'gzip' } });
+    const { status } = await harness.api.request(BLOCKS, { body: '{}', headers: { 'content-encoding': 'gzip' } });
     expect(status).toBe(415);
   });
 });
@@ -222,37 +222,37 @@ describe('if-none-match: *', () => {
     ['POST', '/v1/rpc/getBlock', { hash: ID }],
     ['POST', BLOCKS, { lowHash: ID }],
   ])('%s %s stays a 404 if there is none', async (_method, path, body) => {
-    const { status, headers: sent } = await stage.api.request(path, { headers, ...(body && { body }) });
+    const { status, headers: sent } = await harness.api.request(path, { headers, ...(body && { body }) });
     expect({ status, etag: sent.get('etag') }).toEqual({ status: 404, etag: null });
   });
 
   test('is a 304 where there is one, and a 400 stays a 400', async () => {
-    const { json } = await stage.api.request('/v1/blocks?limit=1');
+    const { json } = await harness.api.request('/v1/blocks?limit=1');
     const [{ hash }] = json['blocks'] as [{ hash: string }];
     for (const path of [NETWORK, '/v1/rpc/getCoinSupply', '/v1/blocks', `/v1/blocks/${hash}`]) {
-      const { status, headers: sent } = await stage.api.request(path, { headers });
+      const { status, headers: sent } = await harness.api.request(path, { headers });
       expect({ path, status }).toEqual({ path, status: 304 });
       expect(sent.get('etag')).toMatch(/^W\//);
     }
     const foreign = 'kaspa:qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqkx9awp4e';
-    expect((await stage.api.request(`/v1/rpc/getBalanceByAddress/${foreign}`, { headers })).status).toBe(400);
+    expect((await harness.api.request(`/v1/rpc/getBalanceByAddress/${foreign}`, { headers })).status).toBe(400);
   });
 });
 
 describe('methods', () => {
   test('HEAD has the headers of GET, and no body', async () => {
     for (const path of [NETWORK, '/v1/status', '/v1/blocks']) {
-      const [got, head] = [await stage.api.request(path), await stage.api.request(path, { method: 'HEAD' })];
+      const [got, head] = [await harness.api.request(path), await harness.api.request(path, { method: 'HEAD' })];
       expect({ path, status: head.status, text: head.text }).toEqual({ path, status: 200, text: '' });
       for (const name of ['content-type', 'x-request-cost-ru'])
         expect(head.headers.get(name)).toBe(got.headers.get(name));
     }
-    const missing = await stage.api.request('/v1/nothing', { method: 'HEAD' });
+    const missing = await harness.api.request('/v1/nothing', { method: 'HEAD' });
     expect({ status: missing.status, text: missing.text }).toEqual({ status: 404, text: '' });
   });
 
   test('OPTIONS is not one of any path, as long as no origin is allowed', async () => {
-    const { status, headers } = await stage.api.request(BLOCKS, { method: 'OPTIONS' });
+    const { status, headers } = await harness.api.request(BLOCKS, { method: 'OPTIONS' });
     expect(status).toBe(405);
     expect(headers.get('allow')).toBe('POST');
     expect(headers.get('access-control-allow-origin')).toBeNull();
@@ -261,18 +261,18 @@ describe('methods', () => {
 
 describe('queries and bodies', () => {
   test('a parameter that comes twice is refused', async () => {
-    const { status, json } = await stage.api.request('/v1/blocks?limit=1&limit=2');
+    const { status, json } = await harness.api.request('/v1/blocks?limit=1&limit=2');
     expect(status).toBe(400);
     expect(json['details']).toMatchObject([{ path: 'limit' }]);
   });
 
   test('a prototype in the query is an unknown field', async () => {
-    expect((await stage.api.request('/v1/blocks?__proto__=1&constructor=2')).status).toBe(400);
+    expect((await harness.api.request('/v1/blocks?__proto__=1&constructor=2')).status).toBe(400);
   });
 
   test('a GET with a body answers as without', async () => {
     const answer = await raw(
-      `GET ${NETWORK} HTTP/1.1\r\nhost: x\r\nx-api-key: ${stage.api.key}\r\nconnection: close\r\n` +
+      `GET ${NETWORK} HTTP/1.1\r\nhost: x\r\nx-api-key: ${harness.api.key}\r\nconnection: close\r\n` +
         'content-type: application/json\r\ncontent-length: 2\r\n\r\n{}',
     );
     expect(answer.status).toBe(200);
@@ -302,7 +302,7 @@ describe('what is no HTTP', () => {
     const begun = performance.now();
     const slowHead = raw(`GET ${NETWORK} HTTP/1.1\r\nhost: x\r\n`);
     const slowBody = raw(
-      `POST ${BLOCKS} HTTP/1.1\r\nhost: x\r\nx-api-key: ${stage.api.key}\r\n` +
+      `POST ${BLOCKS} HTTP/1.1\r\nhost: x\r\nx-api-key: ${harness.api.key}\r\n` +
         'content-type: application/json\r\ncontent-length: 100\r\n\r\n{"lowHash":',
     );
     expect((await slowHead).status).toBe(408);
@@ -317,11 +317,11 @@ describe('CORS', () => {
   let api: HttpClient;
 
   beforeAll(async () => {
-    const env = { nodeUrl: stage.world.server.url, databaseUrl: stage.database.url };
+    const env = { nodeUrl: harness.simulatedDag.server.url, databaseUrl: harness.database.url };
     const origins = `${ALLOWED}, http://localhost:8080, http://127.0.0.1:*, https://[::1]:*`;
     const started = await startApi(env, undefined, { CORS_ORIGINS: origins });
     program = started.program;
-    api = new HttpClient(started.url, stage.api.key);
+    api = new HttpClient(started.url, harness.api.key);
   });
   afterAll(() => program.stop());
 

@@ -12,7 +12,7 @@ export interface Listing {
   cursorOf: (item: Item) => string;
   /** SQL that gives the cursors of all items, in order. */
   items: string;
-  /** The same of all that are good as cursors: filters leave some out, and coins are spent. */
+  /** The same of all that are good as cursors: filters leave some out, and UTXOs are spent. */
   positions: string;
 }
 

@@ -5,9 +5,9 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { freePort } from '../node/kaspad.ts';
 import { type Program, startApi, startIndexer } from '../node/programs.ts';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database';
-import { World } from '../simulation/world.ts';
+import { SimulatedDag } from '../simulation/simulated-dag.ts';
 
-let world: World;
+let simulatedDag: SimulatedDag;
 let database: TestDatabase;
 let indexer: Program;
 let api: Program;
@@ -15,10 +15,10 @@ let api: Program;
 const ports: Record<string, number> = {};
 
 beforeAll(async () => {
-  world = await World.start('malformed');
-  world.mine(3);
+  simulatedDag = await SimulatedDag.start('malformed');
+  simulatedDag.mine(3);
   database = await createTestDatabase();
-  const env = { nodeUrl: world.server.url, databaseUrl: database.url };
+  const env = { nodeUrl: simulatedDag.server.url, databaseUrl: database.url };
   ports['metrics of the indexer'] = await freePort();
   ports['metrics of the API'] = await freePort();
   indexer = startIndexer(env, { METRICS_PORT: String(ports['metrics of the indexer']) });
@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await Promise.all([api.stop(), indexer.stop()]);
-  world.stop();
+  simulatedDag.stop();
   await database.drop();
 });
 

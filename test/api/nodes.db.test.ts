@@ -4,17 +4,17 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { startApi } from '../node/programs.ts';
 import { NodeBehindProxy, nodeThatDiffers } from '../simulation/node-behind-proxy.ts';
 import { HttpClient } from './http-client.ts';
-import { openStage, type Stage } from './stage.ts';
+import { openHarness, type Harness } from './harness.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 
 const WAIT = { timeout: 30_000 };
 
-let stage: Stage;
+let harness: Harness;
 let first: TcpProxy;
 let second: TcpProxy;
 
 beforeAll(async () => {
-  stage = await openStage({
+  harness = await openHarness({
     rounds: 40,
     between: async ({ nodeUrl, databaseUrl }) => {
       const { hostname, port } = new URL(nodeUrl);
@@ -23,10 +23,10 @@ beforeAll(async () => {
       return { nodeUrl: `grpc://127.0.0.1:${first.port}, grpc://127.0.0.1:${second.port}`, databaseUrl };
     },
   });
-  stage.world.pay(3);
+  harness.simulatedDag.pay(3);
 });
 afterAll(async () => {
-  await stage?.close();
+  await harness?.close();
   first?.stop();
   second?.stop();
 });
@@ -36,7 +36,7 @@ afterEach(async () => {
   await untilAnswered();
 });
 
-const ask = (path: string, body?: object) => stage.api.request(path, body && { body });
+const ask = (path: string, body?: object) => harness.api.request(path, body && { body });
 const isConnected = async () => (await ask('/v1/status')).json['nodeConnected'];
 
 const POOL = { includeOrphanPool: false, filterTransactionPool: false };
@@ -50,8 +50,8 @@ const untilAnswered = async () => {
 async function expectMempoolAndTemplate(): Promise<void> {
   const mempool = await ask('/v1/rpc/getMempoolEntries');
   expect(mempool.status).toBe(200);
-  expect(mempool.json['entries']).toHaveLength(stage.world.node.mempoolEntries(POOL).length);
-  const { rows } = await stage.database.pool.query<{ address: string }>(
+  expect(mempool.json['entries']).toHaveLength(harness.simulatedDag.node.mempoolEntries(POOL).length);
+  const { rows } = await harness.database.pool.query<{ address: string }>(
     'select address from scripts where address is not null limit 1',
   );
   const template = await ask('/v1/rpc/getBlockTemplate', { payAddress: rows[0]?.address });
@@ -68,7 +68,7 @@ test('one of them dies, and the other after it: the one that is left answers', a
   }
 });
 
-test('one of them falls silent, and the other after it: a question is put to the next, and later ones begin there', async () => {
+test('one of them falls silent, and the other after it: a request is put to the next, and later ones begin there', async () => {
   for (const silent of [first, second]) {
     silent.swallow();
     await untilAnswered();
@@ -96,12 +96,12 @@ test('both are away: it is said, until one is back', async () => {
 });
 
 test('a node of another network is left out', async () => {
-  const other = nodeThatDiffers(stage.world.node, { network: getNetwork('testnet-10') });
+  const other = nodeThatDiffers(harness.simulatedDag.node, { network: getNetwork('testnet-10') });
   const elsewhere = await NodeBehindProxy.start(other);
-  const nodeUrl = `${elsewhere.url},${stage.world.server.url}`;
-  const { program, url } = await startApi({ nodeUrl, databaseUrl: stage.database.url });
+  const nodeUrl = `${elsewhere.url},${harness.simulatedDag.server.url}`;
+  const { program, url } = await startApi({ nodeUrl, databaseUrl: harness.database.url });
   try {
-    const api = new HttpClient(url, stage.api.key);
+    const api = new HttpClient(url, harness.api.key);
     const networkId = async () => (await api.request('/v1/rpc/getServerInfo')).json['networkId'];
     await expect.poll(networkId, WAIT).toBe('simnet');
     await expect.poll(() => program.output(), WAIT).toContain('this node is not asked');

@@ -1,29 +1,29 @@
 /** Invariant 9: one response comes from one state of the chain, while the chain moves; and what the entity tag makes of that. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { BLOCKS, CHAIN, readOneState, sinkOf } from './one-state.ts';
-import { openStage, type Stage } from './stage.ts';
+import { openHarness, type Harness } from './harness.ts';
 
-let stage: Stage;
+let harness: Harness;
 let genesis: string;
 
 beforeAll(async () => {
-  stage = await openStage({ rounds: 100 });
-  genesis = (await stage.node.call('getBlockDagInfo', {})).pruningPointHash;
+  harness = await openHarness({ rounds: 100 });
+  genesis = (await harness.node.call('getBlockDagInfo', {})).pruningPointHash;
 });
-afterAll(() => stage.close());
+afterAll(() => harness.close());
 
 test('invariant 9: every answer agrees with the sink that it names, through growth and reorgs', async () => {
   const sinks = new Set<string | null>();
   while (sinks.size < 10) {
     // The indexer applies what is mined here while the requests below are answered.
-    stage.world.mine(4);
-    sinks.add(await readOneState(stage.api, genesis));
+    harness.simulatedDag.mine(4);
+    sinks.add(await readOneState(harness.api, genesis));
   }
-  await stage.atRest();
+  await harness.atRest();
 });
 
 test('from every block beside the chain: removed leads down to the chain, added up to the sink, as the node says', async () => {
-  const beside = await stage.database.kysely
+  const beside = await harness.database.kysely
     .selectFrom('blocks')
     .select('hash')
     .where('is_chain_block', '=', false)
@@ -32,8 +32,8 @@ test('from every block beside the chain: removed leads down to the chain, added 
   for (const { hash } of beside) {
     const startHash = hash.toString('hex');
     const request = { startHash, includeAcceptedTransactionIds: true };
-    const expected = await stage.node.call('getVirtualChainFromBlock', request);
-    const { json } = await stage.api.request(CHAIN, { body: request });
+    const expected = await harness.node.call('getVirtualChainFromBlock', request);
+    const { json } = await harness.api.request(CHAIN, { body: request });
     expect(json).toEqual({
       removedChainBlockHashes: expected.removedChainBlockHashes,
       addedChainBlockHashes: expected.addedChainBlockHashes,
@@ -46,27 +46,28 @@ test('from every block beside the chain: removed leads down to the chain, added 
 });
 
 test('a client that has the answer of this sink gets a 304 without a body, until the sink moves', async () => {
-  await stage.atRest();
+  await harness.atRest();
   const path = '/v1/rpc/getCoinSupply';
-  const first = await stage.api.request(path);
+  const first = await harness.api.request(path);
   const etag = first.headers.get('etag') ?? '';
   expect(etag).toMatch(/^W\/"[\w-]+"$/);
   for (const list of [etag, `"other", ${etag}`, etag.replace('W/', ''), '*']) {
-    const again = await stage.api.request(path, { headers: { 'if-none-match': list } });
+    const again = await harness.api.request(path, { headers: { 'if-none-match': list } });
     expect({ status: again.status, text: again.text }).toEqual({ status: 304, text: '' });
     expect(again.headers.get('etag')).toBe(etag);
   }
-  expect((await stage.api.request(path, { headers: { 'if-none-match': '"other"' } })).status).toBe(200);
+  expect((await harness.api.request(path, { headers: { 'if-none-match': '"other"' } })).status).toBe(200);
 
-  stage.world.mine(3);
-  await stage.atRest();
-  const moved = await stage.api.request(path, { headers: { 'if-none-match': etag } });
+  harness.simulatedDag.mine(3);
+  await harness.atRest();
+  const moved = await harness.api.request(path, { headers: { 'if-none-match': etag } });
   expect(moved.status).toBe(200);
   expect(moved.headers.get('etag')).not.toBe(etag);
   expect(sinkOf(moved)).not.toBe(sinkOf(first));
 });
 
-const askBlocks = (body: object, etag = '') => stage.api.request(BLOCKS, { body, headers: { 'if-none-match': etag } });
+const askBlocks = (body: object, etag = '') =>
+  harness.api.request(BLOCKS, { body, headers: { 'if-none-match': etag } });
 
 test('another body is another answer', async () => {
   const etag = (await askBlocks({})).headers.get('etag') ?? '';
@@ -75,13 +76,13 @@ test('another body is another answer', async () => {
 });
 
 test('an error has no entity tag', async () => {
-  const { status, headers } = await stage.api.request(BLOCKS, { body: { lowHash: 'ab'.repeat(32) } });
+  const { status, headers } = await harness.api.request(BLOCKS, { body: { lowHash: 'ab'.repeat(32) } });
   expect(status).toBe(404);
   expect(headers.get('etag')).toBeNull();
 });
 
 test('the entity tag of a tag changes with the tag, not only with the sink', async () => {
-  const script = await stage.database.kysely
+  const script = await harness.database.kysely
     .selectFrom('scripts')
     .select('address')
     .where('address', 'is not', null)
@@ -89,11 +90,11 @@ test('the entity tag of a tag changes with the tag, not only with the sink', asy
     .executeTakeFirstOrThrow();
   const address = script.address as string;
   const path = `/v1/addresses/${address}/tag`;
-  await stage.database.kysely.insertInto('tags').values({ address, name: 'Pool' }).execute();
-  const etag = (await stage.api.request(path)).headers.get('etag') ?? '';
-  expect((await stage.api.request(path, { headers: { 'if-none-match': etag } })).status).toBe(304);
-  await stage.database.kysely.updateTable('tags').set({ name: 'Another pool' }).execute();
-  const changed = await stage.api.request(path, { headers: { 'if-none-match': etag } });
+  await harness.database.kysely.insertInto('tags').values({ address, name: 'Pool' }).execute();
+  const etag = (await harness.api.request(path)).headers.get('etag') ?? '';
+  expect((await harness.api.request(path, { headers: { 'if-none-match': etag } })).status).toBe(304);
+  await harness.database.kysely.updateTable('tags').set({ name: 'Another pool' }).execute();
+  const changed = await harness.api.request(path, { headers: { 'if-none-match': etag } });
   expect({ status: changed.status, json: changed.json }).toMatchObject({
     status: 200,
     json: { tag: { name: 'Another pool' } },

@@ -1,11 +1,11 @@
 /** Invariant 9 as a client can see it: answers that agree with the sink that they name. */
 import { expect } from 'vitest';
-import type { HttpAnswer, HttpClient } from './http-client.ts';
+import type { HttpResponse, HttpClient } from './http-client.ts';
 
 export const CHAIN = '/v1/rpc/getVirtualChainFromBlock';
 export const BLOCKS = '/v1/rpc/getBlocks';
 
-export const sinkOf = ({ headers }: HttpAnswer): string | null => headers.get('x-kasgres-sink');
+export const sinkOf = ({ headers }: HttpResponse): string | null => headers.get('x-kasgres-sink');
 
 /** Asks for the whole chain and for the blocks at its end, and holds each to its sink. @returns the sink of the chain */
 export async function readOneState(api: HttpClient, genesis: string): Promise<string | null> {

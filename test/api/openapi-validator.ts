@@ -1,7 +1,7 @@
 /** Checks answers against openapi.json, the file that clients are given: status, body and headers. */
 import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import type { HttpAnswer } from './http-client.ts';
+import type { HttpResponse } from './http-client.ts';
 
 export type Method = 'get' | 'post';
 
@@ -13,13 +13,13 @@ interface Header {
   schema: { type?: string };
 }
 
-interface Answer {
+interface Response {
   headers?: Record<string, Referable<Header>>;
   content?: object;
 }
 
 interface Document {
-  paths: Record<string, Record<string, { responses: Record<string, Referable<Answer>> }>>;
+  paths: Record<string, Record<string, { responses: Record<string, Referable<Response>> }>>;
 }
 
 const document = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')) as Document;
@@ -35,14 +35,14 @@ export const operations: readonly string[] = Object.entries(document.paths).flat
 export function faultsOf(
   method: Method,
   path: string,
-  answer: Pick<HttpAnswer, 'status' | 'json' | 'headers'>,
+  answer: Pick<HttpResponse, 'status' | 'json' | 'headers'>,
 ): string[] {
   const place = ['paths', path, method, 'responses', String(answer.status)];
   if (document.paths[path]?.[method]?.responses[answer.status] === undefined) {
     return [`${method} ${path} does not declare status ${answer.status}`];
   }
   const declared = resolve(place);
-  const { content, headers = {} } = declared.value as Answer;
+  const { content, headers = {} } = declared.value as Response;
   const body =
     content === undefined ? [] : faultsBy([...declared.place, 'content', 'application/json', 'schema'], answer.json);
   return [...body, ...faultsOfHeaders([...declared.place, 'headers'], Object.keys(headers), answer.headers)];

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '../node/kaspad.ts';
 import { startApi, startApiProgram, startIndexer } from '../node/programs.ts';
 import { HttpClient } from './http-client.ts';
-import { openStage, type Stage } from './stage.ts';
+import { openHarness, type Harness } from './harness.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 
 /** No request may hang. What falls silent is given up after some seconds; what is refused at once is answered at once. */
@@ -15,13 +15,13 @@ const SILENCE_MS = 9000;
 /** Of answers on their way through the sockets of both ends, on one machine. */
 const MORE_THAN_SOCKETS_HOLD = 12 * 2 ** 20;
 
-let stage: Stage;
+let harness: Harness;
 let toNode: TcpProxy;
 let toDatabase: TcpProxy;
 let address: string;
 
 beforeAll(async () => {
-  stage = await openStage({
+  harness = await openHarness({
     rounds: 60,
     between: async ({ nodeUrl, databaseUrl }) => {
       toNode = await proxyOf(nodeUrl);
@@ -29,7 +29,7 @@ beforeAll(async () => {
       return { nodeUrl: through(nodeUrl, toNode), databaseUrl: through(databaseUrl, toDatabase) };
     },
   });
-  const script = await stage.database.kysely
+  const script = await harness.database.kysely
     .selectFrom('scripts')
     .select('address')
     .where('address', 'is not', null)
@@ -38,7 +38,7 @@ beforeAll(async () => {
   address = script.address as string;
 });
 afterAll(async () => {
-  await stage.close();
+  await harness.close();
   toNode.stop();
   toDatabase.stop();
 });
@@ -63,7 +63,7 @@ function through(url: string, proxy: TcpProxy): string {
   return changed.toString();
 }
 
-const statusOf = (path: string, body?: object) => stage.api.request(path, body && { body });
+const statusOf = (path: string, body?: object) => harness.api.request(path, body && { body });
 
 const ID = 'ab'.repeat(32);
 const NATIVE = '00'.repeat(20);
@@ -100,7 +100,7 @@ const FROM_DATABASE: [string, object?][] = [
   ['/v1/rpc/getSink'],
   ['/v1/rpc/getSinkBlueScore'],
 ];
-const coinsFromDatabase = (): [string, object][] => [
+const utxosFromDatabase = (): [string, object][] => [
   ['/v1/rpc/getBalancesByAddresses', { addresses: [address] }],
   ['/v1/rpc/getUtxosByAddresses', { addresses: [address] }],
 ];
@@ -138,10 +138,10 @@ async function expectUnavailable(
   }
 }
 
-const answersAtAll = () => true;
+const respondsAtAll = () => true;
 
 async function requestsWritten(): Promise<bigint> {
-  const { rows } = await stage.database.pool.query<{ sum: bigint }>(
+  const { rows } = await harness.database.pool.query<{ sum: bigint }>(
     'select coalesce(sum(requests), 0)::bigint as sum from api_key_usage',
   );
   return rows[0]?.sum ?? 0n;
@@ -159,7 +159,7 @@ describe('the node', () => {
         nodeSynced: null,
       });
     await expectUnavailable(fromNode(), 'The node is out of reach', SOON_MS);
-    for (const [path, body] of [...FROM_DATABASE, ...coinsFromDatabase()])
+    for (const [path, body] of [...FROM_DATABASE, ...utxosFromDatabase()])
       expect((await statusOf(path, body)).status, path).toBe(200);
   });
 
@@ -188,8 +188,8 @@ describe('the database', () => {
     );
   });
 
-  test('is slow: the question is given up, and those behind it do not wait for long', async () => {
-    const locker = await stage.database.pool.connect();
+  test('is slow: the request is given up, and those behind it do not wait for long', async () => {
+    const locker = await harness.database.pool.connect();
     await locker.query('begin; lock table checkpoint in access exclusive mode');
     try {
       // More than there are connections.
@@ -215,10 +215,10 @@ describe('the database', () => {
   });
 
   test('is slow, and requests keep coming: beyond a line of some length they are sent away at once', async () => {
-    const env = { nodeUrl: stage.world.server.url, databaseUrl: stage.database.url };
+    const env = { nodeUrl: harness.simulatedDag.server.url, databaseUrl: harness.database.url };
     const { program, url } = await startApi(env, undefined, { DATABASE_CONNECTIONS: '1' });
-    const api = new HttpClient(url, stage.api.key);
-    const locker = await stage.database.pool.connect();
+    const api = new HttpClient(url, harness.api.key);
+    const locker = await harness.database.pool.connect();
     await locker.query('begin; lock table checkpoint in access exclusive mode');
     try {
       const seconds: number[] = [];
@@ -253,13 +253,13 @@ describe('the database', () => {
 
 describe('a client', () => {
   test('that does not read keeps no connection to the database', async () => {
-    const env = { nodeUrl: stage.world.server.url, databaseUrl: stage.database.url };
+    const env = { nodeUrl: harness.simulatedDag.server.url, databaseUrl: harness.database.url };
     const { program, url } = await startApi(env, undefined, { DATABASE_CONNECTIONS: '1' });
-    const api = new HttpClient(url, stage.api.key);
+    const api = new HttpClient(url, harness.api.key);
     const body = JSON.stringify({ includeBlocks: true, includeTransactions: true });
     const { text } = await api.request('/v1/rpc/getBlocks', { body });
     const request =
-      `POST /v1/rpc/getBlocks HTTP/1.1\r\nhost: x\r\nx-api-key: ${stage.api.key}\r\n` +
+      `POST /v1/rpc/getBlocks HTTP/1.1\r\nhost: x\r\nx-api-key: ${harness.api.key}\r\n` +
       `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
     const answers = Math.ceil(MORE_THAN_SOCKETS_HOLD / text.length);
     const { hostname, port } = new URL(url);
@@ -273,7 +273,7 @@ describe('a client', () => {
       return true;
     };
     await expect.poll(askOften, { timeout: 60_000 }).toBe(true);
-    const { rows } = await stage.database.pool.query(
+    const { rows } = await harness.database.pool.query(
       `select 1 from pg_stat_activity where application_name = 'kasgres api' and datname = current_database() and state = 'idle in transaction'`,
     );
     expect(rows).toEqual([]);
@@ -297,7 +297,7 @@ describe('the probes', () => {
     const metricsPort = await freePort();
     toNode.refuse();
     const indexer = startIndexer(
-      { nodeUrl: through(stage.world.server.url, toNode), databaseUrl: empty.url },
+      { nodeUrl: through(harness.simulatedDag.server.url, toNode), databaseUrl: empty.url },
       { METRICS_PORT: String(metricsPort) },
     );
     const probe = (path: string) => statusAt(metricsPort, path).catch(() => 0);
@@ -316,12 +316,12 @@ describe('the probes', () => {
     await empty.drop();
   });
 
-  test('of the API tell whether questions can be answered', async () => {
+  test('of the API tell whether requests can be answered', async () => {
     const metricsPort = await freePort();
     toDatabase.refuse();
     const { program } = await startApi(
-      { nodeUrl: stage.world.server.url, databaseUrl: through(stage.database.url, toDatabase) },
-      answersAtAll,
+      { nodeUrl: harness.simulatedDag.server.url, databaseUrl: through(harness.database.url, toDatabase) },
+      respondsAtAll,
       { METRICS_PORT: String(metricsPort) },
     );
     const probe = (path: string) => statusAt(metricsPort, path);
@@ -343,10 +343,10 @@ describe('the start', () => {
   test('before the database is there: answers 503, and works when it comes', async () => {
     toDatabase.refuse();
     const { program, url } = await startApi(
-      { nodeUrl: stage.world.server.url, databaseUrl: through(stage.database.url, toDatabase) },
-      answersAtAll,
+      { nodeUrl: harness.simulatedDag.server.url, databaseUrl: through(harness.database.url, toDatabase) },
+      respondsAtAll,
     );
-    const api = new HttpClient(url, stage.api.key);
+    const api = new HttpClient(url, harness.api.key);
     expect((await api.request('/v1/status')).status).toBe(503);
     toDatabase.pass();
     await expect.poll(async () => (await api.request('/v1/rpc/getCoinSupply')).status, { timeout: 10_000 }).toBe(200);
@@ -357,7 +357,7 @@ describe('the start', () => {
   test('before the indexer has written anything: 503 but for the status, which says so', async () => {
     const empty = await createTestDatabase();
     const { key } = await createKey(empty.kysely, { name: 'test' });
-    const { program, url } = await startApi({ nodeUrl: stage.world.server.url, databaseUrl: empty.url });
+    const { program, url } = await startApi({ nodeUrl: harness.simulatedDag.server.url, databaseUrl: empty.url });
     const api = new HttpClient(url, key);
     expect((await api.request('/v1/status')).json).toMatchObject({ network: null, sink: null, synced: false });
     const { status, json } = await api.request('/v1/rpc/getCoinSupply');
@@ -369,12 +369,16 @@ describe('the start', () => {
   test('with a replica: answers come from it, keys and usage stay with the database', async () => {
     const primary = await createTestDatabase();
     const { id, key } = await createKey(primary.kysely, { name: 'test' });
-    const { program, url } = await startApi({ nodeUrl: stage.world.server.url, databaseUrl: primary.url }, undefined, {
-      DATABASE_READ_URL: stage.database.url,
-    });
+    const { program, url } = await startApi(
+      { nodeUrl: harness.simulatedDag.server.url, databaseUrl: primary.url },
+      undefined,
+      {
+        DATABASE_READ_URL: harness.database.url,
+      },
+    );
     const answer = await new HttpClient(url, key).request('/v1/rpc/getCoinSupply');
     expect(answer.json).toEqual((await statusOf('/v1/rpc/getCoinSupply')).json);
-    expect((await new HttpClient(url, stage.api.key).request('/v1/rpc/getCoinSupply')).status).toBe(401);
+    expect((await new HttpClient(url, harness.api.key).request('/v1/rpc/getCoinSupply')).status).toBe(401);
     await program.stop();
     const usage = await primary.kysely.selectFrom('api_key_usage').selectAll().execute();
     expect(usage).toMatchObject([{ api_key_id: id, requests: 1n, ru: '0.1' }]);
@@ -386,8 +390,8 @@ describe('the start', () => {
     const replica = await createTestDatabase({ empty: true });
     const { key } = await createKey(primary.kysely, { name: 'test' });
     const { program, url } = await startApi(
-      { nodeUrl: stage.world.server.url, databaseUrl: primary.url },
-      answersAtAll,
+      { nodeUrl: harness.simulatedDag.server.url, databaseUrl: primary.url },
+      respondsAtAll,
       { DATABASE_READ_URL: replica.url },
     );
     await expect
@@ -404,17 +408,17 @@ describe('the start', () => {
 
   test('on a database without the schema: ends for good, in words', async () => {
     const empty = await createTestDatabase({ empty: true });
-    const program = startApiProgram({ nodeUrl: stage.world.server.url, databaseUrl: empty.url });
+    const program = startApiProgram({ nodeUrl: harness.simulatedDag.server.url, databaseUrl: empty.url });
     expect(await program.exited).toBe(1);
     expect(program.output()).toContain('kasgres migrate');
     await empty.drop();
   });
 
   test('with a database of another network than the node: ends for good, in words', async () => {
-    const { pool, url: databaseUrl } = stage.database;
+    const { pool, url: databaseUrl } = harness.database;
     await pool.query(`update meta set network = 'mainnet'`);
     try {
-      const program = startApiProgram({ nodeUrl: stage.world.server.url, databaseUrl });
+      const program = startApiProgram({ nodeUrl: harness.simulatedDag.server.url, databaseUrl });
       expect(await program.exited).toBe(1);
       expect(program.output()).toMatch(/database is of mainnet.*simnet/);
     } finally {

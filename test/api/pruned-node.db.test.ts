@@ -7,44 +7,44 @@ import { NodeClient } from '@kasgres/node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { expectedBlock } from '../node/expected.ts';
 import { type Program, startApi } from '../node/programs.ts';
-import type { Stage } from '../simulation/stage.ts';
-import { followToTheTip, pruneAbove } from '../simulation/starts-stage.ts';
-import { World } from '../simulation/world.ts';
+import type { Harness } from '../simulation/harness.ts';
+import { followToTheTip, pruneAbove } from '../simulation/starts-harness.ts';
+import { SimulatedDag } from '../simulation/simulated-dag.ts';
 import { checkedGet, checkedPost } from './checked-requests.ts';
-import { type HttpAnswer, HttpClient } from './http-client.ts';
+import { type HttpResponse, HttpClient } from './http-client.ts';
 
 const BLOCKS = '/v1/rpc/getBlocks';
 const VIRTUAL_CHAIN = '/v1/rpc/getVirtualChainFromBlock';
 
-const post = (path: string, body: object): Promise<HttpAnswer> => checkedPost(api, path, body);
+const post = (path: string, body: object): Promise<HttpResponse> => checkedPost(api, path, body);
 
-let stage: Stage;
+let harness: Harness;
 let program: Program;
 let api: HttpClient;
 let start: string;
 
 /** The seed is fixed: these tests are about the API. */
 beforeAll(async () => {
-  const world = await World.start('pruned', undefined, { commitsToUtxos: true });
-  const node = new NodeClient({ url: world.server.url });
-  stage = { world, node, database: await createTestDatabase() };
-  start = pruneAbove(world, 60).hash;
-  await followToTheTip(stage);
-  const { key } = await createKey(stage.database.kysely, { name: 'test' });
-  const started = await startApi({ nodeUrl: world.server.url, databaseUrl: stage.database.url });
+  const simulatedDag = await SimulatedDag.start('pruned', undefined, { commitsToUtxos: true });
+  const node = new NodeClient({ url: simulatedDag.server.url });
+  harness = { simulatedDag, node, database: await createTestDatabase() };
+  start = pruneAbove(simulatedDag, 60).hash;
+  await followToTheTip(harness);
+  const { key } = await createKey(harness.database.kysely, { name: 'test' });
+  const started = await startApi({ nodeUrl: simulatedDag.server.url, databaseUrl: harness.database.url });
   program = started.program;
   api = new HttpClient(started.url, key);
 });
 afterAll(async () => {
   await program?.stop();
-  await stage?.node.close();
-  stage?.world.stop();
-  await stage?.database.drop();
+  await harness?.node.close();
+  harness?.simulatedDag.stop();
+  await harness?.database.drop();
 });
 
 /** From a block of the node's to the sink, page by page; the order of what is not merged yet, and of children, is nobody's. */
 async function expectBlocksOfNode(from: string): Promise<void> {
-  const { node } = stage;
+  const { node } = harness;
   let lowHash = from;
   for (;;) {
     const request = { lowHash, includeBlocks: true, includeTransactions: true };
@@ -75,7 +75,7 @@ const withoutOrder = (block: BlockJson): BlockJson => ({
 
 async function expectChainOfNode(from: string): Promise<void> {
   const request = { startHash: from, includeAcceptedTransactionIds: true };
-  const ofNode = await stage.node.call('getVirtualChainFromBlock', request);
+  const ofNode = await harness.node.call('getVirtualChainFromBlock', request);
   const { json } = await post(VIRTUAL_CHAIN, request);
   expect(json).toEqual({
     removedChainBlockHashes: [],
@@ -92,9 +92,9 @@ interface TransactionJson {
   inputs: { previousOutput: { transactionId: string; amount: string | null } }[];
 }
 
-/** Whatever spends coins from before the start. */
+/** Whatever spends UTXOs from before the start. */
 async function expectInputsKnown(): Promise<void> {
-  const { rows } = await stage.database.pool.query<{ id: string }>(
+  const { rows } = await harness.database.pool.query<{ id: string }>(
     `select distinct encode(t.transaction_id, 'hex') as id
      from transaction_inputs i join earlier_transactions e on e.id = i.previous_transaction_id join transactions t on t.id = i.transaction_id
      where t.accepting_block_id is not null limit 500`,
@@ -118,10 +118,10 @@ test('from the pruning point on answers are those of the node', async () => {
 });
 
 test('and behind a gap, which the answers admit', async () => {
-  const { world } = stage;
-  const after = world.node.dag.sink.hash;
-  const before = pruneAbove(world, 20, world.node.dag.sink).hash;
-  await followToTheTip(stage, { ON_GAP: 'record' });
+  const { simulatedDag } = harness;
+  const after = simulatedDag.node.dag.sink.hash;
+  const before = pruneAbove(simulatedDag, 20, simulatedDag.node.dag.sink).hash;
+  await followToTheTip(harness, { ON_GAP: 'record' });
   await expectBlocksOfNode(before);
   await expectChainOfNode(before);
   await expectInputsKnown();

@@ -3,18 +3,18 @@ import { addUsage, createKey, dayOf, endOf, type QuotaPeriod } from '@kasgres/da
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startApi } from '../node/programs.ts';
 import { HttpClient } from './http-client.ts';
-import { openStage, type Stage } from './stage.ts';
+import { openHarness, type Harness } from './harness.ts';
 
-let stage: Stage;
+let harness: Harness;
 
 beforeAll(async () => {
-  stage = await openStage({ rounds: 60 });
+  harness = await openHarness({ rounds: 60 });
 });
-afterAll(() => stage.close());
+afterAll(() => harness.close());
 
 async function clientWith(ru: number, period: QuotaPeriod): Promise<HttpClient & { id: bigint }> {
-  const { id, key } = await createKey(stage.database.kysely, { name: 'quota', quota: { ru, period } });
-  return Object.assign(new HttpClient(stage.api.url, key), { id });
+  const { id, key } = await createKey(harness.database.kysely, { name: 'quota', quota: { ru, period } });
+  return Object.assign(new HttpClient(harness.api.url, key), { id });
 }
 
 const cheap = (client: HttpClient) => client.request('/v1/rpc/getCurrentNetwork');
@@ -43,11 +43,11 @@ test.each(['day', 'month'] as const)('a quota of a %s is refused to the letter w
 
 test.each(['memory', 'postgres'])('it is exact for 400 requests at once, with rate limits in %s', async (store) => {
   const { program, url } = await startApi(
-    { nodeUrl: stage.world.server.url, databaseUrl: stage.database.url },
+    { nodeUrl: harness.simulatedDag.server.url, databaseUrl: harness.database.url },
     undefined,
     { RATE_LIMIT_STORE: store },
   );
-  const { id, key } = await createKey(stage.database.kysely, {
+  const { id, key } = await createKey(harness.database.kysely, {
     name: 'quota',
     quota: { ru: 5, period: 'day' },
     concurrency: 1000,
@@ -57,7 +57,7 @@ test.each(['memory', 'postgres'])('it is exact for 400 requests at once, with ra
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(50);
   expect(answers.filter(({ status }) => status === 429)).toHaveLength(350);
   await program.stop();
-  const usage = await stage.database.kysely
+  const usage = await harness.database.kysely
     .selectFrom('api_key_usage')
     .selectAll()
     .where('api_key_id', '=', id)
@@ -66,13 +66,13 @@ test.each(['memory', 'postgres'])('it is exact for 400 requests at once, with ra
 });
 
 test('what a rate limit refuses is given back to the quota', async () => {
-  const { key } = await createKey(stage.database.kysely, {
+  const { key } = await createKey(harness.database.kysely, {
     name: 'quota',
     rateRu: 0.5,
     windowSeconds: 2,
     quota: { ru: 1, period: 'day' },
   });
-  const client = new HttpClient(stage.api.url, key);
+  const client = new HttpClient(harness.api.url, key);
   const statuses = await Promise.all(Array.from({ length: 50 }, async () => (await cheap(client)).status));
   expect(statuses.filter((status) => status === 200)).toHaveLength(5);
   await new Promise((resolve) => setTimeout(resolve, 2100));
@@ -98,7 +98,10 @@ test('it is exact while the use is being written', async () => {
 
 test('what other processes answered counts within seconds', async () => {
   const client = await clientWith(1, 'month');
-  const { program, url } = await startApi({ nodeUrl: stage.world.server.url, databaseUrl: stage.database.url });
+  const { program, url } = await startApi({
+    nodeUrl: harness.simulatedDag.server.url,
+    databaseUrl: harness.database.url,
+  });
   const elsewhere = new HttpClient(url, client.key);
   for (let request = 0; request < 2; request += 1) expect((await dear(elsewhere)).status).toBe(200);
   // What is answered here until then would not exhaust it.
@@ -108,7 +111,7 @@ test('what other processes answered counts within seconds', async () => {
 
 test('another period does not count', async () => {
   const client = await clientWith(1, 'day');
-  await addUsage(stage.database.kysely, [
+  await addUsage(harness.database.kysely, [
     { apiKeyId: client.id, day: daysAgo(1), requests: 100, ru: 100 },
     { apiKeyId: client.id, day: daysAgo(40), requests: 100, ru: 100 },
   ]);
@@ -119,6 +122,6 @@ test('a larger quota is honoured within seconds', async () => {
   const client = await clientWith(0.1, 'day');
   await cheap(client);
   expect((await cheap(client)).status).toBe(429);
-  await stage.database.pool.query('update api_keys set quota_ru = 100 where id = $1', [client.id]);
+  await harness.database.pool.query('update api_keys set quota_ru = 100 where id = $1', [client.id]);
   await expect.poll(async () => (await cheap(client)).status, { timeout: 4000 }).toBe(200);
 });

@@ -3,15 +3,15 @@ import { createKey, type NewKey } from '@kasgres/database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '../node/kaspad.ts';
 import { type Program, startApi } from '../node/programs.ts';
-import { type HttpAnswer, HttpClient } from './http-client.ts';
-import { openStage, type Stage } from './stage.ts';
+import { type HttpResponse, HttpClient } from './http-client.ts';
+import { openHarness, type Harness } from './harness.ts';
 
-let stage: Stage;
+let harness: Harness;
 
 beforeAll(async () => {
-  stage = await openStage({ rounds: 60 });
+  harness = await openHarness({ rounds: 60 });
 });
-afterAll(() => stage.close());
+afterAll(() => harness.close());
 
 /** Cost 0.1 and 0.5. */
 const CHEAP = '/v1/rpc/getCurrentNetwork';
@@ -22,19 +22,19 @@ const remaining = async (client: HttpClient | undefined) =>
 
 type Limits = Omit<NewKey, 'name'>;
 
-async function clientWith(limits: Limits, url = stage.api.url): Promise<HttpClient & { id: bigint }> {
-  const { id, key } = await createKey(stage.database.kysely, { name: 'limited', ...limits });
+async function clientWith(limits: Limits, url = harness.api.url): Promise<HttpClient & { id: bigint }> {
+  const { id, key } = await createKey(harness.database.kysely, { name: 'limited', ...limits });
   return Object.assign(new HttpClient(url, key), { id });
 }
 
 const cheap = (client: HttpClient) => client.request(CHEAP);
 const dear = (client: HttpClient) => client.request(DEAR, { body: {} });
 
-const headersOf = ({ headers }: HttpAnswer) =>
+const headersOf = ({ headers }: HttpResponse) =>
   ['x-request-cost-ru', 'ratelimit-limit', 'ratelimit-remaining'].map((name) => headers.get(name));
 
 const usageOf = (id: bigint) =>
-  stage.database.kysely.selectFrom('api_key_usage').selectAll().where('api_key_id', '=', id).execute();
+  harness.database.kysely.selectFrom('api_key_usage').selectAll().where('api_key_id', '=', id).execute();
 
 describe('the window of a key', () => {
   test('is told with every answer, whatever its status', async () => {
@@ -99,17 +99,17 @@ describe('the window of a key', () => {
     const client = await clientWith({ rateRu: 0.1, windowSeconds: 300 });
     expect((await cheap(client)).status).toBe(200);
     expect((await cheap(client)).status).toBe(429);
-    await stage.database.pool.query('update api_keys set rate_ru = 1 where id = $1', [client.id]);
+    await harness.database.pool.query('update api_keys set rate_ru = 1 where id = $1', [client.id]);
     await expect.poll(async () => (await cheap(client)).status, { timeout: 5000 }).toBe(200);
   });
 
   test('is no matter of what needs no key, or has no good one', async () => {
     const answers = [
-      await stage.api.requestWithoutKey('/v1/status'),
-      await stage.api.requestWithoutKey(CHEAP),
-      await stage.api.request(CHEAP, { headers: { 'x-api-key': 'wrong' } }),
-      await stage.api.request('/v1/nothing'),
-      await stage.api.request(CHEAP, { method: 'PUT' }),
+      await harness.api.requestWithoutKey('/v1/status'),
+      await harness.api.requestWithoutKey(CHEAP),
+      await harness.api.request(CHEAP, { headers: { 'x-api-key': 'wrong' } }),
+      await harness.api.request('/v1/nothing'),
+      await harness.api.request(CHEAP, { method: 'PUT' }),
     ];
     expect(answers.map(({ status }) => status)).toEqual([200, 401, 401, 404, 405]);
     expect(answers.map(headersOf)).toEqual(answers.map(() => ['0', null, null]));
@@ -124,7 +124,7 @@ describe('windows that processes share', () => {
   beforeAll(async () => {
     for (let process = 0; process < 2; process += 1) {
       const metricsPort = await freePort();
-      const env = { nodeUrl: stage.world.server.url, databaseUrl: stage.database.url };
+      const env = { nodeUrl: harness.simulatedDag.server.url, databaseUrl: harness.database.url };
       const more = { RATE_LIMIT_STORE: 'postgres', METRICS_PORT: String(metricsPort) };
       const { program, url } = await startApi(env, undefined, more);
       programs.push(program);
@@ -136,7 +136,7 @@ describe('windows that processes share', () => {
 
   /** One key at each process. */
   async function clientsWith(limits: Limits): Promise<HttpClient[]> {
-    const { key } = await createKey(stage.database.kysely, { name: 'shared', ...limits });
+    const { key } = await createKey(harness.database.kysely, { name: 'shared', ...limits });
     return urls.map((url) => new HttpClient(url, key));
   }
 
@@ -157,7 +157,7 @@ describe('windows that processes share', () => {
   const storeFailures = () => metric('kasgres_api_rate_limit_store_failures_total');
 
   /** On a machine that is busy with much else the store may be late, and requests are refused with a 503: such a scenario is tried again. */
-  async function whileStoreAnswers(scenario: () => Promise<void>): Promise<void> {
+  async function whileStoreResponses(scenario: () => Promise<void>): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       const before = await storeFailures();
       try {
@@ -188,7 +188,7 @@ describe('windows that processes share', () => {
   });
 
   test('count what each of them answered', () =>
-    whileStoreAnswers(async () => {
+    whileStoreResponses(async () => {
       const [one, two] = (await clientsWith({ rateRu: 1, windowSeconds: 60 })) as [HttpClient, HttpClient];
       expect(headersOf(await dear(one))).toEqual(['0.5', '1;w=60', '0.5']);
       expect(headersOf(await cheap(two))).toEqual(['0.1', '1;w=60', '0.4']);
@@ -199,7 +199,7 @@ describe('windows that processes share', () => {
     }));
 
   test('are exact for requests at once', () =>
-    whileStoreAnswers(async () => {
+    whileStoreResponses(async () => {
       const clients = await clientsWith({ rateRu: 2, windowSeconds: 60 });
       const statuses = await Promise.all(
         clients.flatMap((client) => Array.from({ length: 30 }, async () => (await cheap(client)).status)),
@@ -208,7 +208,7 @@ describe('windows that processes share', () => {
     }));
 
   test('end, and begin anew', () =>
-    whileStoreAnswers(async () => {
+    whileStoreResponses(async () => {
       const [one, two] = (await clientsWith({ rateRu: 0.5, windowSeconds: 1 })) as [HttpClient, HttpClient];
       expect((await dear(one)).status).toBe(200);
       expect((await dear(two)).status).toBe(429);
@@ -220,7 +220,7 @@ describe('windows that processes share', () => {
     const clients = await clientsWith({ rateRu: 0.4, windowSeconds: 300 });
     for (const client of clients) expect((await cheap(client)).status).toBe(200);
     const before = await storeFailures();
-    const locker = await stage.database.pool.connect();
+    const locker = await harness.database.pool.connect();
     await locker.query('begin; lock table rate_limits in access exclusive mode');
     try {
       for (const client of [...clients, ...clients]) {
@@ -247,7 +247,7 @@ describe('windows that processes share', () => {
   });
 
   test('whose table is broken, and mended: they share again', async () => {
-    const { pool } = stage.database;
+    const { pool } = harness.database;
     await pool.query('alter table rate_limits rename to rate_limits_away');
     const clients = await clientsWith({ rateRu: 100, windowSeconds: 300 });
     for (const client of clients) expect((await cheap(client)).status).toBe(503);

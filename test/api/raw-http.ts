@@ -2,14 +2,14 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
-export interface RawAnswer {
+export interface RawResponse {
   status: number;
   headers: Record<string, string>;
   body: string;
 }
 
 /** Sends the text at once, and waits for the server to close. */
-export async function sendRaw(url: string, text: string): Promise<RawAnswer> {
+export async function sendRaw(url: string, text: string): Promise<RawResponse> {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port) });
   let received = '';
@@ -23,7 +23,7 @@ export async function sendRaw(url: string, text: string): Promise<RawAnswer> {
   return parse(received);
 }
 
-function parse(text: string): RawAnswer {
+function parse(text: string): RawResponse {
   const [head = '', body = ''] = text.split('\r\n\r\n', 2);
   const [statusLine = '', ...lines] = head.split('\r\n');
   const headers: Record<string, string> = {};

@@ -2,14 +2,14 @@
 import { createKey, revokeKey } from '@kasgres/database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { HttpRequest } from './http-client.ts';
-import { openStage, type Stage } from './stage.ts';
+import { openHarness, type Harness } from './harness.ts';
 
-let stage: Stage;
+let harness: Harness;
 
 beforeAll(async () => {
-  stage = await openStage({ rounds: 60 });
+  harness = await openHarness({ rounds: 60 });
 });
-afterAll(() => stage.close());
+afterAll(() => harness.close());
 
 const GET_BLOCKS = '/v1/rpc/getBlocks';
 const ACCEPTANCE = '/v1/transactions/acceptance';
@@ -18,13 +18,13 @@ const ID = 'ab'.repeat(32);
 const FOREIGN = 'kaspa:qr559rjklgdt576fdeuydxqjnsz7ycqj770ys3gr7dn7p3u96ula74r2ccn0c';
 
 const refusal = async (path: string, request?: HttpRequest) => {
-  const { status, json } = await stage.api.request(path, request);
+  const { status, json } = await harness.api.request(path, request);
   return { status, json };
 };
 
 describe('keys', () => {
   test('a request without a key is told so, to the letter', async () => {
-    const { status, text } = await stage.api.requestWithoutKey('/v1/rpc/getCurrentNetwork');
+    const { status, text } = await harness.api.requestWithoutKey('/v1/rpc/getCurrentNetwork');
     expect(status).toBe(401);
     expect(text).toBe('{"statusCode":401,"message":"x-api-key is missing from header"}');
   });
@@ -32,7 +32,9 @@ describe('keys', () => {
   test.each(['', 'kdp_', `kdp_${'0'.repeat(64)}`, "' or 1=1 --"])(
     'the key %j is invalid, to the letter',
     async (key) => {
-      const { status, text } = await stage.api.request('/v1/rpc/getCurrentNetwork', { headers: { 'x-api-key': key } });
+      const { status, text } = await harness.api.request('/v1/rpc/getCurrentNetwork', {
+        headers: { 'x-api-key': key },
+      });
       expect(status).toBe(401);
       expect(text).toBe('{"statusCode":401,"message":"Invalid API key"}');
     },
@@ -44,32 +46,35 @@ describe('keys', () => {
   });
 
   test('a revoked key is refused within seconds', async () => {
-    const { id, key } = await createKey(stage.database.kysely, { name: 'revoked soon' });
+    const { id, key } = await createKey(harness.database.kysely, { name: 'revoked soon' });
     const request = { headers: { 'x-api-key': key } };
-    expect((await stage.api.request('/v1/rpc/getCurrentNetwork', request)).status).toBe(200);
-    await revokeKey(stage.database.kysely, id);
+    expect((await harness.api.request('/v1/rpc/getCurrentNetwork', request)).status).toBe(200);
+    await revokeKey(harness.database.kysely, id);
     await expect
-      .poll(async () => (await stage.api.request('/v1/rpc/getCurrentNetwork', request)).status, { timeout: 4000 })
+      .poll(async () => (await harness.api.request('/v1/rpc/getCurrentNetwork', request)).status, { timeout: 4000 })
       .toBe(401);
   });
 
   test('an expired key is invalid', async () => {
-    const { key } = await createKey(stage.database.kysely, { name: 'expired', expiresAt: new Date(Date.now() - 1000) });
+    const { key } = await createKey(harness.database.kysely, {
+      name: 'expired',
+      expiresAt: new Date(Date.now() - 1000),
+    });
     expect((await refusal('/v1/rpc/getCurrentNetwork', { headers: { 'x-api-key': key } })).status).toBe(401);
   });
 });
 
 describe('costs', () => {
   test('stand in the answer, and are written to the database; what was refused for its key costs nothing', async () => {
-    const { id, key } = await createKey(stage.database.kysely, { name: 'metered' });
+    const { id, key } = await createKey(harness.database.kysely, { name: 'metered' });
     const headers = { 'x-api-key': key };
-    const blocks = await stage.api.request(GET_BLOCKS, { body: {}, headers });
-    const network = await stage.api.request('/v1/rpc/getCurrentNetwork', { headers });
-    const wrong = await stage.api.request('/v1/rpc/getCurrentNetwork', { headers: { 'x-api-key': 'wrong' } });
+    const blocks = await harness.api.request(GET_BLOCKS, { body: {}, headers });
+    const network = await harness.api.request('/v1/rpc/getCurrentNetwork', { headers });
+    const wrong = await harness.api.request('/v1/rpc/getCurrentNetwork', { headers: { 'x-api-key': 'wrong' } });
     const costs = [blocks, network, wrong].map((answer) => answer.headers.get('x-request-cost-ru'));
     expect(costs).toEqual(['0.5', '0.1', '0']);
     const usage = () =>
-      stage.database.kysely.selectFrom('api_key_usage').selectAll().where('api_key_id', '=', id).execute();
+      harness.database.kysely.selectFrom('api_key_usage').selectAll().where('api_key_id', '=', id).execute();
     await expect.poll(usage, { timeout: 10_000 }).toMatchObject([{ requests: 2n, ru: '0.6' }]);
   });
 });
@@ -80,7 +85,7 @@ describe('paths and methods', () => {
     async (path) => {
       const wanted = { status: 404, json: { statusCode: 404, message: 'There is nothing at this path' } };
       expect(await refusal(path)).toEqual(wanted);
-      expect(await stage.api.requestWithoutKey(path)).toMatchObject(wanted);
+      expect(await harness.api.requestWithoutKey(path)).toMatchObject(wanted);
     },
   );
 
@@ -94,7 +99,7 @@ describe('paths and methods', () => {
     // A method that has a body by its definition: none is asked for.
     ['QUERY', '/v1/status', 'GET, HEAD'],
   ])('%s %s is a 405 that names what is allowed', async (method, path, allow) => {
-    const { status, json, headers } = await stage.api.request(path, { method });
+    const { status, json, headers } = await harness.api.request(path, { method });
     expect(status).toBe(405);
     expect(json).toEqual({ statusCode: 405, message: `This path answers ${allow} only` });
     expect(headers.get('allow')).toBe(allow);
@@ -164,7 +169,7 @@ const distinctIds = (count: number) => Array.from({ length: count }, (_, id) => 
 
 describe('fields', () => {
   test('500 ids are answered, 501 are too many', async () => {
-    const { status, json } = await stage.api.request(ACCEPTANCE, { body: { transactionIds: distinctIds(500) } });
+    const { status, json } = await harness.api.request(ACCEPTANCE, { body: { transactionIds: distinctIds(500) } });
     expect(status).toBe(200);
     expect(json['transactions']).toHaveLength(500);
     expect(await detailsOf(ACCEPTANCE, { transactionIds: distinctIds(501) })).toEqual(['transactionIds']);
@@ -173,7 +178,7 @@ describe('fields', () => {
   test('1,000 scores or addresses are answered, 1,001 are too many', async () => {
     const scores = '/v1/rpc/getDaaScoreTimestampEstimate';
     const daaScores = Array.from({ length: 1000 }, (_, score) => String(score));
-    expect((await stage.api.request(scores, { body: { daaScores } })).status).toBe(200);
+    expect((await harness.api.request(scores, { body: { daaScores } })).status).toBe(200);
     expect(await detailsOf(scores, { daaScores: [...daaScores, '1'] })).toEqual(['daaScores']);
     const addresses = Array.from({ length: 1001 }, () => FOREIGN);
     expect(await detailsOf('/v1/rpc/getMempoolEntriesByAddresses', { addresses })).toEqual(['addresses']);
@@ -223,7 +228,7 @@ describe('fields', () => {
       [2, 3, 4, 5, 6, 7].map((place) => `daaScores.${place}`),
     );
     const body = { daaScores: daaScores.slice(0, 2) };
-    expect((await stage.api.request('/v1/rpc/getDaaScoreTimestampEstimate', { body })).status).toBe(200);
+    expect((await harness.api.request('/v1/rpc/getDaaScoreTimestampEstimate', { body })).status).toBe(200);
   });
 
   test.each(['0', '999', '10001', '-1', '1000.5', 'many', ''])('the window size %j is refused', async (windowSize) => {
@@ -241,7 +246,7 @@ describe('fields', () => {
   });
 
   test('extra data that does not fit a coinbase is refused by the node, in its words', async () => {
-    const { address } = await stage.database.kysely
+    const { address } = await harness.database.kysely
       .selectFrom('scripts')
       .select('address')
       .where('address', 'is not', null)

@@ -5,16 +5,16 @@ import { scriptToAddress, toHex } from '@kasgres/kaspa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Accounts, type Change, openAccounts, OTHER_NETWORK, someAddresses, STRANGER } from './accounts.ts';
 import { checkedGet, walk } from './checked-requests.ts';
-import { openStage, type Stage } from './stage.ts';
+import { openHarness, type Harness } from './harness.ts';
 
-let stage: Stage;
+let harness: Harness;
 let accounts: Accounts;
 
 beforeAll(async () => {
-  stage = await openStage({ rounds: 600 });
-  accounts = await openAccounts(stage);
+  harness = await openHarness({ rounds: 600 });
+  accounts = await openAccounts(harness);
 });
-afterAll(() => stage.close());
+afterAll(() => harness.close());
 
 interface RestAddress {
   address: string;
@@ -36,13 +36,13 @@ const byAddress = (a: RestAddress, b: RestAddress): number => (a.address < b.add
 
 describe('the richest', () => {
   test('are all that hold something, each once, by balance', async () => {
-    const { holders, balance, coinsWithoutAddress } = accounts;
-    const listed = await walk(stage.api, richList(), 33);
+    const { holders, balance, utxosWithoutAddress } = accounts;
+    const listed = await walk(harness.api, richList(), 33);
     expect(listed.map((item) => BigInt(item.balance))).toEqual(holders.map(balance));
     const expected = holders.map((address) => ({ address, balance: String(balance(address)), tag: null }));
     expect(listed.toSorted(byAddress)).toEqual(expected.toSorted(byAddress));
     // Such as have no address hold something, too, and are left out.
-    expect(coinsWithoutAddress.length).toBeGreaterThan(0);
+    expect(utxosWithoutAddress.length).toBeGreaterThan(0);
   });
 
   test('go on from where an item stood, whatever became of its balance', async () => {
@@ -54,10 +54,10 @@ describe('the richest', () => {
     expect(holders.map(balance)).not.toContain(once);
     for (const address of [emptied, holders[0] as string, holders.at(-1) as string]) {
       const cursor = `${once}:${address}`;
-      const behind = await checkedGet(stage.api, '/v1/addresses', {}, { starting_after: cursor, limit: LIMIT });
+      const behind = await checkedGet(harness.api, '/v1/addresses', {}, { starting_after: cursor, limit: LIMIT });
       const poorer = holders.map(balance).filter((each) => each < once);
       expect(balancesOf(behind.json)).toEqual(poorer.slice(0, LIMIT));
-      const before = await checkedGet(stage.api, '/v1/addresses', {}, { ending_before: cursor, limit: LIMIT });
+      const before = await checkedGet(harness.api, '/v1/addresses', {}, { ending_before: cursor, limit: LIMIT });
       const richer = holders.map(balance).filter((each) => each > once);
       expect(balancesOf(before.json)).toEqual(richer.slice(-LIMIT));
     }
@@ -66,11 +66,11 @@ describe('the richest', () => {
   test('are listed from the present position of an address alone, which is a 409 if it holds nothing', async () => {
     const { addresses, holders, balance, changes } = accounts;
     const sixth = { starting_after: holders[5] as string, limit: 2 };
-    const { json } = await checkedGet(stage.api, '/v1/addresses', {}, sixth);
+    const { json } = await checkedGet(harness.api, '/v1/addresses', {}, sixth);
     expect(balancesOf(json)).toEqual(holders.slice(6, 8).map(balance));
     const emptied = addresses.find((address) => balance(address) === 0n && changes(address).length > 0) ?? '';
     for (const direction of ['starting_after', 'ending_before']) {
-      const refused = await checkedGet(stage.api, '/v1/addresses', {}, { [direction]: emptied });
+      const refused = await checkedGet(harness.api, '/v1/addresses', {}, { [direction]: emptied });
       expect(refused.status).toBe(409);
       expect(refused.json['message']).toContain(`${emptied} holds nothing now`);
     }
@@ -90,7 +90,7 @@ describe('the richest', () => {
     [`99999999999999999999:${STRANGER}`, 400],
   ])('%s is no cursor', async (cursor, status) => {
     for (const direction of ['starting_after', 'ending_before']) {
-      const answer = await checkedGet(stage.api, '/v1/addresses', {}, { [direction]: cursor });
+      const answer = await checkedGet(harness.api, '/v1/addresses', {}, { [direction]: cursor });
       expect(answer.status).toBe(status);
       if (status === 400) expect(answer.json['details']).toMatchObject([{ path: direction }]);
     }
@@ -99,7 +99,7 @@ describe('the richest', () => {
 
 /** By how many accepted coinbases, and how many other accepted transactions, each address was paid. */
 function countPaid(): Map<string, { rewards: number; payments: number }> {
-  const { dag, network } = stage.world.node;
+  const { dag, network } = harness.simulatedDag.node;
   const paid = new Map<string, { rewards: number; payments: number }>();
   for (const { transaction } of dag.chainBlocks.flatMap((block) => acceptedBy(block))) {
     const scripts = new Map(transaction.outputs.map(({ scriptPublicKey: to }) => [toHex(to.script), to]));
@@ -118,12 +118,12 @@ describe('one address', () => {
 
   test('sums up to what the DAG says of it', async () => {
     for (const address of someAddresses(accounts, 5)) {
-      const { json } = await checkedGet(stage.api, TEMPLATE, { address });
-      const transactions = await walk(stage.api, transactionsOf(address), 100);
+      const { json } = await checkedGet(harness.api, TEMPLATE, { address });
+      const transactions = await walk(harness.api, transactionsOf(address), 100);
       expect(json['address']).toEqual({
         address,
         balance: String(accounts.balance(address)),
-        utxoCount: accounts.coins(address).length,
+        utxoCount: accounts.utxos(address).length,
         transactionCount: accounts.transactions(address).size,
         firstSeen: transactions.at(-1)?.blockTime,
         lastSeen: transactions[0]?.blockTime,
@@ -144,7 +144,7 @@ describe('one address', () => {
     const given = new Set<string>();
     const paid = countPaid();
     for (const address of someAddresses(accounts, 20)) {
-      const { json } = await checkedGet(stage.api, TEMPLATE, { address });
+      const { json } = await checkedGet(harness.api, TEMPLATE, { address });
       const { automaticLabels: labels } = json['address'] as { automaticLabels: string[] };
       const { rewards, payments } = paid.get(address) ?? { rewards: 0, payments: 0 };
       expect(labels.filter((label) => label === 'miner' || label === 'reused')).toEqual([
@@ -157,7 +157,7 @@ describe('one address', () => {
   });
 
   test('that was never seen has nothing', async () => {
-    const { status, json } = await checkedGet(stage.api, TEMPLATE, { address: STRANGER });
+    const { status, json } = await checkedGet(harness.api, TEMPLATE, { address: STRANGER });
     expect(status).toBe(200);
     expect(json['address']).toEqual({
       address: STRANGER,
@@ -172,18 +172,18 @@ describe('one address', () => {
   });
 
   test.each(['', '/utxos', '/balance-history'])('of another network is refused: %s', async (path) => {
-    const answer = await checkedGet(stage.api, TEMPLATE + path, { address: OTHER_NETWORK });
+    const answer = await checkedGet(harness.api, TEMPLATE + path, { address: OTHER_NETWORK });
     expect(answer.status).toBe(400);
     expect(answer.json['details']).toEqual([{ path: 'address', message: 'is not an address of simnet' }]);
   });
 });
 
 async function putTogether(addresses: string[], tag?: OwnerTag): Promise<void> {
-  const { rows } = await stage.database.pool.query<{ id: bigint }>('select id from scripts where address = any($1)', [
+  const { rows } = await harness.database.pool.query<{ id: bigint }>('select id from scripts where address = any($1)', [
     addresses,
   ]);
   await insertCluster(
-    stage.database.pool,
+    harness.database.pool,
     rows.map(({ id }) => id),
     tag,
   );
@@ -198,7 +198,7 @@ describe('tags', () => {
     const [both = '', onlyOwn = '', onlyCluster = '', unnamed = ''] = accounts.holders.filter(
       (_, place) => place % 5 === 3,
     );
-    await upsertTags(stage.database.pool, [
+    await upsertTags(harness.database.pool, [
       { address: both, ...own },
       { address: onlyOwn, ...own },
       { address: STRANGER, ...own },
@@ -213,21 +213,21 @@ describe('tags', () => {
   });
 
   test('stand with the addresses: their own before that of their cluster, which must have a name', async () => {
-    const listed = await walk(stage.api, richList(), 100);
+    const listed = await walk(harness.api, richList(), 100);
     for (const { address, tag } of listed) expect(tag).toEqual(tags.get(address) ?? null);
   });
 
   test('are those that tagged_only leaves', async () => {
-    const all = await walk(stage.api, richList(), 100);
+    const all = await walk(harness.api, richList(), 100);
     for (const limit of [1, 2, 100]) {
-      const tagged = await walk(stage.api, richList({ tagged_only: 'true' }), limit);
+      const tagged = await walk(harness.api, richList({ tagged_only: 'true' }), limit);
       expect(tagged).toEqual(all.filter(({ tag }) => tag !== null));
       expect(tagged).toHaveLength(tags.size);
     }
     // An address without a tag still has its place.
     const [first] = all;
     const { json } = await checkedGet(
-      stage.api,
+      harness.api,
       '/v1/addresses',
       {},
       { tagged_only: 'true', starting_after: first?.address ?? '' },
@@ -237,7 +237,7 @@ describe('tags', () => {
 
   test('stand with one address, seen or not', async () => {
     for (const [address, tag] of [...tags, [STRANGER, { address: STRANGER, ...own }]] as const) {
-      const { json } = await checkedGet(stage.api, '/v1/addresses/{address}', { address });
+      const { json } = await checkedGet(harness.api, '/v1/addresses/{address}', { address });
       expect(json['address']).toMatchObject({ address, tag });
     }
   });
@@ -245,10 +245,10 @@ describe('tags', () => {
   test('change the entity tag without the chain', async () => {
     const address = [...tags.keys()].at(-1) ?? '';
     for (const path of [`/v1/addresses/${address}`, '/v1/addresses?limit=100']) {
-      const etag = (await stage.api.request(path)).headers.get('etag') ?? '';
-      const ask = () => stage.api.request(path, { headers: { 'if-none-match': etag } });
+      const etag = (await harness.api.request(path)).headers.get('etag') ?? '';
+      const ask = () => harness.api.request(path, { headers: { 'if-none-match': etag } });
       expect((await ask()).status).toBe(304);
-      await stage.database.pool.query(`update clusters set name = name || '!' where name is not null`);
+      await harness.database.pool.query(`update clusters set name = name || '!' where name is not null`);
       expect((await ask()).status).toBe(200);
     }
   });
@@ -268,7 +268,7 @@ describe('the history of a balance', () => {
   };
 
   test.each(['hour', 'day', 'month'] as const)('by the %s is that of plain accounting', async (interval) => {
-    const times = stage.world.node.dag.chainBlocks.map(({ header }) => Number(header.timestamp));
+    const times = harness.simulatedDag.node.dag.chainBlocks.map(({ header }) => Number(header.timestamp));
     const sinkTime = Math.max(...times);
     for (const address of someAddresses(accounts, 20)) {
       const changes = accounts.changes(address);
@@ -286,7 +286,7 @@ describe('the history of a balance', () => {
         const until = changes.filter(({ time }) => time < timestamp);
         history.push({ timestamp, balance: String(sumOf(until)) });
       }
-      const { json } = await checkedGet(stage.api, TEMPLATE, { address }, { interval });
+      const { json } = await checkedGet(harness.api, TEMPLATE, { address }, { interval });
       expect(json, address).toEqual({ history });
       expect(history.at(-1)?.balance ?? '0').toBe(String(accounts.balance(address)));
     }
@@ -294,28 +294,28 @@ describe('the history of a balance', () => {
 
   test('is by the day when nobody says, and refuses what is no interval', async () => {
     const [address = ''] = accounts.holders;
-    const byDay = await checkedGet(stage.api, TEMPLATE, { address }, { interval: 'day' });
+    const byDay = await checkedGet(harness.api, TEMPLATE, { address }, { interval: 'day' });
     expect((byDay.json['history'] as object[]).length).toBeGreaterThan(1);
-    expect((await checkedGet(stage.api, TEMPLATE, { address })).json).toEqual(byDay.json);
+    expect((await checkedGet(harness.api, TEMPLATE, { address })).json).toEqual(byDay.json);
     for (const interval of ['week', '', 'DAY']) {
-      expect((await checkedGet(stage.api, TEMPLATE, { address }, { interval })).status).toBe(400);
+      expect((await checkedGet(harness.api, TEMPLATE, { address }, { interval })).status).toBe(400);
     }
   });
 
   test('of an address that was never seen is empty', async () => {
-    expect((await checkedGet(stage.api, TEMPLATE, { address: STRANGER })).json).toEqual({ history: [] });
+    expect((await checkedGet(harness.api, TEMPLATE, { address: STRANGER })).json).toEqual({ history: [] });
   });
 
   /** Of years that no test can wait for: an old change is put under those that the indexer wrote. */
   test('by the hour goes back 10,000 hours, and begins with what was there before', async () => {
     const [address = ''] = accounts.holders;
     const read = async (interval: string) => {
-      const { json } = await checkedGet(stage.api, TEMPLATE, { address }, { interval });
+      const { json } = await checkedGet(harness.api, TEMPLATE, { address }, { interval });
       return json['history'] as { timestamp: number; balance: string }[];
     };
     const recent = await read('hour');
     const oldHour = (recent[0]?.timestamp ?? 0) / HOUR - 20_000;
-    await stage.database.pool.query(
+    await harness.database.pool.query(
       `with old as (
          insert into balance_changes (script_id, hour, change) select id, $2, 7 from scripts where address = $1 returning script_id)
        update balances b set balance = b.balance + 7 from old where b.script_id = old.script_id`,

@@ -4,22 +4,22 @@ import { toHex } from '@kasgres/kaspa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectedBlock } from '../node/expected.ts';
 import { checkedGet, walk } from './checked-requests.ts';
-import { openStage, type Stage } from './stage.ts';
+import { openHarness, type Harness } from './harness.ts';
 
-let stage: Stage;
+let harness: Harness;
 /** Every block that the virtual block has in its past, by hash. */
 let known: Map<string, DagBlock>;
 
 beforeAll(async () => {
-  stage = await openStage({ rounds: 400 });
+  harness = await openHarness({ rounds: 400 });
   // Something beside the sink that is not merged yet has to be there.
-  while (sinkAnticone(stage.world.node.dag).length === 0) stage.world.mine(1);
-  await stage.atRest();
-  const { dag } = stage.world.node;
+  while (sinkAnticone(harness.simulatedDag.node.dag).length === 0) harness.simulatedDag.mine(1);
+  await harness.atRest();
+  const { dag } = harness.simulatedDag.node;
   const merged = dag.chainBlocks.flatMap((block) => block.mergeSet);
   known = new Map([...merged, dag.sink, ...sinkAnticone(dag)].map((block) => [block.hash, block]));
 });
-afterAll(() => stage.close());
+afterAll(() => harness.close());
 
 interface RestBlock {
   hash: string;
@@ -51,9 +51,9 @@ const listing = (query: Record<string, string> = {}) => ({
 
 describe('the listing', () => {
   test('has every block once, the last written first, with what the DAG knows of it', async () => {
-    const blocks = await walk(stage.api, listing(), 97);
+    const blocks = await walk(harness.api, listing(), 97);
     expect(blocks.toSorted(byHash)).toEqual([...known.values()].map(expectedRestBlock).toSorted(byHash));
-    const { rows } = await stage.database.pool.query<{ hash: string }>(
+    const { rows } = await harness.database.pool.query<{ hash: string }>(
       `select encode(hash, 'hex') as hash from blocks order by id desc`,
     );
     expect(blocks.map((block) => block.hash)).toEqual(rows.map((row) => row.hash));
@@ -63,21 +63,21 @@ describe('the listing', () => {
   });
 
   test('of the chain alone has the chain, in the same order', async () => {
-    const all = await walk(stage.api, listing(), 100);
-    const chain = await walk(stage.api, listing({ chain_only: 'true' }), 13);
+    const all = await walk(harness.api, listing(), 100);
+    const chain = await walk(harness.api, listing({ chain_only: 'true' }), 13);
     expect(chain).toEqual(all.filter((block) => block.isChainBlock));
     expect(chain.map((block) => block.hash).toSorted()).toEqual(
-      stage.world.node.dag.chainBlocks.map((block) => block.hash).toSorted(),
+      harness.simulatedDag.node.dag.chainBlocks.map((block) => block.hash).toSorted(),
     );
   });
 
   test('goes on behind a block that its filter leaves out, in any form of its hash', async () => {
-    const all = await walk(stage.api, listing(), 100);
+    const all = await walk(harness.api, listing(), 100);
     const place = all.findIndex((block, index) => index > 10 && !block.isChainBlock);
     const cursor = `0x${all[place]?.hash.toUpperCase()}`;
-    const after = await stage.api.request(`/v1/blocks?chain_only=true&limit=1&starting_after=${cursor}`);
+    const after = await harness.api.request(`/v1/blocks?chain_only=true&limit=1&starting_after=${cursor}`);
     expect(after.json['blocks']).toEqual([all.slice(place).find((block) => block.isChainBlock)]);
-    const before = await stage.api.request(`/v1/blocks?chain_only=true&limit=1&ending_before=${cursor}`);
+    const before = await harness.api.request(`/v1/blocks?chain_only=true&limit=1&ending_before=${cursor}`);
     expect(before.json['blocks']).toEqual([all.slice(0, place).findLast((block) => block.isChainBlock)]);
   });
 
@@ -89,20 +89,20 @@ describe('the listing', () => {
     [`starting_after=${'ab'.repeat(32)}`, 404],
     [`ending_before=${'ab'.repeat(32)}`, 404],
   ])('%s is refused', async (query, status) => {
-    const answer = await stage.api.request(`/v1/blocks?${query}`);
+    const answer = await harness.api.request(`/v1/blocks?${query}`);
     expect(answer.status).toBe(status);
   });
 });
 
 const getBlock = (hash: string, query: Record<string, string> = {}) =>
-  checkedGet(stage.api, '/v1/blocks/{hash}', { hash }, query);
+  checkedGet(harness.api, '/v1/blocks/{hash}', { hash }, query);
 
 describe('one block', () => {
   test('is what the node shows, with what the chain made of it', async () => {
-    const { sink } = stage.world.node.dag;
+    const { sink } = harness.simulatedDag.node.dag;
     for (const block of sample([...known.values()], 60)) {
       for (const withTransactions of [false, true]) {
-        const recorded = await stage.node.call('getBlock', {
+        const recorded = await harness.node.call('getBlock', {
           hash: block.hash,
           includeTransactions: withTransactions,
         });
@@ -121,7 +121,7 @@ describe('one block', () => {
   });
 
   test('in any form of its hash; unknown or malformed it is refused', async () => {
-    const { hash } = stage.world.node.dag.genesis;
+    const { hash } = harness.simulatedDag.node.dag.genesis;
     const { json } = await getBlock(hash);
     expect((await getBlock(`0x${hash.toUpperCase()}`)).json).toEqual(json);
     expect((await getBlock('ab'.repeat(32))).json).toEqual({ statusCode: 404, message: 'Unknown block' });
@@ -132,12 +132,12 @@ describe('one block', () => {
 describe('blocks by DAA score', () => {
   const template = '/v1/blocks/daa-score/{start}/{end}';
   const get = (start: bigint | string, end: bigint | string) =>
-    checkedGet(stage.api, template, { start: String(start), end: String(end) });
+    checkedGet(harness.api, template, { start: String(start), end: String(end) });
 
   test.each([0n, 1n, 20n, 100n])(
     'of a span of %s: blocks by score and hash, their transactions each once',
     async (span) => {
-      const top = stage.world.node.dag.sink.header.daaScore;
+      const top = harness.simulatedDag.node.dag.sink.header.daaScore;
       for (const start of [0n, top / 2n, top - span]) {
         const blocks = [...known.values()]
           .filter(({ header }) => header.daaScore >= start && header.daaScore <= start + span)
@@ -154,17 +154,17 @@ describe('blocks by DAA score', () => {
   );
 
   test('its transactions are those of the look-up', async () => {
-    const top = stage.world.node.dag.sink.header.daaScore;
+    const top = harness.simulatedDag.node.dag.sink.header.daaScore;
     const { json } = await get(top - 30n, top - 20n);
     const transactions = json['transactions'] as { transactionId: string }[];
     const transactionIds = transactions.map(({ transactionId }) => transactionId);
     expect(transactions.length).toBeGreaterThan(10);
-    const lookUp = await stage.api.request('/v1/transactions', { body: { transactionIds } });
+    const lookUp = await harness.api.request('/v1/transactions', { body: { transactionIds } });
     expect(transactions).toEqual(lookUp.json['transactions']);
   });
 
   test('scores that no block has', async () => {
-    for (const start of [stage.world.node.dag.sink.header.daaScore + 1000n, 2n ** 63n, 2n ** 64n - 1n]) {
+    for (const start of [harness.simulatedDag.node.dag.sink.header.daaScore + 1000n, 2n ** 63n, 2n ** 64n - 1n]) {
       expect((await get(start, start)).json).toEqual({ blocks: [], transactions: [] });
     }
     expect((await get(2n ** 63n - 50n, 2n ** 63n + 50n)).json).toEqual({ blocks: [], transactions: [] });

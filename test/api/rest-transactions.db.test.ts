@@ -18,28 +18,32 @@ import {
   readTransactions,
 } from '../node/compare/rest-transactions.ts';
 import { checkedGet, walk } from './checked-requests.ts';
-import { openStage, type Stage } from './stage.ts';
+import { openHarness, type Harness } from './harness.ts';
 
-let stage: Stage;
+let harness: Harness;
 let transactions: NodeTransactions;
 /** Ids, newest first by the order of writing. */
 let newestFirst: string[];
 
 beforeAll(async () => {
-  stage = await openStage({ rounds: 400 });
-  mineImpossiblePayments(stage);
-  stage.world.mine(20);
-  await stage.atRest();
-  transactions = await readTransactions(stage.node, stage.database.pool, acceptedHashIn(stage.world.node.dag));
-  const { rows } = await stage.database.pool.query<{ id: string }>(
+  harness = await openHarness({ rounds: 400 });
+  mineImpossiblePayments(harness);
+  harness.simulatedDag.mine(20);
+  await harness.atRest();
+  transactions = await readTransactions(
+    harness.node,
+    harness.database.pool,
+    acceptedHashIn(harness.simulatedDag.node.dag),
+  );
+  const { rows } = await harness.database.pool.query<{ id: string }>(
     `select encode(transaction_id, 'hex') as id from transactions t order by t.id desc`,
   );
   newestFirst = rows.map(({ id }) => id);
 });
-afterAll(() => stage.close());
+afterAll(() => harness.close());
 
-/** A block with payments that no chain block can accept: of coins that do not exist, and of more than there is. */
-function mineImpossiblePayments({ world: { node } }: Stage): void {
+/** A block with payments that no chain block can accept: of UTXOs that do not exist, and of more than there is. */
+function mineImpossiblePayments({ simulatedDag: { node } }: Harness): void {
   const { consensus, dag } = node;
   const beside = [...dag.allBlocks()].findLast(
     (block) => block.mergingBlock !== undefined && block.chainIndex === undefined,
@@ -47,7 +51,7 @@ function mineImpossiblePayments({ world: { node } }: Stage): void {
   const [notAccepted] = beside?.transactions ?? [];
   const [accepted] = dag.chainBlocks.at(-5)?.transactions ?? [];
   if (notAccepted === undefined || accepted === undefined) throw new Error('the chain is too short');
-  const coins: Outpoint[] = [
+  const utxos: Outpoint[] = [
     { transactionId: notAccepted.transactionId, index: 0 },
     { transactionId: accepted.transactionId, index: 7_000 },
     { transactionId: fromHex('ab'.repeat(32)), index: 0 },
@@ -55,16 +59,16 @@ function mineImpossiblePayments({ world: { node } }: Stage): void {
   const existing = { transactionId: accepted.transactionId, index: 0 };
   const script = accepted.outputs[0]?.scriptPublicKey;
   if (script === undefined) throw new Error('a coinbase without an output');
-  const payments = [...coins.map((coin) => payment([coin], 1000n, script)), payment([existing], 10n ** 15n, script)];
+  const payments = [...utxos.map((utxo) => payment([utxo], 1000n, script)), payment([existing], 10n ** 15n, script)];
   const { virtual } = consensus;
   const miner = { scriptPublicKey: script, extraData: new Uint8Array(0) };
   node.receive(assembleBlock(consensus, { virtual, miner, payments, timestamp: node.now(), nonce: 1n }));
 }
 
-function payment(coins: readonly Outpoint[], amount: bigint, scriptPublicKey: ScriptPublicKey) {
+function payment(utxos: readonly Outpoint[], amount: bigint, scriptPublicKey: ScriptPublicKey) {
   return withDerived({
     version: 0,
-    inputs: coins.map((previousOutpoint) => ({
+    inputs: utxos.map((previousOutpoint) => ({
       previousOutpoint,
       signatureScript: Uint8Array.of(1, 2),
       sequence: 2n ** 64n - 1n,
@@ -80,12 +84,12 @@ function payment(coins: readonly Outpoint[], amount: bigint, scriptPublicKey: Sc
   });
 }
 
-const client = () => new ApiClient(stage.api.url, stage.api.key);
+const client = () => new ApiClient(harness.api.url, harness.api.key);
 
 /** Every item of a listing, with payloads. */
 const readAll = (template: string, values: Record<string, string>, query: Record<string, string> = {}) =>
   walk<Json>(
-    stage.api,
+    harness.api,
     {
       template,
       values,
@@ -99,16 +103,16 @@ const readAll = (template: string, values: Record<string, string>, query: Record
 const idsOf = (items: readonly Json[]) => items.map((item) => item['transactionId']);
 
 test('the chain has what a transaction can be', async () => {
-  const { rows } = await stage.database.pool.query<Record<string, boolean>>(`
+  const { rows } = await harness.database.pool.query<Record<string, boolean>>(`
     select
       exists (select from transactions where accepting_block_id is null and subnetwork_id <> 1) as refused,
       exists (select from transactions where accepted_body > 0) as second_body_accepted,
       exists (select from block_transactions group by transaction_id having count(*) > 1) as in_several_blocks,
       exists (select from transaction_inputs i join transactions t on t.id = i.transaction_id
               join transactions p on p.id = i.previous_transaction_id
-              where t.accepting_block_id is null and p.accepting_block_id is null) as coin_of_refused,
-      exists (select from transaction_inputs where previous_transaction_hash is not null) as coin_never_seen,
-      exists (select from transaction_inputs where previous_transaction_id is not null and amount is null) as coin_beyond_the_last,
+              where t.accepting_block_id is null and p.accepting_block_id is null) as utxo_of_refused,
+      exists (select from transaction_inputs where previous_transaction_hash is not null) as utxo_never_seen,
+      exists (select from transaction_inputs where previous_transaction_id is not null and amount is null) as utxo_beyond_the_last,
       exists (select from transactions where fee < 0) as more_than_there_is,
       exists (select from transactions where payload <> '' and subnetwork_id <> 1) as payload,
       exists (select from transaction_outputs where covenant_id is not null) as covenant,
@@ -125,7 +129,7 @@ test('every transaction by its id, 500 at a time', async () => {
 test('a transaction by its id alone is the same', async () => {
   for (const id of newestFirst.filter((_, place) => place % 20 === 0)) {
     const template = '/v1/transactions/{transactionId}';
-    const { json } = await checkedGet(stage.api, template, { transactionId: id }, { include_payload: 'true' });
+    const { json } = await checkedGet(harness.api, template, { transactionId: id }, { include_payload: 'true' });
     expect(differenceOf(transactions, id, json['transaction'])).toBeUndefined();
   }
 });
@@ -133,25 +137,25 @@ test('a transaction by its id alone is the same', async () => {
 test('several are shown in the order asked: unknown ones left out, one asked for twice shown twice', async () => {
   const [first = '', second = ''] = transactions.ids;
   const transactionIds = [second, 'ab'.repeat(32), `0x${first}`, second.toUpperCase()];
-  const { status, json } = await stage.api.request('/v1/transactions', { body: { transactionIds } });
+  const { status, json } = await harness.api.request('/v1/transactions', { body: { transactionIds } });
   expect(status).toBe(200);
   expect(idsOf(json['transactions'] as Json[])).toEqual([second, first, second]);
-  expect((await stage.api.request('/v1/transactions', { body: { transactionIds: [] } })).json).toEqual({
+  expect((await harness.api.request('/v1/transactions', { body: { transactionIds: [] } })).json).toEqual({
     transactions: [],
   });
 });
 
 test('the payload is left out unless asked for, and nothing else changes', async () => {
-  const { rows } = await stage.database.pool.query<{ id: string }>(
+  const { rows } = await harness.database.pool.query<{ id: string }>(
     `select encode(transaction_id, 'hex') as id from transactions t where payload <> '' order by t.id limit 5`,
   );
   for (const { id } of rows) {
-    const shown = await stage.api.request(`/v1/transactions/${id}?include_payload=true`);
+    const shown = await harness.api.request(`/v1/transactions/${id}?include_payload=true`);
     const { payload, ...rest } = shown.json['transaction'] as Json;
     expect(payload).toMatch(/^0x[0-9a-f]+$/);
-    expect((await stage.api.request(`/v1/transactions/${id}`)).json).toEqual({ transaction: rest });
+    expect((await harness.api.request(`/v1/transactions/${id}`)).json).toEqual({ transaction: rest });
     const body = { transactionIds: [id] };
-    expect((await stage.api.request('/v1/transactions', { body })).json).toEqual({ transactions: [rest] });
+    expect((await harness.api.request('/v1/transactions', { body })).json).toEqual({ transactions: [rest] });
   }
 });
 
@@ -172,17 +176,17 @@ test.each([
   ],
   ['/v1/transactions?ending_before=', 'ab', 400, { details: [{ path: 'ending_before' }] }],
 ])('%s%s is refused with %i', async (path, rest, status, error) => {
-  const answer = await stage.api.request(path + rest);
+  const answer = await harness.api.request(path + rest);
   expect(answer.status).toBe(status);
   expect(answer.json).toMatchObject(error);
 });
 
 test('more than 500 ids are refused, and the field is named', async () => {
   const transactionIds = Array.from({ length: 501 }, () => 'ab'.repeat(32));
-  const { status, json } = await stage.api.request('/v1/transactions', { body: { transactionIds } });
+  const { status, json } = await harness.api.request('/v1/transactions', { body: { transactionIds } });
   expect(status).toBe(400);
   expect(json['details']).toMatchObject([{ path: 'transactionIds' }]);
-  const without = await stage.api.request('/v1/transactions', { body: {} });
+  const without = await harness.api.request('/v1/transactions', { body: {} });
   expect(without.json['details']).toMatchObject([{ path: 'transactionIds' }]);
 });
 
@@ -196,19 +200,19 @@ test('the newest come first; the accepted ones alone keep their order', async ()
   expect(accepted.length).toBeLessThan(all.length);
 });
 
-interface Coin {
+interface Utxo {
   amount: string | null;
   scriptPublicKeyAddress: string | null;
 }
 
 /** What the transaction, as it must be shown, moves to and from the address. */
 function expectedSums({ inputs, outputs }: Json, address: string): Json {
-  const sum = (coins: readonly Coin[]) =>
-    coins
-      .filter((coin) => coin.scriptPublicKeyAddress === address)
+  const sum = (utxos: readonly Utxo[]) =>
+    utxos
+      .filter((utxo) => utxo.scriptPublicKeyAddress === address)
       .reduce((total, { amount }) => total + BigInt(amount ?? 0), 0n);
-  const sent = sum((inputs as { previousOutput: Coin }[]).map(({ previousOutput }) => previousOutput));
-  const received = sum(outputs as Coin[]);
+  const sent = sum((inputs as { previousOutput: Utxo }[]).map(({ previousOutput }) => previousOutput));
+  const received = sum(outputs as Utxo[]);
   return { amountSent: String(sent), amountReceived: String(received), balanceChange: String(received - sent) };
 }
 
@@ -246,7 +250,7 @@ test('addresses have the transactions that touch them, and their sums make their
 
     const accepted = await readAll(LISTING, { address }, { accepted_only: 'true' });
     expect(accepted).toEqual(all.filter((item) => item['isAccepted']));
-    const { json } = await stage.api.request(`/v1/rpc/getBalanceByAddress/${address}`);
+    const { json } = await harness.api.request(`/v1/rpc/getBalanceByAddress/${address}`);
     const balance = accepted.reduce((sum, item) => sum + BigInt(String(item['balanceChange'])), 0n);
     expect(String(balance)).toBe(json['balance']);
   });
@@ -254,9 +258,9 @@ test('addresses have the transactions that touch them, and their sums make their
 
 test('an address that was never seen has no transactions, and none is a cursor there', async () => {
   const path = listingOf('kaspasim:qr559rjklgdt576fdeuydxqjnsz7ycqj770ys3gr7dn7p3u96ula76nheyd3t');
-  const empty = await stage.api.request(path);
+  const empty = await harness.api.request(path);
   expect(empty.json).toEqual({ transactions: [], metadata: { hasMore: false, count: 0 } });
-  const { status } = await stage.api.request(`${path}?starting_after=${newestFirst[0]}`);
+  const { status } = await harness.api.request(`${path}?starting_after=${newestFirst[0]}`);
   expect(status).toBe(404);
 });
 
@@ -265,19 +269,19 @@ test('a transaction that never touched the address is no cursor there; one that 
   const refused = newestFirst.find(isRefused) ?? '';
   const [address = ''] = transactions.addressesOf(refused);
   const cursor = `accepted_only=true&starting_after=${refused}`;
-  const behind = await stage.api.request(`${listingOf(address)}?${cursor}`);
+  const behind = await harness.api.request(`${listingOf(address)}?${cursor}`);
   expect(behind.status).toBe(200);
   const older = newestFirst.slice(newestFirst.indexOf(refused) + 1);
   const next = older.find((id) => transactions.isAccepted(id) && transactions.addressesOf(id).has(address));
   expect(idsOf(behind.json['transactions'] as Json[])[0]).toBe(next);
 
   const foreign = newestFirst.find((id) => !transactions.addressesOf(id).has(address));
-  const answer = await stage.api.request(`${listingOf(address)}?starting_after=${foreign}`);
+  const answer = await harness.api.request(`${listingOf(address)}?starting_after=${foreign}`);
   expect(answer.status).toBe(404);
 });
 
 test('an address of another network is refused by name', async () => {
-  const { status, json } = await stage.api.request(
+  const { status, json } = await harness.api.request(
     listingOf('kaspa:qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqkx9awp4e'),
   );
   expect({ status, details: json['details'] }).toEqual({

@@ -2,10 +2,10 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ApiClient } from '../node/api-client.ts';
-import { compareBalancesTogether, compareUtxos, recordCoins } from '../node/compare/coins.ts';
+import { compareBalancesTogether, compareUtxos, recordUtxos } from '../node/compare/utxos.ts';
 import { compareBlocksByHash, comparePools, compareStates } from '../node/compare/passthroughs.ts';
 import { faultsOf } from './openapi-validator.ts';
-import { openStage, type Stage } from './stage.ts';
+import { openHarness, type Harness } from './harness.ts';
 
 const GET_BLOCK = '/v1/rpc/getBlock';
 const BALANCES = '/v1/rpc/getBalancesByAddresses';
@@ -15,14 +15,14 @@ const STRANGER = 'kaspasim:qr559rjklgdt576fdeuydxqjnsz7ycqj770ys3gr7dn7p3u96ula7
 /** Of mainnet, and well-formed. */
 const FOREIGN = 'kaspa:qr559rjklgdt576fdeuydxqjnsz7ycqj770ys3gr7dn7p3u96ula74r2ccn0c';
 
-let stage: Stage;
+let harness: Harness;
 let api: ApiClient;
 let addresses: string[];
 
 beforeAll(async () => {
-  stage = await openStage({ rounds: 300 });
-  api = new ApiClient(stage.api.url, stage.api.key);
-  const rows = await stage.database.kysely
+  harness = await openHarness({ rounds: 300 });
+  api = new ApiClient(harness.api.url, harness.api.key);
+  const rows = await harness.database.kysely
     .selectFrom('scripts')
     .select('address')
     .where('address', 'is not', null)
@@ -30,10 +30,10 @@ beforeAll(async () => {
     .execute();
   addresses = rows.map(({ address }) => address as string);
 });
-afterAll(() => stage.close());
+afterAll(() => harness.close());
 
 async function ask(path: string, body?: object) {
-  const answer = await stage.api.request(path, body && { body });
+  const answer = await harness.api.request(path, body && { body });
   expect(faultsOf(body === undefined ? 'get' : 'post', path, answer), `${path}: ${answer.text.slice(0, 300)}`).toEqual(
     [],
   );
@@ -44,11 +44,11 @@ const detailsOf = (json: Record<string, unknown>) => json['details'] as { path: 
 
 describe('getBlock', () => {
   test('of every block is that of the node, with transactions and without', async () => {
-    const rows = await stage.database.kysely.selectFrom('blocks').select('hash').execute();
+    const rows = await harness.database.kysely.selectFrom('blocks').select('hash').execute();
     expect(rows.length).toBeGreaterThan(300);
     expect(
       await compareBlocksByHash(
-        stage.node,
+        harness.node,
         api,
         rows.map(({ hash }) => hash.toString('hex')),
       ),
@@ -56,7 +56,7 @@ describe('getBlock', () => {
   });
 
   test('leaves transactions out unless they are asked for, and takes any form of a hash', async () => {
-    const { sink } = await stage.node.call('getSink', {});
+    const { sink } = await harness.node.call('getSink', {});
     const plain = await ask(GET_BLOCK, { hash: sink });
     expect(plain.json['block']).not.toHaveProperty('transactions');
     for (const hash of [sink.toUpperCase(), `0x${sink}`])
@@ -75,7 +75,7 @@ describe('getBlock', () => {
 });
 
 test('what is asked without a field', async () => {
-  expect(await compareStates(stage.node, api)).toEqual([]);
+  expect(await compareStates(harness.node, api)).toEqual([]);
   const operations = ['BlockDagInfo', 'BlockCount', 'Sink', 'SinkBlueScore', 'Info', 'ServerInfo', 'FeeEstimate'];
   for (const name of operations) expect((await ask(`/v1/rpc/get${name}`)).status).toBe(200);
 });
@@ -89,20 +89,20 @@ test('getSubnetwork, which the node has not implemented, is refused in its words
 });
 
 test('getMempoolEntries of each pool', async () => {
-  stage.world.pay(8);
-  expect((await stage.node.call('getMempoolEntries', {})).entries.length).toBeGreaterThan(0);
-  expect(await comparePools(stage.node, api)).toEqual([]);
+  harness.simulatedDag.pay(8);
+  expect((await harness.node.call('getMempoolEntries', {})).entries.length).toBeGreaterThan(0);
+  expect(await comparePools(harness.node, api)).toEqual([]);
   expect((await ask('/v1/rpc/getMempoolEntries')).json).toEqual((await ask('/v1/rpc/getMempoolEntries', {})).json);
 });
 
-describe('coins', () => {
+describe('utxos', () => {
   test('of every address are those that the node has once its virtual block is the sink', async () => {
-    const before = await recordCoins(stage.node, addresses, { isSupplyExact: false });
+    const before = await recordUtxos(harness.node, addresses, { isSupplyExact: false });
     expect([...before.utxos.values()].flat().length).toBeGreaterThan(100);
     // The block of the template merges what the virtual block would have merged.
-    const template = await stage.api.request('/v1/rpc/getBlockTemplate', { body: { payAddress: addresses[0] } });
-    expect((await stage.api.request('/v1/rpc/submitBlock', { body: template.text })).status).toBe(200);
-    await stage.atRest();
+    const template = await harness.api.request('/v1/rpc/getBlockTemplate', { body: { payAddress: addresses[0] } });
+    expect((await harness.api.request('/v1/rpc/submitBlock', { body: template.text })).status).toBe(200);
+    await harness.atRest();
     expect(await compareBalancesTogether(api, before)).toEqual([]);
     expect(await compareUtxos(api, before)).toEqual([]);
   });
@@ -137,11 +137,11 @@ describe('coins', () => {
   });
 
   test('beyond 10,000 lead to the pages of the listing', async () => {
-    const { kysely } = stage.database;
-    const { rows } = await sql<{ script_id: bigint; address: string; coins: number }>`
-      select u.script_id, s.address, count(*)::int as coins from utxos u join scripts s on s.id = u.script_id
+    const { kysely } = harness.database;
+    const { rows } = await sql<{ script_id: bigint; address: string; utxos: number }>`
+      select u.script_id, s.address, count(*)::int as utxos from utxos u join scripts s on s.id = u.script_id
       where s.address is not null group by 1, 2 order by 3 desc limit 1`.execute(kysely);
-    const [{ script_id, address, coins } = { script_id: 0n, address: '', coins: 0 }] = rows;
+    const [{ script_id, address, utxos } = { script_id: 0n, address: '', utxos: 0 }] = rows;
     const copies = (count: number) => sql`
       insert into utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase)
       select transaction_id, 1000000 + n, script_id, 1, 1, false
@@ -154,7 +154,7 @@ describe('coins', () => {
       const { status, json } = await ask(UTXOS, { addresses: [STRANGER, address] });
       return { status, json };
     };
-    await copies(10_000 - coins).execute(kysely);
+    await copies(10_000 - utxos).execute(kysely);
     await outputs.execute(kysely);
     try {
       const { status, json } = await asked();
@@ -179,7 +179,7 @@ describe('coins', () => {
 describe('what is unchanged', () => {
   test('comes as a 304, until the sink moves', async () => {
     const [first = ''] = addresses;
-    const { sink } = await stage.node.call('getSink', {});
+    const { sink } = await harness.node.call('getSink', {});
     const requests: [string, object?][] = [
       ['/v1/rpc/getSink'],
       ['/v1/rpc/getSinkBlueScore'],
@@ -192,35 +192,35 @@ describe('what is unchanged', () => {
       expect(headers.get('x-kasgres-sink')).toBe(sink);
       const etag = headers.get('etag') ?? '';
       etags.push(etag);
-      const again = await stage.api.request(path, { headers: { 'if-none-match': etag }, ...(body && { body }) });
+      const again = await harness.api.request(path, { headers: { 'if-none-match': etag }, ...(body && { body }) });
       expect({ status: again.status, text: again.text }).toEqual({ status: 304, text: '' });
     }
     expect(new Set(etags).size).toBe(requests.length);
-    stage.world.mine(1);
-    await stage.atRest();
+    harness.simulatedDag.mine(1);
+    await harness.atRest();
     for (const [place, [path, body]] of requests.entries()) {
       const headers = { 'if-none-match': etags[place] ?? '' };
-      expect((await stage.api.request(path, { headers, ...(body && { body }) })).status, path).toBe(200);
+      expect((await harness.api.request(path, { headers, ...(body && { body }) })).status, path).toBe(200);
     }
   });
 
   test('of a block outlives the sink, as long as the block is shown the same', async () => {
-    const { pruningPointHash: hash } = await stage.node.call('getBlockDagInfo', {});
+    const { pruningPointHash: hash } = await harness.node.call('getBlockDagInfo', {});
     const { headers } = await ask(GET_BLOCK, { hash, includeTransactions: true });
     const etag = headers.get('etag') ?? '';
-    stage.world.mine(1);
-    await stage.atRest();
+    harness.simulatedDag.mine(1);
+    await harness.atRest();
     const asked = { headers: { 'if-none-match': etag }, body: { hash, includeTransactions: true } };
-    expect((await stage.api.request(GET_BLOCK, asked)).status).toBe(304);
+    expect((await harness.api.request(GET_BLOCK, asked)).status).toBe(304);
 
-    const { sink } = await stage.node.call('getSink', {});
+    const { sink } = await harness.node.call('getSink', {});
     const before = await ask(GET_BLOCK, { hash: sink });
     const childrenOf = async (hash: string) =>
-      (await stage.node.call('getBlock', { hash, includeTransactions: false })).block?.verboseData?.childrenHashes;
+      (await harness.node.call('getBlock', { hash, includeTransactions: false })).block?.verboseData?.childrenHashes;
     // A miner who does not know it yet mines beside it.
-    while ((await childrenOf(sink))?.length === 0) stage.world.mine(1);
-    await stage.atRest();
+    while ((await childrenOf(sink))?.length === 0) harness.simulatedDag.mine(1);
+    await harness.atRest();
     const changed = { headers: { 'if-none-match': before.headers.get('etag') ?? '' }, body: { hash: sink } };
-    expect((await stage.api.request(GET_BLOCK, changed)).status).toBe(200);
+    expect((await harness.api.request(GET_BLOCK, changed)).status).toBe(200);
   });
 });

@@ -12,7 +12,7 @@ import { ApiClient } from '../node/api-client.ts';
 import { submittedForm } from '../node/submitted-form.ts';
 import { checkedPost } from './checked-requests.ts';
 import { HttpClient } from './http-client.ts';
-import { openStage, type Stage } from './stage.ts';
+import { openHarness, type Harness } from './harness.ts';
 
 const TRANSACTION = '/v1/rpc/submitTransaction';
 const BLOCK = '/v1/rpc/submitBlock';
@@ -20,54 +20,54 @@ const TEMPLATE = '/v1/rpc/getBlockTemplate';
 const COINBASE_MATURITY = 20n;
 const FEE = 5_000_000n;
 
-let stage: Stage;
+let harness: Harness;
 let api: ApiClient;
 const spent = new Set<string>();
 
 beforeAll(async () => {
-  stage = await openStage({ rounds: 80 });
-  api = new ApiClient(stage.api.url, stage.api.key);
+  harness = await openHarness({ rounds: 80 });
+  api = new ApiClient(harness.api.url, harness.api.key);
 });
-afterAll(() => stage.close());
+afterAll(() => harness.close());
 
-const ask = (path: string, body: object | string) => checkedPost(stage.api, path, body);
+const ask = (path: string, body: object | string) => checkedPost(harness.api, path, body);
 
-/** A coin of a public key that nobody spends yet. */
-function takeCoin(): UtxoEntry {
-  const { consensus, mempool } = stage.world.node;
+/** A UTXO of a public key that nobody spends yet. */
+function takeUtxo(): UtxoEntry {
+  const { consensus, mempool } = harness.simulatedDag.node;
   const { daaScore } = consensus.virtual;
   const inMempool = new Set(
     mempool
       .entries({ includeOrphanPool: false, filterTransactionPool: false })
       .flatMap(({ transaction }) => transaction.inputs.map(({ previousOutpoint }) => keyOf(previousOutpoint))),
   );
-  for (const coin of consensus.utxos.values()) {
-    const key = keyOf(coin.outpoint);
-    const isMature = !coin.isCoinbase || coin.blockDaaScore + COINBASE_MATURITY < BigInt(daaScore);
-    const isStandard = classifyScript(coin.scriptPublicKey) === 'pubkey';
-    if (!isMature || !isStandard || coin.amount < 500_000_000n || spent.has(key) || inMempool.has(key)) continue;
+  for (const utxo of consensus.utxos.values()) {
+    const key = keyOf(utxo.outpoint);
+    const isMature = !utxo.isCoinbase || utxo.blockDaaScore + COINBASE_MATURITY < BigInt(daaScore);
+    const isStandard = classifyScript(utxo.scriptPublicKey) === 'pubkey';
+    if (!isMature || !isStandard || utxo.amount < 500_000_000n || spent.has(key) || inMempool.has(key)) continue;
     spent.add(key);
-    return coin;
+    return utxo;
   }
-  throw new Error('there is no coin left');
+  throw new Error('there is no UTXO left');
 }
 
 const keyOf = ({ transactionId: id, index }: { transactionId: Uint8Array; index: number }) => `${toHex(id)}:${index}`;
 
-/** Splits a coin, so that the transaction has a storage mass; with the greatest sequence there is. */
+/** Splits a UTXO, so that the transaction has a storage mass; with the greatest sequence there is. */
 function payment({ version = 0, covenant }: { version?: number; covenant?: Uint8Array } = {}): Transaction {
-  const coin = takeCoin();
-  const { scriptPublicKey } = coin;
+  const utxo = takeUtxo();
+  const { scriptPublicKey } = utxo;
   const transaction = buildTransaction({
     version,
-    coins: [{ entry: coin, redeemScript: undefined }],
+    utxos: [{ entry: utxo, redeemScript: undefined }],
     outputs: [
       {
         amount: 30_000_000,
         scriptPublicKey,
         ...(covenant && { covenant: { authorizingInput: 0, covenantId: covenant } }),
       },
-      { amount: Number(coin.amount - FEE) - 30_000_000, scriptPublicKey },
+      { amount: Number(utxo.amount - FEE) - 30_000_000, scriptPublicKey },
     ],
     payload: Buffer.from('by HTTP'),
   });
@@ -86,12 +86,12 @@ async function mineThroughApi(payAddress: string): Promise<string> {
   const template = await ask(TEMPLATE, { payAddress, extraData: 'test' });
   const { status, json } = await ask(BLOCK, template.text);
   expect({ status, json }).toEqual({ status: 200, json: { rejectReason: 'NONE' } });
-  const { sink } = await stage.node.call('getSink', {});
-  await stage.atRest();
+  const { sink } = await harness.node.call('getSink', {});
+  await harness.atRest();
   return sink;
 }
 
-const minerAddress = () => scriptToAddress(takeCoin().scriptPublicKey, 'kaspasim') ?? '';
+const minerAddress = () => scriptToAddress(takeUtxo().scriptPublicKey, 'kaspasim') ?? '';
 
 interface BlockJson {
   transactions: { mass: string; inputs: { sequence: string }[]; verboseData: { transactionId: string } }[];
@@ -130,21 +130,21 @@ test('payments go from submitTransaction over a template that is handed back int
   for (const entry of acceptance.body['transactions'] as object[]) expect(entry).toMatchObject({ isAccepted: true });
 });
 
-test('a template comes back while the index does not have the coins that it spends yet', async () => {
+test('a template comes back while the index does not have the UTXOs that it spends yet', async () => {
   const payAddress = minerAddress();
-  await stage.indexer.stop();
+  await harness.indexer.stop();
   const funding = payment();
   await submit(submittedForm(funding));
   const mine = async () => (await ask(BLOCK, (await ask(TEMPLATE, { payAddress })).text)).status;
   expect(await mine()).toBe(200);
   const { scriptPublicKey } = funding.outputs[1] ?? {};
-  const entry = stage.world.node.consensus.utxos
+  const entry = harness.simulatedDag.node.consensus.utxos
     .values()
     .find(({ outpoint }) => keyOf(outpoint) === `${idOf(funding)}:1`);
   if (entry === undefined || scriptPublicKey === undefined) throw new Error('the funding was not accepted');
   const onTop = buildTransaction({
     version: 0,
-    coins: [{ entry, redeemScript: undefined }],
+    utxos: [{ entry, redeemScript: undefined }],
     outputs: [
       { amount: 30_000_000, scriptPublicKey },
       { amount: Number(entry.amount - FEE) - 30_000_000, scriptPublicKey },
@@ -153,8 +153,8 @@ test('a template comes back while the index does not have the coins that it spen
   });
   await submit(submittedForm(onTop));
   expect(await mine()).toBe(200);
-  stage.resumeIndexing();
-  await stage.atRest();
+  harness.resumeIndexing();
+  await harness.atRest();
   expect((await api.post('/v1/rpc/getMempoolEntry', { transactionId: idOf(onTop) })).status).toBe(404);
 });
 
@@ -223,8 +223,8 @@ test('a mass that nothing tells is asked for', async () => {
 });
 
 test('a read-only key gets a 403 for what it submits, before the body is looked at, and reads like any other', async () => {
-  const { key } = await createKey(stage.database.kysely, { name: 'reader', readOnly: true });
-  const reader = new HttpClient(stage.api.url, key);
+  const { key } = await createKey(harness.database.kysely, { name: 'reader', readOnly: true });
+  const reader = new HttpClient(harness.api.url, key);
   const one = payment();
   for (const [path, body] of [
     [TRANSACTION, { transaction: submittedForm(one) }],

@@ -6,29 +6,29 @@ import { createKey } from '@kasgres/database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Program, startApi } from '../node/programs.ts';
 import { HttpClient } from './http-client.ts';
-import { openStage, type Stage } from './stage.ts';
+import { openHarness, type Harness } from './harness.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 
 const PROCESSES = 3;
 const OUTSTANDING = 1000;
 const CHEAP = '/v1/rpc/getCurrentNetwork';
 
-let stage: Stage;
+let harness: Harness;
 let proxy: TcpProxy;
 const programs: Program[] = [];
 const urls: string[] = [];
 
 beforeAll(async () => {
-  stage = await openStage({ rounds: 20 });
-  const database = new URL(stage.database.url);
+  harness = await openHarness({ rounds: 20 });
+  const database = new URL(harness.database.url);
   proxy = await TcpProxy.start({ host: database.hostname, port: Number(database.port) });
   database.hostname = '127.0.0.1';
   database.port = String(proxy.port);
   for (let process = 0; process < PROCESSES; process += 1) {
     const { program, url } = await startApi(
-      { nodeUrl: stage.world.server.url, databaseUrl: database.href },
+      { nodeUrl: harness.simulatedDag.server.url, databaseUrl: database.href },
       undefined,
-      { RATE_LIMIT_STORE: 'postgres', DATABASE_READ_URL: stage.database.url },
+      { RATE_LIMIT_STORE: 'postgres', DATABASE_READ_URL: harness.database.url },
     );
     programs.push(program);
     urls.push(url);
@@ -38,7 +38,7 @@ afterAll(async () => {
   proxy.pass();
   await Promise.all(programs.map((program) => program.stop()));
   proxy.stop();
-  await stage.close();
+  await harness.close();
 });
 
 const sleep = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
@@ -46,7 +46,7 @@ const sleep = (milliseconds: number) => new Promise((resolve) => setTimeout(reso
 /** The table cannot be read for so long, again and again. */
 async function slowDown(times: number, lockedMs: number, pauseMs: number): Promise<void> {
   for (let time = 0; time < times; time += 1) {
-    const locker = await stage.database.pool.connect();
+    const locker = await harness.database.pool.connect();
     await locker.query('begin; lock table rate_limits in access exclusive mode');
     await sleep(lockedMs);
     await locker.query('rollback');
@@ -86,7 +86,7 @@ async function flood(key: string, isOver: () => boolean): Promise<Map<number, nu
 }
 
 test('a key spends its limit and no more, whatever becomes of the store', { timeout: 120_000 }, async () => {
-  const { kysely } = stage.database;
+  const { kysely } = harness.database;
   const longWindow = await createKey(kysely, { name: 'long', rateRu: 20, windowSeconds: 3600, concurrency: 1000 });
   const shortWindow = await createKey(kysely, { name: 'short', rateRu: 2, windowSeconds: 1, concurrency: 1000 });
   const begun = performance.now();

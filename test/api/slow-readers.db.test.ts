@@ -15,7 +15,7 @@ import { freePort } from '../node/kaspad.ts';
 import { type Program, startApiProgram } from '../node/programs.ts';
 import { HttpClient } from './http-client.ts';
 import { createSelfSigned, type SelfSigned } from './self-signed.ts';
-import { openStage, type Stage } from './stage.ts';
+import { openHarness, type Harness } from './harness.ts';
 
 /** More than the kernel takes for a client that does not read, up to some 4 MB on loopback. */
 const RESPONSE_BYTES = 8 * 2 ** 20;
@@ -30,7 +30,7 @@ const STEADY_BYTES_PER_SECOND = 200_000;
 
 const sleep = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-let stage: Stage;
+let harness: Harness;
 let metricsUrl: string;
 let folder: string;
 let certificate: SelfSigned;
@@ -40,7 +40,7 @@ let tlsPort: number;
 beforeAll(async () => {
   const metricsPort = await freePort();
   metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`;
-  stage = await openStage({ rounds: 60, variables: { METRICS_PORT: String(metricsPort) } });
+  harness = await openHarness({ rounds: 60, variables: { METRICS_PORT: String(metricsPort) } });
   await enlargeResponses();
 
   folder = await mkdtemp(join(tmpdir(), 'kasgres-slow-readers-'));
@@ -49,13 +49,13 @@ beforeAll(async () => {
   await writeFile(certFile, certificate.cert);
   await writeFile(keyFile, certificate.key);
   tlsPort = await freePort();
-  const env = { nodeUrl: stage.world.server.url, databaseUrl: stage.database.url };
+  const env = { nodeUrl: harness.simulatedDag.server.url, databaseUrl: harness.database.url };
   tlsProgram = startApiProgram(env, { PORT: String(tlsPort), TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile });
   await vi.waitFor(() => expect(tlsProgram.output()).toContain('Server listening'), { timeout: 60_000, interval: 100 });
 });
 afterAll(async () => {
   await tlsProgram.stop();
-  await stage.close();
+  await harness.close();
   await rm(folder, { recursive: true });
 });
 
@@ -63,10 +63,10 @@ const PAGE = { includeBlocks: true, includeTransactions: true };
 
 /** Gives all transactions payloads without a pattern, so that the first page of blocks with transactions has RESPONSE_BYTES. */
 async function enlargeResponses(): Promise<void> {
-  const { json } = await stage.api.request('/v1/rpc/getBlocks', { body: PAGE });
+  const { json } = await harness.api.request('/v1/rpc/getBlocks', { body: PAGE });
   const transactions = (json['blocks'] as { transactions: unknown[] }[]).flatMap((block) => block.transactions).length;
   const hashes = Math.ceil(RESPONSE_BYTES / transactions / 64);
-  await stage.database.pool.query(
+  await harness.database.pool.query(
     `update transactions t set payload =
       (select string_agg(sha256((t.id || ' ' || n)::bytea), '') from generate_series(1, $1) n)`,
     [hashes],
@@ -74,7 +74,7 @@ async function enlargeResponses(): Promise<void> {
 }
 
 async function newKey(): Promise<string> {
-  const { key } = await createKey(stage.database.kysely, { name: 'client', rateRu: 1e6 });
+  const { key } = await createKey(harness.database.kysely, { name: 'client', rateRu: 1e6 });
   return key;
 }
 
@@ -95,7 +95,7 @@ interface AskOptions {
 function ask(key: string, { encoding = 'identity', tls = false }: AskOptions = {}): Reader {
   const socket = tls
     ? connectTls({ host: '127.0.0.1', port: tlsPort, ca: certificate.cert })
-    : connectTcp({ host: '127.0.0.1', port: Number(new URL(stage.api.url).port) });
+    : connectTcp({ host: '127.0.0.1', port: Number(new URL(harness.api.url).port) });
   const reader: Reader = { socket, received: 0, isOpen: true, head: '' };
   socket.on('data', (data: Buffer) => {
     reader.received += data.length;
@@ -161,7 +161,7 @@ async function readMetric(name: string): Promise<number> {
 function watchMemory(): { stop: () => number } {
   let most = 0;
   const timer = setInterval(() => {
-    const status = readFileSync(`/proc/${stage.program.processId}/status`, 'utf8');
+    const status = readFileSync(`/proc/${harness.program.processId}/status`, 'utf8');
     most = Math.max(most, Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) / 1024);
   }, 100);
   return {
@@ -176,7 +176,7 @@ test.concurrent('clients that do not read are cut off, and leave memory and time
   timeout: 240_000,
 }, async ({ expect, onTestFinished }) => {
   const [greedy, modest, phone] = await Promise.all([newKey(), newKey(), newKey()]);
-  const client = new HttpClient(stage.api.url, modest);
+  const client = new HttpClient(harness.api.url, modest);
   const { text: whole } = await client.request('/v1/rpc/getBlocks', { body: PAGE });
   expect(whole.length).toBeGreaterThan(RESPONSE_BYTES);
 
@@ -220,7 +220,7 @@ test.concurrent('clients that do not read are cut off, and leave memory and time
   expect(compressed.head).toContain('content-encoding: gzip');
   // Nothing of the key is in flight any longer.
   expect(await readMetric('kasgres_api_cut_off_responses_total')).toBe(hostile.length);
-  const again = new HttpClient(stage.api.url, greedy);
+  const again = new HttpClient(harness.api.url, greedy);
   const answers = await Promise.all(Array.from({ length: 128 }, () => again.request('/v1/rpc/getSink')));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
 });

@@ -7,14 +7,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { IndexReader } from '../../packages/api/src/index-state/state.ts';
 import { completeStorageMasses } from '../../packages/api/src/resources/rpc/submitted/storage-masses.ts';
 import type { SubmittedTransaction } from '../../packages/api/src/resources/rpc/submitted/transaction.ts';
-import { type Answers, askAround, expectAsWhole, type RestTransaction } from './as-whole.ts';
+import { type Responses, askAround, expectAsWhole, type RestTransaction } from './as-whole.ts';
 import { carryAgain } from './carry-again.ts';
 import { walk } from './checked-requests.ts';
 import { BEFORE, BLOCKS, CutIndex, LATER, START, UNKNOWN, VIRTUAL_CHAIN } from './cut-index.ts';
 import { addressTransactions } from './listings.ts';
 
 let index: CutIndex;
-let whole: Answers;
+let whole: Responses;
 
 beforeAll(async () => {
   index = await CutIndex.open();
@@ -34,24 +34,24 @@ test('a whole index admits nothing', async () => {
 
 describe('an index that begins at a pruning point', () => {
   let start: string;
-  /** Transactions from before: those of which coins are left, and those of which none are. */
-  let withCoins: string[];
+  /** Transactions from before: those of which UTXOs are left, and those of which none are. */
+  let withUtxos: string[];
   let spentBefore: string[];
 
   beforeAll(async () => {
     await index.cut({ before: START });
     start = index.hashAt(START);
-    withCoins = await listEarlier(index);
-    spentBefore = index.acceptedBy(1, START).filter((id) => !withCoins.includes(id));
+    withUtxos = await listEarlier(index);
+    spentBefore = index.acceptedBy(1, START).filter((id) => !withUtxos.includes(id));
   });
 
-  test('has blocks, transactions, coins, balances, the supply and the hash rate of the whole one', async () => {
+  test('has blocks, transactions, UTXOs, balances, the supply and the hash rate of the whole one', async () => {
     const { rows } = await index.pool.query('select from earlier_blocks');
     expect(rows.length).toBeGreaterThan(0);
     await expectAsWhole(index, whole, [START, BEFORE, LATER]);
   });
 
-  test('shows the id of every coin that is spent', async () => {
+  test('shows the id of every UTXO that is spent', async () => {
     const { rows } = await index.pool.query<{ id: string }>(
       `select encode(t.transaction_id, 'hex') as id
        from transaction_inputs i join earlier_transactions e on e.id = i.previous_transaction_id
@@ -69,10 +69,10 @@ describe('an index that begins at a pruning point', () => {
     }
   });
 
-  test('takes a transaction of which a coin was left for accepted, with the confirmations since the start', async () => {
+  test('takes a transaction of which a UTXO was left for accepted, with the confirmations since the start', async () => {
     const [since = ''] = index.acceptedBy(START + 5, START + 6);
     const [spent = ''] = spentBefore;
-    const transactionIds = [since, ...withCoins.slice(0, 2), spent];
+    const transactionIds = [since, ...withUtxos.slice(0, 2), spent];
     const { json } = await index.post('/v1/transactions/acceptance', { transactionIds });
     const { rows } = await index.pool.query<{ below: bigint }>(
       `select sink.blue_score - s.blue_score as below from checkpoint p join blocks sink on sink.id = p.block_id,
@@ -81,7 +81,7 @@ describe('an index that begins at a pruning point', () => {
     const confirmations = Number(rows[0]?.below);
     expect(json['transactions']).toEqual([
       expect.objectContaining({ transactionId: since, acceptingBlockHash: index.hashAt(START + 5), isAccepted: true }),
-      ...withCoins
+      ...withUtxos
         .slice(0, 2)
         .map((transactionId) => ({ transactionId, isAccepted: true, acceptingBlockHash: null, confirmations })),
       { transactionId: spent, isAccepted: false, acceptingBlockHash: null, confirmations: 0 },
@@ -103,14 +103,14 @@ describe('an index that begins at a pruning point', () => {
       { accepted_only: 'true', limit: 1, ending_before: again.idBelow },
     );
     expect(next.json['transactions']).toMatchObject([{ transactionId: again.transactionId }]);
-    const ofAddress = await walk(index.stage.api, addressTransactions(again.owner, true), 100);
+    const ofAddress = await walk(index.harness.api, addressTransactions(again.owner, true), 100);
     expect((ofAddress as { transactionId: string }[]).map(({ transactionId }) => transactionId)).toContain(
       again.transactionId,
     );
     await again.undo();
   });
 
-  test('pages through coins from before the start, by their outpoints', async () => {
+  test('pages through UTXOs from before the start, by their outpoints', async () => {
     const { rows } = await index.pool.query<{ cursor: string; address: string }>(
       `select encode(e.transaction_id, 'hex') || ':' || u.index as cursor, s.address
        from start_utxos u join earlier_transactions e on e.id = u.transaction_id join scripts s on s.id = u.script_id
@@ -120,7 +120,7 @@ describe('an index that begins at a pruning point', () => {
     const { address, cursor } = rows[0] as { address: string; cursor: string };
     const template = '/v1/addresses/{address}/utxos';
     expect((await index.get(template, { address }, { starting_after: cursor })).status).toBe(200);
-    // A start behind a gap replaces the coins of this one: what was spent since is found by its spender.
+    // A start behind a gap replaces the UTXOs of this one: what was spent since is found by its spender.
     const client = await index.pool.connect();
     await client.query('create table kept as select * from start_utxos');
     await client.query('delete from start_utxos');
@@ -132,7 +132,7 @@ describe('an index that begins at a pruning point', () => {
     expect((await index.get(template, { address }, { starting_after: other })).status).toBe(404);
   });
 
-  test('shows the covenants of coins from before the start', async () => {
+  test('shows the covenants of UTXOs from before the start', async () => {
     const { rows } = await index.pool.query<{ address: string; id: string; output_index: number }>(
       `update start_utxos u set covenant_id = decode($1, 'hex')
        from (select u.transaction_id, u.index, s.address, e.transaction_id as id
@@ -155,18 +155,18 @@ describe('an index that begins at a pruning point', () => {
     ]);
   });
 
-  test('computes storage masses from coins of the start', async () => {
+  test('computes storage masses from UTXOs of the start', async () => {
     const { rows } = await index.pool.query<{ transaction_id: Buffer; index: bigint; script: Buffer }>(
       `select e.transaction_id, u.index, s.script
        from start_utxos u join earlier_transactions e on e.id = u.transaction_id join scripts s on s.id = u.script_id
        where not exists (select from transactions t where t.id = e.id) limit 1`,
     );
-    const [coin] = rows;
+    const [utxo] = rows;
     const spender = (outputIndex: number): SubmittedTransaction => ({
       version: 0,
       inputs: [
         {
-          previousOutpoint: { transactionId: coin?.transaction_id as Buffer, index: outputIndex },
+          previousOutpoint: { transactionId: utxo?.transaction_id as Buffer, index: outputIndex },
           signatureScript: Uint8Array.of(0x41),
           sequence: 0n,
           sigOpCount: 1,
@@ -174,7 +174,7 @@ describe('an index that begins at a pruning point', () => {
         },
       ],
       outputs: [
-        { amount: 100_000n, scriptPublicKey: { version: 0, script: coin?.script as Buffer }, covenant: undefined },
+        { amount: 100_000n, scriptPublicKey: { version: 0, script: utxo?.script as Buffer }, covenant: undefined },
       ],
       lockTime: 0n,
       subnetworkId: new Uint8Array(20),
@@ -186,8 +186,8 @@ describe('an index that begins at a pruning point', () => {
       connected: true,
       call: () => Promise.reject(new NodeRpcError('getMempoolEntry', `Transaction ${UNKNOWN} not found`)),
     };
-    const services = { index: new IndexReader(index.stage.database.kysely), node };
-    const [completed] = await completeStorageMasses(services, [spender(Number(coin?.index))]);
+    const services = { index: new IndexReader(index.harness.database.kysely), node };
+    const [completed] = await completeStorageMasses(services, [spender(Number(utxo?.index))]);
     expect(completed?.storageMass).toBeGreaterThan(0n);
     await expect(completeStorageMasses(services, [spender(9999)])).rejects.toMatchObject({ statusCode: 400 });
   });
@@ -227,11 +227,11 @@ describe('an index that begins at a pruning point', () => {
     expect((await index.get('/v1/blocks/{hash}', { hash: known })).json).toEqual(notFound);
   });
 
-  test('says of a transaction whose coins it has that it was before, and of others that they may be', async () => {
+  test('says of a transaction whose UTXOs it has that it was before, and of others that they may be', async () => {
     const template = '/v1/transactions/{transactionId}';
-    expect((await index.get(template, { transactionId: withCoins[0] })).json).toEqual({
+    expect((await index.get(template, { transactionId: withUtxos[0] })).json).toEqual({
       statusCode: 404,
-      message: 'This transaction was accepted before what is indexed: nothing is known of it but coins that it made',
+      message: 'This transaction was accepted before what is indexed: nothing is known of it but UTXOs that it made',
     });
     expect((await index.get(template, { transactionId: spentBefore[0] })).json).toEqual({
       statusCode: 404,
@@ -294,7 +294,7 @@ describe('an index that begins at a pruning point', () => {
   });
 });
 
-/** Coins whose transactions are known by their ids alone. */
+/** UTXOs whose transactions are known by their ids alone. */
 async function listEarlier({ pool }: CutIndex): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>(
     `select encode(transaction_id, 'hex') as id from earlier_transactions e

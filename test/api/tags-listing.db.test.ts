@@ -4,7 +4,7 @@ import { scriptToAddress } from '@kasgres/kaspa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { OTHER_NETWORK, STRANGER } from './accounts.ts';
 import { checkedGet, walk } from './checked-requests.ts';
-import { openStage, type Stage } from './stage.ts';
+import { openHarness, type Harness } from './harness.ts';
 
 /** Alike but for case, accents and blanks, which other orders than that of bytes pass over; some that are equal. */
 const NAMES = [
@@ -23,25 +23,25 @@ const NAMES = [
 ];
 const LABELS = [[], ['exchange'], ['exchange', 'cold wallet'], ['pool', 'pool'], ['ÜBER, 100%'], ['Exchange']];
 
-let stage: Stage;
+let harness: Harness;
 let tags: Tag[];
 
 beforeAll(async () => {
-  stage = await openStage({ rounds: 10 });
+  harness = await openHarness({ rounds: 10 });
   tags = Array.from({ length: 75 }, (_, place) => ({
     address: addressNumber(place),
     name: NAMES[place % NAMES.length] ?? '',
     link: place % 3 === 0 ? `https://example.org/${place}` : '',
     labels: LABELS[place % LABELS.length] ?? [],
   }));
-  await upsertTags(stage.database.pool, tags);
+  await upsertTags(harness.database.pool, tags);
   tags.sort((a, b) => compareBytes(a.name, b.name) || compareBytes(a.address, b.address));
 });
-afterAll(() => stage.close());
+afterAll(() => harness.close());
 
 function addressNumber(place: number): string {
   const script = Buffer.from(`20${(place * 7919).toString(16).padStart(64, 'ab')}ac`, 'hex');
-  return scriptToAddress({ version: 0, script }, stage.world.node.network.addressPrefix) as string;
+  return scriptToAddress({ version: 0, script }, harness.simulatedDag.node.network.addressPrefix) as string;
 }
 
 const compareBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
@@ -56,22 +56,22 @@ const listing = (query: Record<string, string> = {}) => ({
 });
 
 test.each([1, 7, 75, 100])('every tag once, in the order of name and address, %i a page', async (limit) => {
-  expect(await walk(stage.api, listing(), limit)).toEqual(tags);
+  expect(await walk(harness.api, listing(), limit)).toEqual(tags);
 });
 
 test.each(['exchange', 'cold wallet', 'pool', 'ÜBER, 100%', 'Exchange', 'nobody has this'])(
   'those with the label %s',
   async (label) => {
-    expect(await walk(stage.api, listing({ label }), 4)).toEqual(tagsWith(label, tags));
+    expect(await walk(harness.api, listing({ label }), 4)).toEqual(tagsWith(label, tags));
   },
 );
 
 test('a tag without the label still has its place', async () => {
   const place = tags.findIndex((tag, index) => index > 20 && !tag.labels.includes('exchange'));
   const cursor = tags[place]?.address ?? '';
-  const behind = await checkedGet(stage.api, '/v1/tags', {}, { label: 'exchange', limit: 3, starting_after: cursor });
+  const behind = await checkedGet(harness.api, '/v1/tags', {}, { label: 'exchange', limit: 3, starting_after: cursor });
   expect(behind.json['tags']).toEqual(tagsWith('exchange', tags.slice(place)).slice(0, 3));
-  const before = await checkedGet(stage.api, '/v1/tags', {}, { label: 'exchange', limit: 3, ending_before: cursor });
+  const before = await checkedGet(harness.api, '/v1/tags', {}, { label: 'exchange', limit: 3, ending_before: cursor });
   expect(before.json['tags']).toEqual(tagsWith('exchange', tags.slice(0, place)).slice(-3));
 });
 
@@ -83,19 +83,19 @@ test.each([
   [{ label: 'a\0b' }, 400],
   [{ name: 'exchange' }, 400],
 ])('%j is refused', async (query, status) => {
-  expect((await checkedGet(stage.api, '/v1/tags', {}, query as Record<string, string>)).status).toBe(status);
+  expect((await checkedGet(harness.api, '/v1/tags', {}, query as Record<string, string>)).status).toBe(status);
 });
 
 test('a changed tag changes the listing and its entity tag, without the chain', async () => {
   const path = '/v1/tags?label=pool';
-  const first = await stage.api.request(path);
-  const ask = () => stage.api.request(path, { headers: { 'if-none-match': first.headers.get('etag') ?? '' } });
+  const first = await harness.api.request(path);
+  const ask = () => harness.api.request(path, { headers: { 'if-none-match': first.headers.get('etag') ?? '' } });
   expect((await ask()).status).toBe(304);
   const [changed] = first.json['tags'] as [Tag];
-  await upsertTags(stage.database.pool, [{ ...changed, name: 'zzz renamed', labels: ['miner'] }]);
+  await upsertTags(harness.database.pool, [{ ...changed, name: 'zzz renamed', labels: ['miner'] }]);
   const after = await ask();
   expect(after.json['tags']).toEqual((first.json['tags'] as Tag[]).slice(1));
-  expect(await walk(stage.api, listing({ label: 'miner' }), 10)).toEqual([
+  expect(await walk(harness.api, listing({ label: 'miner' }), 10)).toEqual([
     { ...changed, name: 'zzz renamed', labels: ['miner'] },
   ]);
 });

@@ -2,48 +2,48 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checkedGet } from './checked-requests.ts';
 import { cutOut } from './cut-out.ts';
-import { openStage, type Stage } from './stage.ts';
+import { openHarness, type Harness } from './harness.ts';
 
 const PRUNING_POINT = 'ab'.repeat(32);
 
-let stage: Stage;
+let harness: Harness;
 
 beforeAll(async () => {
-  stage = await openStage({ rounds: 60 });
-  await stage.indexer.stop();
-  const { pool } = stage.database;
+  harness = await openHarness({ rounds: 60 });
+  await harness.indexer.stop();
+  const { pool } = harness.database;
   await cutOut(pool, { before: 10 });
   await pool.query(`insert into utxo_set_load values (true, decode($1, 'hex'), 1234567, 5, '')`, [PRUNING_POINT]);
 });
-afterAll(() => stage?.close());
+afterAll(() => harness?.close());
 
 test('an index that is there goes on answering, and its status says so', async () => {
-  expect((await checkedGet(stage.api, '/v1/rpc/getSink')).status).toBe(200);
-  expect((await checkedGet(stage.api, '/v1/status')).json['utxoSetLoad']).toEqual({
+  expect((await checkedGet(harness.api, '/v1/rpc/getSink')).status).toBe(200);
+  expect((await checkedGet(harness.api, '/v1/status')).json['utxoSetLoad']).toEqual({
     pruningPoint: PRUNING_POINT,
     utxoCount: 1_234_567,
   });
 });
 
 test('one that is not there yet says what it waits for', async () => {
-  const { pool } = stage.database;
+  const { pool } = harness.database;
   await pool.query('create table kept as select * from checkpoint');
   await pool.query('delete from checkpoint');
-  const { status, json, headers } = await stage.api.request('/v1/rpc/getSink');
+  const { status, json, headers } = await harness.api.request('/v1/rpc/getSink');
   expect({ status, json }).toEqual({
     status: 503,
     json: {
       statusCode: 503,
-      message: `Nothing is indexed yet: the UTXO set of the pruning point ${PRUNING_POINT} is being loaded, 1234567 coins so far`,
+      message: `Nothing is indexed yet: the UTXO set of the pruning point ${PRUNING_POINT} is being loaded, 1234567 utxos so far`,
     },
   });
   expect(headers.get('retry-after')).toBe('5');
-  expect((await checkedGet(stage.api, '/v1/status')).json).toMatchObject({
+  expect((await checkedGet(harness.api, '/v1/status')).json).toMatchObject({
     sink: null,
     utxoSetLoad: { utxoCount: 1_234_567 },
   });
   await pool.query('delete from utxo_set_load');
-  expect((await stage.api.request('/v1/rpc/getSink')).json['message']).toBe('Nothing is indexed yet');
+  expect((await harness.api.request('/v1/rpc/getSink')).json['message']).toBe('Nothing is indexed yet');
   await pool.query('insert into checkpoint select * from kept');
   await pool.query('drop table kept');
 });

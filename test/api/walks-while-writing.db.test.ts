@@ -20,13 +20,13 @@ import {
   type Owner,
   transactions,
 } from './listings.ts';
-import { openStage, type Stage } from './stage.ts';
+import { openHarness, type Harness } from './harness.ts';
 
 const LIMITS = Array.from({ length: 100 }, (_, index) => index + 1);
 const TIMEOUT_MS = 300_000;
 const REQUESTS_PER_BLOCK = 30;
 
-let stage: Stage;
+let harness: Harness;
 let api: HttpClient;
 let busiest: Owner;
 let requests = 0;
@@ -34,12 +34,12 @@ let requests = 0;
 const onceOnChain = new Set<string>();
 
 beforeAll(async () => {
-  stage = await openStage({ rounds: 30 });
-  const { key } = await createKey(stage.database.kysely, { name: 'walker', rateRu: 1e9 });
-  api = new HttpClient(stage.api.url, key);
-  busiest = await findBusiestOwner(stage.database.pool);
+  harness = await openHarness({ rounds: 30 });
+  const { key } = await createKey(harness.database.kysely, { name: 'walker', rateRu: 1e9 });
+  api = new HttpClient(harness.api.url, key);
+  busiest = await findBusiestOwner(harness.database.pool);
 });
-afterAll(() => stage?.close());
+afterAll(() => harness?.close());
 
 interface MovingListing {
   describeListing: () => Listing;
@@ -74,7 +74,7 @@ interface Page {
 
 async function read(listing: Listing, limit: number, cursor: Record<string, string> = {}): Promise<Page> {
   requests += 1;
-  if (requests % REQUESTS_PER_BLOCK === 0) stage.world.mine(1, 1);
+  if (requests % REQUESTS_PER_BLOCK === 0) harness.simulatedDag.mine(1, 1);
   const { template, values, query, field, cursorOf } = listing;
   const { status, json } = await checkedGet(api, template, values, { ...query, limit, ...cursor });
   expect(status, JSON.stringify(json)).toBe(200);
@@ -124,7 +124,7 @@ describe.each(Object.entries(LISTINGS))('%s', (_name, { describeListing, isOnlyA
     'every limit meets what was there throughout once, in order, there and back',
     async () => {
       const listing = describeListing();
-      const { pool } = stage.database;
+      const { pool } = harness.database;
       for (const limit of LIMITS) {
         for (const hash of await listCursors(pool, blocks(true).items)) onceOnChain.add(hash);
         const before = await listVersions(pool, listing, isOnlyAddedTo);
@@ -151,8 +151,8 @@ describe.each(Object.entries(LISTINGS))('%s', (_name, { describeListing, isOnlyA
 });
 
 test('the network did reorganise meanwhile', async () => {
-  await stage.atRest();
-  const onChain = new Set(await listCursors(stage.database.pool, blocks(true).items));
+  await harness.atRest();
+  const onChain = new Set(await listCursors(harness.database.pool, blocks(true).items));
   expect([...onceOnChain].filter((hash) => !onChain.has(hash))).not.toEqual([]);
 });
 

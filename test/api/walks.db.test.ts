@@ -21,47 +21,47 @@ import {
   transactions,
 } from './listings.ts';
 import { findBusiestOwner } from './busiest-owner.ts';
-import { openStage, type Stage } from './stage.ts';
+import { openHarness, type Harness } from './harness.ts';
 
 const LIMITS = Array.from({ length: 100 }, (_, index) => index + 1);
 const TIMEOUT_MS = 300_000;
 const COMMON_LABEL = 'exchange';
 const RARE_LABEL = 'exploit';
 
-let stage: Stage;
+let harness: Harness;
 let api: HttpClient;
 let busiest: Owner;
 let root: Owner;
 
 beforeAll(async () => {
-  stage = await openStage({ rounds: 45 });
-  await stage.indexer.stop();
-  const { key } = await createKey(stage.database.kysely, { name: 'walker', rateRu: 1e9 });
-  api = new HttpClient(stage.api.url, key);
-  busiest = await findBusiestOwner(stage.database.pool);
-  const cursors = await listCursors(stage.database.pool, addresses().positions);
+  harness = await openHarness({ rounds: 45 });
+  await harness.indexer.stop();
+  const { key } = await createKey(harness.database.kysely, { name: 'walker', rateRu: 1e9 });
+  api = new HttpClient(harness.api.url, key);
+  busiest = await findBusiestOwner(harness.database.pool);
+  const cursors = await listCursors(harness.database.pool, addresses().positions);
   const all = cursors.map(addressOfHolder);
   root = await putTogether();
   // Several of one name: then the address decides.
   await upsertTags(
-    stage.database.pool,
+    harness.database.pool,
     all.flatMap((address, place) => {
       const labels = [place % 3 === 0 ? COMMON_LABEL : 'pool', ...(place === 7 ? [RARE_LABEL] : [])];
       return place % 2 === 1 ? [{ address, name: `Owner ${place % 11}`, link: '', labels }] : [];
     }),
   );
 });
-afterAll(() => stage?.close());
+afterAll(() => harness?.close());
 
 /** Every third address that is in no cluster yet. @returns the root */
 async function putTogether(): Promise<Owner> {
-  const { rows } = await stage.database.pool.query<{ id: bigint; address: string }>(
+  const { rows } = await harness.database.pool.query<{ id: bigint; address: string }>(
     'select id, address from scripts where address is not null and cluster_of(id) is null and id % 3 = 0 order by id desc',
   );
   const [first] = rows;
   if (first === undefined) throw new Error('there are no addresses');
   await insertCluster(
-    stage.database.pool,
+    harness.database.pool,
     rows.map(({ id }) => id),
   );
   return { address: first.address, scriptId: Number(first.id) };
@@ -122,8 +122,8 @@ describe.each(Object.entries(LISTINGS))('%s', (_name, describeListing) => {
 
   beforeAll(async () => {
     listing = describeListing();
-    items = await listCursors(stage.database.pool, listing.items);
-    positions = await listCursors(stage.database.pool, listing.positions);
+    items = await listCursors(harness.database.pool, listing.items);
+    positions = await listCursors(harness.database.pool, listing.positions);
   });
 
   test(
@@ -171,14 +171,14 @@ function strangerLike(cursor: string): string {
 }
 
 test('what is an item of another listing is unknown', async () => {
-  const [transaction = ''] = await listCursors(stage.database.pool, transactions().items);
-  const [block = ''] = await listCursors(stage.database.pool, blocks().items);
-  const own = new Set(await listCursors(stage.database.pool, addressTransactions(busiest).positions));
-  const others = await listCursors(stage.database.pool, transactions().items);
+  const [transaction = ''] = await listCursors(harness.database.pool, transactions().items);
+  const [block = ''] = await listCursors(harness.database.pool, blocks().items);
+  const own = new Set(await listCursors(harness.database.pool, addressTransactions(busiest).positions));
+  const others = await listCursors(harness.database.pool, transactions().items);
   const foreign = others.find((cursor) => !own.has(cursor)) ?? '';
-  const [holder = ''] = await listCursors(stage.database.pool, addresses().positions);
+  const [holder = ''] = await listCursors(harness.database.pool, addresses().positions);
   const untagged = addressOfHolder(holder);
-  const questions: [Listing, string][] = [
+  const requests: [Listing, string][] = [
     [blocks(), transaction],
     [transactions(), block],
     [addressTransactions(busiest), foreign],
@@ -186,7 +186,7 @@ test('what is an item of another listing is unknown', async () => {
     [addressUtxos(busiest), `${[...own][0]}:4294967295`],
     [tags(), untagged],
   ];
-  for (const [{ template, values }, cursor] of questions) {
+  for (const [{ template, values }, cursor] of requests) {
     const { status } = await checkedGet(api, template, values, { starting_after: cursor });
     expect(status, `${template} ${cursor}`).toBe(404);
   }

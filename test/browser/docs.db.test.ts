@@ -4,7 +4,7 @@
  */
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openStage, type Stage } from '../api/stage.ts';
+import { openHarness, type Harness } from '../api/harness.ts';
 import { CHROMIUM_FLAGS, findChromium } from './chromium.ts';
 
 const executablePath = findChromium();
@@ -13,7 +13,7 @@ if (executablePath === undefined) {
 }
 
 describe.skipIf(executablePath === undefined)('/docs', () => {
-  let stage: Stage;
+  let harness: Harness;
   let browser: Browser;
   let page: Page;
   let address: string;
@@ -22,9 +22,9 @@ describe.skipIf(executablePath === undefined)('/docs', () => {
   let complaints: string[];
 
   beforeAll(async () => {
-    stage = await openStage({ rounds: 40 });
-    await stage.indexer.stop();
-    const script = await stage.database.kysely
+    harness = await openHarness({ rounds: 40 });
+    await harness.indexer.stop();
+    const script = await harness.database.kysely
       .selectFrom('balances')
       .innerJoin('scripts', 'scripts.id', 'balances.script_id')
       .select('scripts.address')
@@ -37,7 +37,7 @@ describe.skipIf(executablePath === undefined)('/docs', () => {
   });
   afterAll(async () => {
     await browser?.close();
-    await stage?.close();
+    await harness?.close();
   });
 
   beforeEach(async () => {
@@ -55,7 +55,7 @@ describe.skipIf(executablePath === undefined)('/docs', () => {
   afterEach(async () => {
     await page.context().close();
     expect(complaints).toEqual([]);
-    const foreign = requested.filter((url) => !url.startsWith(stage.api.url) && !url.startsWith('data:'));
+    const foreign = requested.filter((url) => !url.startsWith(harness.api.url) && !url.startsWith('data:'));
     expect(foreign).toEqual([]);
   });
 
@@ -86,24 +86,24 @@ describe.skipIf(executablePath === undefined)('/docs', () => {
   }
 
   test('/ leads to it', async () => {
-    await page.goto(`${stage.api.url}/`);
-    expect(page.url()).toBe(`${stage.api.url}/docs`);
+    await page.goto(`${harness.api.url}/`);
+    expect(page.url()).toBe(`${harness.api.url}/docs`);
     await page.getByText('Kasgres').first().waitFor();
   });
 
   test('a call with the key shows the answer of the API, and how long it took', async () => {
-    await page.goto(`${stage.api.url}/docs`);
-    await enterKey(stage.api.key);
+    await page.goto(`${harness.api.url}/docs`);
+    await enterKey(harness.api.key);
     const shown = await tryOut('getBalanceByAddress', { address });
-    const { json } = await stage.api.request(`/v1/rpc/getBalanceByAddress/${address}`);
+    const { json } = await harness.api.request(`/v1/rpc/getBalanceByAddress/${address}`);
     expect(shown.status).toMatch(/^200/);
     expect(JSON.parse(shown.body)).toEqual(json);
     await expect.poll(() => page.getByText(/^\d+ ms$/).count()).toBe(1);
   });
 
   test('examples work as they stand', async () => {
-    await page.goto(`${stage.api.url}/docs`);
-    await enterKey(stage.api.key);
+    await page.goto(`${harness.api.url}/docs`);
+    await enterKey(harness.api.key);
     for (const operationId of [
       'getTransaction',
       'getAddress',
@@ -118,7 +118,7 @@ describe.skipIf(executablePath === undefined)('/docs', () => {
   });
 
   test('without a key the page shows what the API says to that', async () => {
-    await page.goto(`${stage.api.url}/docs`);
+    await page.goto(`${harness.api.url}/docs`);
     const shown = await tryOut('getCoinSupply', {});
     expect(JSON.parse(shown.body)).toEqual({ statusCode: 401, message: 'x-api-key is missing from header' });
     // The browser itself tells of answers that are errors.
@@ -128,8 +128,8 @@ describe.skipIf(executablePath === undefined)('/docs', () => {
   const isAuthorized = () => page.locator('.auth-wrapper .authorize.locked').count();
 
   test('the key is forgotten with the page', async () => {
-    await page.goto(`${stage.api.url}/docs`);
-    await enterKey(stage.api.key);
+    await page.goto(`${harness.api.url}/docs`);
+    await enterKey(harness.api.key);
     expect(await isAuthorized()).toBe(1);
     expect(await page.evaluate('localStorage.length')).toBe(0);
     await page.reload();
@@ -138,10 +138,10 @@ describe.skipIf(executablePath === undefined)('/docs', () => {
   });
 
   test('the key is kept while somebody wants it kept, and no longer', async () => {
-    await page.goto(`${stage.api.url}/docs`);
+    await page.goto(`${harness.api.url}/docs`);
     const box = page.getByLabel('Keep the key in this browser');
     await box.check();
-    await enterKey(stage.api.key);
+    await enterKey(harness.api.key);
     await page.reload();
     await expect.poll(isAuthorized).toBe(1);
     expect(await box.isChecked()).toBe(true);

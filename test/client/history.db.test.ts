@@ -3,13 +3,13 @@
  * alone: both have what the database has, in its order. And what else the client promises, against the API itself.
  */
 import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from 'vitest';
-import { openStage, type Stage } from '../api/stage.ts';
+import { openHarness, type Harness } from '../api/harness.ts';
 import { ApiError, type Client, createClient, type Schema } from '../../packages/client/src/index.ts';
 import { historyByHand } from './by-hand.ts';
 
 const unknown = 'ab'.repeat(32);
 
-let stage: Stage;
+let harness: Harness;
 let client: Client;
 let address: string;
 let stored: StoredItem[];
@@ -20,16 +20,16 @@ interface StoredItem {
 }
 
 beforeAll(async () => {
-  stage = await openStage({ rounds: 300 });
-  await stage.indexer.stop();
-  client = createClient({ baseUrl: stage.api.url, apiKey: stage.api.key });
+  harness = await openHarness({ rounds: 300 });
+  await harness.indexer.stop();
+  client = createClient({ baseUrl: harness.api.url, apiKey: harness.api.key });
   ({ address, stored } = await busiestAddress());
 });
-afterAll(() => stage.close());
+afterAll(() => harness.close());
 
 /** With its history as the database has it, of which only what was accepted has one sure balance change. */
 async function busiestAddress(): Promise<{ address: string; stored: StoredItem[] }> {
-  const { pool } = stage.database;
+  const { pool } = harness.database;
   const { rows: busiest } = await pool.query<{ id: bigint; address: string }>(`
     select s.id, s.address from address_transactions a join scripts s on s.id = a.script_id
     where s.address is not null group by s.id, s.address order by count(*) desc limit 1`);
@@ -58,7 +58,7 @@ describe.each([1, 7, 100])('in pages of %i', (limit) => {
   });
 
   test('the client that was written by hand has it too', async () => {
-    const history = await historyByHand(stage.api.url, stage.api.key, address, limit);
+    const history = await historyByHand(harness.api.url, harness.api.key, address, limit);
     const accepted = new Set(stored.map((item) => item.transactionId));
     expect(history.filter((item) => accepted.has(item.transactionId)).map(asStored)).toEqual(stored);
   });
@@ -76,7 +76,7 @@ test('every listing is paged to its end', async () => {
   await count('tags', client.paginate('/v1/tags'));
   await count('utxos', client.paginate('/v1/addresses/{address}/utxos', { params: { path: { address }, query } }));
   await count('members', client.paginate('/v1/addresses/{address}/cluster', { params: { path: { address }, query } }));
-  const { rows } = await stage.database.pool.query<Record<string, bigint>>(
+  const { rows } = await harness.database.pool.query<Record<string, bigint>>(
     `select (select count(*) from blocks) as blocks, (select count(*) from transactions) as transactions,
        (select count(*) from balances join scripts on id = script_id where balance > 0 and address is not null) as addresses,
        (select count(*) from tags) as tags,
@@ -91,8 +91,8 @@ test('every listing is paged to its end', async () => {
 test('leaving a listing early asks for no further page', async () => {
   let requests = 0;
   const counting = createClient({
-    baseUrl: stage.api.url,
-    apiKey: stage.api.key,
+    baseUrl: harness.api.url,
+    apiKey: harness.api.key,
     fetch: (request) => {
       requests += 1;
       return fetch(request);
@@ -129,7 +129,7 @@ test('an error has what the API says of it', async () => {
   const refused = client.get('/v1/blocks/{hash}', { params: { path: { hash: 'xyz' } } });
   await expect(refused).rejects.toBeInstanceOf(ApiError);
   await expect(refused).rejects.toMatchObject({ status: 400, details: [{ path: 'hash' }] });
-  const wrongKey = createClient({ baseUrl: stage.api.url, apiKey: 'none' });
+  const wrongKey = createClient({ baseUrl: harness.api.url, apiKey: 'none' });
   await expect(wrongKey.get('/v1/blocks')).rejects.toMatchObject({ status: 401, message: 'Invalid API key' });
 });
 

@@ -10,7 +10,7 @@ export type Cell = string | number | bigint | Date | typeof ANYTHING | null;
 export const ANYTHING = Symbol('anything');
 
 /** Holds an answer to what an oracle says, row by row and in order. */
-export function expectAnswer(answer: readonly Text[][], expected: readonly (readonly Cell[])[]): void {
+export function expectResponse(answer: readonly Text[][], expected: readonly (readonly Cell[])[]): void {
   const rows = answer.map((row, line) => row.map((text, column) => asExpected(text, expected[line]?.[column])));
   expect(rows).toEqual(expected.map((row) => [...row]));
 }

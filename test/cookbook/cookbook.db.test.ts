@@ -1,26 +1,26 @@
 /**
- * Every question of the cookbook, asked as an analyst of an index of the demo network, says what really happened there: its answer is
+ * Every request of the cookbook, asked as an analyst of an index of the demo network, says what really happened there: its answer is
  * worked out anew from the DAG of the simulated node. What it says is in cookbook/generated/answers.json, which docs/cookbook.md shows:
  * `npm run generate:cookbook` writes both anew.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Analyst, openAnalyst } from './analyst.ts';
-import { type Answer, ask } from './ask.ts';
-import { ANYTHING, type Cell, expectAnswer } from './cells.ts';
+import { type Response, ask } from './ask.ts';
+import { ANYTHING, type Cell, expectResponse } from './cells.ts';
 import { type DemoIndex, openDemoIndex } from './demo-index.ts';
 import { Names } from './names.ts';
 import { oracles } from './oracles/oracles.ts';
-import { readQuestions } from './questions.ts';
+import { readRequests } from './requests.ts';
 import { tellTruth, type Truth } from './truth.ts';
 
-const questions = readQuestions();
+const requests = readRequests();
 const FILE = '../../cookbook/generated/answers.json';
 
 let index: DemoIndex;
 let analyst: Analyst;
 let truth: Truth;
 let names: Names;
-const answers: Record<string, Answer> = {};
+const answers: Record<string, Response> = {};
 
 beforeAll(async () => {
   index = await openDemoIndex();
@@ -33,13 +33,13 @@ afterAll(async () => {
   await index?.close();
 });
 
-test('there are thirty questions, each with an oracle', () => {
-  expect(questions).toHaveLength(30);
-  expect(questions.map(({ name }) => name)).toEqual(Object.keys(oracles));
+test('there are thirty requests, each with an oracle', () => {
+  expect(requests).toHaveLength(30);
+  expect(requests.map(({ name }) => name)).toEqual(Object.keys(oracles));
 });
 
-describe.each(questions)('$name', ({ name, title, explanation, sql }) => {
-  test('has a question for a title, and says what it means', () => {
+describe.each(requests)('$name', ({ name, title, explanation, sql }) => {
+  test('has a request for a title, and says what it means', () => {
     expect(title).toMatch(/^[A-Z].*\?$/);
     expect(explanation.length).toBeGreaterThan(100);
   });
@@ -53,13 +53,13 @@ describe.each(questions)('$name', ({ name, title, explanation, sql }) => {
     const answer = await ask(analyst.client, sql);
     const expected = oracles[name]?.(truth, names) ?? [];
     expect(expected).not.toEqual([]);
-    expectAnswer(answer.rows, expected);
+    expectResponse(answer.rows, expected);
     answers[name] = withoutPassing(answer, expected);
   });
 });
 
 /** The same without what the next run would say otherwise. */
-function withoutPassing({ columns, rows }: Answer, expected: readonly Cell[][]): Answer {
+function withoutPassing({ columns, rows }: Response, expected: readonly Cell[][]): Response {
   const kept = rows.map((row, line) => row.map((text, column) => (expected[line]?.[column] === ANYTHING ? '…' : text)));
   return { columns, rows: kept };
 }

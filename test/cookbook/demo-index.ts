@@ -3,7 +3,7 @@ import { createTestDatabase, type TestDatabase, upsertTags } from '@kasgres/data
 import { clusterStep } from '@kasgres/indexer';
 import { NodeClient } from '@kasgres/node';
 import { untilAtRest } from '../node/at-rest.ts';
-import { startIndexing } from '../simulation/world.ts';
+import { startIndexing } from '../simulation/simulated-dag.ts';
 import { type DemoNetwork, startDemoNetwork } from './demo-network.ts';
 
 const CLUSTERING = { depth: 0n, sizeLimit: 1_000_000n, change: false };

@@ -3,7 +3,7 @@
  * docs/clustering.md, a name where one member has it. Clusters are sets here, nothing of union-find.
  */
 import { classifyScript } from '@kasgres/kaspa';
-import { type Coin, groupBy, known, type Transaction, type Truth } from './truth.ts';
+import { type Utxo, groupBy, known, type Transaction, type Truth } from './truth.ts';
 
 export interface Cluster {
   /** The address that names it: the root. */
@@ -97,9 +97,9 @@ export class Names {
 
 /** In the order of the inputs, each once. Every signature of the simulation signs all of its transaction. */
 function addressesOfOneOwner({ body, inputs, outputs }: Transaction): string[] {
-  const coins = inputs.map(known);
-  if (coins.some(({ hasCovenant }) => hasCovenant)) return [];
-  const payers = new Set(coins.map(({ script }) => script));
+  const utxos = inputs.map(known);
+  if (utxos.some(({ hasCovenant }) => hasCovenant)) return [];
+  const payers = new Set(utxos.map(({ script }) => script));
   if (body.outputs.length >= LEAST_PARTICIPANTS && payers.size >= LEAST_PARTICIPANTS) {
     const receivers = [...groupBy(outputs, ({ amount }) => amount).values()].map(
       (equal) => new Set(equal.map(({ script }) => script)).size,
@@ -107,10 +107,10 @@ function addressesOfOneOwner({ body, inputs, outputs }: Transaction): string[] {
     const equalOutputs = Math.max(...receivers);
     if (equalOutputs >= LEAST_PARTICIPANTS && payers.size >= equalOutputs) return [];
   }
-  return [...new Set(coins.filter(isOfOneKey).flatMap(({ address }) => address ?? []))];
+  return [...new Set(utxos.filter(isOfOneKey).flatMap(({ address }) => address ?? []))];
 }
 
-function isOfOneKey({ scriptPublicKey }: Coin): boolean {
+function isOfOneKey({ scriptPublicKey }: Utxo): boolean {
   const type = classifyScript(scriptPublicKey);
   return type === 'pubkey' || type === 'pubkeyecdsa';
 }

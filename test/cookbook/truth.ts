@@ -19,10 +19,10 @@ export interface ChainBlock {
   accepted: Transaction[];
 }
 
-export interface Coin {
+export interface Utxo {
   transactionId: string;
   index: number;
-  /** Tells apart whoever holds coins, with an address or not. */
+  /** Tells apart whoever holds UTXOs, with an address or not. */
   script: string;
   address: string | undefined;
   scriptPublicKey: ScriptPublicKey;
@@ -34,9 +34,9 @@ export interface Transaction {
   id: string;
   isCoinbase: boolean;
   body: DagTransaction;
-  /** Coins that it spends; where it was never accepted one may be of a transaction that no block has. */
-  inputs: (Coin | undefined)[];
-  outputs: Coin[];
+  /** UTXOs that it spends; where it was never accepted one may be of a transaction that no block has. */
+  inputs: (Utxo | undefined)[];
+  outputs: Utxo[];
   /** Blocks that carry it. */
   blocks: DagBlock[];
   acceptedBy: ChainBlock | undefined;
@@ -51,16 +51,16 @@ export interface Truth {
   blocks: DagBlock[];
   /** By id, of these blocks. */
   transactions: Map<string, Transaction>;
-  /** Which accepted transaction spends a coin, by `outpoint`. */
+  /** Which accepted transaction spends a UTXO, by `outpoint`. */
   spentBy: Map<string, Transaction>;
   /** Of accepted transactions, not spent. */
-  utxos: (Coin & { acceptedBy: ChainBlock })[];
+  utxos: (Utxo & { acceptedBy: ChainBlock })[];
 }
 
 export function tellTruth({ dag, network }: SimulatedNode): Truth {
   const blocks = [...dag.allBlocks()].filter((block) => block.mergingBlock !== undefined || !isBehind(block));
   const transactions = new Map<string, Transaction>();
-  const coinsOf = (id: string, { outputs }: DagTransaction): Coin[] =>
+  const utxosOf = (id: string, { outputs }: DagTransaction): Utxo[] =>
     outputs.map(({ amount, scriptPublicKey, covenant }, index) => ({
       transactionId: id,
       index,
@@ -75,8 +75,8 @@ export function tellTruth({ dag, network }: SimulatedNode): Truth {
       const id = toHex(body.transactionId);
       const known = transactions.get(id);
       if (known === undefined) {
-        const outputs = coinsOf(id, body);
-        const inputs: Coin[] = [];
+        const outputs = utxosOf(id, body);
+        const inputs: Utxo[] = [];
         transactions.set(id, {
           id,
           isCoinbase: isCoinbase(body),
@@ -108,14 +108,14 @@ export function tellTruth({ dag, network }: SimulatedNode): Truth {
     const chainBlock = { index, block, time, chainTime, accepted };
     for (const transaction of accepted) {
       transaction.acceptedBy = chainBlock;
-      for (const coin of transaction.inputs) spentBy.set(outpoint(known(coin)), transaction);
+      for (const utxo of transaction.inputs) spentBy.set(outpoint(known(utxo)), transaction);
       if (!transaction.isCoinbase) transaction.fee = sumOf(transaction.inputs.map(known)) - sumOf(transaction.outputs);
     }
     return chainBlock;
   });
   const utxos = chain.flatMap((acceptedBy) =>
     acceptedBy.accepted.flatMap(({ outputs }) =>
-      outputs.filter((coin) => !spentBy.has(outpoint(coin))).map((coin) => ({ ...coin, acceptedBy })),
+      outputs.filter((utxo) => !spentBy.has(outpoint(utxo))).map((utxo) => ({ ...utxo, acceptedBy })),
     ),
   );
   return { chain, sink: known(chain.at(-1)), blocks, transactions, spentBy, utxos };
@@ -126,12 +126,12 @@ export function tellTruth({ dag, network }: SimulatedNode): Truth {
   }
 }
 
-export function outpoint({ transactionId, index }: Pick<Coin, 'transactionId' | 'index'>): string {
+export function outpoint({ transactionId, index }: Pick<Utxo, 'transactionId' | 'index'>): string {
   return `${transactionId}:${index}`;
 }
 
-export const sumOf = (coins: readonly Pick<Coin, 'amount'>[]): bigint =>
-  coins.reduce((sum, { amount }) => sum + amount, 0n);
+export const sumOf = (utxos: readonly Pick<Utxo, 'amount'>[]): bigint =>
+  utxos.reduce((sum, { amount }) => sum + amount, 0n);
 
 /** KAS; exact enough for what is rounded. */
 export const toKas = (sompi: bigint): number => Number(sompi) / Number(SOMPI_PER_KAS);

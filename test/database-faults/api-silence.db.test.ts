@@ -5,9 +5,9 @@
 import { sleep } from '@kasgres/runtime';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { HttpClient } from '../api/http-client.ts';
-import { atRest } from '../simulation/stage.ts';
-import { startIndexing } from '../simulation/world.ts';
-import { answer, openStage, type Stage, untilItAnswers } from './stage.ts';
+import { atRest } from '../simulation/harness.ts';
+import { startIndexing } from '../simulation/simulated-dag.ts';
+import { answer, openHarness, type Harness, untilItResponses } from './harness.ts';
 
 /** As test/api/outages: what falls silent is given up after some seconds. */
 const SILENCE_MS = 9_000;
@@ -19,21 +19,21 @@ const TIMEOUT_MS = 180_000;
 
 const SELECT_LEFT = "from pg_stat_activity where application_name = 'kasgres api' and state = 'idle in transaction'";
 
-let stage: Stage;
+let harness: Harness;
 let api: HttpClient;
 let stopApi: () => Promise<void>;
 
 beforeAll(async () => {
-  stage = await openStage('silence for the API');
-  stage.world.mine(40);
-  const indexer = startIndexing(stage.world, stage.postgres.url);
-  await atRest(stage.database, stage.node, indexer);
+  harness = await openHarness('silence for the API');
+  harness.simulatedDag.mine(40);
+  const indexer = startIndexing(harness.simulatedDag, harness.postgres.url);
+  await atRest(harness.database, harness.node, indexer);
   await indexer.stop();
-  ({ api, stop: stopApi } = await answer(stage));
+  ({ api, stop: stopApi } = await answer(harness));
 });
 afterAll(async () => {
   await stopApi();
-  await stage.close();
+  await harness.close();
 });
 
 /** Statuses of many requests at once. @throws when one of them takes too long */
@@ -63,13 +63,13 @@ test(
   'connections at rest and at work are lost: each request is answered soon, and with new ones all are',
   async () => {
     await expectRecovered();
-    stage.proxy.lose();
+    harness.proxy.lose();
     await askAtOnce();
     await expectRecovered();
     // In the middle of answers.
     const asking = askAtOnce();
     await sleep(5);
-    stage.proxy.lose();
+    harness.proxy.lose();
     await asking;
     await expectRecovered();
   },
@@ -80,20 +80,20 @@ test(
   'an answer is lost in the middle of its transaction: the server ends that soon',
   async () => {
     await expectRecovered();
-    const locker = await stage.database.pool.connect();
+    const locker = await harness.database.pool.connect();
     await locker.query('begin; lock table checkpoint in access exclusive mode');
     const asking = askAtOnce();
     await expect
-      .poll(() => untilItAnswers(stage.database, "select from pg_stat_activity where wait_event_type = 'Lock'"))
+      .poll(() => untilItResponses(harness.database, "select from pg_stat_activity where wait_event_type = 'Lock'"))
       .toBeGreaterThan(0);
-    stage.proxy.lose();
+    harness.proxy.lose();
     await locker.query('rollback');
     locker.release();
-    await expect.poll(() => untilItAnswers(stage.database, `select ${SELECT_LEFT}`)).toBeGreaterThan(0);
+    await expect.poll(() => untilItResponses(harness.database, `select ${SELECT_LEFT}`)).toBeGreaterThan(0);
     await asking;
     await expectRecovered();
     await expect
-      .poll(() => untilItAnswers(stage.database, `select ${SELECT_LEFT}`), { timeout: 30_000, interval: 500 })
+      .poll(() => untilItResponses(harness.database, `select ${SELECT_LEFT}`), { timeout: 30_000, interval: 500 })
       .toBe(0);
   },
   TIMEOUT_MS,

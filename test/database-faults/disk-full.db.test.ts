@@ -1,47 +1,47 @@
 /** The database's disk is full: the indexer waits and says so, the API goes on reading, and with room everything goes on (invariant 5). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { HttpClient } from '../api/http-client.ts';
-import { atRest } from '../simulation/stage.ts';
+import { atRest } from '../simulation/harness.ts';
 import { SmallDisk } from './small-disk.ts';
-import { answer, emptyDatabase, expectRecovery, follow, openStage, type Stage } from './stage.ts';
+import { answer, emptyDatabase, expectRecovery, follow, openHarness, type Harness } from './harness.ts';
 
 const disk = await SmallDisk.mount(40);
 
 describe.skipIf(disk === undefined)('a full disk', () => {
-  let stage: Stage;
+  let harness: Harness;
   let api: HttpClient;
   let stopApi: () => Promise<void>;
 
   beforeAll(async () => {
-    stage = await openStage('disk full');
-    const tablespace = await disk?.makeDirectory('tablespace', stage.postgres.dataDirectory);
-    await stage.database.pool.query(`create tablespace small location '${tablespace}'`);
-    await emptyDatabase(stage, 'small');
-    stage.world.mine(40);
-    ({ api, stop: stopApi } = await answer(stage));
+    harness = await openHarness('disk full');
+    const tablespace = await disk?.makeDirectory('tablespace', harness.postgres.dataDirectory);
+    await harness.database.pool.query(`create tablespace small location '${tablespace}'`);
+    await emptyDatabase(harness, 'small');
+    harness.simulatedDag.mine(40);
+    ({ api, stop: stopApi } = await answer(harness));
   });
   afterAll(async () => {
     await stopApi();
-    await stage.close();
+    await harness.close();
     await disk?.unmount();
   });
 
   test('stops the indexer for as long as it is full, and nobody else', async () => {
-    const indexer = follow(stage);
-    await atRest(stage.database, stage.node, indexer);
+    const indexer = follow(harness);
+    await atRest(harness.database, harness.node, indexer);
     await disk?.fill();
-    const before = await rolledBack(stage);
-    stage.world.mine(60, 20);
-    await expect.poll(() => rolledBack(stage), { timeout: 30_000 }).toBeGreaterThan(before + 1);
+    const before = await rolledBack(harness);
+    harness.simulatedDag.mine(60, 20);
+    await expect.poll(() => rolledBack(harness), { timeout: 30_000 }).toBeGreaterThan(before + 1);
     const { status, json } = await api.request('/v1/rpc/getSink');
     expect(status).toBe(200);
-    expect(json['sink']).not.toBe((await stage.node.call('getBlockDagInfo', {})).sink);
+    expect(json['sink']).not.toBe((await harness.node.call('getBlockDagInfo', {})).sink);
     await disk?.makeRoom();
-    await expectRecovery(stage, indexer, api);
+    await expectRecovery(harness, indexer, api);
   }, 180_000);
 });
 
-async function rolledBack({ database }: Stage): Promise<number> {
+async function rolledBack({ database }: Harness): Promise<number> {
   const { rows } = await database.pool.query<{ count: number }>(
     'select xact_rollback::float8 as count from pg_stat_database where datname = current_database()',
   );

@@ -6,21 +6,21 @@ import { afterEach, beforeEach, test } from 'vitest';
 import { connect } from '@kasgres/database';
 import { sleep } from '@kasgres/runtime';
 import type { HttpClient } from '../api/http-client.ts';
-import { atRest } from '../simulation/stage.ts';
-import { startIndexing } from '../simulation/world.ts';
+import { atRest } from '../simulation/harness.ts';
+import { startIndexing } from '../simulation/simulated-dag.ts';
 import { OwnPostgres } from './own-postgres.ts';
-import { answer, expectRecovery, follow, mineWhile, openStage, type Stage } from './stage.ts';
+import { answer, expectRecovery, follow, mineWhile, openHarness, type Harness } from './harness.ts';
 
-let first: Stage;
+let first: Harness;
 /** The same, with the other server as its database. */
-let second: Stage;
+let second: Harness;
 let other: OwnPostgres;
 let otherUrl: string;
 let api: HttpClient;
 let stopApi: () => Promise<void>;
 
 beforeEach(async () => {
-  first = await openStage('failover');
+  first = await openHarness('failover');
   other = await OwnPostgres.start();
   otherUrl = await withPasswordOf(first.url, other.url);
   second = { ...first, postgres: other, database: connect({ url: otherUrl, applicationName: 'kasgres test' }) };
@@ -35,7 +35,7 @@ afterEach(async () => {
 });
 
 test('failed over to a server with the same data, in the middle of the load', async () => {
-  first.world.mine(40);
+  first.simulatedDag.mine(40);
   await indexOther();
   const indexer = follow(first);
   await atRest(first.database, first.node, indexer);
@@ -44,23 +44,23 @@ test('failed over to a server with the same data, in the middle of the load', as
 });
 
 test('failed over to a server that is behind', async () => {
-  first.world.mine(40);
+  first.simulatedDag.mine(40);
   await indexOther();
   const indexer = follow(first);
-  first.world.mine(60);
+  first.simulatedDag.mine(60);
   await atRest(first.database, first.node, indexer);
   await switchOver();
   await expectRecovery(second, indexer, api);
 });
 
 test('failed over to a server that is read-only until it is promoted', async () => {
-  first.world.mine(40);
+  first.simulatedDag.mine(40);
   await indexOther();
   const indexer = follow(first);
   await atRest(first.database, first.node, indexer);
   await second.database.pool.query('alter database kasgres set default_transaction_read_only = on');
   await switchOver();
-  first.world.mine(5);
+  first.simulatedDag.mine(5);
   // Longer than the indexer bears with a failure that nothing explains.
   await sleep(4_000);
   await second.database.pool.query(
@@ -75,7 +75,7 @@ async function switchOver(): Promise<void> {
 
 /** Another indexer has filled the other server, from another place of the chain in each of its batches. */
 async function indexOther(): Promise<void> {
-  const indexer = startIndexing(first.world, otherUrl, { BATCH_TRANSACTIONS: '7' });
+  const indexer = startIndexing(first.simulatedDag, otherUrl, { BATCH_TRANSACTIONS: '7' });
   await atRest(second.database, first.node, indexer);
   await indexer.stop();
 }
@@ -88,7 +88,7 @@ async function withPasswordOf(url: string, changed: string): Promise<string> {
   return Object.assign(new URL(changed), { password }).toString();
 }
 
-async function copyKey(from: Stage, to: Stage): Promise<void> {
+async function copyKey(from: Harness, to: Harness): Promise<void> {
   const { rows } = await from.database.pool.query<{ key: object }>('select to_json(k) as key from api_keys k');
   await to.database.pool.query(
     'insert into api_keys overriding system value select r.* from json_populate_record(null::api_keys, $1) r',

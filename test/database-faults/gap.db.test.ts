@@ -9,11 +9,11 @@ import { checkInvariant4 } from '../invariants/balances.ts';
 import { checkUtxoCommitment } from '../invariants/hashes.ts';
 import { differencesOf, takeSnapshot } from '../invariants/snapshot.ts';
 import { type Program, startIndexer } from '../node/programs.ts';
-import { atRest } from '../simulation/stage.ts';
-import { gapsOf, loadedUtxos, pruneAbove, startsOf } from '../simulation/starts-stage.ts';
-import { startIndexing } from '../simulation/world.ts';
+import { atRest } from '../simulation/harness.ts';
+import { gapsOf, loadedUtxos, pruneAbove, startsOf } from '../simulation/starts-harness.ts';
+import { startIndexing } from '../simulation/simulated-dag.ts';
 import { FAULTS, failAtEach, holdAt, letGo, preparePlaces, removePlaces, untilOneWaits } from './held-places.ts';
-import { emptyDatabase, follow, openStage } from './stage.ts';
+import { emptyDatabase, follow, openHarness } from './harness.ts';
 
 /** In the order in which the indexer comes by. */
 const PLACES = [
@@ -21,9 +21,9 @@ const PLACES = [
   'start: a piece of the set',
   'start: the commit of a piece',
   'start: what was held at the one before',
-  'start: its coins',
+  'start: its UTXOs',
   'a batch',
-  'the making of coins',
+  'the making of UTXOs',
   'the making of balances',
   'the making of hours',
   'start: its gap',
@@ -36,19 +36,19 @@ const VARIABLES = { ON_GAP: 'record', BATCH_TRANSACTIONS: '40' };
 
 const TIMEOUT_MS = 300_000;
 
-const stage = await openStage('gap', { commitsToUtxos: true });
-const { world, node, postgres } = stage;
-pruneAbove(world, 60);
-await emptyDatabase(stage);
-const first = startIndexing(world, postgres.url);
-await atRest(stage.database, node, first);
+const harness = await openHarness('gap', { commitsToUtxos: true });
+const { simulatedDag, node, postgres } = harness;
+pruneAbove(simulatedDag, 60);
+await emptyDatabase(harness);
+const first = startIndexing(simulatedDag, postgres.url);
+await atRest(harness.database, node, first);
 await first.stop();
 await copyDatabase('kasgres', 'before');
-pruneAbove(world, 20, world.node.dag.sink);
-world.mine(60, 2);
+pruneAbove(simulatedDag, 20, simulatedDag.node.dag.sink);
+simulatedDag.mine(60, 2);
 await copyDatabase('before', 'undisturbed');
 const undisturbed = connectTo('undisturbed');
-const other = startIndexing(world, urlOf('undisturbed'), VARIABLES);
+const other = startIndexing(simulatedDag, urlOf('undisturbed'), VARIABLES);
 await atRest(undisturbed, node, other);
 await other.stop();
 const expected = await takeSnapshot(undisturbed.pool);
@@ -56,20 +56,20 @@ await undisturbed.close();
 
 beforeEach(async () => {
   await copyDatabase('before', 'kasgres');
-  await preparePlaces(stage);
-  await holdAt(stage, PLACES[0] ?? '');
+  await preparePlaces(harness);
+  await holdAt(harness, PLACES[0] ?? '');
 });
-afterAll(() => stage.close());
+afterAll(() => harness.close());
 
 test.each(FAULTS)(
   'at each place of a start after a gap, %s',
   async (_, fail) => {
-    const indexer = follow(stage, VARIABLES);
-    await failAtEach(stage, indexer, PLACES, async (where, place) => {
+    const indexer = follow(harness, VARIABLES);
+    await failAtEach(harness, indexer, PLACES, async (where, place) => {
       await fail(where, place);
       await expectOldOrNew();
     });
-    await atRest(stage.database, node, indexer);
+    await atRest(harness.database, node, indexer);
     await expectUndisturbed();
   },
   TIMEOUT_MS,
@@ -81,18 +81,18 @@ test(
     let program: Program | undefined;
     for (const [number, place] of PLACES.entries()) {
       program = startIndexer(
-        { nodeUrl: world.server.url, databaseUrl: postgres.url },
-        { ...VARIABLES, NODE_P2P_URL: world.p2p.url },
+        { nodeUrl: simulatedDag.server.url, databaseUrl: postgres.url },
+        { ...VARIABLES, NODE_P2P_URL: simulatedDag.p2p.url },
       );
-      await untilOneWaits(stage, place);
+      await untilOneWaits(harness, place);
       await program.kill();
       await expectOldOrNew();
       // Its session ends with what it waits for.
-      await letGo(stage, place);
+      await letGo(harness, place);
       const next = PLACES[number + 1];
-      if (next !== undefined) await holdAt(stage, next);
+      if (next !== undefined) await holdAt(harness, next);
     }
-    await atRest(stage.database, node, follow(stage, VARIABLES));
+    await atRest(harness.database, node, follow(harness, VARIABLES));
     await expectUndisturbed();
   },
   TIMEOUT_MS,
@@ -100,7 +100,7 @@ test(
 
 /** Nothing changes meanwhile, since the place is still held. */
 async function expectOldOrNew(): Promise<void> {
-  const { pool } = stage.database;
+  const { pool } = harness.database;
   for (;;) {
     try {
       const client = await pool.connect();
@@ -123,8 +123,8 @@ async function expectOldOrNew(): Promise<void> {
 }
 
 async function expectUndisturbed(): Promise<void> {
-  await removePlaces(stage);
-  const { pool } = stage.database;
+  await removePlaces(harness);
+  const { pool } = harness.database;
   expect(await checkInvariant4(pool)).toEqual([]);
   for (const set of ['start_utxos', 'utxos'] as const) expect(await checkUtxoCommitment(pool, set)).toEqual([]);
   expect(await loadedUtxos(pool)).toBe(0);

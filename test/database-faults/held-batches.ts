@@ -1,6 +1,6 @@
 /** Makes the indexer's transactions wait at a place, so that what fails then fails there. */
 import { expect } from 'vitest';
-import { repeatWhile, type Stage, untilItAnswers } from './stage.ts';
+import { repeatWhile, type Harness, untilItResponses } from './harness.ts';
 
 /** Where a trigger is to fire: once for a batch, however many chain blocks it has (`growChain` makes one that has any). */
 export const WITH_ROWS_WRITTEN = 'trigger hold before insert on chain_blocks for each statement';
@@ -9,7 +9,7 @@ export const AT_COMMIT =
 
 const SELECT_HELD = "from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'";
 
-export async function holdEveryBatch({ database }: Stage, trigger: string, seconds = 120): Promise<void> {
+export async function holdEveryBatch({ database }: Harness, trigger: string, seconds = 120): Promise<void> {
   await database.pool.query(
     // One that a test which failed has left would fail this one too.
     `drop function if exists hold cascade;
@@ -18,13 +18,13 @@ export async function holdEveryBatch({ database }: Stage, trigger: string, secon
   );
 }
 
-export async function untilHeld({ database }: Stage): Promise<void> {
-  await expect.poll(() => untilItAnswers(database, `select ${SELECT_HELD}`), { timeout: 30_000 }).toBeGreaterThan(0);
+export async function untilHeld({ database }: Harness): Promise<void> {
+  await expect.poll(() => untilItResponses(database, `select ${SELECT_HELD}`), { timeout: 30_000 }).toBeGreaterThan(0);
 }
 
 /** Those that wait are ended with their connection: they hold a lock on the table of the trigger. */
-export async function letBatchesGo({ database }: Stage): Promise<void> {
-  await repeatWhile(untilItAnswers(database, 'drop function hold cascade'), () =>
-    untilItAnswers(database, `select pg_terminate_backend(pid) ${SELECT_HELD}`),
+export async function letBatchesGo({ database }: Harness): Promise<void> {
+  await repeatWhile(untilItResponses(database, 'drop function hold cascade'), () =>
+    untilItResponses(database, `select pg_terminate_backend(pid) ${SELECT_HELD}`),
   );
 }

@@ -3,8 +3,8 @@
  * triggers that look again and again at what place is held.
  */
 import { expect } from 'vitest';
-import type { RunningIndexer } from '../simulation/world.ts';
-import { type Stage, untilItAnswers } from './stage.ts';
+import type { RunningIndexer } from '../simulation/simulated-dag.ts';
+import { type Harness, untilItResponses } from './harness.ts';
 
 /** What is before the first block of an index. */
 const START = 'start:';
@@ -14,11 +14,11 @@ const TRIGGERS: Readonly<Record<string, string>> = {
   'start: the emptying of what was loaded': 'before truncate on loaded_utxos for each statement',
   'start: a piece of the set': 'after insert on loaded_utxos for each statement',
   'start: what was held at the one before': 'after insert on start_balances for each statement',
-  'start: its coins': 'after insert on start_utxos for each statement',
+  'start: its UTXOs': 'after insert on start_utxos for each statement',
   'start: its gap': 'after insert on gaps for each statement',
   'a batch': 'before insert on chain_blocks for each statement',
-  'the emptying of coins': 'before truncate on utxos for each statement',
-  'the making of coins': 'after insert on utxos for each statement',
+  'the emptying of UTXOs': 'before truncate on utxos for each statement',
+  'the making of UTXOs': 'after insert on utxos for each statement',
   'the making of balances': 'after insert on balances for each statement',
   'the making of hours': 'after insert on balance_changes for each statement',
   'the making of intervals': 'after insert on network_intervals for each statement',
@@ -42,7 +42,7 @@ const WAIT = `
 const SELECT_WAITING = "from pg_stat_activity where application_name = $1 and wait_event = 'PgSleep'";
 
 /** In a schema of its own, that a comparison of indexes does not see. */
-export async function preparePlaces({ database }: Pick<Stage, 'database'>): Promise<void> {
+export async function preparePlaces({ database }: Pick<Harness, 'database'>): Promise<void> {
   const statements = [
     'create schema test',
     'create table test.held (place text)',
@@ -66,34 +66,34 @@ export async function preparePlaces({ database }: Pick<Stage, 'database'>): Prom
         `create constraint trigger hold_deferred_${number} ${event} deferrable initially deferred
            for each row execute function test.hold('${place}')`,
     ),
-    `create constraint trigger hold_questions after update on checkpoint deferrable initially deferred
-       for each row when (old.first_catch_up and not new.first_catch_up) execute function test.hold('the commit that lets questions in')`,
+    `create constraint trigger hold_requests after update on checkpoint deferrable initially deferred
+       for each row when (old.first_catch_up and not new.first_catch_up) execute function test.hold('the commit that lets requests in')`,
   ];
   await database.pool.query(statements.join(';\n'));
 }
 
 /** Whatever comes by here from now on waits. */
-export async function holdAt({ database }: Pick<Stage, 'database'>, place: string): Promise<void> {
-  await untilItAnswers(database, 'insert into test.held values ($1)', [place]);
+export async function holdAt({ database }: Pick<Harness, 'database'>, place: string): Promise<void> {
+  await untilItResponses(database, 'insert into test.held values ($1)', [place]);
 }
 
-export async function letGo({ database }: Pick<Stage, 'database'>, place: string): Promise<void> {
-  await untilItAnswers(database, 'delete from test.held where place = $1', [place]);
+export async function letGo({ database }: Pick<Harness, 'database'>, place: string): Promise<void> {
+  await untilItResponses(database, 'delete from test.held where place = $1', [place]);
 }
 
-export async function untilOneWaits({ database }: Pick<Stage, 'database'>, place: string): Promise<void> {
+export async function untilOneWaits({ database }: Pick<Harness, 'database'>, place: string): Promise<void> {
   await expect
-    .poll(() => untilItAnswers(database, `select ${SELECT_WAITING}`, [place]), { timeout: 60_000 })
+    .poll(() => untilItResponses(database, `select ${SELECT_WAITING}`, [place]), { timeout: 60_000 })
     .toBeGreaterThan(0);
 }
 
 /** Ends the session that waits, and it alone. */
-export async function endWaiting({ database }: Pick<Stage, 'database'>, place: string): Promise<void> {
-  await untilItAnswers(database, `select pg_terminate_backend(pid) ${SELECT_WAITING}`, [place]);
+export async function endWaiting({ database }: Pick<Harness, 'database'>, place: string): Promise<void> {
+  await untilItResponses(database, `select pg_terminate_backend(pid) ${SELECT_WAITING}`, [place]);
 }
 
 /** Happens while something waits at a place. */
-type Fault = (stage: Stage, place: string) => Promise<void>;
+type Fault = (harness: Harness, place: string) => Promise<void>;
 
 export const FAULTS: readonly [string, Fault][] = [
   ['the connection that works there is ended', endWaiting],
@@ -109,7 +109,7 @@ export const FAULTS: readonly [string, Fault][] = [
 
 /** Waits for the indexer at the first place, which is held already, fails there, and so on to the last. */
 export async function failAtEach(
-  stage: Stage,
+  harness: Harness,
   indexer: RunningIndexer,
   places: readonly string[],
   fail: Fault,
@@ -119,10 +119,10 @@ export async function failAtEach(
   for (const [number, place] of places.entries()) {
     const next = places[number + 1];
     const step = async (): Promise<void> => {
-      await untilOneWaits(stage, place);
-      if (next !== undefined) await holdAt(stage, next);
-      await fail(stage, place);
-      await letGo(stage, place);
+      await untilOneWaits(harness, place);
+      if (next !== undefined) await holdAt(harness, next);
+      await fail(harness, place);
+      await letGo(harness, place);
     };
     try {
       await Promise.race([step(), ended]);
@@ -133,6 +133,6 @@ export async function failAtEach(
 }
 
 /** What would hold nothing any more is not to be seen in a comparison either. */
-export async function removePlaces({ database }: Stage): Promise<void> {
-  await untilItAnswers(database, 'drop schema test cascade');
+export async function removePlaces({ database }: Harness): Promise<void> {
+  await untilItResponses(database, 'drop schema test cascade');
 }

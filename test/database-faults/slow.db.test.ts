@@ -1,82 +1,82 @@
 /** The database is slow, or somebody stands in the way: the indexer waits as long as it takes, and nothing is taken for dead (invariant 5). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { HttpClient } from '../api/http-client.ts';
-import type { RunningIndexer } from '../simulation/world.ts';
-import { atRest } from '../simulation/stage.ts';
+import type { RunningIndexer } from '../simulation/simulated-dag.ts';
+import { atRest } from '../simulation/harness.ts';
 import { holdEveryBatch, letBatchesGo, untilHeld, WITH_ROWS_WRITTEN } from './held-batches.ts';
-import { answer, expectRecovery, follow, growChain, openStage, type Stage } from './stage.ts';
+import { answer, expectRecovery, follow, growChain, openHarness, type Harness } from './harness.ts';
 
 /** Some times as long as a silence lasts before the server is asked about it. */
 const LONG_MS = 4_000;
 /** After so many in a row the indexer gives up. */
 const UNEXPLAINED_FAILURES_BORNE = 5;
 
-let stage: Stage;
+let harness: Harness;
 let api: HttpClient;
 let stopApi: () => Promise<void>;
 
 beforeAll(async () => {
-  stage = await openStage('slow');
-  stage.world.mine(40);
-  ({ api, stop: stopApi } = await answer(stage));
+  harness = await openHarness('slow');
+  harness.simulatedDag.mine(40);
+  ({ api, stop: stopApi } = await answer(harness));
 });
 afterAll(async () => {
   await stopApi();
-  await stage.close();
+  await harness.close();
 });
 
 test('a statement that takes long is waited for, whatever limits the role has', async () => {
-  await stage.database.pool.query(
+  await harness.database.pool.query(
     "alter role current_user set statement_timeout = '500ms'; alter role current_user set lock_timeout = '500ms'",
   );
-  const indexer = follow(stage);
-  await atRest(stage.database, stage.node, indexer);
-  await holdEveryBatch(stage, WITH_ROWS_WRITTEN, LONG_MS / 1_000);
-  growChain(stage);
-  await untilHeld(stage);
+  const indexer = follow(harness);
+  await atRest(harness.database, harness.node, indexer);
+  await holdEveryBatch(harness, WITH_ROWS_WRITTEN, LONG_MS / 1_000);
+  growChain(harness);
+  await untilHeld(harness);
   expect((await api.request('/v1/rpc/getSink')).status).toBe(200);
   // Waits for the batch, too.
-  await stage.database.pool.query('drop function hold cascade');
-  await expectRecovery(stage, indexer, api);
+  await harness.database.pool.query('drop function hold cascade');
+  await expectRecovery(harness, indexer, api);
   expect(await failuresOf(indexer)).toBe(0);
 });
 
 test.each(['lock table transactions in access exclusive mode', 'select from checkpoint for update'])(
   'somebody sits in a transaction after `%s`',
   async (statement) => {
-    const indexer = follow(stage);
-    const somebody = await stage.database.pool.connect();
+    const indexer = follow(harness);
+    const somebody = await harness.database.pool.connect();
     await somebody.query(`begin; ${statement}`);
-    growChain(stage);
-    await expect.poll(() => waitsForLock(stage), { timeout: 30_000 }).toBeGreaterThan(LONG_MS);
+    growChain(harness);
+    await expect.poll(() => waitsForLock(harness), { timeout: 30_000 }).toBeGreaterThan(LONG_MS);
     expect((await api.request('/v1/rpc/getSink')).status).toBe(200);
     await somebody.query('rollback');
     somebody.release();
-    await expectRecovery(stage, indexer, api);
+    await expectRecovery(harness, indexer, api);
     expect(await failuresOf(indexer)).toBe(0);
   },
 );
 
 test('somebody cancels the statements of the indexer', async () => {
-  const indexer = follow(stage);
-  await holdEveryBatch(stage, WITH_ROWS_WRITTEN);
-  growChain(stage);
+  const indexer = follow(harness);
+  await holdEveryBatch(harness, WITH_ROWS_WRITTEN);
+  growChain(harness);
   // Each attempt has a session of its own.
   const cancelled = new Set<number>();
   const cancel = async (): Promise<number> => {
-    const { rows } = await stage.database.pool.query<{ pid: number }>(
+    const { rows } = await harness.database.pool.query<{ pid: number }>(
       "select pid, pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'PgSleep'",
     );
     for (const { pid } of rows) cancelled.add(pid);
     return cancelled.size;
   };
   await expect.poll(cancel, { timeout: 40_000 }).toBeGreaterThan(UNEXPLAINED_FAILURES_BORNE);
-  await letBatchesGo(stage);
-  await expectRecovery(stage, indexer, api);
+  await letBatchesGo(harness);
+  await expectRecovery(harness, indexer, api);
 });
 
 /** How many milliseconds the indexer's statement has waited for a lock. */
-async function waitsForLock({ database }: Stage): Promise<number> {
+async function waitsForLock({ database }: Harness): Promise<number> {
   const { rows } = await database.pool.query<{ ms: number }>(
     `select (extract(epoch from now() - query_start) * 1000)::float8 as ms from pg_stat_activity
       where application_name = 'kasgres indexer' and wait_event_type = 'Lock'`,

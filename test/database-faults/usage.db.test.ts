@@ -1,10 +1,10 @@
 /** The way to the database is lost while the use of keys is being written: each request is counted exactly once, after a crash at most once. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { HttpClient } from '../api/http-client.ts';
-import { atRest } from '../simulation/stage.ts';
-import { startIndexing } from '../simulation/world.ts';
+import { atRest } from '../simulation/harness.ts';
+import { startIndexing } from '../simulation/simulated-dag.ts';
 import { holdEveryBatch, letBatchesGo, untilHeld } from './held-batches.ts';
-import { answer, openStage, type Stage, untilItAnswers } from './stage.ts';
+import { answer, openHarness, type Harness, untilItResponses } from './harness.ts';
 
 const WHEN_WRITTEN = 'trigger hold before insert on api_key_usage for each row';
 const AT_COMMIT =
@@ -14,26 +14,26 @@ const HELD_SECONDS = 8;
 /** The use is written every five seconds; what a lost session has locked is free after ten. */
 const WRITTEN_WITHIN_MS = 45_000;
 
-let stage: Stage;
+let harness: Harness;
 let api: HttpClient;
 let stopApi: () => Promise<void>;
 /** Requests whose answer said that they cost something. */
 let charged = 0;
 
 beforeAll(async () => {
-  stage = await openStage('usage');
-  stage.world.mine(20);
-  const indexer = startIndexing(stage.world, stage.postgres.url);
-  await atRest(stage.database, stage.node, indexer);
+  harness = await openHarness('usage');
+  harness.simulatedDag.mine(20);
+  const indexer = startIndexing(harness.simulatedDag, harness.postgres.url);
+  await atRest(harness.database, harness.node, indexer);
   await indexer.stop();
-  ({ api, stop: stopApi } = await answer(stage));
+  ({ api, stop: stopApi } = await answer(harness));
 });
 afterEach(async () => {
-  await untilItAnswers(stage.database, 'drop function if exists hold cascade');
+  await untilItResponses(harness.database, 'drop function if exists hold cascade');
 });
 afterAll(async () => {
   await stopApi();
-  await stage.close();
+  await harness.close();
 });
 
 /** Until so many were answered. */
@@ -46,7 +46,7 @@ async function ask(times: number): Promise<void> {
 }
 
 async function counted(): Promise<number> {
-  const { rows } = await stage.database.pool.query<{ requests: number }>(
+  const { rows } = await harness.database.pool.query<{ requests: number }>(
     'select coalesce(sum(requests), 0)::float8 as requests from api_key_usage',
   );
   return rows[0]?.requests ?? 0;
@@ -60,16 +60,16 @@ async function expectEachCountedOnce(): Promise<void> {
 }
 
 test.each([
-  ['cut while the use is written', WHEN_WRITTEN, () => stage.proxy.pass()],
-  ['cut at commit', AT_COMMIT, () => stage.proxy.pass()],
-  ['lost without a word while the use is written', WHEN_WRITTEN, () => stage.proxy.lose()],
-  ['lost without a word at commit', AT_COMMIT, () => stage.proxy.lose()],
+  ['cut while the use is written', WHEN_WRITTEN, () => harness.proxy.pass()],
+  ['cut at commit', AT_COMMIT, () => harness.proxy.pass()],
+  ['lost without a word while the use is written', WHEN_WRITTEN, () => harness.proxy.lose()],
+  ['lost without a word at commit', AT_COMMIT, () => harness.proxy.lose()],
 ])('the connection is %s', async (_, trigger, fail) => {
-  await holdEveryBatch(stage, trigger, HELD_SECONDS);
+  await holdEveryBatch(harness, trigger, HELD_SECONDS);
   await ask(3);
-  await untilHeld(stage);
+  await untilHeld(harness);
   fail();
-  await untilItAnswers(stage.database, 'drop function hold cascade');
+  await untilItResponses(harness.database, 'drop function hold cascade');
   await expectEachCountedOnce();
 });
 
@@ -77,32 +77,32 @@ test.each([
   ['while the use is written', WHEN_WRITTEN],
   ['at commit', AT_COMMIT],
 ])('the session is ended %s', async (_, trigger) => {
-  await holdEveryBatch(stage, trigger, HELD_SECONDS);
+  await holdEveryBatch(harness, trigger, HELD_SECONDS);
   await ask(3);
-  await untilHeld(stage);
-  await letBatchesGo(stage);
+  await untilHeld(harness);
+  await letBatchesGo(harness);
   await expectEachCountedOnce();
 });
 
 test('Postgres is stopped at commit, and started again', async () => {
-  await holdEveryBatch(stage, AT_COMMIT, HELD_SECONDS);
+  await holdEveryBatch(harness, AT_COMMIT, HELD_SECONDS);
   await ask(3);
-  await untilHeld(stage);
-  await stage.postgres.stop('fast');
-  await stage.postgres.startAgain();
-  await letBatchesGo(stage);
+  await untilHeld(harness);
+  await harness.postgres.stop('fast');
+  await harness.postgres.startAgain();
+  await letBatchesGo(harness);
   await expectEachCountedOnce();
 });
 
 test('Postgres crashes at commit: what it had to write may be lost, and is not written twice', async () => {
   const before = await counted();
-  await holdEveryBatch(stage, AT_COMMIT, HELD_SECONDS);
+  await holdEveryBatch(harness, AT_COMMIT, HELD_SECONDS);
   await ask(3);
-  await untilHeld(stage);
+  await untilHeld(harness);
   const heldToo = charged;
-  await stage.postgres.stop('immediate');
-  await stage.postgres.startAgain();
-  await letBatchesGo(stage);
+  await harness.postgres.stop('immediate');
+  await harness.postgres.startAgain();
+  await letBatchesGo(harness);
   await ask(1);
   const possible = [before + charged - heldToo, charged];
   await expect.poll(counted, { timeout: WRITTEN_WITHIN_MS }).toBeOneOf(possible);

@@ -1,7 +1,7 @@
 /**
  * The image and the composition, on machines where no Docker engine runs: both files are read as Docker would read them, what
  * they refer to must exist, and the steps of the image are done in an empty folder outside the repository, by the file's own
- * commands. What this cannot show: that the base images have what is expected of them, and that kaspad's stage builds (its
+ * commands. What this cannot show: that the base images have what is expected of them, and that kaspad's harness builds (its
  * `cargo install` takes half an hour).
  */
 import { execFile } from 'node:child_process';
@@ -16,7 +16,7 @@ import { copyIntoImage, filesOf, listBuildContext } from './build-context.ts';
 import { parseCopy, parseDockerfile } from './dockerfile.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-const stages = parseDockerfile(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'));
+const harnesses = parseDockerfile(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'));
 const context = listBuildContext(ROOT);
 const runFile = promisify(execFile);
 
@@ -55,15 +55,15 @@ const compose = parse(composeText, { merge: true }) as {
 const services = Object.entries(compose.services);
 
 describe('Dockerfile', () => {
-  const copies = stages.flatMap((stage) =>
-    stage.instructions
+  const copies = harnesses.flatMap((harness) =>
+    harness.instructions
       .filter(({ name }) => name === 'COPY')
-      .map(({ text }) => ({ stage: stage.name, copy: parseCopy(text) })),
+      .map(({ text }) => ({ harness: harness.name, copy: parseCopy(text) })),
   );
 
-  test.each(copies)('stage $stage: COPY $copy.sources finds what it copies', ({ copy: { from, sources } }) => {
+  test.each(copies)('harness $harness: COPY $copy.sources finds what it copies', ({ copy: { from, sources } }) => {
     if (from !== undefined) {
-      expect(stages.map(({ name }) => name)).toContain(from);
+      expect(harnesses.map(({ name }) => name)).toContain(from);
     } else {
       for (const source of sources) expect(filesOf(source, context), source).not.toEqual([]);
     }
@@ -71,19 +71,19 @@ describe('Dockerfile', () => {
 
   test('brings the package.json of every workspace before it installs packages', () => {
     const { workspaces } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { workspaces: string[] };
-    const copied = copies.filter(({ stage }) => stage === 'dependencies').flatMap(({ copy }) => copy.sources);
+    const copied = copies.filter(({ harness }) => harness === 'dependencies').flatMap(({ copy }) => copy.sources);
     for (const workspace of workspaces) expect(copied).toContain(`${workspace}/package.json`);
   });
 
   test('ends in an image that does not run as root', () => {
-    expect(stages.at(-1)?.instructions.find(({ name }) => name === 'USER')?.text).toBe('node');
+    expect(harnesses.at(-1)?.instructions.find(({ name }) => name === 'USER')?.text).toBe('node');
   });
 
   test('starts from the Node that the workspace pins', () => {
     const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
       dependencies: { node: string };
     };
-    expect(stages.at(-1)?.from).toMatch(new RegExp(`^node:${dependencies.node.split('.')[0]}-`));
+    expect(harnesses.at(-1)?.from).toMatch(new RegExp(`^node:${dependencies.node.split('.')[0]}-`));
   });
 
   test('keeps secrets, history, data and tests out of the image', () => {
@@ -114,7 +114,7 @@ describe('docker-compose.yml', () => {
   test.each(services)('%s: what it builds, waits for and keeps is there', (_, service) => {
     if (service.build !== undefined) {
       expect(service.build.context).toBe('.');
-      expect(stages.map(({ name }) => name)).toContain(service.build.target);
+      expect(harnesses.map(({ name }) => name)).toContain(service.build.target);
     } else {
       expect(service.image).toMatch(/:[^:]*\d/);
     }
@@ -216,22 +216,22 @@ describe("the image's own commands in an empty folder", () => {
 
   beforeAll(async () => {
     image = await realpath(await mkdtemp(join(tmpdir(), 'kasgres-image-')));
-    for (const name of ['dependencies', 'kasgres']) folders[name] = await buildStage(name);
+    for (const name of ['dependencies', 'kasgres']) folders[name] = await buildHarness(name);
   }, 600_000);
 
   afterAll(async () => {
     await rm(image, { recursive: true, force: true });
   });
 
-  /** Does the stage's WORKDIR, COPY and RUN. Its folder /app is a folder here. */
-  async function buildStage(name: string): Promise<string> {
-    const stage = stages.find((stage) => stage.name === name);
-    if (stage === undefined) throw new Error(`no stage ${name}`);
+  /** Does the harness's WORKDIR, COPY and RUN. Its folder /app is a folder here. */
+  async function buildHarness(name: string): Promise<string> {
+    const harness = harnesses.find((harness) => harness.name === name);
+    if (harness === undefined) throw new Error(`no harness ${name}`);
     const inImage = (path: string): string =>
       path.startsWith('/')
         ? join(image, name, path)
         : `${join(image, name, 'app', path)}${path.endsWith('/') ? '/' : ''}`;
-    for (const { name: instruction, text } of stage.instructions) {
+    for (const { name: instruction, text } of harness.instructions) {
       if (instruction === 'COPY') {
         const { from, sources, target } = parseCopy(text);
         if (from === undefined) await copyIntoImage(ROOT, context, sources, inImage(target));
@@ -251,7 +251,7 @@ describe("the image's own commands in an empty folder", () => {
   });
 
   const entrypoint = JSON.parse(
-    stages.at(-1)?.instructions.find(({ name }) => name === 'ENTRYPOINT')?.text ?? '[]',
+    harnesses.at(-1)?.instructions.find(({ name }) => name === 'ENTRYPOINT')?.text ?? '[]',
   ) as string[];
   const commands = services
     .filter(([, { build }]) => build?.target === 'kasgres')

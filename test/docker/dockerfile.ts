@@ -1,4 +1,4 @@
-/** Reads as much of a Dockerfile as ours uses: stages, and the instructions of each, lines joined. */
+/** Reads as much of a Dockerfile as ours uses: harnesses, and the instructions of each, lines joined. */
 
 export interface Instruction {
   /** FROM, COPY, RUN … */
@@ -6,30 +6,30 @@ export interface Instruction {
   text: string;
 }
 
-export interface Stage {
+export interface Harness {
   name: string;
-  /** Image or stage that it starts from. */
+  /** Image or harness that it starts from. */
   from: string;
   instructions: Instruction[];
 }
 
 /** @throws when a line is none of an instruction, a comment or empty, or comes before the first FROM */
-export function parseDockerfile(text: string): Stage[] {
-  const stages: Stage[] = [];
+export function parseDockerfile(text: string): Harness[] {
+  const harnesses: Harness[] = [];
   for (const line of joinedLines(text)) {
     const [, name, rest] = /^([A-Z]+)\s+(.+)$/.exec(line) ?? [];
     if (name === undefined || rest === undefined) throw new Error(`not an instruction: ${line}`);
     if (name === 'FROM') {
-      const [, from, stage] = /^(\S+)\s+AS\s+(\S+)$/.exec(rest) ?? [];
-      if (from === undefined || stage === undefined) throw new Error(`a stage without a name: ${line}`);
-      stages.push({ name: stage, from, instructions: [] });
+      const [, from, harness] = /^(\S+)\s+AS\s+(\S+)$/.exec(rest) ?? [];
+      if (from === undefined || harness === undefined) throw new Error(`a harness without a name: ${line}`);
+      harnesses.push({ name: harness, from, instructions: [] });
     } else {
-      const stage = stages.at(-1);
-      if (stage === undefined) throw new Error(`before the first FROM: ${line}`);
-      stage.instructions.push({ name, text: rest });
+      const harness = harnesses.at(-1);
+      if (harness === undefined) throw new Error(`before the first FROM: ${line}`);
+      harness.instructions.push({ name, text: rest });
     }
   }
-  return stages;
+  return harnesses;
 }
 
 function joinedLines(text: string): string[] {

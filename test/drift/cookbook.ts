@@ -1,17 +1,17 @@
-/** docs/cookbook.md: the questions in `cookbook/*.sql`, with their answers on the demo network and the time that each takes. */
+/** docs/cookbook.md: the requests in `cookbook/*.sql`, with their answers on the demo network and the time that each takes. */
 import { readFile } from 'node:fs/promises';
-import type { Answer } from '../cookbook/ask.ts';
+import type { Response } from '../cookbook/ask.ts';
 import type { Text } from '../cookbook/cells.ts';
-import { type Question, readQuestions } from '../cookbook/questions.ts';
+import { type Request, readRequests } from '../cookbook/requests.ts';
 import { generatedFiles } from './generated-files.ts';
 
-/** As bench/questions.ts writes it. */
+/** As bench/requests.ts writes it. */
 interface Times {
   machine: string;
   /** In the database. */
   transactions: number;
-  /** By the name of the question; first is what was not in memory. */
-  questions: Record<string, { ms: number; firstMs: number }>;
+  /** By the name of the request; first is what was not in memory. */
+  requests: Record<string, { ms: number; firstMs: number }>;
 }
 
 const DIRECTORY = new URL('../../cookbook/', import.meta.url);
@@ -31,22 +31,22 @@ const THEMES: readonly [string, number][] = [
 ];
 
 export const cookbookDrift = generatedFiles('docs/cookbook.md from cookbook/', async () => {
-  const answers = await readJson<Record<string, Answer>>('generated/answers.json');
+  const answers = await readJson<Record<string, Response>>('generated/answers.json');
   const times = await readJson<Times>('times.json');
-  return { 'docs/cookbook.md': writeCookbook(readQuestions(), answers, times) };
+  return { 'docs/cookbook.md': writeCookbook(readRequests(), answers, times) };
 });
 
 async function readJson<T>(name: string): Promise<T> {
   return JSON.parse(await readFile(new URL(name, DIRECTORY), 'utf8')) as T;
 }
 
-function writeCookbook(questions: readonly Question[], answers: Record<string, Answer>, times: Times): string {
-  const contents = questions.map(({ name, title }) => {
-    const time = times.questions[name];
+function writeCookbook(requests: readonly Request[], answers: Record<string, Response>, times: Times): string {
+  const contents = requests.map(({ name, title }) => {
+    const time = times.requests[name];
     const cells = [numberOf(name), `[${title}](#${anchorOf(headingOf(name, title))})`, ...formatTimes(time)];
     return `| ${cells.join(' | ')} |`;
   });
-  const sections = questions.flatMap(({ name, title, explanation, sql }) => [
+  const sections = requests.flatMap(({ name, title, explanation, sql }) => [
     ...themeBefore(numberOf(name)),
     `### ${headingOf(name, title)}`,
     '',
@@ -64,11 +64,11 @@ function writeCookbook(questions: readonly Question[], answers: Record<string, A
 
 const introduction = ({ machine, transactions }: Times): string => `# Cookbook
 
-Thirty questions to the Kaspa chain. Each runs as it is pasted, in psql, DBeaver, Metabase or Grafana, and asks the views of schema \`kaspa\` alone:
+Thirty requests to the Kaspa chain. Each runs as it is pasted, in psql, DBeaver, Metabase or Grafana, and asks the views of schema \`kaspa\` alone:
 [sql.md](sql.md) tells how to connect, [schema.md](schema.md) what every column means. Copy one, then change what it asks for: an address or
 a cluster stands in \`asked\` at the top, a span of time in an \`interval\` or a number of chain blocks.
 
-- **Answers** are those of a demo network, so that they can be checked: four days that a simulated node made up, from a fixed seed, with a block in a
+- **Responses** are those of a demo network, so that they can be checked: four days that a simulated node made up, from a fixed seed, with a block in a
   minute and a half. Tests work every answer out anew from that node, without the database. Long lists are cut, addresses and ids are shortened.
 - **Times** are of a database with ${transactions.toLocaleString('en-US')} transactions on ${machine}: asked again, with what
   it needs in memory, and in brackets asked for the first time ([bench](../bench/README.md)). What asks for the last 1,000 chain blocks takes longer in proportion to what you put in their place.
@@ -76,7 +76,7 @@ a cluster stands in \`asked\` at the top, a span of time in an \`interval\` or a
 
 This page is generated from [\`cookbook/\`](../cookbook) by \`npm run generate\`, the answers by \`npm run generate:cookbook\`.
 
-| | question | ms |
+| | request | ms |
 |---|---|---|`;
 
 function themeBefore(number: number): string[] {
@@ -96,11 +96,11 @@ function anchorOf(heading: string): string {
     .replaceAll(' ', '-');
 }
 
-function formatTimes(time: Times['questions'][string] | undefined): string[] {
+function formatTimes(time: Times['requests'][string] | undefined): string[] {
   return time === undefined ? [''] : [`${time.ms.toLocaleString('en-US')} (${time.firstMs.toLocaleString('en-US')})`];
 }
 
-function tableOf(answer: Answer | undefined): string[] {
+function tableOf(answer: Response | undefined): string[] {
   if (answer === undefined) return [];
   const { columns, rows } = answer;
   const isNumeric = columns.map((_, column) => rows.every((row) => /^-?[\d.]+$/.test(row[column] ?? '0')));

@@ -4,9 +4,9 @@ import { upsertTags } from '@kasgres/database';
 import { toHex } from '@kasgres/kaspa';
 import { NodeClient } from '@kasgres/node';
 import { toMempoolEntry } from '../../packages/api/src/resources/mempool/to-mempool-entry.ts';
-import { openStage, type Stage } from '../api/stage.ts';
-import { cluster } from '../simulation/clusters-stage.ts';
-import { World } from '../simulation/world.ts';
+import { openHarness, type Harness } from '../api/harness.ts';
+import { cluster } from '../simulation/clusters-harness.ts';
+import { SimulatedDag } from '../simulation/simulated-dag.ts';
 
 /** Enough for a hash rate, which looks at a thousand blocks. */
 const ROUNDS = 1000;
@@ -15,25 +15,25 @@ const SEED = 'api';
 const CLUSTER_DEPTH = 100n;
 
 /** With two payments in the mempool, and an indexer that has stopped, so that nothing moves. */
-export async function openChain(): Promise<Stage & { chain: ExampleChain }> {
-  const stage = await openStage({ rounds: ROUNDS });
-  await stage.indexer.stop();
+export async function openChain(): Promise<Harness & { chain: ExampleChain }> {
+  const harness = await openHarness({ rounds: ROUNDS });
+  await harness.indexer.stop();
   const payment = await nextPayment();
-  stage.world.pay(2);
-  const [entry] = stage.world.node.mempool.ready();
-  const { entries } = await stage.node.call('getMempoolEntries', {});
+  harness.simulatedDag.pay(2);
+  const [entry] = harness.simulatedDag.node.mempool.ready();
+  const { entries } = await harness.node.call('getMempoolEntries', {});
   const receiver = entries[0]?.transaction?.outputs[0]?.verboseData?.scriptPublicKeyAddress;
   if (entry === undefined || receiver === undefined) throw new Error('nothing is in the mempool');
-  const address = await findAddress(stage);
-  await cluster(stage.database, { depth: CLUSTER_DEPTH });
-  const members = await findMembers(stage);
-  await upsertTags(stage.database.pool, [
+  const address = await findAddress(harness);
+  await cluster(harness.database, { depth: CLUSTER_DEPTH });
+  const members = await findMembers(harness);
+  await upsertTags(harness.database.pool, [
     { address, name: 'Harbour Exchange', link: 'https://example.com/harbour-exchange', labels: ['exchange'] },
     { address: members.otherMember, name: 'Lighthouse Pool', link: '', labels: ['pool'] },
   ]);
-  const { transactionId, ...position } = await findPosition(stage);
+  const { transactionId, ...position } = await findPosition(harness);
   return {
-    ...stage,
+    ...harness,
     chain: {
       address,
       taggedAddress: address,
@@ -41,7 +41,7 @@ export async function openChain(): Promise<Stage & { chain: ExampleChain }> {
       transactionId,
       unknownTransactionId: 'ab'.repeat(32),
       ...position,
-      early: await findEarlyBlock(stage),
+      early: await findEarlyBlock(harness),
       mempoolTransactionId: toHex(entry.transaction.transactionId),
       mempoolAddress: receiver,
       payment,
@@ -49,9 +49,9 @@ export async function openChain(): Promise<Stage & { chain: ExampleChain }> {
   };
 }
 
-/** The third payment of a network that is the same in everything: the first two are made on the stage too. */
+/** The third payment of a network that is the same in everything: the first two are made on the harness too. */
 async function nextPayment(): Promise<object> {
-  const twin = await World.start(SEED);
+  const twin = await SimulatedDag.start(SEED);
   const node = new NodeClient({ url: twin.server.url });
   try {
     twin.mine(ROUNDS);
@@ -74,7 +74,7 @@ function withoutVerboseData(value: object): object {
   ) as object;
 }
 
-async function findAddress({ database }: Stage): Promise<string> {
+async function findAddress({ database }: Harness): Promise<string> {
   const { rows } = await database.pool.query<{ address: string }>(`
     select s.address from scripts s join balances b on b.script_id = s.id
     where s.address is not null and b.balance > 0 and b.utxo_count between 2 and 3 and b.transaction_count >= 5
@@ -91,7 +91,7 @@ interface Members {
 }
 
 /** Of a cluster of three or four, and the way between them as long as any. */
-async function findMembers({ database }: Stage): Promise<Members> {
+async function findMembers({ database }: Harness): Promise<Members> {
   const { rows } = await database.pool.query<Members>(`
     select last.address as member, root.address as "otherMember"
     from clusters c
@@ -107,7 +107,7 @@ async function findMembers({ database }: Stage): Promise<Members> {
 
 type Position = Pick<ExampleChain, 'transactionId' | 'blockHash' | 'sink' | 'daaScore'>;
 
-async function findPosition({ database }: Stage): Promise<Position> {
+async function findPosition({ database }: Harness): Promise<Position> {
   const { rows } = await database.pool.query<Position>(`
     select encode(t.transaction_id, 'hex') as "transactionId", encode(b.hash, 'hex') as "blockHash",
       encode(sink.hash, 'hex') as sink, b.daa_score as "daaScore"
@@ -123,7 +123,7 @@ async function findPosition({ database }: Stage): Promise<Position> {
   return row;
 }
 
-async function findEarlyBlock({ database }: Stage): Promise<ExampleChain['early']> {
+async function findEarlyBlock({ database }: Harness): Promise<ExampleChain['early']> {
   const { rows } = await database.pool.query<ExampleChain['early']>(`
     select encode(b.hash, 'hex') as "blockHash", b.daa_score::text as "daaScore"
     from chain_blocks c join blocks b on b.id = c.block_id where c.index = 10`);

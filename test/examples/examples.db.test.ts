@@ -5,7 +5,7 @@
 import { createKey } from '@kasgres/database';
 import { type ExampleRequest, exampleRequests, generateDocument } from '@kasgres/api';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { HttpClient, type HttpAnswer } from '../api/http-client.ts';
+import { HttpClient, type HttpResponse } from '../api/http-client.ts';
 import { openChain } from './chain.ts';
 
 const FILE = '../../packages/api/src/generated/examples.json';
@@ -16,7 +16,7 @@ interface Example extends ExampleRequest {
 }
 
 /** What no node answers: kaspad 2.1 says that it has not implemented it. */
-const NEVER_ANSWERED = new Set(['getSubnetwork']);
+const NEVER_RESPONSEED = new Set(['getSubnetwork']);
 
 interface Document {
   paths: Record<string, Record<string, { operationId: string }>>;
@@ -27,34 +27,34 @@ const operations = Object.entries(paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, { operationId }]) => ({ operationId, method, path })),
 );
 
-let stage: Awaited<ReturnType<typeof openChain>>;
+let harness: Awaited<ReturnType<typeof openChain>>;
 
 beforeAll(async () => {
-  stage = await openChain();
+  harness = await openChain();
 });
-afterAll(() => stage.close());
+afterAll(() => harness.close());
 
 /** Sends an example as a client would. */
-async function ask(operationId: string, { path = {}, query = {}, body }: ExampleRequest): Promise<HttpAnswer> {
+async function ask(operationId: string, { path = {}, query = {}, body }: ExampleRequest): Promise<HttpResponse> {
   const operation = operations.find((known) => known.operationId === operationId);
   if (operation === undefined) throw new Error(`there is no operation ${operationId}`);
   const filled = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => path[name] ?? '');
   const parameters = new URLSearchParams(query as Record<string, string>).toString();
   const url = parameters === '' ? filled : `${filled}?${parameters}`;
-  return await stage.api.request(url, body && { body });
+  return await harness.api.request(url, body && { body });
 }
 
 test('every operation has an example', () => {
   const names = operations.map(({ operationId }) => operationId);
-  expect(Object.keys(exampleRequests(stage.chain)).toSorted()).toEqual(names.toSorted());
+  expect(Object.keys(exampleRequests(harness.chain)).toSorted()).toEqual(names.toSorted());
 });
 
 test('every answer is what the document shows', async () => {
   const examples: Record<string, Example> = {};
-  for (const [operationId, request] of Object.entries(exampleRequests(stage.chain))) {
+  for (const [operationId, request] of Object.entries(exampleRequests(harness.chain))) {
     if (operationId === 'submitBlock') request.body = examples['getBlockTemplate']?.answer ?? {};
     const { status, json, text } = await ask(operationId, request);
-    expect(status, `${operationId}: ${text}`).toBe(NEVER_ANSWERED.has(operationId) ? 400 : 200);
+    expect(status, `${operationId}: ${text}`).toBe(NEVER_RESPONSEED.has(operationId) ? 400 : 200);
     examples[operationId] = { ...request, ...(status === 200 && { answer: json }) };
   }
   const file = { operations: examples, errors: await errors() };
@@ -63,9 +63,9 @@ test('every answer is what the document shows', async () => {
 
 /** Answers to what is wrong, one of each kind that can be brought about. The last takes the node away. */
 async function errors(): Promise<object[]> {
-  const { api, chain, database, world } = stage;
+  const { api, chain, database, simulatedDag } = harness;
   const { key } = await createKey(database.kysely, { name: 'small', rateRu: 0.1 });
-  const { pruningPointHash: genesis } = await stage.node.call('getBlockDagInfo', {});
+  const { pruningPointHash: genesis } = await harness.node.call('getBlockDagInfo', {});
   const small = new HttpClient(api.url, key);
   const block = `/v1/blocks/${chain.unknownTransactionId}`;
   const answers = [
@@ -83,7 +83,7 @@ async function errors(): Promise<object[]> {
   ];
   await small.request(block);
   answers.push(await small.request(block));
-  world.stop();
+  simulatedDag.stop();
   await expect.poll(async () => (await api.request('/v1/rpc/getInfo')).status).toBe(503);
   answers.push(await api.request('/v1/rpc/getInfo'));
   expect(answers.map(({ status }) => status)).toEqual([400, 401, 401, 404, 409, 413, 415, 429, 503]);

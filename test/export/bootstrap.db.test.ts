@@ -10,19 +10,19 @@ import { fileURLToPath } from 'node:url';
 import type { TestDatabase } from '@kasgres/database';
 import { sleep } from '@kasgres/runtime';
 import { expect, test, vi } from 'vitest';
-import { atRest, type Stage } from '../simulation/stage.ts';
+import { atRest, type Harness } from '../simulation/harness.ts';
 import { acceptable } from '../simulation/accepted-before-gap.ts';
 import {
   followToTheTip,
   partBelowFinality,
   pruneAbove,
-  setStageThatPrunes,
+  setHarnessThatPrunes,
   withLowFinality,
-} from '../simulation/starts-stage.ts';
-import { startIndexing } from '../simulation/world.ts';
+} from '../simulation/starts-harness.ts';
+import { startIndexing } from '../simulation/simulated-dag.ts';
 import { expectedState } from './expected.ts';
 import { hasReaders, readWithDuckDb } from './readers.ts';
-import { expectWhole, exportTo, freshFolder, readManifest } from './stage.ts';
+import { expectWhole, exportTo, freshFolder, readManifest } from './harness.ts';
 
 const KASGRES = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url));
 const RECORD = { ON_GAP: 'record' };
@@ -31,12 +31,12 @@ const EXIT_RETRYABLE = 75;
 vi.setConfig({ testTimeout: 240_000 });
 
 /** The chain grows by a gap that the index does not know of yet. */
-async function indexAndPrune(name: string): Promise<Stage> {
-  const stage = await setStageThatPrunes(name);
-  stage.world.mine(80);
-  await followToTheTip(stage);
-  pruneAbove(stage.world, 20, stage.world.node.dag.sink);
-  return stage;
+async function indexAndPrune(name: string): Promise<Harness> {
+  const harness = await setHarnessThatPrunes(name);
+  harness.simulatedDag.mine(80);
+  await followToTheTip(harness);
+  pruneAbove(harness.simulatedDag, 20, harness.simulatedDag.node.dag.sink);
+  return harness;
 }
 
 /** Each state in the manifest has one snapshot, of the sink there is now, with the rows there are now. */
@@ -52,8 +52,8 @@ async function expectStatesOfNow(directory: string, { pool }: TestDatabase, name
 }
 
 test.skipIf(!hasReaders)('it never writes a state that the new start emptied under an older sink', async () => {
-  const stage = await indexAndPrune('export across a start, states');
-  const { database } = stage;
+  const harness = await indexAndPrune('export across a start, states');
+  const { database } = harness;
   const directory = await freshFolder();
   const names = ['utxos', 'addresses'];
   // The indexer has no use for this table, so an export that waits for it has its snapshot and holds nothing else up.
@@ -61,7 +61,7 @@ test.skipIf(!hasReaders)('it never writes a state that the new start emptied und
   await blocker.query('begin; lock table tag_sources in access exclusive mode');
   const exporting = exportTo(directory, database, { names: ['tag_sources', ...names], depth: 0n });
   await untilAnExportWaits(database);
-  await followToTheTip(stage, RECORD);
+  await followToTheTip(harness, RECORD);
   await blocker.query('rollback');
   blocker.release();
   const { lines } = await exporting;
@@ -92,8 +92,8 @@ async function untilAnExportWaits({ pool }: TestDatabase): Promise<void> {
 }
 
 test.skipIf(!hasReaders)('it exports the whole state of an index that begins again meanwhile', async () => {
-  const stage = await indexAndPrune('export across a start, facts');
-  const { database } = stage;
+  const harness = await indexAndPrune('export across a start, facts');
+  const { database } = harness;
   const directory = await freshFolder();
   const [facts, states] = [
     ['blocks', 'transactions', 'network_hours'],
@@ -106,20 +106,20 @@ test.skipIf(!hasReaders)('it exports the whole state of an index that begins aga
   });
   const stopped = once(watcher, 'change');
   await stopped;
-  await beginAgainAndStop(stage);
+  await beginAgainAndStop(harness);
   watcher.close();
   program.resume();
   expect(await program.ended).toEqual([0, expect.any(String)]);
   await expectStatesOfNow(directory, database, states);
 
-  await followToTheTip(stage, RECORD);
+  await followToTheTip(harness, RECORD);
   await exportTo(directory, database, { names: [...facts, ...states], depth: 0n });
   await expectWhole(directory, database);
 });
 
 /** Stops the indexer on its way from the new start to the tip. */
-async function beginAgainAndStop({ world, node, database }: Stage): Promise<void> {
-  const indexer = startIndexing(world, database.url, { ...RECORD, BATCH_TRANSACTIONS: '30' });
+async function beginAgainAndStop({ simulatedDag, node, database }: Harness): Promise<void> {
+  const indexer = startIndexing(simulatedDag, database.url, { ...RECORD, BATCH_TRANSACTIONS: '30' });
   while ((await database.pool.query('select from gaps')).rowCount === 0) await sleep(1);
   await indexer.stop();
   const { sink } = await node.call('getSink', {});
@@ -131,9 +131,9 @@ async function beginAgainAndStop({ world, node, database }: Stage): Promise<void
 }
 
 test('it ends with 75 during the first catch-up', async () => {
-  const { world, database } = await setStageThatPrunes('export in a catch-up');
-  world.mine(300);
-  const indexer = startIndexing(world, database.url, { BATCH_TRANSACTIONS: '30' });
+  const { simulatedDag, database } = await setHarnessThatPrunes('export in a catch-up');
+  simulatedDag.mine(300);
+  const indexer = startIndexing(simulatedDag, database.url, { BATCH_TRANSACTIONS: '30' });
   while ((await database.pool.query('select from chain_blocks')).rowCount === 0) await sleep(1);
   await indexer.stop();
   expect((await database.pool.query('select from checkpoint where first_catch_up')).rowCount).toBe(1);
@@ -166,13 +166,14 @@ function startExport({ url }: TestDatabase, directory: string, names: readonly s
 }
 
 test.skipIf(!hasReaders)('it exports once what is accepted before a gap and again after it', async () => {
-  const stage = await setStageThatPrunes('export across a gap');
-  const { world, database } = stage;
-  world.mine(80);
-  const theirs = await partBelowFinality(stage, 'on its branch', () => followToTheTip(stage));
+  const harness = await setHarnessThatPrunes('export across a gap');
+  const { simulatedDag, database } = harness;
+  simulatedDag.mine(80);
+  const theirs = await partBelowFinality(harness, 'on its branch', () => followToTheTip(harness));
   await withLowFinality(() => followToTheTip(theirs, RECORD));
-  const indexer = startIndexing(theirs.world, database.url);
-  for (const transaction of await acceptable(database, world, theirs.world)) theirs.world.handIn(transaction);
+  const indexer = startIndexing(theirs.simulatedDag, database.url);
+  for (const transaction of await acceptable(database, simulatedDag, theirs.simulatedDag))
+    theirs.simulatedDag.handIn(transaction);
   const countTwice = async (): Promise<number> => {
     const { rows } = await database.pool.query(
       `select id from chain_blocks cross join lateral unnest(accepted_transactions) accepted (id) group by id having count(*) > 1`,
@@ -180,7 +181,7 @@ test.skipIf(!hasReaders)('it exports once what is accepted before a gap and agai
     return rows.length;
   };
   do {
-    theirs.world.mine(4);
+    theirs.simulatedDag.mine(4);
     await atRest(database, theirs.node, indexer);
   } while ((await countTwice()) === 0);
   await indexer.stop();

@@ -12,27 +12,27 @@ import { sleep } from '@kasgres/runtime';
 import { expect, test } from 'vitest';
 import { runExport } from '../../packages/cli/src/commands/export.ts';
 import { takeLock } from '../../packages/cli/src/start/lock.ts';
-import { atRest, indexAfresh, setStage, type Stage } from '../simulation/stage.ts';
-import { startIndexing } from '../simulation/world.ts';
+import { atRest, indexAfresh, setHarness, type Harness } from '../simulation/harness.ts';
+import { startIndexing } from '../simulation/simulated-dag.ts';
 import { hasReaders } from './readers.ts';
-import { expectWhole, exportTo, freshFolder, listFiles, readManifest } from './stage.ts';
+import { expectWhole, exportTo, freshFolder, listFiles, readManifest } from './harness.ts';
 
 const KASGRES = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url));
 
 /** One for each way of cutting. */
 const SOME = ['blocks', 'chain_blocks', 'outputs', 'network_hours'];
 
-async function index({ world, database, node }: Stage): Promise<void> {
-  const indexer = startIndexing(world, database.url);
+async function index({ simulatedDag, database, node }: Harness): Promise<void> {
+  const indexer = startIndexing(simulatedDag, database.url);
   await atRest(database, node, indexer);
   await indexer.stop();
 }
 
 test.skipIf(!hasReaders)('killed at many places, an export is whole after the next run', async () => {
-  const stage = await setStage('killed exports');
-  const { world, database } = stage;
-  world.mine(120);
-  await index(stage);
+  const harness = await setHarness('killed exports');
+  const { simulatedDag, database } = harness;
+  simulatedDag.mine(120);
+  await index(harness);
   const directory = await freshFolder();
   const names = ['blocks', 'transactions', 'network_hours'];
   const args = [KASGRES, 'export', directory, ...names, '--depth', '3'];
@@ -82,10 +82,10 @@ async function knownPaths(directory: string): Promise<string[]> {
 }
 
 test.skipIf(!hasReaders)('a file that has no name yet gets it, and what is left of others goes', async () => {
-  const stage = await setStage('drafts');
-  const { world, database } = stage;
-  world.mine(120);
-  await index(stage);
+  const harness = await setHarness('drafts');
+  const { simulatedDag, database } = harness;
+  simulatedDag.mine(120);
+  await index(harness);
   const directory = await freshFolder();
   const names = ['blocks', 'transactions'];
   const { manifest } = await exportTo(directory, database, { names, depth: 0n });
@@ -103,14 +103,14 @@ test.skipIf(!hasReaders)('a file that has no name yet gets it, and what is left 
 });
 
 test.skipIf(!hasReaders)('follows the chain in new files, and never touches those that are there', async () => {
-  const stage = await setStage('grows');
-  const { world, database, node } = stage;
+  const harness = await setHarness('grows');
+  const { simulatedDag, database, node } = harness;
   const directory = await freshFolder();
-  const indexer = startIndexing(world, database.url);
+  const indexer = startIndexing(simulatedDag, database.url);
   let earlier = new Map<string, string>();
-  world.mine(60);
+  simulatedDag.mine(60);
   for (let round = 0; round < 5; round += 1) {
-    world.mine(40);
+    simulatedDag.mine(40);
     await atRest(database, node, indexer);
     // Deeper than any reorganisation of this world.
     await exportTo(directory, database, { names: SOME, depth: 60n });
@@ -133,10 +133,10 @@ async function contents(directory: string): Promise<Map<string, string>> {
 }
 
 test.skipIf(!hasReaders)('a reorganisation below the depth replaces files from the fork on', async () => {
-  const stage = await setStage('reorganised exports');
-  const { world, database, node } = stage;
-  const indexer = startIndexing(world, database.url);
-  world.mine(60);
+  const harness = await setHarness('reorganised exports');
+  const { simulatedDag, database, node } = harness;
+  const indexer = startIndexing(simulatedDag, database.url);
+  simulatedDag.mine(60);
   await atRest(database, node, indexer);
   const directory = await freshFolder();
   let replaced = 0;
@@ -144,7 +144,7 @@ test.skipIf(!hasReaders)('a reorganisation below the depth replaces files from t
     await exportTo(directory, database, { names: SOME, depth: 0n });
     await expectWhole(directory, database);
     // Some of these rounds reorganise the chain.
-    world.mine(12);
+    simulatedDag.mine(12);
     await atRest(database, node, indexer);
     const { lines } = await exportTo(directory, database, { names: SOME, depth: 0n });
     if (lines.some((line) => line.includes('reorganised'))) replaced += 1;
@@ -155,17 +155,17 @@ test.skipIf(!hasReaders)('a reorganisation below the depth replaces files from t
 });
 
 test.skipIf(!hasReaders)('the chain may be reorganised while an export runs', async () => {
-  const stage = await setStage('exports under way');
-  const { world, database, node } = stage;
-  const indexer = startIndexing(world, database.url);
-  world.mine(60);
+  const harness = await setHarness('exports under way');
+  const { simulatedDag, database, node } = harness;
+  const indexer = startIndexing(simulatedDag, database.url);
+  simulatedDag.mine(60);
   await atRest(database, node, indexer);
   const directory = await freshFolder();
   const exports = (async () => {
     for (let run = 0; run < 6; run += 1) await exportTo(directory, database, { names: SOME, depth: 0n });
   })();
   for (let round = 0; round < 15; round += 1) {
-    world.mine(4);
+    simulatedDag.mine(4);
     await sleep(60);
   }
   await exports;
@@ -176,20 +176,20 @@ test.skipIf(!hasReaders)('the chain may be reorganised while an export runs', as
 });
 
 test.skipIf(!hasReaders)('another chain, another network, and tables among views are refused in words', async () => {
-  const stage = await setStage('one chain');
-  const { world, database } = stage;
-  world.mine(60);
-  await index(stage);
+  const harness = await setHarness('one chain');
+  const { simulatedDag, database } = harness;
+  simulatedDag.mine(60);
+  await index(harness);
   const directory = await freshFolder();
   await exportTo(directory, database, { names: SOME, depth: 0n });
 
   // The same chain in another database is gone on with.
-  const same = await indexAfresh(stage);
+  const same = await indexAfresh(harness);
   const { lines } = await exportTo(directory, same, { names: SOME, depth: 0n });
   expect(lines.at(-1)).toContain('Nothing new');
 
-  const other = await setStage('another chain');
-  other.world.mine(80);
+  const other = await setHarness('another chain');
+  other.simulatedDag.mine(80);
   await index(other);
   await expect(exportTo(directory, other.database, { names: SOME, depth: 0n })).rejects.toThrow('it has another chain');
   await expectWhole(directory, database);
@@ -207,7 +207,7 @@ test.skipIf(!hasReaders)('another chain, another network, and tables among views
 });
 
 test('two exports into one directory: the second is told who writes', async () => {
-  const { database } = await setStage('two exports');
+  const { database } = await setHarness('two exports');
   const directory = await freshFolder();
   const lock = await takeLock(join(directory, 'lock.json'), String);
   await expect(exportTo(directory, database)).rejects.toThrow(`Another export (process ${process.pid})`);
@@ -215,12 +215,12 @@ test('two exports into one directory: the second is told who writes', async () =
 });
 
 test('in the first catch-up, and while nothing is deep enough, there is nothing to export', async () => {
-  const stage = await setStage('early');
-  const { world, database } = stage;
+  const harness = await setHarness('early');
+  const { simulatedDag, database } = harness;
   const directory = await freshFolder();
   await expect(exportTo(directory, database)).rejects.toThrow('Nothing is indexed in this database yet');
-  world.mine(10);
-  await index(stage);
+  simulatedDag.mine(10);
+  await index(harness);
   const lines: string[] = [];
   const request = { directory, names: ['blocks'], depth: 1_000n };
   const code = await runExport(database.url, request, (line) => lines.push(line));
@@ -231,10 +231,10 @@ test('in the first catch-up, and while nothing is deep enough, there is nothing 
 });
 
 test('days are those of the accepting block, and --from and --until name the first and the last', async () => {
-  const stage = await setStage('days');
-  const { world, database } = stage;
-  world.mine(300);
-  await index(stage);
+  const harness = await setHarness('days');
+  const { simulatedDag, database } = harness;
+  simulatedDag.mine(300);
+  await index(harness);
   const all = await freshFolder();
   const { manifest } = await exportTo(all, database, { names: ['blocks', 'network_hours'], depth: 0n });
   const days = [...new Set(manifest.facts['blocks']?.files.map(({ day }) => day))];

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { insertCluster, upsertTags } from '@kasgres/database';
 import { expect, test } from 'vitest';
 import { TABLES, VIEWS } from '../../packages/cli/src/export/relations.ts';
-import { atRest, setStage } from '../simulation/stage.ts';
-import { startIndexing } from '../simulation/world.ts';
+import { atRest, setHarness } from '../simulation/harness.ts';
+import { startIndexing } from '../simulation/simulated-dag.ts';
 import { expectedFacts, expectedState, OWNERS } from './expected.ts';
 import { hasReaders, readWithClickHouse, readWithDuckDb, typesOfReaders } from './readers.ts';
-import { expectWhole, exportTo, freshFolder } from './stage.ts';
+import { expectWhole, exportTo, freshFolder } from './harness.ts';
 
 const SETTINGS = [
   ['kaspa', VIEWS],
@@ -15,10 +15,10 @@ const SETTINGS = [
 ] as const;
 
 test.skipIf(!hasReaders).each(SETTINGS)('everything of schema %s is read back as it is', async (schema, relations) => {
-  const stage = await setStage(`export of ${schema}`);
-  const { world, database, node } = stage;
-  world.mine(300);
-  const indexer = startIndexing(world, database.url);
+  const harness = await setHarness(`export of ${schema}`);
+  const { simulatedDag, database, node } = harness;
+  simulatedDag.mine(300);
+  const indexer = startIndexing(simulatedDag, database.url);
   await atRest(database, node, indexer);
   await indexer.stop();
   const { pool } = database;
@@ -87,7 +87,7 @@ test.skipIf(!hasReaders).each(SETTINGS)('everything of schema %s is read back as
 });
 
 test('every view and every table is a fact, a state, or left out for a reason', async () => {
-  const { database } = await setStage('list');
+  const { database } = await setHarness('list');
   for (const [schema, relations] of SETTINGS) {
     const { rows } = await database.pool.query<{ name: string }>(
       `select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createKey } from '@kasgres/database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openStage, type Stage } from '../api/stage.ts';
+import { openHarness, type Harness } from '../api/harness.ts';
 import { listKnown } from './known.ts';
 
 const REPOSITORY = join(import.meta.dirname, '../..');
@@ -29,23 +29,23 @@ const only = process.env['FUZZ_ONLY'];
 /** The network goes on all the while. */
 const ROUND_MS = 500;
 
-let stage: Stage;
+let harness: Harness;
 let folder: string;
 let key: string;
 let growing: NodeJS.Timeout;
 
 beforeAll(async () => {
   if (!isInstalled) return;
-  stage = await openStage({ rounds: 1000 });
+  harness = await openHarness({ rounds: 1000 });
   folder = await mkdtemp(join(tmpdir(), 'kasgres-fuzz-'));
-  await writeFile(join(folder, 'known.json'), JSON.stringify(await listKnown(stage.database)));
-  ({ key } = await createKey(stage.database.kysely, { name: 'fuzz', rateRu: 1e9 }));
-  growing = setInterval(() => stage.world.mine(1), ROUND_MS);
+  await writeFile(join(folder, 'known.json'), JSON.stringify(await listKnown(harness.database)));
+  ({ key } = await createKey(harness.database.kysely, { name: 'fuzz', rateRu: 1e9 }));
+  growing = setInterval(() => harness.simulatedDag.mine(1), ROUND_MS);
 });
 afterAll(async () => {
   if (!isInstalled) return;
   clearInterval(growing);
-  await stage.close();
+  await harness.close();
   await rm(folder, { recursive: true });
 });
 
@@ -54,7 +54,7 @@ test.skipIf(!isInstalled)(`what openapi.json says holds, whatever is asked (FUZZ
   const amount = ['--checks', 'all', '--max-examples', maxExamples, '--seed', seed];
   const filter = only === undefined ? [] : ['--include-operation-id-regex', only];
   const document = join(REPOSITORY, 'openapi.json');
-  const fuzzing = spawn(program, [...settings, 'run', document, '--url', stage.api.url, ...amount, ...filter], {
+  const fuzzing = spawn(program, [...settings, 'run', document, '--url', harness.api.url, ...amount, ...filter], {
     cwd: folder,
     env: {
       ...process.env,
@@ -65,7 +65,7 @@ test.skipIf(!isInstalled)(`what openapi.json says holds, whatever is asked (FUZZ
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   expect(await exitCode(fuzzing)).toBe(0);
-  expect(stage.program.isRunning(), stage.program.output()).toBe(true);
+  expect(harness.program.isRunning(), harness.program.output()).toBe(true);
 });
 
 async function exitCode(child: ChildProcess): Promise<number | null> {

@@ -6,16 +6,16 @@ import { checkBlocks, checkTransactions, storedTransactionsOf } from '@kasgres/c
 import { getNetwork, transactionHash } from '@kasgres/kaspa';
 import type { PoolClient } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openStage, type Stage } from './stage.ts';
+import { openHarness, type Harness } from './harness.ts';
 
-let stage: Stage;
+let harness: Harness;
 let client: PoolClient;
 
 beforeAll(async () => {
-  stage = await openStage('before Crescendo', 30);
-  client = stage.client;
+  harness = await openHarness('before Crescendo', 30);
+  client = harness.client;
 });
-afterAll(() => stage?.close());
+afterAll(() => harness?.close());
 
 /** Of the last block, whose coinbase has no mass as it was mined: its merkle root is one without masses. */
 beforeEach(async () => {

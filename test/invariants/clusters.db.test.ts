@@ -2,9 +2,9 @@
 import { checkInvariant12 } from '@kasgres/cli';
 import { upsertTags } from '@kasgres/database';
 import { expect, test } from 'vitest';
-import { cluster } from '../simulation/clusters-stage.ts';
-import { atRest, setStage } from '../simulation/stage.ts';
-import { startIndexing } from '../simulation/world.ts';
+import { cluster } from '../simulation/clusters-harness.ts';
+import { atRest, setHarness } from '../simulation/harness.ts';
+import { startIndexing } from '../simulation/simulated-dag.ts';
 
 const LARGEST = '(select id from clusters order by size desc, id limit 1)';
 const A_LEAF = `(select max(script_id) from cluster_members m where parent_id = ${LARGEST}
@@ -56,9 +56,9 @@ const STATEMENTS = [
 ];
 
 test('every change by hand is found', async () => {
-  const { world, database, node } = await setStage('clusters tampered');
-  world.mine(120);
-  const indexer = startIndexing(world, database.url);
+  const { simulatedDag, database, node } = await setHarness('clusters tampered');
+  simulatedDag.mine(120);
+  const indexer = startIndexing(simulatedDag, database.url);
   await atRest(database, node, indexer);
   await indexer.stop();
   const { rows: some } = await database.pool.query<{ address: string }>(

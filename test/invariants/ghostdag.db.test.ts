@@ -5,19 +5,19 @@
 import type { PoolClient } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { checkGhostdag } from './completeness.ts';
-import { PARAMS } from '../simulation/world.ts';
-import { openStage, type Stage } from './stage.ts';
+import { PARAMS } from '../simulation/simulated-dag.ts';
+import { openHarness, type Harness } from './harness.ts';
 
 const ROUNDS = 250;
 
-let stage: Stage;
+let harness: Harness;
 let client: PoolClient;
 
 beforeAll(async () => {
-  stage = await openStage('ghostdag', ROUNDS, { params: { ...PARAMS, ghostdagK: 3 } });
-  client = stage.client;
+  harness = await openHarness('ghostdag', ROUNDS, { params: { ...PARAMS, ghostdagK: 3 } });
+  client = harness.client;
 });
-afterAll(() => stage?.close());
+afterAll(() => harness?.close());
 
 beforeEach(() => client.query('begin'));
 afterEach(() => client.query('rollback'));
@@ -108,7 +108,7 @@ describe('invariant 7, of mergesets and colours', () => {
 
 test('a network that Crescendo gave another k has one on each side of the activation', async () => {
   const before = { daaScore: 150, k: 2 };
-  const changed = await openStage('ghostdag across Crescendo', ROUNDS, {
+  const changed = await openHarness('ghostdag across Crescendo', ROUNDS, {
     params: { ...PARAMS, ghostdagK: 30, ghostdagKBefore: before },
   });
   try {

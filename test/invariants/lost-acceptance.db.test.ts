@@ -7,7 +7,7 @@ import { finishFirstCatchUp } from '../../packages/indexer/src/apply/first-catch
 import { checkInvariant4 } from './balances.ts';
 import { checkInvariant7 } from './completeness.ts';
 import { checkInvariant8, checkUtxoCommitment } from './hashes.ts';
-import { openStage, type Stage } from './stage.ts';
+import { openHarness, type Harness } from './harness.ts';
 
 const ROUNDS = 120;
 
@@ -26,18 +26,18 @@ const LOSE = `
   )
   update transactions set accepting_block_id = null, accepted_body = null from lost where transactions.id = lost.id`;
 
-let stage: Stage;
+let harness: Harness;
 beforeAll(async () => {
-  stage = await openStage('lost acceptance', ROUNDS, { commitsToUtxos: true });
+  harness = await openHarness('lost acceptance', ROUNDS, { commitsToUtxos: true });
 });
-afterAll(() => stage?.close());
+afterAll(() => harness?.close());
 
 test('invariant 8: the hash of the current UTXO set alone finds an acceptance that was lost before all state was made', async () => {
-  const { client } = stage;
+  const { client } = harness;
   expect(await checkUtxoCommitment(client, 'utxos')).toEqual([]);
   expect(await client.query(LOSE)).toMatchObject({ rowCount: 1 });
   await client.query('update checkpoint set first_catch_up = true');
-  const other = await stage.pool.connect();
+  const other = await harness.pool.connect();
   await finishFirstCatchUp([client, other]).finally(() => other.release());
   for (const check of [checkInvariant4, checkInvariant7, checkInvariant8]) expect(await check(client)).toEqual([]);
   expect(await checkUtxoCommitment(client, 'utxos')).toEqual([

@@ -2,7 +2,7 @@
  * Everything of a database that the API can show, as text, by hashes instead of keys and in an order of its own: equal for two indexes
  * of one chain, however they came to it (invariant 5). Left out is what DESIGN allows to differ after a reorganisation: the keys, and
  * blocks and transactions that the chain does not merge, which must be marked as such (and count in transaction_count, which
- * invariant 4 holds instead). For what reads it, a coin of a transaction that was never accepted does not exist, unless it was before a
+ * invariant 4 holds instead). For what reads it, a UTXO of a transaction that was never accepted does not exist, unless it was before a
  * start. Of several bodies that the chain block below the sink may have accepted, an index knows the right one only if it asked in time
  * (test/simulation/several-bodies). Indexes that started at different blocks, or have different gaps, show different things; their state
  * alone is the same.
@@ -51,7 +51,7 @@ const SECTIONS: Record<string, string> = {
   starts: `
     select json_build_array(s.chain_index, b.hash, s.utxo_count, s.utxo_sompi) from starts s join blocks b on b.id = s.block_id`,
 
-  'coins of the start': `
+  'UTXOs of the start': `
     select json_build_array(t.transaction_id, u.index, s.version, s.script, s.type, s.address, u.amount, u.block_daa_score,
       u.is_coinbase, u.covenant_id)
     from start_utxos u left join known_transactions t on t.id = u.transaction_id left join scripts s on s.id = u.script_id`,

@@ -10,18 +10,18 @@ import { checkInvariant4 } from './balances.ts';
 import { checkGhostdag, checkInvariant7 } from './completeness.ts';
 import { checkInvariant8, checkUtxoCommitment } from './hashes.ts';
 import { differencesOf, stateOf, takeSnapshot } from './snapshot.ts';
-import { openStage, type Stage } from './stage.ts';
+import { openHarness, type Harness } from './harness.ts';
 
 const ROUNDS = 150;
 
-let stage: Stage;
+let harness: Harness;
 let client: PoolClient;
 
 beforeAll(async () => {
-  stage = await openStage('starts', ROUNDS, { commitsToUtxos: true });
-  client = stage.client;
+  harness = await openHarness('starts', ROUNDS, { commitsToUtxos: true });
+  client = harness.client;
 });
-afterAll(() => stage?.close());
+afterAll(() => harness?.close());
 
 /** Statements that each check is to find, beside those that are wrong in any index. */
 type Faults = Partial<Record<keyof typeof checks, string[]>>;
@@ -32,7 +32,7 @@ interface Situation {
 }
 
 const checks = {
-  'invariant 3': () => checkInvariant3(client, stage.node),
+  'invariant 3': () => checkInvariant3(client, harness.node),
   'invariant 4': () => checkInvariant4(client),
   'invariant 7': () => checkInvariant7(client),
   'invariant 7, of mergesets': () => checkGhostdag(client),
@@ -41,29 +41,29 @@ const checks = {
   'invariant 8, of the UTXOs': () => checkUtxoCommitment(client, 'utxos'),
 };
 
-/** A coin of the start that was spent since, and one that was not. */
+/** A UTXO of the start that was spent since, and one that was not. */
 const SPENT = `(transaction_id, index) = (select transaction_id, index from start_utxos where (transaction_id, index) not in
   (select transaction_id, index from utxos) limit 1)`;
 const UNSPENT =
   '(transaction_id, index) = (select transaction_id, index from utxos join start_utxos using (transaction_id, index) limit 1)';
-/** Of a transaction that is accepted and spends a coin of the start. */
+/** Of a transaction that is accepted and spends a UTXO of the start. */
 const SPENDING = `(transaction_id, index) = (select i.transaction_id, i.index from transaction_inputs i
   join transactions t on t.id = i.transaction_id
   join start_utxos u on u.transaction_id = i.previous_transaction_id and u.index = i.previous_index
   where t.accepting_block_id is not null limit 1)`;
-/** An earlier transaction that no block here carries, but whose coin is spent. */
+/** An earlier transaction that no block here carries, but whose UTXO is spent. */
 const NAMED_EARLIER = `(select max(e.id) from earlier_transactions e join transaction_inputs i on i.previous_transaction_id = e.id
   where e.id not in (select id from transactions))`;
 const LATEST = 'chain_index = (select max(chain_index) from starts)';
 const START_BLOCK = `(select block_id from starts where ${LATEST})`;
 const HOUR_OF_START = `(select chain_time / 3600000 from chain_blocks where block_id = ${START_BLOCK})`;
-/** A script that holds coins at the start and is touched since. */
+/** A script that holds UTXOs at the start and is touched since. */
 const HELD_AND_TOUCHED = `(select max(u.script_id) from start_utxos u join address_transactions a using (script_id)
   join transactions t on t.id = a.transaction_id join chain_blocks c on c.block_id = t.accepting_block_id
   where c.index > (select max(chain_index) from starts))`;
 const INTERVAL_OF_START = `(length, start) = (select 'day'::interval_length, chain_time - chain_time % 86400000 from chain_blocks where block_id = ${START_BLOCK})`;
 
-/** What a start with coins means, wherever it is. */
+/** What a start with UTXOs means, wherever it is. */
 const FAULTS_OF_A_START: Faults = {
   'invariant 4': [
     `delete from start_utxos where ${SPENT}`,
@@ -207,7 +207,7 @@ const FAULTS_OF_A_GAP: Faults = {
   ],
 };
 
-/** What is known of the start with coins that was there before the latest. */
+/** What is known of the start with UTXOs that was there before the latest. */
 const FAULTS_OF_A_START_BEFORE: Faults = {
   'invariant 4': [
     'delete from start_balances where script_id = (select max(script_id) from start_balances)',
@@ -276,10 +276,10 @@ describe.each(Object.entries(situations))('%s', (_, { make, faults = {} }) => {
     expect(await check()).toEqual([]);
   });
 
-  test('coins and balances are those of an index that began at genesis', async () => {
+  test('UTXOs and balances are those of an index that began at genesis', async () => {
     const snapshot = await takeSnapshot(client);
-    expect(differencesOf(stateOf(stage.untouched), stateOf(snapshot))).toEqual([]);
-    expect(differencesOf(stage.untouched, snapshot)).not.toEqual([]);
+    expect(differencesOf(stateOf(harness.untouched), stateOf(snapshot))).toEqual([]);
+    expect(differencesOf(harness.untouched, snapshot)).not.toEqual([]);
   });
 
   const tried = Object.entries(checks).flatMap(([name, check]) =>
@@ -295,7 +295,7 @@ describe.each(Object.entries(situations))('%s', (_, { make, faults = {} }) => {
 describe('gone on after a gap, the chain before which was left meanwhile', () => {
   const AFTER = '(select block_id from chain_blocks where index = 43)';
   const MERGED = '(select block_id from chain_blocks where index = 39)';
-  /** No coin of it was left at the start. */
+  /** No UTXO of it was left at the start. */
   const ACCEPTED = `(select max(accepted.id) from chain_blocks, unnest(accepted_transactions) accepted (id)
     where index < 40 and accepted.id not in (select transaction_id from start_utxos))`;
   beforeEach(async () => {

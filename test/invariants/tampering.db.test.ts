@@ -10,18 +10,18 @@ import { checkInvariant4 } from './balances.ts';
 import { checkInvariant7 } from './completeness.ts';
 import { checkInvariant8 } from './hashes.ts';
 import { differencesOf, takeSnapshot } from './snapshot.ts';
-import { openStage, type Stage } from './stage.ts';
+import { openHarness, type Harness } from './harness.ts';
 
 const ROUNDS = 250;
 
-let stage: Stage;
+let harness: Harness;
 let client: PoolClient;
 
 beforeAll(async () => {
-  stage = await openStage('tampering', ROUNDS);
-  client = stage.client;
+  harness = await openHarness('tampering', ROUNDS);
+  client = harness.client;
 });
-afterAll(() => stage?.close());
+afterAll(() => harness?.close());
 
 beforeEach(() => client.query('begin'));
 afterEach(() => client.query('rollback'));
@@ -111,7 +111,7 @@ const changes = {
     ],
   },
   'invariant 3': {
-    check: () => checkInvariant3(client, stage.node),
+    check: () => checkInvariant3(client, harness.node),
     statements: [
       `update chain_blocks set accepted_transactions = array(select unnest(accepted_transactions) order by 1 desc)
        where index = (select max(index) from chain_blocks where cardinality(accepted_transactions) > 1)`,
@@ -229,7 +229,7 @@ const changes = {
     ],
   },
   'invariant 5': {
-    check: async () => differencesOf(stage.untouched, await takeSnapshot(client)),
+    check: async () => differencesOf(harness.untouched, await takeSnapshot(client)),
     statements: [
       ...ROLLUPS,
       `update checkpoint set circulating_sompi = circulating_sompi + 1`,

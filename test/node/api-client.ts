@@ -1,11 +1,11 @@
 /** Requests to the API under test. */
-export interface Answer {
+export interface Response {
   status: number;
   body: Record<string, unknown>;
 }
 
 /** As it came. */
-export interface Received extends Answer {
+export interface Received extends Response {
   headers: Headers;
 }
 
@@ -18,16 +18,16 @@ export class ApiClient {
     this.#key = key;
   }
 
-  get(path: string): Promise<Answer> {
+  get(path: string): Promise<Response> {
     return this.#request(path, { method: 'GET', headers: { 'x-api-key': this.#key } }, JSON.parse);
   }
 
-  post(path: string, body: object): Promise<Answer> {
+  post(path: string, body: object): Promise<Response> {
     return this.#request(path, this.#posting(body), JSON.parse);
   }
 
   /** The same, with integers beyond 2^53 as bigint. */
-  postExactly(path: string, body: object): Promise<Answer> {
+  postExactly(path: string, body: object): Promise<Response> {
     return this.#request(path, this.#posting(body), (text) => JSON.parse(text, readExactly));
   }
 
@@ -48,10 +48,10 @@ export class ApiClient {
   /** Sees every answer before whoever asked does. */
   protected inspect(_method: 'get' | 'post', _path: string, _answer: Received): void {}
 
-  async #request(path: string, init: RequestInit, parse: (text: string) => unknown): Promise<Answer> {
+  async #request(path: string, init: RequestInit, parse: (text: string) => unknown): Promise<Response> {
     const response = await fetch(`${this.#url}${path}`, init);
     const { status, headers } = response;
-    const answer: Answer = { status, body: parse(await response.text()) as Record<string, unknown> };
+    const answer: Response = { status, body: parse(await response.text()) as Record<string, unknown> };
     this.inspect(init.method === 'GET' ? 'get' : 'post', path, { ...answer, headers });
     return answer;
   }

@@ -18,8 +18,8 @@ import {
   compareTags,
   compareUtxoListings,
   compareUtxos,
-  recordCoins,
-} from './compare/coins.ts';
+  recordUtxos,
+} from './compare/utxos.ts';
 import { compareHashRates, compareTimes } from './compare/estimates.ts';
 import { compareMempoolByAddresses, compareMempoolEntries, compareTemplate } from './compare/mempool.ts';
 import { type NodeDag, readDag } from './compare/node-dag.ts';
@@ -38,7 +38,7 @@ import { reportOfDifferences } from './differences.ts';
 import { fillMempool } from './load/mempool.ts';
 import { mineTemplate } from './load/miner.ts';
 import { schnorrOwner } from './load/owner.ts';
-import { createWorld, isLoadedByOthers, isWithoutNode, type World } from './world.ts';
+import { createSimulatedDag, isLoadedByOthers, isWithoutNode, type SimulatedDag } from './simulated-dag.ts';
 
 /** Of how many blocks one is compared where that is costly; 1 compares all. */
 const every = Number(process.env['COMPARE_EVERY'] ?? 25);
@@ -50,12 +50,12 @@ const withWrongRoot = (template: string): string =>
   template.replace(/"hashMerkleRoot":"\w+"/, `"hashMerkleRoot":"${UNKNOWN_HASH}"`);
 
 describe.skipIf(isWithoutNode)('the API against a real node', () => {
-  let world: World;
+  let simulatedDag: SimulatedDag;
   let dag: NodeDag;
 
   beforeAll(async () => {
-    world = await createWorld();
-    dag = await readDag(world.node);
+    simulatedDag = await createSimulatedDag();
+    dag = await readDag(simulatedDag.node);
     const inBlocks = dag.transactionIds.length;
     process.stdout.write(
       `${dag.blocks.size} blocks, ${dag.chain.length} on the chain, ${inBlocks} transactions, ${dag.addresses.length} addresses\n`,
@@ -63,16 +63,16 @@ describe.skipIf(isWithoutNode)('the API against a real node', () => {
   });
 
   afterEach(({ task }) => {
-    if (task.result?.state === 'fail') process.stdout.write(world.apiOutput());
+    if (task.result?.state === 'fail') process.stdout.write(simulatedDag.apiOutput());
   });
 
   afterAll(async () => {
-    await world?.close();
+    await simulatedDag?.close();
     process.stdout.write(`${reportOfDifferences()}\n`);
   });
 
   test.skipIf(isLoadedByOthers)('the load has reorganised the chain to the depths that were asked for', () => {
-    expect(world.history?.reorganisations.map(({ removed }) => removed)).toEqual([1, 10, 100]);
+    expect(simulatedDag.history?.reorganisations.map(({ removed }) => removed)).toEqual([1, 10, 100]);
   });
 
   test.skipIf(isLoadedByOthers)('the load holds everything that a chain can hold', () => {
@@ -84,11 +84,12 @@ describe.skipIf(isWithoutNode)('the API against a real node', () => {
   test.skipIf(isLoadedByOthers)(
     'of two bodies of one id the node accepts the second, and so does the index',
     async () => {
-      if (world.history === undefined) throw new Error('there is no load');
-      const { transactionId, goodHash, badHash, goodBlockHash, badBlockHash, acceptedFrom } = world.history.twoBodies;
+      if (simulatedDag.history === undefined) throw new Error('there is no load');
+      const { transactionId, goodHash, badHash, goodBlockHash, badBlockHash, acceptedFrom } =
+        simulatedDag.history.twoBodies;
       expect(acceptedFrom).toBe(goodBlockHash);
 
-      const { rows } = await world.pool.query<{ block: string; hash: string; is_accepted: boolean }>(
+      const { rows } = await simulatedDag.pool.query<{ block: string; hash: string; is_accepted: boolean }>(
         `select encode(b.hash, 'hex') as block, encode(coalesce(body.hash, t.hash), 'hex') as hash,
          bt.body = t.accepted_body as is_accepted
        from transactions t join block_transactions bt on bt.transaction_id = t.id join blocks b on b.id = bt.block_id
@@ -103,38 +104,38 @@ describe.skipIf(isWithoutNode)('the API against a real node', () => {
   );
 
   test('getBlocks, page by page', async () => {
-    expect(await comparePages(world.node, world.api, dag)).toEqual([]);
+    expect(await comparePages(simulatedDag.node, simulatedDag.api, dag)).toEqual([]);
   });
 
   test('getBlocks from every block', async () => {
-    expect(await compareFromEveryBlock(world.node, world.api, dag, { every })).toEqual([]);
+    expect(await compareFromEveryBlock(simulatedDag.node, simulatedDag.api, dag, { every })).toEqual([]);
   });
 
   test('getBlock of every block', async () => {
-    expect(await compareBlocksByHash(world.node, world.api, [...dag.blocks.keys()])).toEqual([]);
+    expect(await compareBlocksByHash(simulatedDag.node, simulatedDag.api, [...dag.blocks.keys()])).toEqual([]);
   });
 
   test('every block of the listing, and by its hash, with its colour', async () => {
-    expect(await compareRestBlocks(world.node, world.api, dag)).toEqual([]);
+    expect(await compareRestBlocks(simulatedDag.node, simulatedDag.api, dag)).toEqual([]);
   });
 
   test('what is asked without a field', async () => {
-    expect(await compareStates(world.node, world.api)).toEqual([]);
-    await expect(world.node.call('getSubnetwork', { subnetworkId: '00'.repeat(20) })).rejects.toThrow(
+    expect(await compareStates(simulatedDag.node, simulatedDag.api)).toEqual([]);
+    await expect(simulatedDag.node.call('getSubnetwork', { subnetworkId: '00'.repeat(20) })).rejects.toThrow(
       'Not implemented',
     );
-    expect(await world.api.post('/v1/rpc/getSubnetwork', { subnetworkId: '00'.repeat(20) })).toMatchObject({
+    expect(await simulatedDag.api.post('/v1/rpc/getSubnetwork', { subnetworkId: '00'.repeat(20) })).toMatchObject({
       status: 400,
       body: { message: 'The node refuses: Not implemented' },
     });
   });
 
   test('getVirtualChainFromBlock from every block', async () => {
-    expect(await compareVirtualChain(world.node, world.api, dag)).toEqual([]);
+    expect(await compareVirtualChain(simulatedDag.node, simulatedDag.api, dag)).toEqual([]);
   });
 
   test('a block that the node does not know', async () => {
-    const { node, api } = world;
+    const { node, api } = simulatedDag;
     const requests = {
       getBlock: { hash: UNKNOWN_HASH, includeTransactions: false },
       getBlocks: { lowHash: UNKNOWN_HASH },
@@ -148,53 +149,53 @@ describe.skipIf(isWithoutNode)('the API against a real node', () => {
   });
 
   test('acceptance of every transaction', async () => {
-    expect(await compareAcceptance(world.api, dag)).toEqual([]);
+    expect(await compareAcceptance(simulatedDag.api, dag)).toEqual([]);
   });
 
   test('every transaction by its id', async () => {
     // Which of several bodies was accepted is told above, of the one that was made for it.
-    const transactions = await readTransactions(world.node, world.pool, () => undefined);
+    const transactions = await readTransactions(simulatedDag.node, simulatedDag.pool, () => undefined);
     expect(transactions.ids.length).toBeGreaterThanOrEqual(dag.transactionIds.length);
-    expect(await compareTransactions(world.api, transactions)).toEqual([]);
+    expect(await compareTransactions(simulatedDag.api, transactions)).toEqual([]);
   });
 
   test('getDaaScoreTimestampEstimate of every score', async () => {
-    expect(await compareTimes(world.node, world.api, dag)).toEqual([]);
+    expect(await compareTimes(simulatedDag.node, simulatedDag.api, dag)).toEqual([]);
   });
 
   test('estimateNetworkHashesPerSecond', async () => {
-    expect(await compareHashRates(world.node, world.api, dag, { every })).toEqual([]);
+    expect(await compareHashRates(simulatedDag.node, simulatedDag.api, dag, { every })).toEqual([]);
   });
 
   test('the tag of every address', async () => {
-    expect(await compareTags(world.api, dag.addresses)).toEqual([]);
+    expect(await compareTags(simulatedDag.api, dag.addresses)).toEqual([]);
   });
 
   test('getCurrentNetwork', async () => {
-    const { currentNetwork } = await world.node.call('getCurrentNetwork', {});
-    expect(await world.api.get('/v1/rpc/getCurrentNetwork')).toEqual({
+    const { currentNetwork } = await simulatedDag.node.call('getCurrentNetwork', {});
+    expect(await simulatedDag.api.get('/v1/rpc/getCurrentNetwork')).toEqual({
       status: 200,
       body: { network: currentNetwork },
     });
   });
 
-  test('balances and coins of every address, and the supply, one block later', async () => {
-    const { node, api } = world;
-    const isSupplyExact = await world.restartNode();
-    const recorded = await recordCoins(node, dag.addresses, { isSupplyExact });
+  test('balances and UTXOs of every address, and the supply, one block later', async () => {
+    const { node, api } = simulatedDag;
+    const isSupplyExact = await simulatedDag.restartNode();
+    const recorded = await recordUtxos(node, dag.addresses, { isSupplyExact });
     const { virtualParentHashes } = await node.call('getBlockDagInfo', {});
     await mineTemplate(node, miner);
-    await world.untilAtRest();
+    await simulatedDag.untilAtRest();
     const { sink } = await node.call('getSink', {});
     const { block } = await node.call('getBlock', { hash: sink, includeTransactions: false });
     expect(block?.header?.parents[0]?.parentHashes.toSorted()).toEqual(virtualParentHashes.toSorted());
 
-    const now = await recordCoins(node, dag.addresses, { isSupplyExact });
+    const now = await recordUtxos(node, dag.addresses, { isSupplyExact });
     expect(await compareBalances(api, recorded, now)).toEqual([]);
     expect(await compareBalancesTogether(api, recorded)).toEqual([]);
     expect(await compareUtxos(api, recorded)).toEqual([]);
     expect(await compareUtxoListings(api, recorded)).toEqual([]);
-    const { rows } = await world.pool.query<{ sum: bigint }>(
+    const { rows } = await simulatedDag.pool.query<{ sum: bigint }>(
       'select sum(u.amount)::bigint as sum from utxos u join scripts s on s.id = u.script_id where s.address is null',
     );
     expect(await compareRichList(api, recorded, rows[0]?.sum ?? 0n)).toEqual([]);
@@ -202,10 +203,10 @@ describe.skipIf(isWithoutNode)('the API against a real node', () => {
   });
 
   test('the mempool, and templates with what it holds', async () => {
-    const { node, api } = world;
+    const { node, api } = simulatedDag;
     const payAddress = dag.addresses[0] ?? '';
     expect(await compareTemplate(node, api, { payAddress, extraData: '' })).toEqual([]);
-    const { ids, addresses } = await fillMempool(node, await world.load());
+    const { ids, addresses } = await fillMempool(node, await simulatedDag.load());
     expect(await compareMempoolEntries(node, api, [...ids, UNKNOWN_HASH])).toEqual([]);
     expect(await compareMempoolByAddresses(node, api, addresses)).toEqual([]);
     expect(await comparePools(node, api)).toEqual([]);
@@ -214,8 +215,8 @@ describe.skipIf(isWithoutNode)('the API against a real node', () => {
   });
 
   test('payments and a block that are handed in through the API', async () => {
-    const { node, api } = world;
-    const load = await world.load();
+    const { node, api } = simulatedDag;
+    const load = await simulatedDag.load();
     const payments = makePayments(load);
     expect(await submitPayments(api, payments)).toEqual([]);
     const ids = payments.map(({ id }) => toHex(id));
@@ -233,24 +234,24 @@ describe.skipIf(isWithoutNode)('the API against a real node', () => {
 
     const mined = await mineThroughApi(node, api);
     expect(mined.answer).toEqual({ status: 200, body: { rejectReason: 'NONE' } });
-    await world.untilAtRest();
+    await simulatedDag.untilAtRest();
     expect(await compareBlocksByHash(node, api, [mined.sink])).toEqual([]);
     const { block } = await node.call('getBlock', { hash: mined.sink, includeTransactions: true });
     const carried = block?.transactions.map(({ verboseData }) => verboseData?.transactionId);
     expect(carried).toEqual(expect.arrayContaining(ids));
 
     expect((await mineThroughApi(node, api)).answer.status).toBe(200);
-    await world.untilAtRest();
+    await simulatedDag.untilAtRest();
     const { body } = await api.post('/v1/transactions/acceptance', { transactionIds: ids });
     expect(body['transactions']).toMatchObject(ids.map((transactionId) => ({ transactionId, isAccepted: true })));
-    const transactions = await readTransactions(node, world.pool, () => undefined);
+    const transactions = await readTransactions(node, simulatedDag.pool, () => undefined);
     expect(await compareTransactions(api, transactions)).toEqual([]);
   });
 
   test('invariants 3, 4, 7 and 8', async () => {
-    const { node, pool } = world;
+    const { node, pool } = simulatedDag;
     await mineTemplate(node, miner);
-    await world.untilAtRest();
+    await simulatedDag.untilAtRest();
     expect(await checkInvariant3(pool, node)).toEqual([]);
     expect(await checkInvariant4(pool)).toEqual([]);
     expect(await checkInvariant7(pool)).toEqual([]);

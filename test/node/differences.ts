@@ -32,8 +32,8 @@ export const differences = {
   },
   virtualAndSink: {
     endpoint: 'getBalanceByAddress, getBalancesByAddresses, getUtxosByAddresses, getCoinSupply',
-    node: 'the coins of the virtual block',
-    api: 'the coins at the sink: what the node said before it got the block that is the sink now',
+    node: 'the UTXOs of the virtual block',
+    api: 'the UTXOs at the sink: what the node said before it got the block that is the sink now',
     source: 'DESIGN.md §6',
   },
   supplyMaximum: {
@@ -56,8 +56,8 @@ export const differences = {
   },
   utxoOrder: {
     endpoint: 'getUtxosByAddresses',
-    node: 'the addresses, and the coins of each, in the order of a hash map',
-    api: 'the addresses in the order asked, the oldest coins of each first',
+    node: 'the addresses, and the UTXOs of each, in the order of a hash map',
+    api: 'the addresses in the order asked, the oldest UTXOs of each first',
     source: 'node-facts.md: no fixed order',
   },
   utxoBound: {

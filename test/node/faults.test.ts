@@ -74,7 +74,7 @@ describe.skipIf(findKaspad() === undefined)('an indexer in trouble', () => {
   test('a node of another network is refused', async () => {
     await withNode({ network: 'devnet' }, async (url) => {
       const lost = startIndexer({ nodeUrl: url, databaseUrl: database.url });
-      // The lock of the one that is at work comes before any question of networks.
+      // The lock of the one that is at work comes before any request of networks.
       await indexer.stop();
       expect(await lost.exited, lost.output()).toBe(FATAL);
       expect(lost.output()).toMatch(/simnet.*devnet/);

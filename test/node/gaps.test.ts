@@ -27,7 +27,7 @@ import {
   startPeer,
   until,
   untilIndexed,
-} from './stage.ts';
+} from './harness.ts';
 
 const PAYMENTS_PER_BLOCK = 6;
 /** Enough that an index of it is worth something, and little enough that the checkpoint is pruned soon. */

@@ -118,11 +118,11 @@ export class Kaspad {
     await this.#ask((client) => client.call('addPeer', { address: host, isPermanent: true }));
   }
 
-  async #ask<T>(question: (client: NodeClient) => Promise<T>): Promise<T> {
+  async #ask<T>(request: (client: NodeClient) => Promise<T>): Promise<T> {
     const client = new NodeClient({ url: this.url });
     try {
       await client.waitUntilConnected({ signal: AbortSignal.timeout(START_DEADLINE_MS) });
-      return await question(client);
+      return await request(client);
     } finally {
       await client.close();
     }

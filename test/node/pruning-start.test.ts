@@ -1,6 +1,6 @@
 /**
  * Starts at the pruning point of real nodes that have pruned: of one that did it itself, of one that got its state from a peer, of one
- * that moves its pruning point meanwhile; and never with a set of coins that is not the one that the header commits to (invariants 4 and 10).
+ * that moves its pruning point meanwhile; and never with a set of UTXOs that is not the one that the header commits to (invariants 4 and 10).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFailed, onTestFinished, test } from 'vitest';
@@ -47,7 +47,7 @@ import {
   untilSameSink,
   untilSaid,
   watchCheckpoint,
-} from './stage.ts';
+} from './harness.ts';
 
 const PAYMENTS_PER_BLOCK = 6;
 const GENESIS = toHex(getNetwork('simnet').genesisHash);
@@ -55,7 +55,7 @@ const GENESIS = toHex(getNetwork('simnet').genesisHash);
 const SLOW_SET = { bytesPerSecond: 20_000 };
 /** So slow that the indexer meets a node that has its pruning point, and few of the blocks above. */
 const SLOW_SYNC = { bytesPerSecond: 200_000 };
-const WRITE = 'start: its coins';
+const WRITE = 'start: its UTXOs';
 const CATCH_UP = 'a batch';
 /** A pruning point that has not moved for so long stays. */
 const AT_REST_MS = 3_000;
@@ -110,7 +110,7 @@ describe.skipIf(findKaspad() === undefined)('a start at a pruning point', () => 
     await peer?.kaspad.stop();
   });
 
-  test('of a node that has pruned: coins and inputs are those of an index from genesis, and of the node', async () => {
+  test('of a node that has pruned: UTXOs and inputs are those of an index from genesis, and of the node', async () => {
     const index = await startIndex([peer], p2pOf(peer));
     await untilIndexed(index, peer);
     await expectStartAt(index, await pruningPointOf(peer));
@@ -133,7 +133,7 @@ describe.skipIf(findKaspad() === undefined)('a start at a pruning point', () => 
     await expectStateRight(index, synced);
   });
 
-  test('of a coin that was altered nothing is seen, and the right set makes it good', async () => {
+  test('of a UTXO that was altered nothing is seen, and the right set makes it good', async () => {
     const pruningPointHash = await pruningPointOf(peer);
     const utxos = await readAll(peer, pruningPointHash);
     const server = await UtxoSetServer.start({
@@ -157,7 +157,7 @@ describe.skipIf(findKaspad() === undefined)('a start at a pruning point', () => 
     }
   });
 
-  test('of a pruning point that moves while its coins come begins anew at the next', async () => {
+  test('of a pruning point that moves while its UTXOs come begins anew at the next', async () => {
     const link = await linkTo(peer, SLOW_SET);
     const before = await pruningPointOf(peer);
     const index = await startIndex([peer], { ...smallPruningDepths, NODE_P2P_URL: link.url });
@@ -332,7 +332,7 @@ describe.skipIf(findKaspad() === undefined)('a start at a pruning point', () => 
     await expectStateRight(index, peer);
   }
 
-  /** Every coin is that of the index from genesis, and every coin, balance and the supply that of the node. */
+  /** Every UTXO is that of the index from genesis, and every UTXO, balance and the supply that of the node. */
   async function expectStateRight(index: Index, of: Peer): Promise<void> {
     const { pool } = index.database;
     // The supply that a node tells is the largest since it started.
@@ -359,7 +359,7 @@ async function startsOf({ database }: Index): Promise<{ hash: string; utxo_count
   return (await database.pool.query<{ hash: string; utxo_count: bigint }>(SELECT_START)).rows;
 }
 
-/** The only start, with coins, some of which are spent above it. */
+/** The only start, with UTXOs, some of which are spent above it. */
 async function expectStartAt(index: Index, pruningPoint: string): Promise<void> {
   expect(pruningPoint).not.toBe(GENESIS);
   const starts = await startsOf(index);

@@ -33,7 +33,7 @@ export const smallPruningDepths = { FINALITY_DEPTH: String(FINALITY_DEPTH), PRUN
 export const smallPruningLoad: LoadParams = { ghostdagK: GHOSTDAG_K, coinbaseMaturity: BigInt(COINBASE_MATURITY) };
 
 /**
- * The same, and everything is kept: for tests of nodes that have pruned nothing, with coins that mature soon. At one block a second
+ * The same, and everything is kept: for tests of nodes that have pruned nothing, with UTXOs that mature soon. At one block a second
  * a node that is more than 32 chain blocks behind its peer downloads what it misses at once, instead of asking for orphans' parents.
  */
 export const nothingPruned = {

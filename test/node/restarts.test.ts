@@ -22,7 +22,7 @@ import {
   untilSameSink,
   untilSaid,
   watchCheckpoint,
-} from './stage.ts';
+} from './harness.ts';
 
 const RESTARTS = 4;
 const LONGEST_MS = 1_500;

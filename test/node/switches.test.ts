@@ -16,7 +16,7 @@ import {
   untilIndexed,
   untilSameSink,
   untilSaid,
-} from './stage.ts';
+} from './harness.ts';
 
 /** Long enough that every node in turn is asked several times. */
 const PATIENCE_MS = 3_000;

@@ -30,12 +30,12 @@ describe.skipIf(findKaspad() === undefined)('the UTXO set at the pruning point',
     await kaspad?.stop();
   });
 
-  test('gives the commitment in its header; with one coin altered it does not', async () => {
+  test('gives the commitment in its header; with one UTXO altered it does not', async () => {
     const { pruningPointHash } = await node.call('getBlockDagInfo', {});
     expect(pruningPointHash).not.toBe(toHex(getNetwork('simnet').genesisHash));
     const { block } = await node.call('getBlock', { hash: pruningPointHash, includeTransactions: false });
     const utxos = await readAll(pruningPointHash);
-    // Several chunks, and coins of every kind.
+    // Several chunks, and UTXOs of every kind.
     expect(utxos.length).toBeGreaterThan(1_000);
     expect(utxos.some(({ isCoinbase }) => isCoinbase)).toBe(true);
     expect(utxos.some(({ isCoinbase }) => !isCoinbase)).toBe(true);

@@ -15,7 +15,7 @@ import { parse } from 'yaml';
 import { HttpClient } from '../api/http-client.ts';
 import { untilAtRest } from '../node/at-rest.ts';
 import { startApi, startIndexer } from '../node/programs.ts';
-import { World } from '../simulation/world.ts';
+import { SimulatedDag } from '../simulation/simulated-dag.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const COMMAND = join(ROOT, 'packages/cli/bin/kasgres.js');
@@ -119,16 +119,16 @@ test.runIf(hasPsql)(
   'migrations, logins, indexer and API run one after the other, twice',
   { timeout: 180_000 },
   async () => {
-    const world = await World.start('compose', undefined, { commitsToUtxos: true });
-    world.mine(60);
-    const node = new NodeClient({ url: world.server.url });
-    const ends: (() => unknown)[] = [() => world.stop(), () => node.close()];
+    const simulatedDag = await SimulatedDag.start('compose', undefined, { commitsToUtxos: true });
+    simulatedDag.mine(60);
+    const node = new NodeClient({ url: simulatedDag.server.url });
+    const ends: (() => unknown)[] = [() => simulatedDag.stop(), () => node.close()];
     try {
       for (const round of [1, 2]) {
         expect(await kasgres('migrate', 'migrate')).toMatch(round === 1 ? /^Applied/ : 'The schema is up to date.');
         await makeLogins();
-        const env = { nodeUrl: world.server.url, databaseUrl: '' };
-        const indexer = startIndexer(env, { ...programEnvironment('indexer'), NODE_P2P_URL: world.p2p.url });
+        const env = { nodeUrl: simulatedDag.server.url, databaseUrl: '' };
+        const indexer = startIndexer(env, { ...programEnvironment('indexer'), NODE_P2P_URL: simulatedDag.p2p.url });
         ends.push(() => indexer.stop());
         await untilAtRest(database.pool, node, indexer);
         const key = await kasgres('migrate', 'keys', 'create', `key-${round}`);
@@ -148,7 +148,7 @@ test.runIf(hasPsql)(
         await program.stop();
         await indexer.stop();
         for (const each of [program, indexer]) expect(each.output()).not.toContain('permission denied');
-        world.mine(10);
+        simulatedDag.mine(10);
       }
       // Neither can do the other's work, nor that of the owner.
       await expect(kasgres('api', 'keys', 'create', 'mine')).rejects.toMatchObject({ code: 1 });

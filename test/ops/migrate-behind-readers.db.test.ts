@@ -16,8 +16,8 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { HttpClient } from '../api/http-client.ts';
 import { untilAtRest } from '../node/at-rest.ts';
 import { startApi, startIndexer } from '../node/programs.ts';
-import { setStage } from '../simulation/stage.ts';
-import { followToTheTip } from '../simulation/starts-stage.ts';
+import { setHarness } from '../simulation/harness.ts';
+import { followToTheTip } from '../simulation/starts-harness.ts';
 
 const MIGRATIONS = join(import.meta.dirname, '../../migrations');
 const COMMAND = fileURLToPath(new URL('../../packages/cli/bin/kasgres.js', import.meta.url));
@@ -62,16 +62,16 @@ async function readForLong(url: string, login: string, sql: string): Promise<{ p
 }
 
 test('the API serves on while a migration waits for the long query of an analyst, which it names and then ends', async () => {
-  const { world, database, node } = await setStage('a migration behind an analyst');
-  world.mine(30);
-  await followToTheTip({ world, database, node });
+  const { simulatedDag, database, node } = await setHarness('a migration behind an analyst');
+  simulatedDag.mine(30);
+  await followToTheTip({ simulatedDag, database, node });
   const login = `analyst_${suffix}`;
   await database.pool.query(
     `select admit_analysts(); create role ${login} login password '${suffix}' in role kasgres_analyst`,
   );
   cleanUp.push(() => database.pool.query(`drop role ${login}`));
   const { key } = await createKey(database.kysely, { name: 'test' });
-  const { program, url } = await startApi({ nodeUrl: world.server.url, databaseUrl: database.url });
+  const { program, url } = await startApi({ nodeUrl: simulatedDag.server.url, databaseUrl: database.url });
   cleanUp.push(() => program.stop());
   const api = new HttpClient(url, key);
   const { pid, ended } = await readForLong(database.url, login, 'select pg_sleep(3600)   from kaspa.blocks limit 1');
@@ -158,14 +158,14 @@ test('--end-blocking-sessions ends analysts, and others only when it is told so'
 test.each(['seen_before', 'balance_changes'])(
   'the first catch-up waits for readers at its beginning and of %s at its end, and lets others read meanwhile',
   async (table) => {
-    const { world, database, node } = await setStage('readers of what a first catch-up changes');
-    world.mine(30);
+    const { simulatedDag, database, node } = await setHarness('readers of what a first catch-up changes');
+    simulatedDag.mine(30);
     const reader = new Client({ connectionString: database.url, application_name: 'a reader' });
     await reader.connect();
     cleanUp.push(() => reader.end());
     // Its indexes are dropped at the beginning.
     await reader.query('begin; select from utxos');
-    const indexer = startIndexer({ nodeUrl: world.server.url, databaseUrl: database.url });
+    const indexer = startIndexer({ nodeUrl: simulatedDag.server.url, databaseUrl: database.url });
     cleanUp.push(() => indexer.stop());
     let slowestMs = 0;
     const readUntilItSays = async (words: string): Promise<void> => {

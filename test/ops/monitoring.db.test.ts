@@ -12,7 +12,7 @@ import { TcpProxy } from '../api/tcp-proxy.ts';
 import { untilAtRest } from '../node/at-rest.ts';
 import { freePort } from '../node/kaspad.ts';
 import { type Program, startApi, startIndexer } from '../node/programs.ts';
-import { World } from '../simulation/world.ts';
+import { SimulatedDag } from '../simulation/simulated-dag.ts';
 import { findPrometheus, Prometheus } from './prometheus.ts';
 
 interface AlertRule {
@@ -40,7 +40,7 @@ if (binary === undefined) {
   console.warn('Skipped in part: no prometheus on the PATH or in PROMETHEUS_BIN (apt-get install prometheus).');
 }
 
-let world: World;
+let simulatedDag: SimulatedDag;
 let toNode: TcpProxy;
 let node: NodeClient;
 let database: TestDatabase;
@@ -51,11 +51,11 @@ let client: HttpClient;
 let ports: Record<string, number>;
 
 beforeAll(async () => {
-  world = await World.start('monitoring');
-  world.mine(30);
-  const { hostname, port } = new URL(world.server.url);
+  simulatedDag = await SimulatedDag.start('monitoring');
+  simulatedDag.mine(30);
+  const { hostname, port } = new URL(simulatedDag.server.url);
   toNode = await TcpProxy.start({ host: hostname, port: Number(port) });
-  node = new NodeClient({ url: world.server.url });
+  node = new NodeClient({ url: simulatedDag.server.url });
   database = await createTestDatabase();
   const { key } = await createKey(database.kysely, { name: 'test' });
   const env = { nodeUrl: `grpc://127.0.0.1:${toNode.port}`, databaseUrl: database.url };
@@ -74,7 +74,7 @@ afterAll(async () => {
   await indexer?.stop();
   toNode?.stop();
   await node?.close();
-  world?.stop();
+  simulatedDag?.stop();
   await database?.drop();
 });
 

@@ -10,8 +10,8 @@ import { promisify } from 'node:util';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database';
 import { Client } from 'pg';
 import { afterEach, expect, test } from 'vitest';
-import { atRest, expectRight, setStage } from '../simulation/stage.ts';
-import { startIndexing } from '../simulation/world.ts';
+import { atRest, expectRight, setHarness } from '../simulation/harness.ts';
+import { startIndexing } from '../simulation/simulated-dag.ts';
 
 const run = promisify(execFile);
 
@@ -66,25 +66,25 @@ test.for([
   ['dump', dumpAndRestore],
   ['copy of the files', copyFiles],
 ] as const)('an index restored from a %s goes on from there', { timeout: 180_000 }, async ([name, copy], { skip }) => {
-  const stage = await setStage(`restored ${name}`);
-  const { world, database, node } = stage;
+  const harness = await setHarness(`restored ${name}`);
+  const { simulatedDag, database, node } = harness;
   if (copy === dumpAndRestore && (await findDumpVersion()) < (await getServerVersion(database))) {
     skip('no pg_dump that is as new as the server on the PATH (apt-get install postgresql-client)');
   }
-  world.mine(40);
-  const indexer = startIndexing(world, database.url);
+  simulatedDag.mine(40);
+  const indexer = startIndexing(simulatedDag, database.url);
   await atRest(database, node, indexer);
-  world.mine(30);
+  simulatedDag.mine(30);
   // A dump is made while the indexer writes; its files can be copied in peace alone.
   if (copy === copyFiles) await indexer.stop();
   restored = await createTestDatabase({ empty: true });
   await copy(database, restored);
   if (copy !== copyFiles) await indexer.stop();
 
-  world.mine(60);
-  const successor = startIndexing(world, restored.url);
+  simulatedDag.mine(60);
+  const successor = startIndexing(simulatedDag, restored.url);
   await atRest(restored, node, successor);
   await successor.stop();
-  await expectRight({ ...stage, database: restored });
+  await expectRight({ ...harness, database: restored });
   expect((await restored.pool.query('select from migrations')).rowCount).toBeGreaterThan(0);
 });

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HttpClient } from '../api/http-client.ts';
 import { untilAtRest } from '../node/at-rest.ts';
 import { type Program, startApi, startIndexer } from '../node/programs.ts';
-import { World } from '../simulation/world.ts';
+import { SimulatedDag } from '../simulation/simulated-dag.ts';
 
 const ROLES_SQL = readFileSync(new URL('../../ops/roles.sql', import.meta.url), 'utf8');
 const ROLES = ['kasgres_indexer', 'kasgres_api', 'kasgres_analyst'] as const;
@@ -67,36 +67,36 @@ async function attempt(role: Role, statement: string): Promise<string> {
 }
 
 describe('the programs under their own logins', () => {
-  let world: World;
+  let simulatedDag: SimulatedDag;
   let node: NodeClient;
   let indexer: Program;
   beforeAll(async () => {
-    world = await World.start('roles', undefined, { commitsToUtxos: true });
+    simulatedDag = await SimulatedDag.start('roles', undefined, { commitsToUtxos: true });
     prune();
-    node = new NodeClient({ url: world.server.url });
+    node = new NodeClient({ url: simulatedDag.server.url });
     indexer = startAsIndexer();
   });
   afterAll(async () => {
     await indexer.stop();
     await node.close();
-    world.stop();
+    simulatedDag.stop();
   });
 
   /** The chain grows, and the node keeps no more than its end. */
   function prune(): void {
-    world.mine(80);
-    world.node.prune(world.node.dag.chainBlocks.at(-20)?.hash ?? '');
+    simulatedDag.mine(80);
+    simulatedDag.node.prune(simulatedDag.node.dag.chainBlocks.at(-20)?.hash ?? '');
   }
 
   function startAsIndexer(): Program {
-    const env = { nodeUrl: world.server.url, databaseUrl: urlOf('kasgres_indexer') };
-    return startIndexer(env, { NODE_P2P_URL: world.p2p.url, ON_GAP: 'record' });
+    const env = { nodeUrl: simulatedDag.server.url, databaseUrl: urlOf('kasgres_indexer') };
+    return startIndexer(env, { NODE_P2P_URL: simulatedDag.p2p.url, ON_GAP: 'record' });
   }
 
   test('the indexer loads a UTXO set, does its first catch-up, with every index at the end, and follows the chain', async () => {
     await untilAtRest(database.pool, node, indexer);
     expect(await listIndexes()).toEqual(indexesOfSchema);
-    world.mine(30);
+    simulatedDag.mine(30);
     await untilAtRest(database.pool, node, indexer);
   });
 
@@ -107,14 +107,14 @@ describe('the programs under their own logins', () => {
     await untilAtRest(database.pool, node, indexer);
     expect(await listIndexes()).toEqual(indexesOfSchema);
     const { rows } = await database.pool.query('select utxo_count > 0 as has_coins from starts order by chain_index');
-    expect(rows).toEqual([{ has_coins: true }, { has_coins: true }]);
+    expect(rows).toEqual([{ has_utxos: true }, { has_utxos: true }]);
     expect((await database.pool.query('select from gaps')).rowCount).toBe(1);
     expect(indexer.output()).not.toContain('permission denied');
   });
 
   test('the API answers, and counts use and shared rate limits', async () => {
     const { key } = await createKey(database.kysely, { name: 'test' });
-    const env = { nodeUrl: world.server.url, databaseUrl: urlOf('kasgres_api') };
+    const env = { nodeUrl: simulatedDag.server.url, databaseUrl: urlOf('kasgres_api') };
     const { program, url } = await startApi(env, undefined, { RATE_LIMIT_STORE: 'postgres' });
     const api = new HttpClient(url, key);
     for (const path of ['/v1/rpc/getCoinSupply', '/v1/rpc/getBlockDagInfo', '/v1/tags']) {

@@ -11,7 +11,7 @@
  * - of those that end in 07 or 57, to an address that is busy, with 20,000 transactions;
  * - of all others, to one of 200,000 addresses with ten transactions each, or nearly.
  *
- * The index begins at a pruning point with 200,000 coins: a quarter of them belongs to the one address, the others to all others. Keys of
+ * The index begins at a pruning point with 200,000 UTXOs: a quarter of them belongs to the one address, the others to all others. Keys of
  * what made them are negative here, so that those of all else stay what they are; so are those of the 2,000 blocks before it that are
  * known by their hashes alone. There is a gap before a second start.
  */
@@ -77,7 +77,7 @@ const isSpent = (t: string): string => {
 /** Of the second output: each spender keeps what the dust and the fee leave. */
 const amountOf = (t: string): string => `1000000000 - (${t}) / ${SPENT_AFTER} * ${DUST + FEE}`;
 
-/** Of the coin of an earlier transaction, numbered from 1. */
+/** Of the UTXO of an earlier transaction, numbered from 1. */
 const earlierOwnerOf = (e: string): string =>
   `case when ${e} % 4 = 0 then ${PAID_BY_ALL} else ${FIRST_OTHER} + ${e} * 7919 % ${OTHERS} end`;
 const earlier = `generate_series(1::bigint, ${EARLIER_TRANSACTIONS}) as e`;
@@ -127,7 +127,7 @@ export const FIRST_STATEMENTS: readonly string[] = [
   `insert into blocks (id, hash, version, parents_by_level, hash_merkle_root, accepted_id_merkle_root, utxo_commitment, timestamp, bits,
      nonce, daa_score, blue_work, blue_score, pruning_point, selected_parent_id, merge_set_blues, merge_set_reds, is_chain_block,
      merging_block_id, is_blue)
-   select b, ${hashOf('block', 'b')}, 1, '', ${hashOf('merkle root', 'b')}, ${hashOf('accepted', 'b')}, ${hashOf('coins', 'b')},
+   select b, ${hashOf('block', 'b')}, 1, '', ${hashOf('merkle root', 'b')}, ${hashOf('accepted', 'b')}, ${hashOf('utxos', 'b')},
      ${timeOf('b')}, ${BITS}, b, b / 3 * 3, b * 2 + 2, b, ${hashOf('block', '0')}, case when b >= 3 then b / 3 * 3 - 3 end,
      array(select m from generate_series(b / 3 * 3 - 3, b / 3 * 3 - 1) m where m >= 0 and m % 30 <> 29),
      array(select m from generate_series(b / 3 * 3 - 3, b / 3 * 3 - 1) m where m >= 0 and m % 30 = 29),

@@ -13,7 +13,7 @@ import {
   transactions,
 } from '../api/listings.ts';
 import { addressOf, BUSY, COMMON_LABEL, memberOfLarge, PAID_BY_ALL } from './large-index.ts';
-import type { Question } from './stage.ts';
+import type { Request } from './harness.ts';
 
 export function owner(scriptId: number): Owner {
   return { address: addressOf(scriptId), scriptId };
@@ -43,21 +43,21 @@ export interface PageOptions {
   ending_before?: string;
 }
 
-export function pageOf({ template, values, query }: Listing, { limit, ...cursor }: PageOptions): Question {
+export function pageOf({ template, values, query }: Listing, { limit, ...cursor }: PageOptions): Request {
   const path = template.replace('{address}', values['address'] ?? '');
   const parameters = new URLSearchParams({ limit: String(limit), ...cursor, ...query });
   return { method: 'get', template, url: `${path}?${parameters.toString()}` };
 }
 
 /** Pages of one listing: at both ends, and where the thousandth is. */
-export async function pagesOf(pool: Pool, listing: Listing, limit: number): Promise<Record<string, Question>> {
+export async function pagesOf(pool: Pool, listing: Listing, limit: number): Promise<Record<string, Request>> {
   const cursors = await listCursors(pool, listing.items);
   const cursorAt = (position: number): string => {
     const cursor = cursors.at(position);
     if (cursor === undefined) throw new Error(`${listing.template} has ${cursors.length} items only`);
     return cursor;
   };
-  const at = (cursor: Omit<PageOptions, 'limit'>): Question => pageOf(listing, { limit, ...cursor });
+  const at = (cursor: Omit<PageOptions, 'limit'>): Request => pageOf(listing, { limit, ...cursor });
   return {
     'page 1': at({}),
     'page 2': at({ starting_after: cursorAt(limit - 1) }),

@@ -7,7 +7,7 @@ import type { RecordedQuery } from './recorded-queries.ts';
 
 export interface PlannedQuery {
   /** What was asked of the API. */
-  question: string;
+  request: string;
   query: RecordedQuery;
   plan: Plan;
 }
@@ -22,12 +22,12 @@ export function toPinnedText(planned: readonly PlannedQuery[]): string {
   return `${sections.join('\n\n')}\n`;
 }
 
-/** Where parameters make a difference, with the questions that have another plan than most. */
+/** Where parameters make a difference, with the requests that have another plan than most. */
 function describePlans(plans: ReadonlyMap<string, readonly PlannedQuery[]>): string[] {
   const commonestFirst = [...plans].toSorted(([, a], [, b]) => b.length - a.length);
   return commonestFirst.map(([plan, queries], place) => {
-    const questions = [...new Set(queries.map(({ question }) => question))];
-    return place === 0 ? plan : `for ${questions.join('; ')}:\n${plan}`;
+    const requests = [...new Set(queries.map(({ request }) => request))];
+    return place === 0 ? plan : `for ${requests.join('; ')}:\n${plan}`;
   });
 }
 

@@ -1,5 +1,5 @@
 /**
- * What Postgres does for each question, on a million transactions: no table that grows is read from end to end, a page costs the same
+ * What Postgres does for each request, on a million transactions: no table that grows is read from end to end, a page costs the same
  * wherever it is, and plans are the ones that were looked at. Costs are pages of 8 KiB that were touched, in memory or not: these are the
  * same on every machine, unlike seconds.
  */
@@ -10,11 +10,11 @@ import { PAID_BY_ALL, PAID_IN_VAIN } from './large-index.ts';
 import { addressTransactions, addressUtxos } from '../api/listings.ts';
 import { listings, owner, pageOf, pagesOf } from './listings.ts';
 import { type PlannedQuery, toPinnedText } from './pinned.ts';
-import { findLandmarks, type Landmarks, lookUps } from './questions.ts';
-import { openStage, type Question, type Stage } from './stage.ts';
-import { fastQuestions } from './views.ts';
+import { findLandmarks, type Landmarks, lookUps } from './requests.ts';
+import { openHarness, type Request, type Harness } from './harness.ts';
+import { fastRequests } from './views.ts';
 
-/** Everything else in the schema grows with the chain, with coins, with tags or with users. */
+/** Everything else in the schema grows with the chain, with UTXOs, with tags or with users. */
 const SMALL_TABLES = new Set([
   'checkpoint',
   'clustering',
@@ -50,28 +50,28 @@ const FROM_NODE = [
   'post /v1/rpc/submitBlock',
 ];
 
-let stage: Stage;
+let harness: Harness;
 let landmarks: Landmarks;
 const asked = new Set<string>();
 const planned: PlannedQuery[] = [];
 
 beforeAll(async () => {
-  stage = await openStage();
-  landmarks = await findLandmarks(stage.database.pool);
+  harness = await openHarness();
+  landmarks = await findLandmarks(harness.database.pool);
 }, FILL_DEADLINE_MS);
 afterAll(async () => {
-  await stage?.close();
+  await harness?.close();
 });
 
 /** Asks, and remembers with which plans. @returns the cost of the answer */
-async function ask(name: string, question: Question): Promise<number> {
-  asked.add(`${question.method} ${question.template}`);
-  const answer = await stage.ask(question);
+async function ask(name: string, request: Request): Promise<number> {
+  asked.add(`${request.method} ${request.template}`);
+  const answer = await harness.ask(request);
   expect(answer.status, `${name}: ${JSON.stringify(answer.json).slice(0, 300)}`).toBe(200);
   let buffers = 0;
   for (const query of answer.queries) {
-    const plan = await explain(stage.likeApi, query);
-    planned.push({ question: name, query, plan });
+    const plan = await explain(harness.likeApi, query);
+    planned.push({ request: name, query, plan });
     buffers += plan.buffers;
   }
   return buffers;
@@ -79,9 +79,9 @@ async function ask(name: string, question: Question): Promise<number> {
 
 describe.each(Object.entries(listings()))('%s', (name, listing) => {
   test('the first page costs what the thousandth and the last do, in both directions', async () => {
-    const pages = Object.entries(await pagesOf(stage.database.pool, listing, LIMIT));
+    const pages = Object.entries(await pagesOf(harness.database.pool, listing, LIMIT));
     const costs: [string, number][] = [];
-    for (const [place, question] of pages) costs.push([place, await ask(`${name}, ${place}`, question)]);
+    for (const [place, request] of pages) costs.push([place, await ask(`${name}, ${place}`, request)]);
     const least = Math.min(...costs.map(([, cost]) => cost));
     // What is on a page costs more or less: unaccepted transactions have no spenders, the newest blocks no merging block.
     expect(costs.filter(([, cost]) => cost > 1.5 * least + 50)).toEqual([]);
@@ -99,9 +99,9 @@ describe('the size of an address', () => {
   });
 });
 
-describe('the other questions', () => {
+describe('the other requests', () => {
   test('are answered', async () => {
-    for (const [name, question] of Object.entries(lookUps(landmarks))) await ask(name, question);
+    for (const [name, request] of Object.entries(lookUps(landmarks))) await ask(name, request);
   });
 
   test('leave out no endpoint that the database answers', () => {
@@ -117,9 +117,9 @@ describe('the other questions', () => {
 
 describe('a large cluster', () => {
   test('names a member with a look-up for each level of its tree', async () => {
-    const { 'the tag of a member deep in a large cluster': question } = lookUps(landmarks);
-    if (question === undefined) throw new Error('there is no such question');
-    expect(await ask('the tag of a member deep in a large cluster', question)).toBeLessThan(150);
+    const { 'the tag of a member deep in a large cluster': request } = lookUps(landmarks);
+    if (request === undefined) throw new Error('there is no such request');
+    expect(await ask('the tag of a member deep in a large cluster', request)).toBeLessThan(150);
   });
 });
 
@@ -132,7 +132,7 @@ test('what a filter leaves out is looked up row by row, and nothing else', async
 
 /** An exchange at its busiest: every rule is asked, and the newest transactions are looked at. */
 test('the labels of an address with a million transactions cost what those of the newest 200 do', async () => {
-  const client = await stage.likeApi.connect();
+  const client = await harness.likeApi.connect();
   try {
     await client.query('begin');
     await client.query(
@@ -154,9 +154,9 @@ test('the labels of an address with a million transactions cost what those of th
 
 test('what docs/sql.md calls fast reads no table from end to end, for whoever asks', async () => {
   const scans: string[] = [];
-  for (const text of fastQuestions(landmarks)) {
+  for (const text of fastRequests(landmarks)) {
     const query = { text, values: [], name: undefined };
-    for (const pool of [stage.likeApi, stage.likeApiUnconfigured]) {
+    for (const pool of [harness.likeApi, harness.likeApiUnconfigured]) {
       const tables = (await findFullReads(pool, query)).filter((table) => !SMALL_TABLES.has(table));
       // A merge join may name a whole index and end at its first entries.
       if (tables.length > 0 && (await explain(pool, query)).buffers > FEW_BUFFERS)
@@ -168,27 +168,27 @@ test('what docs/sql.md calls fast reads no table from end to end, for whoever as
 
 describe('plans', () => {
   test('no table that grows is read from end to end', () => {
-    const scans = planned.flatMap(({ question, plan }) =>
-      plan.fullReads.filter((table) => !SMALL_TABLES.has(table)).map((table) => `${question}: ${table}`),
+    const scans = planned.flatMap(({ request, plan }) =>
+      plan.fullReads.filter((table) => !SMALL_TABLES.has(table)).map((table) => `${request}: ${table}`),
     );
     expect(scans).toEqual([]);
   });
 
   test('nor with the settings that Postgres comes with', async () => {
     const scans: string[] = [];
-    for (const { question, query } of planned) {
-      const tables = await findFullReads(stage.likeApiUnconfigured, query);
-      scans.push(...tables.filter((table) => !SMALL_TABLES.has(table)).map((table) => `${question}: ${table}`));
+    for (const { request, query } of planned) {
+      const tables = await findFullReads(harness.likeApiUnconfigured, query);
+      scans.push(...tables.filter((table) => !SMALL_TABLES.has(table)).map((table) => `${request}: ${table}`));
     }
     expect([...new Set(scans)]).toEqual([]);
   });
 
-  test('are made for the parameters of each question: no statement has a name under which Postgres would keep one', () => {
+  test('are made for the parameters of each request: no statement has a name under which Postgres would keep one', () => {
     expect(planned.filter(({ query }) => query.name !== undefined)).toEqual([]);
   });
 
   test('are those that are pinned', async ({ skip }) => {
-    const { rows } = await stage.database.pool.query<{ version: string }>(
+    const { rows } = await harness.database.pool.query<{ version: string }>(
       `select current_setting('server_version_num') as version`,
     );
     const major = Math.floor(Number(rows[0]?.version) / 10_000);

@@ -1,11 +1,11 @@
 /** What docs/sql.md calls fast, asked of the views on the large index. */
 import { addressOf, PAID_BY_ALL } from './large-index.ts';
-import type { Landmarks } from './questions.ts';
+import type { Landmarks } from './requests.ts';
 
 /** A day of the large index has about a hundred chain blocks. */
 const DAY = (column: string): string => `${column} >= '2026-03-01' and ${column} < '2026-03-02'`;
 
-export function fastQuestions({ transactionIds, fullBlock, chainBlock, ten }: Landmarks): string[] {
+export function fastRequests({ transactionIds, fullBlock, chainBlock, ten }: Landmarks): string[] {
   const [transactionId = ''] = transactionIds;
   const isTransaction = `transaction_id = '${transactionId}'`;
   const address = `address = '${addressOf(ten)}'`;

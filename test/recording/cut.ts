@@ -9,7 +9,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { createGunzip, gzipSync } from 'node:zlib';
 
-const LONG_ANSWER_CHARACTERS = 34_000;
+const LONG_RESPONSE_CHARACTERS = 34_000;
 
 interface Line {
   cp: string;
@@ -29,7 +29,7 @@ async function cut(source: string, lastCheckpoint: string): Promise<string[]> {
     const chainBlocks =
       line.response?.acceptedTransactionIds?.map(({ acceptingBlockHash }) => acceptingBlockHash) ?? [];
     const isNews = chainBlocks.filter((hash) => !acceptingBlocks.has(hash)).length > chainBlocks.length / 2;
-    const isLong = JSON.stringify(line.response ?? '').length > LONG_ANSWER_CHARACTERS;
+    const isLong = JSON.stringify(line.response ?? '').length > LONG_RESPONSE_CHARACTERS;
     if (isLong && line.op !== 'getBlocks' && !isNews) continue;
     for (const hash of chainBlocks) acceptingBlocks.add(hash);
     kept.push(JSON.stringify({ ...line, raw: undefined, requestRaw: undefined }));

@@ -17,30 +17,30 @@ import { type Program, startApi, startIndexer } from '../node/programs.ts';
 import { CheckedClient } from './checked-client.ts';
 import { compareBlockPages, compareKnownBlocks, compareSingleBlocks } from './compare/blocks.ts';
 import { compareColours, compareVirtualChains } from './compare/chain.ts';
-import { compareAddresses, compareBalances, compareSupply } from './compare/coins.ts';
+import { compareAddresses, compareBalances, compareSupply } from './compare/utxos.ts';
 import { compareHashRates, compareTimestamps } from './compare/estimates.ts';
 import { compareAddressListing, compareBlockListing, compareTransactionListing } from './compare/listings.ts';
 import { compareMempool, compareNetwork, compareTemplates } from './compare/live.ts';
 import { compareSpecialCases } from './compare/special.ts';
-import type { Findings, Stage } from './compare/stage.ts';
+import type { Findings, Harness } from './compare/harness.ts';
 import { compareAcceptance, compareWholeTransactions } from './compare/transactions.ts';
 import { recordingDirectory } from './directory.ts';
 import { findExpected, readRecording } from './recording.ts';
 import { ReplayNode } from './replay-node.ts';
 import { StoredReorgs } from './stored-reorgs.ts';
-import { storedTruth } from './stored-truth.ts';
-import { TruthCollector } from './truth.ts';
+import { storedOracle } from './stored-oracle.ts';
+import { OracleCollector } from './oracle.ts';
 
 const recording = await readRecording(recordingDirectory);
 const node = new ReplayNode(recording);
 const server = await NodeServer.start({ state: node });
 const client = new NodeClient({ url: server.url });
-const collector = new TruthCollector();
+const collector = new OracleCollector();
 const storedReorgs = new StoredReorgs();
 
 let database: TestDatabase;
 let programs: Program[] = [];
-let stage: Stage;
+let harness: Harness;
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -49,7 +49,7 @@ beforeAll(async () => {
   const api = await startApi(env);
   programs = [indexer, api.program];
   const { key } = await createKey(database.kysely, { name: 'recording', rateRu: 1e9 });
-  stage = { node, api: new CheckedClient(api.url, key), pool: database.pool };
+  harness = { node, api: new CheckedClient(api.url, key), pool: database.pool };
 });
 
 afterAll(async () => {
@@ -60,21 +60,21 @@ afterAll(async () => {
 });
 
 const comparisons: Record<string, () => Promise<Findings>> = {
-  'every block below the virtual block is stored': () => compareKnownBlocks(stage),
-  'virtual chain from every recorded start': () => compareVirtualChains(stage),
-  'getBlocks from every recorded low hash': () => compareBlockPages(stage),
-  'every block asked for by its hash': () => compareSingleBlocks(stage),
-  'colours and merging blocks': () => compareColours(stage),
-  'acceptance of every transaction': () => compareAcceptance(stage),
-  'every transaction asked for by its id': () => compareWholeTransactions(stage, client),
-  'times of DAA scores': () => compareTimestamps(stage),
-  'hash rates': () => compareHashRates(stage),
-  balances: () => compareBalances(stage),
-  'sums and coins of addresses': () => compareAddresses(stage),
-  supply: () => compareSupply(stage),
-  network: () => compareNetwork(stage),
-  mempool: () => compareMempool(stage, client),
-  'block templates': () => compareTemplates(stage, client),
+  'every block below the virtual block is stored': () => compareKnownBlocks(harness),
+  'virtual chain from every recorded start': () => compareVirtualChains(harness),
+  'getBlocks from every recorded low hash': () => compareBlockPages(harness),
+  'every block asked for by its hash': () => compareSingleBlocks(harness),
+  'colours and merging blocks': () => compareColours(harness),
+  'acceptance of every transaction': () => compareAcceptance(harness),
+  'every transaction asked for by its id': () => compareWholeTransactions(harness, client),
+  'times of DAA scores': () => compareTimestamps(harness),
+  'hash rates': () => compareHashRates(harness),
+  balances: () => compareBalances(harness),
+  'sums and UTXOs of addresses': () => compareAddresses(harness),
+  supply: () => compareSupply(harness),
+  network: () => compareNetwork(harness),
+  mempool: () => compareMempool(harness, client),
+  'block templates': () => compareTemplates(harness, client),
 };
 const compared = new Map<string, number>();
 
@@ -84,11 +84,11 @@ for (const [index, checkpoint] of recording.checkpoints.entries()) {
       if (index > 0) node.moveOn();
       collector.visit(node);
       await untilAtRest(database.pool, client, programs[0]);
-      await storedReorgs.visit(checkpoint.name, node.dag.sink.hash, stage.api, database.pool);
+      await storedReorgs.visit(checkpoint.name, node.dag.sink.hash, harness.api, database.pool);
     });
 
-    test('the chain is stored with what it accepts, in order; balances, coins and accepted changes agree', async () => {
-      expect([...(await checkInvariant3(stage.pool, client)), ...(await checkInvariant4(stage.pool))]).toEqual([]);
+    test('the chain is stored with what it accepts, in order; balances, UTXOs and accepted changes agree', async () => {
+      expect([...(await checkInvariant3(harness.pool, client)), ...(await checkInvariant4(harness.pool))]).toEqual([]);
     });
 
     for (const [name, compare] of Object.entries(comparisons)) {
@@ -113,8 +113,8 @@ describe('at the end', () => {
   });
 
   test('the database holds what expected.json says', async () => {
-    const expected = (await findExpected(recordingDirectory)) ?? collector.truth(node);
-    const { balances, circulatingSupply, counts, txToContainingBlocks, ...exact } = await storedTruth(database.pool);
+    const expected = (await findExpected(recordingDirectory)) ?? collector.oracle(node);
+    const { balances, circulatingSupply, counts, txToContainingBlocks, ...exact } = await storedOracle(database.pool);
     expect(expected).toMatchObject({ ...exact, circulatingSupply, counts });
     expect(txToContainingBlocks).toEqual(mapValues(expected.txToContainingBlocks, (blocks) => blocks.toSorted()));
     const named = Object.entries(expected.balances).filter(([, { txCountAtSink }]) => txCountAtSink > 0);
@@ -125,10 +125,10 @@ describe('at the end', () => {
   });
 
   test('the API has the balance that expected.json says of every address', async () => {
-    const expected = (await findExpected(recordingDirectory)) ?? collector.truth(node);
+    const expected = (await findExpected(recordingDirectory)) ?? collector.oracle(node);
     const wrong: string[] = [];
     await inParallel(Object.entries(expected.balances), async ([address, { atSink }]) => {
-      const { body } = await stage.api.get(`/v1/rpc/getBalanceByAddress/${address}`);
+      const { body } = await harness.api.get(`/v1/rpc/getBalanceByAddress/${address}`);
       if (body['balance'] !== atSink) wrong.push(`${address}: ${String(body['balance'])}, not ${atSink}`);
     });
     expect(wrong).toEqual([]);
@@ -139,7 +139,7 @@ describe('at the end', () => {
     ['blocks', compareBlockListing],
     ['addresses', compareAddressListing],
   ])('every listing of %s leads to what the look-ups show', async (_name, compare) => {
-    const { faults, compared } = await compare(stage);
+    const { faults, compared } = await compare(harness);
     expect(faults).toEqual([]);
     expect(compared).toBeGreaterThan(5);
   });

@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import { createGunzip } from 'node:zlib';
 import { type DescMessage, fromBinary, fromJson, type JsonValue } from '@bufbuild/protobuf';
 import { type Op, protocol } from '@kasgres/node';
-import type { Truth } from './truth.ts';
+import type { Oracle } from './oracle.ts';
 
 export interface RecordedCall {
   /** As recorded: also operations that our protocol does not have, whose payloads are then empty. */
@@ -62,7 +62,7 @@ export async function readRecording(directory: string): Promise<Recording> {
 }
 
 /** What `expected.json` has beside the truth that follows from the calls. */
-export interface Expected extends Truth {
+export interface Expected extends Oracle {
   coinbaseMaturity: number;
   /** Ids of what the scenario did on purpose, by kind. */
   special: Record<string, unknown>;

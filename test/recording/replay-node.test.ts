@@ -36,17 +36,17 @@ for (const [index, { name, calls }] of recording.checkpoints.entries()) {
     if (index > 0) node.moveOn();
     expect(node.checkpoint.name).toBe(name);
     for (const { op, request, response } of replayed) {
-      if (isAboutCoins(request) && node.acceptedByVirtual() === undefined) continue;
+      if (isAboutUtxos(request) && node.acceptedByVirtual() === undefined) continue;
       const answer = await client.ask(request);
-      const question = `${op} ${JSON.stringify(request.payload.value, printable)}`;
+      const description = `${op} ${JSON.stringify(request.payload.value, printable)}`;
       if (node.mayHaveSeenMoreSompi) allowHigherSupply(answer, response);
-      expect(comparable(answer, node.dag), question).toEqual(comparable(response, node.dag));
+      expect(comparable(answer, node.dag), description).toEqual(comparable(response, node.dag));
     }
   });
 }
 
 /** Balances, UTXOs and supply are of the virtual block: unknown where the recording does not say what it accepts. */
-function isAboutCoins({ payload }: protocol.KaspadRequest): boolean {
+function isAboutUtxos({ payload }: protocol.KaspadRequest): boolean {
   return /^get(Balances?ByAddress|UtxosByAddresses|CoinSupply)/.test(payload.case ?? '');
 }
 

@@ -12,7 +12,7 @@ import {
   type MempoolEntry,
   type MempoolFilter,
   type NewBlock,
-  NodeAnswerError,
+  NodeResponseError,
   type NodeEvent,
   type NodeState,
   readHeader,
@@ -29,7 +29,7 @@ import {
   type Utxo,
 } from '@kasgres/kaspa';
 import type { protocol } from '@kasgres/node';
-import { type Coins, coinsAtSink, scriptKey, sumOf } from './coins.ts';
+import { type Utxos, utxosAtSink, scriptKey, sumOf } from './utxos.ts';
 import { Acceptance, blocksSeenAt, dagTransaction } from './recorded-blocks.ts';
 import { type Checkpoint, type Exchange, exchanges, type Recording } from './recording.ts';
 
@@ -53,7 +53,7 @@ export class ReplayNode implements NodeState {
   private readonly listeners = new Set<(event: NodeEvent) => void>();
   private mempool: MempoolEntry[] = [];
   private templates: Exchange<'getBlockTemplate'>[] = [];
-  private coins: Coins | undefined;
+  private virtualUtxos: Utxos | undefined;
   private mostCirculatingSompi = 0n;
   private isSupplyInDoubt = false;
 
@@ -114,7 +114,7 @@ export class ReplayNode implements NodeState {
         Buffer.from(request.extraData).equals(extraData),
     );
     const block = recorded?.response.block;
-    if (block?.header === undefined) throw new NodeAnswerError('no such block template was recorded');
+    if (block?.header === undefined) throw new NodeResponseError('no such block template was recorded');
     return { header: readHeader(block.header), transactions: block.transactions.map(readTransaction) };
   }
 
@@ -123,7 +123,7 @@ export class ReplayNode implements NodeState {
   }
 
   submitTransaction(): Hash {
-    throw new NodeAnswerError('a recording takes no transactions');
+    throw new NodeResponseError('a recording takes no transactions');
   }
 
   balance(script: ScriptPublicKey): bigint {
@@ -131,12 +131,12 @@ export class ReplayNode implements NodeState {
   }
 
   utxos(script: ScriptPublicKey): Utxo[] {
-    return this.coinsOfVirtual().of(script);
+    return this.utxosOfVirtual().of(script);
   }
 
   /** As the node: the most that there was since it was started, as far as the checkpoints tell. */
   circulatingSompi(): bigint {
-    const now = sumOf(this.coinsOfVirtual().all());
+    const now = sumOf(this.utxosOfVirtual().all());
     if (now > this.mostCirculatingSompi) this.mostCirculatingSompi = now;
     return this.mostCirculatingSompi;
   }
@@ -196,7 +196,7 @@ export class ReplayNode implements NodeState {
     this.isSupplyInDoubt ||= this.change.removed.length > 0;
     const [supply] = exchanges(checkpoint, 'getCoinSupply');
     if (supply !== undefined && this.acceptedByVirtual() !== undefined) {
-      const isOfThisChain = supply.response.circulatingSompi === sumOf(this.coinsOfVirtual().all());
+      const isOfThisChain = supply.response.circulatingSompi === sumOf(this.utxosOfVirtual().all());
       this.isSupplyInDoubt &&= !isOfThisChain;
     }
   }
@@ -225,17 +225,18 @@ export class ReplayNode implements NodeState {
       difficulty: info.difficulty,
     });
     this.pruningPoint = info.pruningPointHash;
-    this.coins = undefined;
+    this.virtualUtxos = undefined;
     this.emit({ kind: 'virtualChanged', change: this.change });
   }
 
-  private coinsOfVirtual(): Coins {
-    if (this.coins !== undefined) return this.coins;
+  private utxosOfVirtual(): Utxos {
+    if (this.virtualUtxos !== undefined) return this.virtualUtxos;
     const accepted = this.acceptedByVirtual();
-    if (accepted === undefined) throw new NodeAnswerError('the recording does not say what the virtual block accepts');
-    this.coins = coinsAtSink(this.dag);
-    this.coins.accept(accepted, this.dag.virtual.daaScore);
-    return this.coins;
+    if (accepted === undefined)
+      throw new NodeResponseError('the recording does not say what the virtual block accepts');
+    this.virtualUtxos = utxosAtSink(this.dag);
+    this.virtualUtxos.accept(accepted, this.dag.virtual.daaScore);
+    return this.virtualUtxos;
   }
 
   private emit(event: NodeEvent): void {

@@ -1,7 +1,7 @@
 /** The reorganisations that an index went through, as its API and its database show them from checkpoint to checkpoint. */
 import type { Pool } from 'pg';
 import type { ApiClient } from '../node/api-client.ts';
-import { finished, type Reorg, reorgOf, type ReorgSoFar } from './truth.ts';
+import { finished, type Reorg, reorgOf, type ReorgSoFar } from './oracle.ts';
 
 /** In the order of acceptance. */
 const ACCEPTED = `

@@ -2,7 +2,7 @@
 import { type Connection, connect, migrate, type ReplicatedPostgres, startReplicatedPostgres } from '@kasgres/database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readOneState, sinkOf } from '../api/one-state.ts';
-import { openStage, type Stage } from '../api/stage.ts';
+import { openHarness, type Harness } from '../api/harness.ts';
 import { freePort } from '../node/kaspad.ts';
 
 /** What passes by itself: a busy machine may take its time. */
@@ -12,7 +12,7 @@ const SUPPLY = '/v1/rpc/getCoinSupply';
 let postgres: ReplicatedPostgres;
 let standby: Connection;
 let metricsUrl: string;
-let stage: Stage;
+let harness: Harness;
 let genesis: string;
 
 beforeAll(async () => {
@@ -22,25 +22,25 @@ beforeAll(async () => {
   const primary = connect({ url: postgres.primaryUrl, applicationName: 'kasgres test' });
   const metricsPort = await freePort();
   metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`;
-  stage = await openStage({
+  harness = await openHarness({
     rounds: 60,
     database: { ...primary, url: postgres.primaryUrl, drop: primary.close },
     variables: { DATABASE_READ_URL: postgres.standbyUrl, METRICS_PORT: String(metricsPort) },
   });
-  genesis = (await stage.node.call('getBlockDagInfo', {})).pruningPointHash;
+  genesis = (await harness.node.call('getBlockDagInfo', {})).pruningPointHash;
 });
 afterAll(async () => {
-  await stage?.close();
+  await harness?.close();
   await standby?.close();
   await postgres?.stop();
 });
 
-const status = async () => (await stage.api.request('/v1/status')).json;
+const status = async () => (await harness.api.request('/v1/status')).json;
 
 /** Waits until the answers are of the node's sink. */
 async function expectCurrent(): Promise<void> {
-  await stage.atRest();
-  const { sink } = await stage.node.call('getSink', {});
+  await harness.atRest();
+  const { sink } = await harness.node.call('getSink', {});
   await expect.poll(status, SOON).toMatchObject({ sink, synced: true, lagSeconds: 0, replicaLagSeconds: 0 });
 }
 
@@ -55,40 +55,40 @@ test('invariant 9 on a replica: every answer agrees with the sink that it names,
   const etags = new Set<string | null>();
   while (sinks.size < 10) {
     // Applied and replayed while the requests below are answered.
-    stage.world.mine(4);
-    sinks.add(await readOneState(stage.api, genesis));
-    etags.add((await stage.api.request(SUPPLY)).headers.get('etag'));
+    harness.simulatedDag.mine(4);
+    sinks.add(await readOneState(harness.api, genesis));
+    etags.add((await harness.api.request(SUPPLY)).headers.get('etag'));
   }
   expect(etags.size).toBeGreaterThan(1);
   await expectCurrent();
 });
 
 test('keys and usage are those of the primary', async () => {
-  expect((await stage.api.request(SUPPLY, { headers: { 'x-api-key': `kdp_${'0'.repeat(64)}` } })).status).toBe(401);
-  const countUsage = async () => (await stage.database.pool.query('select from api_key_usage')).rowCount;
+  expect((await harness.api.request(SUPPLY, { headers: { 'x-api-key': `kdp_${'0'.repeat(64)}` } })).status).toBe(401);
+  const countUsage = async () => (await harness.database.pool.query('select from api_key_usage')).rowCount;
   await expect.poll(countUsage, SOON).toBe(1);
 });
 
 test('a replica that does not keep up says how late it is, and its answers stay of one state', async () => {
-  const before = await stage.api.request(SUPPLY);
+  const before = await harness.api.request(SUPPLY);
   await standby.pool.query('select pg_wal_replay_pause()');
   const countPaused = async () =>
     (await standby.pool.query(`select where pg_get_wal_replay_pause_state() = 'paused'`)).rowCount;
   await expect.poll(countPaused, SOON).toBe(1);
-  stage.world.mine(8);
-  await stage.atRest();
+  harness.simulatedDag.mine(8);
+  await harness.atRest();
   await expect.poll(async () => (await status())['replicaLagSeconds'], SOON).toBeGreaterThanOrEqual(1);
   // What the node says is remembered for a second.
   await expect.poll(status, SOON).toMatchObject({ sink: sinkOf(before), synced: false });
   await expect.poll(replicaLagMetric, SOON).toBeGreaterThan(1);
-  expect(await readOneState(stage.api, genesis)).toBe(sinkOf(before));
+  expect(await readOneState(harness.api, genesis)).toBe(sinkOf(before));
   const etag = before.headers.get('etag') ?? '';
-  expect((await stage.api.request(SUPPLY, { headers: { 'if-none-match': etag } })).status).toBe(304);
+  expect((await harness.api.request(SUPPLY, { headers: { 'if-none-match': etag } })).status).toBe(304);
 
   await standby.pool.query('select pg_wal_replay_resume()');
   await expectCurrent();
   await expect.poll(replicaLagMetric, SOON).toBe(0);
-  const after = await stage.api.request(SUPPLY, { headers: { 'if-none-match': etag } });
+  const after = await harness.api.request(SUPPLY, { headers: { 'if-none-match': etag } });
   expect(after.status).toBe(200);
   expect(sinkOf(after)).not.toBe(sinkOf(before));
 });
@@ -106,7 +106,7 @@ async function lastCommitAge(): Promise<number | undefined> {
 }
 
 test('a read that is cancelled for what the primary does is made again: the client sees nothing of it', async () => {
-  const [blocker, other] = [await stage.database.pool.connect(), await stage.database.pool.connect()];
+  const [blocker, other] = [await harness.database.pool.connect(), await harness.database.pool.connect()];
   await letReplayWait('50ms');
   const before = await conflicts();
   try {
@@ -119,7 +119,9 @@ test('a read that is cancelled for what the primary does is made again: the clie
       ]);
     await expect.poll(async () => (await waits('transactions', true)).rowCount, SOON).toBe(1);
     // It has read the blocks of its state already, and waits for their transactions.
-    const answer = stage.api.request('/v1/rpc/getBlocks', { body: { includeBlocks: true, includeTransactions: true } });
+    const answer = harness.api.request('/v1/rpc/getBlocks', {
+      body: { includeBlocks: true, includeTransactions: true },
+    });
     await expect.poll(async () => (await waits('transactions', false)).rowCount, SOON).toBe(1);
     // The standby takes this lock too, from whoever holds a lesser one.
     await other.query('begin; lock table blocks in access exclusive mode; commit');
@@ -149,27 +151,27 @@ async function conflicts(): Promise<number> {
 
 test('a replica that is away: 503 until it is back, without a restart of the API', async () => {
   await postgres.stopStandby({ immediate: true });
-  const away = await stage.api.request(SUPPLY);
+  const away = await harness.api.request(SUPPLY);
   expect({ status: away.status, json: away.json }).toEqual({
     status: 503,
     json: { statusCode: 503, message: 'The database is out of reach' },
   });
   expect(away.headers.get('retry-after')).not.toBeNull();
   expect(await replicaLagMetric()).toBeNaN();
-  stage.world.mine(4);
-  await stage.atRest();
+  harness.simulatedDag.mine(4);
+  await harness.atRest();
 
   await postgres.restartStandby();
   await expectCurrent();
-  expect((await stage.api.request(SUPPLY)).status).toBe(200);
+  expect((await harness.api.request(SUPPLY)).status).toBe(200);
 });
 
 test('a replica that is promoted answers on, and says when the chain goes on without it', async () => {
   await standby.pool.query('select pg_promote()');
   expect(await status()).toMatchObject({ synced: true, replicaLagSeconds: null });
   const { sink } = await status();
-  stage.world.mine(4);
-  await stage.atRest();
+  harness.simulatedDag.mine(4);
+  await harness.atRest();
   await expect.poll(status, SOON).toMatchObject({ sink, synced: false, replicaLagSeconds: null });
-  expect(await readOneState(stage.api, genesis)).toBe(sink);
+  expect(await readOneState(harness.api, genesis)).toBe(sink);
 });

@@ -6,36 +6,36 @@ import { type Connection, connect, migrate, type ReplicatedPostgres, startReplic
 import { NodeClient } from '@kasgres/node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '../node/kaspad.ts';
-import { atRest } from '../simulation/stage.ts';
-import { startIndexing, World } from '../simulation/world.ts';
+import { atRest } from '../simulation/harness.ts';
+import { startIndexing, SimulatedDag } from '../simulation/simulated-dag.ts';
 
 const COMMAND = fileURLToPath(new URL('../../packages/cli/bin/kasgres.js', import.meta.url));
 /** What passes by itself: a busy machine may take its time. */
 const SOON = { timeout: 60_000 };
 const LOAD = `insert into utxo_set_load values (true, '\\xab', 1, 5, '')`;
-const LOADED_COIN = `insert into loaded_utxos values ('', 0, 5, 0, '', 'nonstandard', null, 0, false, null)`;
+const LOADED_UTXO = `insert into loaded_utxos values ('', 0, 5, 0, '', 'nonstandard', null, 0, false, null)`;
 
 let postgres: ReplicatedPostgres;
 let primary: Connection;
-let world: World;
+let simulatedDag: SimulatedDag;
 let pruningPoint: string;
 
 beforeAll(async () => {
   postgres = await startReplicatedPostgres();
   await migrate(postgres.primaryUrl);
   primary = connect({ url: postgres.primaryUrl, applicationName: 'kasgres test' });
-  world = await World.start('verify and status', undefined, { commitsToUtxos: true });
-  world.mine(80);
-  pruningPoint = world.node.dag.chainBlocks.at(-20)?.hash ?? '';
-  world.node.prune(pruningPoint);
-  const node = new NodeClient({ url: world.server.url });
-  const indexer = startIndexing(world, postgres.primaryUrl);
+  simulatedDag = await SimulatedDag.start('verify and status', undefined, { commitsToUtxos: true });
+  simulatedDag.mine(80);
+  pruningPoint = simulatedDag.node.dag.chainBlocks.at(-20)?.hash ?? '';
+  simulatedDag.node.prune(pruningPoint);
+  const node = new NodeClient({ url: simulatedDag.server.url });
+  const indexer = startIndexing(simulatedDag, postgres.primaryUrl);
   await atRest(primary, node, indexer);
   await indexer.stop();
   await node.close();
 });
 afterAll(async () => {
-  world?.stop();
+  simulatedDag?.stop();
   await primary?.close();
   await postgres?.stop();
 });
@@ -88,7 +88,7 @@ describe.each(['primaryUrl', 'standbyUrl'] as const)('%s', (which) => {
 
   test('the status tells of the start', async () => {
     const status = await kasgres(postgres[which], 'status');
-    expect(status).toMatch(new RegExp(`^start +block ${pruningPoint} of .*, DAA score \\d+, with \\d+ coins$`, 'm'));
+    expect(status).toMatch(new RegExp(`^start +block ${pruningPoint} of .*, DAA score \\d+, with \\d+ utxos$`, 'm'));
     expect(status).toMatch(/^gaps +none$/m);
     expect(status).not.toContain('coming start');
     expect(JSON.parse(await kasgres(postgres[which], 'status', '--json'))).toMatchObject({
@@ -150,10 +150,10 @@ test('a coming start is told of, and its rows must be what it says', async () =>
     code: 1,
     stdout: expect.stringMatching(/^BROKEN +7: .*\n +the load of a coming start has 1 UTXOs/m) as string,
   });
-  await primary.pool.query(LOADED_COIN);
+  await primary.pool.query(LOADED_UTXO);
   expect(await kasgres(postgres.primaryUrl, 'verify', '--without-start')).toMatch(
     /^note +a coming start at block ab /m,
   );
-  expect(await kasgres(postgres.primaryUrl, 'status')).toMatch(/^coming start +block ab, coins loaded so far: 1$/m);
+  expect(await kasgres(postgres.primaryUrl, 'status')).toMatch(/^coming start +block ab, utxos loaded so far: 1$/m);
   expect(await kasgres(postgres.standbyUrl, 'verify', '--without-start')).not.toContain('note');
 });

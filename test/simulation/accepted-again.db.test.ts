@@ -11,10 +11,10 @@ import { checkInvariant3 } from '../invariants/acceptance.ts';
 import { checkInvariant4 } from '../invariants/balances.ts';
 import { checkInvariant7 } from '../invariants/completeness.ts';
 import { acceptable } from './accepted-before-gap.ts';
-import { cluster } from './clusters-stage.ts';
-import { atRest, type Stage } from './stage.ts';
-import { followToTheTip, partBelowFinality, setStageThatPrunes, withLowFinality } from './starts-stage.ts';
-import { startIndexing } from './world.ts';
+import { cluster } from './clusters-harness.ts';
+import { atRest, type Harness } from './harness.ts';
+import { followToTheTip, partBelowFinality, setHarnessThatPrunes, withLowFinality } from './starts-harness.ts';
+import { startIndexing } from './simulated-dag.ts';
 
 const RECORD = { ON_GAP: 'record' };
 const OPTIONS = { depth: 0n, change: true };
@@ -46,7 +46,7 @@ async function sightingsOf({ pool }: TestDatabase, transactions: readonly DagTra
   return rows;
 }
 
-async function expectRight({ database, node }: Stage): Promise<void> {
+async function expectRight({ database, node }: Harness): Promise<void> {
   await cluster(database, OPTIONS, 20);
   const { pool } = database;
   expect(await checkInvariant3(pool, node)).toEqual([]);
@@ -60,24 +60,24 @@ test.each([
   ['handed in again, and undone without it', 'on its branch', true],
   ['with the blocks that carry it', 'on its branch, beside ours', false],
 ] as const)('accepted before a gap and again after it, %s', async (name, prunes, forgets) => {
-  const stage = await setStageThatPrunes(`accepted again, ${name}`);
-  const { world, database } = stage;
-  world.mine(80);
-  const theirs = await partBelowFinality(stage, prunes, () => followToTheTip(stage));
+  const harness = await setHarnessThatPrunes(`accepted again, ${name}`);
+  const { simulatedDag, database } = harness;
+  simulatedDag.mine(80);
+  const theirs = await partBelowFinality(harness, prunes, () => followToTheTip(harness));
   await cluster(database, OPTIONS);
   await withLowFinality(() => followToTheTip(theirs, RECORD));
   await expectRight(theirs);
 
   // Whether ours is merged at all is up to the simulation: a block merges only so many others.
   const isCertain = prunes === 'on its branch';
-  const indexer = startIndexing(theirs.world, database.url);
-  const again = await acceptable(database, world, theirs.world);
-  if (isCertain) for (const transaction of again) theirs.world.handIn(transaction);
+  const indexer = startIndexing(theirs.simulatedDag, database.url);
+  const again = await acceptable(database, simulatedDag, theirs.simulatedDag);
+  if (isCertain) for (const transaction of again) theirs.simulatedDag.handIn(transaction);
   const twice: number[] = [];
   const mustGoOn = (): boolean => isCertain && !twice.some((count, step) => count < (twice[step - 1] ?? 0));
   for (let step = 0; step < 6 || mustGoOn(); step += 1) {
-    if (step % 2 === 0) theirs.world.mine(4);
-    else theirs.world.reorganise();
+    if (step % 2 === 0) theirs.simulatedDag.mine(4);
+    else theirs.simulatedDag.reorganise();
     await atRest(database, theirs.node, indexer);
     await expectRight(theirs);
     for (const row of await sightingsOf(database, again)) {
@@ -91,10 +91,10 @@ test.each([
 });
 
 test('what was merged before a gap gets its marks back from the chain blocks there', async () => {
-  const stage = await setStageThatPrunes('merged again');
-  const { world, database } = stage;
-  world.mine(80);
-  const theirs = await partBelowFinality(stage, 'on its branch', () => followToTheTip(stage));
+  const harness = await setHarnessThatPrunes('merged again');
+  const { simulatedDag, database } = harness;
+  simulatedDag.mine(80);
+  const theirs = await partBelowFinality(harness, 'on its branch', () => followToTheTip(harness));
   await withLowFinality(() => followToTheTip(theirs, RECORD));
   const { pool } = database;
   const selectMerged = `
@@ -133,7 +133,7 @@ async function findWrongBalances({ pool }: TestDatabase): Promise<object[]> {
        select script_id, chain_index, balance from start_balances
        union all
        select script_id, (select max(chain_index) from starts), sum(amount) from start_utxos group by 1
-     ), questions as (
+     ), requests as (
        select i.id, i.address, c.chain_time,
               (select max(chain_index) from beginnings b where b.chain_time <= c.chain_time) as beginning
          from involved i cross join (select distinct chain_time from chain_blocks where index % 3 = 0) c
@@ -144,7 +144,7 @@ async function findWrongBalances({ pool }: TestDatabase): Promise<object[]> {
                             from chain_blocks c cross join lateral unnest(c.accepted_transactions) accepted (id)
                             join address_transactions a on a.transaction_id = accepted.id and a.script_id = q.id
                            where c.index > q.beginning and c.chain_time <= q.chain_time), 0) as expected
-         from questions q)
+         from requests q)
      select * from answers where balance <> expected`,
   );
   return rows;

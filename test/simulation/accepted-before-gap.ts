@@ -3,10 +3,14 @@ import type { TestDatabase } from '@kasgres/database';
 import type { DagTransaction } from '@kasgres/devnet';
 import { toHex } from '@kasgres/kaspa';
 import { outpointKey } from '../../packages/devnet/src/simulation/consensus/utxo.ts';
-import type { World } from './world.ts';
+import type { SimulatedDag } from './simulated-dag.ts';
 
 /** What the index has accepted before the gap, and is as good after it: nobody there spends these coins. */
-export async function acceptable({ pool }: TestDatabase, ours: World, theirs: World): Promise<DagTransaction[]> {
+export async function acceptable(
+  { pool }: TestDatabase,
+  ours: SimulatedDag,
+  theirs: SimulatedDag,
+): Promise<DagTransaction[]> {
   const { rows } = await pool.query<{ id: string }>(
     `select encode(t.transaction_id, 'hex') as id
        from chain_blocks c cross join lateral unnest(c.accepted_transactions) accepted (id) join transactions t on t.id = accepted.id

@@ -10,9 +10,9 @@ import { checkInvariant4 } from '../invariants/balances.ts';
 import { checkGhostdag, checkInvariant7 } from '../invariants/completeness.ts';
 import { checkInvariant8 } from '../invariants/hashes.ts';
 import { differencesOf, takeSnapshot } from '../invariants/snapshot.ts';
-import { atRest, freshDatabase, setStage } from './stage.ts';
+import { atRest, freshDatabase, setHarness } from './harness.ts';
 import { startAfterGap, startAgainAt, startAt } from './start-at.ts';
-import { startIndexing } from './world.ts';
+import { startIndexing } from './simulated-dag.ts';
 
 /** The chain is longer, so that no reorg reaches what they change. */
 const ROUNDS_BEFORE = 120;
@@ -37,16 +37,16 @@ async function inOneTransaction({ pool }: Connection, change: (client: PoolClien
 }
 
 test.each(situations)('%s', { timeout: TIMEOUT_MS }, async (name, change) => {
-  const { world, node, database } = await setStage(name);
-  world.mine(ROUNDS_BEFORE);
-  const first = startIndexing(world, database.url);
+  const { simulatedDag, node, database } = await setHarness(name);
+  simulatedDag.mine(ROUNDS_BEFORE);
+  const first = startIndexing(simulatedDag, database.url);
   await atRest(database, node, first);
   await first.stop();
   await inOneTransaction(database, change);
 
-  const indexer = startIndexing(world, database.url, { MEMORY_TRANSACTIONS: '100' });
+  const indexer = startIndexing(simulatedDag, database.url, { MEMORY_TRANSACTIONS: '100' });
   for (let step = 0; step < 10; step += 1) {
-    world.mine(10);
+    simulatedDag.mine(10);
     await atRest(database, node, indexer);
   }
   await indexer.stop();
@@ -57,7 +57,7 @@ test.each(situations)('%s', { timeout: TIMEOUT_MS }, async (name, change) => {
   expect(await checkInvariant8(database.pool)).toEqual([]);
 
   const fromGenesis = await freshDatabase();
-  const second = startIndexing(world, fromGenesis.url);
+  const second = startIndexing(simulatedDag, fromGenesis.url);
   await atRest(fromGenesis, node, second);
   await second.stop();
   await inOneTransaction(fromGenesis, change);

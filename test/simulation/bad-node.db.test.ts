@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import type { Fault } from '@kasgres/devnet';
 import { FatalError } from '@kasgres/runtime';
 import { expect, test } from 'vitest';
-import { atRest, expectRight, freshDatabase, SEED, setStage } from './stage.ts';
-import { startIndexing, World } from './world.ts';
+import { atRest, expectRight, freshDatabase, SEED, setHarness } from './harness.ts';
+import { startIndexing, SimulatedDag } from './simulated-dag.ts';
 
 const FAULTS: Fault[] = [
   { kind: 'drop' },
@@ -21,40 +21,40 @@ const FAULTY_OPS = new Set(['getBlocks', 'getVirtualChainFromBlock', 'getVirtual
 test('answers that fail, break off, come late, are old, or lack bodies', async () => {
   let isFaulty = true;
   let asked = 0;
-  const stage = await setStage('bad answers', (op) => {
+  const harness = await setHarness('bad answers', (op) => {
     asked += 1;
     const [first, second] = createHash('sha256').update(`${SEED} ${asked}`).digest();
     return isFaulty && FAULTY_OPS.has(op) && Number(first) < 256 * FAULT_RATE
       ? FAULTS[Number(second) % FAULTS.length]
       : undefined;
   });
-  const { world, database, node } = stage;
-  world.mine(250);
-  const indexer = startIndexing(world, database.url, { BATCH_TRANSACTIONS: '60' });
+  const { simulatedDag, database, node } = harness;
+  simulatedDag.mine(250);
+  const indexer = startIndexing(simulatedDag, database.url, { BATCH_TRANSACTIONS: '60' });
   await atRest(database, node, indexer);
   for (let step = 0; step < 12; step += 1) {
-    world.mine(6);
+    simulatedDag.mine(6);
     await atRest(database, node, indexer);
   }
   isFaulty = false;
   // Sources of ambiguous variants that the node did not tell are asked for again while the chain moves on.
   for (let step = 0; step < 20; step += 1) {
-    world.mine(2);
+    simulatedDag.mine(2);
     await atRest(database, node, indexer);
   }
   await indexer.stop();
-  await expectRight(stage);
+  await expectRight(harness);
 });
 
 test('a node that does not know the checkpoint stops the indexer, and nothing changes', async () => {
-  const { world, database, node } = await setStage('own chain');
-  world.mine(30);
-  const indexer = startIndexing(world, database.url);
+  const { simulatedDag, database, node } = await setHarness('own chain');
+  simulatedDag.mine(30);
+  const indexer = startIndexing(simulatedDag, database.url);
   await atRest(database, node, indexer);
   await indexer.stop();
   const { rows: before } = await database.pool.query('select * from checkpoint');
 
-  const other = await World.start('another chain');
+  const other = await SimulatedDag.start('another chain');
   try {
     other.mine(60);
     const lost = startIndexing(other, database.url);
@@ -68,21 +68,21 @@ test('a node that does not know the checkpoint stops the indexer, and nothing ch
 });
 
 test('a database of another network is refused', async () => {
-  const { world } = await setStage('another network');
+  const { simulatedDag } = await setHarness('another network');
   const database = await freshDatabase();
   await database.pool.query("insert into meta (network) values ('mainnet')");
-  const indexer = startIndexing(world, database.url);
+  const indexer = startIndexing(simulatedDag, database.url);
   await expect(indexer.ended).rejects.toThrow(/This database holds mainnet, but the node is on simnet/);
 });
 
 test('of two indexers on one database, the second stops and says why', async () => {
-  const { world, database, node } = await setStage('two indexers');
-  world.mine(20);
-  const first = startIndexing(world, database.url);
+  const { simulatedDag, database, node } = await setHarness('two indexers');
+  simulatedDag.mine(20);
+  const first = startIndexing(simulatedDag, database.url);
   await atRest(database, node, first);
-  const second = startIndexing(world, database.url);
+  const second = startIndexing(simulatedDag, database.url);
   await expect(second.ended).rejects.toThrow(/Another indexer is writing to this database/);
-  world.mine(20);
+  simulatedDag.mine(20);
   await atRest(database, node, first);
   await first.stop();
 });

@@ -9,18 +9,18 @@ import { expect, test, vi } from 'vitest';
 import { payment, scriptOf } from '../../packages/devnet/src/simulation/testing/hand-made.ts';
 import { checkInvariant4 } from '../invariants/balances.ts';
 import { differencesOf } from '../invariants/snapshot.ts';
-import { cluster, clusterSnapshot, expectedClustersOfIndex, type Options, storedClusters } from './clusters-stage.ts';
-import { freshDatabase } from './stage.ts';
+import { cluster, clusterSnapshot, expectedClustersOfIndex, type Options, storedClusters } from './clusters-harness.ts';
+import { freshDatabase } from './harness.ts';
 import {
   followToTheTip,
   gapsOf,
   partBelowFinality,
   type Pruning,
   pruneAbove,
-  setStageThatPrunes,
+  setHarnessThatPrunes,
   withLowFinality,
-} from './starts-stage.ts';
-import { PARAMS } from './world.ts';
+} from './starts-harness.ts';
+import { PARAMS } from './simulated-dag.ts';
 
 const RECORD = { ON_GAP: 'record' };
 /** Offers and CoinJoins, and reorganisations by themselves. */
@@ -50,26 +50,26 @@ async function expectSame(one: TestDatabase, late: TestDatabase): Promise<void> 
 }
 
 test.each([0n, 3n, 40n])('two gaps, followed at a depth of %i', async (depth) => {
-  const stage = await setStageThatPrunes(`clusters, gaps ${depth}`, {}, PEOPLE);
-  const { world, database } = stage;
+  const harness = await setHarnessThatPrunes(`clusters, gaps ${depth}`, {}, PEOPLE);
+  const { simulatedDag, database } = harness;
   const options = { depth, change: true };
   const goOn = async (): Promise<void> => {
-    pruneAbove(world, 20, world.node.dag.sink);
-    await followToTheTip(stage, RECORD);
+    pruneAbove(simulatedDag, 20, simulatedDag.node.dag.sink);
+    await followToTheTip(harness, RECORD);
     for (let step = 0; step < 4; step += 1) {
       await cluster(database, options, 1 + 10 * step);
       await expectRight(database);
-      if (step === 2) world.reorganise();
-      else world.mine(15);
-      await followToTheTip(stage, RECORD);
+      if (step === 2) simulatedDag.reorganise();
+      else simulatedDag.mine(15);
+      await followToTheTip(harness, RECORD);
     }
     await cluster(database, options);
     await expectRight(database);
-    expect(await storedClusters(database)).toEqual(await expectedClustersOfIndex(database, [world], options));
+    expect(await storedClusters(database)).toEqual(await expectedClustersOfIndex(database, [simulatedDag], options));
   };
-  world.mine(80);
-  const late = { ...stage, database: await freshDatabase() };
-  for (const each of [stage, late]) {
+  simulatedDag.mine(80);
+  const late = { ...harness, database: await freshDatabase() };
+  for (const each of [harness, late]) {
     await followToTheTip(each);
     await tagSome(each.database);
   }
@@ -82,7 +82,7 @@ test.each([0n, 3n, 40n])('two gaps, followed at a depth of %i', async (depth) =>
   await expectRight(late.database);
   await expectSame(database, late.database);
 
-  // Up to the tip: of coins that only the start before had, nothing is known later.
+  // Up to the tip: of UTXOs that only the start before had, nothing is known later.
   await cluster(database, { ...options, depth: 0n });
   await goOn();
   expect(await gapsOf(database.pool)).toHaveLength(2);
@@ -92,49 +92,49 @@ test.each([0n, 3n, 40n])('two gaps, followed at a depth of %i', async (depth) =>
 
 test.each([
   ['in time', false],
-  ['late: of coins that only the first start had, nothing is known by then', true],
+  ['late: of UTXOs that only the first start had, nothing is known by then', true],
 ])('a gap after a start at a pruning point, clustered %s', async (name, isLate) => {
-  const stage = await setStageThatPrunes(`clusters, start ${name}`, {}, PEOPLE);
-  const { world, database } = stage;
+  const harness = await setHarnessThatPrunes(`clusters, start ${name}`, {}, PEOPLE);
+  const { simulatedDag, database } = harness;
   const options = { depth: 0n };
-  pruneAbove(world, 60);
-  world.mine(60);
-  await followToTheTip(stage);
+  pruneAbove(simulatedDag, 60);
+  simulatedDag.mine(60);
+  await followToTheTip(harness);
   await tagSome(database);
   if (!isLate) await cluster(database, options);
-  pruneAbove(world, 20, world.node.dag.sink);
-  await followToTheTip(stage, RECORD);
+  pruneAbove(simulatedDag, 20, simulatedDag.node.dag.sink);
+  await followToTheTip(harness, RECORD);
   await cluster(database, options);
   await expectRight(database);
-  const all = await expectedClustersOfIndex(database, [world], options);
-  const known = await expectedClustersOfIndex(database, [world], { ...options, forgets: true });
+  const all = await expectedClustersOfIndex(database, [simulatedDag], options);
+  const known = await expectedClustersOfIndex(database, [simulatedDag], { ...options, forgets: true });
   expect(known).not.toEqual(all);
   expect(await storedClusters(database)).toEqual(isLate ? known : all);
 });
 
 test('what was held or let through before a gap stays so', async () => {
-  const stage = await setStageThatPrunes('clusters, held', {}, PEOPLE);
-  const { world, database } = stage;
+  const harness = await setHarnessThatPrunes('clusters, held', {}, PEOPLE);
+  const { simulatedDag, database } = harness;
   const options: Options = { depth: 2n, sizeLimit: 4n };
   const approveAll = async (): Promise<void> => {
     for (const { address = '' } of await listClustersAtLimit(database.kysely)) {
       await approveCluster(database.kysely, addressToScript(address).script, 1_000n);
     }
   };
-  world.mine(100);
-  await followToTheTip(stage);
+  simulatedDag.mine(100);
+  await followToTheTip(harness);
   await cluster(database, options);
   expect((await listClustersAtLimit(database.kysely)).length).toBeGreaterThan(0);
   await approveAll();
-  pruneAbove(world, 20, world.node.dag.sink);
-  await followToTheTip(stage, RECORD);
+  pruneAbove(simulatedDag, 20, simulatedDag.node.dag.sink);
+  await followToTheTip(harness, RECORD);
   for (let round = 0; round < 20; round += 1) {
     await cluster(database, options);
     await expectRight(database);
     if ((await listClustersAtLimit(database.kysely)).length === 0) break;
     await approveAll();
   }
-  expect(await storedClusters(database)).toEqual(await expectedClustersOfIndex(database, [world], options));
+  expect(await storedClusters(database)).toEqual(await expectedClustersOfIndex(database, [simulatedDag], options));
 });
 
 const WAYS: Pruning[] = ['where it left', 'on its branch'];
@@ -142,13 +142,13 @@ const WAYS: Pruning[] = ['where it left', 'on its branch'];
 test.each(WAYS)(
   'a reorganisation below finality, to a node that prunes %s: merges above are undone',
   async (prunes) => {
-    const stage = await setStageThatPrunes(`clusters, below finality ${prunes}`);
-    const { world, database } = stage;
+    const harness = await setHarnessThatPrunes(`clusters, below finality ${prunes}`);
+    const { simulatedDag, database } = harness;
     const options = { depth: 0n, change: true };
-    world.mine(80);
-    const late = { ...stage, database: await freshDatabase() };
-    const peer = await partBelowFinality(stage, prunes, async () => {
-      for (const each of [stage, late]) {
+    simulatedDag.mine(80);
+    const late = { ...harness, database: await freshDatabase() };
+    const peer = await partBelowFinality(harness, prunes, async () => {
+      for (const each of [harness, late]) {
         await followToTheTip(each);
         await tagSome(each.database);
       }
@@ -157,7 +157,7 @@ test.each(WAYS)(
     });
     const before = await clusterSnapshot(database.pool);
     await withLowFinality(async () => {
-      for (const each of [stage, late]) await followToTheTip({ ...peer, database: each.database }, RECORD);
+      for (const each of [harness, late]) await followToTheTip({ ...peer, database: each.database }, RECORD);
     });
     // The marks and balances are right while merges are still to be undone.
     await expectRight(database);
@@ -169,17 +169,17 @@ test.each(WAYS)(
     const kept = new Set((await clusterSnapshot(database.pool)).get('merges'));
     expect(before.get('merges')?.every((merge) => kept.has(merge))).toBe(false);
     expect(await storedClusters(database)).toEqual(
-      await expectedClustersOfIndex(database, [world, peer.world], options),
+      await expectedClustersOfIndex(database, [simulatedDag, peer.simulatedDag], options),
     );
   },
 );
 
 test('scripts that only a start knows have their marks, also when they are paid again after a gap', async () => {
-  const stage = await setStageThatPrunes('gap, tags');
-  const { world, database } = stage;
+  const harness = await setHarnessThatPrunes('gap, tags');
+  const { simulatedDag, database } = harness;
   const { pool } = database;
-  pruneAbove(world, 60);
-  await followToTheTip(stage);
+  pruneAbove(simulatedDag, 60);
+  await followToTheTip(harness);
   const { rows } = await pool.query<{ address: string; transaction_count: bigint }>(
     `select address, transaction_count from scripts s join balances b on b.script_id = s.id where type = 'pubkey'`,
   );
@@ -197,11 +197,12 @@ test('scripts that only a start knows have their marks, also when they are paid 
   const known = rows
     .filter(({ transaction_count: count }) => count === 0n)
     .map(({ address }) => addressToScript(address));
-  const { utxos } = world.node.consensus;
-  for (const script of known) for (const coin of utxos.coinsOf(script)) world.handIn(payment(coin, scriptOf(7)));
-  world.mine(40);
-  pruneAbove(world, 20, world.node.dag.sink);
-  await followToTheTip(stage, RECORD);
+  const { utxos: utxoSet } = simulatedDag.node.consensus;
+  for (const script of known)
+    for (const utxo of utxoSet.utxosOf(script)) simulatedDag.handIn(payment(utxo, scriptOf(7)));
+  simulatedDag.mine(40);
+  pruneAbove(simulatedDag, 20, simulatedDag.node.dag.sink);
+  await followToTheTip(harness, RECORD);
   const { rows: lost } = await pool.query<{ address: string }>(
     `select address from balances b join scripts s on s.id = b.script_id
       where transaction_count = 0 and utxo_count = 0 and is_tagged`,
@@ -214,14 +215,16 @@ test('scripts that only a start knows have their marks, also when they are paid 
   );
   expect(brought.rowCount).toBe(1);
   expect(await checkInvariant4(pool)).toEqual([]);
-  const coins = [...utxos.values()].filter(({ isCoinbase, blockDaaScore }) => {
-    return isCoinbase && Number(blockDaaScore) + PARAMS.coinbaseMaturity <= world.node.consensus.virtual.daaScore;
+  const utxos = [...utxoSet.values()].filter(({ isCoinbase, blockDaaScore }) => {
+    return (
+      isCoinbase && Number(blockDaaScore) + PARAMS.coinbaseMaturity <= simulatedDag.node.consensus.virtual.daaScore
+    );
   });
   for (const { address } of lost) {
-    while (!world.handIn(payment(coins.pop(), addressToScript(address)))) continue;
+    while (!simulatedDag.handIn(payment(utxos.pop(), addressToScript(address)))) continue;
   }
-  world.mine(10);
-  await followToTheTip(stage, RECORD);
+  simulatedDag.mine(10);
+  await followToTheTip(harness, RECORD);
   const { rowCount } = await pool.query(
     `select from balances b join scripts s on s.id = b.script_id
       where address = any($1) and transaction_count > 0 and is_tagged`,

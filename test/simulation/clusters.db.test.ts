@@ -27,47 +27,47 @@ import {
   storedChangeLinks,
   storedClusters,
   united,
-} from './clusters-stage.ts';
-import { atRest, freshDatabase, indexAfresh, setStage, type Stage } from './stage.ts';
-import { startIndexing } from './world.ts';
+} from './clusters-harness.ts';
+import { atRest, freshDatabase, indexAfresh, setHarness, type Harness } from './harness.ts';
+import { startIndexing } from './simulated-dag.ts';
 
 /** Reorganisations are many, and as deep as clustering gets. */
 const PEOPLE = { reorgRate: 0.06, collaborativeRate: 0.05, anyoneCanPayRate: 0.05 };
 
-async function expectRight(stage: Stage, options: Options, isTagged = false): Promise<void> {
-  const { world, database } = stage;
-  const fresh = await indexAfresh(stage);
+async function expectRight(harness: Harness, options: Options, isTagged = false): Promise<void> {
+  const { simulatedDag, database } = harness;
+  const fresh = await indexAfresh(harness);
   if (isTagged) await tagSome(fresh);
   await cluster(fresh, options);
   await expectSameClusters(database, fresh);
-  expect(await storedClusters(database)).toEqual(expectedClusters(world, options.depth));
+  expect(await storedClusters(database)).toEqual(expectedClusters(simulatedDag, options.depth));
   expect(await checkInvariant4(database.pool)).toEqual([]);
 }
 
 test.each([0n, 3n, 20n])('reorgs across a depth of %i', async (depth) => {
-  const stage = await setStage(`clusters ${depth}`, undefined, undefined, PEOPLE);
-  const { world, database, node } = stage;
+  const harness = await setHarness(`clusters ${depth}`, undefined, undefined, PEOPLE);
+  const { simulatedDag, database, node } = harness;
   const options = { depth, change: true };
-  const indexer = startIndexing(world, database.url);
+  const indexer = startIndexing(simulatedDag, database.url);
   for (let step = 0; step < 18; step += 1) {
-    world.mine(12);
+    simulatedDag.mine(12);
     await atRest(database, node, indexer);
     await cluster(database, options, 1 + step);
   }
   await indexer.stop();
-  await expectRight(stage, options);
-  expect(await storedChangeLinks(database)).toEqual(expectedChangeLinks(world, depth));
+  await expectRight(harness, options);
+  expect(await storedChangeLinks(database)).toEqual(expectedChangeLinks(simulatedDag, depth));
   const snapshot = await clusterSnapshot(database.pool);
   expect(snapshot.get('merges')?.length).toBeGreaterThan(20);
 });
 
 test('the follower beside the indexer, with connections cut at any moment', async () => {
-  const stage = await setStage('clusters cut', undefined, undefined, PEOPLE);
-  const { world, database, node } = stage;
-  const indexer = startIndexing(world, database.url);
+  const harness = await setHarness('clusters cut', undefined, undefined, PEOPLE);
+  const { simulatedDag, database, node } = harness;
+  const indexer = startIndexing(simulatedDag, database.url);
   const clustering = startClustering(database, { CLUSTER_DEPTH: '2' });
   for (let step = 0; step < 15; step += 1) {
-    world.mine(12);
+    simulatedDag.mine(12);
     await sleep(60);
     await database.pool.query(
       `select pg_terminate_backend(pid) from pg_stat_activity
@@ -79,15 +79,15 @@ test('the follower beside the indexer, with connections cut at any moment', asyn
   expect((await clustering.metrics.failures.get()).values[0]?.value).toBeGreaterThan(0);
   await clustering.stop();
   await cluster(database, { depth: 2n });
-  await expectRight(stage, { depth: 2n });
+  await expectRight(harness, { depth: 2n });
 });
 
 test('undone as a whole, and clustered again', async () => {
-  const stage = await setStage('clusters undone', undefined, undefined, PEOPLE);
-  const { world, database } = stage;
-  world.mine(150);
-  const indexer = startIndexing(world, database.url);
-  await atRest(database, stage.node, indexer);
+  const harness = await setHarness('clusters undone', undefined, undefined, PEOPLE);
+  const { simulatedDag, database } = harness;
+  simulatedDag.mine(150);
+  const indexer = startIndexing(simulatedDag, database.url);
+  await atRest(database, harness.node, indexer);
   await indexer.stop();
   await tagSome(database);
   const states = [await clusterSnapshot(database.pool)];
@@ -108,7 +108,7 @@ test('undone as a whole, and clustered again', async () => {
     expect(await checkInvariant4(database.pool)).toEqual([]);
   }
   await cluster(database, { depth: 0n });
-  await expectRight(stage, { depth: 0n }, true);
+  await expectRight(harness, { depth: 0n }, true);
 });
 
 async function letAllThrough(database: TestDatabase, options: { depth: bigint; sizeLimit: bigint }): Promise<void> {
@@ -157,17 +157,17 @@ async function tagSome({ pool }: TestDatabase): Promise<void> {
 }
 
 test('merges beyond the limit are held in the same order, and let through by a person', async () => {
-  const stage = await setStage('clusters limited', undefined, undefined, PEOPLE);
-  const { world, database, node } = stage;
+  const harness = await setHarness('clusters limited', undefined, undefined, PEOPLE);
+  const { simulatedDag, database, node } = harness;
   const options = { depth: 3n, sizeLimit: 4n };
-  const indexer = startIndexing(world, database.url);
+  const indexer = startIndexing(simulatedDag, database.url);
   for (let step = 0; step < 10; step += 1) {
-    world.mine(20);
+    simulatedDag.mine(20);
     await atRest(database, node, indexer);
     await cluster(database, options, 30);
   }
   await indexer.stop();
-  const fresh = await indexAfresh(stage);
+  const fresh = await indexAfresh(harness);
   await cluster(fresh, options);
   await expectSameClusters(database, fresh);
 
@@ -178,7 +178,7 @@ test('merges beyond the limit are held in the same order, and let through by a p
   expect(others.length).toBeGreaterThan(0);
   const undone = await clusterSnapshot(database.pool);
   await letAllThrough(database, options);
-  expect(await storedClusters(database)).toEqual(expectedClusters(world, options.depth));
+  expect(await storedClusters(database)).toEqual(expectedClusters(simulatedDag, options.depth));
 
   // What was let through stays so when the chain is undone below it, but for clusters that are undone as a whole.
   const limits = await sizeLimitsOf(database);
@@ -190,15 +190,15 @@ test('merges beyond the limit are held in the same order, and let through by a p
   await cluster(database, options);
   for (const { address = '' } of await listClustersAtLimit(database.kysely)) expect(kept.get(address)).toBeUndefined();
   await letAllThrough(database, options);
-  expect(await storedClusters(database)).toEqual(expectedClusters(world, options.depth));
+  expect(await storedClusters(database)).toEqual(expectedClusters(simulatedDag, options.depth));
   expect(undone.get('held merges')?.length).toBeGreaterThan(3);
 });
 
 test('what a person rejects is not merged, whatever grows', async () => {
-  const stage = await setStage('clusters limited');
-  const { world, database, node } = stage;
-  world.mine(150);
-  const indexer = startIndexing(world, database.url);
+  const harness = await setHarness('clusters limited');
+  const { simulatedDag, database, node } = harness;
+  simulatedDag.mine(150);
+  const indexer = startIndexing(simulatedDag, database.url);
   await atRest(database, node, indexer);
   await indexer.stop();
   const options = { depth: 0n, sizeLimit: 4n };
@@ -219,20 +219,20 @@ test('what a person rejects is not merged, whatever grows', async () => {
 });
 
 test('who owns what is found out as far as common inputs tell', async () => {
-  const stage = await setStage('clusters of owners', undefined, undefined, {
+  const harness = await setHarness('clusters of owners', undefined, undefined, {
     collaborativeRate: 0.05,
     anyoneCanPayRate: 0.05,
     covenantRate: 0.05,
   });
-  const { world, database, node } = stage;
-  world.mine(400, 8);
-  const indexer = startIndexing(world, database.url);
+  const { simulatedDag, database, node } = harness;
+  simulatedDag.mine(400, 8);
+  const indexer = startIndexing(simulatedDag, database.url);
   await atRest(database, node, indexer);
   await indexer.stop();
   await cluster(database, { depth: 0n }, 500);
-  const ownerOf = (script: string): unknown => world.ownerOf({ version: 0, script: fromHex(script) });
-  const spending = acceptedSpending(world, 0n);
-  // Coins with covenants and scripts of several keys tell nothing.
+  const ownerOf = (script: string): unknown => simulatedDag.ownerOf({ version: 0, script: fromHex(script) });
+  const spending = acceptedSpending(simulatedDag, 0n);
+  // UTXOs with covenants and scripts of several keys tell nothing.
   const figures = figuresOf(
     await storedClusters(database),
     ownerOf,

@@ -5,18 +5,18 @@ import { afterEach, expect, test } from 'vitest';
 import type { ChainUpdate } from '../../packages/indexer/src/chain-update.ts';
 import type { OwnChain } from '../../packages/indexer/src/source/own-chain.ts';
 import { Source } from '../../packages/indexer/src/source/source.ts';
-import { SEED } from './stage.ts';
-import { World } from './world.ts';
+import { SEED } from './harness.ts';
+import { SimulatedDag } from './simulated-dag.ts';
 
 const running: (() => unknown)[] = [];
 afterEach(async () => {
   for (const stop of running.splice(0).reverse()) await stop();
 });
 
-async function startWorld(name: string): Promise<World> {
-  const world = await World.start(`${SEED} ${name}`);
-  running.push(() => world.stop());
-  return world;
+async function startSimulatedDag(name: string): Promise<SimulatedDag> {
+  const simulatedDag = await SimulatedDag.start(`${SEED} ${name}`);
+  running.push(() => simulatedDag.stop());
+  return simulatedDag;
 }
 
 /** The node knows every checkpoint here. */
@@ -24,11 +24,11 @@ const notAsked = {} as OwnChain;
 
 /** Everything up to the tip, from a block on. */
 async function updatesFrom(
-  world: World,
-  start: World['node']['dag']['sink'],
+  simulatedDag: SimulatedDag,
+  start: SimulatedDag['node']['dag']['sink'],
   limits: { batchTransactions: number; maxBytesAhead: number },
 ): Promise<ChainUpdate[]> {
-  const client = new NodeClient({ url: world.server.url, streams: 3 });
+  const client = new NodeClient({ url: simulatedDag.server.url, streams: 3 });
   running.push(() => client.close());
   await client.waitUntilConnected();
   const source = new Source(client, getNetwork('simnet'), notAsked, { pageStreams: 2, ...limits });
@@ -47,14 +47,14 @@ test.each([
   ['far from the tip, by transactions', 150, { batchTransactions: 8, maxBytesAhead: 1e9 }],
   ['far from the tip, by bytes', 150, { batchTransactions: 1e9, maxBytesAhead: 100_000 }],
 ])('%s; what is undone goes first, and what is beside the sink comes last', async (name, rounds, limits) => {
-  const world = await startWorld(name);
-  world.mine(40);
-  const peer = await startWorld(`${name}: peer`);
-  peer.hear(world);
-  world.mine(3);
-  const start = world.node.dag.sink;
-  peer.mineBeyond(world, rounds);
-  peer.hear(world);
+  const simulatedDag = await startSimulatedDag(name);
+  simulatedDag.mine(40);
+  const peer = await startSimulatedDag(`${name}: peer`);
+  peer.hear(simulatedDag);
+  simulatedDag.mine(3);
+  const start = simulatedDag.node.dag.sink;
+  peer.mineBeyond(simulatedDag, rounds);
+  peer.hear(simulatedDag);
   const { dag } = peer.node;
   expect(dag.get(start.hash).chainIndex).toBeUndefined();
 

@@ -6,24 +6,24 @@ import { expect, test } from 'vitest';
 import { buildTransaction } from '../../packages/devnet/src/simulation/generator/build-transaction.ts';
 import { blockOn, FEE, scriptOf } from '../../packages/devnet/src/simulation/testing/hand-made.ts';
 import { withDerived } from '../../packages/devnet/src/simulation/transactions.ts';
-import { atRest, expectRight, setStage } from './stage.ts';
-import { PARAMS, startIndexing, type World } from './world.ts';
+import { atRest, expectRight, setHarness } from './harness.ts';
+import { PARAMS, startIndexing, type SimulatedDag } from './simulated-dag.ts';
 
 const LANES = 40;
 /** Two subnetworks and two variants in memory. */
 const SMALL_MEMORY = { MEMORY_TRANSACTIONS: '64', BATCH_TRANSACTIONS: '20' };
 
 test('an index with room for two subnetworks in memory indexes forty, each under one key, also after restarts', async () => {
-  const stage = await setStage('lanes');
-  const { world, database, node } = stage;
+  const harness = await setHarness('lanes');
+  const { simulatedDag, database, node } = harness;
   const miner = scriptOf(2);
   for (let made = 0; made < PARAMS.coinbaseMaturity + LANES; made += 1) {
-    world.node.receive(blockOn(world.node, { miner, nonce: made }));
+    simulatedDag.node.receive(blockOn(simulatedDag.node, { miner, nonce: made }));
   }
   for (let round = 0; round < 3; round += 1) {
-    const indexer = startIndexing(world, database.url, SMALL_MEMORY);
+    const indexer = startIndexing(simulatedDag, database.url, SMALL_MEMORY);
     if (round > 0) await atRest(database, node, indexer);
-    for (let lane = 0; lane < LANES; lane += 1) payOnLane(world, lane);
+    for (let lane = 0; lane < LANES; lane += 1) payOnLane(simulatedDag, lane);
     await atRest(database, node, indexer);
     await indexer.stop();
   }
@@ -33,19 +33,19 @@ test('an index with room for two subnetworks in memory indexes forty, each under
       where get_byte(s.subnetwork_id, 0) > 1`,
   );
   expect(rows).toEqual([{ payments: 3 * LANES, lanes: LANES }]);
-  await expectRight(stage);
+  await expectRight(harness);
 });
 
 /** Mines a block with a payment on the lane. */
-function payOnLane({ node }: World, lane: number): void {
-  const { utxos, virtual } = node.consensus;
-  const coin = utxos.coinsOf(scriptOf(2)).find(({ blockDaaScore }) => {
+function payOnLane({ node }: SimulatedDag, lane: number): void {
+  const { utxos: utxoSet, virtual } = node.consensus;
+  const utxo = utxoSet.utxosOf(scriptOf(2)).find(({ blockDaaScore }) => {
     return Number(blockDaaScore) + PARAMS.coinbaseMaturity <= virtual.daaScore;
   });
-  if (coin === undefined) throw new Error('no coinbase is mature');
-  const outputs = [{ amount: Number(coin.amount) - FEE, scriptPublicKey: scriptOf(3) }];
-  const coins = [{ entry: coin, redeemScript: undefined }];
-  const native = buildTransaction({ version: 1, coins, outputs, payload: new Uint8Array(0) });
+  if (utxo === undefined) throw new Error('no coinbase is mature');
+  const outputs = [{ amount: Number(utxo.amount) - FEE, scriptPublicKey: scriptOf(3) }];
+  const utxos = [{ entry: utxo, redeemScript: undefined }];
+  const native = buildTransaction({ version: 1, utxos, outputs, payload: new Uint8Array(0) });
   const subnetworkId = new Uint8Array(20).fill(lane + 2, 0, 4);
   node.receive(blockOn(node, { payments: [withDerived({ ...native, subnetworkId })], miner: scriptOf(2) }));
 }

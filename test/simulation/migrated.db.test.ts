@@ -10,9 +10,9 @@ import { from, to } from 'pg-copy-streams';
 import { afterEach, expect, test } from 'vitest';
 import { checkInvariant4 } from '../invariants/balances.ts';
 import { differencesOf, takeSnapshot } from '../invariants/snapshot.ts';
-import { atRest, expectRight, setStage, type Stage } from './stage.ts';
-import { followToTheTip, pruneAbove, pruneBeforeEarlierHour, setStageThatPrunes } from './starts-stage.ts';
-import { startIndexing } from './world.ts';
+import { atRest, expectRight, setHarness, type Harness } from './harness.ts';
+import { followToTheTip, pruneAbove, pruneBeforeEarlierHour, setHarnessThatPrunes } from './starts-harness.ts';
+import { startIndexing } from './simulated-dag.ts';
 
 const MIGRATIONS = join(import.meta.dirname, '../../migrations');
 
@@ -62,16 +62,16 @@ async function copyInto(older: TestDatabase, newer: TestDatabase): Promise<void>
   }
 }
 
-async function goOn(stage: Stage): Promise<void> {
-  const { world, node, database } = stage;
-  const indexer = startIndexing(world, database.url);
+async function goOn(harness: Harness): Promise<void> {
+  const { simulatedDag, node, database } = harness;
+  const indexer = startIndexing(simulatedDag, database.url);
   await atRest(database, node, indexer);
   for (let step = 0; step < 5; step += 1) {
-    world.mine(6);
+    simulatedDag.mine(6);
     await atRest(database, node, indexer);
   }
   await indexer.stop();
-  await expectRight(stage);
+  await expectRight(harness);
 }
 
 /** The indexes that are deferred, as that release deferred them. */
@@ -85,14 +85,14 @@ async function deferIndexes({ pool }: TestDatabase): Promise<void> {
 }
 
 test('migrated in the middle of the first catch-up', async () => {
-  const newer = await setStage('migrated early');
-  const { world } = newer;
-  world.mine(120);
+  const newer = await setHarness('migrated early');
+  const { simulatedDag } = newer;
+  simulatedDag.mine(120);
   await newer.database.pool.query(
     `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused' using errcode = '53100'; end $$;
      create trigger refuse before delete on deferred_indexes for each row execute function refuse()`,
   );
-  const indexer = startIndexing(world, newer.database.url, { BATCH_TRANSACTIONS: '60' });
+  const indexer = startIndexing(simulatedDag, newer.database.url, { BATCH_TRANSACTIONS: '60' });
   for (let index = -1n; index < 50n; await Promise.race([sleep(5), indexer.ended])) {
     const { rows } = await newer.database.pool.query<{ chain_index: bigint }>('select chain_index from checkpoint');
     index = rows[0]?.chain_index ?? -1n;
@@ -106,11 +106,11 @@ test('migrated in the middle of the first catch-up', async () => {
 });
 
 test('migrated at the tip', async () => {
-  const newer = await setStage('migrated at the tip');
-  const { world, node } = newer;
-  const indexer = startIndexing(world, newer.database.url);
+  const newer = await setHarness('migrated at the tip');
+  const { simulatedDag, node } = newer;
+  const indexer = startIndexing(simulatedDag, newer.database.url);
   for (let step = 0; step < 10; step += 1) {
-    world.mine(10);
+    simulatedDag.mine(10);
     await atRest(newer.database, node, indexer);
   }
   await indexer.stop();
@@ -165,7 +165,7 @@ async function countByOwnTimes(older: TestDatabase, newer: TestDatabase, caughtU
 }
 
 /**
- * Sightings as they were before migration 9: at the latest start, by every script that held coins there.
+ * Sightings as they were before migration 9: at the latest start, by every script that held UTXOs there.
  * @returns how many scripts this changes
  */
 async function seeAtLatestStart({ pool }: TestDatabase): Promise<number> {
@@ -194,13 +194,13 @@ async function startBalancesOf({ pool }: TestDatabase): Promise<unknown[]> {
 }
 
 /** An index that began anew twice, as the newest version has it, and a database of version 8 for its rows. */
-async function setStageWithGaps(name: string): Promise<{ newer: Stage; older: TestDatabase }> {
-  const newer = await setStageThatPrunes(name);
-  const { world } = newer;
-  pruneBeforeEarlierHour(world, 60);
+async function setHarnessWithGaps(name: string): Promise<{ newer: Harness; older: TestDatabase }> {
+  const newer = await setHarnessThatPrunes(name);
+  const { simulatedDag } = newer;
+  pruneBeforeEarlierHour(simulatedDag, 60);
   await followToTheTip(newer);
   for (let gap = 0; gap < 2; gap += 1) {
-    pruneAbove(world, 20, world.node.dag.sink);
+    pruneAbove(simulatedDag, 20, simulatedDag.node.dag.sink);
     await followToTheTip(newer, { ON_GAP: 'record' });
   }
   const older = await schemaOf(8);
@@ -209,7 +209,7 @@ async function setStageWithGaps(name: string): Promise<{ newer: Stage; older: Te
 }
 
 test('migrated with a gap in the first catch-up: what the first start had is not known, and said to be so', async () => {
-  const { newer, older: database } = await setStageWithGaps('migrated after an early gap');
+  const { newer, older: database } = await setHarnessWithGaps('migrated after an early gap');
   await countByOwnTimes(database, newer.database, 1);
   await seeAtLatestStart(database);
   expect(await migrate(database.url)).not.toEqual([]);
@@ -221,7 +221,7 @@ test('migrated with a gap in the first catch-up: what the first start had is not
 });
 
 test('migrated with hours by the own times of blocks, and with starts of which no UTXO set is left', async () => {
-  const { newer, older: database } = await setStageWithGaps('migrated hours');
+  const { newer, older: database } = await setHarnessWithGaps('migrated hours');
   const expected = await takeSnapshot(newer.database.pool);
   expect(await startBalancesOf(newer.database)).not.toEqual([]);
   await countByOwnTimes(database, newer.database);

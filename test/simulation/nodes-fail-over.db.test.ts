@@ -2,9 +2,9 @@
 import { getNetwork } from '@kasgres/kaspa';
 import { FatalError } from '@kasgres/runtime';
 import { afterEach, expect, test } from 'vitest';
-import { atRest, expectRight, setStage, type Stage } from './stage.ts';
+import { atRest, expectRight, setHarness, type Harness } from './harness.ts';
 import { NodeBehindProxy, nodeThatDiffers } from './node-behind-proxy.ts';
-import { type RunningIndexer, startIndexing, World } from './world.ts';
+import { type RunningIndexer, startIndexing, SimulatedDag } from './simulated-dag.ts';
 
 const WAIT = { timeout: 60_000, interval: 20 };
 /** Small, so that a catch-up is made of many. */
@@ -21,9 +21,9 @@ async function serve(...parameters: Parameters<typeof NodeBehindProxy.start>): P
   return node;
 }
 
-function follow({ world, database }: Stage, ...nodes: NodeBehindProxy[]): RunningIndexer {
+function follow({ simulatedDag, database }: Harness, ...nodes: NodeBehindProxy[]): RunningIndexer {
   const NODE_URL = nodes.map(({ url }) => url).join();
-  const indexer = startIndexing(world, database.url, { ...BATCH, NODE_URL });
+  const indexer = startIndexing(simulatedDag, database.url, { ...BATCH, NODE_URL });
   running.push(() => indexer.stop().catch(() => undefined));
   return indexer;
 }
@@ -37,44 +37,44 @@ const untilSwitched = (indexer: RunningIndexer, times: number) =>
     .toBeGreaterThanOrEqual(times);
 
 /** Another node of the network, which has all of its blocks. */
-async function peerOf(world: World): Promise<World> {
-  const peer = await World.start('peer');
+async function peerOf(simulatedDag: SimulatedDag): Promise<SimulatedDag> {
+  const peer = await SimulatedDag.start('peer');
   running.push(() => peer.stop());
-  peer.hear(world);
+  peer.hear(simulatedDag);
   return peer;
 }
 
-async function rows({ database }: Stage): Promise<number> {
+async function rows({ database }: Harness): Promise<number> {
   const { rows: counted } = await database.pool.query<{ count: number }>('select count(*)::int as count from blocks');
   return counted[0]?.count ?? 0;
 }
 
 test('the first node dies in the middle of the catch-up: the second goes on', async () => {
-  const stage = await setStage('dies in catch-up');
-  stage.world.mine(150);
-  const peer = await peerOf(stage.world);
+  const harness = await setHarness('dies in catch-up');
+  harness.simulatedDag.mine(150);
+  const peer = await peerOf(harness.simulatedDag);
   let pages = 0;
   // It breaks off with the first page handed out, and again at each attempt to go on.
-  const first = await serve(stage.world.node, (op) => {
+  const first = await serve(harness.simulatedDag.node, (op) => {
     if (op === 'getBlocks') pages += 1;
     return op === 'getBlocks' && pages > 1 ? { kind: 'drop' } : undefined;
   });
   const second = await serve(peer.node);
-  const indexer = follow(stage, first, second);
-  await atRest(stage.database, stage.node, indexer);
+  const indexer = follow(harness, first, second);
+  await atRest(harness.database, harness.node, indexer);
   expect(indexer.nodes.name).toBe(second.name);
   await indexer.stop();
-  await expectRight(stage);
+  await expectRight(harness);
 });
 
 test('nodes die and come back at the tip, in turn, while the chain grows', async () => {
-  const stage = await setStage('dies at the tip');
-  const { world } = stage;
-  world.mine(40);
-  const peer = await peerOf(world);
-  const [first, second] = [await serve(world.node), await serve(peer.node)];
-  const indexer = follow(stage, first, second);
-  await atRest(stage.database, stage.node, indexer);
+  const harness = await setHarness('dies at the tip');
+  const { simulatedDag } = harness;
+  simulatedDag.mine(40);
+  const peer = await peerOf(simulatedDag);
+  const [first, second] = [await serve(simulatedDag.node), await serve(peer.node)];
+  const indexer = follow(harness, first, second);
+  await atRest(harness.database, harness.node, indexer);
   for (const [dying, next] of [
     [first, second],
     [second, first],
@@ -83,133 +83,133 @@ test('nodes die and come back at the tip, in turn, while the chain grows', async
     expect(indexer.nodes.name).toBe(dying.name);
     dying.goAway();
     await untilFollowed(indexer, next);
-    world.mine(15);
-    peer.hear(world);
-    await atRest(stage.database, stage.node, indexer);
+    simulatedDag.mine(15);
+    peer.hear(simulatedDag);
+    await atRest(harness.database, harness.node, indexer);
     dying.comeBack();
     // A better one is not searched for while the present one works.
     expect(indexer.nodes.name).toBe(next.name);
   }
   await indexer.stop();
-  await expectRight(stage);
+  await expectRight(harness);
 });
 
 test('all nodes are away: whichever comes back is followed', async () => {
-  const stage = await setStage('all away');
-  const { world } = stage;
-  world.mine(30);
-  const peer = await peerOf(world);
-  const [first, second] = [await serve(world.node), await serve(peer.node)];
+  const harness = await setHarness('all away');
+  const { simulatedDag } = harness;
+  simulatedDag.mine(30);
+  const peer = await peerOf(simulatedDag);
+  const [first, second] = [await serve(simulatedDag.node), await serve(peer.node)];
   first.goAway();
   second.goAway();
-  const indexer = follow(stage, first, second);
+  const indexer = follow(harness, first, second);
   await untilSwitched(indexer, 2);
   second.comeBack();
-  await atRest(stage.database, stage.node, indexer);
+  await atRest(harness.database, harness.node, indexer);
   expect(indexer.nodes.name).toBe(second.name);
   await indexer.stop();
-  await expectRight(stage);
+  await expectRight(harness);
 });
 
 test('the second node is behind: it is waited for, and nothing is undone', async () => {
-  const stage = await setStage('behind');
-  const { world } = stage;
-  world.mine(30);
-  const peer = await peerOf(world);
-  world.mine(30);
-  const [first, second] = [await serve(world.node), await serve(peer.node)];
-  const indexer = follow(stage, first, second);
-  await atRest(stage.database, stage.node, indexer);
-  const before = await rows(stage);
+  const harness = await setHarness('behind');
+  const { simulatedDag } = harness;
+  simulatedDag.mine(30);
+  const peer = await peerOf(simulatedDag);
+  simulatedDag.mine(30);
+  const [first, second] = [await serve(simulatedDag.node), await serve(peer.node)];
+  const indexer = follow(harness, first, second);
+  await atRest(harness.database, harness.node, indexer);
+  const before = await rows(harness);
   first.goAway();
   await untilSwitched(indexer, 3);
-  expect(await rows(stage)).toBe(before);
-  world.mine(10);
-  peer.hear(world);
-  await atRest(stage.database, stage.node, indexer);
+  expect(await rows(harness)).toBe(before);
+  simulatedDag.mine(10);
+  peer.hear(simulatedDag);
+  await atRest(harness.database, harness.node, indexer);
   expect(indexer.nodes.name).toBe(second.name);
   await indexer.stop();
-  await expectRight(stage);
+  await expectRight(harness);
 });
 
 test('the second node has another branch, of more work: a reorg like any other, whether it knows both or not', async () => {
-  const stage = await setStage('another branch');
-  const { world } = stage;
-  world.mine(30);
-  const peer = await peerOf(world);
-  const [first, second] = [await serve(world.node), await serve(peer.node)];
-  const indexer = follow(stage, first, second);
-  await atRest(stage.database, stage.node, indexer);
+  const harness = await setHarness('another branch');
+  const { simulatedDag } = harness;
+  simulatedDag.mine(30);
+  const peer = await peerOf(simulatedDag);
+  const [first, second] = [await serve(simulatedDag.node), await serve(peer.node)];
+  const indexer = follow(harness, first, second);
+  await atRest(harness.database, harness.node, indexer);
   // Cut off from each other, the second finds more blocks than the first.
-  world.mine(5);
-  await atRest(stage.database, stage.node, indexer);
-  peer.mineBeyond(world, 25);
+  simulatedDag.mine(5);
+  await atRest(harness.database, harness.node, indexer);
+  peer.mineBeyond(simulatedDag, 25);
   first.goAway();
   await untilFollowed(indexer, second);
-  peer.hear(world);
-  world.hear(peer);
-  expect(world.node.dag.sink.hash).toBe(peer.node.dag.sink.hash);
-  await atRest(stage.database, stage.node, indexer);
+  peer.hear(simulatedDag);
+  simulatedDag.hear(peer);
+  expect(simulatedDag.node.dag.sink.hash).toBe(peer.node.dag.sink.hash);
+  await atRest(harness.database, harness.node, indexer);
   await indexer.stop();
-  await expectRight(stage);
+  await expectRight(harness);
 });
 
 test('it passes over a node of another network, and follows one without --utxoindex', async () => {
-  const stage = await setStage('unsuitable nodes');
-  const { world } = stage;
-  world.mine(30);
-  const elsewhere = await serve(nodeThatDiffers(world.node, { network: getNetwork('testnet-10') }));
-  const unindexed = await serve(nodeThatDiffers(world.node, { isUtxoIndexed: false }));
-  const indexer = startIndexing(world, stage.database.url, {
+  const harness = await setHarness('unsuitable nodes');
+  const { simulatedDag } = harness;
+  simulatedDag.mine(30);
+  const elsewhere = await serve(nodeThatDiffers(simulatedDag.node, { network: getNetwork('testnet-10') }));
+  const unindexed = await serve(nodeThatDiffers(simulatedDag.node, { isUtxoIndexed: false }));
+  const indexer = startIndexing(simulatedDag, harness.database.url, {
     NODE_URL: [elsewhere, unindexed].map(({ url }) => url).join(),
     NETWORK: 'simnet',
   });
   running.push(() => indexer.stop().catch(() => undefined));
-  await atRest(stage.database, stage.node, indexer);
+  await atRest(harness.database, harness.node, indexer);
   expect(indexer.nodes.name).toBe(unindexed.name);
   unindexed.goAway();
   await untilSwitched(indexer, 3);
   unindexed.comeBack();
-  world.mine(10);
-  await atRest(stage.database, stage.node, indexer);
+  simulatedDag.mine(10);
+  await atRest(harness.database, harness.node, indexer);
   await indexer.stop();
-  await expectRight(stage);
+  await expectRight(harness);
 });
 
 test('the first node was wiped and has a new chain: the second is followed, and without it the end is told in words', async () => {
-  const stage = await setStage('wiped');
-  const { world } = stage;
-  world.mine(30);
-  const wiped = await World.start('another chain');
+  const harness = await setHarness('wiped');
+  const { simulatedDag } = harness;
+  simulatedDag.mine(30);
+  const wiped = await SimulatedDag.start('another chain');
   running.push(() => wiped.stop());
-  const [old, right] = [await serve(world.node), await serve(world.node)];
-  const before = follow(stage, old);
-  await atRest(stage.database, stage.node, before);
+  const [old, right] = [await serve(simulatedDag.node), await serve(simulatedDag.node)];
+  const before = follow(harness, old);
+  await atRest(harness.database, harness.node, before);
   await before.stop();
-  wiped.mineBeyond(world, 60);
+  wiped.mineBeyond(simulatedDag, 60);
   const reset = await serve(wiped.node);
-  const indexer = follow(stage, reset, right);
-  world.mine(5);
-  await atRest(stage.database, stage.node, indexer);
+  const indexer = follow(harness, reset, right);
+  simulatedDag.mine(5);
+  await atRest(harness.database, harness.node, indexer);
   expect(indexer.nodes.name).toBe(right.name);
   await indexer.stop();
-  await expectRight(stage);
+  await expectRight(harness);
 
-  const lost = follow(stage, reset, await serve(wiped.node));
+  const lost = follow(harness, reset, await serve(wiped.node));
   await expect(lost.ended).rejects.toThrow(/None of the nodes can be followed\..*does not know block .* any more/s);
   await expect(lost.ended).rejects.toBeInstanceOf(FatalError);
-  await expectRight(stage);
+  await expectRight(harness);
 });
 
 test('a node whose answers are cut off, time and again, is left for the next', async () => {
-  const stage = await setStage('cut answers');
-  const { world } = stage;
-  world.mine(60);
-  const cutting = await serve(world.node, (op) => (op === 'getBlocks' ? { kind: 'cut' } : undefined));
-  const right = await serve(world.node);
-  const indexer = follow(stage, cutting, right);
-  await atRest(stage.database, stage.node, indexer);
+  const harness = await setHarness('cut answers');
+  const { simulatedDag } = harness;
+  simulatedDag.mine(60);
+  const cutting = await serve(simulatedDag.node, (op) => (op === 'getBlocks' ? { kind: 'cut' } : undefined));
+  const right = await serve(simulatedDag.node);
+  const indexer = follow(harness, cutting, right);
+  await atRest(harness.database, harness.node, indexer);
   expect(indexer.nodes.name).toBe(right.name);
   await indexer.stop();
-  await expectRight(stage);
+  await expectRight(harness);
 });

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { FatalError, sleep } from '@kasgres/runtime';
 import type { TestDatabase } from '@kasgres/database';
 import { takeSnapshot } from '../invariants/snapshot.ts';
-import { atRest, expectRight, setStage } from './stage.ts';
-import { startIndexing } from './world.ts';
+import { atRest, expectRight, setHarness } from './harness.ts';
+import { startIndexing } from './simulated-dag.ts';
 
 const TABLES = [
   'blocks',
@@ -34,49 +34,49 @@ async function fingerprint({ pool }: TestDatabase): Promise<string[]> {
 }
 
 test('invariant 1: a batch that fails in its last statement leaves no row behind, and lands when it can', async () => {
-  const stage = await setStage('fails at the end');
-  const { world, database, node } = stage;
-  world.mine(60);
-  const indexer = startIndexing(world, database.url);
+  const harness = await setHarness('fails at the end');
+  const { simulatedDag, database, node } = harness;
+  simulatedDag.mine(60);
+  const indexer = startIndexing(simulatedDag, database.url);
   await atRest(database, node, indexer);
   await database.pool.query(
     `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused' using errcode = '53100'; end $$;
      create trigger refuse before insert or update on checkpoint for each row execute function refuse()`,
   );
   const before = await fingerprint(database);
-  world.mine(20);
+  simulatedDag.mine(20);
   await sleep(1_500);
   expect(await fingerprint(database)).toEqual(before);
   await database.pool.query('drop trigger refuse on checkpoint');
   await atRest(database, node, indexer);
   expect(await fingerprint(database)).not.toEqual(before);
   await indexer.stop();
-  await expectRight(stage);
+  await expectRight(harness);
 });
 
 test('invariant 2: an indexer whose checkpoint was moved by somebody else stops and writes nothing', async () => {
-  const { world, database, node } = await setStage('moved checkpoint');
-  world.mine(60);
-  const indexer = startIndexing(world, database.url);
+  const { simulatedDag, database, node } = await setHarness('moved checkpoint');
+  simulatedDag.mine(60);
+  const indexer = startIndexing(simulatedDag, database.url);
   await atRest(database, node, indexer);
   await database.pool.query('update checkpoint set chain_index = chain_index + 1');
   const before = await fingerprint(database);
-  world.mine(5);
+  simulatedDag.mine(5);
   await expect(indexer.ended).rejects.toThrow(/another indexer works on this database/);
   await expect(indexer.ended).rejects.toBeInstanceOf(FatalError);
   expect(await fingerprint(database)).toEqual(before);
 });
 
 test('invariant 6: an index that is up to date is not changed by being started again', async () => {
-  const { world, database, node } = await setStage('started again');
-  world.mine(80);
-  const first = startIndexing(world, database.url);
+  const { simulatedDag, database, node } = await setHarness('started again');
+  simulatedDag.mine(80);
+  const first = startIndexing(simulatedDag, database.url);
   await atRest(database, node, first);
   await first.stop();
   const rows = await fingerprint(database);
   const snapshot = await takeSnapshot(database.pool);
   for (let start = 0; start < 3; start += 1) {
-    const again = startIndexing(world, database.url);
+    const again = startIndexing(simulatedDag, database.url);
     await sleep(500);
     await again.stop();
   }

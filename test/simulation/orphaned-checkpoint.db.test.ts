@@ -6,8 +6,8 @@ import { NodeClient } from '@kasgres/node';
 import { sleep } from '@kasgres/runtime';
 import { afterEach, expect, test } from 'vitest';
 import { NodeBehindProxy } from './node-behind-proxy.ts';
-import { atRest, expectRight, setStage, type Stage } from './stage.ts';
-import { type RunningIndexer, startIndexing, World } from './world.ts';
+import { atRest, expectRight, setHarness, type Harness } from './harness.ts';
+import { type RunningIndexer, startIndexing, SimulatedDag } from './simulated-dag.ts';
 
 /** Small, so that a catch-up is made of many. */
 const BATCH = { BATCH_TRANSACTIONS: '40' };
@@ -18,26 +18,26 @@ afterEach(async () => {
 });
 
 /** Another node of the network, which has all of its blocks; and what is right once it is followed. */
-async function peerOf(stage: Stage): Promise<{ peer: World; there: Stage }> {
-  const peer = await World.start('peer');
+async function peerOf(harness: Harness): Promise<{ peer: SimulatedDag; there: Harness }> {
+  const peer = await SimulatedDag.start('peer');
   const node = new NodeClient({ url: peer.server.url });
   running.push(
     () => peer.stop(),
     () => node.close(),
   );
-  peer.hear(stage.world);
-  return { peer, there: { ...stage, world: peer, node } };
+  peer.hear(harness.simulatedDag);
+  return { peer, there: { ...harness, simulatedDag: peer, node } };
 }
 
-function follow(stage: Stage, variables: Record<string, string> = {}): RunningIndexer {
-  const indexer = startIndexing(stage.world, stage.database.url, { ...BATCH, ...variables });
+function follow(harness: Harness, variables: Record<string, string> = {}): RunningIndexer {
+  const indexer = startIndexing(harness.simulatedDag, harness.database.url, { ...BATCH, ...variables });
   running.push(() => indexer.stop().catch(() => undefined));
   return indexer;
 }
 
-async function indexToTheTip(stage: Stage): Promise<void> {
-  const indexer = follow(stage);
-  await atRest(stage.database, stage.node, indexer);
+async function indexToTheTip(harness: Harness): Promise<void> {
+  const indexer = follow(harness);
+  await atRest(harness.database, harness.node, indexer);
   await indexer.stop();
 }
 
@@ -46,94 +46,94 @@ test.each([
   ['some blocks', 7, 12],
   ['so many that a catch-up follows', 60, 120],
 ])('%s never reached the node, which has others', async (name, lost, others) => {
-  const stage = await setStage(`orphaned: ${name}`);
-  stage.world.mine(80);
-  const { peer, there } = await peerOf(stage);
-  stage.world.mine(lost);
-  await indexToTheTip(stage);
-  peer.mineBeyond(stage.world, others);
+  const harness = await setHarness(`orphaned: ${name}`);
+  harness.simulatedDag.mine(80);
+  const { peer, there } = await peerOf(harness);
+  harness.simulatedDag.mine(lost);
+  await indexToTheTip(harness);
+  peer.mineBeyond(harness.simulatedDag, others);
   await indexToTheTip(there);
   await expectRight(there);
 });
 
 test('a node that was wiped is waited for until it has as much work as ours, and nothing is undone before', async () => {
-  const stage = await setStage('orphaned: wiped');
-  stage.world.mine(40);
-  const { peer, there } = await peerOf(stage);
-  stage.world.mine(20);
-  await indexToTheTip(stage);
-  const { rows: before } = await stage.database.pool.query('select * from checkpoint');
+  const harness = await setHarness('orphaned: wiped');
+  harness.simulatedDag.mine(40);
+  const { peer, there } = await peerOf(harness);
+  harness.simulatedDag.mine(20);
+  await indexToTheTip(harness);
+  const { rows: before } = await harness.database.pool.query('select * from checkpoint');
 
   const indexer = follow(there);
   const failures = async (): Promise<number> =>
     (await indexer.metrics.failures.get()).values.find(({ labels }) => labels['kind'] === 'node-behind')?.value ?? 0;
   await expect.poll(failures, { timeout: 60_000 }).toBeGreaterThan(1);
-  const { rows: meanwhile } = await stage.database.pool.query('select * from checkpoint');
+  const { rows: meanwhile } = await harness.database.pool.query('select * from checkpoint');
   expect(meanwhile).toEqual(before);
 
-  peer.mineBeyond(stage.world, 40);
-  await atRest(stage.database, there.node, indexer);
+  peer.mineBeyond(harness.simulatedDag, 40);
+  await atRest(harness.database, there.node, indexer);
   await indexer.stop();
   await expectRight(there);
 });
 
 test('within the first catch-up', async () => {
-  const stage = await setStage('orphaned: first catch-up');
-  stage.world.mine(40);
-  const { peer, there } = await peerOf(stage);
-  stage.world.mine(200);
+  const harness = await setHarness('orphaned: first catch-up');
+  harness.simulatedDag.mine(40);
+  const { peer, there } = await peerOf(harness);
+  harness.simulatedDag.mine(200);
   // The node breaks off, again and again, so that the tip is not reached.
   let pages = 0;
-  const broken = await NodeBehindProxy.start(stage.world.node, (op) => {
+  const broken = await NodeBehindProxy.start(harness.simulatedDag.node, (op) => {
     if (op === 'getBlocks') pages += 1;
     return op === 'getBlocks' && pages > 4 ? { kind: 'drop' } : undefined;
   });
   running.push(() => broken.stop());
-  const cut = follow(stage, { NODE_URL: broken.url });
+  const cut = follow(harness, { NODE_URL: broken.url });
   await expect
-    .poll(async () => (await stage.database.pool.query('select 1 from chain_blocks limit 1 offset 80')).rowCount, {
+    .poll(async () => (await harness.database.pool.query('select 1 from chain_blocks limit 1 offset 80')).rowCount, {
       timeout: 60_000,
     })
     .toBe(1);
   await cut.stop();
-  const { rows } = await stage.database.pool.query<{ first_catch_up: boolean }>(
+  const { rows } = await harness.database.pool.query<{ first_catch_up: boolean }>(
     'select first_catch_up from checkpoint',
   );
   expect(rows).toEqual([{ first_catch_up: true }]);
 
-  peer.mineBeyond(stage.world, 220);
+  peer.mineBeyond(harness.simulatedDag, 220);
   await indexToTheTip(there);
   await expectRight(there);
 });
 
 test('under a running indexer: the node loses its last blocks, others take their place, and it happens again', async () => {
-  const stage = await setStage('orphaned: running');
-  const { world } = stage;
-  world.mine(40);
-  const { peer, there } = await peerOf(stage);
-  const [first, second] = [await NodeBehindProxy.start(world.node), await NodeBehindProxy.start(peer.node)];
+  const harness = await setHarness('orphaned: running');
+  const { simulatedDag } = harness;
+  simulatedDag.mine(40);
+  const { peer, there } = await peerOf(harness);
+  const [first, second] = [await NodeBehindProxy.start(simulatedDag.node), await NodeBehindProxy.start(peer.node)];
   running.push(
     () => first.stop(),
     () => second.stop(),
   );
-  const indexer = follow(stage, { NODE_URL: `${first.url},${second.url}` });
+  const indexer = follow(harness, { NODE_URL: `${first.url},${second.url}` });
   const sides = [
-    { world, stage, node: first },
-    { world: peer, stage: there, node: second },
+    { simulatedDag, harness, node: first },
+    { simulatedDag: peer, harness: there, node: second },
   ] as const;
   for (const [here, away] of [sides, sides.toReversed(), sides] as const) {
     if (here === undefined || away === undefined) throw new Error('there are two sides');
     away.node.goAway();
     // What the other side has found last never comes here.
-    here.world.mineBeyond(away.world, 10);
-    await atRest(stage.database, here.stage.node, indexer);
+    here.simulatedDag.mineBeyond(away.simulatedDag, 10);
+    await atRest(harness.database, here.harness.node, indexer);
     for (let step = 0; step < 3; step += 1) {
-      here.world.mine(2);
+      here.simulatedDag.mine(2);
       await sleep(10);
     }
-    await atRest(stage.database, here.stage.node, indexer);
+    await atRest(harness.database, here.harness.node, indexer);
     away.node.comeBack();
   }
   await indexer.stop();
-  await expectRight(stage);
+  await expectRight(harness);
 });

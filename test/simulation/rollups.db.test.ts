@@ -5,46 +5,46 @@
 import { insertCluster } from '@kasgres/database';
 import { expect, test } from 'vitest';
 import { checkInvariant4 } from '../invariants/balances.ts';
-import { atRest, expectRight, setStage } from './stage.ts';
-import { startIndexing, type World } from './world.ts';
+import { atRest, expectRight, setHarness } from './harness.ts';
+import { startIndexing, type SimulatedDag } from './simulated-dag.ts';
 
 const STEPS = 12;
 
 /** A deep reorg is a whole new chain to the simulation, which takes its time; those that come by themselves are shallow. */
-function goOn(world: World, step: number): void {
-  if (step % 6 === 5) world.reorganise();
-  else world.mine(8);
+function goOn(simulatedDag: SimulatedDag, step: number): void {
+  if (step % 6 === 5) simulatedDag.reorganise();
+  else simulatedDag.mine(8);
 }
 
 test('reorgs deeper than seen_before is kept, or of blocks that the first catch-up wrote', async () => {
-  const stage = await setStage('rollups without seen_before');
-  const { world, database, node } = stage;
+  const harness = await setHarness('rollups without seen_before');
+  const { simulatedDag, database, node } = harness;
   const { pool } = database;
-  world.mine(60);
-  const indexer = startIndexing(world, database.url);
+  simulatedDag.mine(60);
+  const indexer = startIndexing(simulatedDag, database.url);
   await atRest(database, node, indexer);
   for (let step = 0; step < STEPS; step += 1) {
     // None, every second, all of them.
     if (step % 3 !== 0) await pool.query('delete from seen_before where chain_index % $1 = 0', [step % 3]);
-    goOn(world, step);
+    goOn(simulatedDag, step);
     await atRest(database, node, indexer);
     expect(await checkInvariant4(pool)).toEqual([]);
   }
   await indexer.stop();
-  await expectRight(stage);
+  await expectRight(harness);
 });
 
 test('seen_before is kept for the latest chain blocks alone', async () => {
-  const { world, database, node } = await setStage('seen_before');
+  const { simulatedDag, database, node } = await setHarness('seen_before');
   const { pool } = database;
-  world.mine(40);
-  const indexer = startIndexing(world, database.url);
+  simulatedDag.mine(40);
+  const indexer = startIndexing(simulatedDag, database.url);
   await atRest(database, node, indexer);
   await pool.query(
     `insert into seen_before select chain_index - above, '{}', '{}' from checkpoint, unnest('{35000,37000}'::int[]) above`,
   );
   // Pruned at every hundredth block.
-  while (world.node.dag.chainBlocks.length < 110) world.mine(10);
+  while (simulatedDag.node.dag.chainBlocks.length < 110) simulatedDag.mine(10);
   await atRest(database, node, indexer);
   await indexer.stop();
   const { rows } = await pool.query<{ old: bigint; kept: bigint; chain: bigint }>(
@@ -57,11 +57,11 @@ test('seen_before is kept for the latest chain blocks alone', async () => {
 });
 
 test('balances of clusters follow those of their members, through reorgs and a new catch-up', async () => {
-  const stage = await setStage('balances of clusters');
-  const { world, database, node } = stage;
+  const harness = await setHarness('balances of clusters');
+  const { simulatedDag, database, node } = harness;
   const { pool } = database;
-  world.mine(60);
-  const first = startIndexing(world, database.url);
+  simulatedDag.mine(60);
+  const first = startIndexing(simulatedDag, database.url);
   await atRest(database, node, first);
   const { rows } = await pool.query<{ script_id: bigint }>(
     'select script_id from balances order by accepted_count desc limit 12',
@@ -75,7 +75,7 @@ test('balances of clusters follow those of their members, through reorgs and a n
   };
   const before = await balances();
   for (let step = 0; step < STEPS; step += 1) {
-    goOn(world, step);
+    goOn(simulatedDag, step);
     await atRest(database, node, first);
     expect(await checkInvariant4(pool)).toEqual([]);
   }
@@ -85,8 +85,8 @@ test('balances of clusters follow those of their members, through reorgs and a n
 
   await pool.query('update checkpoint set first_catch_up = true');
   await pool.query('update clusters set balance = -1');
-  const second = startIndexing(world, database.url);
-  world.mine(2);
+  const second = startIndexing(simulatedDag, database.url);
+  simulatedDag.mine(2);
   await atRest(database, node, second);
   await second.stop();
   expect(await checkInvariant4(pool)).toEqual([]);

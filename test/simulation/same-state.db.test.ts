@@ -4,61 +4,61 @@
  */
 import { sleep } from '@kasgres/runtime';
 import { test } from 'vitest';
-import { atRest, expectRight, setStage } from './stage.ts';
-import { startIndexing } from './world.ts';
+import { atRest, expectRight, setHarness } from './harness.ts';
+import { startIndexing } from './simulated-dag.ts';
 
 test('followed step by step through reorgs', async () => {
-  const stage = await setStage('steps');
-  const { world, database, node } = stage;
-  const indexer = startIndexing(world, database.url);
+  const harness = await setHarness('steps');
+  const { simulatedDag, database, node } = harness;
+  const indexer = startIndexing(simulatedDag, database.url);
   for (let step = 0; step < 60; step += 1) {
-    world.mine(8);
+    simulatedDag.mine(8);
     if (step % 3 === 0) await atRest(database, node, indexer);
     else await sleep(10);
   }
   await atRest(database, node, indexer);
   await indexer.stop();
-  await expectRight(stage);
+  await expectRight(harness);
 });
 
 test('caught up with a memory that forgets', async () => {
-  const stage = await setStage('forgetful');
-  const { world, database, node } = stage;
-  world.mine(300);
-  const indexer = startIndexing(world, database.url, { MEMORY_TRANSACTIONS: '100', BATCH_TRANSACTIONS: '50' });
+  const harness = await setHarness('forgetful');
+  const { simulatedDag, database, node } = harness;
+  simulatedDag.mine(300);
+  const indexer = startIndexing(simulatedDag, database.url, { MEMORY_TRANSACTIONS: '100', BATCH_TRANSACTIONS: '50' });
   await atRest(database, node, indexer);
   for (let step = 0; step < 20; step += 1) {
-    world.mine(10);
+    simulatedDag.mine(10);
     await atRest(database, node, indexer);
   }
   await indexer.stop();
-  await expectRight(stage);
+  await expectRight(harness);
 });
 
 test('stopped and started again at any moment, also within the first catch-up', async () => {
-  const stage = await setStage('stops');
-  const { world, database, node } = stage;
-  world.mine(300);
+  const harness = await setHarness('stops');
+  const { simulatedDag, database, node } = harness;
+  simulatedDag.mine(300);
   for (let start = 0; start < 15; start += 1) {
-    const indexer = startIndexing(world, database.url, { BATCH_TRANSACTIONS: '60' });
+    const indexer = startIndexing(simulatedDag, database.url, { BATCH_TRANSACTIONS: '60' });
     await sleep(20 + 15 * start);
-    world.mine(10);
+    simulatedDag.mine(10);
     await indexer.stop();
-    world.mine(10);
+    simulatedDag.mine(10);
   }
-  const indexer = startIndexing(world, database.url);
+  const indexer = startIndexing(simulatedDag, database.url);
   await atRest(database, node, indexer);
   await indexer.stop();
-  await expectRight(stage);
+  await expectRight(harness);
 });
 
 test('connections to the database cut at any moment', async () => {
-  const stage = await setStage('cut connections');
-  const { world, database, node } = stage;
-  world.mine(100);
-  const indexer = startIndexing(world, database.url, { BATCH_TRANSACTIONS: '60' });
+  const harness = await setHarness('cut connections');
+  const { simulatedDag, database, node } = harness;
+  simulatedDag.mine(100);
+  const indexer = startIndexing(simulatedDag, database.url, { BATCH_TRANSACTIONS: '60' });
   for (let cut = 0; cut < 12; cut += 1) {
-    world.mine(15);
+    simulatedDag.mine(15);
     await sleep(15 * cut);
     await database.pool.query(
       `select pg_terminate_backend(pid) from pg_stat_activity
@@ -67,5 +67,5 @@ test('connections to the database cut at any moment', async () => {
   }
   await atRest(database, node, indexer);
   await indexer.stop();
-  await expectRight(stage);
+  await expectRight(harness);
 });

@@ -15,39 +15,39 @@ import { buildTransaction, leastFee } from '../../packages/devnet/src/simulation
 import { withOtherSignatures } from '../../packages/devnet/src/simulation/signatures.ts';
 import { blockOn, payment, scriptOf, siblings } from '../../packages/devnet/src/simulation/testing/hand-made.ts';
 import { withDerived } from '../../packages/devnet/src/simulation/transactions.ts';
-import { atEnd, atRest, expectRight, indexAfresh, setStage, type Stage } from './stage.ts';
-import { PARAMS, startIndexing, type World } from './world.ts';
+import { atEnd, atRest, expectRight, indexAfresh, setHarness, type Harness } from './harness.ts';
+import { PARAMS, startIndexing, type SimulatedDag } from './simulated-dag.ts';
 
 const VARIANTS_OF = 'getVirtualChainFromBlockV2';
 const AMBIGUOUS = 300;
 
 test('a body that the node cannot tell of at once is known with the next block', async () => {
-  const stage = await setStage('several variants', undefined, undefined, {
+  const harness = await setHarness('several variants', undefined, undefined, {
     reorgRate: 0,
     duplicateRate: 0.8,
     twoBodiesRate: 1,
     nonStandardRate: 0.15,
   });
-  const { world, database, node } = stage;
-  const indexer = startIndexing(world, database.url);
+  const { simulatedDag, database, node } = harness;
+  const indexer = startIndexing(simulatedDag, database.url);
   let known: KnownBody | undefined;
   while (known === undefined) {
-    world.mine(1);
+    simulatedDag.mine(1);
     await atRest(database, node, indexer);
     known = await findUntellable(database, node);
   }
-  const late = await indexAfresh(stage);
+  const late = await indexAfresh(harness);
   expect(await findAcceptedBody(late, known)).toBeNull();
-  await expectRight(stage);
+  await expectRight(harness);
 
-  const lateIndexer = startIndexing(world, late.url);
-  const sink = () => world.node.consensus.sink.header.blueScore;
+  const lateIndexer = startIndexing(simulatedDag, late.url);
+  const sink = () => simulatedDag.node.consensus.sink.header.blueScore;
   const before = sink();
-  while (sink() === before) world.mine(1);
+  while (sink() === before) simulatedDag.mine(1);
   await atRest(database, node, indexer);
   await atRest(late, node, lateIndexer);
   expect(await findAcceptedBody(late, known)).toEqual(known.hash);
-  await expectRight(stage);
+  await expectRight(harness);
   await indexer.stop();
   await lateIndexer.stop();
 });
@@ -66,30 +66,30 @@ class VariantRequests {
 
 test('one request tells the variants of all 300 ambiguous ids of a chain block', async () => {
   const requests = new VariantRequests();
-  const stage = await setStage('many variants', requests.plan);
-  const { world, database, node } = stage;
-  const indexer = startIndexing(world, database.url);
+  const harness = await setHarness('many variants', requests.plan);
+  const { simulatedDag, database, node } = harness;
+  const indexer = startIndexing(simulatedDag, database.url);
   atEnd(() => indexer.stop());
-  mergeAmbiguousIds(world);
+  mergeAmbiguousIds(simulatedDag);
   await atRest(database, node, indexer);
-  expect(await countAmbiguous(stage)).toEqual({ ids: AMBIGUOUS, unresolved: 0 });
+  expect(await countAmbiguous(harness)).toEqual({ ids: AMBIGUOUS, unresolved: 0 });
   expect(requests.count).toBe(1);
-  await expectRight(stage);
+  await expectRight(harness);
 });
 
 test('a node that cannot tell is asked ever less often, and the index resolves the variants when it restarts', async () => {
   const requests = new VariantRequests();
-  const stage = await setStage('untellable variants', requests.plan);
-  const { world, database, node } = stage;
-  const indexer = startIndexing(world, database.url);
+  const harness = await setHarness('untellable variants', requests.plan);
+  const { simulatedDag, database, node } = harness;
+  const indexer = startIndexing(simulatedDag, database.url);
   atEnd(() => indexer.stop());
   requests.fault = { kind: 'error', message: 'The address is invalid' };
-  mergeAmbiguousIds(world);
+  mergeAmbiguousIds(simulatedDag);
   for (let blocks = 0; blocks < 30; blocks += 1) {
-    world.node.receive(blockOn(world.node));
+    simulatedDag.node.receive(blockOn(simulatedDag.node));
     await atRest(database, node, indexer);
   }
-  expect(await countAmbiguous(stage)).toEqual({ ids: AMBIGUOUS, unresolved: AMBIGUOUS });
+  expect(await countAmbiguous(harness)).toEqual({ ids: AMBIGUOUS, unresolved: AMBIGUOUS });
   // After 1, 2, 3, 5, 9, 17 chain blocks. The next is after 33.
   expect(requests.count).toBeGreaterThanOrEqual(6);
   expect(requests.count).toBeLessThanOrEqual(7);
@@ -97,33 +97,33 @@ test('a node that cannot tell is asked ever less often, and the index resolves t
   requests.fault = undefined;
   requests.count = 0;
   await indexer.stop();
-  const restarted = startIndexing(world, database.url);
+  const restarted = startIndexing(simulatedDag, database.url);
   atEnd(() => restarted.stop());
-  world.node.receive(blockOn(world.node));
+  simulatedDag.node.receive(blockOn(simulatedDag.node));
   await atRest(database, node, restarted);
-  expect(await countAmbiguous(stage)).toEqual({ ids: AMBIGUOUS, unresolved: 0 });
+  expect(await countAmbiguous(harness)).toEqual({ ids: AMBIGUOUS, unresolved: 0 });
   expect(requests.count).toBe(1);
-  await expectRight(stage);
+  await expectRight(harness);
 });
 
 test('a node that takes its time does not keep the index from the tip', async () => {
   const requests = new VariantRequests();
-  const stage = await setStage('slow variants', requests.plan);
-  const { world, database, node } = stage;
-  const indexer = startIndexing(world, database.url);
+  const harness = await setHarness('slow variants', requests.plan);
+  const { simulatedDag, database, node } = harness;
+  const indexer = startIndexing(simulatedDag, database.url);
   atEnd(() => indexer.stop());
   const ms = 20_000;
   requests.fault = { kind: 'delay', ms };
   const askedAt = performance.now();
-  mergeAmbiguousIds(world);
+  mergeAmbiguousIds(simulatedDag);
   await atRest(database, node, indexer);
-  world.node.receive(blockOn(world.node));
+  simulatedDag.node.receive(blockOn(simulatedDag.node));
   await atRest(database, node, indexer);
   expect(performance.now() - askedAt).toBeLessThan(ms);
-  expect(await countAmbiguous(stage)).toEqual({ ids: AMBIGUOUS, unresolved: AMBIGUOUS });
+  expect(await countAmbiguous(harness)).toEqual({ ids: AMBIGUOUS, unresolved: AMBIGUOUS });
 
-  while ((await countAmbiguous(stage)).unresolved > 0) {
-    world.node.receive(blockOn(world.node));
+  while ((await countAmbiguous(harness)).unresolved > 0) {
+    simulatedDag.node.receive(blockOn(simulatedDag.node));
     await atRest(database, node, indexer);
     await sleep(500);
   }
@@ -131,16 +131,16 @@ test('a node that takes its time does not keep the index from the tip', async ()
 });
 
 test('the variant with number 32,768 of an id is indexed as any other', async () => {
-  const stage = await setStage('32,768 variants');
-  const { world, database, node } = stage;
-  const [coin] = matureCoins(world);
-  const original = payment(coin, scriptOf(4));
+  const harness = await setHarness('32,768 variants');
+  const { simulatedDag, database, node } = harness;
+  const [utxo] = matureUtxos(simulatedDag);
+  const original = payment(utxo, scriptOf(4));
   const variant = withDerived(withOtherSignatures(original, { broken: false }));
-  const [first, second] = siblings(world.node, [[original], [variant]]);
+  const [first, second] = siblings(simulatedDag.node, [[original], [variant]]);
   const mineAndIndex = async (block: BlockBody | undefined): Promise<void> => {
     if (block === undefined) throw new Error('no block');
-    const indexer = startIndexing(world, database.url);
-    world.node.receive(block);
+    const indexer = startIndexing(simulatedDag, database.url);
+    simulatedDag.node.receive(block);
     await atRest(database, node, indexer);
     await indexer.stop();
   };
@@ -152,7 +152,7 @@ test('the variant with number 32,768 of an id is indexed as any other', async ()
     [Buffer.from(original.transactionId)],
   );
   await mineAndIndex(second);
-  await mineAndIndex(blockOn(world.node));
+  await mineAndIndex(blockOn(simulatedDag.node));
   const { rows } = await database.pool.query(
     `select t.accepted_body, k.hash, i.signature_script
        from transactions t join kaspa.transactions k on k.transaction_key = t.id join kaspa.inputs i on i.transaction_key = t.id
@@ -168,38 +168,38 @@ test('the variant with number 32,768 of an id is indexed as any other', async ()
     },
   ]);
   await database.pool.query('delete from transaction_bodies where body < 32768');
-  await expectRight(stage);
+  await expectRight(harness);
 });
 
 /** Mines until rewards of one miner can be spent. */
-function matureCoins({ node }: World): UtxoEntry[] {
+function matureUtxos({ node }: SimulatedDag): UtxoEntry[] {
   const miner = scriptOf(2);
   for (let made = 0; made < PARAMS.coinbaseMaturity + 10; made += 1) {
     node.receive(blockOn(node, { miner, nonce: made }));
   }
-  return node.consensus.utxos.coinsOf(miner);
+  return node.consensus.utxos.utxosOf(miner);
 }
 
 /** Mines a chain block that merges two blocks with the same payments, which differ in their signatures. */
-function mergeAmbiguousIds(world: World): void {
-  const { node } = world;
-  const [coin] = matureCoins(world);
-  if (coin === undefined) throw new Error('no coinbase is mature');
-  const fee = leastFee({ coins: 1, outputs: AMBIGUOUS, payload: 0 });
-  const amount = Math.floor((Number(coin.amount) - fee) / AMBIGUOUS);
+function mergeAmbiguousIds(simulatedDag: SimulatedDag): void {
+  const { node } = simulatedDag;
+  const [utxo] = matureUtxos(simulatedDag);
+  if (utxo === undefined) throw new Error('no coinbase is mature');
+  const fee = leastFee({ utxos: 1, outputs: AMBIGUOUS, payload: 0 });
+  const amount = Math.floor((Number(utxo.amount) - fee) / AMBIGUOUS);
   const recipient = scriptOf(3);
   const outputs = Array.from({ length: AMBIGUOUS }, () => ({ amount, scriptPublicKey: recipient }));
-  const coins = [{ entry: coin, redeemScript: undefined }];
-  const split = withDerived(buildTransaction({ version: 0, coins, outputs, payload: new Uint8Array(0) }));
+  const utxos = [{ entry: utxo, redeemScript: undefined }];
+  const split = withDerived(buildTransaction({ version: 0, utxos, outputs, payload: new Uint8Array(0) }));
   node.receive(blockOn(node, { payments: [split] }));
   node.receive(blockOn(node));
-  const payments = node.consensus.utxos.coinsOf(recipient).map((each) => payment(each, scriptOf(4)));
+  const payments = node.consensus.utxos.utxosOf(recipient).map((each) => payment(each, scriptOf(4)));
   const others = payments.map((each): DagTransaction => withDerived(withOtherSignatures(each, { broken: false })));
   for (const block of siblings(node, [payments, others])) node.receive(block);
   node.receive(blockOn(node));
 }
 
-async function countAmbiguous({ database }: Stage): Promise<{ ids: number; unresolved: number }> {
+async function countAmbiguous({ database }: Harness): Promise<{ ids: number; unresolved: number }> {
   const { rows } = await database.pool.query<{ ids: number; unresolved: number }>(
     `select count(*)::integer as ids, count(*) filter (where accepted_body is null)::integer as unresolved
        from transactions where accepting_block_id is not null and id in (select transaction_id from transaction_bodies)`,

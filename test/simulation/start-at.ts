@@ -176,7 +176,7 @@ async function removeBlocks(client: PoolClient): Promise<void> {
   );
 }
 
-/** Those that no block carries any more. What made coins of the start and is not accepted as far as rows say is an earlier transaction. */
+/** Those that no block carries any more. What made UTXOs of the start and is not accepted as far as rows say is an earlier transaction. */
 async function removeTransactions(client: PoolClient): Promise<void> {
   await client.query('create temporary table known_earlier as select id from earlier_transactions');
   await client.query(
@@ -191,13 +191,13 @@ async function removeTransactions(client: PoolClient): Promise<void> {
   for (const table of ['transaction_inputs', 'transaction_outputs', 'transaction_bodies', 'transaction_body_inputs']) {
     await client.query(`delete from ${table} where transaction_id in (select id from removed)`);
   }
-  await forgetCoins(client);
+  await forgetUtxos(client);
   await client.query('drop table removed');
   await client.query('drop table known_earlier');
 }
 
-/** Coins of removed transactions are known as far as the start has them, or as an input before a gap knew them. */
-async function forgetCoins(client: PoolClient): Promise<void> {
+/** UTXOs of removed transactions are known as far as the start has them, or as an input before a gap knew them. */
+async function forgetUtxos(client: PoolClient): Promise<void> {
   await client.query(
     `update transaction_inputs i set previous_transaction_id = null, previous_transaction_hash = r.transaction_id, amount = null, script_id = null
      from removed r where r.id = i.previous_transaction_id and r.id not in (select id from earlier_transactions)`,
@@ -237,7 +237,7 @@ async function writeStart(client: PoolClient, start: ChainBlock): Promise<void> 
   );
 }
 
-/** Coins and balances now are what they were; scripts that nothing here touches are not known. */
+/** UTXOs and balances now are what they were; scripts that nothing here touches are not known. */
 async function countTransactions(client: PoolClient): Promise<void> {
   await client.query(
     `update chain_blocks c set chain_time = timed.latest

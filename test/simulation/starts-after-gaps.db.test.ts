@@ -10,21 +10,21 @@ import { checkGhostdag, checkInvariant7 } from '../invariants/completeness.ts';
 import { checkInvariant8 } from '../invariants/hashes.ts';
 import { differencesOf, stateOf, takeSnapshot } from '../invariants/snapshot.ts';
 import { NodeBehindProxy } from './node-behind-proxy.ts';
-import { atRest, freshDatabase, type Stage } from './stage.ts';
+import { atRest, freshDatabase, type Harness } from './harness.ts';
 import {
-  expectStateOfWorld,
+  expectStateOfSimulatedDag,
   followToTheTip,
   type GapRow,
   gapsOf,
   partBelowFinality,
   type Pruning,
   pruneAbove,
-  setStageThatPrunes,
+  setHarnessThatPrunes,
   startsOf,
   visibleRows,
   withLowFinality,
-} from './starts-stage.ts';
-import { startIndexing, World } from './world.ts';
+} from './starts-harness.ts';
+import { startIndexing, SimulatedDag } from './simulated-dag.ts';
 
 const RECORD = { ON_GAP: 'record' };
 
@@ -36,30 +36,30 @@ afterEach(async () => {
   for (const stop of running.splice(0).reverse()) await stop();
 });
 
-/** Whatever its starts and gaps: right, with the coins of the simulation, which are those of an index that begins now. */
-async function expectRightInTheEnd(stage: Stage): Promise<void> {
-  const { database, node } = stage;
+/** Whatever its starts and gaps: right, with the UTXOs of the simulation, which are those of an index that begins now. */
+async function expectRightInTheEnd(harness: Harness): Promise<void> {
+  const { database, node } = harness;
   expect(await checkInvariant3(database.pool, node)).toEqual([]);
   expect(await checkInvariant4(database.pool)).toEqual([]);
   expect(await checkInvariant7(database.pool)).toEqual([]);
   expect(await checkGhostdag(database.pool)).toEqual([]);
   expect(await checkInvariant8(database.pool)).toEqual([]);
-  await expectStateOfWorld(stage);
-  const fresh = { ...stage, database: await freshDatabase() };
+  await expectStateOfSimulatedDag(harness);
+  const fresh = { ...harness, database: await freshDatabase() };
   await followToTheTip(fresh);
   const [own, other] = [await takeSnapshot(database.pool), await takeSnapshot(fresh.database.pool)];
   expect(differencesOf(stateOf(other), stateOf(own))).toEqual([]);
 }
 
 test('a node that has pruned the checkpoint ends the indexer with words, and nothing changes', async () => {
-  const stage = await setStageThatPrunes('gap, stop');
-  const { world, database } = stage;
-  world.mine(60);
-  await followToTheTip(stage);
+  const harness = await setHarnessThatPrunes('gap, stop');
+  const { simulatedDag, database } = harness;
+  simulatedDag.mine(60);
+  await followToTheTip(harness);
   const before = await visibleRows(database.pool);
   const snapshot = await takeSnapshot(database.pool);
-  pruneAbove(world, 20, world.node.dag.sink);
-  const indexer = startIndexing(world, database.url);
+  pruneAbove(simulatedDag, 20, simulatedDag.node.dag.sink);
+  const indexer = startIndexing(simulatedDag, database.url);
   await expect(indexer.ended).rejects.toThrow(/has pruned/);
   await expect(indexer.ended).rejects.toBeInstanceOf(FatalError);
   expect(await visibleRows(database.pool)).toEqual(before);
@@ -67,59 +67,62 @@ test('a node that has pruned the checkpoint ends the indexer with words, and not
 });
 
 test('recorded, twice, from genesis on, with reorganisations between', async () => {
-  const stage = await setStageThatPrunes('gap, record');
-  const { world, database, node } = stage;
-  world.mine(60);
-  await followToTheTip(stage);
+  const harness = await setHarnessThatPrunes('gap, record');
+  const { simulatedDag, database, node } = harness;
+  simulatedDag.mine(60);
+  await followToTheTip(harness);
   // What comes before a gap is the checkpoint, or lower where a reorganisation has left that.
   const gaps: Pick<GapRow, 'before'>[] = [];
   for (let gap = 0; gap < 2; gap += 1) {
-    gaps.push({ before: pruneAbove(world, 20, world.node.dag.sink).hash });
-    const indexer = startIndexing(world, database.url, RECORD);
+    gaps.push({ before: pruneAbove(simulatedDag, 20, simulatedDag.node.dag.sink).hash });
+    const indexer = startIndexing(simulatedDag, database.url, RECORD);
     await atRest(database, node, indexer);
-    world.reorganise();
+    simulatedDag.reorganise();
     await atRest(database, node, indexer);
-    world.mine(10);
+    simulatedDag.mine(10);
     await atRest(database, node, indexer);
     await indexer.stop();
     expect(await gapsOf(database.pool)).toMatchObject(gaps);
-    await expectRightInTheEnd(stage);
+    await expectRightInTheEnd(harness);
   }
   const starts = await startsOf(database.pool);
-  expect(starts.map(({ hash }) => hash)).toEqual([world.node.dag.genesis.hash, ...gaps.map(({ before }) => before)]);
+  expect(starts.map(({ hash }) => hash)).toEqual([
+    simulatedDag.node.dag.genesis.hash,
+    ...gaps.map(({ before }) => before),
+  ]);
 });
 
 test('recorded by an index that began at a pruning point, and stopped at any moment of that', async () => {
-  const stage = await setStageThatPrunes('gap, stops');
-  const { world, database } = stage;
-  pruneAbove(world, 60);
-  await followToTheTip(stage);
-  pruneAbove(world, 20, world.node.dag.sink);
-  world.p2pFaults.plan = () => ({ kind: 'delay', ms: 5 });
+  const harness = await setHarnessThatPrunes('gap, stops');
+  const { simulatedDag, database } = harness;
+  pruneAbove(simulatedDag, 60);
+  await followToTheTip(harness);
+  pruneAbove(simulatedDag, 20, simulatedDag.node.dag.sink);
+  simulatedDag.p2pFaults.plan = () => ({ kind: 'delay', ms: 5 });
   for (let run = 0; run < 10; run += 1) {
-    const indexer = startIndexing(world, database.url, { ...RECORD, BATCH_TRANSACTIONS: '30' });
+    const indexer = startIndexing(simulatedDag, database.url, { ...RECORD, BATCH_TRANSACTIONS: '30' });
     await Promise.race([indexer.ended, new Promise((resolve) => setTimeout(resolve, 40 + 30 * run))]);
     await indexer.stop();
     // At every moment: there is no catch-up after a gap in which the state is not kept.
     expect(await checkInvariant4(database.pool)).toEqual([]);
   }
-  await followToTheTip(stage, RECORD);
+  await followToTheTip(harness, RECORD);
   expect(await gapsOf(database.pool)).toHaveLength(1);
-  await expectRightInTheEnd(stage);
+  await expectRightInTheEnd(harness);
 });
 
 test('the state is there from the first moment after a gap, and follows the chain from there', async () => {
-  const stage = await setStageThatPrunes('gap, state');
-  const { world, database, node } = stage;
-  world.mine(80);
-  await followToTheTip(stage);
-  pruneAbove(world, 20, world.node.dag.sink);
-  world.mine(200);
+  const harness = await setHarnessThatPrunes('gap, state');
+  const { simulatedDag, database, node } = harness;
+  simulatedDag.mine(80);
+  await followToTheTip(harness);
+  pruneAbove(simulatedDag, 20, simulatedDag.node.dag.sink);
+  simulatedDag.mine(200);
   const { sink } = await node.call('getSink', {});
   let moments = 0;
   for (let isThere = false; !isThere; moments += 1) {
     const before = await getSink(database.pool);
-    const indexer = startIndexing(world, database.url, { ...RECORD, BATCH_TRANSACTIONS: '30' });
+    const indexer = startIndexing(simulatedDag, database.url, { ...RECORD, BATCH_TRANSACTIONS: '30' });
     // Until it has begun again, or has followed by a batch at least.
     while ((await getSink(database.pool)) === before) await new Promise((resolve) => setTimeout(resolve, 1));
     await indexer.stop();
@@ -128,10 +131,10 @@ test('the state is there from the first moment after a gap, and follows the chai
     isThere = (await getSink(database.pool)) === sink;
   }
   expect(moments).toBeGreaterThan(1);
-  await expectRightInTheEnd(stage);
+  await expectRightInTheEnd(harness);
 });
 
-async function getSink(db: Stage['database']['pool']): Promise<string | undefined> {
+async function getSink(db: Harness['database']['pool']): Promise<string | undefined> {
   const { rows } = await db.query<{ sink: string }>(
     `select encode(b.hash, 'hex') as sink from checkpoint c join blocks b on b.id = c.block_id`,
   );
@@ -139,11 +142,11 @@ async function getSink(db: Stage['database']['pool']): Promise<string | undefine
 }
 
 test('under a running indexer: the node is away, and has pruned when it comes back, twice', async () => {
-  const stage = await setStageThatPrunes('gap, running');
-  const { world, database, node } = stage;
-  world.mine(40);
-  const away = await NodeBehindProxy.start(world.node);
-  const indexer = startIndexing(world, database.url, { ...RECORD, NODE_URL: away.url });
+  const harness = await setHarnessThatPrunes('gap, running');
+  const { simulatedDag, database, node } = harness;
+  simulatedDag.mine(40);
+  const away = await NodeBehindProxy.start(simulatedDag.node);
+  const indexer = startIndexing(simulatedDag, database.url, { ...RECORD, NODE_URL: away.url });
   running.push(
     () => away.stop(),
     () => indexer.stop().catch(() => undefined),
@@ -152,39 +155,39 @@ test('under a running indexer: the node is away, and has pruned when it comes ba
   const gaps: Pick<GapRow, 'before'>[] = [];
   for (let gap = 0; gap < 2; gap += 1) {
     away.goAway();
-    gaps.push({ before: pruneAbove(world, 20, world.node.dag.sink).hash });
+    gaps.push({ before: pruneAbove(simulatedDag, 20, simulatedDag.node.dag.sink).hash });
     away.comeBack();
     await atRest(database, node, indexer);
     expect(await gapsOf(database.pool)).toMatchObject(gaps);
   }
   await indexer.stop();
-  await expectRightInTheEnd(stage);
+  await expectRightInTheEnd(harness);
 });
 
-test('a set with an altered coin after a gap: the state stays as it was', async () => {
-  const stage = await setStageThatPrunes('gap, altered');
-  const { world, database } = stage;
-  world.mine(60);
-  await followToTheTip(stage);
+test('a set with an altered UTXO after a gap: the state stays as it was', async () => {
+  const harness = await setHarnessThatPrunes('gap, altered');
+  const { simulatedDag, database } = harness;
+  simulatedDag.mine(60);
+  await followToTheTip(harness);
   const before = await takeSnapshot(database.pool);
-  pruneAbove(world, 20, world.node.dag.sink);
-  world.p2pFaults.plan = (chunk) => (chunk === 0 ? { kind: 'altered' } : undefined);
-  const indexer = startIndexing(world, database.url, RECORD);
+  pruneAbove(simulatedDag, 20, simulatedDag.node.dag.sink);
+  simulatedDag.p2pFaults.plan = (chunk) => (chunk === 0 ? { kind: 'altered' } : undefined);
+  const indexer = startIndexing(simulatedDag, database.url, RECORD);
   await expect(indexer.ended).rejects.toThrow(/is not the one that the header of [0-9a-f]{64} commits to/);
   expect(differencesOf(before, await takeSnapshot(database.pool))).toEqual([]);
-  world.p2pFaults.plan = undefined;
-  await followToTheTip(stage, RECORD);
-  await expectRightInTheEnd(stage);
+  simulatedDag.p2pFaults.plan = undefined;
+  await followToTheTip(harness, RECORD);
+  await expectRightInTheEnd(harness);
 });
 
 test('a node whose pruning point is below the start of the index is refused with words', async () => {
-  const stage = await setStageThatPrunes('gap, below');
-  pruneAbove(stage.world, 80);
-  await followToTheTip(stage);
-  const other = await World.start('another chain', undefined, { commitsToUtxos: true });
+  const harness = await setHarnessThatPrunes('gap, below');
+  pruneAbove(harness.simulatedDag, 80);
+  await followToTheTip(harness);
+  const other = await SimulatedDag.start('another chain', undefined, { commitsToUtxos: true });
   running.push(() => other.stop());
-  other.mineBeyond(stage.world, 400);
-  const indexer = startIndexing(other, stage.database.url, RECORD);
+  other.mineBeyond(harness.simulatedDag, 400);
+  const indexer = startIndexing(other, harness.database.url, RECORD);
   await expect(indexer.ended).rejects.toThrow(/is not above the start of this database/);
   await expect(indexer.ended).rejects.toBeInstanceOf(FatalError);
 });
@@ -197,19 +200,19 @@ const REORGS_BELOW_FINALITY: [Pruning, string][] = [
 
 for (const [prunes, name] of REORGS_BELOW_FINALITY) {
   test(`a reorganisation below finality, to a node whose pruning point is on ${name}`, async () => {
-    const stage = await setStageThatPrunes(`below finality ${prunes}`);
-    const { world, database } = stage;
-    world.mine(80);
-    const peer = await partBelowFinality(stage, prunes, () => followToTheTip(stage));
+    const harness = await setHarnessThatPrunes(`below finality ${prunes}`);
+    const { simulatedDag, database } = harness;
+    simulatedDag.mine(80);
+    const peer = await partBelowFinality(harness, prunes, () => followToTheTip(harness));
     expect(await gapsOf(database.pool)).toEqual([]);
 
     await withLowFinality(async () => {
-      await expect(startIndexing(peer.world, database.url).ended).rejects.toBeInstanceOf(FatalError);
+      await expect(startIndexing(peer.simulatedDag, database.url).ended).rejects.toBeInstanceOf(FatalError);
       await followToTheTip(peer, RECORD);
     });
-    const { pruningPoint } = peer.world.node;
+    const { pruningPoint } = peer.simulatedDag.node;
     expect((await startsOf(database.pool)).map(({ hash }) => hash)).toEqual([
-      world.node.dag.genesis.hash,
+      simulatedDag.node.dag.genesis.hash,
       pruningPoint,
     ]);
     expect((await gapsOf(database.pool)).map(({ before }) => before)).toEqual(

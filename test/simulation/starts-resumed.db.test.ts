@@ -5,28 +5,28 @@ import { buildTransaction, leastFee } from '../../packages/devnet/src/simulation
 import { blockOn, scriptOf } from '../../packages/devnet/src/simulation/testing/hand-made.ts';
 import { withDerived } from '../../packages/devnet/src/simulation/transactions.ts';
 import {
-  expectStateOfWorld,
+  expectStateOfSimulatedDag,
   followToTheTip,
   loadedUtxos,
   pruneAbove,
-  setStageThatPrunes,
+  setHarnessThatPrunes,
   startsOf,
   visibleRows,
-} from './starts-stage.ts';
-import { freshDatabase, type Stage } from './stage.ts';
-import { CHUNK_COINS, PARAMS, startIndexing, type World } from './world.ts';
+} from './starts-harness.ts';
+import { freshDatabase, type Harness } from './harness.ts';
+import { CHUNK_UTXOS, PARAMS, startIndexing, type SimulatedDag } from './simulated-dag.ts';
 
 /** Several times what it takes. */
 const TIMEOUT_MS = 300_000;
 /** What the loader commits at once. */
 const SEGMENT = 50_000;
 const SPLIT_INTO = 900;
-/** So much that it can be split into many coins without becoming dust. */
+/** So much that it can be split into many UTXOs without becoming dust. */
 const SUBSIDY = 5_000_000_000_000n;
 
-/** Mines rewards and splits each as soon as it is mature, until there are more coins than this. */
-function makeCoins(world: World, count: number): void {
-  const { node } = world;
+/** Mines rewards and splits each as soon as it is mature, until there are more UTXOs than this. */
+function makeUtxos(simulatedDag: SimulatedDag, count: number): void {
+  const { node } = simulatedDag;
   const { utxos, params } = node.consensus;
   while (utxos.size <= count) {
     const { daaScore } = node.consensus.virtual;
@@ -37,21 +37,21 @@ function makeCoins(world: World, count: number): void {
   }
 }
 
-function split(entry: Parameters<typeof buildTransaction>[0]['coins'][number]['entry']): DagTransaction {
-  const fee = leastFee({ coins: 1, outputs: SPLIT_INTO, payload: 0 });
+function split(entry: Parameters<typeof buildTransaction>[0]['utxos'][number]['entry']): DagTransaction {
+  const fee = leastFee({ utxos: 1, outputs: SPLIT_INTO, payload: 0 });
   const amount = Math.floor((Number(entry.amount) - fee) / SPLIT_INTO);
   const outputs = Array.from({ length: SPLIT_INTO }, (_, index) => ({
     amount,
     scriptPublicKey: scriptOf(index % 250),
   }));
-  const coins = [{ entry, redeemScript: undefined }];
-  return withDerived(buildTransaction({ version: 0, coins, outputs, payload: new Uint8Array(0) }));
+  const utxos = [{ entry, redeemScript: undefined }];
+  return withDerived(buildTransaction({ version: 0, utxos, outputs, payload: new Uint8Array(0) }));
 }
 
 /** Stops the load when its first piece is there and the rest is not. */
-async function loadFirstPiece({ world, database }: Stage): Promise<void> {
-  world.p2pFaults.plan = (chunk) => (chunk * CHUNK_COINS > SEGMENT ? { kind: 'silent' } : undefined);
-  const indexer = startIndexing(world, database.url);
+async function loadFirstPiece({ simulatedDag, database }: Harness): Promise<void> {
+  simulatedDag.p2pFaults.plan = (chunk) => (chunk * CHUNK_UTXOS > SEGMENT ? { kind: 'silent' } : undefined);
+  const indexer = startIndexing(simulatedDag, database.url);
   await expect.poll(() => loadedUtxos(database.pool), { timeout: TIMEOUT_MS }).toBe(SEGMENT);
   await indexer.stop();
   expect(await visibleRows(database.pool)).toEqual({});
@@ -60,24 +60,24 @@ async function loadFirstPiece({ world, database }: Stage): Promise<void> {
 test(
   'a load that was stopped goes on where it was, as long as the pruning point is the same',
   async () => {
-    const stage = await setStageThatPrunes('resumed', { params: { ...PARAMS, subsidy: SUBSIDY } });
-    const { world } = stage;
-    makeCoins(world, SEGMENT + 5_000);
-    world.node.prune(world.node.dag.chainBlocks.at(-2)?.hash ?? '');
-    const other = { ...stage, database: await freshDatabase() };
-    await loadFirstPiece(stage);
+    const harness = await setHarnessThatPrunes('resumed', { params: { ...PARAMS, subsidy: SUBSIDY } });
+    const { simulatedDag } = harness;
+    makeUtxos(simulatedDag, SEGMENT + 5_000);
+    simulatedDag.node.prune(simulatedDag.node.dag.chainBlocks.at(-2)?.hash ?? '');
+    const other = { ...harness, database: await freshDatabase() };
+    await loadFirstPiece(harness);
     await loadFirstPiece(other);
 
-    // Who read these coins once more would find them altered.
-    world.p2pFaults.plan = (chunk) => (chunk === 3 ? { kind: 'altered' } : undefined);
-    await followToTheTip(stage);
-    await expectStateOfWorld(stage);
+    // Who read these UTXOs once more would find them altered.
+    simulatedDag.p2pFaults.plan = (chunk) => (chunk === 3 ? { kind: 'altered' } : undefined);
+    await followToTheTip(harness);
+    await expectStateOfSimulatedDag(harness);
 
-    world.p2pFaults.plan = undefined;
-    const start = pruneAbove(world, 3);
+    simulatedDag.p2pFaults.plan = undefined;
+    const start = pruneAbove(simulatedDag, 3);
     await followToTheTip(other);
     expect((await startsOf(other.database.pool)).map(({ hash }) => hash)).toEqual([start.hash]);
-    await expectStateOfWorld(other);
+    await expectStateOfSimulatedDag(other);
   },
   TIMEOUT_MS,
 );

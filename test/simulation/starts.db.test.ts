@@ -1,9 +1,9 @@
-/** Indexes that begin at the pruning point of a node that has pruned: their coins are the simulation's, whatever happened on the way. */
+/** Indexes that begin at the pruning point of a node that has pruned: their UTXOs are the simulation's, whatever happened on the way. */
 import { NodeServer } from '@kasgres/devnet';
 import { FatalError } from '@kasgres/runtime';
 import { expect, test, vi } from 'vitest';
-import { atEnd, atRest, freshDatabase, type Stage } from './stage.ts';
-import { startIndexing } from './world.ts';
+import { atEnd, atRest, freshDatabase, type Harness } from './harness.ts';
+import { startIndexing } from './simulated-dag.ts';
 import {
   expectRightFromItsStart,
   followToTheTip,
@@ -12,135 +12,135 @@ import {
   pruneAbove,
   pruneBeforeEarlierHour,
   pruneBelowTip,
-  setStageThatPrunes,
+  setHarnessThatPrunes,
   startsOf,
   stopAnyhow,
   visibleRows,
-} from './starts-stage.ts';
+} from './starts-harness.ts';
 
 /** Several times what the longest takes. */
 vi.setConfig({ testTimeout: 240_000 });
 
 test('begun at a pruning point, and followed through reorganisations right above it and others', async () => {
-  const stage = await setStageThatPrunes('start');
-  const { world, database, node } = stage;
-  const start = pruneAbove(world, 80);
-  const indexer = startIndexing(world, database.url);
+  const harness = await setHarnessThatPrunes('start');
+  const { simulatedDag, database, node } = harness;
+  const start = pruneAbove(simulatedDag, 80);
+  const indexer = startIndexing(simulatedDag, database.url);
   await atRest(database, node, indexer);
   expect(await startsOf(database.pool)).toEqual([
-    { chainIndex: 0, hash: start.hash, utxos: world.node.pruningPointSet().utxos.length },
+    { chainIndex: 0, hash: start.hash, utxos: simulatedDag.node.pruningPointSet().utxos.length },
   ]);
   for (let step = 0; step < 2; step += 1) {
-    world.mine(5);
-    world.reorganise();
+    simulatedDag.mine(5);
+    simulatedDag.reorganise();
     await atRest(database, node, indexer);
   }
   for (let step = 0; step < 10; step += 1) {
-    world.mine(4);
+    simulatedDag.mine(4);
     await atRest(database, node, indexer);
   }
   await indexer.stop();
-  await expectRightFromItsStart(stage);
+  await expectRightFromItsStart(harness);
   expect(await gapsOf(database.pool)).toEqual([]);
 });
 
 test('begun at a pruning point whose successors are of an earlier hour by their own times', async () => {
-  const stage = await setStageThatPrunes('start before an earlier hour');
-  pruneBeforeEarlierHour(stage.world, 60);
-  await followToTheTip(stage);
-  await expectRightFromItsStart(stage);
+  const harness = await setHarnessThatPrunes('start before an earlier hour');
+  pruneBeforeEarlierHour(harness.simulatedDag, 60);
+  await followToTheTip(harness);
+  await expectRightFromItsStart(harness);
 });
 
 test('begun right below the tip, with a memory that forgets', async () => {
-  const stage = await setStageThatPrunes('young start');
-  const { world, database, node } = stage;
-  world.mine(120);
-  pruneBelowTip(world);
-  const indexer = startIndexing(world, database.url, { MEMORY_TRANSACTIONS: '50', BATCH_TRANSACTIONS: '20' });
+  const harness = await setHarnessThatPrunes('young start');
+  const { simulatedDag, database, node } = harness;
+  simulatedDag.mine(120);
+  pruneBelowTip(simulatedDag);
+  const indexer = startIndexing(simulatedDag, database.url, { MEMORY_TRANSACTIONS: '50', BATCH_TRANSACTIONS: '20' });
   await atRest(database, node, indexer);
-  await expectRightFromItsStart(stage);
-  world.mine(120);
+  await expectRightFromItsStart(harness);
+  simulatedDag.mine(120);
   await atRest(database, node, indexer);
   await indexer.stop();
-  await expectRightFromItsStart(stage);
+  await expectRightFromItsStart(harness);
 });
 
 test('stopped and started again at any moment, while its UTXO set is loaded and in the catch-up that follows', async () => {
-  const stage = await setStageThatPrunes('stops at a start');
-  const { world, database } = stage;
-  pruneAbove(world, 80);
-  world.mine(100);
-  world.p2pFaults.plan = () => ({ kind: 'delay', ms: 5 });
+  const harness = await setHarnessThatPrunes('stops at a start');
+  const { simulatedDag, database } = harness;
+  pruneAbove(simulatedDag, 80);
+  simulatedDag.mine(100);
+  simulatedDag.p2pFaults.plan = () => ({ kind: 'delay', ms: 5 });
   for (let run = 0; run < 12; run += 1) {
-    const indexer = startIndexing(world, database.url, { BATCH_TRANSACTIONS: '30' });
+    const indexer = startIndexing(simulatedDag, database.url, { BATCH_TRANSACTIONS: '30' });
     await Promise.race([indexer.ended, new Promise((resolve) => setTimeout(resolve, 30 + 25 * run))]);
     await indexer.stop();
   }
-  await followToTheTip(stage);
-  await expectRightFromItsStart(stage);
+  await followToTheTip(harness);
+  await expectRightFromItsStart(harness);
 });
 
 test('the node moves its pruning point while the set is loaded: the load begins with the new one', async () => {
-  const stage = await setStageThatPrunes('moved');
-  const { world, database } = stage;
-  const first = pruneAbove(world, 60);
+  const harness = await setHarnessThatPrunes('moved');
+  const { simulatedDag, database } = harness;
+  const first = pruneAbove(simulatedDag, 60);
   let moves = 0;
-  world.p2pFaults.plan = (chunk) => {
+  simulatedDag.p2pFaults.plan = (chunk) => {
     if (chunk === 2 && moves < 2) {
       moves += 1;
-      pruneAbove(world, 10, world.node.dag.root);
+      pruneAbove(simulatedDag, 10, simulatedDag.node.dag.root);
     }
     return undefined;
   };
-  await followToTheTip(stage);
+  await followToTheTip(harness);
   expect(moves).toBe(2);
-  const { pruningPoint } = world.node;
+  const { pruningPoint } = simulatedDag.node;
   expect(pruningPoint).not.toBe(first.hash);
   expect((await startsOf(database.pool)).map(({ hash }) => hash)).toEqual([pruningPoint]);
-  await expectRightFromItsStart(stage);
+  await expectRightFromItsStart(harness);
 });
 
 test('the node moves its pruning point when the whole set was read: the load begins with the new one', async () => {
-  const stage = await setStageThatPrunes('moved at the end');
-  const { world, database } = stage;
-  pruneAbove(world, 60);
-  const chunks = Math.floor(world.node.pruningPointSet().utxos.length / 50);
+  const harness = await setHarnessThatPrunes('moved at the end');
+  const { simulatedDag, database } = harness;
+  pruneAbove(simulatedDag, 60);
+  const chunks = Math.floor(simulatedDag.node.pruningPointSet().utxos.length / 50);
   let hasMoved = false;
-  world.p2pFaults.plan = (chunk) => {
+  simulatedDag.p2pFaults.plan = (chunk) => {
     if (chunk === chunks && !hasMoved) {
       hasMoved = true;
       // After the chunk is on its way.
-      setImmediate(() => pruneAbove(world, 10, world.node.dag.root));
+      setImmediate(() => pruneAbove(simulatedDag, 10, simulatedDag.node.dag.root));
     }
     return undefined;
   };
-  await followToTheTip(stage);
+  await followToTheTip(harness);
   expect(hasMoved).toBe(true);
-  expect((await startsOf(database.pool)).map(({ hash }) => hash)).toEqual([world.node.pruningPoint]);
-  await expectRightFromItsStart(stage);
+  expect((await startsOf(database.pool)).map(({ hash }) => hash)).toEqual([simulatedDag.node.pruningPoint]);
+  await expectRightFromItsStart(harness);
 });
 
 test('the stream of the set breaks off, again and again', async () => {
-  const stage = await setStageThatPrunes('cut off');
-  const { world } = stage;
-  pruneAbove(world, 60);
+  const harness = await setHarnessThatPrunes('cut off');
+  const { simulatedDag } = harness;
+  pruneAbove(simulatedDag, 60);
   let cuts = 0;
-  world.p2pFaults.plan = (chunk) => {
+  simulatedDag.p2pFaults.plan = (chunk) => {
     if (chunk !== cuts || cuts === 3) return undefined;
     cuts += 1;
     return { kind: 'cut-off' };
   };
-  await followToTheTip(stage);
+  await followToTheTip(harness);
   expect(cuts).toBe(3);
-  await expectRightFromItsStart(stage);
+  await expectRightFromItsStart(harness);
 });
 
-test('a set with an altered coin: nothing of it is shown, and the indexer ends with words', async () => {
-  const stage = await setStageThatPrunes('altered');
-  const { world, database } = stage;
-  const start = pruneAbove(world, 60);
-  world.p2pFaults.plan = (chunk) => (chunk === 1 ? { kind: 'altered' } : undefined);
-  const indexer = startIndexing(world, database.url);
+test('a set with an altered UTXO: nothing of it is shown, and the indexer ends with words', async () => {
+  const harness = await setHarnessThatPrunes('altered');
+  const { simulatedDag, database } = harness;
+  const start = pruneAbove(simulatedDag, 60);
+  simulatedDag.p2pFaults.plan = (chunk) => (chunk === 1 ? { kind: 'altered' } : undefined);
+  const indexer = startIndexing(simulatedDag, database.url);
   await expect(indexer.ended).rejects.toThrow(
     new RegExp(`The UTXO set that .* hands out .* is not the one that the header of ${start.hash} commits to`),
   );
@@ -150,27 +150,27 @@ test('a set with an altered coin: nothing of it is shown, and the indexer ends w
 
   // As from a node that was not ready yet.
   let reads = 0;
-  world.p2pFaults.plan = (chunk) => {
+  simulatedDag.p2pFaults.plan = (chunk) => {
     if (chunk === 0) reads += 1;
     return reads === 1 && chunk === 1 ? { kind: 'altered' } : undefined;
   };
-  await followToTheTip(stage);
+  await followToTheTip(harness);
   expect(reads).toBe(2);
-  await expectRightFromItsStart(stage);
+  await expectRightFromItsStart(harness);
 });
 
 /** Hands out the set of an earlier pruning point as that of the present one, in so many reads after each move. */
-function handOutStaleSets({ world }: Stage, staleReads: number): { reads: number } {
+function handOutStaleSets({ simulatedDag }: Harness, staleReads: number): { reads: number } {
   const counted = { reads: 0 };
-  const stale = world.node.pruningPointSet().utxos;
+  const stale = simulatedDag.node.pruningPointSet().utxos;
   let point = '';
   let left = 0;
-  world.p2pFaults.set = () => {
-    if (point !== world.node.pruningPoint) left = staleReads;
-    point = world.node.pruningPoint;
-    return { ...world.node.pruningPointSet(), ...(left > 0 && { utxos: stale }) };
+  simulatedDag.p2pFaults.set = () => {
+    if (point !== simulatedDag.node.pruningPoint) left = staleReads;
+    point = simulatedDag.node.pruningPoint;
+    return { ...simulatedDag.node.pruningPointSet(), ...(left > 0 && { utxos: stale }) };
   };
-  world.p2pFaults.plan = (chunk) => {
+  simulatedDag.p2pFaults.plan = (chunk) => {
     if (chunk > 0) return undefined;
     counted.reads += 1;
     left -= 1;
@@ -180,23 +180,23 @@ function handOutStaleSets({ world }: Stage, staleReads: number): { reads: number
 }
 
 test('it reads a set again that the node has yet to advance to its new pruning point', async () => {
-  const stage = await setStageThatPrunes('set in transition');
-  pruneAbove(stage.world, 40);
-  const counted = handOutStaleSets(stage, 3);
-  pruneAbove(stage.world, 20, stage.world.node.dag.root);
-  await followToTheTip(stage);
+  const harness = await setHarnessThatPrunes('set in transition');
+  pruneAbove(harness.simulatedDag, 40);
+  const counted = handOutStaleSets(harness, 3);
+  pruneAbove(harness.simulatedDag, 20, harness.simulatedDag.node.dag.root);
+  await followToTheTip(harness);
   expect(counted.reads).toBe(4);
-  await expectRightFromItsStart(stage);
+  await expectRightFromItsStart(harness);
 });
 
 test('it counts the attempts for one pruning point, and goes on as long as that keeps moving', async () => {
-  const stage = await setStageThatPrunes('sets in transition');
-  const { world, database, node } = stage;
-  pruneAbove(world, 40);
-  const counted = handOutStaleSets(stage, 3);
-  const indexer = startIndexing(world, database.url);
+  const harness = await setHarnessThatPrunes('sets in transition');
+  const { simulatedDag, database, node } = harness;
+  pruneAbove(simulatedDag, 40);
+  const counted = handOutStaleSets(harness, 3);
+  const indexer = startIndexing(simulatedDag, database.url);
   for (let move = 1; move <= 3; move += 1) {
-    pruneAbove(world, 10, world.node.dag.root);
+    pruneAbove(simulatedDag, 10, simulatedDag.node.dag.root);
     // A stale read has begun for this pruning point when the next one comes.
     const { reads } = counted;
     await expect.poll(() => counted.reads, { timeout: 60_000 }).toBeGreaterThan(reads + 1);
@@ -204,28 +204,28 @@ test('it counts the attempts for one pruning point, and goes on as long as that 
   await atRest(database, node, indexer);
   await indexer.stop();
   expect(counted.reads).toBeGreaterThan(4);
-  await expectRightFromItsStart(stage);
+  await expectRightFromItsStart(harness);
 });
 
 test('it asks every node for a set that never fits, and then ends with an explanation', async () => {
-  const stage = await setStageThatPrunes('never fits');
-  const { world, database } = stage;
-  pruneAbove(world, 60);
-  const counted = handOutStaleSets(stage, 1_000);
-  world.p2pFaults.set = () => ({ ...world.node.pruningPointSet(), utxos: [] });
-  const second = await NodeServer.start({ state: world.node });
+  const harness = await setHarnessThatPrunes('never fits');
+  const { simulatedDag, database } = harness;
+  pruneAbove(simulatedDag, 60);
+  const counted = handOutStaleSets(harness, 1_000);
+  simulatedDag.p2pFaults.set = () => ({ ...simulatedDag.node.pruningPointSet(), utxos: [] });
+  const second = await NodeServer.start({ state: simulatedDag.node });
   atEnd(async () => second.close());
-  const indexer = startIndexing(world, database.url, { NODE_URL: `${world.server.url},${second.url}` });
+  const indexer = startIndexing(simulatedDag, database.url, { NODE_URL: `${simulatedDag.server.url},${second.url}` });
   await expect(indexer.ended).rejects.toThrow(/None of the nodes can be followed.*It was read 4 times/);
   expect(counted.reads).toBe(8);
   expect(await visibleRows(database.pool)).toEqual({});
 });
 
 test('where no p2p answers, one is waited for, and nothing is shown', async () => {
-  const stage = await setStageThatPrunes('no p2p');
-  const { world, database, node } = stage;
-  pruneAbove(world, 60);
-  const indexer = startIndexing(world, database.url, { NODE_P2P_URL: 'grpc://127.0.0.1:1' });
+  const harness = await setHarnessThatPrunes('no p2p');
+  const { simulatedDag, database, node } = harness;
+  pruneAbove(simulatedDag, 60);
+  const indexer = startIndexing(simulatedDag, database.url, { NODE_P2P_URL: 'grpc://127.0.0.1:1' });
   const failures = async (): Promise<number> => {
     const { values } = await indexer.metrics.failures.get();
     return values.find(({ labels }) => labels['kind'] === 'node-unavailable')?.value ?? 0;
@@ -233,27 +233,29 @@ test('where no p2p answers, one is waited for, and nothing is shown', async () =
   await expect.poll(failures, { timeout: 30_000 }).toBeGreaterThan(1);
   await stopAnyhow(indexer);
   expect(await visibleRows(database.pool)).toEqual({});
-  const next = startIndexing(world, database.url);
+  const next = startIndexing(simulatedDag, database.url);
   await atRest(database, node, next);
   await next.stop();
-  await expectRightFromItsStart(stage);
+  await expectRightFromItsStart(harness);
 });
 
 test('a node that has not pruned is indexed from genesis, and goes on when it prunes', async () => {
-  const stage = await setStageThatPrunes('prunes later');
-  const { world, database, node } = stage;
-  world.mine(60);
-  const indexer = startIndexing(world, database.url);
+  const harness = await setHarnessThatPrunes('prunes later');
+  const { simulatedDag, database, node } = harness;
+  simulatedDag.mine(60);
+  const indexer = startIndexing(simulatedDag, database.url);
   await atRest(database, node, indexer);
   for (let step = 0; step < 3; step += 1) {
-    pruneAbove(world, 5, world.node.dag.root);
-    world.mine(10);
+    pruneAbove(simulatedDag, 5, simulatedDag.node.dag.root);
+    simulatedDag.mine(10);
     await atRest(database, node, indexer);
   }
   await indexer.stop();
-  expect(await startsOf(database.pool)).toMatchObject([{ chainIndex: 0, hash: world.node.dag.genesis.hash, utxos: 0 }]);
-  // A fresh index would begin later: its coins are the same.
-  const fresh = { ...stage, database: await freshDatabase() };
+  expect(await startsOf(database.pool)).toMatchObject([
+    { chainIndex: 0, hash: simulatedDag.node.dag.genesis.hash, utxos: 0 },
+  ]);
+  // A fresh index would begin later: its UTXOs are the same.
+  const fresh = { ...harness, database: await freshDatabase() };
   await followToTheTip(fresh);
   await expectRightFromItsStart(fresh);
 });

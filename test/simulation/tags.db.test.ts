@@ -2,12 +2,12 @@
 import { type Attribution, replaceSources, type TestDatabase, toAttribution, upsertTags } from '@kasgres/database';
 import { expect, test } from 'vitest';
 import { checkInvariant4 } from '../invariants/balances.ts';
-import { cluster, expectSameClusters } from './clusters-stage.ts';
-import { atRest, freshDatabase, setStage, type Stage } from './stage.ts';
-import { startIndexing } from './world.ts';
+import { cluster, expectSameClusters } from './clusters-harness.ts';
+import { atRest, freshDatabase, setHarness, type Harness } from './harness.ts';
+import { startIndexing } from './simulated-dag.ts';
 
-async function follow({ world, node }: Stage, database: TestDatabase): Promise<void> {
-  const indexer = startIndexing(world, database.url);
+async function follow({ simulatedDag, node }: Harness, database: TestDatabase): Promise<void> {
+  const indexer = startIndexing(simulatedDag, database.url);
   await atRest(database, node, indexer);
   await indexer.stop();
 }
@@ -33,51 +33,51 @@ async function tagAll({ pool }: TestDatabase, addresses: readonly string[]): Pro
 }
 
 test('tags that are there before the scripts, and clusters', async () => {
-  const stage = await setStage('tags');
-  const { world, database: ahead } = stage;
+  const harness = await setHarness('tags');
+  const { simulatedDag, database: ahead } = harness;
   const late = await freshDatabase();
-  world.mine(60);
-  await follow(stage, late);
-  world.mine(60);
-  await follow(stage, ahead);
+  simulatedDag.mine(60);
+  await follow(harness, late);
+  simulatedDag.mine(60);
+  await follow(harness, ahead);
 
   const known = new Set(await addressesOf(late));
   const tagged = (await addressesOf(ahead)).filter((address) => !known.has(address)).slice(0, 3);
   await tagAll(late, tagged);
   expect(await countTagged(late)).toBe(0);
-  await follow(stage, late);
+  await follow(harness, late);
   expect(tagged).toHaveLength(3);
   expect(await countTagged(late)).toBe(3);
   expect(await checkInvariant4(late.pool)).toEqual([]);
 
   const fresh = await freshDatabase();
   await tagAll(fresh, tagged);
-  await follow(stage, fresh);
+  await follow(harness, fresh);
   expect(await countTagged(fresh)).toBe(3);
   expect(await checkInvariant4(fresh.pool)).toEqual([]);
 });
 
 test('tags that come after the scripts', async () => {
-  const stage = await setStage('tags later');
-  const { world, database } = stage;
-  world.mine(60);
-  await follow(stage, database);
+  const harness = await setHarness('tags later');
+  const { simulatedDag, database } = harness;
+  simulatedDag.mine(60);
+  await follow(harness, database);
   await tagAll(database, (await addressesOf(database)).slice(0, 7));
   expect(await countTagged(database)).toBe(7);
-  world.mine(30);
-  await follow(stage, database);
+  simulatedDag.mine(30);
+  await follow(harness, database);
   expect(await countTagged(database)).toBe(7);
   expect(await checkInvariant4(database.pool)).toEqual([]);
 });
 
 test('sources that come, change and go while the chain and its clusters grow and fall apart', async () => {
-  const stage = await setStage('tags of clusters', undefined, undefined, { reorgRate: 0.06 });
-  const { world, database, node } = stage;
+  const harness = await setHarness('tags of clusters', undefined, undefined, { reorgRate: 0.06 });
+  const { simulatedDag, database, node } = harness;
   const options = { depth: 2n };
   const said = new Map<string, Attribution[]>();
-  const indexer = startIndexing(world, database.url);
+  const indexer = startIndexing(simulatedDag, database.url);
   for (let step = 0; step < 14; step += 1) {
-    world.mine(12);
+    simulatedDag.mine(12);
     await atRest(database, node, indexer);
     const source = `source ${step % 3}`;
     said.set(source, step % 5 === 4 ? [] : attributionsAt(step, await addressesOf(database)));
@@ -92,7 +92,7 @@ test('sources that come, change and go while the chain and its clusters grow and
   const fresh = await freshDatabase();
   const sources = [...said].map(([name, attributions]) => ({ name, title: '', creator: '', attributions }));
   await replaceSources(fresh.pool, sources);
-  await follow(stage, fresh);
+  await follow(harness, fresh);
   await cluster(fresh, options);
   await expectSameClusters(database, fresh);
   expect(await checkInvariant4(fresh.pool)).toEqual([]);
@@ -102,11 +102,11 @@ test('sources that come, change and go while the chain and its clusters grow and
 });
 
 test('a name that went is forgotten by all who had it, also by those who leave the cluster before', async () => {
-  const stage = await setStage('tags that go', undefined, undefined, { reorgRate: 0 });
-  const { world, database } = stage;
+  const harness = await setHarness('tags that go', undefined, undefined, { reorgRate: 0 });
+  const { simulatedDag, database } = harness;
   const options = { depth: 0n };
-  world.mine(60);
-  await follow(stage, database);
+  simulatedDag.mine(60);
+  await follow(harness, database);
   await cluster(database, options);
   const { rows } = await database.pool.query<{ address: string }>(
     `select s.address from cluster_merges m join scripts s on s.id = m.cluster_id where cluster_of(m.cluster_id) = m.cluster_id
@@ -121,8 +121,8 @@ test('a name that went is forgotten by all who had it, also by those who leave t
   await replaceSources(database.pool, [{ ...source, attributions: [] }]);
   // The others wait: a ring may be long.
   expect(await countTagged(database)).toBeGreaterThan(3);
-  world.reorganise();
-  await follow(stage, database);
+  simulatedDag.reorganise();
+  await follow(harness, database);
   await cluster(database, options);
   expect(await countTagged(database)).toBe(0);
   expect(await checkInvariant4(database.pool)).toEqual([]);

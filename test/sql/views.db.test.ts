@@ -7,35 +7,35 @@ import { createTestDatabase, insertCluster, type TestDatabase, upsertTags } from
 import { difficultyFromBits, toHex } from '@kasgres/kaspa';
 import { NodeClient } from '@kasgres/node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Coin, known, outpoint, sumOf, tellTruth, type Transaction, type Truth } from '../cookbook/truth.ts';
-import { atRest, SEED } from '../simulation/stage.ts';
-import { startIndexing, World } from '../simulation/world.ts';
+import { type Utxo, known, outpoint, sumOf, tellTruth, type Transaction, type Truth } from '../cookbook/truth.ts';
+import { atRest, SEED } from '../simulation/harness.ts';
+import { startIndexing, SimulatedDag } from '../simulation/simulated-dag.ts';
 
-let world: World;
+let simulatedDag: SimulatedDag;
 let database: TestDatabase;
-let truth: Truth;
+let oracle: Truth;
 
 beforeAll(async () => {
   console.log(`SEED=${SEED} (views)`);
-  world = await World.start(`${SEED} views`);
-  const node = new NodeClient({ url: world.server.url });
+  simulatedDag = await SimulatedDag.start(`${SEED} views`);
+  const node = new NodeClient({ url: simulatedDag.server.url });
   database = await createTestDatabase();
-  world.mine(70);
-  const indexer = startIndexing(world, database.url);
+  simulatedDag.mine(70);
+  const indexer = startIndexing(simulatedDag, database.url);
   await atRest(database, node, indexer);
   for (let round = 0; round < 3; round += 1) {
-    world.mine(12);
-    world.reorganise();
+    simulatedDag.mine(12);
+    simulatedDag.reorganise();
     await atRest(database, node, indexer);
   }
-  world.mine(10);
+  simulatedDag.mine(10);
   await atRest(database, node, indexer);
   await indexer.stop();
   await node.close();
-  truth = tellTruth(world.node);
+  oracle = tellTruth(simulatedDag.node);
 });
 afterAll(async () => {
-  world.stop();
+  simulatedDag.stop();
   await database.drop();
 });
 
@@ -62,17 +62,17 @@ async function expectRows(query: string, expected: readonly (readonly unknown[])
   expect(rows.map((row) => lineOf(Object.values(row))).toSorted()).toEqual(expected.map(lineOf).toSorted());
 }
 
-const all = (): Transaction[] => [...truth.transactions.values()];
+const all = (): Transaction[] => [...oracle.transactions.values()];
 const timeOf = (transaction: Transaction | undefined): number | undefined => transaction?.acceptedBy?.time;
-const isFrom = (address: string) => (coin: Coin | undefined) => coin?.address === address;
+const isFrom = (address: string) => (utxo: Utxo | undefined) => utxo?.address === address;
 
 /** By addresses that a transaction touches, each once. */
 function* touches(): Generator<{ transaction: Transaction; address: string; received: bigint; sent: bigint }> {
   for (const transaction of all()) {
-    const addresses = [...transaction.inputs, ...transaction.outputs].map((coin) => coin?.address);
+    const addresses = [...transaction.inputs, ...transaction.outputs].map((utxo) => utxo?.address);
     for (const address of new Set(addresses.filter((one) => one !== undefined))) {
       const received = sumOf(transaction.outputs.filter(isFrom(address)));
-      const sent = sumOf(transaction.inputs.filter((coin) => coin !== undefined).filter(isFrom(address)));
+      const sent = sumOf(transaction.inputs.filter((utxo) => utxo !== undefined).filter(isFrom(address)));
       yield { transaction, address, received, sent };
     }
   }
@@ -87,7 +87,7 @@ describe('the DAG', () => {
     await expectRows(
       `select hash, time, blue_score, daa_score, blue_work, difficulty, nonce, is_chain_block, color, selected_parent_hash, merging_block_hash,
               merged_at, transaction_count, pruning_point from kaspa.blocks where ${MERGED_OR_NEW}`,
-      truth.blocks.map((block) => [
+      oracle.blocks.map((block) => [
         block.hash,
         block.header.timestamp,
         block.header.blueScore,
@@ -104,13 +104,13 @@ describe('the DAG', () => {
         toHex(block.header.pruningPoint),
       ]),
     );
-    expect(truth.blocks.some((block) => block.mergingBlock?.mergeSetReds.includes(block))).toBe(true);
+    expect(oracle.blocks.some((block) => block.mergingBlock?.mergeSetReds.includes(block))).toBe(true);
   });
 
   test('chain_blocks', async () => {
     await expectRows(
       'select index, hash, time, chain_time, blue_score, accepted_transaction_count, blue_count, red_count from kaspa.chain_blocks',
-      truth.chain.map(({ index, block, time, chainTime, accepted }) => [
+      oracle.chain.map(({ index, block, time, chainTime, accepted }) => [
         index,
         block.hash,
         time,
@@ -126,14 +126,14 @@ describe('the DAG', () => {
   test('block_parents', async () => {
     await expectRows(
       `select block_hash, parent_hash from kaspa.block_parents where block_hash in (select hash from kaspa.blocks where ${MERGED_OR_NEW})`,
-      truth.blocks.flatMap((block) => block.parents.map((parent) => [block.hash, parent.hash])),
+      oracle.blocks.flatMap((block) => block.parents.map((parent) => [block.hash, parent.hash])),
     );
   });
 
   test('mergesets', async () => {
     await expectRows(
       'select chain_block_hash, block_hash, color, chain_index from kaspa.mergesets',
-      truth.chain.flatMap(({ block, index }) => [
+      oracle.chain.flatMap(({ block, index }) => [
         ...block.mergeSetBlues.map(({ hash }) => [block.hash, hash, 'blue', index]),
         ...block.mergeSetReds.map(({ hash }) => [block.hash, hash, 'red', index]),
       ]),
@@ -144,7 +144,7 @@ describe('the DAG', () => {
     await expectRows(
       `select block_hash, index, transaction_id from kaspa.block_transactions
         where block_hash in (select hash from kaspa.blocks where ${MERGED_OR_NEW})`,
-      truth.blocks.flatMap(({ hash, transactions }) =>
+      oracle.blocks.flatMap(({ hash, transactions }) =>
         transactions.map(({ transactionId }, index) => [hash, index, toHex(transactionId)]),
       ),
     );
@@ -176,12 +176,12 @@ describe('transactions', () => {
   });
 
   test('hash is that of the body that was accepted', async () => {
-    const accepted = truth.chain.flatMap(({ block }) => block.accepted ?? []);
+    const accepted = oracle.chain.flatMap(({ block }) => block.accepted ?? []);
     const several = new Set(
       accepted
         .map(({ transaction }) => transaction)
         .filter(({ transactionId, hash }) =>
-          known(truth.transactions.get(toHex(transactionId))).blocks.some(({ transactions }) =>
+          known(oracle.transactions.get(toHex(transactionId))).blocks.some(({ transactions }) =>
             transactions.some(
               (other) => toHex(other.transactionId) === toHex(transactionId) && toHex(other.hash) !== toHex(hash),
             ),
@@ -204,7 +204,7 @@ describe('transactions', () => {
     const rows = await ask(
       'select chain_index, index, accepting_block_hash, accepted_at, transaction_id, fee_sompi from kaspa.accepted_transactions order by chain_index, index',
     );
-    const expected = truth.chain.flatMap(({ index, block, time, accepted }) =>
+    const expected = oracle.chain.flatMap(({ index, block, time, accepted }) =>
       accepted.map(({ id, fee }, place) => [index, place, block.hash, time, id, fee]),
     );
     expect(rows.map((row) => lineOf(Object.values(row)))).toEqual(expected.map(lineOf));
@@ -215,15 +215,15 @@ describe('transactions', () => {
       `select transaction_id, index, previous_transaction_id, previous_index, address, amount_sompi, is_accepted, accepted_at from kaspa.inputs
         where ${SEEN}`,
       all().flatMap((transaction) =>
-        transaction.inputs.map((coin, index) => {
+        transaction.inputs.map((utxo, index) => {
           const { previousOutpoint } = known(transaction.body.inputs[index]);
           return [
             transaction.id,
             index,
             toHex(previousOutpoint.transactionId),
             previousOutpoint.index,
-            coin?.address,
-            coin?.amount,
+            utxo?.address,
+            utxo?.amount,
             transaction.acceptedBy !== undefined,
             timeOf(transaction),
           ];
@@ -236,15 +236,15 @@ describe('transactions', () => {
     await expectRows(
       `select transaction_id, index, address, script, amount_sompi, is_accepted, accepted_at, spent_by, is_coinbase from kaspa.outputs where ${SEEN}`,
       all().flatMap((transaction) =>
-        transaction.outputs.map((coin) => [
+        transaction.outputs.map((utxo) => [
           transaction.id,
-          coin.index,
-          coin.address,
-          toHex(coin.scriptPublicKey.script),
-          coin.amount,
+          utxo.index,
+          utxo.address,
+          toHex(utxo.scriptPublicKey.script),
+          utxo.amount,
           transaction.acceptedBy !== undefined,
           timeOf(transaction),
-          truth.spentBy.get(outpoint(coin))?.id,
+          oracle.spentBy.get(outpoint(utxo))?.id,
           transaction.isCoinbase,
         ]),
       ),
@@ -256,13 +256,13 @@ describe('state', () => {
   test('utxos', async () => {
     await expectRows(
       'select transaction_id, index, address, amount_sompi, block_daa_score, is_coinbase from kaspa.utxos',
-      truth.utxos.map(({ transactionId, index, address, amount, acceptedBy }) => [
+      oracle.utxos.map(({ transactionId, index, address, amount, acceptedBy }) => [
         transactionId,
         index,
         address,
         amount,
         acceptedBy.block.header.daaScore,
-        known(truth.transactions.get(transactionId)).isCoinbase,
+        known(oracle.transactions.get(transactionId)).isCoinbase,
       ]),
     );
   });
@@ -273,12 +273,12 @@ describe('state', () => {
       `select address, balance_sompi, utxo_count, transaction_count, receiving_count, sending_count, coinbase_count, received_sompi, sent_sompi,
               first_seen, last_seen, tag, cluster from kaspa.addresses where transaction_count > 0`,
       [...Map.groupBy(accepted, ({ address }) => address)].map(([address, touched]) => {
-        const coins = truth.utxos.filter((coin) => coin.address === address);
+        const utxos = oracle.utxos.filter((utxo) => utxo.address === address);
         const times = touched.map(({ transaction }) => known(transaction.acceptedBy).chainTime);
         return [
           address,
-          sumOf(coins),
-          coins.length,
+          sumOf(utxos),
+          utxos.length,
           touched.length,
           touched.filter(({ received }) => received > 0n).length,
           touched.filter(({ sent }) => sent > 0n).length,
@@ -347,7 +347,7 @@ describe('rollups', () => {
     ['network_days', 86_400_000],
   ])('%s', async (view, length) => {
     // The start merges and accepts nothing.
-    const intervals = Map.groupBy(truth.chain, ({ chainTime }) => Math.floor(chainTime / length) * length);
+    const intervals = Map.groupBy(oracle.chain, ({ chainTime }) => Math.floor(chainTime / length) * length);
     const seen = new Set<string>();
     let supply = 0n;
     const expected = [...intervals].map(([start, blocks]) => {
@@ -357,7 +357,7 @@ describe('rollups', () => {
       const payments = accepted.filter(({ isCoinbase }) => !isCoinbase);
       const minted = accepted.reduce((sum, { inputs, outputs }) => sum + sumOf(outputs) - sumOf(inputs.map(known)), 0n);
       const active = new Set(
-        accepted.flatMap(({ inputs, outputs }) => [...inputs, ...outputs].map((coin) => known(coin).script)),
+        accepted.flatMap(({ inputs, outputs }) => [...inputs, ...outputs].map((utxo) => known(utxo).script)),
       );
       const fresh = [...active].filter((script) => !seen.has(script));
       for (const script of fresh) seen.add(script);
@@ -439,10 +439,19 @@ test('times are exact to the millisecond, and amounts to the sompi', async () =>
 test('index_status is one row, of the sink', async () => {
   await expectRows(
     'select network, sink, blue_score, time, circulating_sompi, first_catch_up from kaspa.index_status',
-    [['simnet', truth.sink.block.hash, truth.sink.block.header.blueScore, truth.sink.time, sumOf(truth.utxos), false]],
+    [
+      [
+        'simnet',
+        oracle.sink.block.hash,
+        oracle.sink.block.header.blueScore,
+        oracle.sink.time,
+        sumOf(oracle.utxos),
+        false,
+      ],
+    ],
   );
   await expectRows('select chain_index, block_hash, utxo_count from kaspa.starts', [
-    [0, known(truth.chain[0]).block.hash, 0],
+    [0, known(oracle.chain[0]).block.hash, 0],
   ]);
   expect(await ask('select * from kaspa.gaps')).toEqual([]);
 });

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server } from 'node:net';
-import { DEFAULT_OPTIONS, NodeServer, openWorld } from '@kasgres/devnet';
+import { DEFAULT_OPTIONS, NodeServer, openSimulatedDag } from '@kasgres/devnet';
 import { afterEach, expect, test } from 'vitest';
 import { findNodeProblem } from '../../packages/cli/src/start/node-problem.ts';
 import { freePort } from './started.ts';
@@ -20,7 +20,7 @@ async function listen(server: Server): Promise<string> {
 }
 
 async function simulatedNode(now: () => number): Promise<string> {
-  const { node } = openWorld({ options: DEFAULT_OPTIONS, now });
+  const { node } = openSimulatedDag({ options: DEFAULT_OPTIONS, now });
   const server = await NodeServer.start({ state: node });
   closing.push(() => server.close());
   return server.url;

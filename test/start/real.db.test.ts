@@ -46,9 +46,9 @@ test('prints lines that make a key and use it, and they work when pasted', async
   expect(existsSync(join(dataDir, 'demo-key'))).toBe(false);
 
   const makeKey = await started.line(/^KEY=/);
-  const questions = started.lines.filter((line) => line.startsWith('curl '));
-  expect(questions).toHaveLength(3);
-  const answers = await paste([makeKey, ...questions.map((question) => `${question}; echo`)].join('\n'), env);
+  const requests = started.lines.filter((line) => line.startsWith('curl '));
+  expect(requests).toHaveLength(3);
+  const answers = await paste([makeKey, ...requests.map((request) => `${request}; echo`)].join('\n'), env);
   const [network, blocks, chain] = answers
     .trim()
     .split('\n')

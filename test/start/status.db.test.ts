@@ -8,17 +8,17 @@ import { join } from 'node:path';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { takeLock } from '../../packages/cli/src/start/lock.ts';
-import { openStage, type Stage } from '../api/stage.ts';
+import { openHarness, type Harness } from '../api/harness.ts';
 import { paste } from './paste.ts';
 
 /** An index with its API. */
-let other: Stage;
+let other: Harness;
 /** An index of which nobody has heard but DATABASE_URL and DATA_DIR. */
 let own: TestDatabase;
 let dataDir: string;
 
 beforeAll(async () => {
-  other = await openStage({ rounds: 10 });
+  other = await openHarness({ rounds: 10 });
   own = await createTestDatabase();
   await own.pool.query(`insert into meta (network) values ('testnet-10')`);
 });
@@ -36,7 +36,7 @@ afterEach(() => rm(dataDir, { recursive: true }));
 
 /** Leaves behind what a start does: the address of an API, where another instance answers by now, and of the database. */
 async function leaveRuntimeFile(databaseUrl = own.url): Promise<void> {
-  const content = { nodeUrl: other.world.server.url, databaseUrl, apiUrl: other.api.url, processIds: [] };
+  const content = { nodeUrl: other.simulatedDag.server.url, databaseUrl, apiUrl: other.api.url, processIds: [] };
   await writeFile(join(dataDir, 'runtime.json'), JSON.stringify(content));
 }
 

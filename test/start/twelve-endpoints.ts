@@ -129,7 +129,7 @@ async function askMempool(api: ApiClient, addresses: readonly string[]): Promise
     const one = await api
       .post('/v1/rpc/getMempoolEntry', { transactionId, ...pools }, z.object({ mempoolEntry }))
       .catch((error: unknown) => error);
-    // Mined between the two questions: a 404, and another try.
+    // Mined between the two requests: a 404, and another try.
     if (one instanceof Error) {
       expect(one.message).toContain('404');
       continue;

@@ -1,4 +1,4 @@
-/** How the API connects to a database: no question may hang, and none is so large that it would need more than one process. */
+/** How the API connects to a database: no request may hang, and none is so large that it would need more than one process. */
 import { type Connection, connect } from '@kasgres/database';
 
 /** A statement that takes longer is given up: no request hangs. */
@@ -7,7 +7,7 @@ const STATEMENT_TIMEOUT_MS = 5000;
 const QUERY_TIMEOUT_MS = 6000;
 /** For a connection, made or free again. */
 const CONNECT_TIMEOUT_MS = 3000;
-/** For each connection: so many short questions it answers in the time that one waits for it. More are turned away at once. */
+/** For each connection: so many short requests it answers in the time that one waits for it. More are turned away at once. */
 const MAX_WAITING_PER_CONNECTION = 50;
 
 /** Keys and usage have connections of their own: they are not to wait for responses. */

@@ -68,7 +68,7 @@ export class NodePool {
     return true;
   }
 
-  /** As that of NodeClient, on the first stream unless told otherwise; a question that a node leaves unanswered is put to the next that is connected. */
+  /** As that of NodeClient, on the first stream unless told otherwise; a request that a node leaves unanswered is put to the next that is connected. */
   async call<O extends Op>(op: O, request: RequestOf<O>, options: CallOptions = {}): Promise<ResponseOf<O>> {
     let failure: unknown;
     for (const node of this.#inTurn()) {
@@ -82,7 +82,7 @@ export class NodePool {
         if (HAND_IN.has(op)) break;
       }
     }
-    // The next question begins with another.
+    // The next request begins with another.
     const [, next] = this.#inTurn();
     if (next !== undefined) this.#prefer(next);
     throw failure;

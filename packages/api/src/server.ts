@@ -10,14 +10,14 @@ import Fastify, {
 } from 'fastify';
 import { api } from './app.ts';
 import { logAccess } from './http/access-log.ts';
-import { limitAnswerTime } from './http/answer-timeout.ts';
+import { limitResponseTime } from './http/answer-timeout.ts';
 import type { Certificate } from './http/certificate.ts';
-import { compressAnswers } from './http/compression.ts';
+import { compressResponses } from './http/compression.ts';
 import { MAX_BODY_BYTES, parseJsonBodies } from './http/json-body.ts';
 import { corsOptions } from './http/cors.ts';
 import { serveInTurn } from './http/pipelining.ts';
-import { answerBadUrl, answerClientError } from './http/protocol-errors.ts';
-import { answerWithRequestId, requestIdOf } from './http/request-id.ts';
+import { respondBadUrl, respondClientError } from './http/protocol-errors.ts';
+import { respondWithRequestId, requestIdOf } from './http/request-id.ts';
 import { limitUnreadResponses, UNREAD_RESPONSES, UnreadResponses } from './http/unread-responses.ts';
 import { validateLargeBodies } from './http/validation.ts';
 import type { ApiMetrics } from './metrics.ts';
@@ -34,7 +34,7 @@ const HANDSHAKE_TIMEOUT_MS = 10_000;
 /** How often Node looks for requests that are late: its own half a minute would treble the time they have. */
 const TIMEOUT_CHECK_MS = 2000;
 /** For the answer, whatever the database and the node do. */
-const ANSWER_TIMEOUT_MS = 15_000;
+const RESPONSE_TIMEOUT_MS = 15_000;
 /** Longer than an answer takes. What is sent has limits of its own (unread-responses.ts), and so has what arrives. */
 const SILENCE_TIMEOUT_MS = 30_000;
 /** Longer than the minute after which load balancers close connections: who closes first must not be the one that is sent to. */
@@ -71,8 +71,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestIdOf,
-    frameworkErrors: answerBadUrl,
-    clientErrorHandler: answerClientError,
+    frameworkErrors: respondBadUrl,
+    clientErrorHandler: respondClientError,
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: SILENCE_TIMEOUT_MS,
@@ -83,7 +83,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   });
   app.server.maxConnections = MAX_CONNECTIONS;
   serveInTurn(app);
-  limitAnswerTime(app, ANSWER_TIMEOUT_MS);
+  limitResponseTime(app, RESPONSE_TIMEOUT_MS);
   limitUnreadResponses(app, {
     unread: new UnreadResponses(UNREAD_RESPONSES),
     onCutOff: (reason) => metrics.cutOffResponses.inc({ reason }),
@@ -96,8 +96,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     logAccess(request, reply);
   });
   closeConnectionsAtTheEnd(app);
-  answerWithRequestId(app);
-  await compressAnswers(app);
+  respondWithRequestId(app);
+  await compressResponses(app);
   if (corsOrigins !== undefined) await app.register(fastifyCors, corsOptions(corsOrigins));
   await app.register(api, services);
   return app;

@@ -17,7 +17,7 @@ const apiStatus = z.object({
 
 export type ApiStatus = z.infer<typeof apiStatus>;
 
-const ANSWER_WITHIN_MS = 3_000;
+const RESPONSE_WITHIN_MS = 3_000;
 
 /** The response, with the fields that this command knows; undefined while the API does not respond. */
 export async function findApiStatus(apiUrl: string): Promise<ApiStatus | undefined> {
@@ -32,7 +32,7 @@ export async function askStatus(apiUrl: string): Promise<Record<string, unknown>
 
 async function requestJson(apiUrl: string): Promise<unknown> {
   try {
-    const response = await fetch(`${apiUrl}/v1/status`, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
+    const response = await fetch(`${apiUrl}/v1/status`, { signal: AbortSignal.timeout(RESPONSE_WITHIN_MS) });
     return response.ok ? await response.json() : undefined;
   } catch {
     return undefined;

@@ -31,7 +31,7 @@ Examples:
   kasgres keys create explorer --rate 200            a key for the API
   kasgres analysts create alice                      a login for people with SQL
   kasgres tags import names.csv                      whose addresses they are, from a file
-  kasgres sql -c 'select count(*) from transactions' a question in SQL
+  kasgres sql -c 'select count(*) from transactions' a request in SQL
 `;
 
 /** Errors of usage throw a CommanderError, others what they are. */

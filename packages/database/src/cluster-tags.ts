@@ -1,6 +1,6 @@
 /**
  * The name of a cluster comes from the tags of its members. How many of them say what is counted (`cluster_names`,
- * `cluster_labels`, `cluster_links`), so that a merge adds numbers up, undoing it takes them away again, and no question walks the
+ * `cluster_labels`, `cluster_links`), so that a merge adds numbers up, undoing it takes them away again, and no request walks the
  * members of the larger cluster. Whoever writes tags, and whoever changes clusters, tells it here, in the transaction of the
  * change and under the lock of the checkpoint.
  */

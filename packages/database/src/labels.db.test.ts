@@ -89,7 +89,7 @@ test('dormant: a year without a transaction, with something left', async () => {
   expect(await labelsBy({ balance: 0, last_seen: yearAgo - 1 })).toEqual([]);
 });
 
-test('dust-sweeper: many small coins at once, on average', async () => {
+test('dust-sweeper: many small UTXOs at once, on average', async () => {
   const sweeper = { receiving_count: 35, utxo_count: 5, sending_count: 3, received: 34.9 * KAS };
   expect(await labelsBy(sweeper)).toEqual(['dust-sweeper', 'reused']);
   expect(await labelsBy({ ...sweeper, utxo_count: 6 })).toEqual(['reused']);

@@ -17,9 +17,9 @@ const internalsOf = (client: PoolClient): Internals => client as PoolClient & In
 
 export const streamOf = (client: PoolClient): Socket => internalsOf(client).connection.stream;
 
-/** The server has no connection left for the question: it lives, and that is all there is to know. */
+/** The server has no connection left for the request: it lives, and that is all there is to know. */
 const TOO_MANY_CONNECTIONS = '53300';
-const ANSWER_WITHIN_MS = 5_000;
+const RESPONSE_WITHIN_MS = 5_000;
 
 /**
  * Cuts a connection in use that has been silent for `afterMs` and whose statement the server does not work on, or cannot be asked about,
@@ -50,8 +50,8 @@ async function isWorking(url: string, processId: number | null): Promise<boolean
   const client = new Client({
     connectionString: url,
     application_name: 'kasgres silence',
-    connectionTimeoutMillis: ANSWER_WITHIN_MS,
-    query_timeout: ANSWER_WITHIN_MS,
+    connectionTimeoutMillis: RESPONSE_WITHIN_MS,
+    query_timeout: RESPONSE_WITHIN_MS,
   });
   client.on('error', () => {});
   try {

@@ -19,7 +19,7 @@ export {
   type BlockTemplate,
   type MempoolEntry,
   type MempoolFilter,
-  NodeAnswerError,
+  NodeResponseError,
   type NodeEvent,
   type NodeState,
   type SubmitBlockResult,

@@ -48,7 +48,7 @@ describe('the program', () => {
     await until(async () => (await client.call('getSink', {})).sink !== sink);
   });
 
-  test('names addresses that have coins', async () => {
+  test('names addresses that have UTXOs', async () => {
     const { url } = await start();
     const client = connect(url);
     const { address, tags } = demoFile.parse(JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8')));

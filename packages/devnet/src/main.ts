@@ -8,32 +8,32 @@ import { createLogger, runProgram } from '@kasgres/runtime';
 import { readDevnetEnv } from './env.ts';
 import { grow } from './grow.ts';
 import { NodeServer } from './rpc/server.ts';
-import { landmarks, makePast, openWorld, type World } from './simulation/index.ts';
+import { landmarks, makePast, openSimulatedDag, type SimulatedDag } from './simulation/index.ts';
 
 await runProgram('devnet', async ({ signal, shutdown, useLogger }) => {
   const env = readDevnetEnv(process.argv.slice(2), process.env);
   const logger = createLogger({ name: 'devnet', level: env.logLevel, destination: process.stderr });
   useLogger(logger);
 
-  const world = openWorld({ ...env, now: Date.now });
-  shutdown.add('journal', world.close);
-  const restored = world.node.consensus.size;
-  await makePast(world, env, signal);
-  if (env.dataDir !== undefined) writeDemoFile(join(env.dataDir, 'demo.json'), world);
+  const simulatedDag = openSimulatedDag({ ...env, now: Date.now });
+  shutdown.add('journal', simulatedDag.close);
+  const restored = simulatedDag.node.consensus.size;
+  await makePast(simulatedDag, env, signal);
+  if (env.dataDir !== undefined) writeDemoFile(join(env.dataDir, 'demo.json'), simulatedDag);
 
   const server = await NodeServer.start({
-    state: world.node,
+    state: simulatedDag.node,
     host: env.host,
     port: env.port,
     onError: (err) => logger.error({ err }, 'failed to answer'),
   });
   shutdown.add('server', () => server.close());
-  const { size, sink } = world.node.consensus;
+  const { size, sink } = simulatedDag.node.consensus;
   logger.info({ url: server.url, restored, blocks: size, sinkBlueScore: sink.blueScore }, 'started answering');
   announce({ url: server.url });
 
-  world.simulation.leaveWaiting(env.waitingPayments);
-  await grow(world.simulation, env, signal);
+  simulatedDag.simulation.leaveWaiting(env.waitingPayments);
+  await grow(simulatedDag.simulation, env, signal);
 });
 
 function announce(message: { url: string }): void {
@@ -42,7 +42,7 @@ function announce(message: { url: string }): void {
 }
 
 /** For whoever starts a demo on this chain: an address with a long history, and names for the large ones. */
-function writeDemoFile(path: string, { node, simulation }: World): void {
+function writeDemoFile(path: string, { node, simulation }: SimulatedDag): void {
   const tags = landmarks(simulation.keyring, node.network.addressPrefix);
   const demo = { network: node.network.id, address: tags[0]?.address, tags };
   // Never half a file, whenever the process ends.

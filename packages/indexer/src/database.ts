@@ -1,7 +1,7 @@
 /** How the indexer connects to its database: no statement has a limit, and what is lost is noticed at both ends. */
 import { type Connection, connect } from '@kasgres/database';
 
-/** One writes, one reads, one is for questions between attempts. */
+/** One writes, one reads, one is for requests between attempts. */
 const CONNECTIONS = 3;
 const ASK_AFTER_SILENCE_MS = 10_000;
 

@@ -59,7 +59,7 @@ export const envSchema = z.object({
   BATCH_TRANSACTIONS: count.default(20_000).describe('Transactions in one database transaction while catching up.'),
   MEMORY_TRANSACTIONS: count
     .default(4_000_000)
-    .describe('Transactions whose keys and coins are kept in memory, about 150 bytes each; older ones are looked up.'),
+    .describe('Transactions whose keys and UTXOs are kept in memory, about 150 bytes each; older ones are looked up.'),
   CLUSTER_DEPTH: z.coerce
     .bigint()
     .min(0n)

@@ -125,7 +125,7 @@ class Attempt {
     let checkpoint = found ?? NOTHING;
     const memory = new Memory(limitsOf(options), checkpoint.nextTransactionId, found === undefined);
     await loadEarlierBlocks(this.#reader, memory);
-    const ambiguousBodies = new AmbiguousBodies((question) => findSources(node, question, this.#signal));
+    const ambiguousBodies = new AmbiguousBodies((request) => findSources(node, request, this.#signal));
     await ambiguousBodies.load(this.#reader);
     const start = found === undefined ? undefined : await getStart(this.#reader);
     const startBlueScore = start?.isGenesis === false ? start.blueScore : undefined;

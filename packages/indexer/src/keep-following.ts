@@ -54,7 +54,7 @@ export async function keepFollowing(parts: KeepFollowingParts, signal: AbortSign
   const { nodes, database, expectedNetwork, options, log, metrics, status, progress } = parts;
   let delays = backoff({ maxMs: 10_000 });
   let unexplained = 0;
-  let wrongAnswers = 0;
+  let wrongResponses = 0;
   let gap: FatalError | undefined;
   const sessions = new Sessions();
   const earlierTimes = new EarlierTimes();
@@ -76,16 +76,16 @@ export async function keepFollowing(parts: KeepFollowingParts, signal: AbortSign
       if (progress.batches > batchesBefore) {
         delays = backoff({ maxMs: 10_000 });
         unexplained = 0;
-        wrongAnswers = 0;
+        wrongResponses = 0;
         nodes.served();
       }
       const kind = kindOf(error);
       unexplained = kind === 'unexplained' ? unexplained + 1 : 0;
       if (unexplained >= MAX_UNEXPLAINED) throw error;
-      wrongAnswers = kind === 'node-answer' ? wrongAnswers + 1 : 0;
+      wrongResponses = kind === 'node-answer' ? wrongResponses + 1 : 0;
       metrics.failures.inc({ kind });
       try {
-        if ((NODE_FAILURES.has(kind) || wrongAnswers > 1) && (await nodes.moveOn(error as Error))) continue;
+        if ((NODE_FAILURES.has(kind) || wrongResponses > 1) && (await nodes.moveOn(error as Error))) continue;
       } catch (refusal) {
         if (!(refusal instanceof FatalError) || !isGapError(error)) throw refusal;
         // The next attempt looks at the database to find out whether the program has to end.

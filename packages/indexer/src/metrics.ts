@@ -59,7 +59,7 @@ export function createMetrics(registry: Registry) {
     }),
     startUtxos: new Gauge({
       name: 'kasgres_indexer_start_utxos_loaded',
-      help: 'Coins that are loaded of the UTXO set of a coming start; 0 when none is coming',
+      help: 'UTXOs that are loaded of the UTXO set of a coming start; 0 when none is coming',
       registers,
     }),
     gaps: new Gauge({ name: 'kasgres_indexer_gaps', help: 'Stretches of the chain that are missing', registers }),

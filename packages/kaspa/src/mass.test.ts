@@ -16,7 +16,7 @@ describe('recorded transactions', () => {
   const outputs = new Map(
     recorded.map((transaction) => [transaction.verboseData.transactionId, toTransaction(transaction).outputs]),
   );
-  const withKnownCoins = recorded
+  const withKnownUtxos = recorded
     .map(toTransaction)
     .map((transaction) => ({
       transaction,
@@ -28,8 +28,8 @@ describe('recorded transactions', () => {
       (found): found is { transaction: Transaction; spent: TransactionOutput[] } => !found.spent.includes(undefined),
     );
 
-  test('have the storage mass that their coins give', () => {
-    const payments = withKnownCoins.filter(({ spent }) => spent.length > 0);
+  test('have the storage mass that their UTXOs give', () => {
+    const payments = withKnownUtxos.filter(({ spent }) => spent.length > 0);
     expect(payments.length).toBeGreaterThanOrEqual(8);
     for (const { transaction, spent } of payments) {
       expect(storageMass(spent, transaction.outputs)).toBe(transaction.storageMass);
@@ -37,7 +37,7 @@ describe('recorded transactions', () => {
   });
 
   test('coinbases have no mass', () => {
-    const coinbases = withKnownCoins.filter(({ spent }) => spent.length === 0).map(({ transaction }) => transaction);
+    const coinbases = withKnownUtxos.filter(({ spent }) => spent.length === 0).map(({ transaction }) => transaction);
     expect(coinbases).toHaveLength(recordedBlocks.length);
     for (const coinbase of coinbases) {
       expect([computeMass(coinbase), transientMass(coinbase), storageMass([], coinbase.outputs)]).toEqual([0n, 0n, 0n]);
@@ -47,7 +47,7 @@ describe('recorded transactions', () => {
 
 const kas = (amount: number) => BigInt(amount) * SOMPI_PER_KAS;
 
-const coin = (amount: bigint, scriptBytes = 34, hasCovenant = false): TransactionOutput => ({
+const utxo = (amount: bigint, scriptBytes = 34, hasCovenant = false): TransactionOutput => ({
   amount,
   scriptPublicKey: { version: 0, script: new Uint8Array(scriptBytes) },
   covenant: hasCovenant ? { authorizingInput: 0, covenantId: new Uint8Array(32) } : undefined,
@@ -65,7 +65,7 @@ test('compute and transient mass of a small payment, counted by hand', () => {
         computeBudget: 0,
       },
     ],
-    outputs: [coin(1n)],
+    outputs: [utxo(1n)],
     lockTime: 0n,
     subnetworkId: NATIVE_SUBNETWORK,
     gas: 0n,
@@ -79,33 +79,33 @@ test('compute and transient mass of a small payment, counted by hand', () => {
 });
 
 describe('storage mass', () => {
-  /** What a coin of 1 KAS counts, and one of 2 KAS half of it. */
+  /** What a UTXO of 1 KAS counts, and one of 2 KAS half of it. */
   const ONE = 10_000n;
 
-  test('falls to zero where coins are merged', () => {
-    expect(storageMass([coin(kas(1)), coin(kas(1)), coin(kas(1))], [coin(kas(3))])).toBe(0n);
+  test('falls to zero where UTXOs are merged', () => {
+    expect(storageMass([utxo(kas(1)), utxo(kas(1)), utxo(kas(1))], [utxo(kas(3))])).toBe(0n);
   });
 
-  test('of one coin into two takes the one back', () => {
-    expect(storageMass([coin(kas(2))], [coin(kas(1)), coin(kas(1))])).toBe(2n * ONE - ONE / 2n);
+  test('of one UTXO into two takes the one back', () => {
+    expect(storageMass([utxo(kas(2))], [utxo(kas(1)), utxo(kas(1))])).toBe(2n * ONE - ONE / 2n);
   });
 
-  test('of two coins into two takes each back by its own amount', () => {
-    expect(storageMass([coin(kas(1)), coin(kas(4))], [coin(kas(1)), coin(kas(4))])).toBe(0n);
+  test('of two UTXOs into two takes each back by its own amount', () => {
+    expect(storageMass([utxo(kas(1)), utxo(kas(4))], [utxo(kas(1)), utxo(kas(4))])).toBe(0n);
   });
 
-  test('of three coins takes back their mean', () => {
-    const spent = [coin(kas(1)), coin(kas(1)), coin(kas(10))];
-    expect(storageMass(spent, [coin(kas(1)), coin(kas(11))])).toBe(ONE + ONE / 11n - 3n * (ONE / 4n));
+  test('of three UTXOs takes back their mean', () => {
+    const spent = [utxo(kas(1)), utxo(kas(1)), utxo(kas(10))];
+    expect(storageMass(spent, [utxo(kas(1)), utxo(kas(11))])).toBe(ONE + ONE / 11n - 3n * (ONE / 4n));
   });
 
-  test('of a coin with a long script or a covenant counts it as several', () => {
-    expect(storageMass([coin(kas(1))], [coin(kas(1), 37)])).toBe(0n);
-    expect(storageMass([coin(kas(1))], [coin(kas(1), 38)])).toBe(4n * ONE - ONE);
-    expect(storageMass([coin(kas(1))], [coin(kas(1), 34, true)])).toBe(4n * ONE - ONE);
+  test('of a UTXO with a long script or a covenant counts it as several', () => {
+    expect(storageMass([utxo(kas(1))], [utxo(kas(1), 37)])).toBe(0n);
+    expect(storageMass([utxo(kas(1))], [utxo(kas(1), 38)])).toBe(4n * ONE - ONE);
+    expect(storageMass([utxo(kas(1))], [utxo(kas(1), 34, true)])).toBe(4n * ONE - ONE);
   });
 
-  test('of a coin of nothing is an error', () => {
-    expect(() => storageMass([coin(kas(1))], [coin(0n)])).toThrow(RangeError);
+  test('of a UTXO of nothing is an error', () => {
+    expect(() => storageMass([utxo(kas(1))], [utxo(0n)])).toThrow(RangeError);
   });
 });

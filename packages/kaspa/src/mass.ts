@@ -66,12 +66,12 @@ function outputBytes({ scriptPublicKey, covenant }: TransactionOutput): number {
 }
 
 const STORAGE_MASS_PARAMETER = 10n ** 12n;
-/** What a coin takes besides its script: outpoint, amount, DAA score, coinbase flag, version and length of the script. */
-const COIN_BYTES = HASH_BYTES + UINT32_BYTES + 3 * UINT64_BYTES + 1 + UINT16_BYTES;
+/** What a UTXO takes besides its script: outpoint, amount, DAA score, coinbase flag, version and length of the script. */
+const UTXO_BYTES = HASH_BYTES + UINT32_BYTES + 3 * UINT64_BYTES + 1 + UINT16_BYTES;
 const STORAGE_UNIT_BYTES = 100;
 
 /**
- * Storage mass of a transaction that spends and creates these coins: what it creates counts the more the smaller its amounts are,
+ * Storage mass of a transaction that spends and creates these UTXOs: what it creates counts the more the smaller its amounts are,
  * what it spends is given back, at most to zero. It is what the node calls for in `storageMass`.
  * @param spent the outputs that the inputs refer to, none for a coinbase
  * @throws RangeError on an amount of zero, which consensus forbids
@@ -80,29 +80,29 @@ export function storageMass(spent: readonly TransactionOutput[], created: readon
   if (spent.length === 0) return 0n;
   const createdUnits = storageUnits(created);
   const spentUnits = storageUnits(spent);
-  // KIP-9 is milder on transactions that do not split their coins: the harmonic mean of the inputs, not the arithmetic one.
+  // KIP-9 is milder on transactions that do not split their UTXOs: the harmonic mean of the inputs, not the arithmetic one.
   const isRelaxed = createdUnits === 1n || spentUnits === 1n || (createdUnits === 2n && spentUnits === 2n);
   const credit = isRelaxed ? harmonicMass(spent) : arithmeticMass(spent, spentUnits);
   const debit = harmonicMass(created);
   return debit > credit ? debit - credit : 0n;
 }
 
-function harmonicMass(coins: readonly TransactionOutput[]): bigint {
-  return coins.reduce((mass, coin) => mass + (STORAGE_MASS_PARAMETER * storageUnitsOf(coin) ** 2n) / coin.amount, 0n);
+function harmonicMass(utxos: readonly TransactionOutput[]): bigint {
+  return utxos.reduce((mass, utxo) => mass + (STORAGE_MASS_PARAMETER * storageUnitsOf(utxo) ** 2n) / utxo.amount, 0n);
 }
 
-function arithmeticMass(coins: readonly TransactionOutput[], units: bigint): bigint {
-  const meanAmount = coins.reduce((total, { amount }) => total + amount, 0n) / units;
+function arithmeticMass(utxos: readonly TransactionOutput[], units: bigint): bigint {
+  const meanAmount = utxos.reduce((total, { amount }) => total + amount, 0n) / units;
   return units * (STORAGE_MASS_PARAMETER / (meanAmount > 0n ? meanAmount : 1n));
 }
 
-function storageUnits(coins: readonly TransactionOutput[]): bigint {
-  return coins.reduce((units, coin) => units + storageUnitsOf(coin), 0n);
+function storageUnits(utxos: readonly TransactionOutput[]): bigint {
+  return utxos.reduce((units, utxo) => units + storageUnitsOf(utxo), 0n);
 }
 
-/** A coin with a standard script and without a covenant is one unit. */
+/** A UTXO with a standard script and without a covenant is one unit. */
 function storageUnitsOf({ scriptPublicKey, covenant }: TransactionOutput): bigint {
-  const bytes = COIN_BYTES + scriptPublicKey.script.length + (covenant === undefined ? 0 : HASH_BYTES);
+  const bytes = UTXO_BYTES + scriptPublicKey.script.length + (covenant === undefined ? 0 : HASH_BYTES);
   return BigInt(Math.ceil(bytes / STORAGE_UNIT_BYTES));
 }
 

@@ -21,7 +21,7 @@ const SUBSIDY = 5_000_000_000n;
 const FIRST_COMMITMENT = 'f7728a2ec1fa8b54e8c2a0243254486991407ff9504209c5f2ad649e84a47813';
 const LAST_COMMITMENT = 'd982092ef3d72fd512deba7670a0416a0aaa09484c30bc3fdd545f58e16ef60c';
 
-const coinsOfNode: Utxo[] = COINBASES.map((id, index) => ({
+const utxosOfNode: Utxo[] = COINBASES.map((id, index) => ({
   outpoint: { transactionId: fromHex(id), index: 0 },
   amount: SUBSIDY,
   scriptPublicKey: { version: 0, script: fromHex(MINER_SCRIPT) },
@@ -42,52 +42,52 @@ const utxo: fc.Arbitrary<Utxo> = fc.record({
 });
 const utxos = fc.array(utxo, { minLength: 1, maxLength: 12 });
 
-function hashOf(coins: readonly Utxo[]): MuHash {
+function hashOf(utxos: readonly Utxo[]): MuHash {
   const muhash = new MuHash();
-  for (const coin of coins) muhash.add(coin);
+  for (const utxo of utxos) muhash.add(utxo);
   return muhash;
 }
 
-function commitmentTo(coins: readonly Utxo[]): string {
-  return toHex(hashOf(coins).commitment());
+function commitmentTo(utxos: readonly Utxo[]): string {
+  return toHex(hashOf(utxos).commitment());
 }
 
 describe('is what the headers of a node say', () => {
-  test('of no coins', () => {
+  test('of no UTXOs', () => {
     expect(commitmentTo([])).toBe(toHex(genesisBlock(getNetwork('simnet')).header.utxoCommitment));
   });
 
-  test('of one coin', () => {
-    expect(commitmentTo(coinsOfNode.slice(0, 1))).toBe(FIRST_COMMITMENT);
+  test('of one UTXO', () => {
+    expect(commitmentTo(utxosOfNode.slice(0, 1))).toBe(FIRST_COMMITMENT);
   });
 
-  test('of several coins', () => {
-    expect(commitmentTo(coinsOfNode)).toBe(LAST_COMMITMENT);
+  test('of several UTXOs', () => {
+    expect(commitmentTo(utxosOfNode)).toBe(LAST_COMMITMENT);
   });
 });
 
 test('the order does not matter', () => {
-  const shuffled = utxos.chain((coins) => {
+  const shuffled = utxos.chain((utxos) => {
     return fc.tuple(
-      fc.constant(coins),
-      fc.shuffledSubarray(coins, { minLength: coins.length, maxLength: coins.length }),
+      fc.constant(utxos),
+      fc.shuffledSubarray(utxos, { minLength: utxos.length, maxLength: utxos.length }),
     );
   });
   fc.assert(
-    fc.property(shuffled, ([coins, others]) => {
-      expect(commitmentTo(others)).toBe(commitmentTo(coins));
+    fc.property(shuffled, ([utxos, others]) => {
+      expect(commitmentTo(others)).toBe(commitmentTo(utxos));
     }),
   );
 });
 
 test('parts that are hashed apart give the whole, combined or begun with', () => {
   fc.assert(
-    fc.property(utxos, fc.nat(12), (coins, at) => {
-      const whole = commitmentTo(coins);
-      const first = hashOf(coins.slice(0, at));
-      const second = hashOf(coins.slice(at));
+    fc.property(utxos, fc.nat(12), (utxos, at) => {
+      const whole = commitmentTo(utxos);
+      const first = hashOf(utxos.slice(0, at));
+      const second = hashOf(utxos.slice(at));
       const begunWith = new MuHash(first.product);
-      for (const coin of coins.slice(at)) begunWith.add(coin);
+      for (const utxo of utxos.slice(at)) begunWith.add(utxo);
       expect(toHex(begunWith.commitment())).toBe(whole);
       first.combine(second);
       expect(toHex(first.commitment())).toBe(whole);
@@ -95,41 +95,41 @@ test('parts that are hashed apart give the whole, combined or begun with', () =>
   );
 });
 
-test('a coin that is taken out was never there, whatever was added before and after', () => {
+test('a UTXO that is taken out was never there, whatever was added before and after', () => {
   fc.assert(
     fc.property(utxos, utxos, (kept, gone) => {
       const muhash = hashOf(gone);
-      for (const coin of kept) muhash.add(coin);
-      for (const coin of gone.slice(1)) muhash.remove(coin);
+      for (const utxo of kept) muhash.add(utxo);
+      for (const utxo of gone.slice(1)) muhash.remove(utxo);
       const product = muhash.product;
-      for (const coin of gone.slice(0, 1)) muhash.remove(coin);
+      for (const utxo of gone.slice(0, 1)) muhash.remove(utxo);
       expect(toHex(muhash.commitment())).toBe(commitmentTo(kept));
       const begunWith = new MuHash(product);
-      for (const coin of gone.slice(0, 1)) begunWith.remove(coin);
+      for (const utxo of gone.slice(0, 1)) begunWith.remove(utxo);
       begunWith.combine(hashOf(kept));
       expect(toHex(begunWith.commitment())).toBe(commitmentTo([...kept, ...kept]));
     }),
   );
 });
 
-test('every field of every coin counts', () => {
-  const alterations: ((coin: Utxo) => Utxo)[] = [
-    (coin) => ({ ...coin, amount: coin.amount ^ 1n }),
-    (coin) => ({ ...coin, blockDaaScore: coin.blockDaaScore ^ 1n }),
-    (coin) => ({ ...coin, isCoinbase: !coin.isCoinbase }),
-    (coin) => ({ ...coin, covenantId: coin.covenantId === undefined ? new Uint8Array(32) : undefined }),
-    (coin) => ({ ...coin, outpoint: { ...coin.outpoint, index: coin.outpoint.index ^ 1 } }),
-    (coin) => ({ ...coin, outpoint: { ...coin.outpoint, transactionId: flipped(coin.outpoint.transactionId) } }),
-    (coin) => ({ ...coin, scriptPublicKey: { ...coin.scriptPublicKey, version: coin.scriptPublicKey.version ^ 1 } }),
-    (coin) => ({
-      ...coin,
-      scriptPublicKey: { ...coin.scriptPublicKey, script: Buffer.concat([coin.scriptPublicKey.script, Buffer.of(0)]) },
+test('every field of every UTXO counts', () => {
+  const alterations: ((utxo: Utxo) => Utxo)[] = [
+    (utxo) => ({ ...utxo, amount: utxo.amount ^ 1n }),
+    (utxo) => ({ ...utxo, blockDaaScore: utxo.blockDaaScore ^ 1n }),
+    (utxo) => ({ ...utxo, isCoinbase: !utxo.isCoinbase }),
+    (utxo) => ({ ...utxo, covenantId: utxo.covenantId === undefined ? new Uint8Array(32) : undefined }),
+    (utxo) => ({ ...utxo, outpoint: { ...utxo.outpoint, index: utxo.outpoint.index ^ 1 } }),
+    (utxo) => ({ ...utxo, outpoint: { ...utxo.outpoint, transactionId: flipped(utxo.outpoint.transactionId) } }),
+    (utxo) => ({ ...utxo, scriptPublicKey: { ...utxo.scriptPublicKey, version: utxo.scriptPublicKey.version ^ 1 } }),
+    (utxo) => ({
+      ...utxo,
+      scriptPublicKey: { ...utxo.scriptPublicKey, script: Buffer.concat([utxo.scriptPublicKey.script, Buffer.of(0)]) },
     }),
   ];
   fc.assert(
-    fc.property(utxos, fc.nat(), fc.constantFrom(...alterations), (coins, at, alter) => {
-      const altered = coins.map((coin, index) => (index === at % coins.length ? alter(coin) : coin));
-      expect(commitmentTo(altered)).not.toBe(commitmentTo(coins));
+    fc.property(utxos, fc.nat(), fc.constantFrom(...alterations), (utxos, at, alter) => {
+      const altered = utxos.map((utxo, index) => (index === at % utxos.length ? alter(utxo) : utxo));
+      expect(commitmentTo(altered)).not.toBe(commitmentTo(utxos));
     }),
   );
 });

@@ -1,7 +1,7 @@
 /**
- * MuHash: a hash of a set of coins that does not depend on their order, which block headers commit to (rusty-kaspa, crypto/muhash).
- * Each coin becomes a number of 3072 bits, and the set is their product modulo a prime: parts of a set can be hashed apart, on
- * several threads, and combined; and a set that changes is followed, since a coin that leaves it is divided by.
+ * MuHash: a hash of a set of UTXOs that does not depend on their order, which block headers commit to (rusty-kaspa, crypto/muhash).
+ * Each UTXO becomes a number of 3072 bits, and the set is their product modulo a prime: parts of a set can be hashed apart, on
+ * several threads, and combined; and a set that changes is followed, since a UTXO that leaves it is divided by.
  */
 import { ByteWriter } from './byte-writer.ts';
 import { fillWithKeyStream } from './chacha20.ts';
@@ -20,7 +20,7 @@ const elementView = new DataView(element.buffer, element.byteOffset, BYTES);
 
 export class MuHash {
   #product = 1n;
-  /** Of the coins that were taken out. A division costs as much as hundreds of multiplications, so all are made as one. */
+  /** Of the UTXOs that were taken out. A division costs as much as hundreds of multiplications, so all are made as one. */
   #divisor = 1n;
 
   /** Begins with the product of another one, which may come from another thread. */
@@ -29,7 +29,7 @@ export class MuHash {
     this.#product = reduce(product);
   }
 
-  /** Stands for the coins that are in the set, in whatever order they came and went. */
+  /** Stands for the UTXOs that are in the set, in whatever order they came and went. */
   get product(): bigint {
     if (this.#divisor !== 1n) {
       this.#product = reduce(this.#product * inverse(this.#divisor));
@@ -42,12 +42,12 @@ export class MuHash {
     this.#product = reduce(this.#product * numberOf(utxo));
   }
 
-  /** Takes out a coin that is in the set; nothing here notices when it is not. */
+  /** Takes out a UTXO that is in the set; nothing here notices when it is not. */
   remove(utxo: Utxo): void {
     this.#divisor = reduce(this.#divisor * numberOf(utxo));
   }
 
-  /** Adds all coins of another. */
+  /** Adds all UTXOs of another. */
   combine({ product }: MuHash): void {
     this.#product = reduce(this.#product * product);
   }
@@ -59,7 +59,7 @@ export class MuHash {
   }
 }
 
-/** What is hashed of a coin. A view, valid until the next call. */
+/** What is hashed of a UTXO. A view, valid until the next call. */
 function serialize({ outpoint, amount, scriptPublicKey, blockDaaScore, isCoinbase, covenantId }: Utxo): Uint8Array {
   writer.reset().bytes(outpoint.transactionId).uint32(outpoint.index);
   writer

@@ -1,6 +1,6 @@
 /**
  * The three standard forms of a script public key and their addresses (rusty-kaspa, crypto/txscript/src/script_class.rs). Every
- * other script, and every script of another version, is non-standard: it holds coins like any other but has no address.
+ * other script, and every script of another version, is non-standard: it holds UTXOs like any other but has no address.
  */
 import { ADDRESS_VERSION, type AddressPrefix, type AddressVersion, decodeAddress, encodeAddress } from './address.ts';
 import type { ScriptPublicKey } from './model.ts';

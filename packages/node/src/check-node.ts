@@ -16,7 +16,7 @@ export interface NodeStatus {
 
 /**
  * Throws NodeUnsuitableError, with an explanation for the operator, if the node is on another network than asked for; else as `call`.
- * The node needs no --utxoindex: coins, balances and the supply come from the index.
+ * The node needs no --utxoindex: UTXOs, balances and the supply come from the index.
  */
 export async function checkNode(
   client: NodeClient,

@@ -8,12 +8,12 @@ import { decodeTransaction } from './decode-transaction.ts';
 import { NodeProtocolError } from './errors.ts';
 import { findBlockHash } from './find-block-hash.ts';
 import { HexReader } from './hex-reader.ts';
-import type { BlocksAnswer, RpcBlock, RpcTransaction } from './model.ts';
+import type { BlocksResponse, RpcBlock, RpcTransaction } from './model.ts';
 import { decodeRpcError, RPC_ERROR } from './rpc-error.ts';
 import { bytesTag, fixed64Tag, varintTag } from './wire-reader.ts';
 
-const ANSWER_BLOCK = bytesTag(3);
-const ANSWER_BLOCK_HASHES = bytesTag(4);
+const RESPONSE_BLOCK = bytesTag(3);
+const RESPONSE_BLOCK_HASHES = bytesTag(4);
 
 const BLOCK_HEADER = bytesTag(1);
 const BLOCK_TRANSACTIONS = bytesTag(2);
@@ -33,14 +33,14 @@ const VERBOSE_IS_CHAIN_BLOCK = varintTag(20);
 type VerboseData = Omit<RpcBlock, 'header' | 'transactions'>;
 
 /** `body` is the getBlocksResponse message. Throws NodeRpcError where the node answered with an error. */
-export function decodeBlocksAnswer(body: Uint8Array): BlocksAnswer {
+export function decodeBlocksResponse(body: Uint8Array): BlocksResponse {
   const reader = new HexReader(body);
   const blockHashes: Hash[] = [];
   const blocks: RpcBlock[] = [];
   while (reader.more) {
     const tag = reader.tag();
-    if (tag === ANSWER_BLOCK) blocks.push(decodeBlock(reader, blocks.length));
-    else if (tag === ANSWER_BLOCK_HASHES) blockHashes.push(reader.hash());
+    if (tag === RESPONSE_BLOCK) blocks.push(decodeBlock(reader, blocks.length));
+    else if (tag === RESPONSE_BLOCK_HASHES) blockHashes.push(reader.hash());
     else if (tag === RPC_ERROR) throw decodeRpcError(reader, 'getBlocks');
     else reader.skip(tag);
   }
@@ -49,12 +49,12 @@ export function decodeBlocksAnswer(body: Uint8Array): BlocksAnswer {
 }
 
 /** `body` is the getBlockResponse message. Throws NodeRpcError where the node answered with an error. */
-export function decodeBlockAnswer(body: Uint8Array): RpcBlock {
+export function decodeBlockResponse(body: Uint8Array): RpcBlock {
   const reader = new HexReader(body);
   let block: RpcBlock | undefined;
   while (reader.more) {
     const tag = reader.tag();
-    if (tag === ANSWER_BLOCK) block = decodeBlock(reader, 0);
+    if (tag === RESPONSE_BLOCK) block = decodeBlock(reader, 0);
     else if (tag === RPC_ERROR) throw decodeRpcError(reader, 'getBlock');
     else reader.skip(tag);
   }

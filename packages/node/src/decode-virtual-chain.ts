@@ -2,7 +2,7 @@
 import type { Hash } from '@kasgres/kaspa';
 import { NodeProtocolError } from './errors.ts';
 import { HexReader } from './hex-reader.ts';
-import type { AcceptedTransactionIds, VirtualChainAnswer } from './model.ts';
+import type { AcceptedTransactionIds, VirtualChainResponse } from './model.ts';
 import { decodeRpcError, RPC_ERROR } from './rpc-error.ts';
 import { bytesTag } from './wire-reader.ts';
 
@@ -14,7 +14,7 @@ const ACCEPTING_BLOCK_HASH = bytesTag(1);
 const TRANSACTION_IDS = bytesTag(2);
 
 /** `body` is the getVirtualChainFromBlockResponse message. Throws NodeRpcError where the node answered with an error. */
-export function decodeVirtualChainAnswer(body: Uint8Array): VirtualChainAnswer {
+export function decodeVirtualChainResponse(body: Uint8Array): VirtualChainResponse {
   const reader = new HexReader(body);
   const removedChainBlockHashes: Hash[] = [];
   const addedChainBlockHashes: Hash[] = [];

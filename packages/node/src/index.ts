@@ -1,12 +1,18 @@
 /** kaspad over gRPC: connect, call, subscribe. The wire messages are in `protocol`, for those who build or serve them. */
 export type { AnyOp, Notification, NotificationOf, Op, RequestOf, ResponseOf, Topic } from './calls.ts';
 export { checkNode, type NodeStatus } from './check-node.ts';
-export { decodeBlockAnswer, decodeBlocksAnswer } from './decode-block.ts';
-export { decodeVirtualChainAnswer } from './decode-virtual-chain.ts';
+export { decodeBlockResponse, decodeBlocksResponse } from './decode-block.ts';
+export { decodeVirtualChainResponse } from './decode-virtual-chain.ts';
 export { NodeProtocolError, NodeRpcError, NodeUnavailableError, NodeUnsuitableError } from './errors.ts';
 export * as protocol from './generated/kaspad_pb.ts';
 export * as p2pProtocol from './generated/p2p_pb.ts';
-export type { AcceptedTransactionIds, BlocksAnswer, RpcBlock, RpcTransaction, VirtualChainAnswer } from './model.ts';
+export type {
+  AcceptedTransactionIds,
+  BlocksResponse,
+  RpcBlock,
+  RpcTransaction,
+  VirtualChainResponse,
+} from './model.ts';
 export { nameOfNode, p2pUrlOf, parseNodeUrl, parseNodeUrls } from './node-address.ts';
 export { type CallOptions, NodeClient, type NodeClientOptions } from './node-client.ts';
 export { decodeUtxoChunk } from './p2p/decode-utxo-chunk.ts';

@@ -2,7 +2,7 @@ import { createLogger, sleep } from '@kasgres/runtime';
 import { describe, expect, it, vi } from 'vitest';
 import { NodeProtocolError, NodeUnavailableError } from './errors.ts';
 import { encodeFrame } from './grpc-frames.ts';
-import { answerSink, FakeNode, type FakeStream } from './testing/fake-node.ts';
+import { respondSink, FakeNode, type FakeStream } from './testing/fake-node.ts';
 import { connect, startNode } from './testing/with-fake-node.ts';
 
 /** What a node does instead of answering, and the error that the call fails with. */
@@ -49,7 +49,7 @@ describe.each(faults)('when the node %s', (_, fault, errorClass, message) => {
   it('calls under way fail, and the next one is answered on a new stream', async () => {
     let faulty = true;
     const node = await startNode((request, stream) => {
-      if (!faulty) return answerSink(request, stream);
+      if (!faulty) return respondSink(request, stream);
       faulty = false;
       fault(stream, node);
     });
@@ -65,7 +65,7 @@ describe.each(faults)('when the node %s', (_, fault, errorClass, message) => {
 
 describe('a node that is away', () => {
   it('makes calls fail at once, with the reason, once an attempt has failed', async () => {
-    const node = await startNode(answerSink);
+    const node = await startNode(respondSink);
     const { url } = node;
     await node.stop();
     const client = connect(url, { maxPauseMs: 5_000 });
@@ -77,20 +77,20 @@ describe('a node that is away', () => {
   });
 
   it('is found again when it is back, without anybody asking', async () => {
-    const node = await startNode(answerSink);
+    const node = await startNode(respondSink);
     const client = connect(node.url);
     await client.waitUntilConnected();
     const { port } = node;
     await node.stop();
     await vi.waitFor(() => expect(client.connected).toBe(false));
     await sleep(300);
-    await startNode(answerSink, port);
+    await startNode(respondSink, port);
     await client.waitUntilConnected({ signal: AbortSignal.timeout(5_000) });
     expect((await client.call('getSink', {})).sink).not.toBe('');
   });
 
   it('ends waiting when the signal is aborted or the client is closed', async () => {
-    const node = await startNode(answerSink);
+    const node = await startNode(respondSink);
     const { url } = node;
     await node.stop();
     const client = connect(url);
@@ -109,25 +109,25 @@ describe('a node that is away', () => {
     const call = client.call('getSink', {});
     await sleep(300);
     expect(client.connected).toBe(true);
-    node.answersPings = false;
+    node.respondsPings = false;
     await expect(call).rejects.toThrow(/silent for 150 ms/);
     expect(client.connected).toBe(false);
   });
 
   it('does not count as connected before it has answered', async () => {
-    const node = await startNode(answerSink);
-    node.answersPings = false;
+    const node = await startNode(respondSink);
+    node.respondsPings = false;
     const client = connect(node.url, { heartbeatMs: 50 });
     await sleep(100);
     expect(client.connected).toBe(false);
-    node.answersPings = true;
+    node.respondsPings = true;
     await client.waitUntilConnected({ signal: AbortSignal.timeout(5_000) });
   });
 });
 
 it('a node that refuses the stream says why', async () => {
   const node = await startNode((_, stream) => stream.refuse(8, 'full capacity'));
-  node.answersPings = false;
+  node.respondsPings = false;
   await expect(connect(node.url).call('getSink', {})).rejects.toThrow(
     /it ended the stream with gRPC status 8: full capacity$/,
   );
@@ -136,13 +136,13 @@ it('a node that refuses the stream says why', async () => {
 it('what happens to the connection is logged once, not at every attempt', async () => {
   const lines: { level: string; msg: string }[] = [];
   const destination = { write: (line: string) => void lines.push(JSON.parse(line) as { level: string; msg: string }) };
-  const node = await startNode(answerSink);
+  const node = await startNode(respondSink);
   const client = connect(node.url, { logger: createLogger({ name: 'test', destination }) });
   await client.waitUntilConnected();
   const { port } = node;
   await node.stop();
   await sleep(1_000);
-  await startNode(answerSink, port);
+  await startNode(respondSink, port);
   await client.waitUntilConnected({ signal: AbortSignal.timeout(5_000) });
   expect(lines.map(({ level, msg }) => `${level}: ${msg}`)).toEqual([
     'info: connected to the node',

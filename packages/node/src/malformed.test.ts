@@ -1,16 +1,16 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeBlockAnswer, decodeBlocksAnswer } from './decode-block.ts';
-import { decodeVirtualChainAnswer } from './decode-virtual-chain.ts';
+import { decodeBlockResponse, decodeBlocksResponse } from './decode-block.ts';
+import { decodeVirtualChainResponse } from './decode-virtual-chain.ts';
 import { readEnvelope } from './envelope.ts';
 import { NodeProtocolError, NodeRpcError } from './errors.ts';
 import { decodeResponse } from './response.ts';
-import { recordedAnswers } from './testing/recorded-calls.ts';
+import { recordedResponses } from './testing/recorded-calls.ts';
 
 const decoders = {
-  getBlocks: decodeBlocksAnswer,
-  getBlock: decodeBlockAnswer,
-  getVirtualChainFromBlock: decodeVirtualChainAnswer,
+  getBlocks: decodeBlocksResponse,
+  getBlock: decodeBlockResponse,
+  getVirtualChainFromBlock: decodeVirtualChainResponse,
   getVirtualChainFromBlockV2: (body: Uint8Array) => decodeResponse('getVirtualChainFromBlockV2', body),
 } as const;
 
@@ -29,7 +29,7 @@ function apply(bytes: Uint8Array, edits: readonly { at: number; remove: number; 
 }
 
 describe.each(Object.entries(decoders))('%s', (op, decode) => {
-  const bodies = recordedAnswers(op)
+  const bodies = recordedResponses(op)
     .map(({ body }) => body)
     .filter(({ length }) => length > 500 && length < 50_000);
 
@@ -75,8 +75,8 @@ it('an envelope of random bytes is read or refused', () => {
 });
 
 describe('a block that does not parse is named', () => {
-  const { body } = recordedAnswers('getBlock').find(({ body }) => body.length > 2_000) as { body: Uint8Array };
-  const { hash, transactions, header } = decodeBlockAnswer(body);
+  const { body } = recordedResponses('getBlock').find(({ body }) => body.length > 2_000) as { body: Uint8Array };
+  const { hash, transactions, header } = decodeBlockResponse(body);
   const name = Buffer.from(hash).toString('hex');
 
   /** The body with the first place where this hex stands replaced by another text of the same length. */
@@ -90,18 +90,18 @@ describe('a block that does not parse is named', () => {
 
   it('when a digit of a transaction id is none', () => {
     const damaged = replaceHex((transactions[0] as { transactionId: Uint8Array }).transactionId, 'g');
-    expect(() => decodeBlockAnswer(damaged)).toThrow(
+    expect(() => decodeBlockResponse(damaged)).toThrow(
       new NodeProtocolError(`block ${name}: hex text has a character that is no hex digit`),
     );
   });
 
   it('when its header does not parse', () => {
     const damaged = replaceHex(header.hashMerkleRoot, '\u00e9');
-    expect(() => decodeBlockAnswer(damaged)).toThrow(new RegExp(`^block ${name}: `));
+    expect(() => decodeBlockResponse(damaged)).toThrow(new RegExp(`^block ${name}: `));
   });
 
   it('when its header names another hash than its verbose data', () => {
     const damaged = Buffer.from(replaceHex(hash, '00000000'));
-    expect(() => decodeBlockAnswer(damaged)).toThrow(/name different hashes$/);
+    expect(() => decodeBlockResponse(damaged)).toThrow(/name different hashes$/);
   });
 });

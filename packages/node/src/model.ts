@@ -32,7 +32,7 @@ export interface RpcBlock {
   isChainBlock: boolean;
 }
 
-export interface BlocksAnswer {
+export interface BlocksResponse {
   /** The low hash first. */
   blockHashes: Hash[];
   /** In the order of `blockHashes`; empty unless asked for. */
@@ -41,7 +41,7 @@ export interface BlocksAnswer {
   wireBytes: number;
 }
 
-export interface VirtualChainAnswer {
+export interface VirtualChainResponse {
   /** From the start hash down to the chain, which it excludes. */
   removedChainBlockHashes: Hash[];
   /** From the chain, which it excludes, up to the sink. */

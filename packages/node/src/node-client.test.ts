@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { NodeProtocolError, NodeRpcError, NodeUnavailableError } from './errors.ts';
 import { KaspadResponseSchema } from './generated/kaspad_pb.ts';
 import { encodeFrame } from './grpc-frames.ts';
-import { answerSink, type KaspadRequest, sinkOf } from './testing/fake-node.ts';
+import { respondSink, type KaspadRequest, sinkOf } from './testing/fake-node.ts';
 import { connect, startNode } from './testing/with-fake-node.ts';
 
 describe('a call', () => {
@@ -12,7 +12,7 @@ describe('a call', () => {
     const held: KaspadRequest[] = [];
     const node = await startNode((request, stream) => {
       held.push(request);
-      if (held.length === 5) for (const one of held.toReversed()) answerSink(one, stream);
+      if (held.length === 5) for (const one of held.toReversed()) respondSink(one, stream);
     });
     const client = connect(node.url);
     const answers = await Promise.all(Array.from({ length: 5 }, () => client.call('getSink', {})));
@@ -36,8 +36,8 @@ describe('a call', () => {
 
   it('fails when the deadline passes, and the late answer is dropped', async () => {
     const node = await startNode((request, stream) => {
-      if (node.requests.length > 1) answerSink(request, stream);
-      else setTimeout(() => answerSink(request, stream), 150);
+      if (node.requests.length > 1) respondSink(request, stream);
+      else setTimeout(() => respondSink(request, stream), 150);
     });
     const client = connect(node.url);
     await expect(client.call('getSink', {}, { deadlineMs: 50 })).rejects.toThrow(
@@ -59,7 +59,7 @@ describe('a call', () => {
   });
 
   it('fails when the answer is one to another operation', async () => {
-    const node = await startNode(answerSink);
+    const node = await startNode(respondSink);
     await expect(connect(node.url).call('getInfo', {})).rejects.toThrow(NodeProtocolError);
   });
 

@@ -2,10 +2,10 @@
 import { type Hash, toHex } from '@kasgres/kaspa';
 import { type Logger, untilAborted } from '@kasgres/runtime';
 import type { Notification, Op, RequestOf, ResponseOf, Topic } from './calls.ts';
-import { decodeBlockAnswer, decodeBlocksAnswer } from './decode-block.ts';
-import { decodeVirtualChainAnswer } from './decode-virtual-chain.ts';
+import { decodeBlockResponse, decodeBlocksResponse } from './decode-block.ts';
+import { decodeVirtualChainResponse } from './decode-virtual-chain.ts';
 import { NodeUnavailableError } from './errors.ts';
-import type { BlocksAnswer, RpcBlock, VirtualChainAnswer } from './model.ts';
+import type { BlocksResponse, RpcBlock, VirtualChainResponse } from './model.ts';
 import { parseNodeAddress } from './node-address.ts';
 import { NodeConnection } from './node-connection.ts';
 import { decodeResponse } from './response.ts';
@@ -105,19 +105,19 @@ export class NodeClient {
   async getBlocks(
     request: { lowHash: Hash | undefined; includeBlocks: boolean; includeTransactions: boolean },
     options: CallOptions = {},
-  ): Promise<BlocksAnswer> {
+  ): Promise<BlocksResponse> {
     const { lowHash, includeBlocks, includeTransactions } = request;
     const message = { lowHash: lowHash === undefined ? '' : toHex(lowHash), includeBlocks, includeTransactions };
-    return this.callRaw('getBlocks', message, decodeBlocksAnswer, options);
+    return this.callRaw('getBlocks', message, decodeBlocksResponse, options);
   }
 
   /** Throws as `call`. */
   async getVirtualChainFromBlock(
     request: { startHash: Hash; includeAcceptedTransactionIds: boolean; minConfirmationCount?: bigint },
     options: CallOptions = {},
-  ): Promise<VirtualChainAnswer> {
+  ): Promise<VirtualChainResponse> {
     const message = { ...request, startHash: toHex(request.startHash) };
-    return this.callRaw('getVirtualChainFromBlock', message, decodeVirtualChainAnswer, options);
+    return this.callRaw('getVirtualChainFromBlock', message, decodeVirtualChainResponse, options);
   }
 
   /** Throws as `call`. */
@@ -126,7 +126,7 @@ export class NodeClient {
     options: CallOptions = {},
   ): Promise<RpcBlock> {
     const message = { hash: toHex(hash), includeTransactions };
-    return this.callRaw('getBlock', message, decodeBlockAnswer, options);
+    return this.callRaw('getBlock', message, decodeBlockResponse, options);
   }
 
   /**

@@ -1,7 +1,7 @@
 import { type DescMessage, fromBinary, toJson } from '@bufbuild/protobuf';
 import { describe, expect, it } from 'vitest';
-import { decodeBlockAnswer, decodeBlocksAnswer } from './decode-block.ts';
-import { decodeVirtualChainAnswer } from './decode-virtual-chain.ts';
+import { decodeBlockResponse, decodeBlocksResponse } from './decode-block.ts';
+import { decodeVirtualChainResponse } from './decode-virtual-chain.ts';
 import { encodeRequest, readEnvelope } from './envelope.ts';
 import { NodeRpcError } from './errors.ts';
 import {
@@ -28,17 +28,17 @@ const NOT_DESCRIBED = new Set([
 /** The hot decoders, each with the plain way to the same result. */
 const byHand = {
   getBlocks: {
-    decode: decodeBlocksAnswer,
+    decode: decodeBlocksResponse,
     parse: (body: Uint8Array) => fromBinary(GetBlocksResponseSchema, body),
     model: blocksOf,
   },
   getBlock: {
-    decode: decodeBlockAnswer,
+    decode: decodeBlockResponse,
     parse: (body: Uint8Array) => fromBinary(GetBlockResponseSchema, body),
     model: (message: GetBlockResponse) => blockOf(message.block),
   },
   getVirtualChainFromBlock: {
-    decode: decodeVirtualChainAnswer,
+    decode: decodeVirtualChainResponse,
     parse: (body: Uint8Array) => fromBinary(GetVirtualChainFromBlockResponseSchema, body),
     model: virtualChainOf,
   },

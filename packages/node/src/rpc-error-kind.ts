@@ -5,7 +5,7 @@
 
 /**
  * - `unknown-block`: the node has never seen the block, or has deleted its header.
- * - `pruned`: it has the header, and not what the question needs; or the block is older than what the node keeps.
+ * - `pruned`: it has the header, and not what the request needs; or the block is older than what the node keeps.
  * - `ibd`: it is replacing its state during the initial download; wait.
  * - `busy`: it takes no block now, being not synced or overloaded; try again.
  * - `not-found`: no such transaction in the mempool, no merging block.

@@ -34,7 +34,7 @@ test('the probes answer, and readiness follows the program', async () => {
 });
 
 test('a readiness check that throws is a no with its message', async () => {
-  probes = await startProbes({ port: 0, registry: createRegistry('example'), ready: failToAnswer });
+  probes = await startProbes({ port: 0, registry: createRegistry('example'), ready: failToResponse });
   expect(await ask('/readyz')).toEqual({ status: 503, body: 'pool is closed\n' });
 });
 
@@ -50,7 +50,7 @@ test.each(['//', '//metrics', '/%', '/%zz?%', 'http://[', '*'])('it answers 404 
 test('it answers 500 if the metrics cannot be collected', async () => {
   const registry = createRegistry('example');
   registry.registerMetric(
-    new Gauge({ name: 'kasgres_example_broken', help: 'broken', registers: [], collect: failToAnswer }),
+    new Gauge({ name: 'kasgres_example_broken', help: 'broken', registers: [], collect: failToResponse }),
   );
   probes = await startProbes({ port: 0, registry, ready: () => ({ ready: true }) });
   expect(await ask('/metrics')).toEqual({ status: 500, body: 'pool is closed\n' });
@@ -63,6 +63,6 @@ test('a port that is taken is an error', async () => {
   await expect(startProbes({ port: probes.port, ...options })).rejects.toThrow('EADDRINUSE');
 });
 
-function failToAnswer(): never {
+function failToResponse(): never {
   throw new Error('pool is closed');
 }

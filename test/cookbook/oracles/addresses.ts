@@ -45,7 +45,7 @@ export function addressesOf(truth: Truth): Map<string, Address> {
 }
 
 function sendersOf({ inputs }: Transaction): Set<string> {
-  return new Set(inputs.flatMap((coin) => coin?.address ?? []));
+  return new Set(inputs.flatMap((utxo) => utxo?.address ?? []));
 }
 
 function receiversOf({ outputs }: Transaction): Set<string> {
@@ -53,7 +53,7 @@ function receiversOf({ outputs }: Transaction): Set<string> {
 }
 
 function changeOf(address: string, { inputs, outputs }: Transaction): bigint {
-  const own = (coins: Transaction['inputs']) => sumOf(coins.map(known).filter((coin) => coin.address === address));
+  const own = (utxos: Transaction['inputs']) => sumOf(utxos.map(known).filter((utxo) => utxo.address === address));
   return own(outputs) - own(inputs);
 }
 
@@ -107,7 +107,7 @@ export function dormancy(truth: Truth): Cell[][] {
   );
 }
 
-export function ageOfCoins(truth: Truth): Cell[][] {
+export function ageOfUtxos(truth: Truth): Cell[][] {
   const ageOf = ({ acceptedBy }: Truth['utxos'][number]) => truth.sink.chainTime - acceptedBy.chainTime;
   return byAge(truth.utxos, ageOf, ({ amount }) => amount);
 }
@@ -124,7 +124,7 @@ const USES: [string, number][] = [
 export function addressReuse(truth: Truth): Cell[][] {
   const paid = [...addressesOf(truth).values()].flatMap(({ address, transactions }) => {
     const own = transactions.filter((transaction) => receiversOf(transaction).has(address));
-    const received = sumOf(own.flatMap(({ outputs }) => outputs.filter((coin) => coin.address === address)));
+    const received = sumOf(own.flatMap(({ outputs }) => outputs.filter((utxo) => utxo.address === address)));
     return own.length === 0 ? [] : [{ count: own.length, received }];
   });
   const groups = groupBy(paid, ({ count }) => known(USES.find(([, most]) => count <= most))[0]);
@@ -137,12 +137,12 @@ export function addressReuse(truth: Truth): Cell[][] {
 
 export function largestTransfers(truth: Truth, names: Names): Cell[][] {
   const transfers = recentPayments(truth, 1000).flatMap((transaction) => {
-    const senders = new Set(transaction.inputs.map((coin) => known(coin).script));
+    const senders = new Set(transaction.inputs.map((utxo) => known(utxo).script));
     const strangers = transaction.outputs.filter(({ script }) => !senders.has(script));
-    return [...groupBy(strangers, ({ script }) => script).values()].map((coins) => ({
+    return [...groupBy(strangers, ({ script }) => script).values()].map((utxos) => ({
       transaction,
-      address: coins[0]?.address,
-      amount: sumOf(coins),
+      address: utxos[0]?.address,
+      amount: sumOf(utxos),
     }));
   });
   return transfers
@@ -218,19 +218,19 @@ export function spentTogether(truth: Truth, names: Names): Cell[][] {
   const own = known(addressesOf(truth).get(address)).transactions.filter((transaction) =>
     sendersOf(transaction).has(address),
   );
-  const spent = own.flatMap((transaction) => transaction.inputs.map((coin) => ({ transaction, coin: known(coin) })));
+  const spent = own.flatMap((transaction) => transaction.inputs.map((utxo) => ({ transaction, utxo: known(utxo) })));
   const others = groupBy(
-    spent.filter(({ coin }) => coin.address !== undefined && coin.address !== address),
-    ({ coin }) => coin.address ?? '',
+    spent.filter(({ utxo }) => utxo.address !== undefined && utxo.address !== address),
+    ({ utxo }) => utxo.address ?? '',
   );
   return [...others]
-    .map(([other, coins]) => ({ other, coins, count: new Set(coins.map(({ transaction }) => transaction)).size }))
+    .map(([other, utxos]) => ({ other, utxos, count: new Set(utxos.map(({ transaction }) => transaction)).size }))
     .sort((a, b) => b.count - a.count || before(a.other, b.other))
     .slice(0, 10)
-    .map(({ other, coins, count }) => [
+    .map(({ other, utxos, count }) => [
       other,
       count,
-      toKas(sumOf(coins.map(({ coin }) => coin))),
-      new Date(Math.max(...coins.map(({ transaction }) => acceptedAt(transaction).getTime()))),
+      toKas(sumOf(utxos.map(({ utxo }) => utxo))),
+      new Date(Math.max(...utxos.map(({ transaction }) => acceptedAt(transaction).getTime()))),
     ]);
 }

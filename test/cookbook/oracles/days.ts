@@ -29,7 +29,7 @@ export function intervalsOf({ chain }: Truth, lengthMs = DAY_MS): Interval[] {
     const accepted = chainBlocks.flatMap((chainBlock) => chainBlock.accepted);
     const payments = accepted.filter(({ isCoinbase }) => !isCoinbase);
     const touched = new Set(
-      accepted.flatMap(({ inputs, outputs }) => [...inputs, ...outputs].map((coin) => coin?.script ?? '')),
+      accepted.flatMap(({ inputs, outputs }) => [...inputs, ...outputs].map((utxo) => utxo?.script ?? '')),
     );
     const fresh = [...touched].filter((script) => !seen.has(script));
     for (const script of fresh) seen.add(script);
@@ -58,7 +58,7 @@ export function intervalsOf({ chain }: Truth, lengthMs = DAY_MS): Interval[] {
   });
 }
 
-/** Those with a merged block, latest first, as the questions by day show them. The day of genesis has none. */
+/** Those with a merged block, latest first, as the requests by day show them. The day of genesis has none. */
 export function latestDays(truth: Truth): Interval[] {
   const days = intervalsOf(truth).filter(({ blocks }) => blocks > 0);
   return days.reverse().slice(0, 30);

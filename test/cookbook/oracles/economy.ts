@@ -1,4 +1,4 @@
-/** Supply, fees, and how coins are spread on the demo network. */
+/** Supply, fees, and how UTXOs are spread on the demo network. */
 import type { Cell } from '../cells.ts';
 import type { Names } from '../names.ts';
 import { percentile, recentPayments, toKas, type Truth } from '../truth.ts';

@@ -36,7 +36,7 @@ export function whoMines({ chain }: Truth, names: Names): Cell[][] {
     .slice(-1000)
     .flatMap(({ accepted }) => accepted.filter(({ isCoinbase }) => isCoinbase).flatMap(({ outputs }) => outputs));
   return [...groupBy(rewards, ({ address }) => known(address))]
-    .map(([address, coins]) => ({ address, count: coins.length, earned: sumOf(coins) }))
+    .map(([address, utxos]) => ({ address, count: utxos.length, earned: sumOf(utxos) }))
     .sort((a, b) => b.count - a.count || (a.address < b.address ? -1 : 1))
     .slice(0, 20)
     .map(({ address, count, earned }) => [

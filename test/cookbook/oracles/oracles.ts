@@ -1,11 +1,11 @@
-/** Each question of the cookbook, answered from the truth alone. */
+/** Each request of the cookbook, answered from the truth alone. */
 import type { Cell } from '../cells.ts';
 import type { Names } from '../names.ts';
 import type { Truth } from '../truth.ts';
 import {
   activeAndNewAddresses,
   addressReuse,
-  ageOfCoins,
+  ageOfUtxos,
   balanceHistory,
   dormancy,
   flowBetweenTwo,
@@ -43,7 +43,7 @@ export const oracles: Record<string, Oracle> = {
   '11-gini': gini,
   '12-active-and-new-addresses': activeAndNewAddresses,
   '13-dormancy': dormancy,
-  '14-age-of-coins': ageOfCoins,
+  '14-age-of-utxos': ageOfUtxos,
   '15-address-reuse': addressReuse,
   '16-largest-transfers': largestTransfers,
   '17-balance-history': balanceHistory,

@@ -41,8 +41,8 @@ export function neverAccepted(truth: Truth): Cell[][] {
   }
   const outcomes = groupBy(carried, ({ acceptedBy, inputs }) => {
     if (acceptedBy !== undefined) return 'accepted';
-    const isDoubleSpend = inputs.some((coin) => coin !== undefined && truth.spentBy.has(outpoint(coin)));
-    return isDoubleSpend ? 'a coin was spent by another' : 'not valid otherwise';
+    const isDoubleSpend = inputs.some((utxo) => utxo !== undefined && truth.spentBy.has(outpoint(utxo)));
+    return isDoubleSpend ? 'a UTXO was spent by another' : 'not valid otherwise';
   });
   return [...outcomes]
     .sort(([a, ofA], [b, ofB]) => ofB.length - ofA.length || (a < b ? -1 : 1))

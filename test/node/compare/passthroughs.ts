@@ -1,4 +1,4 @@
-/** The endpoints under /v1/rpc beyond the twelve, but for coins and what is submitted. */
+/** The endpoints under /v1/rpc beyond the twelve, but for UTXOs and what is submitted. */
 import type { NodeClient } from '@kasgres/node';
 import type { ApiClient } from '../api-client.ts';
 import { meet } from '../differences.ts';

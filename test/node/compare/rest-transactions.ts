@@ -66,11 +66,11 @@ export class NodeTransactions {
     return this.#dag.acceptedBy.has(transactionId);
   }
 
-  /** Every address that the transaction pays or names a coin of, whether or not that coin exists. */
+  /** Every address that the transaction pays or names a UTXO of, whether or not that UTXO exists. */
   addressesOf(transactionId: string): Set<string> {
     const { inputs = [], outputs = [] } = this.#carriedOf(transactionId)[0]?.transaction ?? {};
-    const coins = inputs.flatMap(({ previousOutpoint }) => this.#findCoin(previousOutpoint) ?? []);
-    return new Set([...coins, ...outputs].flatMap(({ verboseData }) => verboseData?.scriptPublicKeyAddress ?? []));
+    const utxos = inputs.flatMap(({ previousOutpoint }) => this.#findUtxo(previousOutpoint) ?? []);
+    return new Set([...utxos, ...outputs].flatMap(({ verboseData }) => verboseData?.scriptPublicKeyAddress ?? []));
   }
 
   /** With its payload. @param hash of the body that is shown; undefined in return when it is none that may be shown */
@@ -101,7 +101,7 @@ export class NodeTransactions {
       outputs: body.outputs.map((output, index) => ({
         transactionId,
         index,
-        ...expectedCoin(output),
+        ...expectedUtxo(output),
         ...(output.covenant && {
           covenant: { authorizingInput: output.covenant.authorizingInput, covenantId: output.covenant.covenantId },
         }),
@@ -121,7 +121,7 @@ export class NodeTransactions {
 
   #expectedInput(transactionId: string, version: number, input: protocol.TransactionInput, index: number): Json {
     const { previousOutpoint } = input;
-    const coin = this.#findExistingCoin(transactionId, previousOutpoint);
+    const utxo = this.#findExistingUtxo(transactionId, previousOutpoint);
     return {
       transactionId,
       index,
@@ -132,7 +132,7 @@ export class NodeTransactions {
       previousOutput: {
         transactionId: previousOutpoint?.transactionId,
         index: previousOutpoint?.index,
-        ...(coin === undefined ? NO_COIN : expectedCoin(coin)),
+        ...(utxo === undefined ? NO_UTXO : expectedUtxo(utxo)),
       },
     };
   }
@@ -141,23 +141,23 @@ export class NodeTransactions {
     if (subnetworkId === toHex(COINBASE_SUBNETWORK)) return '0';
     let fee = 0n;
     for (const { previousOutpoint } of inputs) {
-      const coin = this.#findExistingCoin(transactionId, previousOutpoint);
-      if (coin === undefined) return null;
-      fee += coin.amount;
+      const utxo = this.#findExistingUtxo(transactionId, previousOutpoint);
+      if (utxo === undefined) return null;
+      fee += utxo.amount;
     }
     for (const { amount } of outputs) fee -= amount;
     return String(fee);
   }
 
-  /** A coin exists when the transaction that makes it is accepted; what is accepted itself spends none that does not. */
-  #findExistingCoin(spender: string, outpoint: protocol.Outpoint | undefined): protocol.TransactionOutput | undefined {
+  /** A UTXO exists when the transaction that makes it is accepted; what is accepted itself spends none that does not. */
+  #findExistingUtxo(spender: string, outpoint: protocol.Outpoint | undefined): protocol.TransactionOutput | undefined {
     const exists = this.isAccepted(outpoint?.transactionId ?? '');
     if (!exists && this.isAccepted(spender))
-      throw new Error(`${spender} is accepted, the coin ${nameOf(outpoint)} not`);
-    return exists ? this.#findCoin(outpoint) : undefined;
+      throw new Error(`${spender} is accepted, the UTXO ${nameOf(outpoint)} not`);
+    return exists ? this.#findUtxo(outpoint) : undefined;
   }
 
-  #findCoin(outpoint: protocol.Outpoint | undefined): protocol.TransactionOutput | undefined {
+  #findUtxo(outpoint: protocol.Outpoint | undefined): protocol.TransactionOutput | undefined {
     return this.#carriedOf(outpoint?.transactionId ?? '')[0]?.transaction.outputs[outpoint?.index ?? 0];
   }
 
@@ -166,9 +166,9 @@ export class NodeTransactions {
   }
 }
 
-const NO_COIN = { amount: null, scriptPublicKey: null, scriptPublicKeyAddress: null, scriptPublicKeyType: null };
+const NO_UTXO = { amount: null, scriptPublicKey: null, scriptPublicKeyAddress: null, scriptPublicKeyType: null };
 
-function expectedCoin({ amount, scriptPublicKey, verboseData }: protocol.TransactionOutput): Json {
+function expectedUtxo({ amount, scriptPublicKey, verboseData }: protocol.TransactionOutput): Json {
   return {
     amount: String(amount),
     scriptPublicKey: scriptPublicKey?.scriptPublicKey,

@@ -1,5 +1,5 @@
 /**
- * Every balance, every coin and the supply of an index against a node at rest. The node's are those of its virtual block: they are
+ * Every balance, every UTXO and the supply of an index against a node at rest. The node's are those of its virtual block: they are
  * recorded, one block is mined on the node's template, whose mergeset is what the virtual block would have merged, and compared then
  * (DESIGN.md §6).
  */
@@ -9,7 +9,7 @@ import type { NodeClient } from '@kasgres/node';
 import type { Load } from '../load/load.ts';
 import { mineTemplate } from '../load/miner.ts';
 import { schnorrOwner } from '../load/owner.ts';
-import { type Coins, recordCoins } from './coins.ts';
+import { type Utxos, recordUtxos } from './utxos.ts';
 import { firstDifference } from './first-difference.ts';
 import { readDag } from './node-dag.ts';
 
@@ -23,13 +23,13 @@ export interface StateToCompare {
 
 const miner = schnorrOwner(new Uint8Array(32).fill(2));
 
-/** By outpoint: all that the index keeps of a coin. */
-type CoinTexts = Record<string, string>;
+/** By outpoint: all that the index keeps of a UTXO. */
+type UtxoTexts = Record<string, string>;
 
 /** What is wrong, a sentence each. */
 export async function compareState({ node, pool, loads, untilIndexed }: StateToCompare): Promise<string[]> {
   const addresses = await findAddresses(node, pool, loads);
-  const recorded = await recordCoins(node, addresses, { isSupplyExact: true });
+  const recorded = await recordUtxos(node, addresses, { isSupplyExact: true });
   const { virtualParentHashes } = await node.call('getBlockDagInfo', {});
   await mineTemplate(node, miner);
   await untilIndexed();
@@ -48,7 +48,7 @@ export async function compareState({ node, pool, loads, untilIndexed }: StateToC
   );
   const wrong = [
     ['balance', firstDifference(ofNode, Object.fromEntries(balances))],
-    ['coin', firstDifference(coinsOfNode(recorded), await storedCoins(pool))],
+    ['utxo', firstDifference(utxosOfNode(recorded), await storedUtxos(pool))],
     ['supply', firstDifference(recorded.circulatingSompi, BigInt(rows[0]?.circulating ?? -1))],
     ['sum of all balances', firstDifference(recorded.circulatingSompi, total)],
     [
@@ -81,19 +81,19 @@ async function storedBalances(pool: Pool): Promise<Map<string | null, bigint>> {
   return new Map(rows.map(({ address, balance }) => [address, BigInt(balance)]));
 }
 
-async function storedCoins(pool: Pool): Promise<CoinTexts> {
-  const { rows } = await pool.query<{ outpoint: string; coin: string }>(
+async function storedUtxos(pool: Pool): Promise<UtxoTexts> {
+  const { rows } = await pool.query<{ outpoint: string; utxo: string }>(
     `select encode(coalesce(t.transaction_id, e.transaction_id), 'hex') || ':' || u.index as outpoint,
-       concat_ws(' ', s.address, s.version, encode(s.script, 'hex'), u.amount, u.block_daa_score, u.is_coinbase) as coin
+       concat_ws(' ', s.address, s.version, encode(s.script, 'hex'), u.amount, u.block_daa_score, u.is_coinbase) as utxo
      from utxos u join scripts s on s.id = u.script_id
      left join transactions t on t.id = u.transaction_id
      left join earlier_transactions e on e.id = u.transaction_id
      where s.address is not null`,
   );
-  return Object.fromEntries(rows.map(({ outpoint, coin }) => [outpoint, coin]));
+  return Object.fromEntries(rows.map(({ outpoint, utxo }) => [outpoint, utxo]));
 }
 
-function coinsOfNode({ utxos }: Coins): CoinTexts {
+function utxosOfNode({ utxos }: Utxos): UtxoTexts {
   return Object.fromEntries(
     [...utxos.values()].flat().map(({ address, outpoint, utxoEntry: entry }) => {
       const { version, scriptPublicKey } = entry?.scriptPublicKey ?? { version: -1, scriptPublicKey: '' };

@@ -5,8 +5,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { scriptToAddress, toHex } from '@kasgres/kaspa';
 import type { NodeClient } from '@kasgres/node';
-import type { Answer, ApiClient } from '../api-client.ts';
-import { type Coin, isStandard } from '../load/coin.ts';
+import type { Response, ApiClient } from '../api-client.ts';
+import { type Utxo, isStandard } from '../load/utxo.ts';
 import type { Load } from '../load/load.ts';
 import { schnorrOwner } from '../load/owner.ts';
 import { covenantId, type Payment, sign } from '../load/payment.ts';
@@ -20,30 +20,30 @@ const GREATEST_SEQUENCE = 2n ** 64n - 1n;
 
 const miner = schnorrOwner(new Uint8Array(32).fill(3));
 
-/** Of both versions, with the greatest sequence, a payload, a covenant; each splits a coin, so that it has a storage mass. */
+/** Of both versions, with the greatest sequence, a payload, a covenant; each splits a UTXO, so that it has a storage mass. */
 export function makePayments(load: Load): Payment[] {
-  const [plain, second, founding] = [takeCoin(load), takeCoin(load), takeCoin(load)];
+  const [plain, second, founding] = [takeUtxo(load), takeUtxo(load), takeUtxo(load)];
   const small = { amount: 40_000_000n, owner: miner };
-  const rest = (coin: Coin) => ({ amount: coin.output.amount - small.amount - FEE, owner: coin.owner });
+  const rest = (utxo: Utxo) => ({ amount: utxo.output.amount - small.amount - FEE, owner: utxo.owner });
   const carried = { index: 0, payout: small };
   const covenant = { authorizingInput: 0, covenantId: covenantId(founding, [carried]) };
   return [
     sign({
-      coins: [plain],
+      utxos: [plain],
       payouts: [small, rest(plain)],
       sequence: GREATEST_SEQUENCE,
       payload: Buffer.from('by HTTP'),
     }),
-    sign({ version: 1, coins: [second], payouts: [small, rest(second)], sequence: GREATEST_SEQUENCE }),
-    sign({ version: 1, coins: [founding], payouts: [{ ...small, covenant }, rest(founding)] }),
+    sign({ version: 1, utxos: [second], payouts: [small, rest(second)], sequence: GREATEST_SEQUENCE }),
+    sign({ version: 1, utxos: [founding], payouts: [{ ...small, covenant }, rest(founding)] }),
   ];
 }
 
-function takeCoin(load: Load): Coin {
+function takeUtxo(load: Load): Utxo {
   for (;;) {
-    const coin = load.wallet.take();
-    if (coin === undefined) throw new Error('the load has no coin left');
-    if (isStandard(coin) && coin.output.amount > LEAST_SOMPI) return coin;
+    const utxo = load.wallet.take();
+    if (utxo === undefined) throw new Error('the load has no UTXO left');
+    if (isStandard(utxo) && utxo.output.amount > LEAST_SOMPI) return utxo;
   }
 }
 
@@ -61,10 +61,10 @@ export async function submitPayments(api: ApiClient, payments: readonly Payment[
 
 /** What the node must refuse, with the words that it has for each. */
 export async function compareRefusals(api: ApiClient, load: Load, inMempool: Payment): Promise<string[]> {
-  const coin = takeCoin(load);
-  const payouts = [{ amount: coin.output.amount - FEE, owner: coin.owner }];
-  const broken = sign({ coins: [coin], payouts, broken: true });
-  const dear = sign({ coins: [coin], payouts: [{ amount: coin.output.amount + 1n, owner: coin.owner }] });
+  const utxo = takeUtxo(load);
+  const payouts = [{ amount: utxo.output.amount - FEE, owner: utxo.owner }];
+  const broken = sign({ utxos: [utxo], payouts, broken: true });
+  const dear = sign({ utxos: [utxo], payouts: [{ amount: utxo.output.amount + 1n, owner: utxo.owner }] });
   const cases: [Payment, RegExp][] = [
     [inMempool, /is already in the mempool$/],
     [load.traffic.stranger(), /is an orphan where orphan is disallowed$/],
@@ -78,7 +78,7 @@ export async function compareRefusals(api: ApiClient, load: Load, inMempool: Pay
     const isRight = message.startsWith(`The node refuses: Rejected transaction ${toHex(id)}: `) && words.test(message);
     if (answer.status !== 400 || !isRight) wrong.push(`a refusal: ${JSON.stringify(answer)}`);
   }
-  load.wallet.giveBack(coin);
+  load.wallet.giveBack(utxo);
   return wrong;
 }
 
@@ -91,10 +91,10 @@ export async function mineThroughApi(
   node: NodeClient,
   api: ApiClient,
   changed = (template: string): string => template,
-): Promise<{ answer: Answer; sink: string }> {
+): Promise<{ answer: Response; sink: string }> {
   const submitted = await api.postText('/v1/rpc/submitBlock', changed(await getTemplate(api)));
   const { sink } = await node.call('getSink', {});
-  return { answer: { status: submitted.status, body: JSON.parse(submitted.text) as Answer['body'] }, sink };
+  return { answer: { status: submitted.status, body: JSON.parse(submitted.text) as Response['body'] }, sink };
 }
 
 async function getTemplate(api: ApiClient): Promise<string> {

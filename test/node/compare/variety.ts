@@ -27,10 +27,10 @@ export function varietyOf({ blocks, chain, acceptedBy, transactionIds }: NodeDag
     paymentsInSeveralBlocks: id((bodies) => !isCoinbase(bodies) && bodies.length > 1),
     idsWithSeveralBodies: id((bodies) => new Set(bodies.map(({ verboseData }) => verboseData?.hash)).size > 1),
     paymentsNotAccepted: payment(({ verboseData }) => !acceptedBy.has(verboseData?.transactionId ?? '')),
-    coinsSpentTwice: [
+    utxosSpentTwice: [
       ...Map.groupBy(inputs, ({ previousOutpoint }) => `${previousOutpoint?.transactionId}:${previousOutpoint?.index}`),
     ].filter(([, spending]) => spending.length > 1).length,
-    coinsThatNeverExisted: inputs.filter(({ previousOutpoint }) => !byId.has(previousOutpoint?.transactionId ?? ''))
+    utxosThatNeverExisted: inputs.filter(({ previousOutpoint }) => !byId.has(previousOutpoint?.transactionId ?? ''))
       .length,
     sweeps: payment((transaction) => transaction.inputs.length >= MANY_INPUTS),
     version1: payment(({ version }) => version === 1),

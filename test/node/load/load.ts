@@ -134,7 +134,7 @@ export class Load {
     }
   }
 
-  /** Signed payments of coins that are there now, none of which contradicts another. */
+  /** Signed payments of UTXOs that are there now, none of which contradicts another. */
   takePayments(count: number): Payment[] {
     while (this.#queue.length < count) {
       const payment = this.traffic.next();
@@ -174,7 +174,7 @@ export class Load {
     }
   }
 
-  /** Puts payments of coins that are mature by now at the head of the queue. */
+  /** Puts payments of UTXOs that are mature by now at the head of the queue. */
   #resume(daaScore: bigint): void {
     const due = this.#postponed.filter(({ fromDaaScore }) => fromDaaScore <= daaScore);
     this.#postponed = this.#postponed.filter(({ fromDaaScore }) => fromDaaScore > daaScore);
@@ -197,16 +197,16 @@ export class Load {
   }
 }
 
-/** Which payments may stand in one block with others: consensus forbids one twice, a coin spent twice, and to spend what the block makes. */
+/** Which payments may stand in one block with others: consensus forbids one twice, a UTXO spent twice, and to spend what the block makes. */
 function beside(others: readonly Payment[]): (payment: Payment) => boolean {
   const made = new Set(others.map(({ id }) => toHex(id)));
-  const spent = others.flatMap(({ plan }) => plan.coins.map(({ outpoint }) => outpoint));
-  const spentCoins = new Set(spent.map(nameOf));
+  const spent = others.flatMap(({ plan }) => plan.utxos.map(({ outpoint }) => outpoint));
+  const spentUtxos = new Set(spent.map(nameOf));
   const spentOf = new Set(spent.map(({ transactionId }) => toHex(transactionId)));
   return ({ id, plan }) =>
     !made.has(toHex(id)) &&
     !spentOf.has(toHex(id)) &&
-    plan.coins.every(({ outpoint }) => !made.has(toHex(outpoint.transactionId)) && !spentCoins.has(nameOf(outpoint)));
+    plan.utxos.every(({ outpoint }) => !made.has(toHex(outpoint.transactionId)) && !spentUtxos.has(nameOf(outpoint)));
 }
 
 const nameOf = ({ transactionId, index }: Outpoint): string => `${toHex(transactionId)}:${index}`;

@@ -1,7 +1,7 @@
 /** Transactions for the node's mempool: payments, payments of what those make, and orphans. */
 import { scriptToAddress, toHex } from '@kasgres/kaspa';
 import type { NodeClient } from '@kasgres/node';
-import { isStandard } from './coin.ts';
+import { isStandard } from './utxo.ts';
 import type { Load } from './load.ts';
 import { toTransactionMessage } from './messages.ts';
 import type { Payment } from './payment.ts';
@@ -19,13 +19,13 @@ export async function fillMempool(node: NodeClient, load: Load): Promise<Mempool
   const { traffic, wallet, random } = load;
   const payments: Payment[] = [];
   while (payments.length < PAYMENTS) {
-    const coin = wallet.take();
-    if (coin === undefined) throw new Error('the load has no coin left');
-    if (isStandard(coin) && coin.output.amount > LEAST_SOMPI) {
-      payments.push(traffic.standard(coin, random.bytes(random.pick([0, 0, 40]))));
+    const utxo = wallet.take();
+    if (utxo === undefined) throw new Error('the load has no UTXO left');
+    if (isStandard(utxo) && utxo.output.amount > LEAST_SOMPI) {
+      payments.push(traffic.standard(utxo, random.bytes(random.pick([0, 0, 40]))));
     }
   }
-  const children = payments.slice(0, 3).flatMap(({ makes }) => makes.slice(0, 1).map((coin) => traffic.standard(coin)));
+  const children = payments.slice(0, 3).flatMap(({ makes }) => makes.slice(0, 1).map((utxo) => traffic.standard(utxo)));
   const orphans = [traffic.stranger(), traffic.stranger()];
   for (const { transaction } of [...payments, ...children]) {
     await node.call('submitTransaction', { transaction: toTransactionMessage(transaction), allowOrphan: false });
@@ -34,7 +34,7 @@ export async function fillMempool(node: NodeClient, load: Load): Promise<Mempool
     await node.call('submitTransaction', { transaction: toTransactionMessage(transaction), allowOrphan: true });
   }
   const all = [...payments, ...children, ...orphans];
-  const coins = all.flatMap(({ plan, makes }) => [...plan.coins, ...makes]);
-  const addresses = coins.flatMap(({ owner }) => scriptToAddress(owner.scriptPublicKey, 'kaspasim') ?? []);
+  const utxos = all.flatMap(({ plan, makes }) => [...plan.utxos, ...makes]);
+  const addresses = utxos.flatMap(({ owner }) => scriptToAddress(owner.scriptPublicKey, 'kaspasim') ?? []);
   return { ids: all.map(({ id }) => toHex(id)), addresses: [...new Set(addresses)] };
 }

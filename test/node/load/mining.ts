@@ -4,7 +4,7 @@ import { type ScriptPublicKey, toHex } from '@kasgres/kaspa';
 import type { NodeClient, protocol } from '@kasgres/node';
 import { getTemplate, mine, type MinedBlock, submit } from './miner.ts';
 import { nonStandardOwners, type Owner, schnorrOwner } from './owner.ts';
-import { coinsOf, type Payment } from './payment.ts';
+import { utxosOf, type Payment } from './payment.ts';
 import type { Random } from './random.ts';
 import type { Wallet } from './wallet.ts';
 
@@ -57,7 +57,7 @@ export class Mining {
     const block = mine(template, payments, { nonce, ...payTo });
     const { coinbase, coinbaseId } = block;
     const owners = coinbase.outputs.map(({ scriptPublicKey }) => this.#ownersByScript.get(scriptKey(scriptPublicKey)));
-    this.#wallet.expect(coinbaseId, coinsOf(coinbaseId, coinbase, owners), { isCoinbase: true });
+    this.#wallet.expect(coinbaseId, utxosOf(coinbaseId, coinbase, owners), { isCoinbase: true });
     for (const { id, makes } of payments) this.#wallet.expect(id, makes);
     return block;
   }

@@ -9,7 +9,7 @@ import type { Random } from './random.ts';
 import type { Traffic } from './traffic.ts';
 import type { Wallet } from './wallet.ts';
 
-export interface World {
+export interface SimulatedDag {
   random: Random;
   traffic: Traffic;
   wallet: Wallet;
@@ -27,7 +27,7 @@ export interface Mischief {
 }
 
 /** What to put into a block whose sibling carries these payments; undefined when there is nothing to do it with. */
-type Idea = (sibling: readonly Payment[], world: World) => Mischief | undefined;
+type Idea = (sibling: readonly Payment[], simulatedDag: SimulatedDag) => Mischief | undefined;
 
 const ideas: Record<string, Idea> = {
   duplicates(sibling, { random }) {
@@ -40,23 +40,23 @@ const ideas: Record<string, Idea> = {
 
   /** The same transaction signed again: two valid bodies of one id. In version 1 the compute budget can differ as well. */
   otherBody(sibling, { random }) {
-    const payment = sibling.find(({ plan }) => plan.coins.some(({ owner }) => owner.sigOps > 0));
+    const payment = sibling.find(({ plan }) => plan.utxos.some(({ owner }) => owner.sigOps > 0));
     if (payment === undefined) return undefined;
     return { payments: [sign({ ...payment.plan, computeBudget: random.pick([12, 13, 40]) })], isValid: true };
   },
 
   /** One id again, but this body's signature is wrong. */
   brokenBody(sibling) {
-    const payment = sibling.find(({ plan }) => (plan.coins[0]?.owner.sigOps ?? 0) > 0);
+    const payment = sibling.find(({ plan }) => (plan.utxos[0]?.owner.sigOps ?? 0) > 0);
     return payment && { payments: [sign({ ...payment.plan, broken: true })], isValid: false };
   },
 
   /** Spends what the sibling makes, so it depends on the order in the mergeset whether it is accepted. */
   childOfSibling(sibling, { random, traffic, wallet }) {
     if (sibling.length === 0) return undefined;
-    const coin = random.pick(random.pick(sibling).makes);
-    wallet.reserve(coin);
-    return { payments: [traffic.spend(coin)], isValid: false };
+    const utxo = random.pick(random.pick(sibling).makes);
+    wallet.reserve(utxo);
+    return { payments: [traffic.spend(utxo)], isValid: false };
   },
 
   stranger(_sibling, { traffic }) {
@@ -72,11 +72,11 @@ const ideas: Record<string, Idea> = {
     return past.length === 0 ? undefined : { payments: [random.pick(past)], isValid: false };
   },
 
-  /** Not accepted now; mined again, and accepted, when the coin is mature. */
+  /** Not accepted now; mined again, and accepted, when the UTXO is mature. */
   immature(_sibling, { traffic, wallet, daaScore, later }) {
     const found = wallet.takeImmature(daaScore, 20n);
     if (found === undefined) return undefined;
-    const payment = traffic.spend(found.coin);
+    const payment = traffic.spend(found.utxo);
     later(payment, found.fromDaaScore);
     return { payments: [payment], isValid: false };
   },
@@ -86,6 +86,6 @@ const NONE: Mischief = { payments: [], isValid: true };
 
 export const mischiefNames: readonly string[] = Object.keys(ideas);
 
-export function doMischief(name: string, sibling: readonly Payment[], world: World): Mischief {
-  return ideas[name]?.(sibling, world) ?? NONE;
+export function doMischief(name: string, sibling: readonly Payment[], simulatedDag: SimulatedDag): Mischief {
+  return ideas[name]?.(sibling, simulatedDag) ?? NONE;
 }

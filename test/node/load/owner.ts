@@ -1,6 +1,6 @@
 /**
- * Who can hold a coin in the load: a script public key, and the signature script that unlocks it. Every kind of script that
- * the node classifies is there, the non-standard ones with scripts that anyone can unlock, so that these coins move too.
+ * Who can hold a UTXO in the load: a script public key, and the signature script that unlocks it. Every kind of script that
+ * the node classifies is there, the non-standard ones with scripts that anyone can unlock, so that these UTXOs move too.
  */
 import { createHash } from 'node:crypto';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
@@ -79,7 +79,7 @@ export function nonStandardOwners(randomBytes: (count: number) => Uint8Array): O
   ].map(anyoneOwner);
 }
 
-/** A script longer than a key of a B-tree of Postgres can be. Its storage mass is such that only a large coin can go there. */
+/** A script longer than a key of a B-tree of Postgres can be. Its storage mass is such that only a large UTXO can go there. */
 export function longScriptOwner(randomBytes: (count: number) => Uint8Array): Owner {
   const data = randomBytes(3000);
   const script = Uint8Array.from([OP_PUSH_DATA_2, data.length & 0xff, data.length >> 8, ...data, OP_DROP, OP_TRUE]);

@@ -11,7 +11,7 @@ import {
   transientMass,
 } from '@kasgres/kaspa';
 import { blake2b } from '@noble/hashes/blake2.js';
-import type { Coin } from './coin.ts';
+import type { Utxo } from './utxo.ts';
 import type { Owner } from './owner.ts';
 import { signingHashes, uint16, uint32, uint64 } from './signing-hash.ts';
 
@@ -24,7 +24,7 @@ export interface Payout {
 /** What a transaction is to be; what is left out is empty, and the fee is what is not paid out. */
 export interface Plan {
   version?: 0 | 1;
-  coins: Coin[];
+  utxos: Utxo[];
   payouts: Payout[];
   payload?: Uint8Array;
   lockTime?: bigint;
@@ -43,8 +43,8 @@ export interface Payment {
   transaction: Transaction;
   /** What it was made from: signing it again gives the same id with other signatures. */
   plan: Plan;
-  /** Coins that exist once it is accepted. */
-  makes: Coin[];
+  /** UTXOs that exist once it is accepted. */
+  makes: Utxo[];
   mass: Mass;
 }
 
@@ -61,7 +61,7 @@ const COVENANT_ID_KEY = Buffer.from('CovenantID');
 
 export function sign(plan: Plan): Payment {
   const transaction = unsignedTransaction(plan);
-  const hashes = signingHashes(transaction, plan.coins);
+  const hashes = signingHashes(transaction, plan.utxos);
   for (const [index, input] of transaction.inputs.entries()) {
     input.signatureScript = signatureScript(plan, index, hashes[index] ?? new Uint8Array());
   }
@@ -71,7 +71,7 @@ export function sign(plan: Plan): Payment {
     hash: transactionHash(transaction),
     transaction,
     plan,
-    makes: coinsOf(
+    makes: utxosOf(
       id,
       transaction,
       plan.payouts.map(({ owner }) => owner),
@@ -84,16 +84,16 @@ export function sign(plan: Plan): Payment {
   };
 }
 
-/** The coins that a transaction's outputs are to these owners; outputs of owners whom we do not know are none of ours. */
-export function coinsOf(id: Hash, { outputs }: Transaction, owners: readonly (Owner | undefined)[]): Coin[] {
+/** The UTXOs that a transaction's outputs are to these owners; outputs of owners whom we do not know are none of ours. */
+export function utxosOf(id: Hash, { outputs }: Transaction, owners: readonly (Owner | undefined)[]): Utxo[] {
   return outputs.flatMap((output, index) => {
     const owner = owners[index];
     return owner === undefined ? [] : [{ outpoint: { transactionId: id, index }, output, owner }];
   });
 }
 
-/** The id of a covenant that begins with this coin: it commits to the coin and to the outputs that carry the covenant. */
-export function covenantId(origin: Coin, outputs: { index: number; payout: Payout }[]): Hash {
+/** The id of a covenant that begins with this UTXO: it commits to the UTXO and to the outputs that carry the covenant. */
+export function covenantId(origin: Utxo, outputs: { index: number; payout: Payout }[]): Hash {
   const parts = outputs.flatMap(({ index, payout: { amount, owner } }) => {
     const { version, script } = owner.scriptPublicKey;
     return [uint32(index), uint64(amount), uint16(version), uint64(BigInt(script.length)), script];
@@ -112,7 +112,7 @@ function unsignedTransaction(plan: Plan): Transaction {
   }));
   return {
     version,
-    inputs: plan.coins.map(({ outpoint, owner }) => ({
+    inputs: plan.utxos.map(({ outpoint, owner }) => ({
       previousOutpoint: outpoint,
       signatureScript: new Uint8Array(),
       sequence: plan.sequence ?? 0n,
@@ -125,14 +125,14 @@ function unsignedTransaction(plan: Plan): Transaction {
     gas: plan.gas ?? 0n,
     payload: plan.payload ?? new Uint8Array(),
     storageMass: storageMass(
-      plan.coins.map(({ output }) => output),
+      plan.utxos.map(({ output }) => output),
       outputs,
     ),
   };
 }
 
-function signatureScript({ coins, broken }: Plan, index: number, signingHash: Hash): Uint8Array {
-  const script = coins[index]?.owner.sign(signingHash) ?? new Uint8Array();
+function signatureScript({ utxos, broken }: Plan, index: number, signingHash: Hash): Uint8Array {
+  const script = utxos[index]?.owner.sign(signingHash) ?? new Uint8Array();
   // The first byte pushes, the next 64 are the signature.
   return broken === true && index === 0 ? script.map((byte, at) => (at === 10 ? byte ^ 1 : byte)) : script;
 }

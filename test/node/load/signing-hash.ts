@@ -1,17 +1,17 @@
 /**
- * What the signature of an input signs: everything of the transaction but the signature scripts, and the coin that the input
+ * What the signature of an input signs: everything of the transaction but the signature scripts, and the UTXO that the input
  * spends (rusty-kaspa, consensus/core/src/hashing/sighash.rs, signature type "all").
  */
 import { blake2b } from '@noble/hashes/blake2.js';
 import { NATIVE_SUBNETWORK, type Hash, type Transaction, type TransactionOutput } from '@kasgres/kaspa';
-import type { Coin } from './coin.ts';
+import type { Utxo } from './utxo.ts';
 
 const ZERO_HASH = Buffer.alloc(32);
 const SIGN_ALL = 1;
 const KEY = Buffer.from('TransactionSigningHash');
 
-/** One signing hash for each input, in their order; `coins` are what the inputs spend. */
-export function signingHashes(transaction: Transaction, coins: readonly Coin[]): Hash[] {
+/** One signing hash for each input, in their order; `utxos` are what the inputs spend. */
+export function signingHashes(transaction: Transaction, utxos: readonly Utxo[]): Hash[] {
   const { version, inputs, outputs, payload } = transaction;
   const native = Buffer.compare(transaction.subnetworkId, NATIVE_SUBNETWORK) === 0;
   const before = Buffer.concat([
@@ -29,9 +29,9 @@ export function signingHashes(transaction: Transaction, coins: readonly Coin[]):
     Uint8Array.of(SIGN_ALL),
   ]);
   return inputs.map((input, index) => {
-    const coin = coins[index];
-    if (coin === undefined) throw new Error(`input ${index} has no coin`);
-    const { amount, scriptPublicKey } = coin.output;
+    const utxo = utxos[index];
+    if (utxo === undefined) throw new Error(`input ${index} has no UTXO`);
+    const { amount, scriptPublicKey } = utxo.output;
     const { script } = scriptPublicKey;
     return hash(
       before,

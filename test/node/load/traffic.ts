@@ -1,9 +1,9 @@
 /**
- * Payments as they come on a busy network: a few receivers get most, an exchange sweeps many small coins into one, miners pay many,
+ * Payments as they come on a busy network: a few receivers get most, an exchange sweeps many small UTXOs into one, miners pay many,
  * and now and then there is a payload, a lock time, a lane of another subnetwork, a covenant, a script without an address.
  */
 import { COINBASE_SUBNETWORK, type Hash } from '@kasgres/kaspa';
-import type { Coin } from './coin.ts';
+import type { Utxo } from './utxo.ts';
 import { ecdsaOwner, longScriptOwner, nonStandardOwners, type Owner, schnorrOwner, scriptHashOwner } from './owner.ts';
 import { covenantId, fitting, type Payment, type Payout, type Plan, sign } from './payment.ts';
 import type { Random } from './random.ts';
@@ -38,37 +38,37 @@ export class Traffic {
     this.#longScript = longScriptOwner((count) => random.bytes(count));
   }
 
-  /** The next payment, or undefined while there is no coin to spend. */
+  /** The next payment, or undefined while there is no UTXO to spend. */
   next(): Payment | undefined {
     for (;;) {
-      const coin = this.#wallet.take();
-      if (coin === undefined) return undefined;
-      const payment = sign(this.#plan(coin));
+      const utxo = this.#wallet.take();
+      if (utxo === undefined) return undefined;
+      const payment = sign(this.#plan(utxo));
       if (fitting([payment]).length === 1) return payment;
-      for (const unspent of payment.plan.coins) this.#wallet.giveBack(unspent);
+      for (const unspent of payment.plan.utxos) this.#wallet.giveBack(unspent);
     }
   }
 
-  /** Another payment of the coin that `payment` spends first: only one of the two can be accepted. */
+  /** Another payment of the UTXO that `payment` spends first: only one of the two can be accepted. */
   conflictOf({ plan }: Payment): Payment {
-    const [coin] = plan.coins;
-    if (coin === undefined) throw new Error('a payment spends something');
-    return sign({ coins: [coin], payouts: this.#payouts([coin], 1) });
+    const [utxo] = plan.utxos;
+    if (utxo === undefined) throw new Error('a payment spends something');
+    return sign({ utxos: [utxo], payouts: this.#payouts([utxo], 1) });
   }
 
   /** A payment that spends just this coin. */
-  spend(coin: Coin): Payment {
-    return sign({ coins: [coin], payouts: this.#payouts([coin], 1) });
+  spend(utxo: Utxo): Payment {
+    return sign({ utxos: [utxo], payouts: this.#payouts([utxo], 1) });
   }
 
   /** A payment that a mempool takes: to standard scripts only, and with a fee of more than 100 sompi a gram. */
-  standard(coin: Coin, payload: Uint8Array = new Uint8Array()): Payment {
-    const half = (coin.output.amount - MEMPOOL_FEE_SOMPI) / 2n;
-    const amounts = [half, coin.output.amount - MEMPOOL_FEE_SOMPI - half];
-    return sign({ coins: [coin], payouts: amounts.map((amount) => ({ amount, owner: this.#user() })), payload });
+  standard(utxo: Utxo, payload: Uint8Array = new Uint8Array()): Payment {
+    const half = (utxo.output.amount - MEMPOOL_FEE_SOMPI) / 2n;
+    const amounts = [half, utxo.output.amount - MEMPOOL_FEE_SOMPI - half];
+    return sign({ utxos: [utxo], payouts: amounts.map((amount) => ({ amount, owner: this.#user() })), payload });
   }
 
-  /** A payment of a coin that never existed. */
+  /** A payment of a UTXO that never existed. */
   stranger(): Payment {
     const owner = this.#user();
     const output = { amount: 3n * LEAST_SOMPI, scriptPublicKey: owner.scriptPublicKey, covenant: undefined };
@@ -86,56 +86,56 @@ export class Traffic {
     return this.spend({ outpoint: { transactionId, index: 4_000_000_000 }, output, owner });
   }
 
-  #plan(coin: Coin): Plan {
+  #plan(utxo: Utxo): Plan {
     const random = this.#random;
-    if (coin.output.covenant !== undefined) return this.#continueCovenant(coin);
-    if (this.#exchanges.includes(coin.owner) && random.chance(0.5)) return this.#sweep(coin);
-    if (coin.output.amount > LARGE_SOMPI && random.chance(0.03)) {
-      return { coins: [coin], payouts: [{ amount: coin.output.amount - this.#fee([coin]), owner: this.#longScript }] };
+    if (utxo.output.covenant !== undefined) return this.#continueCovenant(utxo);
+    if (this.#exchanges.includes(utxo.owner) && random.chance(0.5)) return this.#sweep(utxo);
+    if (utxo.output.amount > LARGE_SOMPI && random.chance(0.03)) {
+      return { utxos: [utxo], payouts: [{ amount: utxo.output.amount - this.#fee([utxo]), owner: this.#longScript }] };
     }
-    const coins = this.#withMore(coin, this.miners.includes(coin.owner) ? 1 : random.weighted([45, 35, 12, 8]) + 1);
+    const utxos = this.#withMore(utxo, this.miners.includes(utxo.owner) ? 1 : random.weighted([45, 35, 12, 8]) + 1);
     const payouts = this.#payouts(
-      coins,
-      this.miners.includes(coin.owner) ? 8 + random.below(7) : 1 + random.weighted([12, 58, 15, 8, 4, 3]),
+      utxos,
+      this.miners.includes(utxo.owner) ? 8 + random.below(7) : 1 + random.weighted([12, 58, 15, 8, 4, 3]),
     );
     switch (random.weighted([80, 5, 4, 3, 3, 5])) {
       case 1:
-        return { coins, payouts, payload: random.bytes(random.pick([1, 4, 16, 33, 64, 180, 2000])) };
+        return { utxos, payouts, payload: random.bytes(random.pick([1, 4, 16, 33, 64, 180, 2000])) };
       case 2:
-        return this.#startCovenant(coins, payouts);
+        return this.#startCovenant(utxos, payouts);
       case 3:
-        return { version: 1, coins, payouts, subnetworkId: this.#lane(), gas: BigInt(random.below(1000)) };
+        return { version: 1, utxos, payouts, subnetworkId: this.#lane(), gas: BigInt(random.below(1000)) };
       case 4:
-        return { coins, payouts, lockTime: BigInt(1 + random.below(500)), sequence: NO_SEQUENCE_LOCK };
+        return { utxos, payouts, lockTime: BigInt(1 + random.below(500)), sequence: NO_SEQUENCE_LOCK };
       case 5:
-        return { version: 1, coins, payouts, sequence: BigInt(random.below(2)) };
+        return { version: 1, utxos, payouts, sequence: BigInt(random.below(2)) };
       default:
-        return { coins, payouts };
+        return { utxos, payouts };
     }
   }
 
-  #sweep(coin: Coin): Plan {
-    const coins = [coin, ...this.#wallet.takeOf(coin.owner, this.#random.pick([3, 8, 20, 60]))];
-    return { coins, payouts: [{ amount: sum(coins) - this.#fee(coins), owner: coin.owner }] };
+  #sweep(utxo: Utxo): Plan {
+    const utxos = [utxo, ...this.#wallet.takeOf(utxo.owner, this.#random.pick([3, 8, 20, 60]))];
+    return { utxos, payouts: [{ amount: sum(utxos) - this.#fee(utxos), owner: utxo.owner }] };
   }
 
-  #startCovenant(coins: Coin[], payouts: Payout[]): Plan {
+  #startCovenant(utxos: Utxo[], payouts: Payout[]): Plan {
     const carried = payouts.slice(0, this.#random.pick([1, 2])).map((payout, index) => ({ index, payout }));
-    const authorizingInput = this.#random.below(coins.length);
-    const id = covenantId(coins[authorizingInput] ?? this.#fail(), carried);
+    const authorizingInput = this.#random.below(utxos.length);
+    const id = covenantId(utxos[authorizingInput] ?? this.#fail(), carried);
     const bound = payouts.map((payout, index) =>
       index < carried.length ? { ...payout, covenant: { authorizingInput, covenantId: id } } : payout,
     );
-    return { version: 1, coins, payouts: bound };
+    return { version: 1, utxos, payouts: bound };
   }
 
-  #continueCovenant(coin: Coin): Plan {
-    const id = coin.output.covenant?.covenantId ?? this.#fail();
-    const [first, ...others] = this.#payouts([coin], this.#random.pick([1, 2]));
+  #continueCovenant(utxo: Utxo): Plan {
+    const id = utxo.output.covenant?.covenantId ?? this.#fail();
+    const [first, ...others] = this.#payouts([utxo], this.#random.pick([1, 2]));
     const carriesOn = this.#random.chance(0.7);
     return {
       version: 1,
-      coins: [coin],
+      utxos: [utxo],
       payouts: [
         { ...(first ?? this.#fail()), ...(carriesOn && { covenant: { authorizingInput: 0, covenantId: id } }) },
         ...others,
@@ -143,22 +143,22 @@ export class Traffic {
     };
   }
 
-  #withMore(coin: Coin, count: number): Coin[] {
-    const coins = [coin];
-    while (coins.length < count) {
+  #withMore(utxo: Utxo, count: number): Utxo[] {
+    const utxos = [utxo];
+    while (utxos.length < count) {
       const more = this.#wallet.take();
-      if (more === undefined) return coins;
+      if (more === undefined) return utxos;
       if (more.output.covenant !== undefined) {
         this.#wallet.giveBack(more);
-        return coins;
+        return utxos;
       }
-      coins.push(more);
+      utxos.push(more);
     }
-    return coins;
+    return utxos;
   }
 
-  #payouts(coins: Coin[], wanted: number): Payout[] {
-    const available = sum(coins) - this.#fee(coins);
+  #payouts(utxos: Utxo[], wanted: number): Payout[] {
+    const available = sum(utxos) - this.#fee(utxos);
     const count = Math.max(1, Math.min(wanted, Number(available / LEAST_SOMPI)));
     const spare = available - BigInt(count) * LEAST_SOMPI;
     const weights = Array.from({ length: count }, () => BigInt(1 + this.#random.below(1000)));
@@ -168,11 +168,11 @@ export class Traffic {
     return amounts.map((amount, index) => ({ amount: index === 0 ? amount + rest : amount, owner: this.#receiver() }));
   }
 
-  #fee(coins: Coin[]): bigint {
+  #fee(utxos: Utxo[]): bigint {
     const fee = BigInt(
-      coins.length * this.#random.pick([2_000, 3_000, 4_000, 10_000, 100_000]) + this.#random.below(1000),
+      utxos.length * this.#random.pick([2_000, 3_000, 4_000, 10_000, 100_000]) + this.#random.below(1000),
     );
-    return fee * 2n < sum(coins) ? fee : 0n;
+    return fee * 2n < sum(utxos) ? fee : 0n;
   }
 
   #receiver(): Owner {
@@ -204,10 +204,10 @@ export class Traffic {
   }
 
   #fail(): never {
-    throw new Error('a payment was planned without coins');
+    throw new Error('a payment was planned without UTXOs');
   }
 }
 
-function sum(coins: readonly Coin[]): bigint {
-  return coins.reduce((total, { output }) => total + output.amount, 0n);
+function sum(utxos: readonly Utxo[]): bigint {
+  return utxos.reduce((total, { output }) => total + output.amount, 0n);
 }

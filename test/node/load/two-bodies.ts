@@ -4,7 +4,7 @@
  */
 import { toHex } from '@kasgres/kaspa';
 import type { NodeClient, protocol } from '@kasgres/node';
-import { type Coin, isStandard } from './coin.ts';
+import { type Utxo, isStandard } from './utxo.ts';
 import type { Load } from './load.ts';
 import { getTemplate, mine, mineTemplate, type MinedBlock, submit } from './miner.ts';
 import { type Payment, sign } from './payment.ts';
@@ -62,11 +62,11 @@ async function findSource(node: NodeClient, startHash: string, transactionId: st
   return accepted.find(({ verboseData }) => verboseData?.transactionId === transactionId)?.verboseData?.blockHash;
 }
 
-function takeStandard(load: Load): Coin {
+function takeStandard(load: Load): Utxo {
   for (;;) {
-    const coin = load.wallet.take();
-    if (coin === undefined) throw new Error('the load has no coin left');
-    if (isStandard(coin)) return coin;
+    const utxo = load.wallet.take();
+    if (utxo === undefined) throw new Error('the load has no UTXO left');
+    if (isStandard(utxo)) return utxo;
   }
 }
 

@@ -1,10 +1,10 @@
 /**
- * Which coins of the load can be spent now, by what the node says: outputs of transactions that its chain has accepted and that
- * nothing of ours spends yet. A transaction that a reorganisation takes back takes its coins with it until it is accepted again.
+ * Which UTXOs of the load can be spent now, by what the node says: outputs of transactions that its chain has accepted and that
+ * nothing of ours spends yet. A transaction that a reorganisation takes back takes its UTXOs with it until it is accepted again.
  */
 import { toHex, type Hash, type ScriptPublicKey } from '@kasgres/kaspa';
 import type { NodeClient } from '@kasgres/node';
-import type { Coin } from './coin.ts';
+import type { Utxo } from './utxo.ts';
 import type { Owner } from './owner.ts';
 import type { Random } from './random.ts';
 
@@ -12,7 +12,7 @@ import type { Random } from './random.ts';
 const SPARE_MATURITY = 5n;
 
 interface Made {
-  coins: Coin[];
+  utxos: Utxo[];
   isCoinbase: boolean;
 }
 
@@ -24,10 +24,10 @@ export class Wallet {
   /** Accepted now, by the node's chain up to `#sink`. */
   readonly #accepted = new Set<string>();
   readonly #acceptedBy = new Map<string, string[]>();
-  /** Coins that are in the pool, maturing, or taken. */
-  readonly #handled = new Set<Coin>();
-  #pool: Coin[] = [];
-  #maturing: { coin: Coin; fromDaaScore: bigint }[] = [];
+  /** UTXOs that are in the pool, maturing, or taken. */
+  readonly #handled = new Set<Utxo>();
+  #pool: Utxo[] = [];
+  #maturing: { utxo: Utxo; fromDaaScore: bigint }[] = [];
   #sink: Hash;
 
   /** `sink`: what the chain accepted up to there is none of ours. */
@@ -41,15 +41,15 @@ export class Wallet {
     return this.#pool.length;
   }
 
-  /** Of every coin that it was ever told of. */
+  /** Of every UTXO that it was ever told of. */
   get scripts(): ScriptPublicKey[] {
-    return [...this.#made.values()].flatMap(({ coins }) => coins.map(({ output }) => output.scriptPublicKey));
+    return [...this.#made.values()].flatMap(({ utxos }) => utxos.map(({ output }) => output.scriptPublicKey));
   }
 
   /** Tells the wallet what a transaction makes, before or after it is mined. */
-  expect(transactionId: Hash, coins: Coin[], { isCoinbase = false } = {}): void {
+  expect(transactionId: Hash, utxos: Utxo[], { isCoinbase = false } = {}): void {
     const id = toHex(transactionId);
-    if (!this.#made.has(id)) this.#made.set(id, { coins, isCoinbase });
+    if (!this.#made.has(id)) this.#made.set(id, { utxos, isCoinbase });
   }
 
   /** Follows the node's chain to its sink. `daaScore` is the present one: coinbases mature by it. */
@@ -66,43 +66,43 @@ export class Wallet {
       }
       if (answer.addedChainBlockHashes.length === 0) break;
     }
-    this.#maturing = this.#maturing.filter(({ coin, fromDaaScore }) => {
+    this.#maturing = this.#maturing.filter(({ utxo, fromDaaScore }) => {
       if (fromDaaScore > daaScore) return true;
-      this.#pool.push(coin);
+      this.#pool.push(utxo);
       return false;
     });
   }
 
-  /** A coin at random, which is then spent as far as the wallet knows. */
-  take(): Coin | undefined {
+  /** A UTXO at random, which is then spent as far as the wallet knows. */
+  take(): Utxo | undefined {
     while (this.#pool.length > 0) {
-      const [coin] = this.#pool.splice(this.#random.below(this.#pool.length), 1);
-      if (coin === undefined) break;
-      if (this.#isAccepted(coin)) return coin;
-      this.#handled.delete(coin);
+      const [utxo] = this.#pool.splice(this.#random.below(this.#pool.length), 1);
+      if (utxo === undefined) break;
+      if (this.#isAccepted(utxo)) return utxo;
+      this.#handled.delete(utxo);
     }
     return undefined;
   }
 
-  /** Up to `limit` coins of one owner. */
-  takeOf(owner: Owner, limit: number): Coin[] {
-    const taken = new Set(this.#pool.filter((coin) => coin.owner === owner && this.#isAccepted(coin)).slice(0, limit));
-    this.#pool = this.#pool.filter((coin) => !taken.has(coin));
+  /** Up to `limit` UTXOs of one owner. */
+  takeOf(owner: Owner, limit: number): Utxo[] {
+    const taken = new Set(this.#pool.filter((utxo) => utxo.owner === owner && this.#isAccepted(utxo)).slice(0, limit));
+    this.#pool = this.#pool.filter((utxo) => !taken.has(utxo));
     return [...taken];
   }
 
-  /** Gives back a coin that was taken and not used after all. */
-  giveBack(coin: Coin): void {
-    this.#pool.push(coin);
+  /** Gives back a UTXO that was taken and not used after all. */
+  giveBack(utxo: Utxo): void {
+    this.#pool.push(utxo);
   }
 
-  /** Marks a coin as spent that is not in the pool yet. */
-  reserve(coin: Coin): void {
-    this.#handled.add(coin);
+  /** Marks a UTXO as spent that is not in the pool yet. */
+  reserve(utxo: Utxo): void {
+    this.#handled.add(utxo);
   }
 
-  /** A coinbase coin that is not mature for this many blocks at least, or undefined; the wallet never hands it out again. */
-  takeImmature(daaScore: bigint, leftAtLeast: bigint): { coin: Coin; fromDaaScore: bigint } | undefined {
+  /** A coinbase UTXO that is not mature for this many blocks at least, or undefined; the wallet never hands it out again. */
+  takeImmature(daaScore: bigint, leftAtLeast: bigint): { utxo: Utxo; fromDaaScore: bigint } | undefined {
     const found = this.#maturing.find(({ fromDaaScore }) => fromDaaScore >= daaScore + leftAtLeast);
     this.#maturing = this.#maturing.filter((entry) => entry !== found);
     return found;
@@ -113,12 +113,12 @@ export class Wallet {
     for (const id of ids) {
       this.#accepted.add(id);
       const made = this.#made.get(id);
-      for (const coin of made?.coins ?? []) {
-        if (this.#handled.has(coin)) continue;
-        this.#handled.add(coin);
+      for (const utxo of made?.utxos ?? []) {
+        if (this.#handled.has(utxo)) continue;
+        this.#handled.add(utxo);
         if (made?.isCoinbase === true)
-          this.#maturing.push({ coin, fromDaaScore: daaScore + this.#coinbaseMaturity + SPARE_MATURITY });
-        else this.#pool.push(coin);
+          this.#maturing.push({ utxo, fromDaaScore: daaScore + this.#coinbaseMaturity + SPARE_MATURITY });
+        else this.#pool.push(utxo);
       }
     }
   }
@@ -128,7 +128,7 @@ export class Wallet {
     this.#acceptedBy.delete(by);
   }
 
-  #isAccepted(coin: Coin): boolean {
-    return this.#accepted.has(toHex(coin.outpoint.transactionId));
+  #isAccepted(utxo: Utxo): boolean {
+    return this.#accepted.has(toHex(utxo.outpoint.transactionId));
   }
 }

@@ -6,7 +6,7 @@
 import type { Dag, DagBlock } from '@kasgres/devnet';
 import { expectedBlock } from '../../node/expected.ts';
 import type { protocol } from '@kasgres/node';
-import { Findings, questions, type Stage, statusOf } from './stage.ts';
+import { Findings, requests, type Harness, statusOf } from './harness.ts';
 
 interface BlockJson {
   header: { hash: string };
@@ -18,21 +18,21 @@ interface Page {
   blocks: BlockJson[];
 }
 
-export async function compareBlockPages(stage: Stage): Promise<Findings> {
-  const known = await knownBlocks(stage);
+export async function compareBlockPages(harness: Harness): Promise<Findings> {
+  const known = await knownBlocks(harness);
   const findings = new Findings();
-  for (const { request, response } of questions(stage, 'getBlocks')) {
+  for (const { request, response } of requests(harness, 'getBlocks')) {
     const { lowHash, includeBlocks, includeTransactions } = request;
-    const answer = await stage.api.post('/v1/rpc/getBlocks', { lowHash, includeBlocks, includeTransactions });
+    const answer = await harness.api.post('/v1/rpc/getBlocks', { lowHash, includeBlocks, includeTransactions });
     const recorded: Page = {
       blockHashes: response.blockHashes,
       blocks: response.blocks.map((block) => apiBlock(block, includeTransactions)),
     };
     if (answer.status === 200)
-      answer.body = { ...comparablePage(answer.body as unknown as Page, stage, lowHash, known) };
+      answer.body = { ...comparablePage(answer.body as unknown as Page, harness, lowHash, known) };
     const wanted =
       response.error === undefined
-        ? { body: comparablePage(recorded, stage, lowHash, known) }
+        ? { body: comparablePage(recorded, harness, lowHash, known) }
         : { status: statusOf(response.error.message) };
     findings.compare(`blocks from ${lowHash === '' ? 'the start' : lowHash}`, answer, wanted);
   }
@@ -40,25 +40,25 @@ export async function compareBlockPages(stage: Stage): Promise<Findings> {
 }
 
 /** As the first block of a page, and in the look-up, which has more: what the chain made of the block. */
-export async function compareSingleBlocks(stage: Stage): Promise<Findings> {
-  const known = await knownBlocks(stage);
+export async function compareSingleBlocks(harness: Harness): Promise<Findings> {
+  const known = await knownBlocks(harness);
   const findings = new Findings();
-  for (const { request, response } of questions(stage, 'getBlock')) {
+  for (const { request, response } of requests(harness, 'getBlock')) {
     const { hash, includeTransactions } = request;
     // No path: the node was asked for a block without a name.
     if (hash === '') continue;
-    const lookedUp = await stage.api.get(`/v1/blocks/${hash}?include_transactions=${includeTransactions}`);
+    const lookedUp = await harness.api.get(`/v1/blocks/${hash}?include_transactions=${includeTransactions}`);
     if (response.block === undefined) {
       findings.compare(`look-up of block ${hash}`, lookedUp, { status: statusOf(response.error?.message ?? '') });
       continue;
     }
     const recorded = comparableBlock(apiBlock(response.block, includeTransactions), known);
-    const wanted = { block: { ...recorded, ...restFields(stage.node.dag, hash) } };
+    const wanted = { block: { ...recorded, ...restFields(harness.node.dag, hash) } };
     const { block } = lookedUp.body as { block?: BlockJson };
     if (block !== undefined) lookedUp.body = { block: comparableBlock(block, known) };
     findings.compare(`look-up of block ${hash}`, lookedUp, { body: wanted });
 
-    const answer = await stage.api.post('/v1/rpc/getBlocks', {
+    const answer = await harness.api.post('/v1/rpc/getBlocks', {
       lowHash: hash,
       includeBlocks: true,
       includeTransactions,
@@ -90,10 +90,10 @@ function restFields(dag: Dag, hash: string): object {
 }
 
 /** Every block that the virtual block has in its past must be there. */
-export async function compareKnownBlocks(stage: Stage): Promise<Findings> {
-  const known = await knownBlocks(stage);
-  const { chainBlocks, sink } = stage.node.dag;
-  const wanted = [...chainBlocks.flatMap(({ mergeSet }) => mergeSet), sink, ...stage.node.tail()];
+export async function compareKnownBlocks(harness: Harness): Promise<Findings> {
+  const known = await knownBlocks(harness);
+  const { chainBlocks, sink } = harness.node.dag;
+  const wanted = [...chainBlocks.flatMap(({ mergeSet }) => mergeSet), sink, ...harness.node.tail()];
   const missing = wanted.filter(({ hash }) => !known.has(hash));
   const findings = new Findings();
   findings.add(
@@ -103,7 +103,7 @@ export async function compareKnownBlocks(stage: Stage): Promise<Findings> {
   return findings;
 }
 
-async function knownBlocks({ pool }: Stage): Promise<Set<string>> {
+async function knownBlocks({ pool }: Harness): Promise<Set<string>> {
   const { rows } = await pool.query<{ hash: string }>(`select encode(hash, 'hex') as hash from blocks`);
   return new Set(rows.map(({ hash }) => hash));
 }
@@ -112,7 +112,7 @@ function apiBlock(block: protocol.Block, withTransactions: boolean): BlockJson {
   return expectedBlock(block, { withTransactions }) as unknown as BlockJson;
 }
 
-function comparablePage({ blockHashes, blocks }: Page, { node }: Stage, lowHash: string, known: Set<string>): Page {
+function comparablePage({ blockHashes, blocks }: Page, { node }: Harness, lowHash: string, known: Set<string>): Page {
   const sinkPlace = blockHashes.indexOf(node.dag.sink.hash);
   const ordered = sinkPlace === -1 ? blockHashes : blockHashes.slice(0, sinkPlace + 1);
   const lowPast = pastOffChain(node.dag.find(lowHash));

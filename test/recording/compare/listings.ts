@@ -5,7 +5,7 @@ import { firstDifference } from '../../node/compare/first-difference.ts';
 import { chunks, inParallel } from '../../node/compare/in-parallel.ts';
 import { walk } from '../../node/compare/walk.ts';
 import { listCursors, transactions } from '../../api/listings.ts';
-import { Findings, type Stage } from './stage.ts';
+import { Findings, type Harness } from './harness.ts';
 
 type Json = Record<string, unknown>;
 
@@ -14,7 +14,7 @@ const MAX_SPAN = 100;
 /** Of which the histories are read. */
 const RICHEST = 50;
 
-export async function compareTransactionListing({ api, pool }: Stage): Promise<Findings> {
+export async function compareTransactionListing({ api, pool }: Harness): Promise<Findings> {
   const findings = new Findings();
   const listed = await walk(api, '/v1/transactions', 'transactions', transactionIdOf);
   expectEqual(findings, 'ids', listed.map(transactionIdOf), await listCursors(pool, transactions().items));
@@ -35,7 +35,7 @@ export async function compareTransactionListing({ api, pool }: Stage): Promise<F
 }
 
 /** By stretches of DAA scores, which hold every block once. */
-export async function compareBlockListing({ api, node }: Stage): Promise<Findings> {
+export async function compareBlockListing({ api, node }: Harness): Promise<Findings> {
   const findings = new Findings();
   const listed = await walk(api, '/v1/blocks', 'blocks', hashOf);
   const byHash = new Map(listed.map((block) => [hashOf(block), block]));
@@ -56,7 +56,7 @@ export async function compareBlockListing({ api, node }: Stage): Promise<Finding
 }
 
 /** The richest also with all they sent and received, which must add up to what they hold. */
-export async function compareAddressListing({ api }: Stage): Promise<Findings> {
+export async function compareAddressListing({ api }: Harness): Promise<Findings> {
   const findings = new Findings();
   const listed = await walk(
     api,

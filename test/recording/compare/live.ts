@@ -4,40 +4,40 @@
  */
 import type { NodeClient } from '@kasgres/node';
 import { compareMempoolByAddresses, compareMempoolEntries, compareTemplate } from '../../node/compare/mempool.ts';
-import { Findings, questions, type Stage, statusOf } from './stage.ts';
+import { Findings, requests, type Harness, statusOf } from './harness.ts';
 
-export async function compareNetwork(stage: Stage): Promise<Findings> {
+export async function compareNetwork(harness: Harness): Promise<Findings> {
   const findings = new Findings();
-  for (const { response } of questions(stage, 'getCurrentNetwork')) {
-    const answer = await stage.api.get('/v1/rpc/getCurrentNetwork');
+  for (const { response } of requests(harness, 'getCurrentNetwork')) {
+    const answer = await harness.api.get('/v1/rpc/getCurrentNetwork');
     findings.compare('network', answer, { body: { network: response.currentNetwork } });
   }
   return findings;
 }
 
 /** For every id and every address of this network that was asked for at the checkpoint. */
-export async function compareMempool(stage: Stage, client: NodeClient): Promise<Findings> {
+export async function compareMempool(harness: Harness, client: NodeClient): Promise<Findings> {
   const findings = new Findings();
-  const isOurs = (address: string) => address.startsWith(`${stage.node.network.addressPrefix}:`);
-  const askedIds = questions(stage, 'getMempoolEntry').map(({ request }) => request.txId);
-  const askedAddresses = questions(stage, 'getMempoolEntriesByAddresses')
+  const isOurs = (address: string) => address.startsWith(`${harness.node.network.addressPrefix}:`);
+  const askedIds = requests(harness, 'getMempoolEntry').map(({ request }) => request.txId);
+  const askedAddresses = requests(harness, 'getMempoolEntriesByAddresses')
     .filter(({ response }) => response.error === undefined)
     .flatMap(({ request }) => request.addresses);
   const ids = [...new Set(askedIds.filter((id) => /^[0-9a-f]{64}$/.test(id)))];
   const addresses = [...new Set(askedAddresses.filter(isOurs))];
-  findings.add(await compareMempoolEntries(client, stage.api, ids), ids.length);
-  findings.add(await compareMempoolByAddresses(client, stage.api, addresses), addresses.length);
+  findings.add(await compareMempoolEntries(client, harness.api, ids), ids.length);
+  findings.add(await compareMempoolByAddresses(client, harness.api, addresses), addresses.length);
   return findings;
 }
 
-export async function compareTemplates(stage: Stage, client: NodeClient): Promise<Findings> {
+export async function compareTemplates(harness: Harness, client: NodeClient): Promise<Findings> {
   const findings = new Findings();
-  for (const { request, response } of questions(stage, 'getBlockTemplate')) {
+  for (const { request, response } of requests(harness, 'getBlockTemplate')) {
     const { payAddress, extraData } = request;
     if (response.error === undefined) {
-      findings.add(await compareTemplate(client, stage.api, { payAddress, extraData }), 1);
+      findings.add(await compareTemplate(client, harness.api, { payAddress, extraData }), 1);
     } else {
-      const answer = await stage.api.post('/v1/rpc/getBlockTemplate', { payAddress, extraData });
+      const answer = await harness.api.post('/v1/rpc/getBlockTemplate', { payAddress, extraData });
       findings.compare(`template for ${payAddress}`, answer, { status: statusOf(response.error.message) });
     }
   }

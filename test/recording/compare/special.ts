@@ -43,7 +43,7 @@ const NOT_IN_SEVERAL = `
   where (select count(*) from block_transactions bt join transactions t on t.id = bt.transaction_id
     where t.transaction_id = decode(asked.id, 'hex')) < 2`;
 
-/** Both must be there with the coin that they share, and at most one be accepted. */
+/** Both must be there with the UTXO that they share, and at most one be accepted. */
 const NO_CONFLICT = `
   select 'no conflict between ' || a || ' and ' || b as name from unnest($1::text[], $2::text[]) as asked (a, b)
   where not exists (

@@ -3,11 +3,11 @@ import { toHex } from '@kasgres/kaspa';
 import type { NodeClient } from '@kasgres/node';
 import { chunks } from '../../node/compare/in-parallel.ts';
 import { acceptedHashIn, compareTransactions, readTransactions } from '../../node/compare/rest-transactions.ts';
-import { Findings, type Stage } from './stage.ts';
+import { Findings, type Harness } from './harness.ts';
 
 const MAX_IDS = 500;
 
-export async function compareAcceptance({ node, api }: Stage): Promise<Findings> {
+export async function compareAcceptance({ node, api }: Harness): Promise<Findings> {
   const { dag } = node;
   const ids = [...dag.allBlocks()].flatMap(({ transactions }) =>
     transactions.map(({ transactionId }) => toHex(transactionId)),
@@ -30,8 +30,8 @@ export async function compareAcceptance({ node, api }: Stage): Promise<Findings>
   return findings;
 }
 
-/** Each with its coins, blocks, acceptance and spenders, as they follow from the recorded blocks and the recorded chain. */
-export async function compareWholeTransactions({ node, api, pool }: Stage, client: NodeClient): Promise<Findings> {
+/** Each with its UTXOs, blocks, acceptance and spenders, as they follow from the recorded blocks and the recorded chain. */
+export async function compareWholeTransactions({ node, api, pool }: Harness, client: NodeClient): Promise<Findings> {
   const transactions = await readTransactions(client, pool, acceptedHashIn(node.dag));
   const findings = new Findings();
   findings.add(await compareTransactions(api, transactions), transactions.ids.length);

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { limitAnswerTime } from './answer-timeout.ts';
+import { limitResponseTime } from './answer-timeout.ts';
 import { useErrorEnvelope } from './error-envelope.ts';
 
 const LIMIT_MS = 100;
@@ -14,7 +14,7 @@ let failures: unknown[];
 beforeEach(() => {
   failures = [];
   app = Fastify({ logger: { level: 'error', stream: { write: (line) => failures.push(line) } } });
-  limitAnswerTime(app, LIMIT_MS);
+  limitResponseTime(app, LIMIT_MS);
   useErrorEnvelope(app);
 });
 afterEach(() => app.close());

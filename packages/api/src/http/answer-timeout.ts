@@ -14,7 +14,7 @@ interface Deadline {
 }
 
 /** Responds with a 503 where there is no response after this time. The time that a client takes to read it does not count. */
-export function limitAnswerTime(app: FastifyInstance, limitMs: number): void {
+export function limitResponseTime(app: FastifyInstance, limitMs: number): void {
   const deadlines = new WeakMap<FastifyRequest, Deadline>();
 
   app.addHook('onRequest', (request, reply, done) => {

@@ -20,7 +20,7 @@ const compression: FastifyCompressOptions = {
   zlibOptions,
 };
 
-export async function compressAnswers(app: FastifyInstance): Promise<void> {
+export async function compressResponses(app: FastifyInstance): Promise<void> {
   await app.register(fastifyCompress, compression);
   app.addHook('onRequest', async (_request, reply) => {
     // Also of answers that are not compressed: another client may get this one so.

@@ -3,7 +3,7 @@ import type { FastifyCorsOptions } from '@fastify/cors';
 import { REQUEST_ID_HEADER } from './request-id.ts';
 
 const REQUEST_HEADERS = ['x-api-key', 'content-type', 'if-none-match', REQUEST_ID_HEADER];
-const ANSWER_HEADERS = [
+const RESPONSE_HEADERS = [
   'allow',
   'etag',
   'ratelimit-limit',
@@ -32,7 +32,7 @@ export function corsOptions(origins: readonly string[]): FastifyCorsOptions {
     origin: origins.map(toMatcher),
     methods: ['GET', 'HEAD', 'POST'],
     allowedHeaders: REQUEST_HEADERS,
-    exposedHeaders: ANSWER_HEADERS,
+    exposedHeaders: RESPONSE_HEADERS,
     maxAge: PREFLIGHT_SECONDS,
     // An OPTIONS request that is none of a browser's is answered like one.
     strictPreflight: false,

@@ -8,7 +8,7 @@ import { logAccess } from './access-log.ts';
 import { REQUEST_ID_HEADER } from './request-id.ts';
 
 /** A URL that cannot be decoded, or has a parameter that is longer than any. */
-export function answerBadUrl(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
+export function respondBadUrl(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
   reply.header(REQUEST_ID_HEADER, request.id).header('x-request-cost-ru', '0');
   reply.code(400).send(envelopeOf(400, 'The URL is malformed'));
   logAccess(request, reply);
@@ -18,7 +18,7 @@ export function answerBadUrl(_error: Error, request: FastifyRequest, reply: Fast
 const CLOSE_TIMEOUT_MS = 2000;
 
 /** What is no HTTP, comes too slowly, or has headers without end. */
-export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+export function respondClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   const { code = '' } = error;
   // Over TLS, errors of the handshake come here too. Nothing can be sent before it is complete: `end` would wait for that for ever.
   if (!isOfHttp(code) || !socket.writable) {

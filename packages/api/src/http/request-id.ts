@@ -16,7 +16,7 @@ export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): stri
 }
 
 /** Sets the header of every answer that hooks can reach; protocol-errors.ts does it for the others. */
-export function answerWithRequestId(app: FastifyInstance): void {
+export function respondWithRequestId(app: FastifyInstance): void {
   app.addHook('onRequest', async (request, reply) => {
     reply.header(REQUEST_ID_HEADER, request.id);
   });

@@ -10,7 +10,7 @@ import type { IndexReader, IndexState, Reading } from './state.ts';
 const ANY_ETAG = '*';
 
 /** Answers from one state of the index; undefined, which leaves as a 304 without a body, when the client has this answer. */
-export function answerFromIndex<T>(
+export function respondFromIndex<T>(
   index: IndexReader,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -32,7 +32,7 @@ export function answerFromIndex<T>(
  * The same for an answer that changes without the chain (with its tags), or stays while the chain goes on (a block of long ago): the
  * entity tag is made of the answer, so that a 304 saves its way but not its making.
  */
-export function answerByContent<T>(
+export function respondByContent<T>(
   index: IndexReader,
   request: FastifyRequest,
   reply: FastifyReply,

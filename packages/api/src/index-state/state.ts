@@ -120,7 +120,7 @@ const mayPassAtOnce = (error: unknown): boolean => isRetryableDatabaseError(erro
 async function nothingIndexed(db: Kysely<Database>): Promise<HttpError> {
   const load = await findUtxoSetLoad(db);
   const why =
-    load && `: the UTXO set of the pruning point ${load.blockHash} is being loaded, ${load.utxos} coins so far`;
+    load && `: the UTXO set of the pruning point ${load.blockHash} is being loaded, ${load.utxos} UTXOs so far`;
   return unavailable(`Nothing is indexed yet${why ?? ''}`, 5);
 }
 

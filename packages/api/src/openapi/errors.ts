@@ -14,25 +14,25 @@ const OF_TRANSPORT: Readonly<Record<string, string>> = {
   431: 'The headers, the URL among them, are larger than 16 KiB',
 };
 
-const transportAnswers = Object.entries(OF_TRANSPORT).map(([status, description]): [number, object] => [
+const transportResponses = Object.entries(OF_TRANSPORT).map(([status, description]): [number, object] => [
   Number(status),
   { description, content: { 'application/json': { schema: describeSchema(errorEnvelope, 'output') } } },
 ]);
 
 /** Of every operation. */
 export const transportReferences: object = Object.fromEntries(
-  transportAnswers.map(([status]) => [status, { $ref: `#/components/responses/${componentName(status)}` }]),
+  transportResponses.map(([status]) => [status, { $ref: `#/components/responses/${componentName(status)}` }]),
 );
 
 const statuses = [304, ...Object.keys(ERRORS).map(Number)];
 
 export const responseComponents: object = {
   ...Object.fromEntries(statuses.map((status) => [componentName(status), describe(status, true)])),
-  ...Object.fromEntries(transportAnswers.map(([status, answer]) => [componentName(status), answer])),
+  ...Object.fromEntries(transportResponses.map(([status, answer]) => [componentName(status), answer])),
 };
 
 /** Any answer of an operation but the 200. */
-export function describeOtherAnswer(status: number, { isUnderKey }: { isUnderKey: boolean }): object {
+export function describeOtherResponse(status: number, { isUnderKey }: { isUnderKey: boolean }): object {
   return isUnderKey ? { $ref: `#/components/responses/${componentName(status)}` } : describe(status, false);
 }
 

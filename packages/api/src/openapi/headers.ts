@@ -69,7 +69,7 @@ export const parameterComponents: object = { IfNoneMatch: IF_NONE_MATCH };
 /** Of operations that answer a 304. */
 export const ifNoneMatchReference = { $ref: '#/components/parameters/IfNoneMatch' } as const;
 
-const OF_EVERY_ANSWER = ['x-request-id', 'x-request-cost-ru'];
+const OF_EVERY_RESPONSE = ['x-request-id', 'x-request-cost-ru'];
 const OF_THE_INDEX = ['etag', 'x-kasgres-sink', 'x-kasgres-gaps'];
 const OF_A_KEY = ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'];
 const OF_A_DELAY = ['retry-after'];
@@ -82,7 +82,7 @@ const WITH_STATE = new Set([200, 304]);
 /** The headers that answers of this status have. */
 export function describeHeaders(status: number, operation: { isUnderKey: boolean; isFromIndex: boolean }): object {
   const names = [
-    ...OF_EVERY_ANSWER,
+    ...OF_EVERY_RESPONSE,
     ...(operation.isUnderKey && !WITHOUT_KEY.has(status) ? OF_A_KEY : []),
     ...(operation.isFromIndex && WITH_STATE.has(status) ? OF_THE_INDEX : []),
     ...(WITH_DELAY.has(status) ? OF_A_DELAY : []),

@@ -29,8 +29,8 @@ have changed: send it as \`if-none-match\` and get a 304 while it has not.
 
 ### What is not indexed
 
-An index may begin at a pruning point instead of genesis, and have gaps; \`/v1/status\` has both. State is exact all the same: coins, balances and
-the supply. Answers from an index with gaps say how many in \`x-kasgres-gaps\`. Walks end before a gap, and what would have to cross one, or to
+An index may begin at a pruning point instead of genesis, and have gaps; \`/v1/status\` has both. State is exact all the same: utxos, balances and
+the supply. Responses from an index with gaps say how many in \`x-kasgres-gaps\`. Walks end before a gap, and what would have to cross one, or to
 reach below the first block, is a 409 that names the blocks. A transaction that was accepted where nothing is indexed has no accepting block.
 
 ### Errors
@@ -52,7 +52,7 @@ export const info = {
 
 /** In the order in which they are shown. */
 export const tags = [
-  { name: 'Address', description: 'Balances, coins, history and tags of addresses' },
+  { name: 'Address', description: 'Balances, UTXOs, history and tags of addresses' },
   { name: 'Block', description: 'Blocks, their colours, and the chain among them' },
   { name: 'Transaction', description: 'Transactions, where they are, and whether they were accepted' },
   { name: 'Token', description: 'Kept for tokens; no operation yet' },

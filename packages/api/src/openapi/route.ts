@@ -2,7 +2,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { RouteOptions } from 'fastify';
 import { z } from 'zod';
-import { describeOtherAnswer, transportReferences } from './errors.ts';
+import { describeOtherResponse, transportReferences } from './errors.ts';
 import { findExample, type OperationExample } from './examples.ts';
 import { describeHeaders, ifNoneMatchReference } from './headers.ts';
 import { describeSchema, type JsonSchema } from './schemas.ts';
@@ -28,7 +28,7 @@ export function describeRoute({ schema = {}, config, url }: RouteOptions): objec
       ...(isFromIndex ? [ifNoneMatchReference] : []),
     ],
     ...(body instanceof z.ZodType && { requestBody: describeBody(body, example) }),
-    responses: describeAnswers(response, { isUnderKey: security === undefined, isFromIndex, example }),
+    responses: describeResponses(response, { isUnderKey: security === undefined, isFromIndex, example }),
   };
 }
 
@@ -66,16 +66,16 @@ interface Operation {
   example: OperationExample | undefined;
 }
 
-function describeAnswers(declared: Record<string, unknown>, operation: Operation): object {
+function describeResponses(declared: Record<string, unknown>, operation: Operation): object {
   const answers: Record<string, object> = {};
   for (const [status, answer] of Object.entries(declared)) {
-    answers[status] = describeAnswer(Number(status), answer, operation);
+    answers[status] = describeResponse(Number(status), answer, operation);
   }
   return { ...answers, ...transportReferences };
 }
 
-function describeAnswer(status: number, answer: unknown, operation: Operation): object {
-  if (status !== 200) return describeOtherAnswer(status, operation);
+function describeResponse(status: number, answer: unknown, operation: Operation): object {
+  if (status !== 200) return describeOtherResponse(status, operation);
   const content = {
     schema: describeSchema(answer as z.ZodType, 'output'),
     ...(operation.example?.answer !== undefined && { example: operation.example.answer }),

@@ -1,7 +1,7 @@
 /** getCurrentNetwork and getCoinSupply: answers that stand in the checkpoint itself. */
 import { MAX_SOMPI } from '@kasgres/kaspa';
 import { z } from 'zod';
-import { answerFromIndex } from '../index-state/answer.ts';
+import { respondFromIndex } from '../index-state/answer.ts';
 import { requireCaughtUp } from '../index-state/state.ts';
 import { answers, UNDER_KEY } from '../schemas/responses.ts';
 import { sompi } from '../schemas/values.ts';
@@ -26,7 +26,7 @@ export const networkRoutes: ApiPlugin = async (app, { index }) => {
         response: answers(currentNetwork, 304, ...UNDER_KEY),
       },
     },
-    (request, reply) => answerFromIndex(index, request, reply, async ({ state }) => ({ network: state.network.name })),
+    (request, reply) => respondFromIndex(index, request, reply, async ({ state }) => ({ network: state.network.name })),
   );
 
   app.get(
@@ -35,13 +35,13 @@ export const networkRoutes: ApiPlugin = async (app, { index }) => {
       config: { cost: 0.1 },
       schema: {
         operationId: 'getCoinSupply',
-        summary: 'Coins in circulation, and how many there can ever be',
+        summary: 'UTXOs in circulation, and how many there can ever be',
         tags: ['Node RPC Proxy'],
         response: answers(coinSupply, 304, ...UNDER_KEY),
       },
     },
     (request, reply) =>
-      answerFromIndex(index, request, reply, async ({ state }) => {
+      respondFromIndex(index, request, reply, async ({ state }) => {
         requireCaughtUp(state);
         return { maxSompi: String(MAX_SOMPI), circulatingSompi: String(state.circulatingSompi) };
       }),

@@ -21,7 +21,7 @@ const start = z.object({
   blueScore: decimal,
   daaScore: decimal,
   timestamp,
-  utxoCount: count.meta({ description: 'Coins that the index began with there; 0 at genesis' }),
+  utxoCount: count.meta({ description: 'UTXOs that the index began with there; 0 at genesis' }),
 });
 
 const gap = z.object({
@@ -37,7 +37,7 @@ const gap = z.object({
 
 const utxoSetLoad = z.object({
   pruningPoint: hash,
-  utxoCount: count.meta({ description: 'Coins loaded so far' }),
+  utxoCount: count.meta({ description: 'UTXOs loaded so far' }),
 });
 
 const status = z
@@ -58,7 +58,7 @@ const status = z
     firstBlock: hash.nullable().meta({ description: 'Where the index begins' }),
     starts: z.array(start).meta({
       description:
-        'The blocks from which the index counts, each with its UTXO set, as they follow on the chain. What is before the first is not indexed but for the coins that were left of it; state is exact since the last',
+        'The blocks from which the index counts, each with its UTXO set, as they follow on the chain. What is before the first is not indexed but for the UTXOs that were left of it; state is exact since the last',
     }),
     gaps: z.array(gap).meta({ description: 'Stretches of the chain that are missing' }),
     utxoSetLoad: utxoSetLoad.nullable().meta({

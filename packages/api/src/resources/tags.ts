@@ -2,7 +2,7 @@
 import type { Database, Tag } from '@kasgres/database';
 import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
-import { answerByContent } from '../index-state/answer.ts';
+import { respondByContent } from '../index-state/answer.ts';
 import type { Reading } from '../index-state/state.ts';
 import { pageMetadata, pageQuery } from '../pages/page-query.ts';
 import { readPage, type Slice } from '../pages/read-page.ts';
@@ -82,6 +82,6 @@ export const listTagsRoutes: ApiPlugin = async (app, { index }) => {
         response: answers(page, 304, ...UNDER_KEY, 400, 404),
       },
     },
-    (request, reply) => answerByContent(index, request, reply, (reading) => getPage(reading, request.query)),
+    (request, reply) => respondByContent(index, request, reply, (reading) => getPage(reading, request.query)),
   );
 };

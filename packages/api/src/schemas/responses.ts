@@ -34,7 +34,7 @@ export type ErrorStatus = keyof typeof ERRORS;
 
 export const NOT_MODIFIED = 'Unchanged since the `if-none-match` that was sent';
 
-interface Answers<T extends z.ZodType> {
+interface Responses<T extends z.ZodType> {
   200: T;
 }
 
@@ -42,7 +42,7 @@ interface Answers<T extends z.ZodType> {
  * The answers of an endpoint. Errors are thrown, never returned, and a 304 has no body: the type, which is that of what a handler
  * may return, leaves both out.
  */
-export function answers<T extends z.ZodType>(ok: T, ...statuses: (ErrorStatus | 304)[]): Answers<T> {
+export function answers<T extends z.ZodType>(ok: T, ...statuses: (ErrorStatus | 304)[]): Responses<T> {
   const others: Record<string, unknown> = {};
   for (const status of statuses) {
     others[status] =

@@ -16,9 +16,9 @@ import { createServer } from '../server.ts';
 import { SharedRead } from '../shared-read.ts';
 import type { Services } from '../services.ts';
 
-type Answer = (op: string, request: object) => object;
+type Response = (op: string, request: object) => object;
 
-export async function serverOnNode(answer: Answer): Promise<FastifyInstance> {
+export async function serverOnNode(answer: Response): Promise<FastifyInstance> {
   const node = { connected: true, call: async (op: string, request: object) => answer(op, request) };
   const bucket = { name: 'key:1', apiKeyId: 1n, rateRu: 1000, windowSeconds: 1, concurrency: 10, quota: undefined };
   const index = { getNetwork: async () => getNetwork('simnet') } as unknown as IndexReader;

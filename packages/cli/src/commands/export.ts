@@ -42,7 +42,7 @@ Examples:
   kasgres export parquet addresses tags                      two states, as they are now
   kasgres export raw --raw                                   the tables, with their keys, and what they refer to
 
-Questions to what was exported:
+Requests to what was exported:
   duckdb -c "select day, count(*) from read_parquet('parquet/transactions/*/*.parquet', hive_partitioning = true) group by 1"
   clickhouse-local -q "select toDate(accepted_at) d, sum(fee_kas) from file('parquet/transactions/*/*.parquet') group by d"
 

@@ -33,10 +33,10 @@ test('starts, gaps and a coming start in words', () => {
     utxoSetLoad: { pruningPoint: 'd4', utxoCount: 1_200_000 },
   };
   expect(statusLines(status).split('\n')).toEqual([
-    'start         genesis block a0 of 2026-11-20T12:00:00.000Z, DAA score 0, with no coins',
-    'start         block a1 of 2026-11-20T12:00:00.000Z, DAA score 2,199, with 12,599 coins',
+    'start         genesis block a0 of 2026-11-20T12:00:00.000Z, DAA score 0, with no UTXOs',
+    'start         block a1 of 2026-11-20T12:00:00.000Z, DAA score 2,199, with 12,599 UTXOs',
     'gap           between block b2 (2026-11-21T00:00:00.000Z, blue score 3,000) and block c3 (blue score 4,000): The node had pruned it.',
-    'coming start  block d4, coins loaded so far: 1,200,000',
+    'coming start  block d4, UTXOs loaded so far: 1,200,000',
   ]);
 });
 

@@ -39,7 +39,7 @@ export function statusLines(status: Record<string, unknown>): string {
 
 function startText({ hash, daaScore, timestamp, utxoCount }: InWords['starts'][number]): string {
   const block = `block ${hash} of ${timeText(timestamp)}, DAA score ${numberText(daaScore)}`;
-  return utxoCount === 0 ? `genesis ${block}, with no coins` : `${block}, with ${numberText(utxoCount)} coins`;
+  return utxoCount === 0 ? `genesis ${block}, with no UTXOs` : `${block}, with ${numberText(utxoCount)} UTXOs`;
 }
 
 function gapLines(gaps: InWords['gaps']): Line[] {
@@ -61,7 +61,7 @@ function endText(hash: string, score: string | null, timestamp: number | null): 
 
 function loadLines(load: InWords['utxoSetLoad']): Line[] {
   if (load === null) return [];
-  return [['coming start', `block ${load.pruningPoint}, coins loaded so far: ${numberText(load.utxoCount)}`]];
+  return [['coming start', `block ${load.pruningPoint}, utxos loaded so far: ${numberText(load.utxoCount)}`]];
 }
 
 function numberText(value: string | number): string {

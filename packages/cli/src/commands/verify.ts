@@ -155,7 +155,7 @@ async function runVerify(options: VerifyOptions): Promise<number> {
       const load = await findUtxoSetLoad(pool);
       if (load !== undefined) {
         print(
-          `note    a coming start at block ${load.pruningPoint} is being loaded (coins so far: ${load.utxoCount}); nobody sees it yet`,
+          `note    a coming start at block ${load.pruningPoint} is being loaded (utxos so far: ${load.utxoCount}); nobody sees it yet`,
         );
       }
       return isBroken ? 1 : 0;

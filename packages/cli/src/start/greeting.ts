@@ -36,7 +36,7 @@ export function greetingLines({ apiUrl, status, command, logs, apiKey, demo }: G
   ];
 }
 
-/** Three questions that have an answer now, also while a real chain is still being caught up with. */
+/** Three requests that have an answer now, also while a real chain is still being caught up with. */
 function curlLines(apiUrl: string, key: string, status: ApiStatus, demo: Demo | undefined): string[] {
   // Double quotes around the key, so that the shell fills in $KEY.
   const get = (path: string): string => `curl -s -H "x-api-key: ${key}" ${apiUrl}${path}`;

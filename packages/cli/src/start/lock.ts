@@ -10,7 +10,7 @@ import type { AddressInfo, Server } from 'node:net';
 import { z } from 'zod';
 import { FatalError, sleep } from '@kasgres/runtime';
 
-const ANSWER_WITHIN_MS = 2_000;
+const RESPONSE_WITHIN_MS = 2_000;
 const SETTLED_AFTER_MS = 200;
 const ATTEMPTS = 5;
 
@@ -79,7 +79,7 @@ async function readLock(path: string): Promise<Lock | undefined> {
 }
 
 async function isAlive(lock: Lock): Promise<boolean> {
-  const socket = connect({ host: '127.0.0.1', port: lock.port, timeout: ANSWER_WITHIN_MS });
+  const socket = connect({ host: '127.0.0.1', port: lock.port, timeout: RESPONSE_WITHIN_MS });
   socket.on('timeout', () => socket.destroy());
   try {
     let answer = '';

@@ -46,6 +46,6 @@ test('counts from the start', () => {
 
 test('says how far the UTXO set of a start is', () => {
   expect(progressLine({ ...status, starts: [], utxoSetLoad: { utxoCount: 1_250_000 } }, 0)).toBe(
-    "Loading the UTXO set of the node's pruning point: 1,250,000 coins.",
+    "Loading the UTXO set of the node's pruning point: 1,250,000 UTXOs.",
   );
 });

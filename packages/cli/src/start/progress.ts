@@ -22,7 +22,7 @@ interface ProgressParts {
   signal: AbortSignal;
 }
 
-/** Waits until there is a chain to ask about, or, with `everything`, until no question is refused for being too early. */
+/** Waits until there is a chain to ask about, or, with `everything`, until no request is refused for being too early. */
 export async function waitUntilUsable(
   parts: ProgressParts,
   { everything }: { everything: boolean },
@@ -121,7 +121,7 @@ function reminderPauses(): Iterator<number, number> {
 /** A line on an index that is not in step with the node. */
 export function progressLine(status: ApiStatus, blocksPerSecond: number): string {
   if (status.utxoSetLoad !== null) {
-    return `Loading the UTXO set of the node's pruning point: ${status.utxoSetLoad.utxoCount.toLocaleString('en')} coins.`;
+    return `Loading the UTXO set of the node's pruning point: ${status.utxoSetLoad.utxoCount.toLocaleString('en')} UTXOs.`;
   }
   if (status.nodeSinkBlueScore === null) return 'Waiting for the node to respond.';
   const start = startOf(status);

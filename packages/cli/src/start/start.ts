@@ -127,7 +127,7 @@ async function run(
     writeRuntimeFile(dataDir, { nodeUrl, databaseUrl, apiUrl, processIds: supervisor.processIds() });
 
   startPrograms(env, supervisor, ports, nodeUrl, databaseUrl);
-  // A simulated chain is short: better to wait until every question has an answer. A real one takes its time.
+  // A simulated chain is short: better to wait until every request has an answer. A real one takes its time.
   const everything = env.NODE_URL === undefined;
   const progress = { apiUrl, apiLog: join(dataDir.logs, 'api.log'), nodeUrls, say: print, signal };
   const status = await waitUntilUsable(progress, { everything });

@@ -1,6 +1,6 @@
 /**
  * Invariant 4: for every script, balance = sum of its UTXOs = what the latest start gave it + sum of its accepted net changes since =
- * sum of its changes by hour; the sum over all scripts is the circulating supply. The UTXOs are exactly the coins of the latest start and
+ * sum of its changes by hour; the sum over all scripts is the circulating supply. The UTXOs are exactly the UTXOs of the latest start and
  * the outputs of transactions accepted since that no transaction accepted since spends, each change by hour is that of the
  * transactions accepted in it, no balance was negative at the end of any hour, and what is counted and marked for a script is so. What else
  * is summed up is in rollups.ts.
@@ -8,7 +8,7 @@
 import type { Queryable } from './queryable.ts';
 import { checkRollups } from './rollups.ts';
 
-/** State counts from the latest start: what was accepted before is in its coins, or was spent by then. */
+/** State counts from the latest start: what was accepted before is in its UTXOs, or was spent by then. */
 const ACCEPTED = `
   accepted as (
     select t.id, t.subnetwork_id, accepting.daa_score
@@ -146,7 +146,7 @@ const SELECT_WRONGLY_TAGGED = `
   where b.is_tagged <> (e.script_id is not null) and (tree.root is null or tree.root not in (select root from waiting))
   limit 20`;
 
-/** Net changes recomputed from inputs and outputs; a transaction counts its coins whether it was accepted or not. */
+/** Net changes recomputed from inputs and outputs; a transaction counts its UTXOs whether it was accepted or not. */
 const SELECT_WRONG_CHANGES = `
   with moves as (
     select script_id, transaction_id, amount as sent, 0 as received from transaction_inputs where script_id is not null

@@ -211,8 +211,8 @@ const TRANSACTIONS: Check[] = [
         and coalesce(c.index, ${from.chainIndex}) >= ${from.chainIndex} and not exists (select from last where last.id = t.id)`,
   },
   {
-    // Of an earlier transaction only the coins that its start had left are known; a block that carries it again shows the others.
-    fault: (name) => `transaction ${name}: an input has lost its coin, or has another amount or script than its coin`,
+    // Of an earlier transaction only the UTXOs that its start had left are known; a block that carries it again shows the others.
+    fault: (name) => `transaction ${name}: an input has lost its UTXO, or has another amount or script than its UTXO`,
     sql: (from) => `
       select encode(t.transaction_id, 'hex') as name from transaction_inputs i
       join transactions t on t.id = i.transaction_id
@@ -227,13 +227,13 @@ const TRANSACTIONS: Check[] = [
             i.script_id is not null or u.amount is not null or (o.amount is not null and earlier.id is null)
           when u.amount is not null then i.amount <> u.amount or i.script_id is distinct from u.script_id
           when o.amount is not null then i.amount <> o.amount or i.script_id is distinct from o.script_id
-          -- The coins of a start that was not the last are not kept.
+          -- The utxos of a start that was not the last are not kept.
           else earlier.id is null or (select count(*) from starts where utxo_count > 0) < 2
         end`,
   },
   {
     fault: (name) =>
-      `transaction ${name}: an input names its coin by a hash that has a key, or has an amount or script all the same`,
+      `transaction ${name}: an input names its UTXO by a hash that has a key, or has an amount or script all the same`,
     sql: (from) => `
       select encode(t.transaction_id, 'hex') as name from transaction_inputs i
       join transactions t on t.id = i.transaction_id
@@ -244,7 +244,7 @@ const TRANSACTIONS: Check[] = [
   },
   {
     fault: (name) =>
-      `transaction ${name} is accepted, but the coin of an input is not known, or its transaction never was accepted`,
+      `transaction ${name} is accepted, but the UTXO of an input is not known, or its transaction never was accepted`,
     sql: (from) => `
       select encode(t.transaction_id, 'hex') as name from transaction_inputs i
       join transactions t on t.id = i.transaction_id
@@ -274,8 +274,8 @@ const TRANSACTIONS: Check[] = [
       where e.id >= ${from.transactionId} and t.id <> e.id`,
   },
   {
-    // Where several starts had coins, those of the others are not kept.
-    fault: (name) => `earlier transaction ${name} has no coin at the start`,
+    // Where several starts had UTXOs, those of the others are not kept.
+    fault: (name) => `earlier transaction ${name} has no UTXO at the start`,
     sql: (from) => `
       select encode(e.transaction_id, 'hex') as name from earlier_transactions e
       where e.id >= ${from.transactionId} and (select count(*) from starts where utxo_count > 0) < 2
@@ -283,7 +283,7 @@ const TRANSACTIONS: Check[] = [
   },
   {
     fault: (name) =>
-      `coin ${name} of the start: its script or its transaction is missing, or was accepted since, or has another output there`,
+      `utxo ${name} of the start: its script or its transaction is missing, or was accepted since, or has another output there`,
     sql: (from) => `
       select coalesce(encode(coalesce(e.transaction_id, t.transaction_id), 'hex'), u.transaction_id::text) || ':' || u.index as name
       from start_utxos u

@@ -251,7 +251,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Coins in circulation, and how many there can ever be */
+        /** UTXOs in circulation, and how many there can ever be */
         get: operations["getCoinSupply"];
         put?: never;
         post?: never;
@@ -374,7 +374,7 @@ export interface paths {
         put?: never;
         /**
          * The unspent outputs of up to 1,000 addresses at the sink
-         * @description Of addresses that hold more than 10000 together the coins are had in pages only, from listAddressUtxos.
+         * @description Of addresses that hold more than 10000 together the UTXOs are had in pages only, from listAddressUtxos.
          */
         post: operations["getUtxosByAddresses"];
         delete?: never;
@@ -901,7 +901,7 @@ export interface components {
             mass: string;
             /** @description A whole number in decimal digits */
             computeMass: string;
-            /** @description Inputs less outputs in sompi; null where a coin does not exist or is not known. Negative only in transactions that can never be accepted */
+            /** @description Inputs less outputs in sompi; null where a UTXO does not exist or is not known. Negative only in transactions that can never be accepted */
             fee: string | null;
             /** @description A whole number in decimal digits */
             lockTime: string;
@@ -929,7 +929,7 @@ export interface components {
                 sigOpCount: number;
                 /** @description Transaction version 1 and later; left out before */
                 computeBudget?: number;
-                /** @description The coin that is spent. Amount and script are null where there is no such coin on the chain, only in transactions that are not accepted; and in those that were accepted before what is indexed, or in a gap, where the coin is not known */
+                /** @description The UTXO that is spent. Amount and script are null where there is no such UTXO on the chain, only in transactions that are not accepted; and in those that were accepted before what is indexed, or in a gap, where the UTXO is not known */
                 previousOutput: {
                     transactionId: components["schemas"]["Hash"];
                     index: number;
@@ -975,7 +975,7 @@ export interface components {
             mass: string;
             /** @description A whole number in decimal digits */
             computeMass: string;
-            /** @description Inputs less outputs in sompi; null where a coin does not exist or is not known. Negative only in transactions that can never be accepted */
+            /** @description Inputs less outputs in sompi; null where a UTXO does not exist or is not known. Negative only in transactions that can never be accepted */
             fee: string | null;
             /** @description A whole number in decimal digits */
             lockTime: string;
@@ -1003,7 +1003,7 @@ export interface components {
                 sigOpCount: number;
                 /** @description Transaction version 1 and later; left out before */
                 computeBudget?: number;
-                /** @description The coin that is spent. Amount and script are null where there is no such coin on the chain, only in transactions that are not accepted; and in those that were accepted before what is indexed, or in a gap, where the coin is not known */
+                /** @description The UTXO that is spent. Amount and script are null where there is no such UTXO on the chain, only in transactions that are not accepted; and in those that were accepted before what is indexed, or in a gap, where the UTXO is not known */
                 previousOutput: {
                     transactionId: components["schemas"]["Hash"];
                     index: number;
@@ -1035,7 +1035,7 @@ export interface components {
                 /** @description Id of the accepted transaction that spends it; null also where that is in a gap */
                 spentBy: components["schemas"]["Hash"] | null;
             }[];
-            /** @description Sum of the inputs that spend coins of the address */
+            /** @description Sum of the inputs that spend UTXOs of the address */
             amountSent: string;
             /** @description Sum of the outputs that pay the address */
             amountReceived: string;
@@ -1203,7 +1203,7 @@ export interface components {
             /** @description An amount in sompi, the smallest unit (1 KAS = 100,000,000 sompi) */
             fee: string;
             transaction: components["schemas"]["Transaction"];
-            /** @description Whether a coin that it spends is not known yet */
+            /** @description Whether a UTXO that it spends is not known yet */
             isOrphan: boolean;
         };
         FeerateBucket: {
@@ -1245,7 +1245,7 @@ export interface components {
             replicaLagSeconds: number | null;
             /** @description Where the index begins */
             firstBlock: components["schemas"]["Hash"] | null;
-            /** @description The blocks from which the index counts, each with its UTXO set, as they follow on the chain. What is before the first is not indexed but for the coins that were left of it; state is exact since the last */
+            /** @description The blocks from which the index counts, each with its UTXO set, as they follow on the chain. What is before the first is not indexed but for the UTXOs that were left of it; state is exact since the last */
             starts: {
                 hash: components["schemas"]["Hash"];
                 /** @description A whole number in decimal digits */
@@ -1254,7 +1254,7 @@ export interface components {
                 daaScore: string;
                 /** @description Unix time in milliseconds */
                 timestamp: number;
-                /** @description Coins that the index began with there; 0 at genesis */
+                /** @description UTXOs that the index began with there; 0 at genesis */
                 utxoCount: number;
             }[];
             /** @description Stretches of the chain that are missing */
@@ -1274,7 +1274,7 @@ export interface components {
             /** @description While the UTXO set of a coming start is being loaded, how far that is; else, and on a replica, null */
             utxoSetLoad: {
                 pruningPoint: components["schemas"]["Hash"];
-                /** @description Coins loaded so far */
+                /** @description UTXOs loaded so far */
                 utxoCount: number;
             } | null;
             nodeConnected: boolean;
@@ -1284,7 +1284,7 @@ export interface components {
         };
         TransactionAcceptance: {
             transactionId: components["schemas"]["Hash"];
-            /** @description False also for what is unknown. Of transactions that were accepted before what is indexed, or in a gap, those are known of which a coin was left at the start behind it */
+            /** @description False also for what is unknown. Of transactions that were accepted before what is indexed, or in a gap, those are known of which a UTXO was left at the start behind it */
             isAccepted: boolean;
             /** @description Null also for a transaction that was accepted before what is indexed, or in a gap */
             acceptingBlockHash: components["schemas"]["Hash"] | null;
@@ -3434,7 +3434,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @description By address in the order asked, the oldest coins first */
+                        /** @description By address in the order asked, the oldest UTXOs first */
                         entries: components["schemas"]["AddressUtxo"][];
                     };
                 };
@@ -3785,7 +3785,7 @@ export interface operations {
                         verboseData?: Record<string, never>;
                     };
                     /**
-                     * @description Take it also while a coin that it spends is not known; only a node with `--unsaferpc` does
+                     * @description Take it also while a UTXO that it spends is not known; only a node with `--unsaferpc` does
                      * @default false
                      */
                     allowOrphan?: boolean;

@@ -168,7 +168,7 @@ export class Dag {
 
   /**
    * Forgets what a node forgets whose pruning point moves to a chain block. Bodies of transactions, and who accepted them, are still found
-   * by their ids: of the coins that they made, a node keeps as much with those who spend them.
+   * by their ids: of the UTXOs that they made, a node keeps as much with those who spend them.
    * @param headersBelow how many chain blocks deep headers stay, at least
    */
   prune(hash: string, headersBelow: number): void {

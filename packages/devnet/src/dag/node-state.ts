@@ -6,8 +6,8 @@ import type { Hash, Header, Network, ScriptPublicKey, Transaction, Utxo } from '
 import type { ChainChange, Dag, DagBlock, DagTransaction } from './dag.ts';
 
 /** An answer of the node that is an error: the message is the node's own text. */
-export class NodeAnswerError extends Error {
-  override name = 'NodeAnswerError';
+export class NodeResponseError extends Error {
+  override name = 'NodeResponseError';
 }
 
 export interface MempoolEntry {
@@ -17,7 +17,7 @@ export interface MempoolEntry {
   isOrphan: boolean;
 }
 
-/** Which pools a mempool question is about, as the node has it: (filter, orphans) = (false, false) the pool alone. */
+/** Which pools a mempool request is about, as the node has it: (filter, orphans) = (false, false) the pool alone. */
 export interface MempoolFilter {
   includeOrphanPool: boolean;
   filterTransactionPool: boolean;
@@ -61,7 +61,7 @@ export interface NodeState {
   /** `extraData` as the miner gave it, without the node's version. */
   blockTemplate(payScript: ScriptPublicKey, extraData: Uint8Array): BlockTemplate;
   submitBlock(header: Header, transactions: Transaction[]): SubmitBlockResult;
-  /** The transaction's id. Throws `NodeAnswerError` with the node's words when it is refused. */
+  /** The transaction's id. Throws `NodeResponseError` with the node's words when it is refused. */
   submitTransaction(transaction: Transaction, allowOrphan: boolean): Hash;
 
   /** Of the virtual block, as the node's UTXO index: one step ahead of the sink. Unknown scripts have none. */

@@ -23,8 +23,8 @@ function hashFrom(seed: number): Hash {
   return hash;
 }
 
-/** Made-up coins, of every kind. */
-function coins(count: number): Utxo[] {
+/** Made-up UTXOs, of every kind. */
+function makeUtxos(count: number): Utxo[] {
   return Array.from({ length: count }, (_, index) => ({
     outpoint: { transactionId: hashFrom(index), index: index % 300 },
     amount: BigInt(index) * 10_000_000_019n,
@@ -47,7 +47,7 @@ function at(number: number, fault: UtxoSetFault): UtxoSetFaultPlan {
 async function start(options: Partial<UtxoSetServerOptions> = {}): Promise<UtxoSetServer> {
   const server = await UtxoSetServer.start({
     network: 'simnet',
-    set: setOf(coins(25)),
+    set: setOf(makeUtxos(25)),
     chunkSize: CHUNK,
     ...options,
   });
@@ -84,15 +84,15 @@ function commitmentTo(utxos: readonly Utxo[]): string {
 }
 
 describe('an honest node', () => {
-  test.each([0, 1, CHUNK, 25])('hands out its set of %i coins, every field of it', async (count) => {
-    const server = await start({ set: setOf(coins(count)) });
+  test.each([0, 1, CHUNK, 25])('hands out its set of %i UTXOs, every field of it', async (count) => {
+    const server = await start({ set: setOf(makeUtxos(count)) });
     const received = await readAll(read(server));
-    expect(received.map(comparable)).toEqual(coins(count).map(comparable));
+    expect(received.map(comparable)).toEqual(makeUtxos(count).map(comparable));
   });
 
   test('is asked for more after each 99 chunks', async () => {
     const chunks = 2 * CHUNKS_AT_ONCE + 1;
-    const server = await start({ set: setOf(coins(chunks * CHUNK)) });
+    const server = await start({ set: setOf(makeUtxos(chunks * CHUNK)) });
     let count = 0;
     for await (const { utxos } of read(server)) count += utxos.length;
     expect(count).toBe(chunks * CHUNK);
@@ -115,7 +115,7 @@ describe('an honest node', () => {
   });
 
   test('sends no more than 99 chunks ahead of who takes them slowly', async () => {
-    const server = await start({ set: setOf(coins(3 * CHUNKS_AT_ONCE * CHUNK)) });
+    const server = await start({ set: setOf(makeUtxos(3 * CHUNKS_AT_ONCE * CHUNK)) });
     let taken = 0;
     for await (const _ of read(server)) {
       taken += 1;
@@ -125,7 +125,7 @@ describe('an honest node', () => {
   });
 
   test('loses a peer that has seen enough', async () => {
-    const server = await start({ set: setOf(coins(CHUNKS_AT_ONCE * CHUNK + 1)) });
+    const server = await start({ set: setOf(makeUtxos(CHUNKS_AT_ONCE * CHUNK + 1)) });
     for await (const { utxos } of read(server)) {
       expect(utxos).toHaveLength(CHUNK);
       break;
@@ -135,11 +135,11 @@ describe('an honest node', () => {
 });
 
 describe('a node that', () => {
-  test('gives an altered coin is found out by the commitment', async () => {
-    const utxos = coins(25);
+  test('gives an altered UTXO is found out by the commitment', async () => {
+    const utxos = makeUtxos(25);
     const expected = commitmentTo(utxos);
     expect(commitmentTo(await readAll(read(await start({ set: setOf(utxos) }))))).toBe(expected);
-    const altered = utxos.map((coin, index) => (index === 17 ? { ...coin, amount: coin.amount + 1n } : coin));
+    const altered = utxos.map((utxo, index) => (index === 17 ? { ...utxo, amount: utxo.amount + 1n } : utxo));
     expect(commitmentTo(await readAll(read(await start({ set: setOf(altered) }))))).not.toBe(expected);
     const altering = await start({ set: setOf(utxos), faults: at(1, { kind: 'altered' }) });
     expect(commitmentTo(await readAll(read(altering)))).not.toBe(expected);
@@ -160,7 +160,7 @@ describe('a node that', () => {
     let pruningPointHash = PRUNING_POINT;
     const next = hashFrom(8);
     const server = await start({
-      set: () => ({ pruningPointHash, utxos: coins(25) }),
+      set: () => ({ pruningPointHash, utxos: makeUtxos(25) }),
       faults: (chunk) => {
         if (chunk === 1) pruningPointHash = next;
         return undefined;
@@ -192,7 +192,7 @@ describe('a node that', () => {
     await expect(readAll(read(server, { silenceMs: 500 }))).rejects.toThrow(/silent for 500 ms/);
   });
 
-  test('sends a coin without its entry is not believed', async () => {
+  test('sends a UTXO without its entry is not believed', async () => {
     const server = await start({ faults: at(1, { kind: 'malformed' }) });
     await expect(readAll(read(server))).rejects.toThrow(NodeProtocolError);
   });

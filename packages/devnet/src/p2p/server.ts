@@ -51,9 +51,9 @@ export type UtxoSetFault =
   | { kind: 'silent' }
   /** The pruning point is said to have moved, in its place. */
   | { kind: 'moved' }
-  /** Its first coin has no entry. */
+  /** Its first UTXO has no entry. */
   | { kind: 'malformed' }
-  /** Its first coin has a sompi more. */
+  /** Its first UTXO has a sompi more. */
   | { kind: 'altered' }
   /** It comes later. */
   | { kind: 'delay'; ms: number };

@@ -13,9 +13,9 @@ import {
 } from '@kasgres/kaspa';
 import { protocol, toOutpointMessage, toScriptMessage } from '@kasgres/node';
 import { acceptedBy } from '../dag/answers/chain.ts';
-import { spentCoin } from '../dag/answers/coins.ts';
+import { spentUtxo } from '../dag/answers/utxos.ts';
 import type { AcceptedTransaction, Dag, DagBlock } from '../dag/dag.ts';
-import { NodeAnswerError } from '../dag/node-state.ts';
+import { NodeResponseError } from '../dag/node-state.ts';
 import { optionally, scriptVerboseData } from './to-messages.ts';
 
 const Level = protocol.GetVirtualChainFromBlockV2Request_DataVerbosityLevel;
@@ -124,26 +124,26 @@ function optionalInput(
       sigOpCount: input.sigOpCount,
       computeBudget: input.computeBudget,
     }),
-    verboseData: { utxoEntry: optionalCoin(spentCoin(context.dag, input.previousOutpoint), context) },
+    verboseData: { utxoEntry: optionalUtxo(spentUtxo(context.dag, input.previousOutpoint), context) },
   };
 }
 
-function optionalCoin(coin: Utxo, context: Context) {
+function optionalUtxo(utxo: Utxo, context: Context) {
   const { level } = context;
   return {
     ...(level >= Level.HIGH && {
-      amount: coin.amount,
-      scriptPublicKey: toScriptMessage(coin.scriptPublicKey),
-      isCoinbase: coin.isCoinbase,
+      amount: utxo.amount,
+      scriptPublicKey: toScriptMessage(utxo.scriptPublicKey),
+      isCoinbase: utxo.isCoinbase,
     }),
-    ...(level >= Level.FULL && { blockDaaScore: coin.blockDaaScore }),
-    ...optionally('covenantId', coin.covenantId && toHex(coin.covenantId)),
-    verboseData: level >= Level.LOW ? verboseDataOrFail(coin.scriptPublicKey, context) : {},
+    ...(level >= Level.FULL && { blockDaaScore: utxo.blockDaaScore }),
+    ...optionally('covenantId', utxo.covenantId && toHex(utxo.covenantId)),
+    verboseData: level >= Level.LOW ? verboseDataOrFail(utxo.scriptPublicKey, context) : {},
   };
 }
 
 function verboseDataOrFail(script: ScriptPublicKey, { prefix }: Context) {
   const verboseData = scriptVerboseData(script, prefix);
-  if (verboseData === undefined) throw new NodeAnswerError('The address is invalid');
+  if (verboseData === undefined) throw new NodeResponseError('The address is invalid');
   return verboseData;
 }

@@ -18,7 +18,7 @@ import type { DagBlock } from '../dag/dag.ts';
 import {
   type MempoolEntry,
   type MempoolFilter,
-  NodeAnswerError,
+  NodeResponseError,
   type NodeState,
   type SubmitBlockResult,
 } from '../dag/node-state.ts';
@@ -34,7 +34,7 @@ import {
   utxoEntryMessage,
 } from './to-messages.ts';
 
-type Answers = { readonly [O in Op]: (state: NodeState, request: ReceivedRequest<O>) => ResponseInit<O> };
+type Responses = { readonly [O in Op]: (state: NodeState, request: ReceivedRequest<O>) => ResponseInit<O> };
 
 /** A start hash that means the virtual block, from the days of the Go node. */
 const VIRTUAL = 'ff'.repeat(32);
@@ -55,8 +55,8 @@ const SUBMIT_BLOCK_RESPONSES: Record<SubmitBlockResult, ResponseInit<'submitBloc
 const BlockColor = protocol.GetBlockRewardInfoResponse_BlockColor;
 const DataVerbosityLevel = protocol.GetVirtualChainFromBlockV2Request_DataVerbosityLevel;
 
-/** Each may throw `NodeAnswerError`, which is to be answered as the node's error. */
-export const answers: Answers = {
+/** Each may throw `NodeResponseError`, which is to be answered as the node's error. */
+export const answers: Responses = {
   ping: () => ({}),
   getInfo: (state) => ({
     p2pId: '00000000-0000-4000-8000-000000000000',
@@ -80,7 +80,7 @@ export const answers: Answers = {
   getCurrentNetwork: (state) => ({ currentNetwork: state.network.name }),
   getConnectedPeerInfo: () => ({ infos: [] }),
   addPeer: () => {
-    throw new NodeAnswerError('Method unavailable in safe mode. Run the node with --unsaferpc argument.');
+    throw new NodeResponseError('Method unavailable in safe mode. Run the node with --unsaferpc argument.');
   },
 
   getBlockDagInfo: ({ dag, network, pruningPoint }) => ({
@@ -102,7 +102,7 @@ export const answers: Answers = {
   }),
   getBlocks: (state, request) => {
     if (request.includeTransactions && !request.includeBlocks) {
-      throw new NodeAnswerError('If includeTransactions is set, then includeBlockVerboseData must be set as well.');
+      throw new NodeResponseError('If includeTransactions is set, then includeBlockVerboseData must be set as well.');
     }
     const low = knownBlock(state, request.lowHash === '' ? state.dag.genesis.hash : request.lowHash);
     const blocks = blocksFrom(state.dag, low, state.network.mergesetSizeLimit);
@@ -153,7 +153,7 @@ export const answers: Answers = {
     timestamps: timestampsOfDaaScores(dag, network, request.daaScores),
   }),
   getSubnetwork: () => {
-    throw new NodeAnswerError('Not implemented');
+    throw new NodeResponseError('Not implemented');
   },
 
   getUtxosByAddresses: (state, request) => {
@@ -190,7 +190,7 @@ export const answers: Answers = {
   getMempoolEntry: (state, request) => {
     const id = readHash(request.txId);
     const entry = state.findMempoolEntry(id, mempoolFilter(request));
-    if (entry === undefined) throw new NodeAnswerError(`Transaction ${id} not found`);
+    if (entry === undefined) throw new NodeResponseError(`Transaction ${id} not found`);
     return { entry: mempoolEntryMessage(entry, state.network.addressPrefix) };
   },
   getMempoolEntries: (state, request) => ({
@@ -216,14 +216,14 @@ export const answers: Answers = {
     transactionId: toHex(state.submitTransaction(readTransaction(transaction), allowOrphan)),
   }),
   submitTransactionReplacement: () => {
-    throw new NodeAnswerError('Not implemented');
+    throw new NodeResponseError('Not implemented');
   },
 
   getBlockTemplate: (state, { payAddress, extraData }) => {
     const script = readAddress(payAddress);
     const prefix = payAddress.slice(0, payAddress.indexOf(':'));
     if (prefix !== state.network.addressPrefix) {
-      throw new NodeAnswerError(`The address has an invalid prefix ${prefix}`);
+      throw new NodeResponseError(`The address has an invalid prefix ${prefix}`);
     }
     checkCoinbasePayload(script, Buffer.from(`${state.serverVersion}/${extraData}`));
     const template = state.blockTemplate(script, Buffer.from(extraData));
@@ -240,8 +240,8 @@ function knownBlock({ dag }: NodeState, hash: string): DagBlock {
   const block = dag.find(key);
   if (block !== undefined) return block;
   // Its header stays for ever.
-  if (key === dag.genesis.hash) throw new NodeAnswerError(`some data is missing for block ${key}`);
-  throw new NodeAnswerError(`cannot find header ${key}`);
+  if (key === dag.genesis.hash) throw new NodeResponseError(`some data is missing for block ${key}`);
+  throw new NodeResponseError(`cannot find header ${key}`);
 }
 
 /** The node estimates both from DAA scores. */
@@ -281,7 +281,7 @@ export function acceptedIdsMessage(chainBlock: DagBlock) {
 
 function mempoolFilter({ includeOrphanPool, filterTransactionPool }: MempoolFilter): MempoolFilter {
   if (filterTransactionPool && !includeOrphanPool) {
-    throw new NodeAnswerError('transaction query must either not filter transactions or include orphans');
+    throw new NodeResponseError('transaction query must either not filter transactions or include orphans');
   }
   return { includeOrphanPool, filterTransactionPool };
 }
@@ -297,7 +297,7 @@ function ownAddress({ network }: NodeState, script: ScriptPublicKey): string {
 
 function indexed<T>(state: NodeState, ask: () => T): T {
   if (!state.isUtxoIndexed) {
-    throw new NodeAnswerError('Method unavailable. Run the node with the --utxoindex argument.');
+    throw new NodeResponseError('Method unavailable. Run the node with the --utxoindex argument.');
   }
   return ask();
 }
@@ -311,7 +311,7 @@ function checkCoinbasePayload(scriptPublicKey: ScriptPublicKey, extraData: Uint8
     encodeCoinbasePayload({ blueScore: 0n, subsidy: 0n, scriptPublicKey, extraData });
   } catch (error) {
     if (!(error instanceof CoinbasePayloadError)) throw error;
-    throw new NodeAnswerError('Coinbase payload is above max length (204). Try to shorten the extra data.', {
+    throw new NodeResponseError('Coinbase payload is above max length (204). Try to shorten the extra data.', {
       cause: error,
     });
   }

@@ -1,6 +1,6 @@
 /**
  * From the messages of the protocol to the model: what a client sends (hashes, addresses, blocks, transactions). What does not
- * parse throws `NodeAnswerError` in the node's own words.
+ * parse throws `NodeResponseError` in the node's own words.
  */
 import {
   AddressError,
@@ -15,7 +15,7 @@ import {
   type Transaction,
 } from '@kasgres/kaspa';
 import type { protocol } from '@kasgres/node';
-import { NodeAnswerError } from '../dag/node-state.ts';
+import { NodeResponseError } from '../dag/node-state.ts';
 
 /** A hash in a request, as lower-case hex. */
 export function readHash(text: string): string {
@@ -27,7 +27,7 @@ export function readAddress(text: string): ScriptPublicKey {
   try {
     return addressToScript(text);
   } catch (error) {
-    if (error instanceof AddressError) throw new NodeAnswerError(addressProblem(text, error));
+    if (error instanceof AddressError) throw new NodeResponseError(addressProblem(text, error));
     throw error;
   }
 }
@@ -91,7 +91,7 @@ export function readHeader(message: protocol.Header): Header {
 }
 
 function readHashBytes(text: string): Hash {
-  if (text.length !== 64) throw new NodeAnswerError('Hex parsing error: Invalid input length 64');
+  if (text.length !== 64) throw new NodeResponseError('Hex parsing error: Invalid input length 64');
   return readHex(text);
 }
 
@@ -101,12 +101,12 @@ function readHex(text: string): Uint8Array {
   } catch (error) {
     if (!(error instanceof HexError)) throw error;
     const reason = text.length % 2 === 0 ? 'Invalid character' : `Invalid input length ${text.length}`;
-    throw new NodeAnswerError(`Hex parsing error: ${reason}`, { cause: error });
+    throw new NodeResponseError(`Hex parsing error: ${reason}`, { cause: error });
   }
 }
 
-function missingField(message: string, field: string): NodeAnswerError {
-  return new NodeAnswerError(`Missing required field ${message}.${field}`);
+function missingField(message: string, field: string): NodeResponseError {
+  return new NodeResponseError(`Missing required field ${message}.${field}`);
 }
 
 function addressProblem(text: string, { reason }: AddressError): string {

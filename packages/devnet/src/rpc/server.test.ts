@@ -63,17 +63,17 @@ describe('answers', () => {
     ).rejects.toThrow('transaction query must either not filter transactions or include orphans');
   });
 
-  test('about coins take addresses of every network, and need the index of coins', async () => {
+  test('about UTXOs take addresses of every network, and need the index of UTXOs', async () => {
     const { client, state } = await startNode();
     const outpoint = { transactionId: fromHex(hashOf('made')), index: 1 };
-    state.coins = [
+    state.utxoEntries = [
       { outpoint, amount: 5n, scriptPublicKey: script, blockDaaScore: 2n, isCoinbase: false, covenantId: undefined },
     ];
     const addresses = [address, addressOfMainnet, address];
     const { entries: balances } = await client.call('getBalancesByAddresses', { addresses });
     expect(balances.map((entry) => [entry.address, entry.balance])).toEqual(addresses.map((asked) => [asked, 5n]));
-    const { entries: coins } = await client.call('getUtxosByAddresses', { addresses });
-    expect(coins.map((entry) => [entry.address, entry.outpoint?.index])).toEqual([[address, 1]]);
+    const { entries: utxos } = await client.call('getUtxosByAddresses', { addresses });
+    expect(utxos.map((entry) => [entry.address, entry.outpoint?.index])).toEqual([[address, 1]]);
 
     state.isUtxoIndexed = false;
     await expect(client.call('getCoinSupply', {})).rejects.toMatchObject({ kind: 'no-utxoindex' });

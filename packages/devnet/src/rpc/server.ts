@@ -7,7 +7,7 @@ import { setTimeout } from 'node:timers/promises';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { Server, ServerCredentials, type ServerDuplexStream, type ServiceDefinition } from '@grpc/grpc-js';
 import { type AnyOp, type Op, protocol } from '@kasgres/node';
-import { NodeAnswerError, type NodeState } from '../dag/node-state.ts';
+import { NodeResponseError, type NodeState } from '../dag/node-state.ts';
 import { answers } from './answers.ts';
 import {
   isNotifyOp,
@@ -123,22 +123,22 @@ export class NodeServer {
 
   private answer(op: AnyOp, request: protocol.KaspadRequest, fault: Fault | undefined): ResponsePayload {
     if (fault?.kind === 'error') return errorPayload(op, fault.message);
-    if (this.options.faults === undefined) return this.truthfulAnswer(op, request.payload);
-    const question = Buffer.from(toBinary(protocol.KaspadRequestSchema, { ...request, id: 0n })).toString('latin1');
-    const stale = fault?.kind === 'stale' ? this.answered.get(question) : undefined;
-    const payload = stale ?? this.truthfulAnswer(op, request.payload);
-    this.answered.set(question, payload);
+    if (this.options.faults === undefined) return this.truthfulResponse(op, request.payload);
+    const requestKey = Buffer.from(toBinary(protocol.KaspadRequestSchema, { ...request, id: 0n })).toString('latin1');
+    const stale = fault?.kind === 'stale' ? this.answered.get(requestKey) : undefined;
+    const payload = stale ?? this.truthfulResponse(op, request.payload);
+    this.answered.set(requestKey, payload);
     return payload;
   }
 
-  private truthfulAnswer(op: AnyOp, { value }: RequestPayload): ResponsePayload {
+  private truthfulResponse(op: AnyOp, { value }: RequestPayload): ResponsePayload {
     if (isNotifyOp(op)) return responsePayload(op, {});
     // The table pairs each operation with its own request; the union of all pairs is more than the compiler follows.
     const answer = answers[op] as (state: NodeState, request: RequestPayload['value']) => ResponseInit<Op>;
     try {
       return responsePayload(op, answer(this.options.state, value));
     } catch (error) {
-      if (error instanceof NodeAnswerError) return errorPayload(op, error.message);
+      if (error instanceof NodeResponseError) return errorPayload(op, error.message);
       this.options.onError?.(error);
       return errorPayload(op, `the simulated node failed: ${String(error)}`);
     }

@@ -1,4 +1,4 @@
-/** From the model to the messages of the protocol: blocks, transactions, coins, mempool entries. */
+/** From the model to the messages of the protocol: blocks, transactions, UTXOs, mempool entries. */
 import {
   type AddressPrefix,
   classifyScript,

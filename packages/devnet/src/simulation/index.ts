@@ -6,4 +6,4 @@ export { DEFAULT_OPTIONS, type SimulationOptions } from './generator/options.ts'
 export { makePast, type Past } from './generator/past.ts';
 export { Simulation } from './generator/simulation.ts';
 export { SimulatedNode, type SimulatedNodeOptions } from './node/simulated-node.ts';
-export { openWorld, type World, type WorldOptions } from './world.ts';
+export { openSimulatedDag, type SimulatedDag, type SimulatedDagOptions } from './simulated-dag.ts';

@@ -16,8 +16,8 @@ export const SIGHASH_SINGLE_ANYONE_CAN_PAY = 0x84;
 const BROKEN_SIGNATURE = Buffer.alloc(SIGNATURE_BYTES);
 
 /**
- * The script that spends a coin.
- * @param redeemScript of a coin that was paid to a script hash
+ * The script that spends a UTXO.
+ * @param redeemScript of a UTXO that was paid to a script hash
  * @param hashType what of the transaction it signs
  */
 export function signatureScript(

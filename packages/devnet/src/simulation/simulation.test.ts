@@ -8,13 +8,13 @@ import { isDagAncestorOf } from './consensus/reachability.ts';
 import { Random } from './generator/random.ts';
 import type { SimulatedNode } from './node/simulated-node.ts';
 import { hasValidSignatures } from './signatures.ts';
-import { SMALL_PARAMS, smallNode, smallWorld } from './testing/small-world.ts';
+import { SMALL_PARAMS, smallNode, smallSimulatedDag } from './testing/small-simulated-dag.ts';
 
 const SEEDS = ['one', 'two', 'three'];
 const BLOCKS = 300;
 
 describe.each(SEEDS)('the network of seed %s', (seed) => {
-  const { node, bodies } = smallWorld(seed, BLOCKS);
+  const { node, bodies } = smallSimulatedDag(seed, BLOCKS);
   const blocks = bodies.map(({ hash }) => node.consensus.get(hash));
   const chain = chainOf(node);
 
@@ -82,14 +82,14 @@ describe.each(SEEDS)('the network of seed %s', (seed) => {
 
   test('the same seed finds the same blocks, another seed others', () => {
     const hashes = bodies.map(({ hash }) => toHex(hash));
-    expect(smallWorld(seed, 60).bodies.map(({ hash }) => toHex(hash))).toEqual(hashes.slice(0, 59));
-    expect(toHex(smallWorld(`${seed}'`, 3).bodies[0]?.hash ?? new Uint8Array())).not.toBe(hashes[0]);
+    expect(smallSimulatedDag(seed, 60).bodies.map(({ hash }) => toHex(hash))).toEqual(hashes.slice(0, 59));
+    expect(toHex(smallSimulatedDag(`${seed}'`, 3).bodies[0]?.hash ?? new Uint8Array())).not.toBe(hashes[0]);
   });
 });
 
 test('everything that is hard for an index happens', () => {
   const depths: number[] = [];
-  const { node, bodies } = smallWorld('all of it', 600);
+  const { node, bodies } = smallSimulatedDag('all of it', 600);
   const replay = smallNode();
   replay.onEvent((event) => event.kind === 'virtualChanged' && depths.push(event.change.removed.length));
   for (const body of bodies) replay.receive(body);

@@ -33,7 +33,7 @@ export async function writeBatch(client: ClientBase, batch: Batch): Promise<void
       const touched = await resolveLateInputs(client, written);
       for (const script of touched) balanceChanges.addTransaction(script);
     }
-    await spendCoins(client, batch);
+    await spendUtxos(client, batch);
     balanceChanges.addAll(batch.balanceChanges);
     const changed = balanceChanges.scripts();
     rollups = await followRollups(client, batch, removed, changed);
@@ -109,15 +109,15 @@ async function acceptTransactions(client: ClientBase, { acceptedEarlier, settled
   });
 }
 
-async function spendCoins(client: ClientBase, { spent }: Batch): Promise<void> {
+async function spendUtxos(client: ClientBase, { spent }: Batch): Promise<void> {
   if (spent.length === 0) return;
   const { rowCount } = await client.query({
-    name: 'spend-coins',
+    name: 'spend-utxos',
     text: `delete from utxos u using unnest($1::bigint[], $2::bigint[]) spent (transaction_id, index)
             where u.transaction_id = spent.transaction_id and u.index = spent.index`,
     values: [spent.map(({ transaction }) => transaction), spent.map(({ index }) => index)],
   });
   if (rowCount !== spent.length) {
-    throw new Error(`${spent.length} coins are spent but only ${rowCount} of them were unspent (invariant 4)`);
+    throw new Error(`${spent.length} UTXOs are spent but only ${rowCount} of them were unspent (invariant 4)`);
   }
 }

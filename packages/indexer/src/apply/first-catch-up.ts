@@ -1,6 +1,6 @@
 /**
- * The first catch-up writes rows and leaves to its end what is cheaper made at once: indexes that only questions need, the
- * coins, balances and rollups. Which indexes are missing, and how they are made, stands in `deferred_indexes`, so that a crash at
+ * The first catch-up writes rows and leaves to its end what is cheaper made at once: indexes that only requests need, the
+ * UTXOs, balances and rollups. Which indexes are missing, and how they are made, stands in `deferred_indexes`, so that a crash at
  * any moment leaves a database that the next start can finish.
  */
 import { type BlockingSession, inTransaction, withExclusiveLocks } from '@kasgres/database';
@@ -8,7 +8,7 @@ import type { ClientBase } from 'pg';
 import { resolveAllLateInputs } from './late-inputs.ts';
 import {
   makeBalanceChanges,
-  makeCoinsAndBalances,
+  makeUtxosAndBalances,
   makeNetworkIntervals,
   markTagged,
   sumClusters,
@@ -16,8 +16,8 @@ import {
 
 /** Needed to recall what the memory forgot; built as soon as it does not know everything. */
 const LOOK_UP_INDEXES = ['transactions_transaction_id', 'scripts_script'];
-/** Needed by questions only. The largest comes first, so that connections that share them out end together. */
-const QUESTION_INDEXES = [
+/** Needed by requests only. The largest comes first, so that connections that share them out end together. */
+const REQUEST_INDEXES = [
   'address_transactions_script_id',
   'transaction_inputs_previous_transaction_id',
   'transactions_transaction_id_text',
@@ -31,7 +31,7 @@ const QUESTION_INDEXES = [
   'chain_blocks_chain_time',
 ];
 /** On tables that only the end fills. */
-const COIN_INDEXES = ['utxos_script_id', 'balances_balance', 'balances_tagged'];
+const UTXO_INDEXES = ['utxos_script_id', 'balances_balance', 'balances_tagged'];
 
 /** Only added to while catching up: vacuuming and analysing them meanwhile would be done again at the end. Slowest to analyse first. */
 const GROWING_TABLES = [
@@ -46,7 +46,7 @@ const GROWING_TABLES = [
   'chain_blocks',
 ];
 /** Made anew at the end. */
-const COIN_TABLES = ['utxos', 'balances', 'balance_changes', 'seen_before'];
+const UTXO_TABLES = ['utxos', 'balances', 'balance_changes', 'seen_before'];
 /** For the joins that make them, and those with cluster_members: what does not fit is read again for every level of the trees. */
 const WORK_MEMORY = '128MB';
 /** Dropping an index waits for readers of its table, and readers that come later wait for it: the attempt fails instead and is made again. */
@@ -54,7 +54,7 @@ const DROP_LOCK_TIMEOUT = '1s';
 
 /** Drops the indexes that can wait. Only on an empty database, inside a transaction; again is no harm. */
 export async function deferIndexes(client: ClientBase): Promise<void> {
-  const names = [...LOOK_UP_INDEXES, ...QUESTION_INDEXES, ...COIN_INDEXES];
+  const names = [...LOOK_UP_INDEXES, ...REQUEST_INDEXES, ...UTXO_INDEXES];
   await client.query(
     `insert into deferred_indexes (name, definition)
      select indexname, indexdef from pg_indexes where schemaname = 'public' and indexname = any($1)`,
@@ -72,8 +72,8 @@ export async function buildLookUpIndexes(client: ClientBase): Promise<void> {
 }
 
 /**
- * Ends the first catch-up: builds the indexes, completes inputs, makes coins and balances, all at the checkpoint. Every step
- * can be done again after a crash; only the last one lets questions in.
+ * Ends the first catch-up: builds the indexes, completes inputs, makes UTXOs and balances, all at the checkpoint. Every step
+ * can be done again after a crash; only the last one lets requests in.
  * @param clients connections that may work at the same time
  * @param onBlocked hears of sessions that read the tables of balances while these are to be emptied
  */
@@ -82,20 +82,20 @@ export async function finishFirstCatchUp(
   onBlocked?: (blocking: readonly BlockingSession[]) => void,
 ): Promise<void> {
   const [client, observer] = clients;
-  await shareOut(clients, indexesToBuild([...LOOK_UP_INDEXES, ...QUESTION_INDEXES]));
+  await shareOut(clients, indexesToBuild([...LOOK_UP_INDEXES, ...REQUEST_INDEXES]));
   await shareOut(clients, tablesToAnalyze(GROWING_TABLES));
   await resolveAllLateInputs(client);
-  await withExclusiveLocks(client, () => client.query(`truncate ${COIN_TABLES.join(', ')}`), {
+  await withExclusiveLocks(client, () => client.query(`truncate ${UTXO_TABLES.join(', ')}`), {
     observer,
     onBlocked,
   });
   for (const worker of clients) await worker.query(`set work_mem = '${WORK_MEMORY}'`);
-  await shareOut(clients, [makeCoinsAndBalances, makeBalanceChanges, makeNetworkIntervals]);
+  await shareOut(clients, [makeUtxosAndBalances, makeBalanceChanges, makeNetworkIntervals]);
   for (const worker of clients) await worker.query('reset work_mem');
-  await shareOut(clients, indexesToBuild(COIN_INDEXES));
-  await shareOut(clients, tablesToAnalyze([...COIN_TABLES, 'network_intervals']));
+  await shareOut(clients, indexesToBuild(UTXO_INDEXES));
+  await shareOut(clients, tablesToAnalyze([...UTXO_TABLES, 'network_intervals']));
   for (const table of GROWING_TABLES) await client.query(`alter table ${table} reset (autovacuum_enabled)`);
-  await letQuestionsIn(client);
+  await letRequestsIn(client);
 }
 
 type Job = (client: ClientBase) => Promise<void>;
@@ -121,7 +121,7 @@ function tablesToAnalyze(names: readonly string[]): Job[] {
 }
 
 /** The tags are looked at last, where nobody can add one unseen: who writes tags takes a lock on the checkpoint too. */
-async function letQuestionsIn(client: ClientBase): Promise<void> {
+async function letRequestsIn(client: ClientBase): Promise<void> {
   await inTransaction(client, async () => {
     await client.query('select from checkpoint for update');
     await client.query(`set local work_mem = '${WORK_MEMORY}'`);

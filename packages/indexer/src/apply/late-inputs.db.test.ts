@@ -58,7 +58,7 @@ async function rowsOf(key: number): Promise<AddressRow[]> {
   return rows;
 }
 
-test('inputs whose coins come later complete the rows of the scripts, and new rows are told', async () => {
+test('inputs whose UTXOs come later complete the rows of the scripts, and new rows are told', async () => {
   await writeTransaction(EARLY, [{ script: OWN_SCRIPT, amount: 70 }]);
   await writeInput(EARLY, 0, LATE, 0);
   await writeInput(EARLY, 1, LATE, 1);

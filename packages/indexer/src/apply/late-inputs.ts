@@ -1,6 +1,6 @@
 /**
- * An input may be written before the transaction that makes its coin (both wait in parallel blocks), or name one from before a start whose
- * coin was spent there. When that transaction comes, the input is completed, and with it the spender's fee and the rows of the
+ * An input may be written before the transaction that makes its UTXO (both wait in parallel blocks), or name one from before a start whose
+ * UTXO was spent there. When that transaction comes, the input is completed, and with it the spender's fee and the rows of the
  * addresses it spends from.
  */
 import type { ClientBase } from 'pg';
@@ -53,7 +53,7 @@ async function resolveWaiting(client: ClientBase, from: number): Promise<number[
   );
 }
 
-/** Inputs that name a transaction by its key, but whose coin was not known. */
+/** Inputs that name a transaction by its key, but whose UTXO was not known. */
 async function completeSpent(client: ClientBase, transactions: readonly number[]): Promise<number[]> {
   if (transactions.length === 0) return [];
   return await complete(

@@ -1,12 +1,12 @@
 /**
- * State and rollups from all rows, at the end of a first catch-up: coins, balances and what is counted with them, changes by hour, intervals,
+ * State and rollups from all rows, at the end of a first catch-up: UTXOs, balances and what is counted with them, changes by hour, intervals,
  * and the balances of clusters. In a statement each, and any of them again is no harm. A migration to this schema makes the rollups by the
  * same functions of the database (migrations/0004_rollups.sql).
  */
 import type { ClientBase } from 'pg';
 
-export async function makeCoinsAndBalances(client: ClientBase): Promise<void> {
-  await makeCoins(client);
+export async function makeUtxosAndBalances(client: ClientBase): Promise<void> {
+  await makeUtxos(client);
   await makeBalances(client);
 }
 
@@ -17,8 +17,8 @@ const ACCEPTED = `
       from transactions t join chain_blocks c on c.block_id = t.accepting_block_id
      where c.index > (select max(chain_index) from starts))`;
 
-/** Coins of the start and of accepted transactions that no accepted transaction spends. */
-async function makeCoins(client: ClientBase): Promise<void> {
+/** UTXOs of the start and of accepted transactions that no accepted transaction spends. */
+async function makeUtxos(client: ClientBase): Promise<void> {
   await client.query(
     `with ${ACCEPTED},
      made as (
@@ -34,16 +34,16 @@ async function makeCoins(client: ClientBase): Promise<void> {
   );
 }
 
-/** Every script that a transaction touches or that held a coin at a start, in the order of the primary key: so its index grows at one end. */
+/** Every script that a transaction touches or that held a UTXO at a start, in the order of the primary key: so its index grows at one end. */
 async function makeBalances(client: ClientBase): Promise<void> {
   await client.query(
     `insert into balances (script_id, balance, utxo_count, transaction_count, accepted_count, receiving_count, sending_count,
        coinbase_count, received, sent, first_seen, last_seen)
-     select script_id, coalesce(coins.balance, 0), coalesce(coins.utxo_count, 0), coalesce(touched.transaction_count, 0),
+     select script_id, coalesce(utxos.balance, 0), coalesce(utxos.utxo_count, 0), coalesce(touched.transaction_count, 0),
             coalesce(r.accepted_count, 0), coalesce(r.receiving_count, 0), coalesce(r.sending_count, 0), coalesce(r.coinbase_count, 0),
             coalesce(r.received, 0), coalesce(r.sent, 0), r.first_seen, r.last_seen
        from (select script_id, count(*) as transaction_count from address_transactions group by script_id) touched
-       full join (select script_id, sum(amount) as balance, count(*) as utxo_count from utxos group by script_id) coins
+       full join (select script_id, sum(amount) as balance, count(*) as utxo_count from utxos group by script_id) utxos
             using (script_id)
        full join script_rollups() r using (script_id)
       order by script_id`,

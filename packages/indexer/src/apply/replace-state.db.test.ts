@@ -25,15 +25,15 @@ afterEach(async () => {
   await database.drop();
 });
 
-interface Coin {
+interface Utxo {
   transaction: number;
   script: number;
   amount: number;
   daaScore?: number;
 }
 
-async function writeCoins(table: 'utxos' | 'start_utxos', coins: readonly Coin[]): Promise<void> {
-  for (const { transaction, script, amount, daaScore = 7 } of coins) {
+async function writeUtxos(table: 'utxos' | 'start_utxos', utxos: readonly Utxo[]): Promise<void> {
+  for (const { transaction, script, amount, daaScore = 7 } of utxos) {
     await client.query(
       `insert into ${table} (transaction_id, index, script_id, amount, block_daa_score, is_coinbase)
        values ($1, 0, $2, $3, $4, false)`,
@@ -60,7 +60,7 @@ test('it changes what differs between the two sets, and nothing else', async () 
     `insert into scripts select id, 0, int4send(id), 'pubkey', 'address ' || id from generate_series(1, 5) id`,
   );
   await client.query(`insert into tags (address, name) values ('address ${NEWCOMER}', 'somebody')`);
-  await writeCoins('utxos', [
+  await writeUtxos('utxos', [
     { transaction: KEPT, script: BOTH, amount: 100 },
     { transaction: ENDED, script: SPENDER, amount: 70 },
     { transaction: ENDED + 100, script: BOTH, amount: 8 },
@@ -70,7 +70,7 @@ test('it changes what differs between the two sets, and nothing else', async () 
   await writeBalance(RECEIVER, 5, 1, EARLIER);
   await writeBalance(BOTH, 108, 2, EARLIER);
   await writeBalance(IDLE, 0, 0, null);
-  await writeCoins('start_utxos', [
+  await writeUtxos('start_utxos', [
     { transaction: KEPT, script: BOTH, amount: 100 },
     { transaction: ACCEPTED_AGAIN, script: RECEIVER, amount: 5, daaScore: 9 },
     { transaction: APPEARED, script: RECEIVER, amount: 30, daaScore: 9 },
@@ -85,7 +85,7 @@ test('it changes what differs between the two sets, and nothing else', async () 
        select length, start, 1, 1, 0, 0, 0, 0, 0, 183, 0, 0, 1
          from (values ('minute'::interval_length, ${TIME - 30_000n}), ('hour', ${TIME - 30_000n}), ('hour', ${TIME - 30_000n - HOUR_MS})) i (length, start)`,
   );
-  // What spends a coin of the gap was seen before it.
+  // What spends a UTXO of the gap was seen before it.
   await client.query(
     `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas, payload, storage_mass, compute_mass)
        values (${UNACCEPTED}, 'a', 'a', 0, 0, 0, 0, '', 0, 0);

@@ -1,5 +1,5 @@
 /**
- * Undoes chain blocks exactly: what they accepted is accepted no more, what they merged is merged no more, the coins and
+ * Undoes chain blocks exactly: what they accepted is accepted no more, what they merged is merged no more, the UTXOs and
  * balances are as before. Blocks, transactions and address rows stay, since they are facts of the DAG, not of the chain.
  */
 import { toHex, workFromBits } from '@kasgres/kaspa';
@@ -22,7 +22,7 @@ export async function undoChainBlocks(
   const removed = await getRemoved(client, batch);
   let totals: ChainBlockTotals[] = [];
   if (!batch.from.firstCatchUp) {
-    await undoCoins(
+    await undoUtxos(
       client,
       removed.flatMap((row) => row.accepted_transactions),
     );
@@ -85,7 +85,7 @@ async function getRemoved(client: ClientBase, { removed }: Batch): Promise<Remov
   return rows;
 }
 
-async function undoCoins(client: ClientBase, transactions: bigint[]): Promise<void> {
+async function undoUtxos(client: ClientBase, transactions: bigint[]): Promise<void> {
   await client.query('delete from utxos where transaction_id = any($1::bigint[])', [transactions]);
   await client.query(
     `insert into utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase)
@@ -156,7 +156,7 @@ async function undoBalances(
     for (const row of moved) {
       const move = { sent: BigInt(row.sent), received: BigInt(row.received) };
       moves.set(Number(row.script_id), move);
-      balanceChanges.addCoins(Number(row.script_id), hour, move.sent - move.received, row.utxo_count);
+      balanceChanges.addUtxos(Number(row.script_id), hour, move.sent - move.received, row.utxo_count);
     }
     balanceChanges.addAccepted({ isCoinbase, moves }, -1);
     addAccepted(totals[place] as ChainBlockTotals, { isCoinbase, moves });

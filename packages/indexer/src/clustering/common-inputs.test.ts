@@ -41,7 +41,7 @@ test.each([ALL, NONE, SINGLE].map((type) => type | ANYONE_CAN_PAY).concat(NONE, 
   },
 );
 
-test('a coin with a covenant is spent by the rules of a contract, and so is one of which nobody knows', () => {
+test('a UTXO with a covenant is spent by the rules of a contract, and so is one of which nobody knows', () => {
   expect(scriptsOf([spent(1n), spent(2n), spent(3n, { hasCovenant: true })])).toEqual([]);
   expect(scriptsOf([spent(1n), spent(2n), spent(3n, { hasCovenant: undefined })])).toEqual([]);
 });
@@ -54,7 +54,7 @@ test('several people who pay each other the same amount out of one transaction',
   expect(scriptsOf(inputs, 8)).toEqual([]);
 });
 
-test('one owner who pays the same to many, or splits a coin in two', () => {
+test('one owner who pays the same to many, or splits a UTXO in two', () => {
   expect(scriptsOf([spent(1n), spent(2n), spent(3n), spent(4n)], 9)).toEqual([1n, 2n, 3n, 4n]);
   expect(scriptsOf([spent(1n), spent(2n)], 2)).toEqual([1n, 2n]);
   expect(scriptsOf([spent(1n), spent(2n)], 3)).toEqual([1n, 2n]);

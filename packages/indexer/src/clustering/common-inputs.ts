@@ -10,7 +10,7 @@ export interface SpentInput {
   type: ScriptType;
   /** Of the body that was accepted; of all bodies of the id where nobody knows which that was. */
   signatureScripts: readonly Uint8Array[];
-  /** Whether the coin carries a covenant; undefined when its output is not known any more. */
+  /** Whether the UTXO carries a covenant; undefined when its output is not known any more. */
   hasCovenant: boolean | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
  * What the writer knows without asking Postgres: the keys of blocks, transactions, scripts and subnetworks that it saw last,
- * and the coins of the transactions it wrote last. Everything here is a fact that no reorg changes. As long as the memory
+ * and the UTXOs of the transactions it wrote last. Everything here is a fact that no reorg changes. As long as the memory
  * was there from the first row on and forgot nothing, what it does not know does not exist, and nobody needs to be asked.
  */
 import { COINBASE_SUBNETWORK, type Hash, NATIVE_SUBNETWORK, type ScriptPublicKey, toHex } from '@kasgres/kaspa';
@@ -28,7 +28,7 @@ const BUILT_IN_SUBNETWORKS = [NATIVE_SUBNETWORK, COINBASE_SUBNETWORK];
 export class Memory {
   readonly blocks: TwoGenerations<Uint8Array, number>;
   readonly transactions: TwoGenerations<Uint8Array, number>;
-  readonly coins: TransactionMemory;
+  readonly utxos: TransactionMemory;
   readonly scripts: TwoGenerations<string, number>;
   /** By hex. Any transaction may name one that is new. */
   readonly subnetworks: TwoGenerations<string, number>;
@@ -44,7 +44,7 @@ export class Memory {
   constructor(limits: MemoryLimits, nextTransactionId: number, databaseIsEmpty: boolean) {
     this.blocks = new TwoGenerations(() => new HashIndex(), limits.blocks);
     this.transactions = new TwoGenerations(() => new HashIndex(), limits.transactions);
-    this.coins = new TransactionMemory(nextTransactionId, limits.outputs);
+    this.utxos = new TransactionMemory(nextTransactionId, limits.outputs);
     this.scripts = new TwoGenerations(() => new ScriptIndex(), limits.scripts);
     this.subnetworks = new TwoGenerations(() => new Map<string, number>(), limits.subnetworks);
     this.furtherBodies = new TwoGenerations(() => new VariantIndex(), limits.variants);
@@ -68,7 +68,7 @@ export class Memory {
    */
   endBatch(firstNewTransaction: number): void {
     for (const part of this.#parts) part.mayForget();
-    this.coins.mayForget(firstNewTransaction);
+    this.utxos.mayForget(firstNewTransaction);
   }
 
   /** The key of a block that has a row, or is known as earlier than a start. */
@@ -78,11 +78,11 @@ export class Memory {
 
   /** The hash of body 0, of a transaction that was written lately. */
   findHash(key: number): Uint8Array | undefined {
-    return this.coins.findHash(key) ?? this.hashesOfEarlier.get(key);
+    return this.utxos.findHash(key) ?? this.hashesOfEarlier.get(key);
   }
 
   get knowsEverything(): boolean {
-    return this.#fromTheFirstRow && !this.coins.forgot && !this.#parts.some(({ forgot }) => forgot);
+    return this.#fromTheFirstRow && !this.utxos.forgot && !this.#parts.some(({ forgot }) => forgot);
   }
 }
 

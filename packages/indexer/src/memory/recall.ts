@@ -9,28 +9,28 @@ import { type Memory, scriptKey } from './memory.ts';
 
 const HASH_BYTES = 32;
 
-/** Coins and hashes of transactions that are older than the memory, for one batch. */
+/** UTXOs and hashes of transactions that are older than the memory, for one batch. */
 export class Recalled {
-  readonly #coins = new Map<number, Map<number, { amount: bigint; script: number }>>();
+  readonly #utxos = new Map<number, Map<number, { amount: bigint; script: number }>>();
   readonly #hashes = new Map<number, Uint8Array>();
   readonly #earlier = new Set<number>();
 
-  findCoin(key: number, index: number): { amount: bigint; script: number } | undefined {
-    return this.#coins.get(key)?.get(index);
+  findUtxo(key: number, index: number): { amount: bigint; script: number } | undefined {
+    return this.#utxos.get(key)?.get(index);
   }
 
   findHash(key: number): Uint8Array | undefined {
     return this.#hashes.get(key);
   }
 
-  /** Whether the transaction is known by coins from before a start only, and has no row of its own. */
+  /** Whether the transaction is known by UTXOs from before a start only, and has no row of its own. */
   isEarlier(key: number): boolean {
     return this.#earlier.has(key);
   }
 
-  addCoin(key: number, index: number, coin: { amount: bigint; script: number }): void {
-    const outputs = this.#coins.get(key) ?? new Map<number, { amount: bigint; script: number }>();
-    this.#coins.set(key, outputs.set(index, coin));
+  addUtxo(key: number, index: number, utxo: { amount: bigint; script: number }): void {
+    const outputs = this.#utxos.get(key) ?? new Map<number, { amount: bigint; script: number }>();
+    this.#utxos.set(key, outputs.set(index, utxo));
   }
 
   addHash(key: number, hash: Uint8Array): void {
@@ -50,7 +50,7 @@ export async function recall(client: ClientBase, memory: Memory, blocks: Iterabl
   await recallBlocks(client, memory, all);
   const transactions = all.flatMap((block) => block.transactions);
   await recallTransactions(client, memory, recalled, transactions);
-  await recallCoins(client, memory, recalled, transactions);
+  await recallUtxos(client, memory, recalled, transactions);
   await recallFurtherBodies(client, memory, recalled, transactions);
   await recallScripts(client, memory, transactions);
   await recallSubnetworks(client, memory, transactions);
@@ -73,7 +73,7 @@ async function recallBlocks(client: ClientBase, memory: Memory, blocks: RpcBlock
   for (const row of found) memory.blocks.set(row.hash, Number(row.id));
 }
 
-/** Keys of the transactions and of those whose coins they spend. */
+/** Keys of the transactions and of those whose UTXOs they spend. */
 async function recallTransactions(
   client: ClientBase,
   memory: Memory,
@@ -83,7 +83,7 @@ async function recallTransactions(
   const unknown = new HashSet();
   for (const { transactionId, inputs } of transactions) {
     const key = memory.transactions.get(transactionId);
-    if (key === undefined || !memory.coins.has(key)) unknown.add(transactionId);
+    if (key === undefined || !memory.utxos.has(key)) unknown.add(transactionId);
     for (const { previousOutpoint } of inputs) {
       if (memory.transactions.get(previousOutpoint.transactionId) === undefined) {
         unknown.add(previousOutpoint.transactionId);
@@ -107,7 +107,7 @@ async function recallTransactions(
   }
 }
 
-async function recallCoins(
+async function recallUtxos(
   client: ClientBase,
   memory: Memory,
   recalled: Recalled,
@@ -118,14 +118,14 @@ async function recallCoins(
   for (const transaction of transactions) {
     for (const { previousOutpoint } of transaction.inputs) {
       const key = memory.transactions.get(previousOutpoint.transactionId);
-      if (key === undefined || memory.coins.has(key)) continue;
+      if (key === undefined || memory.utxos.has(key)) continue;
       keys.push(key);
       indexes.push(previousOutpoint.index);
     }
   }
   if (keys.length === 0) return;
   const { rows } = await client.query<{ transaction_id: bigint; index: bigint; amount: bigint; script_id: bigint }>({
-    name: 'recall-coins',
+    name: 'recall-utxos',
     text: `with wanted as (select * from unnest($1::bigint[], $2::bigint[]) wanted (transaction_id, index))
            select o.transaction_id, o.index::bigint, o.amount, o.script_id
              from wanted join transaction_outputs o on o.transaction_id = wanted.transaction_id and o.index = wanted.index
@@ -135,7 +135,7 @@ async function recallCoins(
     values: [keys, indexes],
   });
   for (const row of rows) {
-    recalled.addCoin(Number(row.transaction_id), Number(row.index), {
+    recalled.addUtxo(Number(row.transaction_id), Number(row.index), {
       amount: row.amount,
       script: Number(row.script_id),
     });

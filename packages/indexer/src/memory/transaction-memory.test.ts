@@ -10,7 +10,7 @@ function fill(memory: TransactionMemory, from: number, to: number): void {
   }
 }
 
-test('gives back hashes and coins of many chunks', () => {
+test('gives back hashes and UTXOs of many chunks', () => {
   const memory = new TransactionMemory(7, 1_000_000);
   fill(memory, 7, 50_000);
   for (let key = 7; key < 50_000; key += 13) {

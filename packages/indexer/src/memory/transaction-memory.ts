@@ -42,7 +42,7 @@ export class TransactionMemory {
     return chunk.hashes.subarray(at, at + HASH_BYTES);
   }
 
-  /** The coin, or undefined when the transaction is not remembered or has no such output. */
+  /** The UTXO, or undefined when the transaction is not remembered or has no such output. */
   findOutput(key: number, index: number): { amount: bigint; script: number } | undefined {
     const chunk = this.#find(key);
     if (chunk === undefined) return undefined;

@@ -20,10 +20,10 @@ const NOTHING = {
 test('what is undone and done again in the same hour changes nothing', () => {
   const accepted = { isCoinbase: true, moves: new Map([[7, { sent: 10n, received: 60n }]]) };
   const changes = new BalanceChanges();
-  changes.addCoins(7, 100, -50n, -1);
+  changes.addUtxos(7, 100, -50n, -1);
   changes.addAccepted(accepted, -1);
   const again = new BalanceChanges();
-  again.addCoins(7, 100, 50n, 1);
+  again.addUtxos(7, 100, 50n, 1);
   again.addAccepted(accepted, 1);
   changes.addAll(again);
   expect(changes.scripts()).toEqual([{ ...NOTHING, script: 7 }]);
@@ -32,8 +32,8 @@ test('what is undone and done again in the same hour changes nothing', () => {
 
 test('what is undone and done again in another hour moves to it', () => {
   const changes = new BalanceChanges();
-  changes.addCoins(7, 100, -50n, -1);
-  changes.addCoins(7, 101, 50n, 1);
+  changes.addUtxos(7, 100, -50n, -1);
+  changes.addUtxos(7, 101, 50n, 1);
   expect(changes.scripts()).toEqual([{ ...NOTHING, script: 7 }]);
   expect(changes.hourly()).toEqual([
     { script: 7, hour: 100, change: -50n },
@@ -43,11 +43,11 @@ test('what is undone and done again in another hour moves to it', () => {
 
 test('changes come in the order of the scripts, with those that only a transaction touches', () => {
   const changes = new BalanceChanges();
-  changes.addCoins(9, 100, 30n, 2);
+  changes.addUtxos(9, 100, 30n, 2);
   changes.addTransaction(9);
   changes.addTransaction(9);
   changes.addTransaction(8);
-  changes.addCoins(10, 101, -10n, -1);
+  changes.addUtxos(10, 101, -10n, -1);
   expect(changes.scripts()).toEqual([
     { ...NOTHING, script: 8, transactionCount: 1 },
     { ...NOTHING, script: 9, balance: 30n, utxoCount: 2, transactionCount: 2 },

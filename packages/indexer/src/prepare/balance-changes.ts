@@ -41,8 +41,8 @@ export class BalanceChanges {
   readonly #scripts = new Map<number, BalanceChange>();
   readonly #hours = new Map<number, Map<number, bigint>>();
 
-  /** Coins that a script gets (positive) or loses (negative). @param amount of all of them, sompi */
-  addCoins(script: number, hour: number, amount: bigint, count: number): void {
+  /** UTXOs that a script gets (positive) or loses (negative). @param amount of all of them, sompi */
+  addUtxos(script: number, hour: number, amount: bigint, count: number): void {
     const change = this.#of(script);
     change.balance += amount;
     change.utxoCount += count;

@@ -55,7 +55,7 @@ export interface Batch {
   /** Transactions from before a start that get rows of their own: they have lower keys than others that are new. */
   writtenEarlier: number[];
   settledBodies: SettledBody[];
-  /** Coins of the table utxos that are spent. */
+  /** UTXOs of the table utxos that are spent. */
   spent: { transaction: number; index: number }[];
   /** Empty during the first catch-up. */
   balanceChanges: BalanceChanges;

@@ -4,7 +4,7 @@ import { Ledger } from './ledger.ts';
 
 const HOUR = 486_111;
 
-const coin = (transaction: number, index: number, script: number, amount: bigint) => ({
+const utxo = (transaction: number, index: number, script: number, amount: bigint) => ({
   transaction,
   index,
   script,
@@ -13,10 +13,10 @@ const coin = (transaction: number, index: number, script: number, amount: bigint
   isCoinbase: false,
 });
 
-test('a coin that is made and spent in one batch leaves no trace', () => {
+test('a UTXO that is made and spent in one batch leaves no trace', () => {
   const changes = new BalanceChanges();
   const ledger = new Ledger(changes);
-  ledger.make(coin(1, 0, 7, 50n), HOUR);
+  ledger.make(utxo(1, 0, 7, 50n), HOUR);
   ledger.spend(1, 0, { script: 7, amount: 50n }, HOUR);
   expect([...ledger.made]).toEqual([]);
   expect(ledger.spent).toEqual([]);
@@ -24,11 +24,11 @@ test('a coin that is made and spent in one batch leaves no trace', () => {
   expect(changes.hourly()).toEqual([]);
 });
 
-test('a coin of before is spent from the table', () => {
+test('a UTXO of before is spent from the table', () => {
   const changes = new BalanceChanges();
   const ledger = new Ledger(changes);
   ledger.spend(3, 2, { script: 7, amount: 50n }, HOUR);
-  ledger.make(coin(4, 0, 8, 49n), HOUR + 1);
+  ledger.make(utxo(4, 0, 8, 49n), HOUR + 1);
   expect(ledger.spent).toEqual([{ transaction: 3, index: 2 }]);
   expect(changes.scripts()).toMatchObject([
     { script: 7, balance: -50n, utxoCount: -1 },

@@ -1,14 +1,14 @@
 /**
- * What accepted transactions do to the coins: which rows of `utxos` are spent, which new ones are left, and what the scripts get and
- * lose. A coin that is made and spent inside one batch never becomes a row.
+ * What accepted transactions do to the UTXOs: which rows of `utxos` are spent, which new ones are left, and what the scripts get and
+ * lose. A UTXO that is made and spent inside one batch never becomes a row.
  */
 import type { BalanceChanges } from './balance-changes.ts';
-import type { Coin } from './resolve.ts';
+import type { Utxo } from './resolve.ts';
 
-/** Room for the output index in a number that names a coin: an index is far below this, a key below 2 ** 33. */
+/** Room for the output index in a number that names a UTXO: an index is far below this, a key below 2 ** 33. */
 const MAX_OUTPUTS = 2 ** 20;
 
-export interface NewCoin {
+export interface NewUtxo {
   transaction: number;
   index: number;
   script: number;
@@ -20,25 +20,25 @@ export interface NewCoin {
 export class Ledger {
   readonly spent: { transaction: number; index: number }[] = [];
   readonly #balanceChanges: BalanceChanges;
-  readonly #made = new Map<number, NewCoin>();
+  readonly #made = new Map<number, NewUtxo>();
 
   constructor(balanceChanges: BalanceChanges) {
     this.#balanceChanges = balanceChanges;
   }
 
-  get made(): Iterable<NewCoin> {
+  get made(): Iterable<NewUtxo> {
     return this.#made.values();
   }
 
   /** @param hour of the accepting block */
-  make(coin: NewCoin, hour: number): void {
-    this.#made.set(coin.transaction * MAX_OUTPUTS + coin.index, coin);
-    this.#balanceChanges.addCoins(coin.script, hour, coin.amount, 1);
+  make(utxo: NewUtxo, hour: number): void {
+    this.#made.set(utxo.transaction * MAX_OUTPUTS + utxo.index, utxo);
+    this.#balanceChanges.addUtxos(utxo.script, hour, utxo.amount, 1);
   }
 
   /** @param hour of the accepting block */
-  spend(transaction: number, index: number, coin: Coin, hour: number): void {
+  spend(transaction: number, index: number, utxo: Utxo, hour: number): void {
     if (!this.#made.delete(transaction * MAX_OUTPUTS + index)) this.spent.push({ transaction, index });
-    this.#balanceChanges.addCoins(coin.script, hour, -coin.amount, -1);
+    this.#balanceChanges.addUtxos(utxo.script, hour, -utxo.amount, -1);
   }
 }

@@ -1,4 +1,4 @@
-/** Small questions to the database before batches are made. */
+/** Small requests to the database before batches are made. */
 import { type Hash, toHex } from '@kasgres/kaspa';
 import type { ClientBase } from 'pg';
 import type { Memory } from '../memory/memory.ts';

@@ -1,6 +1,6 @@
 /**
  * Turns a chain update into the batch that writes it: sees every block, works out what is merged and accepted, resolves inputs,
- * follows the coins, and fills the COPY buffers. Asks Postgres only through recall, and the node only through
+ * follows the UTXOs, and fills the COPY buffers. Asks Postgres only through recall, and the node only through
  * ambiguous-bodies; everything else is computed.
  */
 import { type Hash, isCoinbase, type Network, toHex } from '@kasgres/kaspa';
@@ -15,7 +15,7 @@ import type { AmbiguousBodies, AmbiguousBody } from './ambiguous-bodies.ts';
 import { BalanceChanges } from './balance-changes.ts';
 import type { Batch, Checkpoint, MergedEarlier, SettledBody } from './batch.ts';
 import { Breather } from './breather.ts';
-import { type Acceptance, followCoins, totalsOfMerged } from './follow-coins.ts';
+import { type Acceptance, followUtxos, totalsOfMerged } from './follow-utxos.ts';
 import { Ledger } from './ledger.ts';
 import { Registry, type Seen, type SeenBlock, type SeenTransaction } from './registry.ts';
 import { feeOf, movesOf, type ResolvedInput, resolveInputs } from './resolve.ts';
@@ -84,7 +84,7 @@ export class Preparer {
     const ledger = new Ledger(balanceChanges);
     if (!from.firstCatchUp) {
       for (const script of touched) balanceChanges.addTransaction(script);
-      followCoins({ ledger, balanceChanges, chainTotals }, { registry: this.#registry, seen, resolved }, acceptances);
+      followUtxos({ ledger, balanceChanges, chainTotals }, { registry: this.#registry, seen, resolved }, acceptances);
     }
 
     this.#memory.endBatch(seen.firstNewTransaction);

@@ -168,10 +168,10 @@ export class Registry {
     }
     const key = this.#nextTransaction++;
     memory.transactions.set(transaction.transactionId, key);
-    memory.coins.add(transaction.hash);
+    memory.utxos.add(transaction.hash);
     const outputScripts = transaction.outputs.map(({ amount, scriptPublicKey }) => {
       const script = this.#seeScript(seen, scriptPublicKey);
-      memory.coins.addOutput(amount, script);
+      memory.utxos.addOutput(amount, script);
       return script;
     });
     const now = { key, body: 0, transaction, outputScripts };
@@ -179,7 +179,7 @@ export class Registry {
     return now;
   }
 
-  /** A transaction from before the start that a block carries again: it gets its row under the key that its coins have. */
+  /** A transaction from before the start that a block carries again: it gets its row under the key that its UTXOs have. */
   #writeEarlier(seen: Seen, key: number, transaction: RpcTransaction): SeenTransaction {
     this.memory.hashesOfEarlier.set(key, Uint8Array.from(transaction.hash));
     const outputScripts = transaction.outputs.map(({ scriptPublicKey }) => this.#seeScript(seen, scriptPublicKey));

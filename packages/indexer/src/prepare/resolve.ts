@@ -1,43 +1,43 @@
-/** An input and the coin it spends, as far as that was ever seen. */
+/** An input and the UTXO it spends, as far as that was ever seen. */
 import type { RpcTransaction } from '@kasgres/node';
 import type { Memory } from '../memory/memory.ts';
 import type { Recalled } from '../memory/recall.ts';
 import type { Move } from '../rollups/chain-block-totals.ts';
 
-export interface Coin {
+export interface Utxo {
   amount: bigint;
   script: number;
 }
 
 export interface ResolvedInput {
-  /** Key of the transaction that made the coin; undefined while that was never seen. */
+  /** Key of the transaction that made the UTXO; undefined while that was never seen. */
   transaction: number | undefined;
   /** Undefined while the transaction was never seen, or when it has no such output. */
-  coin: Coin | undefined;
+  utxo: Utxo | undefined;
 }
 
 export function resolveInputs(transaction: RpcTransaction, memory: Memory, recalled: Recalled): ResolvedInput[] {
   return transaction.inputs.map(({ previousOutpoint }) => {
     const key = memory.transactions.get(previousOutpoint.transactionId);
-    if (key === undefined) return { transaction: undefined, coin: undefined };
+    if (key === undefined) return { transaction: undefined, utxo: undefined };
     const { index } = previousOutpoint;
-    return { transaction: key, coin: memory.coins.findOutput(key, index) ?? recalled.findCoin(key, index) };
+    return { transaction: key, utxo: memory.utxos.findOutput(key, index) ?? recalled.findUtxo(key, index) };
   });
 }
 
-/** Inputs minus outputs; 0 for a coinbase, null while a coin is not known. */
+/** Inputs minus outputs; 0 for a coinbase, null while a UTXO is not known. */
 export function feeOf(transaction: RpcTransaction, inputs: ResolvedInput[], isCoinbase: boolean): bigint | null {
   if (isCoinbase) return 0n;
   let fee = 0n;
-  for (const { coin } of inputs) {
-    if (coin === undefined) return null;
-    fee += coin.amount;
+  for (const { utxo } of inputs) {
+    if (utxo === undefined) return null;
+    fee += utxo.amount;
   }
   for (const { amount } of transaction.outputs) fee -= amount;
   return fee;
 }
 
-/** What a transaction does to each script that it touches, as far as its coins are known. @param outputScripts one for each output */
+/** What a transaction does to each script that it touches, as far as its UTXOs are known. @param outputScripts one for each output */
 export function movesOf(
   transaction: RpcTransaction,
   inputs: readonly ResolvedInput[],
@@ -52,7 +52,7 @@ export function movesOf(
     }
     return move;
   };
-  for (const { coin } of inputs) if (coin !== undefined) moveOf(coin.script).sent += coin.amount;
+  for (const { utxo } of inputs) if (utxo !== undefined) moveOf(utxo.script).sent += utxo.amount;
   outputScripts.forEach((script, index) => {
     moveOf(script).received += (transaction.outputs[index] as RpcTransaction['outputs'][number]).amount;
   });

@@ -4,7 +4,7 @@ import { packParents } from '@kasgres/database';
 import type { RpcBlock, RpcTransaction } from '@kasgres/node';
 import type { Move } from '../rollups/chain-block-totals.ts';
 import type { Rows } from './rows.ts';
-import type { NewCoin } from './ledger.ts';
+import type { NewUtxo } from './ledger.ts';
 
 import type { ResolvedInput } from './resolve.ts';
 
@@ -137,7 +137,7 @@ export function writeTransaction(rows: Rows, transaction: RpcTransaction, place:
 export function writeInputs(rows: Rows, key: number, transaction: RpcTransaction, resolved: ResolvedInput[]): void {
   const to = rows.transaction_inputs;
   transaction.inputs.forEach((input, index) => {
-    const { transaction: previous, coin } = resolved[index] as ResolvedInput;
+    const { transaction: previous, utxo } = resolved[index] as ResolvedInput;
     to.row();
     to.key(key);
     to.integer(index);
@@ -153,12 +153,12 @@ export function writeInputs(rows: Rows, key: number, transaction: RpcTransaction
     to.numeric(input.sequence);
     to.integer(input.sigOpCount);
     to.integer(input.computeBudget);
-    if (coin === undefined) {
+    if (utxo === undefined) {
       to.null();
       to.null();
     } else {
-      to.bigint(coin.amount);
-      to.key(coin.script);
+      to.bigint(utxo.amount);
+      to.key(utxo.script);
     }
   });
 }
@@ -202,15 +202,15 @@ export function writeFurtherBody(rows: Rows, key: number, body: number, transact
   });
 }
 
-export function writeUtxo(rows: Rows, coin: NewCoin): void {
+export function writeUtxo(rows: Rows, utxo: NewUtxo): void {
   const to = rows.utxos;
   to.row();
-  to.key(coin.transaction);
-  to.key(coin.index);
-  to.key(coin.script);
-  to.bigint(coin.amount);
-  to.bigint(coin.blockDaaScore);
-  to.boolean(coin.isCoinbase);
+  to.key(utxo.transaction);
+  to.key(utxo.index);
+  to.key(utxo.script);
+  to.bigint(utxo.amount);
+  to.bigint(utxo.blockDaaScore);
+  to.boolean(utxo.isCoinbase);
 }
 
 /** @param moves of the transaction, by script */

@@ -1,4 +1,4 @@
-/** Finds where something begins to hold, with few questions: 1, 2, 4, … and then between. */
+/** Finds where something begins to hold, with few requests: 1, 2, 4, … and then between. */
 
 /**
  * @param holds once it holds, it does for all that is greater

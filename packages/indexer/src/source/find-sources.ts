@@ -8,7 +8,7 @@ const { LOW } = protocol.GetVirtualChainFromBlockV2Request_DataVerbosityLevel;
 /** A stream of pages: a response that takes long must not delay the requests about the chain, which go over the first stream. */
 const STREAM = 1;
 
-export interface Question {
+export interface Request {
   /** Hex. */
   chainBlock: string;
   chainBlockBlueScore: bigint;
@@ -19,7 +19,7 @@ export interface Question {
 /** @returns block hash by transaction id, both hex; undefined when the node cannot tell */
 export async function findSources(
   client: NodeClient,
-  { chainBlock, chainBlockBlueScore, parent }: Question,
+  { chainBlock, chainBlockBlueScore, parent }: Request,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string> | undefined> {
   try {

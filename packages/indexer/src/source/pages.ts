@@ -3,13 +3,13 @@
  * next page; asking for hashes alone finds these ends quickly, and then several full pages travel at once.
  */
 import { type Hash, toHex } from '@kasgres/kaspa';
-import { type BlocksAnswer, decodeBlocksAnswer, type NodeClient } from '@kasgres/node';
+import { type BlocksResponse, decodeBlocksResponse, type NodeClient } from '@kasgres/node';
 import { IncompleteUpdateError } from '../errors.ts';
 import { mapAhead } from './map-ahead.ts';
 import { PageBuffers } from './page-buffers.ts';
 
-/** Stream 0 is for questions; pages go over the others. */
-const QUESTION_STREAM = 0;
+/** Stream 0 is for requests; pages go over the others. */
+const REQUEST_STREAM = 0;
 
 /**
  * The most that a page can have on the wire: 251 blocks of 0.75 MB, which is one full of the smallest transactions (docs/architecture.md,
@@ -43,7 +43,7 @@ export async function* fetchPages(
   limits: PageLimits,
   signal: AbortSignal,
   maxPageBytes = MAX_PAGE_BYTES,
-): AsyncGenerator<BlocksAnswer> {
+): AsyncGenerator<BlocksResponse> {
   const { pageStreams, maxBytesAhead } = limits;
   const buffers = new PageBuffers(pageStreams);
   let waiting = 0;
@@ -63,7 +63,7 @@ export async function* fetchPages(
   for await (const page of mapAhead(findPages(client, low, chain, limits, signal), fetchPage, width)) {
     waiting -= 1;
     bytesWaiting -= page.length;
-    const decoded = decodeBlocksAnswer(page);
+    const decoded = decodeBlocksResponse(page);
     buffers.giveBack(page);
     yield decoded;
   }
@@ -84,7 +84,7 @@ async function* findPages(
     for (let reached = -1; reached < chainBlocks.length - 1; ) {
       const { blockHashes } = await client.getBlocks(
         { lowHash: low, includeBlocks: false, includeTransactions: false },
-        { signal, stream: QUESTION_STREAM },
+        { signal, stream: REQUEST_STREAM },
       );
       const end = lastChainBlock(blockHashes, places);
       if (end === undefined || end <= reached) {

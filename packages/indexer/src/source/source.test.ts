@@ -1,5 +1,5 @@
 import { getNetwork, type Hash, toHex } from '@kasgres/kaspa';
-import { type NodeClient, NodeRpcError, type RpcBlock, type VirtualChainAnswer } from '@kasgres/node';
+import { type NodeClient, NodeRpcError, type RpcBlock, type VirtualChainResponse } from '@kasgres/node';
 import { FatalError } from '@kasgres/runtime';
 import { expect, test } from 'vitest';
 import type { ChainUpdate } from '../chain-update.ts';
@@ -19,7 +19,7 @@ const noChain: OwnChain = {
 };
 
 /** A node that gives one answer about the chain, and knows every block by its blue score alone; each blue block is one of work. */
-function nodeThatSays(chain: Partial<VirtualChainAnswer> | Error, blueScoreOfBlocks = start.blueScore): NodeClient {
+function nodeThatSays(chain: Partial<VirtualChainResponse> | Error, blueScoreOfBlocks = start.blueScore): NodeClient {
   const header = { blueScore: blueScoreOfBlocks, blueWork: blueScoreOfBlocks };
   const answers = {
     subscribe: () => ({ close: () => undefined }),

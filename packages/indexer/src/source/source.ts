@@ -7,7 +7,7 @@ import type { NodeClient, RpcBlock } from '@kasgres/node';
 import type { AddedChainBlock, ChainUpdate, Position } from '../chain-update.ts';
 import { IncompleteUpdateError } from '../errors.ts';
 import { BlockSet } from './block-set.ts';
-import { type ChainAnswer, ChainQuestions, type ChainStep } from './chain-questions.ts';
+import { type ChainResponse, ChainRequests, type ChainStep } from './chain-requests.ts';
 import { OpenBatch } from './open-batch.ts';
 import type { OwnChain } from './own-chain.ts';
 import { fetchPages, PAGE_DEADLINE_MS, type PageLimits } from './pages.ts';
@@ -28,7 +28,7 @@ export interface SourceLimits extends PageLimits {
 export class Source {
   readonly #client: NodeClient;
   readonly #network: Network;
-  readonly #questions: ChainQuestions;
+  readonly #requests: ChainRequests;
   readonly #limits: SourceLimits;
   readonly #waker = new Waker();
 
@@ -36,7 +36,7 @@ export class Source {
   constructor(client: NodeClient, network: Network, ownChain: OwnChain, limits: SourceLimits) {
     this.#client = client;
     this.#network = network;
-    this.#questions = new ChainQuestions(client, network, ownChain);
+    this.#requests = new ChainRequests(client, network, ownChain);
     this.#limits = limits;
   }
 
@@ -57,7 +57,7 @@ export class Source {
       // No name of a tail: the first look at the tip is always told.
       let tailOf: string | undefined;
       for (;;) {
-        const chain = await this.#questions.askStep(position, position === start, signal);
+        const chain = await this.#requests.askStep(position, position === start, signal);
         if (chain.added.length === 0 && chain.removed.length === 0) {
           const tail = await this.#fetchTail(position, signal);
           const name = nameOf(tail);
@@ -108,18 +108,18 @@ export class Source {
   /** Far from the tip: several pages and the next stretches of the chain are under way while one is handed on. */
   async *#catchUp(first: ChainStep, signal: AbortSignal): AsyncGenerator<ChainUpdate> {
     const blocks = new BlockSet(this.#network.crescendo);
-    const waiting: { chain: ChainAnswer; next: number }[] = [];
-    const questions = this.#questions;
+    const waiting: { chain: ChainResponse; next: number }[] = [];
+    const requests = this.#requests;
     const askOn = async function* (): AsyncGenerator<Hash[]> {
-      for (let chain: ChainAnswer = first; ; ) {
+      for (let chain: ChainResponse = first; ; ) {
         waiting.push({ chain, next: 0 });
         yield chain.added;
-        chain = await questions.ask(chain.added.at(-1) as Hash, signal);
+        chain = await requests.ask(chain.added.at(-1) as Hash, signal);
         if (chain.removed.length > 0 || chain.added.length < NEAR_TIP_CHAIN_BLOCKS) return;
       }
     };
     const batch = this.#openBatch(first);
-    let chain: ChainAnswer = first;
+    let chain: ChainResponse = first;
     for await (const page of fetchPages(this.#client, first.fork.hash, askOn(), this.#limits, signal)) {
       blocks.add(page.blocks);
       for (let at = waiting[0]; at !== undefined && blocks.has(at.chain.added[at.next] as Hash); at = waiting[0]) {
@@ -155,7 +155,7 @@ function nameOf(tail: RpcBlock[]): string {
   return tail.map(({ hash }) => toHex(hash)).join();
 }
 
-function takeNext(blocks: BlockSet, chain: ChainAnswer, place: number): AddedChainBlock {
+function takeNext(blocks: BlockSet, chain: ChainResponse, place: number): AddedChainBlock {
   return blocks.take(chain.added[place] as Hash, splitHashes(chain.accepted[place] as Uint8Array));
 }
 
@@ -164,7 +164,7 @@ function splitHashes(bytes: Uint8Array): Hash[] {
   return Array.from({ length: count }, (_, i) => bytes.subarray(i * HASH_BYTES, (i + 1) * HASH_BYTES));
 }
 
-function update(chain: ChainAnswer, parts: Partial<ChainUpdate>): ChainUpdate {
+function update(chain: ChainResponse, parts: Partial<ChainUpdate>): ChainUpdate {
   return { removed: [], added: [], tail: undefined, atTip: false, targetBlueScore: chain.targetBlueScore, ...parts };
 }
 

@@ -88,7 +88,7 @@ export async function beginAtGenesis(
 
 /**
  * Begins at the node's pruning point with its UTXO set.
- * @throws as loadUtxoSet; PruningPointMovedError; NodeBehindError while the node has nothing but a genesis with coins
+ * @throws as loadUtxoSet; PruningPointMovedError; NodeBehindError while the node has nothing but a genesis with UTXOs
  */
 export async function beginAtPruningPoint(parts: BeginParts, signal: AbortSignal): Promise<void> {
   const { client, network, log } = parts;

@@ -7,11 +7,11 @@ import { type NodeClient, NodeRpcError, type RpcBlock } from '@kasgres/node';
 import { IncompleteUpdateError } from '../errors.ts';
 import { findFault } from '../source/check-block.ts';
 
-/** The commitment of an empty UTXO set (its MuHash), which the headers of networks that begin with no coins carry. */
+/** The commitment of an empty UTXO set (its MuHash), which the headers of networks that begin with no UTXOs carry. */
 const EMPTY_UTXO_COMMITMENT = '544eb3142c000f0ad2c76ac41f4222abbababed830eeafee4b6dc56b52d5cac0';
 
 /**
- * @returns undefined when the node has pruned the chain since genesis, or genesis comes with coins, which no node hands out
+ * @returns undefined when the node has pruned the chain since genesis, or genesis comes with UTXOs, which no node hands out
  */
 export async function findGenesis(
   node: NodeClient,

@@ -19,7 +19,7 @@ export class LoadProgress {
     this.#startedWith = utxos;
   }
 
-  /** @param transactionId of the last coin: nodes hand them out in this order, and ids are spread evenly, so it tells how far this is */
+  /** @param transactionId of the last UTXO: nodes hand them out in this order, and ids are spread evenly, so it tells how far this is */
   at(utxos: number, transactionId: Hash, now = Date.now()): void {
     const fraction = fractionOf(transactionId);
     this.#firstFraction ??= fraction;

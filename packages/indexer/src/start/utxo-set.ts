@@ -79,7 +79,7 @@ export async function loadUtxoSet(parts: UtxoSetParts, signal: AbortSignal): Pro
     if (utxos === undefined) return;
     await forgetUtxoSet(client);
     metrics.startUtxos.set(0);
-    const wrong = `The UTXO set that ${url} hands out (${utxos} coins) is not the one that the header of ${toHex(block.hash)} commits to.`;
+    const wrong = `The UTXO set that ${url} hands out (${utxos} UTXOs) is not the one that the header of ${toHex(block.hash)} commits to.`;
     if (pauseMs === undefined) {
       throw new NodeUnsuitableError(
         'wrong-utxo-set',
@@ -91,7 +91,7 @@ export async function loadUtxoSet(parts: UtxoSetParts, signal: AbortSignal): Pro
   }
 }
 
-/** @returns undefined when the set is right; else how many coins it has */
+/** @returns undefined when the set is right; else how many UTXOs it has */
 async function loadOnce(parts: UtxoSetParts, signal: AbortSignal): Promise<number | undefined> {
   const { client, block, log } = parts;
   const load = await resume(client, block.hash);
@@ -169,7 +169,7 @@ async function readAll(parts: UtxoSetParts, load: Load, hasher: UtxoSetHasher, s
   metrics.startUtxos.set(load.utxos);
   if (toSkip > 0) {
     await forgetUtxoSet(parts.client);
-    throw new IncompleteUpdateError(`the UTXO set is ${toSkip} coins shorter than what was loaded of it before`);
+    throw new IncompleteUpdateError(`the UTXO set is ${toSkip} UTXOs shorter than what was loaded of it before`);
   }
 }
 
@@ -180,7 +180,7 @@ function newSegment(): Segment {
 function writeUtxo(segment: Segment, utxo: Utxo, network: Network): void {
   const { outpoint, amount, scriptPublicKey, blockDaaScore, isCoinbase, covenantId } = utxo;
   if (amount > MAX_AMOUNT || blockDaaScore > MAX_AMOUNT) {
-    throw new NodeProtocolError(`coin ${outpoint.index} of ${toHex(outpoint.transactionId)} has an impossible amount`);
+    throw new NodeProtocolError(`utxo ${outpoint.index} of ${toHex(outpoint.transactionId)} has an impossible amount`);
   }
   const address = scriptToAddress(scriptPublicKey, network.addressPrefix);
   const to = segment.rows;

@@ -18,7 +18,7 @@ afterEach(async () => {
   await database.drop();
 });
 
-test('gives each script and each transaction of the set a key, and each coin a row', async () => {
+test('gives each script and each transaction of the set a key, and each UTXO a row', async () => {
   await load(client, [
     { transaction: 'aa', index: 0, amount: 5, script: 'a1' },
     { transaction: 'aa', index: 256, amount: 6, script: 'b2' },
@@ -48,8 +48,8 @@ test('what is known keeps its key; a transaction that is accepted is not of befo
   ]);
   // Of another version than the one that is known.
   expect(await write()).toEqual({ nextTransactionId: 101, nextScriptId: 12 });
-  const coins = await startUtxos();
-  expect(coins.map(({ transaction_id, amount }) => [transaction_id, amount])).toEqual([
+  const utxos = await startUtxos();
+  expect(utxos.map(({ transaction_id, amount }) => [transaction_id, amount])).toEqual([
     [5n, 3n],
     [7n, 1n],
     [8n, 2n],
@@ -66,21 +66,21 @@ async function write() {
   return keys;
 }
 
-interface Coin {
+interface Utxo {
   transaction: string;
   index: number;
   amount: number;
   script: string;
 }
 
-async function load(to: ClientBase, coins: Coin[]): Promise<void> {
-  for (const { transaction, index, amount, script } of coins) {
+async function load(to: ClientBase, utxos: Utxo[]): Promise<void> {
+  for (const { transaction, index, amount, script } of utxos) {
     await to.query(
       `insert into loaded_utxos values (decode($1, 'hex'), $2, $3, 0, decode($4, 'hex'), 'nonstandard', null, 50, false, null)`,
       [transaction, index, amount, script],
     );
   }
-  await to.query(`insert into utxo_set_load values (true, '\\x00', $1, 0, '\\x00')`, [coins.length]);
+  await to.query(`insert into utxo_set_load values (true, '\\x00', $1, 0, '\\x00')`, [utxos.length]);
 }
 
 async function addTransaction(to: ClientBase, id: number, hash: string, acceptingBlock: number | null): Promise<void> {

@@ -1,5 +1,5 @@
 /**
- * From the loaded UTXO set to the rows of a start, set by set: scripts, the transactions of the coins, the coins. Keys go on where the
+ * From the loaded UTXO set to the rows of a start, set by set: scripts, the transactions of the UTXOs, the coins. Keys go on where the
  * checkpoint's end; scripts and transactions that are known, as on a new start after a gap, keep theirs.
  */
 import type { ClientBase } from 'pg';
@@ -41,7 +41,7 @@ export async function writeUtxoSet(client: ClientBase, from: NextKeys): Promise<
   // Not truncated: a reader who has seen the old checkpoint must see the old set.
   await client.query('delete from start_utxos');
   // In the order of the primary key, so that its index grows at one end.
-  const coins = await client.query(
+  const utxos = await client.query(
     `insert into start_utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase, covenant_id)
      select coalesce(e.id, t.id), l.index, s.id, l.amount, l.block_daa_score, l.is_coinbase, l.covenant_id
        from loaded_utxos l
@@ -51,8 +51,8 @@ export async function writeUtxoSet(client: ClientBase, from: NextKeys): Promise<
       order by 1, 2`,
   );
   const { rows } = await client.query<{ utxos: bigint }>('select utxos from utxo_set_load');
-  if (coins.rowCount !== Number(rows[0]?.utxos)) {
-    throw new Error(`${rows[0]?.utxos} coins were loaded but ${coins.rowCount} were written`);
+  if (utxos.rowCount !== Number(rows[0]?.utxos)) {
+    throw new Error(`${rows[0]?.utxos} UTXOs were loaded but ${utxos.rowCount} were written`);
   }
   return {
     nextScriptId: from.nextScriptId + (scripts.rowCount ?? 0),

@@ -62,7 +62,7 @@ test('cut off anywhere, or damaged, it is decoded or refused, and nothing else h
   );
 });
 
-test('a coin without outpoint, entry or script is refused', () => {
+test('a UTXO without outpoint, entry or script is refused', () => {
   const outpoint = { transactionId: { bytes: new Uint8Array(32) }, index: 0 };
   const short = { transactionId: { bytes: new Uint8Array(31) }, index: 0 };
   const entry = { amount: 1n, scriptPublicKey: { script: new Uint8Array(1), version: 0 } };

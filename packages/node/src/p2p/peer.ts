@@ -15,7 +15,7 @@ const PATH = '/protowire.P2P/MessageStream';
 const USER_AGENT = '/kasgres:0.1.0/';
 const ID_BYTES = 16;
 const WINDOW_BYTES = 1024 * 1024;
-/** A thousand coins with the longest scripts that a block can hold. */
+/** A thousand UTXOs with the longest scripts that a block can hold. */
 const RECEIVE_LIMIT_BYTES = 2 ** 29;
 const MOST_WAITING = 4;
 

@@ -17,7 +17,7 @@ const FRAME_LIMIT = 2 ** 20;
 export type { KaspadRequest } from '../generated/kaspad_pb.ts';
 
 /** Answers getSink with a sink that names the request. */
-export function answerSink(request: KaspadRequest, stream: FakeStream): void {
+export function respondSink(request: KaspadRequest, stream: FakeStream): void {
   stream.answer(request.id, { case: 'getSinkResponse', value: { sink: sinkOf(request) } });
 }
 
@@ -29,7 +29,7 @@ export class FakeNode {
   /** Requests of all streams, pings left out. */
   readonly requests: KaspadRequest[] = [];
   readonly streams: FakeStream[] = [];
-  answersPings = true;
+  respondsPings = true;
   readonly #server: Http2Server;
   readonly #sessions = new Set<ServerHttp2Session>();
 
@@ -46,7 +46,7 @@ export class FakeNode {
       const frames = new FrameReader(FRAME_LIMIT, (message) => {
         const request = fromBinary(KaspadRequestSchema, message);
         if (request.payload.case === 'pingRequest') {
-          if (this.answersPings) stream.answer(request.id, { case: 'pingResponse', value: {} });
+          if (this.respondsPings) stream.answer(request.id, { case: 'pingResponse', value: {} });
           return;
         }
         this.requests.push(request);

@@ -1,16 +1,16 @@
 /** The model from messages of the generated code: the plain way, which the hot decoders must agree with. */
 import { type Covenant, fromHex, type Hash, parseBlueWork } from '@kasgres/kaspa';
 import type * as protocol from '../generated/kaspad_pb.ts';
-import type { BlocksAnswer, RpcBlock, RpcTransaction, VirtualChainAnswer } from '../model.ts';
+import type { BlocksResponse, RpcBlock, RpcTransaction, VirtualChainResponse } from '../model.ts';
 
-export function blocksOf(message: protocol.GetBlocksResponse, wireBytes: number): BlocksAnswer {
+export function blocksOf(message: protocol.GetBlocksResponse, wireBytes: number): BlocksResponse {
   return { blockHashes: message.blockHashes.map(bytes), blocks: message.blocks.map(modelOfBlock), wireBytes };
 }
 
 export function virtualChainOf(
   message: protocol.GetVirtualChainFromBlockResponse,
   wireBytes: number,
-): VirtualChainAnswer {
+): VirtualChainResponse {
   return {
     wireBytes,
     removedChainBlockHashes: message.removedChainBlockHashes.map(bytes),

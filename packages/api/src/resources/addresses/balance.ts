@@ -3,7 +3,7 @@ import type { Database } from '@kasgres/database';
 import { addressToScript } from '@kasgres/kaspa';
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
-import { answerFromIndex } from '../../index-state/answer.ts';
+import { respondFromIndex } from '../../index-state/answer.ts';
 import { requireCaughtUp } from '../../index-state/state.ts';
 import { addressInput } from '../../schemas/values.ts';
 import { requireNetwork } from '../../schemas/address.ts';
@@ -42,7 +42,7 @@ export const balanceRoutes: ApiPlugin = async (app, { index }) => {
       },
     },
     (request, reply) =>
-      answerFromIndex(index, request, reply, async ({ db, state }) => {
+      respondFromIndex(index, request, reply, async ({ db, state }) => {
         const { address } = request.params;
         requireNetwork(state.network, address, 'address');
         requireCaughtUp(state);

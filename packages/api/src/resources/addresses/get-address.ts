@@ -2,7 +2,7 @@
 import type { Database } from '@kasgres/database';
 import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
-import { answerByContent } from '../../index-state/answer.ts';
+import { respondByContent } from '../../index-state/answer.ts';
 import { type Reading, requireCaughtUp } from '../../index-state/state.ts';
 import { requireNetwork } from '../../schemas/address.ts';
 import { answers, UNDER_KEY } from '../../schemas/responses.ts';
@@ -107,7 +107,7 @@ export const addressRoutes: ApiPlugin = async (app, { index }) => {
       },
     },
     (request, reply) =>
-      answerByContent(index, request, reply, async (reading) => ({
+      respondByContent(index, request, reply, async (reading) => ({
         address: await getAddress(reading, request.params.address),
       })),
   );

@@ -3,7 +3,7 @@ import { type Database, listTagsOfScripts, type Tag } from '@kasgres/database';
 import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
 import { conflict } from '../../http/errors.ts';
-import { answerByContent } from '../../index-state/answer.ts';
+import { respondByContent } from '../../index-state/answer.ts';
 import { type Reading, requireCaughtUp } from '../../index-state/state.ts';
 import { pageMetadata, pageQuery, queryFlag } from '../../pages/page-query.ts';
 import { readPage, type Slice } from '../../pages/read-page.ts';
@@ -141,6 +141,6 @@ export const listAddressesRoutes: ApiPlugin = async (app, { index }) => {
         response: answers(page, 304, ...UNDER_KEY, 400, 404, 409),
       },
     },
-    (request, reply) => answerByContent(index, request, reply, (reading) => getPage(reading, request.query)),
+    (request, reply) => respondByContent(index, request, reply, (reading) => getPage(reading, request.query)),
   );
 };

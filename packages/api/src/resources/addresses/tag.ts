@@ -3,7 +3,7 @@ import { findClusterTag, findOwnTag, type Tag } from '@kasgres/database';
 import { addressToScript } from '@kasgres/kaspa';
 import { z } from 'zod';
 import { notFound } from '../../http/errors.ts';
-import { answerByContent } from '../../index-state/answer.ts';
+import { respondByContent } from '../../index-state/answer.ts';
 import { type Reading, requireCaughtUp } from '../../index-state/state.ts';
 import { requireNetwork } from '../../schemas/address.ts';
 import { answers, UNDER_KEY } from '../../schemas/responses.ts';
@@ -35,7 +35,7 @@ export const tagRoutes: ApiPlugin = async (app, { index }) => {
       },
     },
     (request, reply) =>
-      answerByContent(index, request, reply, async (reading) => {
+      respondByContent(index, request, reply, async (reading) => {
         const { address } = request.params;
         requireNetwork(reading.state.network, address, 'address');
         const tag = await findTag(reading, address);

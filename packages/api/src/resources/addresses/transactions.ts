@@ -2,7 +2,7 @@
 import type { Database } from '@kasgres/database';
 import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
-import { answerFromIndex } from '../../index-state/answer.ts';
+import { respondFromIndex } from '../../index-state/answer.ts';
 import { type Reading, requireCaughtUp } from '../../index-state/state.ts';
 import { pageMetadata, pageQuery } from '../../pages/page-query.ts';
 import { type Listing, readPage, type Slice } from '../../pages/read-page.ts';
@@ -26,7 +26,7 @@ const query = pageQuery(hashInput, { accepted_only: acceptedOnly, include_payloa
 
 const addressTransaction = restTransaction
   .extend({
-    amountSent: sompi.meta({ description: 'Sum of the inputs that spend coins of the address' }),
+    amountSent: sompi.meta({ description: 'Sum of the inputs that spend UTXOs of the address' }),
     amountReceived: sompi.meta({ description: 'Sum of the outputs that pay the address' }),
     balanceChange: sompiChange.meta({ description: 'amountReceived - amountSent; it counts while it is accepted' }),
   })
@@ -93,11 +93,11 @@ function listingOf(
   };
 }
 
-/** Sums of what the transaction shows, so that a coin that does not exist counts as little here as there. */
+/** Sums of what the transaction shows, so that a UTXO that does not exist counts as little here as there. */
 function toAddressTransaction(transaction: RestTransactionJson, address: string): AddressTransactionJson {
   const spent = transaction.inputs.map((input) => input.previousOutput);
-  const sent = sumOf(spent.filter((coin) => coin.scriptPublicKeyAddress === address));
-  const received = sumOf(transaction.outputs.filter((coin) => coin.scriptPublicKeyAddress === address));
+  const sent = sumOf(spent.filter((utxo) => utxo.scriptPublicKeyAddress === address));
+  const received = sumOf(transaction.outputs.filter((utxo) => utxo.scriptPublicKeyAddress === address));
   return {
     ...transaction,
     amountSent: String(sent),
@@ -106,8 +106,8 @@ function toAddressTransaction(transaction: RestTransactionJson, address: string)
   };
 }
 
-const sumOf = (coins: readonly { amount: string | null }[]): bigint =>
-  coins.reduce((sum, { amount }) => sum + BigInt(amount ?? 0), 0n);
+const sumOf = (utxos: readonly { amount: string | null }[]): bigint =>
+  utxos.reduce((sum, { amount }) => sum + BigInt(amount ?? 0), 0n);
 
 async function getPage(
   reading: Reading,
@@ -138,6 +138,6 @@ export const addressTransactionsRoutes: ApiPlugin = async (app, { index }) => {
       },
     },
     (request, reply) =>
-      answerFromIndex(index, request, reply, (reading) => getPage(reading, request.params.address, request.query)),
+      respondFromIndex(index, request, reply, (reading) => getPage(reading, request.params.address, request.query)),
   );
 };

@@ -1,9 +1,9 @@
-/** GET /v1/addresses/{address}/utxos: the coins of an address, those of the newest transactions first. */
+/** GET /v1/addresses/{address}/utxos: the UTXOs of an address, those of the newest transactions first. */
 import type { Database } from '@kasgres/database';
 import { addressToScript, fromHex, toHex } from '@kasgres/kaspa';
 import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
-import { answerFromIndex } from '../../index-state/answer.ts';
+import { respondFromIndex } from '../../index-state/answer.ts';
 import { type Reading, requireCaughtUp } from '../../index-state/state.ts';
 import { pageMetadata, pageQuery } from '../../pages/page-query.ts';
 import { readPage, type Slice } from '../../pages/read-page.ts';
@@ -57,7 +57,7 @@ interface Position {
 }
 
 /**
- * Any output that pays the script has a place here, spent or not, of an accepted transaction or not; of coins from before a start those
+ * Any output that pays the script has a place here, spent or not, of an accepted transaction or not; of UTXOs from before a start those
  * of the latest one, and those of others that something spends which is indexed.
  */
 async function findPosition(
@@ -91,7 +91,7 @@ interface UtxoRow {
 
 /**
  * A range of the index utxos_script_id. The script is the first column of the order and one end of a range, not an equality, so that no
- * other index has this order: for an address that holds a good part of all coins Postgres would read the primary key past those of others,
+ * other index has this order: for an address that holds a good part of all UTXOs Postgres would read the primary key past those of others,
  * or join with all transactions in their order.
  */
 async function listUtxos(db: Kysely<Database>, scriptId: bigint, slice: Slice<Position>): Promise<UtxoRow[]> {
@@ -157,6 +157,6 @@ export const addressUtxosRoutes: ApiPlugin = async (app, { index }) => {
       },
     },
     (request, reply) =>
-      answerFromIndex(index, request, reply, (reading) => getPage(reading, request.params.address, request.query)),
+      respondFromIndex(index, request, reply, (reading) => getPage(reading, request.params.address, request.query)),
   );
 };

@@ -2,7 +2,7 @@
 import type { Database } from '@kasgres/database';
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
-import { answerFromIndex } from '../../index-state/answer.ts';
+import { respondFromIndex } from '../../index-state/answer.ts';
 import { anyOf, hex } from '../../index-state/sql.ts';
 import type { Reading } from '../../index-state/state.ts';
 import { block } from '../../schemas/block.ts';
@@ -85,6 +85,6 @@ export const getBlocksRoutes: ApiPlugin = async (app, { index }) => {
         response: answers(blocks, 304, ...UNDER_KEY, ...WITH_BODY, 404, 409),
       },
     },
-    (request, reply) => answerFromIndex(index, request, reply, (reading) => getBlocks(reading, request.body)),
+    (request, reply) => respondFromIndex(index, request, reply, (reading) => getBlocks(reading, request.body)),
   );
 };

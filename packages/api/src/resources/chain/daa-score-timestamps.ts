@@ -7,7 +7,7 @@ import type { Database } from '@kasgres/database';
 import { type DaaTimestamp, estimateTimestamp, type Network } from '@kasgres/kaspa';
 import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
-import { answerFromIndex } from '../../index-state/answer.ts';
+import { respondFromIndex } from '../../index-state/answer.ts';
 import { type Reading, requireCaughtUp } from '../../index-state/state.ts';
 import { list } from '../../schemas/list.ts';
 import { answers, UNDER_KEY, WITH_BODY } from '../../schemas/responses.ts';
@@ -112,7 +112,7 @@ export const daaScoreTimestampRoutes: ApiPlugin = async (app, { index }) => {
       },
     },
     (request, reply) =>
-      answerFromIndex(index, request, reply, async (reading) => ({
+      respondFromIndex(index, request, reply, async (reading) => ({
         timestamps: await getTimestamps(reading, request.body.daaScores),
       })),
   );

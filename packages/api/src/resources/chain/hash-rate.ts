@@ -7,7 +7,7 @@ import { type Network, networkHashesPerSecond } from '@kasgres/kaspa';
 import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
 import { conflict } from '../../http/errors.ts';
-import { answerFromIndex } from '../../index-state/answer.ts';
+import { respondFromIndex } from '../../index-state/answer.ts';
 import { anyOf } from '../../index-state/sql.ts';
 import type { Reading } from '../../index-state/state.ts';
 import { answers, UNDER_KEY } from '../../schemas/responses.ts';
@@ -158,7 +158,7 @@ export const hashRateRoutes: ApiPlugin = async (app, { index }) => {
       },
     },
     (request, reply) =>
-      answerFromIndex(index, request, reply, async (reading) => ({
+      respondFromIndex(index, request, reply, async (reading) => ({
         networkHashesPerSecond: String(await estimate(reading, request.query)),
       })),
   );

@@ -5,7 +5,7 @@
 import type { Database } from '@kasgres/database';
 import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
-import { answerFromIndex } from '../../index-state/answer.ts';
+import { respondFromIndex } from '../../index-state/answer.ts';
 import type { Reading } from '../../index-state/state.ts';
 import { hash, hashInput } from '../../schemas/values.ts';
 import type { ApiPlugin } from '../../services.ts';
@@ -149,6 +149,6 @@ export const virtualChainRoutes: ApiPlugin = async (app, { index }) => {
         response: answers(virtualChain, 304, ...UNDER_KEY, ...WITH_BODY, 404, 409),
       },
     },
-    (request, reply) => answerFromIndex(index, request, reply, (reading) => getVirtualChain(reading, request.body)),
+    (request, reply) => respondFromIndex(index, request, reply, (reading) => getVirtualChain(reading, request.body)),
   );
 };

@@ -27,13 +27,13 @@ const poolsBody = z.strictObject(poolFlags).refine(leavesPool, NO_POOL);
 
 const entriesBody = z.strictObject({ addresses: addressesInput, ...poolFlags }).refine(leavesPool, NO_POOL);
 
-const entryAnswer = z.object({ mempoolEntry });
-const entriesAnswer = z.object({ entries: z.array(mempoolEntry) });
+const entryResponse = z.object({ mempoolEntry });
+const entriesResponse = z.object({ entries: z.array(mempoolEntry) });
 
 async function getEntry(
   node: NodeCaller,
   { transactionId, ...flags }: z.infer<typeof entryBody>,
-): Promise<z.infer<typeof entryAnswer>> {
+): Promise<z.infer<typeof entryResponse>> {
   const { entry } = await node.call('getMempoolEntry', { txId: toHex(transactionId), ...flags });
   return { mempoolEntry: toMempoolEntry(required(entry, 'entry')) };
 }
@@ -99,16 +99,16 @@ function flatten(
 
 export const mempoolRoutes: ApiPlugin = async (app, services) => {
   const shared = new SharedListings();
-  /** Sends the text of a listing, which `entriesAnswer` describes. Each is written in a turn of its own: there may be a hundred at once. */
+  /** Sends the text of a listing, which `entriesResponse` describes. Each is written in a turn of its own: there may be a hundred at once. */
   const send = async (
     request: FastifyRequest,
     reply: FastifyReply,
     listing: Promise<Buffer>,
-  ): Promise<z.infer<typeof entriesAnswer>> => {
+  ): Promise<z.infer<typeof entriesResponse>> => {
     const text = await listing;
     await services.turns.next(callerOf(request));
     reply.type('application/json; charset=utf-8');
-    return text as unknown as z.infer<typeof entriesAnswer>;
+    return text as unknown as z.infer<typeof entriesResponse>;
   };
   const getShared = (pools: Pools): Promise<Buffer> => shared.get(pools, () => getPools(services, pools));
 
@@ -121,7 +121,7 @@ export const mempoolRoutes: ApiPlugin = async (app, services) => {
         summary: 'One transaction of the mempool',
         tags: ['Node RPC Proxy'],
         body: entryBody,
-        response: answers(entryAnswer, ...UNDER_KEY, ...WITH_BODY, 404),
+        response: answers(entryResponse, ...UNDER_KEY, ...WITH_BODY, 404),
       },
     },
     (request) => getEntry(services.nodeCalls.of(callerOf(request)), request.body),
@@ -136,7 +136,7 @@ export const mempoolRoutes: ApiPlugin = async (app, services) => {
         summary: 'All transactions of the mempool, without orphans',
         description: SHARED,
         tags: ['Node RPC Proxy'],
-        response: answers(entriesAnswer, ...UNDER_KEY),
+        response: answers(entriesResponse, ...UNDER_KEY),
       },
     },
     (request, reply) => send(request, reply, getShared({ includeOrphanPool: false, filterTransactionPool: false })),
@@ -152,7 +152,7 @@ export const mempoolRoutes: ApiPlugin = async (app, services) => {
         description: SHARED,
         tags: ['Node RPC Proxy'],
         body: poolsBody,
-        response: answers(entriesAnswer, ...UNDER_KEY, ...WITH_BODY),
+        response: answers(entriesResponse, ...UNDER_KEY, ...WITH_BODY),
       },
     },
     (request, reply) => send(request, reply, getShared(request.body)),
@@ -167,7 +167,7 @@ export const mempoolRoutes: ApiPlugin = async (app, services) => {
         summary: 'Transactions of the mempool that spend from or pay to some addresses',
         tags: ['Node RPC Proxy'],
         body: entriesBody,
-        response: answers(entriesAnswer, ...UNDER_KEY, ...WITH_BODY),
+        response: answers(entriesResponse, ...UNDER_KEY, ...WITH_BODY),
       },
     },
     (request, reply) => send(request, reply, getEntries(services, callerOf(request), request.body)),

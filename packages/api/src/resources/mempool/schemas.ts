@@ -7,7 +7,7 @@ export const mempoolEntry = z
   .object({
     fee: sompi,
     transaction,
-    isOrphan: z.boolean().meta({ description: 'Whether a coin that it spends is not known yet' }),
+    isOrphan: z.boolean().meta({ description: 'Whether a UTXO that it spends is not known yet' }),
   })
   .meta({ id: 'MempoolEntry' });
 

@@ -3,7 +3,7 @@ import type { Database } from '@kasgres/database';
 import { addressToScript } from '@kasgres/kaspa';
 import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
-import { answerFromIndex } from '../../index-state/answer.ts';
+import { respondFromIndex } from '../../index-state/answer.ts';
 import { type Reading, requireCaughtUp } from '../../index-state/state.ts';
 import { requireNetworkOfAll } from '../../schemas/address.ts';
 import { answers, UNDER_KEY, WITH_BODY } from '../../schemas/responses.ts';
@@ -57,6 +57,6 @@ export const rpcBalancesRoutes: ApiPlugin = async (app, { index }) => {
         response: answers(balances, 304, ...UNDER_KEY, ...WITH_BODY),
       },
     },
-    (request, reply) => answerFromIndex(index, request, reply, (reading) => getBalances(reading, request.body)),
+    (request, reply) => respondFromIndex(index, request, reply, (reading) => getBalances(reading, request.body)),
   );
 };

@@ -1,6 +1,6 @@
 /** getBlock: one block by its hash, in the form of getBlocks. */
 import { z } from 'zod';
-import { answerByContent } from '../../index-state/answer.ts';
+import { respondByContent } from '../../index-state/answer.ts';
 import type { Reading } from '../../index-state/state.ts';
 import { block, type BlockJson } from '../../schemas/block.ts';
 import { answers, UNDER_KEY, WITH_BODY } from '../../schemas/responses.ts';
@@ -33,6 +33,6 @@ export const rpcBlockRoutes: ApiPlugin = async (app, { index }) => {
       },
     },
     (request, reply) =>
-      answerByContent(index, request, reply, async (reading) => ({ block: await getBlock(reading, request.body) })),
+      respondByContent(index, request, reply, async (reading) => ({ block: await getBlock(reading, request.body) })),
   );
 };

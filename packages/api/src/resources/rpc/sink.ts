@@ -1,6 +1,6 @@
 /** getSink and getSinkBlueScore: where the index is. */
 import { z } from 'zod';
-import { answerFromIndex } from '../../index-state/answer.ts';
+import { respondFromIndex } from '../../index-state/answer.ts';
 import { answers, UNDER_KEY } from '../../schemas/responses.ts';
 import { decimal, hash } from '../../schemas/values.ts';
 import type { ApiPlugin } from '../../services.ts';
@@ -17,7 +17,7 @@ export const rpcSinkRoutes: ApiPlugin = async (app, { index }) => {
         response: answers(z.object({ sink: hash }), 304, ...UNDER_KEY),
       },
     },
-    (request, reply) => answerFromIndex(index, request, reply, async ({ state }) => ({ sink: state.sinkHash })),
+    (request, reply) => respondFromIndex(index, request, reply, async ({ state }) => ({ sink: state.sinkHash })),
   );
 
   app.get(
@@ -32,6 +32,6 @@ export const rpcSinkRoutes: ApiPlugin = async (app, { index }) => {
       },
     },
     (request, reply) =>
-      answerFromIndex(index, request, reply, async ({ state }) => ({ blueScore: String(state.sinkBlueScore) })),
+      respondFromIndex(index, request, reply, async ({ state }) => ({ blueScore: String(state.sinkBlueScore) })),
   );
 };

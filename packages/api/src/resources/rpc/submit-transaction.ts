@@ -12,7 +12,7 @@ import { submittedTransaction } from './submitted/transaction.ts';
 const body = z.strictObject({
   transaction: submittedTransaction,
   allowOrphan: flag.meta({
-    description: 'Take it also while a coin that it spends is not known; only a node with `--unsaferpc` does',
+    description: 'Take it also while a UTXO that it spends is not known; only a node with `--unsaferpc` does',
   }),
 });
 

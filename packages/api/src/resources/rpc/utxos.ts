@@ -1,5 +1,5 @@
 /**
- * getUtxosByAddresses: the coins of some addresses at the sink, all in one answer, which is why there may not be too many of them:
+ * getUtxosByAddresses: the UTXOs of some addresses at the sink, all in one answer, which is why there may not be too many of them:
  * GET /v1/addresses/{address}/utxos has pages.
  */
 import type { Database } from '@kasgres/database';
@@ -7,7 +7,7 @@ import { addressToScript, toHex } from '@kasgres/kaspa';
 import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
 import { badRequest } from '../../http/errors.ts';
-import { answerFromIndex } from '../../index-state/answer.ts';
+import { respondFromIndex } from '../../index-state/answer.ts';
 import { type Reading, requireCaughtUp } from '../../index-state/state.ts';
 import { requireNetworkOfAll } from '../../schemas/address.ts';
 import { answers, UNDER_KEY, WITH_BODY } from '../../schemas/responses.ts';
@@ -37,7 +37,7 @@ const addressUtxo = z
 type AddressUtxoJson = z.infer<typeof addressUtxo>;
 
 const utxos = z.object({
-  entries: z.array(addressUtxo).meta({ description: 'By address in the order asked, the oldest coins first' }),
+  entries: z.array(addressUtxo).meta({ description: 'By address in the order asked, the oldest UTXOs first' }),
 });
 
 interface UtxoRow {
@@ -57,7 +57,7 @@ interface UtxoRow {
 async function listUtxos(db: Kysely<Database>, addresses: readonly string[], limit: number): Promise<UtxoRow[]> {
   const scripts = addresses.map(addressToScript);
   const { rows } = await sql<UtxoRow>`
-    with coin as (
+    with utxo as (
       select asked.address, asked.place, u.*
       from unnest(
         ${addresses}::text[], ${scripts.map(({ version }) => version)}::int[], ${scripts.map(({ script }) => script)}::bytea[]
@@ -66,16 +66,16 @@ async function listUtxos(db: Kysely<Database>, addresses: readonly string[], lim
       cross join lateral (select * from utxos where script_id = s.id limit ${limit}) u
       limit ${limit}
     )
-    select coin.address, encode(coalesce(t.transaction_id, e.transaction_id), 'hex') as transaction_id, coin.index::int as index, coin.amount::text as amount,
-      coin.block_daa_score::text as block_daa_score, coin.is_coinbase,
+    select utxo.address, encode(coalesce(t.transaction_id, e.transaction_id), 'hex') as transaction_id, utxo.index::int as index, utxo.amount::text as amount,
+      utxo.block_daa_score::text as block_daa_score, utxo.is_coinbase,
       encode(coalesce(
-        (select o.covenant_id from transaction_outputs o where o.transaction_id = coin.transaction_id and o.index = coin.index),
-        (select o.covenant_id from start_utxos o where o.transaction_id = coin.transaction_id and o.index = coin.index)
+        (select o.covenant_id from transaction_outputs o where o.transaction_id = utxo.transaction_id and o.index = utxo.index),
+        (select o.covenant_id from start_utxos o where o.transaction_id = utxo.transaction_id and o.index = utxo.index)
       ), 'hex') as covenant_id
-    from coin
-    left join transactions t on t.id = coin.transaction_id
-    left join earlier_transactions e on e.id = coin.transaction_id
-    order by coin.place, coin.transaction_id, coin.index`.execute(db);
+    from utxo
+    left join transactions t on t.id = utxo.transaction_id
+    left join earlier_transactions e on e.id = utxo.transaction_id
+    order by utxo.place, utxo.transaction_id, utxo.index`.execute(db);
   return rows;
 }
 
@@ -124,12 +124,12 @@ export const rpcUtxosRoutes: ApiPlugin = async (app, { index }) => {
       schema: {
         operationId: 'getUtxosByAddresses',
         summary: 'The unspent outputs of up to 1,000 addresses at the sink',
-        description: `Of addresses that hold more than ${MAX_UTXOS} together the coins are had in pages only, from listAddressUtxos.`,
+        description: `Of addresses that hold more than ${MAX_UTXOS} together the UTXOs are had in pages only, from listAddressUtxos.`,
         tags: ['Node RPC Proxy'],
         body,
         response: answers(utxos, 304, ...UNDER_KEY, ...WITH_BODY),
       },
     },
-    (request, reply) => answerFromIndex(index, request, reply, (reading) => getUtxos(reading, request.body)),
+    (request, reply) => respondFromIndex(index, request, reply, (reading) => getUtxos(reading, request.body)),
   );
 };

@@ -3,7 +3,7 @@ import type { Database } from '@kasgres/database';
 import { toHex } from '@kasgres/kaspa';
 import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
-import { answerFromIndex } from '../../index-state/answer.ts';
+import { respondFromIndex } from '../../index-state/answer.ts';
 import { type IndexState, type Reading, requireCaughtUp } from '../../index-state/state.ts';
 import { list } from '../../schemas/list.ts';
 import { answers, UNDER_KEY, WITH_BODY } from '../../schemas/responses.ts';
@@ -20,7 +20,7 @@ const transactionAcceptance = z
     transactionId: hash,
     isAccepted: z.boolean().meta({
       description:
-        'False also for what is unknown. Of transactions that were accepted before what is indexed, or in a gap, those are known of which a coin was left at the start behind it',
+        'False also for what is unknown. Of transactions that were accepted before what is indexed, or in a gap, those are known of which a UTXO was left at the start behind it',
     }),
     acceptingBlockHash: hash.nullable().meta({
       description: 'Null also for a transaction that was accepted before what is indexed, or in a gap',
@@ -93,7 +93,7 @@ export const acceptanceRoutes: ApiPlugin = async (app, { index }) => {
       },
     },
     (request, reply) =>
-      answerFromIndex(index, request, reply, async (reading) => ({
+      respondFromIndex(index, request, reply, async (reading) => ({
         transactions: await getAcceptance(reading, request.body.transactionIds),
       })),
   );

@@ -1,5 +1,5 @@
 /**
- * Transactions that were accepted before a start (`earlier_transactions`): known by the coins that were left of them there, and shown
+ * Transactions that were accepted before a start (`earlier_transactions`): known by the UTXOs that were left of them there, and shown
  * where a block of the index carries them again. Which block accepted them is not known.
  */
 import type { Database } from '@kasgres/database';

@@ -53,7 +53,7 @@ export function listInputs(db: Kysely<Database>, transactionIds: readonly bigint
   return selectInputs(db, transactionIds).execute();
 }
 
-/** The same, not run yet; `previous` is the transaction that made the coin, `earlier` the same where it was accepted before a start. */
+/** The same, not run yet; `previous` is the transaction that made the UTXO, `earlier` the same where it was accepted before a start. */
 export function selectInputs(db: Kysely<Database>, transactionIds: readonly bigint[]) {
   return db
     .selectFrom('transaction_inputs as input')

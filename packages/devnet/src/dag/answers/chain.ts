@@ -1,6 +1,6 @@
 /** Walking the selected chain, and what the virtual chain calls of a node answer about it. */
 import type { AcceptedTransaction, Dag, DagBlock } from '../dag.ts';
-import { NodeAnswerError } from '../node-state.ts';
+import { NodeResponseError } from '../node-state.ts';
 
 /** The block itself when it is on the chain, else the nearest of its selected parents that is; undefined where that is pruned. */
 export function highestChainAncestor(block: DagBlock): DagBlock | undefined {
@@ -47,8 +47,8 @@ export function virtualChainFrom(dag: Dag, request: VirtualChainRequest): Virtua
 }
 
 /** What the node says of a start from which its pruning point is not reached by selected parents. */
-export function notOnItsChain(): NodeAnswerError {
-  return new NodeAnswerError('the queried hash does not have retention root on its chain');
+export function notOnItsChain(): NodeResponseError {
+  return new NodeResponseError('the queried hash does not have retention root on its chain');
 }
 
 /** What a chain block accepts, in order. */

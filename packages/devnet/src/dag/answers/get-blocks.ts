@@ -4,7 +4,7 @@
  * virtual block. Source: rusty-kaspa, `get_blocks_call` and `antipast_hashes_between`.
  */
 import type { Dag, DagBlock } from '../dag.ts';
-import { NodeAnswerError } from '../node-state.ts';
+import { NodeResponseError } from '../node-state.ts';
 import { chainAbove, highestChainAncestor } from './chain.ts';
 
 /**
@@ -14,7 +14,7 @@ import { chainAbove, highestChainAncestor } from './chain.ts';
 export function blocksFrom(dag: Dag, low: DagBlock, mergeSetSizeLimit: number): DagBlock[] {
   const maxBlocks = mergeSetSizeLimit + 1;
   const ancestor = highestChainAncestor(low);
-  if (ancestor === undefined) throw new NodeAnswerError(`some data is missing for block ${low.hash}`);
+  if (ancestor === undefined) throw new NodeResponseError(`some data is missing for block ${low.hash}`);
   const notWanted = pastAbove(low, ancestor);
   const blocks: DagBlock[] = [];
   let reached = ancestor;

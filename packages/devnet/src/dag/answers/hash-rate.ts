@@ -4,13 +4,13 @@
  */
 import { type Network, networkHashesPerSecond } from '@kasgres/kaspa';
 import { compareByBlueWork, type Dag, type DagBlock } from '../dag.ts';
-import { NodeAnswerError } from '../node-state.ts';
+import { NodeResponseError } from '../node-state.ts';
 import { sinkAnticone } from './get-blocks.ts';
 
 const MIN_WINDOW_SIZE = 1000;
 const MAX_SAFE_WINDOW_SIZE = 10_000;
 
-/** `start` undefined: the virtual block. Throws `NodeAnswerError` where the node answers with an error. */
+/** `start` undefined: the virtual block. Throws `NodeResponseError` where the node answers with an error. */
 export function hashesPerSecond(
   dag: Dag,
   network: Network,
@@ -18,23 +18,23 @@ export function hashesPerSecond(
 ): bigint {
   const { windowSize, start } = request;
   if (!request.isUnsafeRpc && windowSize > MAX_SAFE_WINDOW_SIZE) {
-    throw new NodeAnswerError(
+    throw new NodeResponseError(
       `Requested window size ${windowSize} is larger than max ${MAX_SAFE_WINDOW_SIZE} allowed in RPC safe mode.`,
     );
   }
   if (BigInt(windowSize) > network.pruningDepth) {
-    throw new NodeAnswerError(
+    throw new NodeResponseError(
       `Requested window size ${windowSize} is larger than pruning point depth ${network.pruningDepth}.`,
     );
   }
   if (start !== undefined && start.selectedParent === undefined) {
-    throw new NodeAnswerError(
+    throw new NodeResponseError(
       'difficulty error: window data has only 0 entries -- this usually happens when the node has just began syncing',
     );
   }
   const window = heaviestBelow(dag, start, network.difficultyWindowBlueScores).slice(0, windowSize);
   if (window.length < MIN_WINDOW_SIZE) {
-    throw new NodeAnswerError(
+    throw new NodeResponseError(
       `difficulty error: under min allowed window size (${window.length} < ${MIN_WINDOW_SIZE})`,
     );
   }
@@ -42,7 +42,7 @@ export function hashesPerSecond(
   const minTimestamp = at(timestamps, 0);
   const maxTimestamp = at(timestamps, -1);
   if (minTimestamp === maxTimestamp) {
-    throw new NodeAnswerError('difficulty error: min window timestamp is equal to the max window timestamp');
+    throw new NodeResponseError('difficulty error: min window timestamp is equal to the max window timestamp');
   }
   return networkHashesPerSecond({
     maxBlueWork: at(window, 0).header.blueWork,

@@ -1,12 +1,12 @@
 /** What the chain made of a block: getCurrentBlockColor and getBlockRewardInfo. Source: rusty-kaspa, `service.rs`. */
 import type { Dag, DagBlock } from '../dag.ts';
-import { NodeAnswerError } from '../node-state.ts';
+import { NodeResponseError } from '../node-state.ts';
 
 /** Throws the node's error for a block that is unknown or not merged. */
 export function isBlue(dag: Dag, hash: string): boolean {
   const block = dag.find(hash);
   if (block?.mergingBlock === undefined || !isAboveRoot(dag, block))
-    throw new NodeAnswerError(`Block ${hash} doesn't have any merger block.`);
+    throw new NodeResponseError(`Block ${hash} doesn't have any merger block.`);
   return block.mergingBlock.mergeSetBlues.includes(block);
 }
 
@@ -21,7 +21,7 @@ export interface RewardInfo {
 /** Throws the node's error for a block that is not in the pruning point's future. */
 export function rewardInfo(dag: Dag, block: DagBlock): RewardInfo {
   if (!isAboveRoot(dag, block)) {
-    throw new NodeAnswerError('the queried hash does not have retention root in its past');
+    throw new NodeResponseError('the queried hash does not have retention root in its past');
   }
   const { mergingBlock } = block;
   if (mergingBlock === undefined) return { color: 'unknown' };
@@ -30,7 +30,7 @@ export function rewardInfo(dag: Dag, block: DagBlock): RewardInfo {
   if (index === -1) return { color: 'red', merged };
   const output = mergingBlock.transactions[0]?.outputs[index];
   if (output === undefined) {
-    throw new NodeAnswerError(`missing reward output ${index} in merging chain block ${mergingBlock.hash}`);
+    throw new NodeResponseError(`missing reward output ${index} in merging chain block ${mergingBlock.hash}`);
   }
   return { color: 'blue', merged, rewardAmount: output.amount + rewardForReds(block) };
 }

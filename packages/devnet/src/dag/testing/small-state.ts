@@ -1,4 +1,4 @@
-/** The rest of a node around a small DAG, for tests of the server: coins and mempool that do not follow from the DAG. */
+/** The rest of a node around a small DAG, for tests of the server: UTXOs and mempool that do not follow from the DAG. */
 import { getNetwork, type Hash, type ScriptPublicKey, type Utxo, ZERO_HASH } from '@kasgres/kaspa';
 import type { BlockTemplate, MempoolEntry, NodeEvent, NodeState } from '../node-state.ts';
 import type { SmallDag } from './small-dag.ts';
@@ -9,7 +9,7 @@ export class SmallState implements NodeState {
   readonly isSynced = true;
   readonly pruningPoint: string;
   isUtxoIndexed = true;
-  coins: Utxo[] = [];
+  utxoEntries: Utxo[] = [];
   private readonly small: SmallDag;
   private readonly listeners = new Set<(event: NodeEvent) => void>();
 
@@ -56,11 +56,11 @@ export class SmallState implements NodeState {
   }
 
   balance(): bigint {
-    return this.coins.reduce((sum, { amount }) => sum + amount, 0n);
+    return this.utxoEntries.reduce((sum, { amount }) => sum + amount, 0n);
   }
 
   utxos(): Utxo[] {
-    return this.coins;
+    return this.utxoEntries;
   }
 
   circulatingSompi(): bigint {

@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest';
 import type { DagTransaction } from '../../dag/dag.ts';
 import type { SimulatedNode } from '../node/simulated-node.ts';
 import { withOtherSignatures } from '../signatures.ts';
-import { blockOn, FEE, nodeWithCoins, payment, scriptOf, siblings } from '../testing/hand-made.ts';
-import { SMALL_PARAMS } from '../testing/small-world.ts';
+import { blockOn, FEE, nodeWithUtxos, payment, scriptOf, siblings } from '../testing/hand-made.ts';
+import { SMALL_PARAMS } from '../testing/small-simulated-dag.ts';
 import { withDerived } from '../transactions.ts';
 import type { BlockBody } from './consensus.ts';
 
@@ -15,8 +15,8 @@ const SUBSIDY = SMALL_PARAMS.subsidy;
 
 describe('of a transaction in two parallel blocks', () => {
   test('the instance in the selected parent is accepted, if both are good', () => {
-    const { node, coins } = nodeWithCoins();
-    const paid = payment(coins[0], alice);
+    const { node, utxos } = nodeWithUtxos();
+    const paid = payment(utxos[0], alice);
     const [low, high] = receiveAll(node, siblings(node, [[paid], [paid]]));
     expect(accepted(node)).toEqual([`${high} coinbase`, `${high} ${id(paid)}`]);
     expect(node.consensus.sink.id).toBe(high);
@@ -24,8 +24,8 @@ describe('of a transaction in two parallel blocks', () => {
   });
 
   test('the good body is accepted, though a broken one stands before it', () => {
-    const { node, coins } = nodeWithCoins();
-    const good = payment(coins[0], alice);
+    const { node, utxos } = nodeWithUtxos();
+    const good = payment(utxos[0], alice);
     const broken = withDerived(withOtherSignatures(good, { broken: true }));
     expect([id(broken), toHex(broken.hash) === toHex(good.hash)]).toEqual([id(good), false]);
     const [, second, top] = receiveAll(node, siblings(node, [[broken], [good], []]));
@@ -33,18 +33,18 @@ describe('of a transaction in two parallel blocks', () => {
   });
 
   test('the first body is accepted, if another with good signatures comes after it', () => {
-    const { node, coins } = nodeWithCoins();
-    const one = payment(coins[0], alice);
+    const { node, utxos } = nodeWithUtxos();
+    const one = payment(utxos[0], alice);
     const other = withDerived(withOtherSignatures(one, { broken: false }));
     const [first, , top] = receiveAll(node, siblings(node, [[other], [one], []]));
     expect(accepted(node)).toEqual([`${top} coinbase`, `${first} ${id(other)}`]);
   });
 });
 
-test('of two that spend one coin, the selected parent’s is accepted, else the one in the lower hash', () => {
-  const { node, coins } = nodeWithCoins();
-  const [toAlice, toBob] = [payment(coins[0], alice), payment(coins[0], bob)];
-  const [elsewhereToAlice, elsewhereToBob] = [payment(coins[1], alice), payment(coins[1], bob)];
+test('of two that spend one UTXO, the selected parent’s is accepted, else the one in the lower hash', () => {
+  const { node, utxos } = nodeWithUtxos();
+  const [toAlice, toBob] = [payment(utxos[0], alice), payment(utxos[0], bob)];
+  const [elsewhereToAlice, elsewhereToBob] = [payment(utxos[1], alice), payment(utxos[1], bob)];
   const blocks = siblings(node, [[elsewhereToBob], [toAlice, elsewhereToAlice], [toBob]]);
   const [first, , top] = receiveAll(node, blocks);
   expect(accepted(node)).toEqual([`${top} coinbase`, `${top} ${id(toBob)}`, `${first} ${id(elsewhereToBob)}`]);
@@ -52,23 +52,23 @@ test('of two that spend one coin, the selected parent’s is accepted, else the 
 });
 
 test('a block with a broken signature is not on the chain, but its other transactions are accepted', () => {
-  const { node, coins } = nodeWithCoins();
-  const broken = withDerived(withOtherSignatures(payment(coins[0], alice), { broken: true }));
-  const good = payment(coins[1], bob);
+  const { node, utxos } = nodeWithUtxos();
+  const broken = withDerived(withOtherSignatures(payment(utxos[0], alice), { broken: true }));
+  const good = payment(utxos[1], bob);
   const [other, disqualified] = receiveAll(node, siblings(node, [[], [broken, good]]));
   expect(node.consensus.sink.id).toBe(other);
   node.receive(blockOn(node));
   node.receive(blockOn(node));
   expect(node.dag.get(disqualified ?? '').mergingBlock).toBeDefined();
-  expect([node.balance(alice), node.balance(bob)]).toEqual([0n, (coins[1]?.amount ?? 0n) - BigInt(FEE)]);
+  expect([node.balance(alice), node.balance(bob)]).toEqual([0n, (utxos[1]?.amount ?? 0n) - BigInt(FEE)]);
 });
 
 test('a reward is not spent before it is mature, whoever mines it', () => {
-  const { node } = nodeWithCoins();
+  const { node } = nodeWithUtxos();
   const { utxos, virtual } = node.consensus;
   const young = utxos
     .values()
-    .find((coin) => Number(coin.blockDaaScore) + SMALL_PARAMS.coinbaseMaturity === virtual.daaScore + 1);
+    .find((utxo) => Number(utxo.blockDaaScore) + SMALL_PARAMS.coinbaseMaturity === virtual.daaScore + 1);
   const early = payment(young, alice);
   const [, disqualified] = receiveAll(node, siblings(node, [[], [early]]));
   expect(node.consensus.get(Buffer.from(disqualified ?? '', 'hex')).state.kind).toBe('disqualified');
@@ -78,9 +78,9 @@ test('a reward is not spent before it is mature, whoever mines it', () => {
 });
 
 test('a coinbase pays each merged blue its subsidy and fees, in the order of the blues', () => {
-  const { node, coins } = nodeWithCoins();
-  const paid = payment(coins[0], alice, FEE + 5);
-  const same = payment(coins[0], alice, FEE + 5);
+  const { node, utxos } = nodeWithUtxos();
+  const paid = payment(utxos[0], alice, FEE + 5);
+  const same = payment(utxos[0], alice, FEE + 5);
   const bodies = siblings(node, [[same], [], [paid]]);
   receiveAll(node, bodies);
   const coinbase = blockOn(node).transactions[0];
@@ -88,8 +88,8 @@ test('a coinbase pays each merged blue its subsidy and fees, in the order of the
 });
 
 test('what a red earned goes to the miner who merges it', () => {
-  const { node, coins } = nodeWithCoins();
-  const [withheld] = siblings(node, [[payment(coins[0], alice)]]);
+  const { node, utxos } = nodeWithUtxos();
+  const [withheld] = siblings(node, [[payment(utxos[0], alice)]]);
   for (let made = 0; made <= SMALL_PARAMS.ghostdagK; made += 1) node.receive(blockOn(node));
   if (withheld !== undefined) node.receive(withheld);
   const { ghostdag } = node.consensus.virtual;
@@ -99,7 +99,7 @@ test('what a red earned goes to the miner who merges it', () => {
     { amount: SUBSIDY, scriptPublicKey: scriptOf(1), covenant: undefined },
     { amount: SUBSIDY + BigInt(FEE), scriptPublicKey: bob, covenant: undefined },
   ]);
-  expect(node.balance(alice)).toBe((coins[0]?.amount ?? 0n) - BigInt(FEE));
+  expect(node.balance(alice)).toBe((utxos[0]?.amount ?? 0n) - BigInt(FEE));
 });
 
 /** Their hashes. */

@@ -34,8 +34,8 @@ export function commitToUtxos(selectedParent: Block, acceptance: Acceptance): Co
 
 function productAfter(selectedParent: Block, { diff }: Acceptance): bigint {
   const muhash = new MuHash(productAt(selectedParent));
-  for (const coin of diff.added) muhash.add(coin);
-  for (const coin of diff.removed) muhash.remove(coin);
+  for (const utxo of diff.added) muhash.add(utxo);
+  for (const utxo of diff.removed) muhash.remove(utxo);
   return muhash.product;
 }
 

@@ -2,7 +2,7 @@ import { targetFromBits } from '@kasgres/kaspa';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { assembleBlock } from '../node/assemble-block.ts';
-import { smallNode, START_TIME } from '../testing/small-world.ts';
+import { smallNode, START_TIME } from '../testing/small-simulated-dag.ts';
 import { SimulatedNode } from '../node/simulated-node.ts';
 import { bitsFromTarget } from './difficulty.ts';
 import { SIMNET_PARAMS } from './params.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { SimulatedNode } from '../node/simulated-node.ts';
 import { blockOn, scriptOf } from '../testing/hand-made.ts';
-import { SMALL_PARAMS, smallNode, START_TIME } from '../testing/small-world.ts';
+import { SMALL_PARAMS, smallNode, START_TIME } from '../testing/small-simulated-dag.ts';
 import type { BlockBody } from './consensus.ts';
 
 /** A chain from genesis, of one miner. */

@@ -2,17 +2,17 @@ import { expect, test } from 'vitest';
 import { scriptOf } from '../testing/hand-made.ts';
 import { DEFAULT_OPTIONS } from '../generator/options.ts';
 import { makePast } from '../generator/past.ts';
-import { openWorld } from '../world.ts';
+import { openSimulatedDag } from '../simulated-dag.ts';
 import { MAINNET_LEVELS } from './parent-levels.ts';
 
 test('it makes headers of the shape that those of mainnet have, and takes them from outside', async () => {
-  const world = openWorld({
+  const simulatedDag = openSimulatedDag({
     options: { ...DEFAULT_OPTIONS, seed: 'levels', width: 5.5 },
     blockLevels: MAINNET_LEVELS,
     now: Date.now,
   });
-  await makePast(world, { pastBlocks: 300, pastTransactions: 0, blocksPerSecond: 10 });
-  const { node } = world;
+  await makePast(simulatedDag, { pastBlocks: 300, pastTransactions: 0, blocksPerSecond: 10 });
+  const { node } = simulatedDag;
   const { header, transactions } = node.blockTemplate(scriptOf(10), new Uint8Array(0));
   const { parentsByLevel } = header;
   expect(parentsByLevel).toHaveLength(54);
@@ -23,5 +23,5 @@ test('it makes headers of the shape that those of mainnet have, and takes them f
   expect(parentsByLevel[30]?.length).toBeLessThan(direct.length);
   expect(parentsByLevel.at(-1)).toHaveLength(1);
   expect(node.submitBlock(header, transactions)).toBe('accepted');
-  world.close();
+  simulatedDag.close();
 });

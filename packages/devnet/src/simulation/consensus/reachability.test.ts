@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { smallWorld } from '../testing/small-world.ts';
+import { smallSimulatedDag } from '../testing/small-simulated-dag.ts';
 import type { Block } from './block.ts';
 import { findChainAncestorAt, isDagAncestorOf } from './reachability.ts';
 
-const { node, bodies } = smallWorld('reachability', 250);
+const { node, bodies } = smallSimulatedDag('reachability', 250);
 const blocks = [node.consensus.genesis, ...bodies.map(({ hash }) => node.consensus.get(hash))];
 
 test('a block is in another’s past exactly if the parents lead to it', () => {

@@ -45,7 +45,7 @@ export function createdEntries(transaction: DagTransaction, daaScore: number, is
   });
 }
 
-/** A set of unspent outputs, with what a node's UTXO index knows: coins and balance of each script, and the sum of all. */
+/** A set of unspent outputs, with what a node's UTXO index knows: UTXOs and balance of each script, and the sum of all. */
 export class UtxoSet {
   private readonly entries = new Map<string, UtxoEntry>();
   private readonly byScript = new Map<string, Set<UtxoEntry>>();
@@ -59,9 +59,9 @@ export class UtxoSet {
     this.entries.set(entry.key, entry);
     this.sum += entry.amount;
     const script = scriptKey(entry.scriptPublicKey);
-    const coins = this.byScript.get(script);
-    if (coins === undefined) this.byScript.set(script, new Set([entry]));
-    else coins.add(entry);
+    const utxos = this.byScript.get(script);
+    if (utxos === undefined) this.byScript.set(script, new Set([entry]));
+    else utxos.add(entry);
   }
 
   remove(key: string): void {
@@ -70,12 +70,12 @@ export class UtxoSet {
     this.entries.delete(key);
     this.sum -= entry.amount;
     const script = scriptKey(entry.scriptPublicKey);
-    const coins = this.byScript.get(script);
-    coins?.delete(entry);
-    if (coins?.size === 0) this.byScript.delete(script);
+    const utxos = this.byScript.get(script);
+    utxos?.delete(entry);
+    if (utxos?.size === 0) this.byScript.delete(script);
   }
 
-  coinsOf(script: ScriptPublicKey): UtxoEntry[] {
+  utxosOf(script: ScriptPublicKey): UtxoEntry[] {
     return [...(this.byScript.get(scriptKey(script)) ?? [])];
   }
 

@@ -1,4 +1,4 @@
-/** Builds transactions out of coins and outputs, with every field as a wallet would fill it. */
+/** Builds transactions out of UTXOs and outputs, with every field as a wallet would fill it. */
 import {
   type Covenant,
   NATIVE_SUBNETWORK,
@@ -14,7 +14,7 @@ import { signatureScript } from '../signatures.ts';
 export interface Draft {
   version: number;
   /** What is spent, each with what its signature script needs beside a signature, and what that signs where it is not everything. */
-  coins: readonly { entry: UtxoEntry; redeemScript: Uint8Array | undefined; hashType?: number }[];
+  utxos: readonly { entry: UtxoEntry; redeemScript: Uint8Array | undefined; hashType?: number }[];
   outputs: readonly { amount: number; scriptPublicKey: ScriptPublicKey; covenant?: Covenant }[];
   payload: Uint8Array;
 }
@@ -22,10 +22,10 @@ export interface Draft {
 /** Enough for one signature, in version 1. */
 const COMPUTE_BUDGET = 12;
 
-export function buildTransaction({ version, coins, outputs, payload }: Draft): Transaction {
+export function buildTransaction({ version, utxos, outputs, payload }: Draft): Transaction {
   const unsigned: Transaction = {
     version,
-    inputs: coins.map(({ entry }) => unsignedInput(entry, version)),
+    inputs: utxos.map(({ entry }) => unsignedInput(entry, version)),
     outputs: outputs.map(({ amount, scriptPublicKey, covenant }) => {
       return { amount: BigInt(amount), scriptPublicKey, covenant };
     }),
@@ -39,12 +39,12 @@ export function buildTransaction({ version, coins, outputs, payload }: Draft): T
   return {
     ...unsigned,
     inputs: unsigned.inputs.map((input, index) => {
-      const coin = coins[index];
-      return { ...input, signatureScript: signatureScript(id, index, coin?.redeemScript, coin?.hashType) };
+      const utxo = utxos[index];
+      return { ...input, signatureScript: signatureScript(id, index, utxo?.redeemScript, utxo?.hashType) };
     }),
     storageMass: requiredStorageMass(
       unsigned,
-      coins.map(({ entry }) => entry),
+      utxos.map(({ entry }) => entry),
     ),
   };
 }
@@ -53,8 +53,8 @@ export function buildTransaction({ version, coins, outputs, payload }: Draft): T
  * A fee in sompi that any node relays a transaction of this size for.
  * @param outputs their number
  */
-export function leastFee({ coins, outputs, payload }: { coins: number; outputs: number; payload: number }): number {
-  const mass = 250 + 1_360 * coins + 460 * outputs + 2 * payload;
+export function leastFee({ utxos, outputs, payload }: { utxos: number; outputs: number; payload: number }): number {
+  const mass = 250 + 1_360 * utxos + 460 * outputs + 2 * payload;
   return 100 * mass;
 }
 

@@ -16,7 +16,7 @@ export interface Owner {
 export interface Key {
   owner: Owner;
   scriptPublicKey: ScriptPublicKey;
-  /** What a coin paid to a script hash is spent with. */
+  /** What a UTXO paid to a script hash is spent with. */
   redeemScript: Uint8Array | undefined;
 }
 

@@ -9,7 +9,7 @@ export interface Landmark {
   labels: string[];
 }
 
-const EXCHANGES = ['Harbour Exchange', 'Lighthouse Trading', 'Old Mill Markets', 'Riverbank Coins'];
+const EXCHANGES = ['Harbour Exchange', 'Lighthouse Trading', 'Old Mill Markets', 'Riverbank UTXOs'];
 const POOLS = ['Granite Pool', 'Copper Pool', 'Basalt Pool', 'Slate Pool', 'Marble Pool', 'Flint Pool'];
 
 /** The busiest first. */

@@ -1,17 +1,17 @@
 import { toHex } from '@kasgres/kaspa';
 import { expect, test } from 'vitest';
-import { growTo, smallWorld } from '../testing/small-world.ts';
+import { growTo, smallSimulatedDag } from '../testing/small-simulated-dag.ts';
 
 test('so many payments as are asked for stay in the mempool, the same ones, while others are mined', () => {
-  const world = smallWorld('waiting', 100);
-  world.simulation.leaveWaiting(2);
+  const simulatedDag = smallSimulatedDag('waiting', 100);
+  simulatedDag.simulation.leaveWaiting(2);
   const waiting = (): string[] =>
-    world.node.mempool
+    simulatedDag.node.mempool
       .entries({ includeOrphanPool: false, filterTransactionPool: false })
       .map(({ transaction }) => toHex(transaction.transactionId));
-  growTo(110, world);
+  growTo(110, simulatedDag);
   const before = new Set(waiting());
-  growTo(160, world);
+  growTo(160, simulatedDag);
   const after = waiting();
   expect(after.filter((id) => before.has(id)).length).toBeGreaterThanOrEqual(1);
   expect(before.size + after.length).toBeGreaterThanOrEqual(4);

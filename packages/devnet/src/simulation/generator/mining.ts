@@ -1,6 +1,6 @@
 /**
  * Miners: each works on the DAG as it knows it, which may be a little behind, and so finds blocks parallel to others', with the same
- * transactions, with ones that spend the same coins, or with other bodies of them.
+ * transactions, with ones that spend the same UTXOs, or with other bodies of them.
  */
 import { toHex } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
@@ -116,8 +116,8 @@ export class Mining {
       filling.tryAdd(payment, withDerived(withOtherSignatures(payment, { broken })));
     } else if (random.chance(doubleSpendRate)) {
       const [input] = payment.inputs;
-      const coin = input && filling.utxos.find(outpointKey(input.previousOutpoint));
-      if (coin !== undefined) filling.tryAdd(withDerived(this.payments.conflict(payment, coin, random)));
+      const utxo = input && filling.utxos.find(outpointKey(input.previousOutpoint));
+      if (utxo !== undefined) filling.tryAdd(withDerived(this.payments.conflict(payment, utxo, random)));
     } else if (random.chance(job.duplicateRate)) {
       filling.tryAdd(payment);
     }

@@ -16,7 +16,7 @@ export interface SimulationOptions {
 
   /** Of a payment in a block that a parallel miner does not know: that miner has it too. */
   duplicateRate: number;
-  /** Of such a payment: the parallel miner has one that spends the same coin instead. */
+  /** Of such a payment: the parallel miner has one that spends the same UTXO instead. */
   doubleSpendRate: number;
   /** Of such a payment: the parallel miner has another body of it, with other or with broken signatures. */
   twoBodiesRate: number;
@@ -33,7 +33,7 @@ export interface SimulationOptions {
   sweepRate: number;
   /** Of a payment: several people make it together, and each gets the same amount out of it. */
   collaborativeRate: number;
-  /** Of a payment: somebody puts a coin in without asking what others put in, and another adds one and takes the change. */
+  /** Of a payment: somebody puts a UTXO in without asking what others put in, and another adds one and takes the change. */
   anyoneCanPayRate: number;
   /** Of a payment: one output's script is no address. No mempool takes it; a miner mines it all the same. */
   nonStandardRate: number;

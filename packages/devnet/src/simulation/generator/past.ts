@@ -30,7 +30,7 @@ export async function makePast(
   while (consensus.size < pastBlocks) {
     const jitter = new Random('jitter', consensus.size).fraction();
     simulation.mine(Math.round(end - (pastBlocks - consensus.size - jitter) * intervalMs));
-    due = simulation.hasCoins() ? due + paymentsPerBlock : 0;
+    due = simulation.hasUtxos() ? due + paymentsPerBlock : 0;
     simulation.pay(Math.floor(due));
     due %= 1;
     if (consensus.size % BREATH === 0) await setImmediate();

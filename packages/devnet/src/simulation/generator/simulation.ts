@@ -17,7 +17,7 @@ import { type Label, Random } from './random.ts';
 import { RecentPast } from './recent-past.ts';
 import { Wallet } from './wallet.ts';
 
-/** Blocks after which coins that nobody has on the list any more are looked for. */
+/** Blocks after which UTXOs that nobody has on the list any more are looked for. */
 const RELOAD_EVERY = 5_000;
 
 /** Of the bodies with other signatures than those that others have. */
@@ -50,7 +50,7 @@ export class Simulation {
   }
 
   /** Whether anybody could pay: not before the first rewards are mature. */
-  hasCoins(): boolean {
+  hasUtxos(): boolean {
     return this.node.consensus.virtual.daaScore > this.node.consensus.params.coinbaseMaturity + 1;
   }
 

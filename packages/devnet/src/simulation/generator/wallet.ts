@@ -1,5 +1,5 @@
 /**
- * Everybody's coins: which outputs could be spent next. It learns of new ones from the chain; whether one is still unspent is asked when it is
+ * Everybody's UTXOs: which outputs could be spent next. It learns of new ones from the chain; whether one is still unspent is asked when it is
  * taken, so that reorganisations and lost double spends need no book-keeping.
  */
 import type { Consensus } from '../consensus/consensus.ts';
@@ -9,7 +9,7 @@ import type { Mempool } from '../node/mempool.ts';
 import type { Key, Keyring, Owner } from './keyring.ts';
 import type { Random } from './random.ts';
 
-export interface Coin {
+export interface Utxo {
   entry: UtxoEntry;
   key: Key;
   isTaken: boolean;
@@ -20,8 +20,8 @@ export class Wallet {
   private readonly consensus: Consensus;
   private readonly mempool: Mempool;
   /** In no order. */
-  private coins: Coin[] = [];
-  private byOwner = new Map<Owner, Coin[]>();
+  private utxos: Utxo[] = [];
+  private byOwner = new Map<Owner, Utxo[]>();
   /** Coinbases, in the order of their DAA scores. */
   private maturing: UtxoEntry[] = [];
 
@@ -31,9 +31,9 @@ export class Wallet {
     this.mempool = mempool;
   }
 
-  /** Finds all coins anew: at a start, and where too many were lost track of. */
+  /** Finds all UTXOs anew: at a start, and where too many were lost track of. */
   reload(): void {
-    this.coins = [];
+    this.utxos = [];
     this.byOwner = new Map();
     this.maturing = [];
     this.keyring.restore([...this.consensus.utxos.values()].map(({ scriptPublicKey }) => scriptPublicKey));
@@ -49,29 +49,29 @@ export class Wallet {
     }
   }
 
-  /** A coin that can be spent now, taken out of the wallet. */
-  take(random: Random): Coin | undefined {
+  /** A UTXO that can be spent now, taken out of the wallet. */
+  take(random: Random): Utxo | undefined {
     this.addMature();
-    while (this.coins.length > 0) {
-      const index = random.below(this.coins.length);
-      const coin = this.coins[index];
-      const last = this.coins.pop();
-      if (coin === undefined || last === undefined) return undefined;
-      if (index < this.coins.length) this.coins[index] = last;
-      if (this.isSpendable(coin)) return taken(coin);
+    while (this.utxos.length > 0) {
+      const index = random.below(this.utxos.length);
+      const utxo = this.utxos[index];
+      const last = this.utxos.pop();
+      if (utxo === undefined || last === undefined) return undefined;
+      if (index < this.utxos.length) this.utxos[index] = last;
+      if (this.isSpendable(utxo)) return taken(utxo);
     }
     return undefined;
   }
 
-  /** The coin, with up to so many others of its owner. */
-  takeMore(first: Coin, others: number): Coin[] {
+  /** The UTXO, with up to so many others of its owner. */
+  takeMore(first: Utxo, others: number): Utxo[] {
     const found = new Map([[first.entry.key, first]]);
-    const coins = this.byOwner.get(first.key.owner) ?? [];
+    const utxos = this.byOwner.get(first.key.owner) ?? [];
     while (found.size <= others) {
-      const coin = coins.pop();
-      if (coin === undefined) break;
-      // After a reorganisation a coin may be on the list twice.
-      if (this.isSpendable(coin)) found.set(coin.entry.key, taken(coin));
+      const utxo = utxos.pop();
+      if (utxo === undefined) break;
+      // After a reorganisation a UTXO may be on the list twice.
+      if (this.isSpendable(utxo)) found.set(utxo.entry.key, taken(utxo));
     }
     return [...found.values()];
   }
@@ -83,11 +83,11 @@ export class Wallet {
     }
     const key = this.keyring.find(entry.scriptPublicKey);
     if (key === undefined) return;
-    const coin = { entry, key, isTaken: false };
-    this.coins.push(coin);
+    const utxo = { entry, key, isTaken: false };
+    this.utxos.push(utxo);
     const siblings = this.byOwner.get(key.owner);
-    if (siblings === undefined) this.byOwner.set(key.owner, [coin]);
-    else siblings.push(coin);
+    if (siblings === undefined) this.byOwner.set(key.owner, [utxo]);
+    else siblings.push(utxo);
   }
 
   private addMature(): void {
@@ -101,14 +101,14 @@ export class Wallet {
     return Number(blockDaaScore) + this.consensus.params.coinbaseMaturity <= this.consensus.virtual.daaScore;
   }
 
-  private isSpendable({ entry, isTaken }: Coin): boolean {
+  private isSpendable({ entry, isTaken }: Utxo): boolean {
     // The entry of now: another chain may have accepted it at another score.
     const unspent = this.consensus.utxos.find(entry.key);
     return !isTaken && unspent !== undefined && this.isMature(unspent) && !this.mempool.spends(entry.key);
   }
 }
 
-function taken(coin: Coin): Coin {
-  coin.isTaken = true;
-  return coin;
+function taken(utxo: Utxo): Utxo {
+  utxo.isTaken = true;
+  return utxo;
 }

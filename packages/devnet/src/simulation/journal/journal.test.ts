@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { computeMass, headerHash, toHex, transactionHash } from '@kasgres/kaspa';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { smallWorld } from '../testing/small-world.ts';
+import { smallSimulatedDag } from '../testing/small-simulated-dag.ts';
 import { BlockDecoder, encodeBlock } from './block-codec.ts';
 import { Journal } from './journal.ts';
 
@@ -67,7 +67,7 @@ describe('a journal', () => {
 });
 
 test('a block comes back as it was: its hashes cover every field', () => {
-  for (const body of smallWorld('codec', 120).bodies) {
+  for (const body of smallSimulatedDag('codec', 120).bodies) {
     const decoded = new BlockDecoder().decode(encodeBlock(body));
     expect(toHex(headerHash(decoded.header))).toBe(toHex(body.hash));
     expect(decoded.transactions).toHaveLength(body.transactions.length);
@@ -84,7 +84,7 @@ test('a block comes back as it was: its hashes cover every field', () => {
 });
 
 test('a block that is cut short is refused', () => {
-  const [body] = smallWorld('codec', 2).bodies;
+  const [body] = smallSimulatedDag('codec', 2).bodies;
   expect(() => new BlockDecoder().decode(encodeBlock(body ?? raise('no block')).subarray(0, -1))).toThrow(RangeError);
 });
 

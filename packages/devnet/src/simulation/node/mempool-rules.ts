@@ -39,12 +39,12 @@ export function findRelayProblem(transaction: DagTransaction, fee: bigint): stri
 
 /** The storage mass that a transaction must commit to, given what it spends. */
 export function requiredStorageMass(transaction: Transaction, spent: readonly UtxoEntry[]): bigint {
-  const coins = spent.map(({ amount, scriptPublicKey, covenantId }) => ({
+  const utxos = spent.map(({ amount, scriptPublicKey, covenantId }) => ({
     amount,
     scriptPublicKey,
     covenant: covenantId === undefined ? undefined : { authorizingInput: 0, covenantId },
   }));
-  return storageMass(coins, transaction.outputs);
+  return storageMass(utxos, transaction.outputs);
 }
 
 function tooHeavy(kind: string, mass: bigint, limit: bigint): string {

@@ -5,8 +5,8 @@ import type { DagTransaction } from '../../dag/dag.ts';
 import type { UtxoEntry } from '../consensus/utxo.ts';
 import { createdEntries } from '../consensus/utxo.ts';
 import { withOtherSignatures } from '../signatures.ts';
-import { blockOn, FEE, nodeWithCoins, payment, scriptOf } from '../testing/hand-made.ts';
-import { SMALL_PARAMS } from '../testing/small-world.ts';
+import { blockOn, FEE, nodeWithUtxos, payment, scriptOf } from '../testing/hand-made.ts';
+import { SMALL_PARAMS } from '../testing/small-simulated-dag.ts';
 import type { SimulatedNode } from './simulated-node.ts';
 
 const POOL = { includeOrphanPool: false, filterTransactionPool: false };
@@ -15,15 +15,15 @@ const alice = scriptOf(10);
 const bob = scriptOf(11);
 
 let node: SimulatedNode;
-let coins: UtxoEntry[];
+let utxos: UtxoEntry[];
 
 beforeEach(() => {
-  ({ node, coins } = nodeWithCoins());
+  ({ node, utxos } = nodeWithUtxos());
 });
 
 describe('a payment', () => {
   test('is in the pool, under sender and recipient, until a block holds it', () => {
-    const paid = payment(coins[0], alice);
+    const paid = payment(utxos[0], alice);
     expect(toHex(node.submitTransaction(paid, false))).toBe(id(paid));
     expect(node.findMempoolEntry(id(paid), POOL)).toMatchObject({ fee: BigInt(FEE), isOrphan: false });
     expect(node.findMempoolEntry(id(paid), ORPHANS)).toBeUndefined();
@@ -33,18 +33,18 @@ describe('a payment', () => {
     expect(node.mempoolEntries(POOL)).toEqual([]);
   });
 
-  test('leaves the pool with all that stands on it when a block spends its coin otherwise', () => {
-    const paid = payment(coins[0], alice);
+  test('leaves the pool with all that stands on it when a block spends its UTXO otherwise', () => {
+    const paid = payment(utxos[0], alice);
     const onTop = payment(createdEntries(paid, 0, false)[0], bob);
     node.submitTransaction(paid, false);
     node.submitTransaction(onTop, false);
     expect(node.mempoolEntries(POOL)).toHaveLength(2);
-    node.receive(blockOn(node, { payments: [payment(coins[0], bob)] }));
+    node.receive(blockOn(node, { payments: [payment(utxos[0], bob)] }));
     expect(node.mempoolEntries(POOL)).toEqual([]);
   });
 
   test('gets the storage mass that it must commit to', () => {
-    const paid = payment(coins[0], alice, 4_980_000_000);
+    const paid = payment(utxos[0], alice, 4_980_000_000);
     node.submitTransaction({ ...paid, storageMass: 1n }, false);
     expect(node.findMempoolEntry(id(paid), POOL)?.transaction.storageMass).toBe(paid.storageMass);
     expect(paid.storageMass).toBeGreaterThan(0n);
@@ -52,7 +52,7 @@ describe('a payment', () => {
 });
 
 test('an orphan waits for what it spends', () => {
-  const paid = payment(coins[0], alice);
+  const paid = payment(utxos[0], alice);
   const onTop = payment(createdEntries(paid, 0, false)[0], bob);
   node.submitTransaction(onTop, true);
   expect(node.findMempoolEntry(id(onTop), ORPHANS)).toMatchObject({ fee: 0n, isOrphan: true });
@@ -63,14 +63,14 @@ test('an orphan waits for what it spends', () => {
 });
 
 test('a template holds what spends unspent outputs, not what stands on other payments', () => {
-  const paid = payment(coins[0], alice);
+  const paid = payment(utxos[0], alice);
   node.submitTransaction(paid, false);
   node.submitTransaction(payment(createdEntries(paid, 0, false)[0], bob), false);
   const { header, transactions } = node.blockTemplate(bob, Buffer.from('me'));
   expect(transactions).toHaveLength(2);
   expect(Buffer.from(transactions[0]?.payload ?? []).toString('latin1')).toContain('2.1.0/me');
   expect(node.submitBlock(header, transactions)).toBe('accepted');
-  expect(node.balance(alice)).toBe((coins[0]?.amount ?? 0n) - BigInt(FEE));
+  expect(node.balance(alice)).toBe((utxos[0]?.amount ?? 0n) - BigInt(FEE));
   expect(node.mempoolEntries(POOL)).toHaveLength(1);
 });
 
@@ -79,55 +79,55 @@ describe('refused is', () => {
     [
       'what is there already',
       () => {
-        node.submitTransaction(payment(coins[0], alice), false);
-        return payment(coins[0], alice);
+        node.submitTransaction(payment(utxos[0], alice), false);
+        return payment(utxos[0], alice);
       },
       'transaction ID is already in the mempool',
     ],
     [
       'what a block holds already',
       () => {
-        node.receive(blockOn(node, { payments: [payment(coins[0], alice)] }));
-        return payment(coins[0], alice);
+        node.receive(blockOn(node, { payments: [payment(utxos[0], alice)] }));
+        return payment(utxos[0], alice);
       },
       'transaction ID was already accepted by the consensus',
     ],
     [
       'a double spend',
       () => {
-        node.submitTransaction(payment(coins[0], bob), false);
-        return payment(coins[0], alice);
+        node.submitTransaction(payment(utxos[0], bob), false);
+        return payment(utxos[0], alice);
       },
       'output OUTPOINT already spent by transaction OTHER in the mempool',
     ],
     [
       'an orphan where none is wanted',
-      () => payment(createdEntries(payment(coins[0], alice), 0, false)[0], bob),
+      () => payment(createdEntries(payment(utxos[0], alice), 0, false)[0], bob),
       'transaction ID is an orphan where orphan is disallowed',
     ],
     [
       'a broken signature',
-      () => withOtherSignatures(payment(coins[0], alice), { broken: true }),
+      () => withOtherSignatures(payment(utxos[0], alice), { broken: true }),
       'failed to verify the signature script: false stack entry at end of script execution',
     ],
     [
       'a fee that is too low',
-      () => payment(coins[0], alice, 1),
+      () => payment(utxos[0], alice, 1),
       'transaction ID is not standard: transaction has 1 fees which is under the required amount of 162400 for compute mass 1624',
     ],
     [
       'a script that is no address',
-      () => payment(coins[0], { version: 0, script: Uint8Array.of(0x51) }),
+      () => payment(utxos[0], { version: 0, script: Uint8Array.of(0x51) }),
       'transaction ID is not standard: transaction output #0: non-standard script form',
     ],
     [
       'what spends more than it has',
-      () => payment(coins[0], alice, -1),
+      () => payment(utxos[0], alice, -1),
       'transaction tries to spend 5000000001 while its total inputs amount is 5000000000',
     ],
     [
       'a young reward',
-      () => payment(youngCoin(), alice),
+      () => payment(youngUtxo(), alice),
       'one of the transaction inputs spends an immature UTXO: transaction input #0 tried to spend coinbase outpoint OUTPOINT ' +
         "with daa score of 11\n    while the merging block daa score is 30 and the coinbase maturity period of 20 hasn't passed yet",
     ],
@@ -142,10 +142,10 @@ describe('refused is', () => {
   });
 });
 
-function youngCoin(): UtxoEntry | undefined {
+function youngUtxo(): UtxoEntry | undefined {
   const { utxos, virtual } = node.consensus;
-  return utxos.values().find((coin) => {
-    return Number(coin.blockDaaScore) + SMALL_PARAMS.coinbaseMaturity === virtual.daaScore + 1;
+  return utxos.values().find((utxo) => {
+    return Number(utxo.blockDaaScore) + SMALL_PARAMS.coinbaseMaturity === virtual.daaScore + 1;
   });
 }
 

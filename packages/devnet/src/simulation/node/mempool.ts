@@ -4,7 +4,7 @@
  */
 import { type ScriptPublicKey, toHex, type Transaction, transactionHash } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
-import { type MempoolEntry, type MempoolFilter, NodeAnswerError } from '../../dag/node-state.ts';
+import { type MempoolEntry, type MempoolFilter, NodeResponseError } from '../../dag/node-state.ts';
 import type { Consensus } from '../consensus/consensus.ts';
 import { describeOutpoint } from '../consensus/transaction-rules.ts';
 import { createdEntries, outpointKey, scriptKey, type UtxoEntry } from '../consensus/utxo.ts';
@@ -32,13 +32,13 @@ export class Mempool {
     return this.pool.size;
   }
 
-  /** Takes a transaction in. Throws `NodeAnswerError` with the node's words when it is refused. */
+  /** Takes a transaction in. Throws `NodeResponseError` with the node's words when it is refused. */
   submit(bare: Transaction, allowOrphan: boolean): DagTransaction {
     const transaction = withDerived(bare);
     const id = toHex(transaction.transactionId);
     const problem = this.findProblemBeforehand(transaction, id);
     if (problem !== undefined) throw refusal(id, problem);
-    const check = this.consensus.checkPayment(transaction, { find: (key) => this.findCoin(key) });
+    const check = this.consensus.checkPayment(transaction, { find: (key) => this.findUtxo(key) });
     if (check.kind === 'refused') throw refusal(id, check.reason);
     if (check.kind === 'missing-inputs') {
       if (!allowOrphan) throw refusal(id, `transaction ${id} is an orphan where orphan is disallowed`);
@@ -78,7 +78,7 @@ export class Mempool {
   revalidate(): void {
     for (const [id, { transaction }] of this.pool) {
       const isGone = transaction.inputs.some(
-        ({ previousOutpoint }) => this.findCoin(outpointKey(previousOutpoint)) === undefined,
+        ({ previousOutpoint }) => this.findUtxo(outpointKey(previousOutpoint)) === undefined,
       );
       if (isGone) this.removeWithDependants(id);
     }
@@ -120,14 +120,14 @@ export class Mempool {
     return {
       sending: entries.filter(({ transaction }) => {
         return transaction.inputs.some(({ previousOutpoint }) =>
-          isWanted(this.findCoin(outpointKey(previousOutpoint))),
+          isWanted(this.findUtxo(outpointKey(previousOutpoint))),
         );
       }),
       receiving: entries.filter(({ transaction }) => transaction.outputs.some(isWanted)),
     };
   }
 
-  private findCoin(key: string): UtxoEntry | undefined {
+  private findUtxo(key: string): UtxoEntry | undefined {
     return this.consensus.utxos.find(key) ?? this.outputs.get(key);
   }
 
@@ -164,14 +164,14 @@ export class Mempool {
   private adoptOrphans(): void {
     for (const [id, { transaction }] of this.orphans) {
       const isComplete = transaction.inputs.every(
-        ({ previousOutpoint }) => this.findCoin(outpointKey(previousOutpoint)) !== undefined,
+        ({ previousOutpoint }) => this.findUtxo(outpointKey(previousOutpoint)) !== undefined,
       );
       if (!isComplete) continue;
       this.orphans.delete(id);
       try {
         this.submit(transaction, true);
       } catch (error) {
-        if (!(error instanceof NodeAnswerError)) throw error;
+        if (!(error instanceof NodeResponseError)) throw error;
       }
     }
   }
@@ -187,6 +187,6 @@ function withStorageMass(transaction: DagTransaction, storageMass: bigint): DagT
   return { ...weighed, hash: transactionHash(weighed) };
 }
 
-function refusal(id: string, reason: string): NodeAnswerError {
-  return new NodeAnswerError(`Rejected transaction ${id}: ${reason}`);
+function refusal(id: string, reason: string): NodeResponseError {
+  return new NodeResponseError(`Rejected transaction ${id}: ${reason}`);
 }

@@ -7,20 +7,26 @@ import { UtxoSetServer } from '../../p2p/server.ts';
 import { NodeServer } from '../../rpc/server.ts';
 import { blockOn } from '../testing/hand-made.ts';
 import { blocksBeside, hardPruningPoints } from '../testing/pruning-points.ts';
-import { growTo, smallNode, type SmallWorld, smallWorld, START_TIME } from '../testing/small-world.ts';
+import {
+  growTo,
+  smallNode,
+  type SmallSimulatedDag,
+  smallSimulatedDag,
+  START_TIME,
+} from '../testing/small-simulated-dag.ts';
 import { PruningPointUtxos } from './pruning-point-utxos.ts';
 
 const NOT_ON_ITS_CHAIN = 'the queried hash does not have retention root on its chain';
 
-let world: SmallWorld;
+let simulatedDag: SmallSimulatedDag;
 /** Of all blocks before the pruning, as the node told of them then. */
 let blocks: Map<string, { block: DagBlock; transactionCount: number; mergingIndex: number | undefined }>;
 let pruningPoint: DagBlock;
 let pruningIndex: number;
 
 beforeEach(() => {
-  world = smallWorld('pruned', 260, { commitsToUtxos: true });
-  const { dag } = world.node;
+  simulatedDag = smallSimulatedDag('pruned', 260, { commitsToUtxos: true });
+  const { dag } = simulatedDag.node;
   const first = hardPruningPoints(dag).find(({ chainIndex }) => Number(chainIndex) > 60);
   if (first === undefined) throw new Error('no block is hard to begin at');
   pruningPoint = first;
@@ -34,7 +40,7 @@ beforeEach(() => {
 });
 
 test('the header of every chain block commits to the unspent outputs there', () => {
-  const { chainBlocks } = world.node.dag;
+  const { chainBlocks } = simulatedDag.node.dag;
   const utxos = new PruningPointUtxos();
   for (const [index, block] of chainBlocks.entries()) {
     utxos.advance([block]);
@@ -42,30 +48,30 @@ test('the header of every chain block commits to the unspent outputs there', () 
     expect(commitmentTo(utxos.inOrder()), `block ${index}`).toBe(toHex(block.header.utxoCommitment));
   }
   const other = smallNode({ commitsToUtxos: true });
-  other.restore(world.bodies);
-  expect(other.dag.sink.hash).toBe(world.node.dag.sink.hash);
+  other.restore(simulatedDag.bodies);
+  expect(other.dag.sink.hash).toBe(simulatedDag.node.dag.sink.hash);
 });
 
 describe('keeps', () => {
   test('the pruning point, its future, and what that merges of its anticone, whole', () => {
-    const beside = blocksBeside(pruningPoint, world.node.dag);
+    const beside = blocksBeside(pruningPoint, simulatedDag.node.dag);
     expect(beside).not.toEqual([]);
-    world.node.prune(pruningPoint.hash);
+    simulatedDag.node.prune(pruningPoint.hash);
     for (const { block, transactionCount, mergingIndex } of blocks.values()) {
       if (block !== pruningPoint && (mergingIndex ?? Infinity) <= pruningIndex) continue;
-      if (!isInPastOf(world.node.dag.sink, block)) continue;
-      expect(world.node.dag.find(block.hash)).toBe(block);
+      if (!isInPastOf(simulatedDag.node.dag.sink, block)) continue;
+      expect(simulatedDag.node.dag.find(block.hash)).toBe(block);
       expect([block.isHeaderOnly, block.transactions.length]).toEqual([false, transactionCount]);
     }
-    for (const block of beside) expect(world.node.dag.find(block.hash)).toBe(block);
+    for (const block of beside) expect(simulatedDag.node.dag.find(block.hash)).toBe(block);
   });
 
   test('headers of what these name, and nothing of what is deeper', () => {
     const mergeSets = new Map(
       [...blocks].map(([hash, { block }]) => [hash, block.mergeSet.map((merged) => merged.hash)]),
     );
-    const { dag } = world.node;
-    world.node.prune(pruningPoint.hash);
+    const { dag } = simulatedDag.node;
+    simulatedDag.node.prune(pruningPoint.hash);
     const kept = [...dag.allBlocks()];
     const headers = kept.filter(({ isHeaderOnly }) => isHeaderOnly);
     expect(headers.length).toBeGreaterThan(0);
@@ -81,7 +87,7 @@ describe('keeps', () => {
 
 describe('answers', () => {
   test('from the pruning point on as before', async () => {
-    const client = await clientOf(world);
+    const client = await clientOf(simulatedDag);
     const ask = async (start: string) => ({
       chain: await client.call('getVirtualChainFromBlock', { startHash: start, includeAcceptedTransactionIds: true }),
       full: await client
@@ -89,20 +95,20 @@ describe('answers', () => {
         .catch((error: unknown) => error),
       blocks: await client.call('getBlocks', { lowHash: start, includeBlocks: true, includeTransactions: true }),
     });
-    const above = world.node.dag.chainBlocks.slice(pruningIndex);
+    const above = simulatedDag.node.dag.chainBlocks.slice(pruningIndex);
     const starts = above.filter((_, index) => index % 10 === 0).map(({ hash }) => hash);
     const before = await Promise.all(starts.map(ask));
-    world.node.prune(pruningPoint.hash);
+    simulatedDag.node.prune(pruningPoint.hash);
     expect(await Promise.all(starts.map(ask))).toEqual(before);
     const { pruningPointHash } = await client.call('getBlockDagInfo', {});
     expect(pruningPointHash).toBe(pruningPoint.hash);
   });
 
   test('that it does not know what is deeper, in the words of a node', async () => {
-    const client = await clientOf(world);
-    const { dag } = world.node;
+    const client = await clientOf(simulatedDag);
+    const { dag } = simulatedDag.node;
     const genesis = dag.genesis.hash;
-    world.node.prune(pruningPoint.hash);
+    simulatedDag.node.prune(pruningPoint.hash);
     const gone = [...blocks.keys()].filter((hash) => dag.find(hash) === undefined && hash !== genesis).slice(0, 20);
     for (const hash of gone) {
       const words = `cannot find header ${hash}`;
@@ -116,10 +122,10 @@ describe('answers', () => {
   });
 
   test('with headers only just below, and has no chain to tell from there or from beside', async () => {
-    const client = await clientOf(world);
-    const { dag } = world.node;
+    const client = await clientOf(simulatedDag);
+    const { dag } = simulatedDag.node;
     const beside = blocksBeside(pruningPoint, dag);
-    world.node.prune(pruningPoint.hash);
+    simulatedDag.node.prune(pruningPoint.hash);
     const { selectedParent } = pruningPoint;
     if (selectedParent === undefined) throw new Error('no header below the pruning point');
     const { block } = await getBlock(client, selectedParent.hash);
@@ -146,8 +152,8 @@ describe('answers', () => {
 
 describe('hands out', () => {
   test('the set that the header of its pruning point commits to, with all that is rare', async () => {
-    const { node } = world;
-    const server = await utxoSetServerOf(world);
+    const { node } = simulatedDag;
+    const server = await utxoSetServerOf(simulatedDag);
     expect(await readSet(server, node.dag.genesis.hash)).toEqual([]);
     node.prune(pruningPoint.hash);
     const set = await readSet(server, pruningPoint.hash);
@@ -164,10 +170,10 @@ describe('hands out', () => {
   });
 
   test('another set when its pruning point moves, and not the old one any more', async () => {
-    const { node } = world;
-    const server = await utxoSetServerOf(world);
+    const { node } = simulatedDag;
+    const server = await utxoSetServerOf(simulatedDag);
     node.prune(pruningPoint.hash);
-    growTo(300, world);
+    growTo(300, simulatedDag);
     const next = node.dag.chainBlocks.at(-10);
     if (next === undefined) throw new Error('no chain');
     node.prune(next.hash);
@@ -178,12 +184,12 @@ describe('hands out', () => {
 
 describe('goes on', () => {
   test('with blocks that name the pruning point, at every depth that is left', () => {
-    const { node } = world;
+    const { node } = simulatedDag;
     const { dag } = node;
     const young = dag.chainBlocks.at(-4);
     if (young === undefined) throw new Error('no chain');
     node.prune(young.hash);
-    growTo(400, world);
+    growTo(400, simulatedDag);
     expect(dag.chainBlocks).toContain(young);
     const added = [...dag.allBlocks()].filter(({ hash }) => !blocks.has(hash));
     expect(added.length).toBeGreaterThan(100);
@@ -191,19 +197,19 @@ describe('goes on', () => {
   });
 
   test('after a reorganisation right above the pruning point', () => {
-    const { node, simulation } = world;
+    const { node, simulation } = simulatedDag;
     const { dag } = node;
     node.prune(pruningPoint.hash);
     const above = dag.chainBlocks.slice(Number(pruningPoint.chainIndex) + 1);
     simulation.reorganise(node.consensus.changeableDepth, START_TIME + 500 * node.consensus.size);
     expect(above.filter(({ chainIndex }) => chainIndex !== undefined)).toEqual([]);
     expect(dag.chainBlocks).toContain(pruningPoint);
-    growTo(node.consensus.size + 40, world);
+    growTo(node.consensus.size + 40, simulatedDag);
     expect(dag.chainBlocks).toContain(pruningPoint);
   });
 
   test('without what is mined below or beside', () => {
-    const { node } = world;
+    const { node } = simulatedDag;
     const below = node.dag.chainBlocks[pruningIndex - 1]?.header;
     const virtual = node.consensus.findVirtualOn([node.consensus.get(fromPruningPoint())]);
     if (virtual === undefined || below === undefined) throw new Error('nothing is below');
@@ -218,7 +224,7 @@ function fromPruningPoint(): Uint8Array {
   return Buffer.from(pruningPoint.selectedParent?.hash ?? '', 'hex');
 }
 
-async function clientOf({ node }: SmallWorld): Promise<NodeClient> {
+async function clientOf({ node }: SmallSimulatedDag): Promise<NodeClient> {
   const server = await NodeServer.start({ state: node });
   const client = new NodeClient({ url: server.url });
   onTestFinished(async () => {
@@ -229,7 +235,7 @@ async function clientOf({ node }: SmallWorld): Promise<NodeClient> {
   return client;
 }
 
-async function utxoSetServerOf({ node }: SmallWorld): Promise<UtxoSetServer> {
+async function utxoSetServerOf({ node }: SmallSimulatedDag): Promise<UtxoSetServer> {
   const server = await UtxoSetServer.start({ network: 'simnet', set: () => node.pruningPointSet(), chunkSize: 50 });
   onTestFinished(() => server.close());
   return server;

@@ -3,8 +3,8 @@ import { type Header, headerHash, toHex } from '@kasgres/kaspa';
 import { describe, expect, test } from 'vitest';
 import type { NodeEvent } from '../../dag/node-state.ts';
 import type { BlockBody } from '../consensus/consensus.ts';
-import { blockOn, nodeWithCoins, payment, scriptOf, siblings } from '../testing/hand-made.ts';
-import { SMALL_PARAMS, smallNode, START_TIME } from '../testing/small-world.ts';
+import { blockOn, nodeWithUtxos, payment, scriptOf, siblings } from '../testing/hand-made.ts';
+import { SMALL_PARAMS, smallNode, START_TIME } from '../testing/small-simulated-dag.ts';
 import { SimulatedNode } from './simulated-node.ts';
 
 const alice = scriptOf(10);
@@ -35,7 +35,7 @@ describe('a block from outside', () => {
     ['a time in the future', () => ({ timestamp: BigInt(START_TIME + SMALL_PARAMS.timestampToleranceMs + 1) })],
     ['a wrong pruning point', () => ({ pruningPoint: Buffer.alloc(32) })],
   ])('is refused with %s', (_, change) => {
-    const { node } = nodeWithCoins();
+    const { node } = nodeWithUtxos();
     const { header, transactions } = node.blockTemplate(alice, new Uint8Array(0));
     const { size } = node.dag;
     expect(node.submitBlock({ ...header, ...change(header) }, transactions)).toBe('invalid');
@@ -43,7 +43,7 @@ describe('a block from outside', () => {
   });
 
   test('is taken in, but not onto the chain, when its commitment is wrong', () => {
-    const { node } = nodeWithCoins();
+    const { node } = nodeWithUtxos();
     const { sink } = node.dag;
     const { header, transactions } = node.blockTemplate(alice, new Uint8Array(0));
     expect(node.submitBlock({ ...header, utxoCommitment: Buffer.alloc(32) }, transactions)).toBe('accepted');
@@ -51,9 +51,9 @@ describe('a block from outside', () => {
   });
 
   test('is refused when it holds a double spend or a transaction twice', () => {
-    const { node, coins } = nodeWithCoins();
-    for (const second of [payment(coins[0], alice), payment(coins[0], scriptOf(11))]) {
-      const { header, transactions } = blockOn(node, { payments: [payment(coins[0], alice), second] });
+    const { node, utxos } = nodeWithUtxos();
+    for (const second of [payment(utxos[0], alice), payment(utxos[0], scriptOf(11))]) {
+      const { header, transactions } = blockOn(node, { payments: [payment(utxos[0], alice), second] });
       expect(node.submitBlock(header, [...transactions])).toBe('invalid');
     }
   });

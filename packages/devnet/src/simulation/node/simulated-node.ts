@@ -173,11 +173,11 @@ export class SimulatedNode implements NodeState {
   }
 
   balance(script: ScriptPublicKey): bigint {
-    return this.consensus.utxos.coinsOf(script).reduce((sum, { amount }) => sum + amount, 0n);
+    return this.consensus.utxos.utxosOf(script).reduce((sum, { amount }) => sum + amount, 0n);
   }
 
   utxos(script: ScriptPublicKey): Utxo[] {
-    return this.consensus.utxos.coinsOf(script);
+    return this.consensus.utxos.utxosOf(script);
   }
 
   circulatingSompi(): bigint {

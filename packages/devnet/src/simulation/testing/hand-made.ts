@@ -7,9 +7,9 @@ import { buildTransaction, leastFee } from '../generator/build-transaction.ts';
 import { assembleBlock } from '../node/assemble-block.ts';
 import type { SimulatedNode } from '../node/simulated-node.ts';
 import { withDerived } from '../transactions.ts';
-import { SMALL_PARAMS, smallNode, START_TIME } from './small-world.ts';
+import { SMALL_PARAMS, smallNode, START_TIME } from './small-simulated-dag.ts';
 
-export const FEE = leastFee({ coins: 1, outputs: 1, payload: 0 });
+export const FEE = leastFee({ utxos: 1, outputs: 1, payload: 0 });
 
 /** A script that pays to a public key of this byte. */
 export function scriptOf(byte: number): ScriptPublicKey {
@@ -49,20 +49,20 @@ export function siblings(node: SimulatedNode, contents: readonly (readonly DagTr
 }
 
 /** A node with so many blocks that the first rewards, all of one miner, can be spent. */
-export function nodeWithCoins(): { node: SimulatedNode; coins: UtxoEntry[] } {
+export function nodeWithUtxos(): { node: SimulatedNode; utxos: UtxoEntry[] } {
   const node = smallNode();
   for (let made = 0; made < SMALL_PARAMS.coinbaseMaturity + 10; made += 1) node.receive(blockOn(node));
-  const { utxos, virtual } = node.consensus;
-  const coins = [...utxos.values()].filter((coin) => {
-    return Number(coin.blockDaaScore) + SMALL_PARAMS.coinbaseMaturity <= virtual.daaScore;
+  const { utxos: utxoSet, virtual } = node.consensus;
+  const utxos = [...utxoSet.values()].filter((utxo) => {
+    return Number(utxo.blockDaaScore) + SMALL_PARAMS.coinbaseMaturity <= virtual.daaScore;
   });
-  return { node, coins };
+  return { node, utxos };
 }
 
-/** Spends a coin whole, but for the fee. */
-export function payment(coin: UtxoEntry | undefined, recipient: ScriptPublicKey, fee = FEE): DagTransaction {
-  if (coin === undefined) throw new Error('no coin to spend');
-  const outputs = [{ amount: Number(coin.amount) - fee, scriptPublicKey: recipient }];
-  const coins = [{ entry: coin, redeemScript: undefined }];
-  return withDerived(buildTransaction({ version: 0, coins, outputs, payload: new Uint8Array(0) }));
+/** Spends a UTXO whole, but for the fee. */
+export function payment(utxo: UtxoEntry | undefined, recipient: ScriptPublicKey, fee = FEE): DagTransaction {
+  if (utxo === undefined) throw new Error('no UTXO to spend');
+  const outputs = [{ amount: Number(utxo.amount) - fee, scriptPublicKey: recipient }];
+  const utxos = [{ entry: utxo, redeemScript: undefined }];
+  return withDerived(buildTransaction({ version: 0, utxos, outputs, payload: new Uint8Array(0) }));
 }

@@ -2,7 +2,7 @@
 import type { Database } from '@kasgres/database';
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
-import { answerFromIndex } from '../../../index-state/answer.ts';
+import { respondFromIndex } from '../../../index-state/answer.ts';
 import { type Reading, requireCaughtUp } from '../../../index-state/state.ts';
 import { requireNetwork } from '../../../schemas/address.ts';
 import { answers, UNDER_KEY } from '../../../schemas/responses.ts';
@@ -129,7 +129,7 @@ export const balanceHistoryRoutes: ApiPlugin = async (app, { index }) => {
       },
     },
     (request, reply) =>
-      answerFromIndex(index, request, reply, (reading) =>
+      respondFromIndex(index, request, reply, (reading) =>
         getHistory(reading, request.params.address, request.query.interval),
       ),
   );

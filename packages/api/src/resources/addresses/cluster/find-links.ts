@@ -2,7 +2,7 @@
  * The chain of merges that ties two members of a cluster together. Clustering keeps a forest in which every member but the root was put
  * below another by one merge, and merges become younger on the way up (migrations/0005_clusters.sql). So the youngest merge that two
  * members pass before they meet is the one that joined their parts; its two inputs belong one to each part, and what ties each of them to
- * its member is the same question again. Every merge joins two parts that were apart: the way is the only one.
+ * its member is the same request again. Every merge joins two parts that were apart: the way is the only one.
  */
 
 export interface Merge {
@@ -36,12 +36,12 @@ export interface Links {
   isTruncated: boolean;
 }
 
-interface Question {
+interface Request {
   from: bigint;
   to: bigint;
 }
 
-type Piece = Question | Link;
+type Piece = Request | Link;
 
 const isLink = (piece: Piece): piece is Link => 'transactionId' in piece;
 
@@ -50,7 +50,7 @@ const isLink = (piece: Piece): piece is Link => 'transactionId' in piece;
  * @param maxLinks of a longer way so many links are found, wherever on the way they are
  */
 export async function findLinks(
-  { from, to }: Question,
+  { from, to }: Request,
   load: (scriptIds: bigint[]) => Promise<Member[]>,
   maxLinks: number,
 ): Promise<Links> {
@@ -59,7 +59,7 @@ export async function findLinks(
   for (;;) {
     const missing = new Set<bigint>();
     const found = pieces.filter(isLink).length;
-    pieces = answerWhatIsKnown(pieces, { known, missing, left: maxLinks - found });
+    pieces = respondWhatIsKnown(pieces, { known, missing, left: maxLinks - found });
     if (missing.size === 0) break;
     for (const member of await load([...missing])) known.set(member.scriptId, member);
     for (const scriptId of missing) {
@@ -78,8 +78,8 @@ interface Progress {
   left: number;
 }
 
-/** Puts in the place of each question its answer, as far as it is known. */
-function answerWhatIsKnown(pieces: readonly Piece[], { known, missing, left: atFirst }: Progress): Piece[] {
+/** Puts in the place of each request its answer, as far as it is known. */
+function respondWhatIsKnown(pieces: readonly Piece[], { known, missing, left: atFirst }: Progress): Piece[] {
   const answered: Piece[] = [];
   // Ways may be long: no recursion. The next piece of the way is the last of these.
   const waiting = pieces.toReversed();
@@ -105,7 +105,7 @@ function answerWhatIsKnown(pieces: readonly Piece[], { known, missing, left: atF
 
 interface JoiningMerge {
   transactionId: bigint;
-  /** The scripts of its inputs, first the one on the side where the question begins. */
+  /** The scripts of its inputs, first the one on the side where the request begins. */
   ends: readonly [bigint, bigint];
 }
 
@@ -114,7 +114,7 @@ interface JoiningMerge {
  * not known yet, or a cluster does not say how it came to be (one written by hand).
  */
 function findJoiningMerge(
-  { from, to }: Question,
+  { from, to }: Request,
   known: ReadonlyMap<bigint, Member>,
   missing: Set<bigint>,
 ): JoiningMerge | undefined {

@@ -1,5 +1,5 @@
 /** GET /v1/addresses/{address}/cluster: the addresses that belong to the same owner, as far as common inputs tell, and why. */
-import { answerByContent } from '../../../index-state/answer.ts';
+import { respondByContent } from '../../../index-state/answer.ts';
 import { type Reading, requireCaughtUp } from '../../../index-state/state.ts';
 import { type Page, readPage } from '../../../pages/read-page.ts';
 import { requireNetwork, requireNetworkOfCursor } from '../../../schemas/address.ts';
@@ -133,6 +133,6 @@ export const clusterRoutes: ApiPlugin = async (app, { index }) => {
       },
     },
     (request, reply) =>
-      answerByContent(index, request, reply, (reading) => getPage(reading, request.params.address, request.query)),
+      respondByContent(index, request, reply, (reading) => getPage(reading, request.params.address, request.query)),
   );
 };

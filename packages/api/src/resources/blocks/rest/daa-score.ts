@@ -3,7 +3,7 @@ import type { Database } from '@kasgres/database';
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
 import { conflict } from '../../../http/errors.ts';
-import { answerFromIndex } from '../../../index-state/answer.ts';
+import { respondFromIndex } from '../../../index-state/answer.ts';
 import { anyOf } from '../../../index-state/sql.ts';
 import { type Reading, requireCaughtUp } from '../../../index-state/state.ts';
 import { answers, UNDER_KEY } from '../../../schemas/responses.ts';
@@ -113,6 +113,6 @@ export const daaScoreBlocksRoutes: ApiPlugin = async (app, { index }) => {
         response: answers(stretch, 304, ...UNDER_KEY, 400, 409),
       },
     },
-    (request, reply) => answerFromIndex(index, request, reply, (reading) => getStretch(reading, request.params)),
+    (request, reply) => respondFromIndex(index, request, reply, (reading) => getStretch(reading, request.params)),
   );
 };

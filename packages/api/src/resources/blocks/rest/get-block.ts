@@ -1,6 +1,6 @@
 /** GET /v1/blocks/{hash}: one block with everything that is known of it. */
 import { z } from 'zod';
-import { answerFromIndex } from '../../../index-state/answer.ts';
+import { respondFromIndex } from '../../../index-state/answer.ts';
 import type { IndexState, Reading } from '../../../index-state/state.ts';
 import { queryFlag } from '../../../pages/page-query.ts';
 import { answers, UNDER_KEY } from '../../../schemas/responses.ts';
@@ -49,7 +49,7 @@ export const getBlockRoutes: ApiPlugin = async (app, { index }) => {
       },
     },
     (request, reply) =>
-      answerFromIndex(index, request, reply, async (reading) => ({
+      respondFromIndex(index, request, reply, async (reading) => ({
         block: await getBlock(reading, request.params.hash, request.query.include_transactions),
       })),
   );

@@ -2,7 +2,7 @@
 import type { Database } from '@kasgres/database';
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
-import { answerFromIndex } from '../../../index-state/answer.ts';
+import { respondFromIndex } from '../../../index-state/answer.ts';
 import { pageMetadata, pageQuery, queryFlag } from '../../../pages/page-query.ts';
 import { readPage, type Slice } from '../../../pages/read-page.ts';
 import { answers, UNDER_KEY } from '../../../schemas/responses.ts';
@@ -56,7 +56,7 @@ export const listBlocksRoutes: ApiPlugin = async (app, { index }) => {
       },
     },
     (request, reply) =>
-      answerFromIndex(index, request, reply, async ({ db }) => {
+      respondFromIndex(index, request, reply, async ({ db }) => {
         const listIds = request.query.chain_only ? listChainBlockIds : listBlockIds;
         const { rows, metadata } = await readPage(request.query, {
           findPosition: (hash) => findBlockId(db, hash),

@@ -1,4 +1,4 @@
-/** Where the mass comes from while the coins are not indexed yet; that of indexed ones is tested over HTTP (test/api). */
+/** Where the mass comes from while the UTXOs are not indexed yet; that of indexed ones is tested over HTTP (test/api). */
 import { storageMass, toHex, transactionId } from '@kasgres/kaspa';
 import { NodeRpcError, NodeUnavailableError } from '@kasgres/node';
 import { expect, test } from 'vitest';
@@ -7,7 +7,7 @@ import { completeStorageMasses } from './storage-masses.ts';
 import type { SubmittedTransaction } from './transaction.ts';
 
 const SCRIPT = { version: 0, script: new Uint8Array(34) };
-const COIN = { amount: 500_000_000n, scriptPublicKey: SCRIPT, covenant: undefined };
+const UTXO = { amount: 500_000_000n, scriptPublicKey: SCRIPT, covenant: undefined };
 const FUNDING_ID = new Uint8Array(32).fill(1);
 
 const transaction: SubmittedTransaction = {
@@ -32,17 +32,17 @@ const transaction: SubmittedTransaction = {
   storageMass: undefined,
 };
 
-const coinRow = {
+const utxoRow = {
   transaction_id: Buffer.from(FUNDING_ID),
   index: 3,
-  amount: COIN.amount,
+  amount: UTXO.amount,
   version: 0,
   script: Buffer.from(SCRIPT.script),
   covenant_id: null as Buffer | null,
 };
 
 /** An index that finds these rows, and a node that answers so. */
-function services(rows: (typeof coinRow)[], answer: (request: object) => object): Pick<Services, 'index' | 'node'> {
+function services(rows: (typeof utxoRow)[], answer: (request: object) => object): Pick<Services, 'index' | 'node'> {
   const index = { read: async () => rows };
   const node = { call: async (_op: string, request: object) => answer(request) };
   return { index, node } as unknown as Pick<Services, 'index' | 'node'>;
@@ -57,7 +57,7 @@ const notInMempool = () => {
 const isAway = () => {
   throw new NodeUnavailableError('connect ECONNREFUSED');
 };
-const massesOf = async (rows: (typeof coinRow)[], answer: (request: object) => object, one = transaction) =>
+const massesOf = async (rows: (typeof utxoRow)[], answer: (request: object) => object, one = transaction) =>
   (await completeStorageMasses(services(rows, answer), [one])).map((complete) => complete.storageMass);
 
 test('one that was given stays, whatever it is', async () => {
@@ -68,21 +68,21 @@ test('a coinbase spends nothing and has none', async () => {
   expect(await massesOf([], neverAsked, { ...transaction, inputs: [] })).toEqual([0n]);
 });
 
-test('it follows from indexed coins', async () => {
-  const expected = storageMass([COIN], transaction.outputs);
+test('it follows from indexed UTXOs', async () => {
+  const expected = storageMass([UTXO], transaction.outputs);
   expect(expected).toBeGreaterThan(0n);
-  expect(await massesOf([coinRow], neverAsked)).toEqual([expected]);
+  expect(await massesOf([utxoRow], neverAsked)).toEqual([expected]);
 });
 
-test('a covenant of a spent coin counts', async () => {
+test('a covenant of a spent UTXO counts', async () => {
   const covenant_id = Buffer.alloc(32, 2);
   const covenant = { authorizingInput: 0, covenantId: covenant_id };
-  const expected = storageMass([{ ...COIN, covenant }], transaction.outputs);
-  expect(expected).not.toBe(storageMass([COIN], transaction.outputs));
-  expect(await massesOf([{ ...coinRow, covenant_id }], neverAsked)).toEqual([expected]);
+  const expected = storageMass([{ ...UTXO, covenant }], transaction.outputs);
+  expect(expected).not.toBe(storageMass([UTXO], transaction.outputs));
+  expect(await massesOf([{ ...utxoRow, covenant_id }], neverAsked)).toEqual([expected]);
 });
 
-test('while a coin is not indexed, the mempool has the transaction', async () => {
+test('while a UTXO is not indexed, the mempool has the transaction', async () => {
   const txId = toHex(transactionId({ ...transaction, storageMass: 0n }));
   const inMempool = (request: object) => {
     expect(request).toEqual({ txId, includeOrphanPool: false, filterTransactionPool: false });
@@ -104,5 +104,5 @@ test('a node that is away is no answer', async () => {
 
 test('an output of nothing has no mass, and no end of the process either', async () => {
   const outputs = [{ amount: 0n, scriptPublicKey: SCRIPT, covenant: undefined }];
-  expect(await massesOf([coinRow], neverAsked, { ...transaction, outputs })).toEqual([0n]);
+  expect(await massesOf([utxoRow], neverAsked, { ...transaction, outputs })).toEqual([0n]);
 });

@@ -1,6 +1,6 @@
 /**
  * The storage masses that a block template leaves out (api-spec.md §2) and that its merkle root commits to. They follow from what the
- * transactions spend and create (KIP-9): the coins are in the index, or, while that is a moment behind, the mass is in the mempool that
+ * transactions spend and create (KIP-9): the UTXOs are in the index, or, while that is a moment behind, the mass is in the mempool that
  * the template was made of.
  */
 import type { Database } from '@kasgres/database';
@@ -31,12 +31,12 @@ export async function completeStorageMasses(
   caller?: string,
 ): Promise<Transaction[]> {
   const incomplete = transactions.filter(({ storageMass }) => storageMass === undefined);
-  const coins = await findCoins(services, incomplete.flatMap(outpointsOf), caller);
+  const utxos = await findUtxos(services, incomplete.flatMap(outpointsOf), caller);
   const complete: Transaction[] = [];
   // One after another: a block of transactions that nobody knows must not cost more than one call of the node.
   for (const [place, transaction] of transactions.entries()) {
     const mass =
-      transaction.storageMass ?? massFromCoins(transaction, coins) ?? (await findMassInMempool(services, transaction));
+      transaction.storageMass ?? massFromUtxos(transaction, utxos) ?? (await findMassInMempool(services, transaction));
     if (mass === undefined) throw unknownMass(place);
     complete.push({ ...transaction, storageMass: mass });
   }
@@ -45,34 +45,34 @@ export async function completeStorageMasses(
 
 const outpointsOf = ({ inputs }: SubmittedTransaction): Outpoint[] => inputs.map((input) => input.previousOutpoint);
 
-/** Undefined while a coin is not known. */
-function massFromCoins(
+/** Undefined while a UTXO is not known. */
+function massFromUtxos(
   { inputs, outputs }: SubmittedTransaction,
-  coins: ReadonlyMap<string, TransactionOutput>,
+  utxos: ReadonlyMap<string, TransactionOutput>,
 ): bigint | undefined {
-  const spent = inputs.flatMap(({ previousOutpoint }) => coins.get(keyOf(previousOutpoint)) ?? []);
+  const spent = inputs.flatMap(({ previousOutpoint }) => utxos.get(keyOf(previousOutpoint)) ?? []);
   if (spent.length < inputs.length) return undefined;
-  // No mass is right for a coin of nothing: consensus forbids it, and the node says so.
+  // No mass is right for a UTXO of nothing: consensus forbids it, and the node says so.
   return outputs.some(({ amount }) => amount === 0n) ? 0n : storageMass(spent, outputs);
 }
 
 const keyOf = ({ transactionId, index }: Outpoint): string => `${toHex(transactionId)}:${index}`;
 
 /** The outputs that are known, by outpoint; none while looking them up would mean reading everything. */
-async function findCoins(
+async function findUtxos(
   { index }: Pick<Services, 'index'>,
   outpoints: readonly Outpoint[],
   caller: string | undefined,
 ): Promise<Map<string, TransactionOutput>> {
   if (outpoints.length === 0) return new Map();
   const rows = await index.read(
-    async ({ db, state }) => (state.firstCatchUp ? [] : await listCoins(db, outpoints)),
+    async ({ db, state }) => (state.firstCatchUp ? [] : await listUtxos(db, outpoints)),
     caller,
   );
   return new Map(rows.map((row) => [keyOf({ transactionId: row.transaction_id, index: row.index }), toOutput(row)]));
 }
 
-interface CoinRow {
+interface UtxoRow {
   transaction_id: Buffer;
   index: number;
   amount: bigint;
@@ -81,12 +81,12 @@ interface CoinRow {
   covenant_id: Buffer | null;
 }
 
-/** Outputs of what is indexed, and coins of the latest start. */
-async function listCoins(db: Kysely<Database>, outpoints: readonly Outpoint[]): Promise<CoinRow[]> {
+/** Outputs of what is indexed, and UTXOs of the latest start. */
+async function listUtxos(db: Kysely<Database>, outpoints: readonly Outpoint[]): Promise<UtxoRow[]> {
   const spent = sql`unnest(
     ${outpoints.map((outpoint) => outpoint.transactionId)}::bytea[], ${outpoints.map((outpoint) => outpoint.index)}::bigint[]
   ) as spent (transaction_id, index)`;
-  const { rows } = await sql<CoinRow>`
+  const { rows } = await sql<UtxoRow>`
     select t.transaction_id, o.index::int as index, o.amount, s.version, s.script, o.covenant_id
     from ${spent}
     join transactions t on t.transaction_id = spent.transaction_id
@@ -101,8 +101,8 @@ async function listCoins(db: Kysely<Database>, outpoints: readonly Outpoint[]): 
   return rows;
 }
 
-/** Of a spent coin only whether it carries a covenant counts, not what authorised it. */
-const toOutput = (row: CoinRow): TransactionOutput => ({
+/** Of a spent UTXO only whether it carries a covenant counts, not what authorised it. */
+const toOutput = (row: UtxoRow): TransactionOutput => ({
   amount: row.amount,
   scriptPublicKey: { version: row.version, script: row.script },
   covenant: row.covenant_id === null ? undefined : { authorizingInput: 0, covenantId: row.covenant_id },
@@ -129,5 +129,5 @@ async function findMassInMempool(
 const unknownMass = (place: number) =>
   badRequest({
     path: `block.transactions.${place}.mass`,
-    message: 'is needed: neither the coins that the transaction spends nor the transaction itself are known',
+    message: 'is needed: neither the UTXOs that the transaction spends nor the transaction itself are known',
   });

@@ -2,7 +2,7 @@
 import type { Database } from '@kasgres/database';
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
-import { answerFromIndex } from '../../../index-state/answer.ts';
+import { respondFromIndex } from '../../../index-state/answer.ts';
 import { requireCaughtUp } from '../../../index-state/state.ts';
 import { pageMetadata, pageQuery } from '../../../pages/page-query.ts';
 import { readPage, type Slice } from '../../../pages/read-page.ts';
@@ -55,7 +55,7 @@ export const listTransactionsRoutes: ApiPlugin = async (app, { index }) => {
       },
     },
     (request, reply) =>
-      answerFromIndex(index, request, reply, async (reading) => {
+      respondFromIndex(index, request, reply, async (reading) => {
         const { db, state } = reading;
         const { accepted_only, include_payload } = request.query;
         requireCaughtUp(state);

@@ -1,7 +1,7 @@
 /** One transaction, or several, by id. */
 import { z } from 'zod';
 import { type HttpError, notFound } from '../../../http/errors.ts';
-import { answerFromIndex } from '../../../index-state/answer.ts';
+import { respondFromIndex } from '../../../index-state/answer.ts';
 import { type Reading, requireCaughtUp } from '../../../index-state/state.ts';
 import { list } from '../../../schemas/list.ts';
 import { answers, UNDER_KEY, WITH_BODY } from '../../../schemas/responses.ts';
@@ -45,7 +45,7 @@ async function notHere(reading: Reading, transactionId: Uint8Array): Promise<Htt
   const earlier = await findEarlierIds(reading.db, [transactionId]);
   if (earlier.size === 0) return await unknown(reading, 'transaction');
   return notFound(
-    'This transaction was accepted before what is indexed: nothing is known of it but coins that it made',
+    'This transaction was accepted before what is indexed: nothing is known of it but UTXOs that it made',
   );
 }
 
@@ -64,7 +64,7 @@ export const lookUpTransactionsRoutes: ApiPlugin = async (app, { index }) => {
       },
     },
     (request, reply) =>
-      answerFromIndex(index, request, reply, async (reading) => {
+      respondFromIndex(index, request, reply, async (reading) => {
         const options = { includePayload: request.query.include_payload };
         const [transaction] = await findTransactions(reading, [request.params.transactionId], options);
         if (transaction === undefined) throw await notHere(reading, request.params.transactionId);
@@ -85,7 +85,7 @@ export const lookUpTransactionsRoutes: ApiPlugin = async (app, { index }) => {
       },
     },
     (request, reply) =>
-      answerFromIndex(index, request, reply, async (reading) => ({
+      respondFromIndex(index, request, reply, async (reading) => ({
         transactions: await findTransactions(reading, request.body.transactionIds, request.body),
       })),
   );

@@ -44,7 +44,7 @@ export function listContainingBlocks(db: Kysely<Database>, transactionIds: reado
 
 export type SpendingInputRow = Awaited<ReturnType<typeof listSpendingInputs>>[number];
 
-/** Inputs of first bodies with the coins they spend, in order. */
+/** Inputs of first bodies with the UTXOs they spend, in order. */
 export function listSpendingInputs(db: Kysely<Database>, transactionIds: readonly bigint[]) {
   return selectInputs(db, transactionIds)
     .leftJoin('scripts', 'scripts.id', 'input.script_id')

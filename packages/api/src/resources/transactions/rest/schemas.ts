@@ -1,4 +1,4 @@
-/** A transaction as listings and look-ups show it (API.md, "Listings"): with its coins, its blocks and what became of it. */
+/** A transaction as listings and look-ups show it (API.md, "Listings"): with its UTXOs, its blocks and what became of it. */
 import { z } from 'zod';
 import { queryFlag } from '../../../pages/page-query.ts';
 import { computeBudget, covenant, scriptPublicKeyType } from '../../../schemas/transaction.ts';
@@ -20,7 +20,7 @@ const script = {
   scriptPublicKeyType,
 };
 
-const scriptOfCoin = {
+const scriptOfUtxo = {
   scriptPublicKey: script.scriptPublicKey.nullable(),
   scriptPublicKeyAddress: script.scriptPublicKeyAddress,
   scriptPublicKeyType: scriptPublicKeyType.nullable(),
@@ -33,9 +33,9 @@ const restInput = z.object({
   sequence: decimal,
   sigOpCount: count,
   computeBudget: computeBudget.optional(),
-  previousOutput: z.object({ transactionId: hash, index: count, amount: sompi.nullable(), ...scriptOfCoin }).meta({
+  previousOutput: z.object({ transactionId: hash, index: count, amount: sompi.nullable(), ...scriptOfUtxo }).meta({
     description:
-      'The coin that is spent. Amount and script are null where there is no such coin on the chain, only in transactions that are not accepted; and in those that were accepted before what is indexed, or in a gap, where the coin is not known',
+      'The UTXO that is spent. Amount and script are null where there is no such UTXO on the chain, only in transactions that are not accepted; and in those that were accepted before what is indexed, or in a gap, where the UTXO is not known',
   }),
 });
 
@@ -63,7 +63,7 @@ export const restTransaction = z
     computeMass: decimal,
     fee: sompiChange.nullable().meta({
       description:
-        'Inputs less outputs in sompi; null where a coin does not exist or is not known. Negative only in transactions that can never be accepted',
+        'Inputs less outputs in sompi; null where a UTXO does not exist or is not known. Negative only in transactions that can never be accepted',
     }),
     lockTime: decimal,
     gas: decimal,

@@ -145,7 +145,7 @@ test('an accepted one has the time of the earliest block that it can have come f
   expect(show(refused, { blocks }).blockTime).toBe(1000);
 });
 
-test('a coin whose transaction is not accepted does not exist, and then there is no fee', () => {
+test('a UTXO whose transaction is not accepted does not exist, and then there is no fee', () => {
   const inputs = [input, { ...input, is_previous_accepted: false }];
   const shown = show(refused, { inputs });
   expect(shown.inputs.map(({ previousOutput }) => previousOutput.amount)).toEqual(['2900000000000000000', null]);
@@ -160,7 +160,7 @@ test('a coin whose transaction is not accepted does not exist, and then there is
   expect(shown.fee).toBeNull();
 });
 
-test('a coin that was never seen does not exist either', () => {
+test('a UTXO that was never seen does not exist either', () => {
   const unseen = { ...input, amount: null, script: null, type: null, address: null };
   expect(show({ ...refused, fee: null }, { inputs: [unseen] })).toMatchObject({
     fee: null,
@@ -168,7 +168,7 @@ test('a coin that was never seen does not exist either', () => {
   });
 });
 
-test('one that is not accepted has a fee as long as its coins exist', () => {
+test('one that is not accepted has a fee as long as its UTXOs exist', () => {
   expect(show(refused, { inputs: [input] }).fee).toBe('700');
 });
 

@@ -64,7 +64,7 @@ function toBlockTime(row: RestTransactionRow, blocks: readonly ContainingBlockRo
   return Number(earliest.timestamp);
 }
 
-/** A coin whose transaction is not accepted does not exist: whoever spends it is not accepted either. */
+/** A UTXO whose transaction is not accepted does not exist: whoever spends it is not accepted either. */
 function toInput(transaction: RestTransactionRow, row: SpendingInputRow, index: number): RestInputJson {
   const exists = transaction.is_accepted || row.is_previous_accepted;
   return {

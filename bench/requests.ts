@@ -1,0 +1,193 @@
+/**
+ * How long the requests of the cookbook take on five million transactions: makes a database of them by the indexer's own apply
+ * (request-chain/), or takes the one that is there, and asks each as the read-only analyst.
+ *
+ *   node bench/requests.ts [--transactions 5000000] [--database URL | --keep DIRECTORY] [--finish-again] [--only TEXT]
+ *
+ * Without a URL on an embedded Postgres, in a temporary directory or in one that is kept. --finish-again makes anew, in a database that is
+ * there, what the end of a first catch-up makes. --only asks the requests with this text in their name, and writes no file.
+ * All requests: the times go to cookbook/times.json. bench/README.md has figures.
+ */
+import { writeFile } from 'node:fs/promises';
+import { cpus, loadavg, totalmem } from 'node:os';
+import { parseArgs } from 'node:util';
+import {
+  connect,
+  type Connection,
+  createAnalyst,
+  migrate,
+  removeAnalyst,
+  startEmbeddedPostgres,
+  upsertTags,
+} from '@kasgres/database';
+import { finishFirstCatchUp } from '../packages/indexer/src/apply/first-catch-up.ts';
+import { readRequests } from '../test/cookbook/requests.ts';
+import { startDurablePostgres } from './durable-postgres.ts';
+import { type Times, timesOf } from './request-chain/ask.ts';
+import { RequestChain } from './request-chain/chain.ts';
+import { clusterChain } from './request-chain/cluster-chain.ts';
+import { indexChain } from './request-chain/index-chain.ts';
+import { lookUps } from './request-chain/look-ups.ts';
+import { tagsOf } from './request-chain/tags.ts';
+
+const SEED = 'requests';
+const TIMES = new URL('../cookbook/times.json', import.meta.url);
+const ANALYST = { name: 'bench_analyst', timeoutSeconds: 60, connections: 2 };
+const SLOW_MS = 1_000;
+
+const { values: options } = parseArgs({
+  options: {
+    transactions: { type: 'string', default: '5000000' },
+    database: { type: 'string' },
+    keep: { type: 'string' },
+    'finish-again': { type: 'boolean', default: false },
+    only: { type: 'string', default: '' },
+  },
+});
+
+if (options.database === undefined) await onEmbeddedPostgres(options.keep, measure);
+else await measure(options.database);
+
+async function onEmbeddedPostgres(keep: string | undefined, work: (url: string) => Promise<void>): Promise<void> {
+  const postgres = keep === undefined ? await startDurablePostgres() : await startEmbeddedPostgres({ dataDir: keep });
+  try {
+    await work(postgres.url);
+  } finally {
+    await postgres.stop();
+  }
+}
+
+async function measure(url: string): Promise<void> {
+  await migrate(url);
+  const database = connect({ url, applicationName: 'kasgres bench', max: 4 });
+  try {
+    if (await isEmpty(database)) await make(database, Number(options.transactions));
+    else if (options['finish-again']) await finishAgain(database);
+    await cluster(url);
+    await vacuum(database);
+    const transactions = await countAccepted(database);
+    await asAnalyst(database, url, async (analyst) => {
+      const requests = readRequests().map(({ name, sql }) => [name, sql] as const);
+      const answers = await ask(analyst, Object.fromEntries(requests));
+      await ask(analyst, await lookUps(analyst.pool));
+      if (options.only === '') await keepTimes(transactions, answers);
+    });
+  } finally {
+    await database.close();
+  }
+}
+
+async function asAnalyst(
+  { pool }: Connection,
+  url: string,
+  work: (analyst: Connection) => Promise<void>,
+): Promise<void> {
+  const analystUrl = new URL(url);
+  analystUrl.username = ANALYST.name;
+  analystUrl.password = await createAnalyst(pool, ANALYST, console.warn);
+  const analyst = connect({ url: analystUrl.toString(), applicationName: 'kasgres bench', max: 1 });
+  try {
+    await work(analyst);
+  } finally {
+    await analyst.close();
+    await removeAnalyst({ pool, url }, ANALYST.name, { dropsOwned: false });
+  }
+}
+
+async function isEmpty({ pool }: Connection): Promise<boolean> {
+  const { rowCount } = await pool.query('select from checkpoint');
+  return rowCount === 0;
+}
+
+async function make(database: Connection, transactions: number): Promise<void> {
+  const startedAt = performance.now();
+  const chain = new RequestChain({ seed: SEED, transactions });
+  let saidAt = startedAt;
+  await indexChain(database, chain, (written) => {
+    if (performance.now() - saidAt < 10_000) return;
+    saidAt = performance.now();
+    const megabytes = Math.round(process.memoryUsage.rss() / 1e6);
+    console.log(`${written} transactions written in ${seconds(startedAt)} s, ${megabytes} MB resident`);
+  });
+  console.log(`made in ${seconds(startedAt)} s`);
+  await upsertTags(database.pool, tagsOf({ seed: SEED, transactions }));
+}
+
+async function finishAgain({ pool }: Connection): Promise<void> {
+  const startedAt = performance.now();
+  await pool.query('update checkpoint set first_catch_up = true');
+  const [writer, reader] = await Promise.all([pool.connect(), pool.connect()]);
+  await finishFirstCatchUp([writer, reader]);
+  writer.release();
+  reader.release();
+  console.log(`finished again in ${seconds(startedAt)} s`);
+}
+
+async function cluster(url: string): Promise<void> {
+  const { transactions, merges, held, seconds } = await clusterChain(url);
+  if (transactions === 0) return;
+  console.log(
+    `clustered ${transactions} transactions in ${seconds.toFixed(1)} s, ${Math.round(transactions / seconds)} a second: ` +
+      `${merges} merges, ${held} held`,
+  );
+}
+
+/** As autovacuum does in time. */
+async function vacuum({ pool }: Connection): Promise<void> {
+  const startedAt = performance.now();
+  await pool.query('vacuum analyze');
+  console.log(`vacuumed in ${seconds(startedAt)} s`);
+}
+
+async function countAccepted({ pool }: Connection): Promise<number> {
+  const { rows } = await pool.query<Record<'accepted' | 'blocks' | 'scripts' | 'inputs' | 'outputs' | 'bytes', bigint>>(
+    `select (select count(*) from transactions where accepting_block_id is not null) as accepted,
+            (select count(*) from blocks) as blocks, (select count(*) from scripts) as scripts,
+            (select count(*) from transaction_inputs) as inputs, (select count(*) from transaction_outputs) as outputs,
+            pg_database_size(current_database()) as bytes`,
+  );
+  const [counts] = rows;
+  console.log(
+    `${counts?.accepted} accepted transactions, ${counts?.blocks} blocks, ${counts?.inputs} inputs, ${counts?.outputs} outputs, ` +
+      `${counts?.scripts} scripts, ${Math.round(Number(counts?.bytes) / 1e6)} MB`,
+  );
+  return Number(counts?.accepted);
+}
+
+async function ask({ pool }: Connection, requests: Record<string, string>): Promise<Record<string, Times>> {
+  const answers: Record<string, Times> = {};
+  console.log(`\nload average ${loadavg()[0]?.toFixed(1)}`);
+  console.log('\n| request | first, ms | warm, ms | rows |\n|---|---|---|---|');
+  for (const [name, sql] of Object.entries(requests)) {
+    if (!name.includes(options.only)) continue;
+    const client = await pool.connect();
+    try {
+      const times = await timesOf(client, sql);
+      answers[name] = times;
+      const warm = Math.round(times.ms);
+      console.log(
+        `| ${name} | ${Math.round(times.firstMs)} | ${times.ms > SLOW_MS ? `**${warm}**` : warm} | ${times.rows} |`,
+      );
+    } catch (error) {
+      console.log(`| ${name} | ${error instanceof Error ? error.message : String(error)} | | |`);
+    } finally {
+      client.release();
+    }
+  }
+  return answers;
+}
+
+async function keepTimes(transactions: number, requests: Record<string, Times>): Promise<void> {
+  const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`;
+  // Postgres and everything else that ran.
+  const machine = `${cpus().length} cores (${cpus()[0]?.model}), ${memory}, load average ${loadavg()[1]?.toFixed(1)}`;
+  const rounded = Object.entries(requests).map(([name, { ms, firstMs }]) => {
+    return [name, { ms: Math.round(ms), firstMs: Math.round(firstMs) }] as const;
+  });
+  const times = { machine, transactions, requests: Object.fromEntries(rounded) };
+  await writeFile(TIMES, `${JSON.stringify(times, null, 2)}\n`);
+}
+
+function seconds(since: number): string {
+  return ((performance.now() - since) / 1_000).toFixed(1);
+}

@@ -1,0 +1,122 @@
+/** A network that stops and goes on: what its journal brings back. */
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, truncateSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { DEFAULT_OPTIONS } from './generator/options.ts';
+import { makePast } from './generator/past.ts';
+import { START_TIME } from './testing/small-simulated-dag.ts';
+import { openSimulatedDag, type SimulatedDag } from './simulated-dag.ts';
+
+const PAST = { pastBlocks: 150, pastTransactions: 200, blocksPerSecond: 2 };
+
+let dataDir: string;
+let now: number;
+
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'simulatedDag-'));
+  now = START_TIME;
+});
+
+afterEach(() => rmSync(dataDir, { recursive: true }));
+
+test('a simulated DAG that is opened again is the same one', async () => {
+  const first = open();
+  await makePast(first, PAST);
+  first.close();
+  const second = open();
+  expect(summary(second)).toEqual(summary(first));
+  second.close();
+});
+
+test('the past ends now, and is not made twice', async () => {
+  const simulatedDag = open();
+  await makePast(simulatedDag, PAST);
+  const { sink, size } = simulatedDag.node.consensus;
+  expect(Number(sink.header.timestamp)).toBeLessThanOrEqual(now);
+  // The last event may have brought a branch of several blocks, and came in the place of the first of them.
+  expect(Number(sink.header.timestamp)).toBeGreaterThan(now - 20_000);
+  await makePast(simulatedDag, PAST);
+  expect(simulatedDag.node.consensus.size).toBe(size);
+  simulatedDag.close();
+});
+
+test('a block that was half written is found again as another; everything before it stays', async () => {
+  const first = open();
+  await makePast(first, PAST);
+  const { dag } = first.node;
+  first.close();
+  const journal = join(dataDir, 'chain.journal');
+  truncateSync(journal, readFileSync(journal).length - 5);
+
+  const second = open();
+  expect(second.node.dag.size).toBe(dag.size - 1);
+  for (const { hash } of second.node.dag.allBlocks()) expect(dag.find(hash)).toBeDefined();
+  grow(second, 20);
+  const grown = summary(second);
+  second.close();
+  expect(summary(closed(open()))).toEqual(grown);
+});
+
+test('a simulated DAG goes on after a restart, with the UTXOs that are there', async () => {
+  const first = open();
+  await makePast(first, PAST);
+  first.close();
+  const second = open();
+  const before = transactionsIn(second);
+  grow(second, 60);
+  expect(transactionsIn(second) - before).toBeGreaterThan(50);
+  second.close();
+});
+
+test('a chain keeps the seed and the maturity that it was founded with', async () => {
+  const first = open({ seed: 'first', coinbaseMaturity: 30 });
+  await makePast(first, PAST);
+  first.close();
+  const second = open({ seed: 'second', coinbaseMaturity: 1000 });
+  expect(second.node.consensus.params.coinbaseMaturity).toBe(30);
+  expect(summary(second)).toEqual(summary(first));
+  expect(second.simulation.keyring.miners[0]?.keys[0]).toEqual(first.simulation.keyring.miners[0]?.keys[0]);
+  second.close();
+});
+
+test('a journal that ends in nonsense loses the nonsense only', async () => {
+  const first = open();
+  await makePast(first, PAST);
+  first.close();
+  appendFileSync(join(dataDir, 'chain.journal'), 'nonsense');
+  expect(summary(closed(open()))).toEqual(summary(first));
+});
+
+function open({ seed = 'simulatedDag', coinbaseMaturity = 30 } = {}): SimulatedDag {
+  return openSimulatedDag({ options: { ...DEFAULT_OPTIONS, seed }, coinbaseMaturity, dataDir, now: () => now });
+}
+
+function closed(simulatedDag: SimulatedDag): SimulatedDag {
+  simulatedDag.close();
+  return simulatedDag;
+}
+
+function grow({ node, simulation }: SimulatedDag, blocks: number): void {
+  const target = node.consensus.size + blocks;
+  while (node.consensus.size < target) {
+    now += 500;
+    simulation.mine(now);
+    simulation.pay(2);
+  }
+}
+
+function transactionsIn({ node }: SimulatedDag): number {
+  return [...node.dag.allBlocks()].reduce((sum, { transactions }) => sum + transactions.length - 1, 0);
+}
+
+function summary({ node }: SimulatedDag): unknown {
+  const { consensus, dag } = node;
+  return {
+    blocks: [...dag.allBlocks()].map(({ hash }) => hash),
+    chain: dag.chainBlocks.map(({ hash }) => hash),
+    virtualParents: consensus.virtual.parents.map(({ id }) => id),
+    supply: consensus.utxos.total,
+    utxos: consensus.utxos.size,
+  };
+}

@@ -1,0 +1,60 @@
+/** Small simulated networks for tests: all that is rare made frequent, times from a clock that the test turns. */
+import { SIMNET_PARAMS } from '../consensus/params.ts';
+import { DEFAULT_OPTIONS, type SimulationOptions } from '../generator/options.ts';
+import { Simulation } from '../generator/simulation.ts';
+import { SimulatedNode, type SimulatedNodeOptions } from '../node/simulated-node.ts';
+import type { BlockBody } from '../consensus/consensus.ts';
+
+export const START_TIME = 1_800_000_000_000;
+
+/** A k of 8 makes reds of what is late. */
+export const SMALL_PARAMS = { ...SIMNET_PARAMS, ghostdagK: 8, coinbaseMaturity: 20 };
+
+export const WILD_OPTIONS: SimulationOptions = {
+  ...DEFAULT_OPTIONS,
+  width: 1.5,
+  lateRate: 0.05,
+  redRate: 0.05,
+  reorgRate: 0.02,
+  duplicateRate: 0.3,
+  doubleSpendRate: 0.1,
+  twoBodiesRate: 0.1,
+  sameCoinbaseRate: 0.5,
+  versionOneRate: 0.3,
+  nonStandardRate: 0.05,
+};
+
+export interface SmallSimulatedDag {
+  node: SimulatedNode;
+  simulation: Simulation;
+  /** Every block, in the order of arrival. */
+  bodies: BlockBody[];
+}
+
+export function smallNode(options: Partial<SimulatedNodeOptions> = {}): SimulatedNode {
+  return new SimulatedNode({ params: SMALL_PARAMS, now: () => START_TIME, ...options });
+}
+
+/** A network that has found so many blocks, with two payments for each, as soon as there are coins. */
+export function smallSimulatedDag(
+  seed: string,
+  blocks: number,
+  nodeOptions: Partial<SimulatedNodeOptions> = {},
+): SmallSimulatedDag {
+  const bodies: BlockBody[] = [];
+  const keep = (body: BlockBody): BlockBody => {
+    bodies.push(body);
+    return body;
+  };
+  const node = smallNode({ keep, ...nodeOptions });
+  const simulatedDag = { node, simulation: new Simulation(node, { ...WILD_OPTIONS, seed }), bodies };
+  growTo(blocks, simulatedDag);
+  return simulatedDag;
+}
+
+export function growTo(blocks: number, { node, simulation }: SmallSimulatedDag): void {
+  while (node.consensus.size < blocks) {
+    simulation.mine(START_TIME + 500 * node.consensus.size);
+    if (simulation.hasUtxos()) simulation.pay(2);
+  }
+}

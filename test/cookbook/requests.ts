@@ -1,0 +1,24 @@
+/** The requests of the cookbook, as their files in `cookbook/` have them. */
+import { readdirSync, readFileSync } from 'node:fs';
+
+const DIRECTORY = new URL('../../cookbook/', import.meta.url);
+
+export interface Request {
+  /** The name of its file, without `.sql`: `01-network-by-day`. */
+  name: string;
+  title: string;
+  /** What it means and what it does not, in Markdown. */
+  explanation: string;
+  /** The statement, as one pastes it. */
+  sql: string;
+}
+
+export function readRequests(): Request[] {
+  const names = readdirSync(DIRECTORY).filter((name) => name.endsWith('.sql'));
+  return names.toSorted().map((name) => {
+    const text = readFileSync(new URL(name, DIRECTORY), 'utf8');
+    const [, header = '', sql = ''] = /^((?:--.*\n)+)\n([^]*)$/.exec(text) ?? [];
+    const [title = '', , ...explanation] = header.split('\n').map((line) => line.replace(/^-- ?/, ''));
+    return { name: name.replace(/\.sql$/, ''), title, explanation: explanation.join('\n').trim(), sql: sql.trim() };
+  });
+}

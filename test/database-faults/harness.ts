@@ -1,0 +1,122 @@
+/**
+ * A network, an indexer that follows it and the API, and between these and a Postgres of their own a proxy that a test can cut, silence
+ * and turn to another server. The test looks at the database past the proxy.
+ */
+import { type Connection, connect, createKey, isDatabaseUnavailable, migrate } from '@kasgres/database';
+import type { SimulatedNodeOptions } from '@kasgres/devnet';
+import { NodeClient } from '@kasgres/node';
+import { sleep } from '@kasgres/runtime';
+import { expect, onTestFinished } from 'vitest';
+import { HttpClient } from '../api/http-client.ts';
+import { TcpProxy } from '../api/tcp-proxy.ts';
+import { startApi } from '../node/programs.ts';
+import { atRest, expectRight, SEED } from '../simulation/harness.ts';
+import { type RunningIndexer, startIndexing, SimulatedDag } from '../simulation/simulated-dag.ts';
+import { OwnPostgres } from './own-postgres.ts';
+
+/** In which the API must answer again when the database does. */
+const RECOVERY_MS = 20_000;
+
+export interface Harness {
+  simulatedDag: SimulatedDag;
+  node: NodeClient;
+  postgres: OwnPostgres;
+  proxy: TcpProxy;
+  /** Through the proxy. */
+  url: string;
+  /** Past the proxy. */
+  database: Connection;
+  close: () => Promise<void>;
+}
+
+/** @param nodeOptions what the node has beyond the usual */
+export async function openHarness(name: string, nodeOptions?: Partial<SimulatedNodeOptions>): Promise<Harness> {
+  console.log(`SEED=${SEED} (${name})`);
+  const simulatedDag = await SimulatedDag.start(`${SEED} ${name}`, undefined, nodeOptions);
+  const node = new NodeClient({ url: simulatedDag.server.url });
+  const postgres = await OwnPostgres.start();
+  const proxy = await TcpProxy.start(postgres.address);
+  const settings = { statement_timeout: '0', lock_timeout: '0' };
+  const database = connect({ url: postgres.url, applicationName: 'kasgres test', settings });
+  const url = new URL(postgres.url);
+  url.port = String(proxy.port);
+  const close = async (): Promise<void> => {
+    await database.close();
+    await node.close();
+    simulatedDag.stop();
+    proxy.stop();
+    await postgres.remove();
+  };
+  return { simulatedDag, node, postgres, proxy, url: url.toString(), database, close };
+}
+
+/** A database with the schema and nothing else takes the place of what was there, in a tablespace if one is named. */
+export async function emptyDatabase({ postgres }: Harness, tablespace?: string): Promise<void> {
+  const url = new URL(postgres.url);
+  url.pathname = '/postgres';
+  const server = connect({ url: url.toString(), applicationName: 'kasgres test', max: 1 });
+  await server.pool.query('drop database if exists kasgres with (force)');
+  await server.pool.query(`create database kasgres ${tablespace === undefined ? '' : `tablespace ${tablespace}`}`);
+  await server.close();
+  await migrate(postgres.url);
+}
+
+/** Follows the node until the end of the test, whatever becomes of the database. */
+export function follow({ simulatedDag, url }: Harness, variables?: Record<string, string>): RunningIndexer {
+  const indexer = startIndexing(simulatedDag, url, variables);
+  onTestFinished(() => indexer.stop());
+  return indexer;
+}
+
+/** The API, as a process. */
+export async function answer(harness: Harness): Promise<{ api: HttpClient; stop: () => Promise<void> }> {
+  const { key } = await createKey(harness.database.kysely, { name: 'test' });
+  const { program, url } = await startApi({ nodeUrl: harness.simulatedDag.server.url, databaseUrl: harness.url });
+  return { api: new HttpClient(url, key), stop: () => program.stop() };
+}
+
+/** The index reaches the node's sink by itself, and then is what a fresh index of the node is; the API shows it. */
+export async function expectRecovery(harness: Harness, indexer: RunningIndexer, api?: HttpClient): Promise<void> {
+  await atRest(harness.database, harness.node, indexer);
+  await expectRight(harness);
+  if (api === undefined) return;
+  const { sink } = await harness.node.call('getBlockDagInfo', {});
+  await expect
+    .poll(async () => (await api.request('/v1/rpc/getSink')).json, { timeout: RECOVERY_MS })
+    .toMatchObject({ sink });
+}
+
+/** Mines until the chain itself has grown: a block may come to stand beside it, and then there is no new chain block. */
+export function growChain({ simulatedDag }: Harness): void {
+  const { consensus } = simulatedDag.node;
+  const { sink } = consensus;
+  while (consensus.sink === sink) simulatedDag.mine(1);
+}
+
+/** Lets the network grow, in steps, until the work is done: whatever fails meanwhile fails in the middle of things. */
+export async function mineWhile<Result>({ simulatedDag }: Harness, work: Promise<Result>): Promise<Result> {
+  return await repeatWhile(work, async () => {
+    simulatedDag.mine(2);
+    await sleep(50);
+  });
+}
+
+export async function repeatWhile<Result>(work: Promise<Result>, step: () => Promise<unknown>): Promise<Result> {
+  const done = new AbortController();
+  const settled = work.finally(() => done.abort());
+  settled.catch(() => undefined);
+  while (!done.signal.aborted) await step();
+  return await settled;
+}
+
+/** Repeats a request of the test itself until the database can answer it. */
+export async function untilItResponses(database: Connection, request: string, values: unknown[] = []): Promise<number> {
+  for (;;) {
+    try {
+      return (await database.pool.query(request, values)).rowCount ?? 0;
+    } catch (error) {
+      if (!isDatabaseUnavailable(error)) throw error;
+      await sleep(20);
+    }
+  }
+}

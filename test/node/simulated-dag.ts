@@ -1,0 +1,142 @@
+/**
+ * A node with a busy past, an index of it and an API on that: made here, or the ones of NODE_URL (and DATABASE_URL, when an indexer
+ * follows that node already and the test is to start none).
+ */
+import type { Pool } from 'pg';
+import { connect, createKey, createTestDatabase, revokeKey } from '@kasgres/database';
+import { NodeClient } from '@kasgres/node';
+import { ApiClient } from './api-client.ts';
+import { untilAtRest } from './at-rest.ts';
+import { findKaspad, Kaspad } from './kaspad.ts';
+import { Load } from './load/load.ts';
+import { type Reorganisation, SecondNode } from './load/second-node.ts';
+import { mineTwoBodies, type TwoBodies } from './load/two-bodies.ts';
+import { startApi, startIndexer } from './programs.ts';
+
+const given = { nodeUrl: process.env['NODE_URL'], databaseUrl: process.env['DATABASE_URL'] };
+
+/** Whether somebody else has loaded the node. */
+export const isLoadedByOthers = given.nodeUrl !== undefined;
+
+/** Whether there is neither a node nor a program to start one. */
+export const isWithoutNode = !isLoadedByOthers && findKaspad() === undefined;
+
+const size = {
+  seed: process.env['LOAD_SEED'] ?? String(Date.now()),
+  blocks: Number(process.env['LOAD_BLOCKS'] ?? 1700),
+  paymentsPerBlock: Number(process.env['LOAD_PAYMENTS_PER_BLOCK'] ?? 6),
+};
+/** Until the first coinbases are mature there is nothing to pay with. */
+const WARM_UP_BLOCKS = 1100;
+const DEPTHS = [1, 10, 100];
+const TAIL = 3;
+
+export interface SimulatedDag {
+  node: NodeClient;
+  pool: Pool;
+  api: ApiClient;
+  /** What the load did; undefined on a node that somebody else has loaded. */
+  history: History | undefined;
+  /** The load, or a new one with UTXOs of its own on a node that somebody else has loaded: mines, if that was not done yet. */
+  load(): Promise<Load>;
+  untilAtRest(): Promise<void>;
+  /** The API's last words. */
+  apiOutput(): string;
+  /** The node starts anew on its data, if it is ours. */
+  restartNode(): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+export interface History {
+  twoBodies: TwoBodies;
+  reorganisations: Reorganisation[];
+}
+
+export async function createSimulatedDag(): Promise<SimulatedDag> {
+  const closing: (() => Promise<unknown>)[] = [];
+  const close = async (): Promise<void> => {
+    for (const step of closing.toReversed()) await step();
+  };
+  try {
+    const kaspad = given.nodeUrl === undefined ? await Kaspad.start() : undefined;
+    if (kaspad !== undefined) closing.push(() => kaspad.stop());
+    const nodeUrl = kaspad?.url ?? given.nodeUrl ?? '';
+    const node = new NodeClient({ url: nodeUrl, streams: 2, maxPauseMs: 200 });
+    closing.push(() => node.close());
+    await node.waitUntilConnected({ signal: AbortSignal.timeout(10_000) });
+
+    const { url: databaseUrl, pool, kysely } = await openDatabase(closing);
+    const indexer = given.databaseUrl === undefined ? startIndexer({ nodeUrl, databaseUrl }) : undefined;
+    if (indexer !== undefined) closing.push(() => indexer.stop());
+    const rest = (): Promise<void> => untilAtRest(pool, node, indexer);
+
+    const load = kaspad && (await Load.begin(node, size));
+    const history = load && (await makeHistory(node, load, rest));
+    await rest();
+
+    const { id, key } = await createKey(kysely, { name: 'test on a real node', rateRu: 1e9 });
+    closing.push(() => revokeKey(kysely, id));
+    const { program, url } = await startApi({ nodeUrl, databaseUrl });
+    closing.push(() => program.stop());
+    let ownLoad = load;
+    return {
+      node,
+      pool,
+      api: new ApiClient(url, key),
+      history,
+      load: async () => (ownLoad ??= await beginWithUtxos(node)),
+      untilAtRest: rest,
+      apiOutput: () => program.output(),
+      restartNode: async () => {
+        await kaspad?.halt();
+        await kaspad?.run();
+        await node.waitUntilConnected({ signal: AbortSignal.timeout(10_000) });
+        return kaspad !== undefined;
+      },
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function openDatabase(
+  closing: (() => Promise<unknown>)[],
+): Promise<Awaited<ReturnType<typeof createTestDatabase>>> {
+  if (given.databaseUrl === undefined) {
+    const database = await createTestDatabase();
+    closing.push(() => database.drop());
+    return database;
+  }
+  const connection = connect({ url: given.databaseUrl, applicationName: 'kasgres test' });
+  closing.push(() => connection.close());
+  return { ...connection, url: given.databaseUrl, drop: async () => {} };
+}
+
+/** A busy past, reorganised while the index follows; at the end a branch is left that nothing merges yet. */
+async function makeHistory(node: NodeClient, load: Load, untilIndexed: () => Promise<void>): Promise<History> {
+  process.stdout.write(`The load comes from LOAD_SEED=${size.seed}.\n`);
+  await load.warmUp(WARM_UP_BLOCKS);
+  await load.run({ blocks: (WARM_UP_BLOCKS + size.blocks) / 2 });
+  const twoBodies = await mineTwoBodies(node, load);
+  const second = await SecondNode.start(node, load);
+  try {
+    const reorganisations: Reorganisation[] = [];
+    for (const depth of DEPTHS) {
+      reorganisations.push(await second.reorganise(depth, untilIndexed));
+      await load.run({ blocks: load.blocks + 30 });
+    }
+    await load.run({ blocks: size.blocks });
+    await second.branchOff(TAIL);
+    return { twoBodies, reorganisations };
+  } finally {
+    await second.stop();
+  }
+}
+
+async function beginWithUtxos(node: NodeClient): Promise<Load> {
+  const load = await Load.begin(node, size);
+  await load.warmUp(WARM_UP_BLOCKS);
+  return load;
+}

@@ -1,0 +1,115 @@
+/** What is asked of the API on the large index: every endpoint that the database answers, at its largest where it has a size. */
+import type { Pool } from 'pg';
+import { addressOf, LARGE_CLUSTER, memberOfLarge, PAID_BY_ALL, PAID_IN_VAIN, RARE_LABEL } from './large-index.ts';
+import type { Request } from './harness.ts';
+
+/** In the large cluster as far from the root as any can be. */
+const DEEP_PLACE = 2 ** 15 - 2;
+const DEEP_MEMBER = memberOfLarge(DEEP_PLACE);
+
+/** What cannot be told by arithmetic. */
+export interface Landmarks {
+  transactionIds: string[];
+  /** Of 300 transactions. */
+  fullBlock: string;
+  chainBlock: string;
+  /** Neither on the chain nor near the sink. */
+  sideBlock: string;
+  daaScores: string[];
+  /** scripts.id of an address with ten transactions. */
+  ten: number;
+  /** How many transactions of the address that is paid in vain are newer than its newest accepted one. */
+  refused: number;
+}
+
+const post = (template: string, body: object): Request => ({ method: 'post', template, url: template, body });
+
+const get = (template: string, values: Record<string, string> = {}, query = ''): Request => {
+  const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '');
+  return { method: 'get', template, url: path + query };
+};
+
+/** One of each kind of look-up; listings are in listings.ts. */
+export function lookUps(landmarks: Landmarks): Record<string, Request> {
+  const { transactionIds, fullBlock, chainBlock, sideBlock, daaScores } = landmarks;
+  const [transactionId = ''] = transactionIds;
+  const everybodys = addressOf(PAID_BY_ALL);
+  const addresses = Array.from({ length: 1000 }, (_, place) => addressOf(1000 + place));
+  return {
+    'virtual chain from an old chain block, with ids': post('/v1/rpc/getVirtualChainFromBlock', {
+      startHash: chainBlock,
+      includeAcceptedTransactionIds: true,
+    }),
+    'virtual chain from a block beside it': post('/v1/rpc/getVirtualChainFromBlock', {
+      startHash: sideBlock,
+      includeAcceptedTransactionIds: false,
+    }),
+    'a page of blocks with their transactions': post('/v1/rpc/getBlocks', {
+      lowHash: chainBlock,
+      includeBlocks: true,
+      includeTransactions: true,
+    }),
+    'a page of hashes': post('/v1/rpc/getBlocks', { lowHash: sideBlock }),
+    'acceptance of 500 transactions': post('/v1/transactions/acceptance', { transactionIds }),
+    'times of 1,000 DAA scores': post('/v1/rpc/getDaaScoreTimestampEstimate', { daaScores }),
+    'the tag of an address': get('/v1/addresses/{address}/tag', { address: addressOf(4) }),
+    'the tag of a cluster': get('/v1/addresses/{address}/tag', { address: addressOf(5) }),
+    'the tag of a member deep in a large cluster': get('/v1/addresses/{address}/tag', {
+      address: addressOf(DEEP_MEMBER),
+    }),
+    'a cluster of ten': get('/v1/addresses/{address}/cluster', { address: addressOf(5) }),
+    'an address that stands alone, with its supposed change': get('/v1/addresses/{address}/cluster', {
+      address: everybodys,
+    }),
+    'evidence over a way of a thousand transactions': get(
+      '/v1/addresses/{address}/cluster',
+      { address: addressOf(DEEP_MEMBER) },
+      `?limit=1&evidence_for=${addressOf(memberOfLarge(DEEP_PLACE - 1000))}`,
+    ),
+    'evidence over a way that is too long': get(
+      '/v1/addresses/{address}/cluster',
+      { address: addressOf(memberOfLarge(0)) },
+      `?limit=1&evidence_for=${addressOf(memberOfLarge(LARGE_CLUSTER - 1))}`,
+    ),
+    'hash rate over 10,000 blocks': get('/v1/rpc/estimateNetworkHashesPerSecond', {}, '?windowSize=10000'),
+    'hash rate before an old block': get(
+      '/v1/rpc/estimateNetworkHashesPerSecond',
+      {},
+      `?windowSize=1000&startHash=${sideBlock}`,
+    ),
+    'a balance': get('/v1/rpc/getBalanceByAddress/{address}', { address: everybodys }),
+    supply: get('/v1/rpc/getCoinSupply'),
+    'a transaction': get('/v1/transactions/{transactionId}', { transactionId }, '?include_payload=true'),
+    '500 transactions': post('/v1/transactions', { transactionIds, includePayload: false }),
+    'a block of 300 transactions': get('/v1/blocks/{hash}', { hash: fullBlock }, '?include_transactions=true'),
+    'a block': get('/v1/blocks/{hash}', { hash: sideBlock }),
+    'the blocks of 101 DAA scores': get('/v1/blocks/daa-score/{start}/{end}', { start: '60000', end: '60100' }),
+    'an address': get('/v1/addresses/{address}', { address: everybodys }),
+    'hours of a balance': get('/v1/addresses/{address}/balance-history', { address: everybodys }, '?interval=hour'),
+    'months of a balance': get('/v1/addresses/{address}/balance-history', { address: everybodys }, '?interval=month'),
+    'tags with a label that one of them has': get('/v1/tags', {}, `?label=${RARE_LABEL}`),
+    'getBlock with 300 transactions': post('/v1/rpc/getBlock', { hash: fullBlock, includeTransactions: true }),
+    'the sink': get('/v1/rpc/getSink'),
+    'its blue score': get('/v1/rpc/getSinkBlueScore'),
+    'balances of 1,000 addresses': post('/v1/rpc/getBalancesByAddresses', { addresses }),
+    'UTXOs of 1,000 addresses': post('/v1/rpc/getUtxosByAddresses', { addresses }),
+    network: get('/v1/rpc/getCurrentNetwork'),
+    status: get('/v1/status'),
+  };
+}
+
+export async function findLandmarks(pool: Pool): Promise<Landmarks> {
+  const { rows } = await pool.query<Landmarks>(
+    `select
+       array(select encode(transaction_id, 'hex') from transactions where id % 2003 = 7 order by id limit 500) as "transactionIds",
+       (select encode(hash, 'hex') from blocks where id = 60000) as "fullBlock",
+       (select encode(hash, 'hex') from blocks where id = 60003) as "chainBlock",
+       (select encode(hash, 'hex') from blocks where id = 60004) as "sideBlock",
+       array(select (daa_score + 1)::text from chain_blocks where index % 42 = 0 order by index limit 1000) as "daaScores",
+       (select script_id::integer from balances where transaction_count = 10 and balance > 0 order by script_id limit 1) as ten,
+       (select count(*)::integer from address_transactions where script_id = ${PAID_IN_VAIN} and transaction_id > (
+          select max(a.transaction_id) from address_transactions a join transactions t on t.id = a.transaction_id
+          where a.script_id = ${PAID_IN_VAIN} and t.accepting_block_id is not null)) as refused`,
+  );
+  return rows[0] as Landmarks;
+}

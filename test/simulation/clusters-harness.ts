@@ -1,0 +1,277 @@
+/** Clustering of a test's index: steps by hand or the follower itself, what it made, and what it should have made. */
+import { checkInvariant12 } from '@kasgres/cli';
+import type { Connection, TestDatabase } from '@kasgres/database';
+import {
+  type ClusteringOptions,
+  clusteringOptions,
+  clusterStep,
+  createMetrics,
+  envSchema,
+  keepClustering,
+  markStep,
+  openClusteringDatabase,
+} from '@kasgres/indexer';
+import { toHex, type Transaction } from '@kasgres/kaspa';
+import { createLogger, createRegistry } from '@kasgres/runtime';
+import { expect } from 'vitest';
+import { differencesOf, type Snapshot } from '../invariants/snapshot.ts';
+import type { SimulatedDag } from './simulated-dag.ts';
+
+export type Options = Partial<ClusteringOptions> & Pick<ClusteringOptions, 'depth'>;
+
+/** Goes on until there is nothing to do. @param transactions in a step */
+export async function cluster({ url }: Pick<TestDatabase, 'url'>, options: Options, transactions = 40): Promise<void> {
+  const database = openClusteringDatabase(url);
+  const client = await database.pool.connect();
+  try {
+    const all = { sizeLimit: 1_000_000n, change: false, ...options };
+    for (let isBusy = true; isBusy; ) {
+      const step = await clusterStep(client, all, transactions);
+      const isMarking = await markStep(client);
+      isBusy = step.isBusy || isMarking;
+    }
+  } finally {
+    client.release();
+    await database.close();
+  }
+}
+
+/** The follower, as the indexer's program runs it. @param variables as in the environment */
+export function startClustering({ url }: Pick<TestDatabase, 'url'>, variables: Record<string, string> = {}) {
+  const controller = new AbortController();
+  const database = openClusteringDatabase(url, 1_000);
+  const log = createLogger({ name: 'clustering', level: process.env['LOG_LEVEL'] === undefined ? 'silent' : 'info' });
+  const metrics = createMetrics(createRegistry('clustering under test')).clustering;
+  const options = clusteringOptions(
+    envSchema.parse({ NODE_URL: 'grpc://127.0.0.1:1', DATABASE_URL: url, ...variables }),
+  );
+  const ended = keepClustering({ database, options, log, metrics }, controller.signal);
+  return {
+    metrics,
+    stop: async (): Promise<void> => {
+      controller.abort();
+      await ended;
+      await database.close();
+    },
+  };
+}
+
+/** By scripts and ids instead of keys. */
+const SECTIONS: Record<string, string> = {
+  position: `
+    select json_build_array(p.chain_index, b.hash, p.next_merge_id, p.next_held_merge_id) from clustering p join blocks b on b.id = p.block_id`,
+  clusters: `
+    select json_build_array(s.script, c.size, c.balance, c.size_limit, c.name, c.link, c.labels)
+    from clusters c join scripts s on s.id = c.id`,
+  members: `
+    select json_build_array(s.script, parent.script, m.merge_id, next.script, previous.script)
+    from cluster_members m join scripts s on s.id = m.script_id left join scripts parent on parent.id = m.parent_id
+    join scripts next on next.id = m.next_id join scripts previous on previous.id = m.previous_id`,
+  merges: `
+    select json_build_array(m.id, m.chain_index, t.transaction_id, stays.script, goes.script, s.script, o.script, m.held_merge_id)
+    from cluster_merges m join transactions t on t.id = m.transaction_id
+    join scripts stays on stays.id = m.cluster_id join scripts goes on goes.id = m.merged_cluster_id
+    join scripts s on s.id = m.script_id join scripts o on o.id = m.merged_script_id`,
+  'held merges': `
+    select json_build_array(h.id, h.chain_index, t.transaction_id, s.script, o.script, h.state, h.settled_chain_index)
+    from held_merges h join transactions t on t.id = h.transaction_id
+    join scripts s on s.id = h.script_id join scripts o on o.id = h.other_script_id`,
+  'change links': `
+    select json_build_array(t.transaction_id, s.script, o.script, l.chain_index)
+    from change_links l join transactions t on t.id = l.transaction_id
+    join scripts s on s.id = l.script_id join scripts o on o.id = l.change_script_id`,
+  'cluster names': `
+    select json_build_array(s.script, n.name, n.addresses) from cluster_names n join scripts s on s.id = n.cluster_id`,
+  'tagged scripts': `
+    select json_build_array(s.script) from balances b join scripts s on s.id = b.script_id
+    where b.is_tagged and (b.utxo_count <> 0 or b.script_id in (select script_id from cluster_members))`,
+};
+
+export async function clusterSnapshot(db: Pick<Connection['pool'], 'query'>): Promise<Snapshot> {
+  const snapshot: Snapshot = new Map();
+  for (const [section, sql] of Object.entries(SECTIONS)) {
+    const { rows } = await db.query<{ row: string }>(`select json_build_array::text as row from (${sql}) section`);
+    snapshot.set(section, rows.map(({ row }) => row).sort());
+  }
+  return snapshot;
+}
+
+/** Both have the same clusters, by the same merges, and each of them is right in itself. */
+export async function expectSameClusters(one: TestDatabase, other: TestDatabase): Promise<void> {
+  expect(await checkInvariant12(one.pool)).toEqual([]);
+  expect(differencesOf(await clusterSnapshot(other.pool), await clusterSnapshot(one.pool))).toEqual([]);
+}
+
+/** The sets of scripts that are clusters, as hex, each in order. */
+export async function storedClusters({ pool }: Pick<Connection, 'pool'>): Promise<string[][]> {
+  const { rows } = await pool.query<{ scripts: string[] }>(
+    `select array_agg(encode(s.script, 'hex') order by encode(s.script, 'hex') collate "C") as scripts
+       from cluster_members m join scripts s on s.id = m.script_id group by cluster_of(m.script_id) order by 1`,
+  );
+  return inOrder(rows.map(({ scripts }) => scripts));
+}
+
+export interface SpendingTransaction {
+  /** Hex, each once. */
+  inputScripts: string[];
+  /** Of these, those of single keys. */
+  keyScripts: string[];
+  hasCovenant: boolean;
+  /** Last bytes of signature scripts of single keys. */
+  hashTypes: number[];
+  /** Amounts that are paid, with the scripts that get them. */
+  paid: Map<bigint, Set<string>>;
+}
+
+/** What the node's chain accepts down to a depth, without asking the index. */
+export function acceptedSpending({ node }: SimulatedDag, depth: bigint): SpendingTransaction[] {
+  const { chainBlocks, sink } = node.dag;
+  const deep = chainBlocks.filter(({ header }) => header.blueScore <= sink.header.blueScore - depth);
+  return spendingOf(
+    deep.flatMap(({ accepted = [] }) => accepted.map(({ transaction }) => transaction)),
+    (id) => node.dag.findTransaction(id),
+  );
+}
+
+function spendingOf(
+  accepted: readonly Transaction[],
+  find: (id: string) => Transaction | undefined,
+): SpendingTransaction[] {
+  return accepted.flatMap((transaction) => {
+    if (transaction.inputs.length === 0) return [];
+    const spent = transaction.inputs.map(({ previousOutpoint, signatureScript }) => {
+      const made = find(toHex(previousOutpoint.transactionId));
+      const output = made?.outputs[previousOutpoint.index];
+      if (output === undefined) throw new Error('an accepted input spends nothing');
+      const script = toHex(output.scriptPublicKey.script);
+      return { script, hasCovenant: output.covenant !== undefined, hashType: signatureScript[65] ?? 0 };
+    });
+    const paid = new Map<bigint, Set<string>>();
+    for (const { amount, scriptPublicKey } of transaction.outputs) {
+      paid.set(amount, (paid.get(amount) ?? new Set()).add(toHex(scriptPublicKey.script)));
+    }
+    const inputScripts = [...new Set(spent.map(({ script }) => script))];
+    return {
+      inputScripts,
+      keyScripts: inputScripts.filter(isOfOneKey),
+      hasCovenant: spent.some(({ hasCovenant }) => hasCovenant),
+      hashTypes: spent.filter(({ script }) => isOfOneKey(script)).map(({ hashType }) => hashType),
+      paid,
+    };
+  });
+}
+
+/** P2PK, by Schnorr or ECDSA. */
+function isOfOneKey(script: string): boolean {
+  return /^(20.{64}ac|21.{66}ab)$/u.test(script);
+}
+
+/** Sets that have a script in common become one, in no particular way. */
+export function united(sets: readonly (readonly string[])[]): string[][] {
+  let groups: Set<string>[] = [];
+  for (const set of sets) {
+    if (set.length < 2) continue;
+    const touched = groups.filter((group) => set.some((script) => group.has(script)));
+    groups = groups.filter((group) => !touched.includes(group));
+    groups.push(new Set([...set, ...touched.flatMap((group) => [...group])]));
+  }
+  return inOrder(groups.map((group) => [...group].sort()));
+}
+
+/** Clusters as the documented rules would have them (docs/clustering.md). */
+export function expectedClusters(simulatedDag: SimulatedDag, depth: bigint): string[][] {
+  return clustersOf(acceptedSpending(simulatedDag, depth));
+}
+
+/**
+ * The same of what the index has of the chain, before gaps and after them.
+ * @param simulated DAGs whose blocks that chain has had
+ * @param forgets leaves out what spends UTXOs that only an earlier start knew
+ */
+export async function expectedClustersOfIndex(
+  { pool }: Pick<Connection, 'pool'>,
+  simulatedDags: readonly Pick<SimulatedDag, 'bodies'>[],
+  { depth, forgets = false }: { depth: bigint; forgets?: boolean },
+): Promise<string[][]> {
+  const made = new Map<string, Transaction>();
+  for (const { transactions } of simulatedDags.flatMap(({ bodies }) => bodies)) {
+    for (const transaction of transactions) made.set(toHex(transaction.transactionId), transaction);
+  }
+  const { rows } = await pool.query<{ id: string }>(
+    `select encode(t.transaction_id, 'hex') as id
+       from chain_blocks c
+       join blocks b on b.id = c.block_id
+      cross join lateral unnest(c.accepted_transactions) accepted (id)
+       join transactions t on t.id = accepted.id
+      where b.blue_score <= (select sink.blue_score from checkpoint join blocks sink on sink.id = block_id) - $1
+        and not ($2 and exists (
+          select from transaction_inputs i
+           where i.transaction_id = t.id and i.previous_transaction_id not in (select id from transactions)
+             and not exists (select from start_utxos u where u.transaction_id = i.previous_transaction_id and u.index = i.previous_index)))`,
+    [depth, forgets],
+  );
+  const find = (id: string): Transaction | undefined => made.get(id);
+  return clustersOf(
+    spendingOf(
+      rows.map(({ id }) => find(id)).filter((found) => found !== undefined),
+      find,
+    ),
+  );
+}
+
+function clustersOf(spending: readonly SpendingTransaction[]): string[][] {
+  const tied = spending.filter(({ inputScripts, hasCovenant, hashTypes, paid }) => {
+    const equal = Math.max(0, ...[...paid.values()].map(({ size }) => size));
+    const isCollaborative = equal >= 3 && inputScripts.length >= 3 && 2 * inputScripts.length >= equal;
+    return !hasCovenant && !isCollaborative && hashTypes.every((type) => type === 1);
+  });
+  return united(tied.map(({ keyScripts }) => keyScripts));
+}
+
+/** Transaction and script of the output that is supposed to be change, as hex. */
+export async function storedChangeLinks({ pool }: Pick<Connection, 'pool'>): Promise<string[]> {
+  const { rows } = await pool.query<{ link: string }>(
+    `select encode(t.transaction_id, 'hex') || ' ' || encode(s.script, 'hex') as link
+       from change_links l join transactions t on t.id = l.transaction_id join scripts s on s.id = l.change_script_id`,
+  );
+  return rows.map(({ link }) => link).sort();
+}
+
+/** The same as the documented rule would have them. */
+export function expectedChangeLinks({ node }: SimulatedDag, depth: bigint): string[] {
+  const { chainBlocks, sink } = node.dag;
+  const firstSeen = new Map<string, bigint>();
+  const links: string[] = [];
+  let time = 0n;
+  for (const { header, accepted = [] } of chainBlocks) {
+    time = header.timestamp > time ? header.timestamp : time;
+    for (const { transaction } of accepted) {
+      for (const { scriptPublicKey } of transaction.outputs) {
+        const script = toHex(scriptPublicKey.script);
+        if (!firstSeen.has(script)) firstSeen.set(script, time);
+      }
+    }
+    if (header.blueScore > sink.header.blueScore - depth) continue;
+    for (const { transaction } of accepted) {
+      const spent = transaction.inputs.map(({ previousOutpoint, signatureScript }) => {
+        const output = node.dag.findTransaction(toHex(previousOutpoint.transactionId))?.outputs[previousOutpoint.index];
+        const script = toHex(output?.scriptPublicKey.script ?? new Uint8Array());
+        return { script, isPlain: output?.covenant === undefined && isOfOneKey(script) && signatureScript[65] === 1 };
+      });
+      const paid = transaction.outputs.map(({ scriptPublicKey }) => toHex(scriptPublicKey.script));
+      const isNew = paid.map((script) => firstSeen.get(script) === time);
+      const isFit =
+        spent.length > 0 &&
+        spent.every(({ isPlain }) => isPlain) &&
+        paid.length === 2 &&
+        paid.every((script) => isOfOneKey(script) && spent.every((input) => input.script !== script));
+      if (isFit && isNew[0] !== isNew[1])
+        links.push(`${toHex(transaction.transactionId)} ${paid[isNew[0] === true ? 0 : 1]}`);
+    }
+  }
+  return links.sort();
+}
+
+function inOrder(sets: string[][]): string[][] {
+  return sets.sort((one, other) => ((one[0] ?? '') < (other[0] ?? '') ? -1 : 1));
+}
