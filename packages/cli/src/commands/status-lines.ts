@@ -61,7 +61,7 @@ function endText(hash: string, score: string | null, timestamp: number | null): 
 
 function loadLines(load: InWords['utxoSetLoad']): Line[] {
   if (load === null) return [];
-  return [['coming start', `block ${load.pruningPoint}, utxos loaded so far: ${numberText(load.utxoCount)}`]];
+  return [['coming start', `block ${load.pruningPoint}, UTXOs loaded so far: ${numberText(load.utxoCount)}`]];
 }
 
 function numberText(value: string | number): string {
