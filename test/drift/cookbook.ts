@@ -70,8 +70,9 @@ query, change the address or cluster in \`asked\`, the \`interval\`, or the numb
 
 - **Results** come from a demo network with a fixed seed: four days of a simulated node, one block every 90 seconds.
   Tests compute every result independently from that node. Long results are truncated; addresses and ids are shortened.
-- **Times** were measured on ${transactions.toLocaleString('en-US')} transactions, ${machine}: warm, and cold in
-  brackets ([bench](../bench/README.md#the-queries-of-the-cookbook)). Queries over the last 1,000 chain blocks take
+- **Times** are milliseconds in a database with ${transactions.toLocaleString('en-US')} transactions, on
+  ${machine}: warm, and cold in brackets
+  ([bench](../bench/README.md#the-queries-of-the-cookbook)). Queries over the last 1,000 chain blocks take
   proportionally longer for more blocks.
 - **Volumes, addresses and clusters are not people.** Each query says what its figures leave out.
 
