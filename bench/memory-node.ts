@@ -7,9 +7,9 @@ import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { Server, ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-js';
 import { protocol } from '@kasgres/node';
-import { blocksFrom } from '../packages/devnet/src/dag/answers/get-blocks.ts';
+import { blocksFrom } from '../packages/devnet/src/dag/responses/get-blocks.ts';
 import type { DagBlock } from '../packages/devnet/src/dag/dag.ts';
-import { answers } from '../packages/devnet/src/rpc/answers.ts';
+import { responses } from '../packages/devnet/src/rpc/responses.ts';
 import { isNotifyOp, operationOf, type ReceivedRequest, responsePayload } from '../packages/devnet/src/rpc/calls.ts';
 import { blockMessage } from '../packages/devnet/src/rpc/to-messages.ts';
 import { type Filling, LargeChain } from './memory-chain.ts';
@@ -58,7 +58,7 @@ function respond(bytesOfRequest: Buffer): Uint8Array {
   if (payload.case === 'getBlocksRequest' && payload.value.includeTransactions) return page(id, payload.value);
   const op = operationOf(payload);
   if (op === undefined) throw new Error('an empty request');
-  const answer = isNotifyOp(op) ? {} : (answers[op] as (...of: unknown[]) => object)(state, payload.value);
+  const answer = isNotifyOp(op) ? {} : (responses[op] as (...of: unknown[]) => object)(state, payload.value);
   const response = create(protocol.KaspadResponseSchema, { id, payload: responsePayload(op, answer) });
   return toBinary(protocol.KaspadResponseSchema, response);
 }

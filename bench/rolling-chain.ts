@@ -1,7 +1,7 @@
 /** A chain of any length whose UTXOs and scripts are as many as wanted: what depends on the length of a history is measured with it. */
 import { getNetwork, type Header, headerHash, merkleRoot, type ScriptPublicKey } from '@kasgres/kaspa';
 import type { RpcBlock, RpcTransaction } from '@kasgres/node';
-import { digest } from '../packages/devnet/src/simulation/generator/random.ts';
+import { digest } from '../packages/devnet/src/economy/random.ts';
 import type { AddedChainBlock } from '../packages/indexer/src/chain-update.ts';
 import { makeGenesis } from './request-chain/chain.ts';
 import { makeCoinbase, named } from './request-chain/transactions.ts';

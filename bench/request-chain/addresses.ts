@@ -3,7 +3,7 @@
  * signs: an index does not check signatures, it only reads their form.
  */
 import type { ScriptPublicKey } from '@kasgres/kaspa';
-import { digest, Random } from '../../packages/devnet/src/simulation/generator/random.ts';
+import { digest, Random } from '../../packages/devnet/src/economy/random.ts';
 
 const KEY_BYTES = 32;
 const OP_DATA_32 = 0x20;

@@ -16,7 +16,7 @@ import {
   workFromBits,
 } from '@kasgres/kaspa';
 import type { RpcBlock, RpcTransaction } from '@kasgres/node';
-import { digest, Random } from '../../packages/devnet/src/simulation/generator/random.ts';
+import { digest, Random } from '../../packages/devnet/src/economy/random.ts';
 import type { AddedChainBlock } from '../../packages/indexer/src/chain-update.ts';
 import { Addresses } from './addresses.ts';
 import { Utxos } from './utxos.ts';

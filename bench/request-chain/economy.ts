@@ -2,7 +2,7 @@
  * Who pays whom on a generated chain: miners, exchanges with addresses of their customers, people, programs that pay themselves, and
  * those who sweep up dust. Who has much to do gets more of it, so activity is heavy-tailed, as on a real chain.
  */
-import type { Random } from '../../packages/devnet/src/simulation/generator/random.ts';
+import type { Random } from '../../packages/devnet/src/economy/random.ts';
 import type { Addresses } from './addresses.ts';
 import type { Utxos } from './utxos.ts';
 

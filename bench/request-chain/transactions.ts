@@ -13,7 +13,7 @@ import {
   type TransactionOutput,
 } from '@kasgres/kaspa';
 import type { RpcTransaction } from '@kasgres/node';
-import type { Random } from '../../packages/devnet/src/simulation/generator/random.ts';
+import type { Random } from '../../packages/devnet/src/economy/random.ts';
 import type { Addresses } from './addresses.ts';
 import type { Utxos } from './utxos.ts';
 import type { Payment } from './economy.ts';

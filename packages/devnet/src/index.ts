@@ -2,8 +2,8 @@
  * A simulated node: what a Kaspa node answers over a DAG in memory (`dag`), its gRPC (`rpc`), and a network that makes such a DAG
  * (`simulation`).
  */
-export { acceptedBy } from './dag/answers/chain.ts';
-export { sinkAnticone } from './dag/answers/get-blocks.ts';
+export { acceptedBy } from './dag/responses/chain.ts';
+export { sinkAnticone } from './dag/responses/get-blocks.ts';
 export {
   type AcceptedTransaction,
   type ChainChange,

@@ -12,8 +12,8 @@ import {
   type Utxo,
 } from '@kasgres/kaspa';
 import { protocol, toOutpointMessage, toScriptMessage } from '@kasgres/node';
-import { acceptedBy } from '../dag/answers/chain.ts';
-import { spentUtxo } from '../dag/answers/utxos.ts';
+import { acceptedBy } from '../dag/responses/chain.ts';
+import { spentUtxo } from '../dag/responses/utxos.ts';
 import type { AcceptedTransaction, Dag, DagBlock } from '../dag/dag.ts';
 import { NodeResponseError } from '../dag/node-state.ts';
 import { optionally, scriptVerboseData } from './to-messages.ts';

@@ -8,7 +8,7 @@ import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { Server, ServerCredentials, type ServerDuplexStream, type ServiceDefinition } from '@grpc/grpc-js';
 import { type AnyOp, type Op, protocol } from '@kasgres/node';
 import { NodeResponseError, type NodeState } from '../dag/node-state.ts';
-import { answers } from './answers.ts';
+import { responses } from './responses.ts';
 import {
   isNotifyOp,
   type NotifyOp,
@@ -134,7 +134,7 @@ export class NodeServer {
   private truthfulResponse(op: AnyOp, { value }: RequestPayload): ResponsePayload {
     if (isNotifyOp(op)) return responsePayload(op, {});
     // The table pairs each operation with its own request; the union of all pairs is more than the compiler follows.
-    const answer = answers[op] as (state: NodeState, request: RequestPayload['value']) => ResponseInit<Op>;
+    const answer = responses[op] as (state: NodeState, request: RequestPayload['value']) => ResponseInit<Op>;
     try {
       return responsePayload(op, answer(this.options.state, value));
     } catch (error) {

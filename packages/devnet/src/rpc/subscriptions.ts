@@ -1,7 +1,7 @@
 /** The subscriptions of one stream: which notifications it wants, and the messages that they are. */
 import { protocol, type Topic } from '@kasgres/node';
 import type { NodeEvent, NodeState } from '../dag/node-state.ts';
-import { acceptedIdsMessage } from './answers.ts';
+import { acceptedIdsMessage } from './responses.ts';
 import type { NotifyOp, ReceivedRequest, ResponsePayload } from './calls.ts';
 import { blockMessage, hashesOf } from './to-messages.ts';
 

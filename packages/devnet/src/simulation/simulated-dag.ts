@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { SIMNET_PARAMS } from './consensus/params.ts';
 import type { BlockLevels } from './consensus/parent-levels.ts';
-import type { SimulationOptions } from './generator/options.ts';
+import type { SimulationOptions } from '../economy/options.ts';
 import { Simulation } from './generator/simulation.ts';
 import { BlockDecoder, encodeBlock } from './journal/block-codec.ts';
 import { Journal } from './journal/journal.ts';

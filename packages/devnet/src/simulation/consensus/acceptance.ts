@@ -5,7 +5,7 @@
  */
 import type { Block } from './block.ts';
 import { checkTransaction, type TransactionRules } from './transaction-rules.ts';
-import { createdEntries, type UtxoDiff, UtxoDiffBuilder, type UtxoView } from './utxo.ts';
+import { createdEntries, type UtxoDiff, UtxoDiffBuilder, type UtxoView } from '../../economy/utxo.ts';
 
 /** An accepted transaction: the `index`th of a merged block. */
 export interface AcceptedPlace {

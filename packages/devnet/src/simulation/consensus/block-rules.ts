@@ -8,7 +8,7 @@ import type { ConsensusParams } from './params.ts';
 import type { Pov } from './pov.ts';
 import { isDagAncestorOf } from './reachability.ts';
 import { describeOutpoint } from './transaction-rules.ts';
-import { outpointKey } from './utxo.ts';
+import { outpointKey } from '../../economy/utxo.ts';
 
 /** The block is refused; the message says why. */
 export class BlockRuleError extends Error {

@@ -9,7 +9,7 @@ import { coinbaseTransaction, getCoinbasePayload } from './coinbase.ts';
 import type { CommitTo } from './commitments.ts';
 import { getGhostdag } from './ghostdag.ts';
 import { checkTransaction, type TransactionRules } from './transaction-rules.ts';
-import type { UtxoView } from './utxo.ts';
+import type { UtxoView } from '../../economy/utxo.ts';
 
 export interface ChainRules extends TransactionRules {
   subsidy: bigint;

@@ -31,7 +31,7 @@ import {
   type TransactionRules,
   type UtxoLookup,
 } from './transaction-rules.ts';
-import { UtxoSet, UtxoView } from './utxo.ts';
+import { UtxoSet, UtxoView } from '../../economy/utxo.ts';
 import { findSink, pickVirtualParents } from './virtual-parents.ts';
 
 /** A block as it comes: with ids and hashes of its transactions, but nothing of its place in the DAG. */

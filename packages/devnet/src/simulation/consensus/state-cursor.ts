@@ -5,7 +5,7 @@
 import type { Block } from './block.ts';
 import { getGhostdag } from './ghostdag.ts';
 import { isChainAncestorOf } from './reachability.ts';
-import type { UtxoView } from './utxo.ts';
+import type { UtxoView } from '../../economy/utxo.ts';
 
 /** Decides `block.state`, given the outputs at its selected parent; afterwards the view shows those at a qualified block. */
 export type Judge = (block: Block, view: UtxoView) => void;

@@ -5,7 +5,7 @@
  */
 import { type Outpoint, type Transaction, toHex, type TransactionInput } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
-import { outpointKey, type UtxoEntry } from './utxo.ts';
+import { outpointKey, type UtxoEntry } from '../../economy/utxo.ts';
 
 export interface TransactionRules {
   coinbaseMaturity: number;

@@ -2,8 +2,8 @@
 import { toHex } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
 import type { Consensus, Virtual } from '../consensus/consensus.ts';
-import { outpointKey, type UtxoView } from '../consensus/utxo.ts';
-import { MassBudget } from '../node/mass-budget.ts';
+import { outpointKey, type UtxoView } from '../../economy/utxo.ts';
+import { MassBudget } from '../../economy/mass-budget.ts';
 
 export class BlockFilling {
   /** The unspent outputs that the block may spend. */

@@ -7,16 +7,16 @@ import type { DagTransaction } from '../../dag/dag.ts';
 import type { Block } from '../consensus/block.ts';
 import { getCoinbasePayload, type Miner } from '../consensus/coinbase.ts';
 import type { Virtual } from '../consensus/consensus.ts';
-import { outpointKey } from '../consensus/utxo.ts';
+import { outpointKey } from '../../economy/utxo.ts';
 import { assembleBlock } from '../node/assemble-block.ts';
 import type { SimulatedNode } from '../node/simulated-node.ts';
-import { withOtherSignatures } from '../signatures.ts';
-import { withDerived } from '../transactions.ts';
+import { withOtherSignatures } from '../../economy/signatures.ts';
+import { withDerived } from '../../economy/derive.ts';
 import { BlockFilling } from './block-filling.ts';
-import type { Keyring, Owner } from './keyring.ts';
-import type { SimulationOptions } from './options.ts';
-import type { Payments } from './payments.ts';
-import type { Random } from './random.ts';
+import type { Keyring, Owner } from '../../economy/keyring.ts';
+import type { SimulationOptions } from '../../economy/options.ts';
+import type { Payments } from '../../economy/payments.ts';
+import type { Random } from '../../economy/random.ts';
 
 export interface MiningJob {
   /** What the miner works on. */

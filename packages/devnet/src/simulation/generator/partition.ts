@@ -7,7 +7,7 @@ import { getGhostdag } from '../consensus/ghostdag.ts';
 import { findChainAncestorAt } from '../consensus/reachability.ts';
 import type { SimulatedNode } from '../node/simulated-node.ts';
 import type { Mining } from './mining.ts';
-import type { Random } from './random.ts';
+import type { Random } from '../../economy/random.ts';
 
 /** Of a payment on the other side: the partition has it too. */
 const SHARED_RATE = 0.6;

@@ -1,7 +1,7 @@
 /** A chain's past, made in one go as if it had grown until now. */
 import { setImmediate } from 'node:timers/promises';
 import type { SimulatedNode } from '../node/simulated-node.ts';
-import { Random } from './random.ts';
+import { Random } from '../../economy/random.ts';
 import type { Simulation } from './simulation.ts';
 
 export interface Past {

@@ -7,15 +7,15 @@ import type { NodeEvent } from '../../dag/node-state.ts';
 import type { Block } from '../consensus/block.ts';
 import type { Virtual } from '../consensus/consensus.ts';
 import type { SimulatedNode } from '../node/simulated-node.ts';
-import { withDerived } from '../transactions.ts';
-import { Keyring } from './keyring.ts';
+import { withDerived } from '../../economy/derive.ts';
+import { Keyring } from '../../economy/keyring.ts';
 import { Mining } from './mining.ts';
-import type { SimulationOptions } from './options.ts';
+import type { SimulationOptions } from '../../economy/options.ts';
 import { mineBranch } from './partition.ts';
-import { Payments } from './payments.ts';
-import { type Label, Random } from './random.ts';
+import { Payments } from '../../economy/payments.ts';
+import { type Label, Random } from '../../economy/random.ts';
 import { RecentPast } from './recent-past.ts';
-import { Wallet } from './wallet.ts';
+import { Wallet } from '../../economy/wallet.ts';
 
 /** Blocks after which UTXOs that nobody has on the list any more are looked for. */
 const RELOAD_EVERY = 5_000;

@@ -13,7 +13,7 @@ import {
 } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
 import type { BlockBody } from '../consensus/consensus.ts';
-import { bytesKey, scriptKey } from '../consensus/utxo.ts';
+import { bytesKey, scriptKey } from '../../economy/utxo.ts';
 import { ByteSink, ByteSource } from './bytes.ts';
 
 const BLUE_WORK_BYTES = 24;

@@ -1,7 +1,7 @@
 /** What a node demands of a transaction before it relays it, beyond what consensus does; refusals are the node's words. */
 import { classifyScript, storageMass, toHex, type Transaction, transientMass } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
-import { outpointKey, type UtxoEntry } from '../consensus/utxo.ts';
+import { outpointKey, type UtxoEntry } from '../../economy/utxo.ts';
 
 const MAX_VERSION = 1;
 const MAX_MASS = 500_000n;

@@ -7,8 +7,8 @@ import type { DagTransaction } from '../../dag/dag.ts';
 import { type MempoolEntry, type MempoolFilter, NodeResponseError } from '../../dag/node-state.ts';
 import type { Consensus } from '../consensus/consensus.ts';
 import { describeOutpoint } from '../consensus/transaction-rules.ts';
-import { createdEntries, outpointKey, scriptKey, type UtxoEntry } from '../consensus/utxo.ts';
-import { withDerived } from '../transactions.ts';
+import { createdEntries, outpointKey, scriptKey, type UtxoEntry } from '../../economy/utxo.ts';
+import { withDerived } from '../../economy/derive.ts';
 import { findFormProblem, findRelayProblem, requiredStorageMass } from './mempool-rules.ts';
 
 export class Mempool {

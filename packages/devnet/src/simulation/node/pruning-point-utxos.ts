@@ -4,7 +4,7 @@
  */
 import { isCoinbase, type Utxo } from '@kasgres/kaspa';
 import type { DagBlock } from '../../dag/dag.ts';
-import { createdEntries, outpointKey, type UtxoEntry } from '../consensus/utxo.ts';
+import { createdEntries, outpointKey, type UtxoEntry } from '../../economy/utxo.ts';
 
 export class PruningPointUtxos {
   private readonly entries = new Map<string, UtxoEntry>();

@@ -27,12 +27,12 @@ import type { Block } from '../consensus/block.ts';
 import { BlockRuleError } from '../consensus/block-rules.ts';
 import { type BlockBody, Consensus } from '../consensus/consensus.ts';
 import { type ConsensusParams, SIMNET_PARAMS } from '../consensus/params.ts';
-import { hasValidSignatures } from '../signatures.ts';
-import { withDerived } from '../transactions.ts';
+import { hasValidSignatures } from '../../economy/signatures.ts';
+import { withDerived } from '../../economy/derive.ts';
 import { assembleBlock } from './assemble-block.ts';
 import { addToDag, moveDag } from './dag-feed.ts';
 import { Mempool } from './mempool.ts';
-import { MassBudget } from './mass-budget.ts';
+import { MassBudget } from '../../economy/mass-budget.ts';
 import { PruningPointUtxos } from './pruning-point-utxos.ts';
 import { checkSubmittedHeader } from './submitted-header.ts';
 

@@ -2,11 +2,11 @@
 import type { ScriptPublicKey } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
 import type { BlockBody, Virtual } from '../consensus/consensus.ts';
-import type { UtxoEntry } from '../consensus/utxo.ts';
-import { buildTransaction, leastFee } from '../generator/build-transaction.ts';
+import type { UtxoEntry } from '../../economy/utxo.ts';
+import { buildTransaction, leastFee } from '../../economy/build-transaction.ts';
 import { assembleBlock } from '../node/assemble-block.ts';
 import type { SimulatedNode } from '../node/simulated-node.ts';
-import { withDerived } from '../transactions.ts';
+import { withDerived } from '../../economy/derive.ts';
 import { SMALL_PARAMS, smallNode, START_TIME } from './small-simulated-dag.ts';
 
 export const FEE = leastFee({ utxos: 1, outputs: 1, payload: 0 });

@@ -1,6 +1,6 @@
 /** Small simulated networks for tests: all that is rare made frequent, times from a clock that the test turns. */
 import { SIMNET_PARAMS } from '../consensus/params.ts';
-import { DEFAULT_OPTIONS, type SimulationOptions } from '../generator/options.ts';
+import { DEFAULT_OPTIONS, type SimulationOptions } from '../../economy/options.ts';
 import { Simulation } from '../generator/simulation.ts';
 import { SimulatedNode, type SimulatedNodeOptions } from '../node/simulated-node.ts';
 import type { BlockBody } from '../consensus/consensus.ts';

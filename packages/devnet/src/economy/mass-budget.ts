@@ -1,6 +1,6 @@
 /** How much still fits into a block: each of the three masses has its own limit. */
 import { transientMass } from '@kasgres/kaspa';
-import type { DagTransaction } from '../../dag/dag.ts';
+import type { DagTransaction } from '../dag/dag.ts';
 
 const MAX_COMPUTE_MASS = 500_000n;
 const MAX_STORAGE_MASS = 500_000n;

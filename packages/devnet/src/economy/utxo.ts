@@ -3,7 +3,7 @@
  * at another block. A view lies over the set without touching it and can be committed to it in the end.
  */
 import { type Hash, HASH_BYTES, type Outpoint, type ScriptPublicKey, type Utxo } from '@kasgres/kaspa';
-import type { DagTransaction } from '../../dag/dag.ts';
+import type { DagTransaction } from '../dag/dag.ts';
 
 export interface UtxoEntry extends Utxo {
   /** Names the outpoint, see `outpointKey`. */

@@ -6,7 +6,7 @@ import type { Covenant, ScriptPublicKey, Transaction } from '@kasgres/kaspa';
 import { digest, type Random } from './random.ts';
 import { buildTransaction, type Draft, leastFee } from './build-transaction.ts';
 import type { Key, Keyring } from './keyring.ts';
-import { SIGHASH_SINGLE_ANYONE_CAN_PAY } from '../signatures.ts';
+import { SIGHASH_SINGLE_ANYONE_CAN_PAY } from './signatures.ts';
 import type { SimulationOptions } from './options.ts';
 import type { Utxo, Wallet } from './wallet.ts';
 

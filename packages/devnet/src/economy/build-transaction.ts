@@ -7,9 +7,9 @@ import {
   type TransactionInput,
   transactionId,
 } from '@kasgres/kaspa';
-import type { UtxoEntry } from '../consensus/utxo.ts';
-import { requiredStorageMass } from '../node/mempool-rules.ts';
-import { signatureScript } from '../signatures.ts';
+import type { UtxoEntry } from './utxo.ts';
+import { requiredStorageMass } from '../simulation/node/mempool-rules.ts';
+import { signatureScript } from './signatures.ts';
 
 export interface Draft {
   version: number;

@@ -2,10 +2,10 @@
  * Everybody's UTXOs: which outputs could be spent next. It learns of new ones from the chain; whether one is still unspent is asked when it is
  * taken, so that reorganisations and lost double spends need no book-keeping.
  */
-import type { Consensus } from '../consensus/consensus.ts';
-import { createdEntries, type UtxoEntry } from '../consensus/utxo.ts';
-import type { DagBlock } from '../../dag/dag.ts';
-import type { Mempool } from '../node/mempool.ts';
+import type { Consensus } from '../simulation/consensus/consensus.ts';
+import { createdEntries, type UtxoEntry } from './utxo.ts';
+import type { DagBlock } from '../dag/dag.ts';
+import type { Mempool } from '../simulation/node/mempool.ts';
 import type { Key, Keyring, Owner } from './keyring.ts';
 import type { Random } from './random.ts';
 

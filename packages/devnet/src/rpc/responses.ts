@@ -9,11 +9,11 @@ import {
   toHex,
 } from '@kasgres/kaspa';
 import { type Op, protocol, toOutpointMessage } from '@kasgres/node';
-import { acceptedBy, notOnItsChain, type VirtualChain, virtualChainFrom } from '../dag/answers/chain.ts';
-import { timestampsOfDaaScores } from '../dag/answers/daa-timestamps.ts';
-import { blocksFrom } from '../dag/answers/get-blocks.ts';
-import { hashesPerSecond } from '../dag/answers/hash-rate.ts';
-import { isBlue, rewardInfo } from '../dag/answers/merging.ts';
+import { acceptedBy, notOnItsChain, type VirtualChain, virtualChainFrom } from '../dag/responses/chain.ts';
+import { timestampsOfDaaScores } from '../dag/responses/daa-timestamps.ts';
+import { blocksFrom } from '../dag/responses/get-blocks.ts';
+import { hashesPerSecond } from '../dag/responses/hash-rate.ts';
+import { isBlue, rewardInfo } from '../dag/responses/merging.ts';
 import type { DagBlock } from '../dag/dag.ts';
 import {
   type MempoolEntry,
@@ -56,7 +56,7 @@ const BlockColor = protocol.GetBlockRewardInfoResponse_BlockColor;
 const DataVerbosityLevel = protocol.GetVirtualChainFromBlockV2Request_DataVerbosityLevel;
 
 /** Each may throw `NodeResponseError`, which is to be answered as the node's error. */
-export const answers: Responses = {
+export const responses: Responses = {
   ping: () => ({}),
   getInfo: (state) => ({
     p2pId: '00000000-0000-4000-8000-000000000000',

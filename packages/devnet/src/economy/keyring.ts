@@ -3,7 +3,7 @@
  * are handed out, and after a restart it is found again on the chain, as a wallet finds its own.
  */
 import type { ScriptPublicKey } from '@kasgres/kaspa';
-import { scriptKey } from '../consensus/utxo.ts';
+import { scriptKey } from './utxo.ts';
 import type { SimulationOptions } from './options.ts';
 import { Random } from './random.ts';
 
