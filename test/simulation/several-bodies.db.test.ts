@@ -14,7 +14,7 @@ import type { UtxoEntry } from '../../packages/devnet/src/economy/utxo.ts';
 import { buildTransaction, leastFee } from '../../packages/devnet/src/economy/build-transaction.ts';
 import { withOtherSignatures } from '../../packages/devnet/src/economy/signatures.ts';
 import { blockOn, payment, scriptOf, siblings } from '../../packages/devnet/src/simulation/testing/hand-made.ts';
-import { withDerived } from '../../packages/devnet/src/economy/derive.ts';
+import { withDerived } from '../../packages/devnet/src/economy/build-transaction.ts';
 import { atEnd, atRest, expectRight, indexAfresh, setHarness, type Harness } from './harness.ts';
 import { PARAMS, startIndexing, type SimulatedDag } from './simulated-dag.ts';
 
@@ -25,7 +25,7 @@ test('a body that the node cannot tell of at once is known with the next block',
   const harness = await setHarness('several variants', undefined, undefined, {
     reorgRate: 0,
     duplicateRate: 0.8,
-    twoBodiesRate: 1,
+    variantRate: 1,
     nonStandardRate: 0.15,
   });
   const { simulatedDag, database, node } = harness;

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { DagTransaction } from '../../packages/devnet/src/dag/dag.ts';
 import { buildTransaction, leastFee } from '../../packages/devnet/src/economy/build-transaction.ts';
 import { blockOn, scriptOf } from '../../packages/devnet/src/simulation/testing/hand-made.ts';
-import { withDerived } from '../../packages/devnet/src/economy/derive.ts';
+import { withDerived } from '../../packages/devnet/src/economy/build-transaction.ts';
 import {
   expectStateOfSimulatedDag,
   followToTheTip,

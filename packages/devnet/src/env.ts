@@ -56,7 +56,7 @@ export const devnetEnvSchema = z.object({
   DEVNET_DOUBLE_SPEND_RATE: rate
     .default(DEFAULT_OPTIONS.doubleSpendRate)
     .describe('share of these spent otherwise there'),
-  DEVNET_TWO_BODIES_RATE: rate.default(DEFAULT_OPTIONS.twoBodiesRate).describe('share of these signed otherwise there'),
+  DEVNET_TWO_BODIES_RATE: rate.default(DEFAULT_OPTIONS.variantRate).describe('share of these signed otherwise there'),
   DEVNET_NON_STANDARD_RATE: rate
     .default(DEFAULT_OPTIONS.nonStandardRate)
     .describe('share of payments to scripts without address'),
@@ -107,7 +107,7 @@ export function readDevnetEnv(args: readonly string[], variables: NodeJS.Process
       reorgDepth: [least, greatest],
       duplicateRate: env.DEVNET_DUPLICATE_RATE,
       doubleSpendRate: env.DEVNET_DOUBLE_SPEND_RATE,
-      twoBodiesRate: env.DEVNET_TWO_BODIES_RATE,
+      variantRate: env.DEVNET_TWO_BODIES_RATE,
       nonStandardRate: env.DEVNET_NON_STANDARD_RATE,
     },
   };

@@ -1,37 +1,50 @@
-/** Builds transactions out of UTXOs and outputs, with every field as a wallet would fill it. */
+/** Builds transactions from UTXOs and outputs, with every field as a wallet would fill it. */
 import {
+  computeMass,
   type Covenant,
   NATIVE_SUBNETWORK,
   type ScriptPublicKey,
+  storageMass,
   type Transaction,
-  type TransactionInput,
+  transactionHash,
   transactionId,
 } from '@kasgres/kaspa';
-import type { UtxoEntry } from './utxo.ts';
-import { requiredStorageMass } from '../simulation/node/mempool-rules.ts';
+import type { DagTransaction } from '../dag/dag.ts';
 import { signatureScript } from './signatures.ts';
+import type { UtxoEntry } from './utxo.ts';
 
 export interface Draft {
   version: number;
-  /** What is spent, each with what its signature script needs beside a signature, and what that signs where it is not everything. */
-  utxos: readonly { entry: UtxoEntry; redeemScript: Uint8Array | undefined; hashType?: number }[];
-  outputs: readonly { amount: number; scriptPublicKey: ScriptPublicKey; covenant?: Covenant }[];
+  /** The spent UTXOs, each with its redeem script and with the hash type of its signature if that is not "all". */
+  utxos: { entry: UtxoEntry; redeemScript: Uint8Array | undefined; hashType?: number }[];
+  outputs: { amount: number; scriptPublicKey: ScriptPublicKey; covenant?: Covenant }[];
   payload: Uint8Array;
+  lockTime?: bigint;
+  sequence?: bigint;
+  subnetworkId?: Uint8Array;
+  gas?: bigint;
 }
 
 /** Enough for one signature, in version 1. */
 const COMPUTE_BUDGET = 12;
 
-export function buildTransaction({ version, utxos, outputs, payload }: Draft): Transaction {
+export function buildTransaction(draft: Draft): Transaction {
+  const { version, utxos, outputs, payload } = draft;
   const unsigned: Transaction = {
     version,
-    inputs: utxos.map(({ entry }) => unsignedInput(entry, version)),
+    inputs: utxos.map(({ entry }) => ({
+      previousOutpoint: entry.outpoint,
+      signatureScript: new Uint8Array(0),
+      sequence: draft.sequence ?? 0n,
+      sigOpCount: version === 0 ? 1 : 0,
+      computeBudget: version === 0 ? 0 : COMPUTE_BUDGET,
+    })),
     outputs: outputs.map(({ amount, scriptPublicKey, covenant }) => {
       return { amount: BigInt(amount), scriptPublicKey, covenant };
     }),
-    lockTime: 0n,
-    subnetworkId: NATIVE_SUBNETWORK,
-    gas: 0n,
+    lockTime: draft.lockTime ?? 0n,
+    subnetworkId: draft.subnetworkId ?? NATIVE_SUBNETWORK,
+    gas: draft.gas ?? 0n,
     payload,
     storageMass: 0n,
   };
@@ -50,7 +63,7 @@ export function buildTransaction({ version, utxos, outputs, payload }: Draft): T
 }
 
 /**
- * A fee in sompi that any node relays a transaction of this size for.
+ * Returns a fee in sompi for which any node relays a transaction of this size.
  * @param outputs their number
  */
 export function leastFee({ utxos, outputs, payload }: { utxos: number; outputs: number; payload: number }): number {
@@ -58,12 +71,22 @@ export function leastFee({ utxos, outputs, payload }: { utxos: number; outputs: 
   return 100 * mass;
 }
 
-function unsignedInput({ outpoint }: UtxoEntry, version: number): TransactionInput {
+/** Returns the storage mass that a transaction must commit to, given the UTXOs that it spends. */
+export function requiredStorageMass(transaction: Transaction, spent: readonly UtxoEntry[]): bigint {
+  const utxos = spent.map(({ amount, scriptPublicKey, covenantId }) => ({
+    amount,
+    scriptPublicKey,
+    covenant: covenantId === undefined ? undefined : { authorizingInput: 0, covenantId },
+  }));
+  return storageMass(utxos, transaction.outputs);
+}
+
+/** Adds what a node derives from a transaction. */
+export function withDerived(transaction: Transaction): DagTransaction {
   return {
-    previousOutpoint: outpoint,
-    signatureScript: new Uint8Array(0),
-    sequence: 0n,
-    sigOpCount: version === 0 ? 1 : 0,
-    computeBudget: version === 0 ? 0 : COMPUTE_BUDGET,
+    ...transaction,
+    transactionId: transactionId(transaction),
+    hash: transactionHash(transaction),
+    computeMass: computeMass(transaction),
   };
 }

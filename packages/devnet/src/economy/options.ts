@@ -1,49 +1,56 @@
-/** What the generator can vary. A rate is a probability. */
-export interface SimulationOptions {
-  /** Two runs of the same seed, options and times give the same hashes. */
+/** What the economy can vary. A rate is a probability. */
+export interface EconomyOptions {
+  /** Two runs with the same seed, options and times give the same hashes. */
   seed: string;
 
-  /** Blocks that a miner has not heard of yet, in the mean: 0 makes a chain, 3 a wide DAG. */
+  /** Per payment. */
+  versionOneRate: number;
+  /** Per payment of version 1: it founds a covenant. */
+  covenantRate: number;
+  /** Per payment. */
+  payloadRate: number;
+  /** Per payment of an exchange: it sweeps many small UTXOs. */
+  sweepRate: number;
+  /** Per payment: several people make it together, and each gets the same amount out of it. */
+  collaborativeRate: number;
+  /** Per payment: its first input signs for anyone to add inputs, and another person adds one and takes the change. */
+  anyoneCanPayRate: number;
+  /** Per payment: one output has a script without an address. No mempool takes it, a miner mines it all the same. */
+  nonStandardRate: number;
+  /** Per payment: it has a lock time, a relative lock, or a subnetwork and gas. */
+  specialRate: number;
+  /** Per payee: the payment goes to a new address. */
+  newAddressRate: number;
+
+  /** Per address of a user. */
+  ecdsaShare: number;
+  /** Per address of a user. */
+  scriptHashShare: number;
+  miners: number;
+  exchanges: number;
+}
+
+/** What the simulated network of miners can vary as well. */
+export interface SimulationOptions extends EconomyOptions {
+  /** The mean number of blocks that a miner has not heard of yet: 0 makes a chain, 3 a wide DAG. */
   width: number;
-  /** Of a block: its miner is far behind, 5 to 25 blocks. */
+  /** Per block: its miner is 5 to 25 blocks behind. */
   lateRate: number;
-  /** Of a block: it was withheld for so long that it can only be red. */
+  /** Per block: it was withheld for so long that it can only be red. */
   redRate: number;
-  /** Of a block: in its place a part of the miners, cut off a while ago, comes back with a heavier branch. */
+  /** Per block: miners who were partitioned off a while ago publish a heavier branch instead. */
   reorgRate: number;
   /** Least and greatest number of chain blocks that such a branch replaces. */
   reorgDepth: readonly [number, number];
 
-  /** Of a payment in a block that a parallel miner does not know: that miner has it too. */
+  /** Per payment in a block that a parallel miner does not know: that miner includes it as well. */
   duplicateRate: number;
-  /** Of such a payment: the parallel miner has one that spends the same UTXO instead. */
+  /** Per such payment: the parallel miner includes one that spends the same UTXO instead. */
   doubleSpendRate: number;
-  /** Of such a payment: the parallel miner has another body of it, with other or with broken signatures. */
-  twoBodiesRate: number;
-  /** Of a block with another on the same parents: it has the same miner too, and so the same coinbase id. */
+  /** Per such payment: the parallel miner includes another variant of it, with other or with broken signatures. */
+  variantRate: number;
+  /** Per block with another on the same parents: it has the same miner too, and so the same coinbase id. */
   sameCoinbaseRate: number;
-
-  /** Of a payment. */
-  versionOneRate: number;
-  /** Of a payment of version 1: it founds a covenant. */
-  covenantRate: number;
-  /** Of a payment. */
-  payloadRate: number;
-  /** Of an exchange's payment: it gathers many small coins. */
-  sweepRate: number;
-  /** Of a payment: several people make it together, and each gets the same amount out of it. */
-  collaborativeRate: number;
-  /** Of a payment: somebody puts a UTXO in without asking what others put in, and another adds one and takes the change. */
-  anyoneCanPayRate: number;
-  /** Of a payment: one output's script is no address. No mempool takes it; a miner mines it all the same. */
-  nonStandardRate: number;
-
-  /** Of a user's address. */
-  ecdsaShare: number;
-  /** Of a user's address. */
-  scriptHashShare: number;
-  miners: number;
-  exchanges: number;
 }
 
 /** A lively network, on which everything that an index must get right happens now and then. */
@@ -56,7 +63,7 @@ export const DEFAULT_OPTIONS: SimulationOptions = {
   reorgDepth: [1, 8],
   duplicateRate: 0.15,
   doubleSpendRate: 0.02,
-  twoBodiesRate: 0.01,
+  variantRate: 0.01,
   sameCoinbaseRate: 0.2,
   versionOneRate: 0.08,
   covenantRate: 0.2,
@@ -65,6 +72,8 @@ export const DEFAULT_OPTIONS: SimulationOptions = {
   collaborativeRate: 0,
   anyoneCanPayRate: 0,
   nonStandardRate: 0.001,
+  specialRate: 0,
+  newAddressRate: 0.3,
   ecdsaShare: 0.12,
   scriptHashShare: 0.08,
   miners: 6,

@@ -1,13 +1,17 @@
 /**
- * Everybody's UTXOs: which outputs could be spent next. It learns of new ones from the chain; whether one is still unspent is asked when it is
- * taken, so that reorganisations and lost double spends need no book-keeping.
+ * Everybody's UTXOs: which outputs could be spent next. Whether one is still unspent is asked when it is taken, so that reorganisations and
+ * lost double spends need no book-keeping. The ledger behind it is a simulated node, a real one, or a chain that is only generated.
  */
-import type { Consensus } from '../simulation/consensus/consensus.ts';
 import { createdEntries, type UtxoEntry } from './utxo.ts';
-import type { DagBlock } from '../dag/dag.ts';
-import type { Mempool } from '../simulation/node/mempool.ts';
+import type { DagTransaction } from '../dag/dag.ts';
 import type { Key, Keyring, Owner } from './keyring.ts';
 import type { Random } from './random.ts';
+
+export interface Ledger {
+  isMature(entry: UtxoEntry): boolean;
+  /** Whether the output is unspent, mature, and not spent by a pending transaction. */
+  isSpendable(entry: UtxoEntry): boolean;
+}
 
 export interface Utxo {
   entry: UtxoEntry;
@@ -15,38 +19,34 @@ export interface Utxo {
   isTaken: boolean;
 }
 
+const COMPACTED_FROM = 1_024;
+
 export class Wallet {
-  private readonly keyring: Keyring;
-  private readonly consensus: Consensus;
-  private readonly mempool: Mempool;
-  /** In no order. */
+  private readonly keyring: Pick<Keyring, 'find'>;
+  private readonly ledger: Ledger;
+  /** Unordered. */
   private utxos: Utxo[] = [];
   private byOwner = new Map<Owner, Utxo[]>();
-  /** Coinbases, in the order of their DAA scores. */
+  /** Coinbase outputs, in the order of their DAA scores. */
   private maturing: UtxoEntry[] = [];
 
-  constructor(keyring: Keyring, consensus: Consensus, mempool: Mempool) {
+  constructor(keyring: Pick<Keyring, 'find'>, ledger: Ledger) {
     this.keyring = keyring;
-    this.consensus = consensus;
-    this.mempool = mempool;
+    this.ledger = ledger;
   }
 
-  /** Finds all UTXOs anew: at a start, and where too many were lost track of. */
-  reload(): void {
+  /** Starts again from a set of unspent outputs. */
+  reload(entries: Iterable<UtxoEntry>): void {
     this.utxos = [];
     this.byOwner = new Map();
     this.maturing = [];
-    this.keyring.restore([...this.consensus.utxos.values()].map(({ scriptPublicKey }) => scriptPublicKey));
-    for (const entry of this.consensus.utxos.values()) this.put(entry);
+    for (const entry of entries) this.put(entry);
     this.maturing.sort((a, b) => Number(a.blockDaaScore - b.blockDaaScore));
   }
 
-  /** Takes note of what a new chain block accepts. */
-  learn({ header, accepted = [] }: DagBlock): void {
-    for (const { block, transaction } of accepted) {
-      const isCoinbase = transaction === block.transactions[0];
-      for (const entry of createdEntries(transaction, Number(header.daaScore), isCoinbase)) this.put(entry);
-    }
+  /** Adds the outputs of an accepted transaction. */
+  learn(transaction: DagTransaction, daaScore: number, isCoinbase: boolean): void {
+    for (const entry of createdEntries(transaction, daaScore, isCoinbase)) this.put(entry);
   }
 
   /** A UTXO that can be spent now, taken out of the wallet. */
@@ -58,12 +58,14 @@ export class Wallet {
       const last = this.utxos.pop();
       if (utxo === undefined || last === undefined) return undefined;
       if (index < this.utxos.length) this.utxos[index] = last;
-      if (this.isSpendable(utxo)) return taken(utxo);
+      if (!this.isSpendable(utxo)) continue;
+      this.forgetTaken(taken(utxo).key.owner);
+      return utxo;
     }
     return undefined;
   }
 
-  /** The UTXO, with up to so many others of its owner. */
+  /** Returns the UTXO with up to that number of others of its owner. */
   takeMore(first: Utxo, others: number): Utxo[] {
     const found = new Map([[first.entry.key, first]]);
     const utxos = this.byOwner.get(first.key.owner) ?? [];
@@ -76,8 +78,14 @@ export class Wallet {
     return [...found.values()];
   }
 
-  private put(entry: UtxoEntry): void {
-    if (!this.isMature(entry)) {
+  /** Takes the youngest immature coinbase output that is wanted. */
+  takeImmature(isWanted: (entry: UtxoEntry) => boolean): UtxoEntry | undefined {
+    const index = this.maturing.findLastIndex(isWanted);
+    return index < 0 ? undefined : this.maturing.splice(index, 1)[0];
+  }
+
+  put(entry: UtxoEntry): void {
+    if (!this.ledger.isMature(entry)) {
       this.maturing.push(entry);
       return;
     }
@@ -90,21 +98,27 @@ export class Wallet {
     else siblings.push(utxo);
   }
 
+  /** Keeps the lists of owners from growing with the length of a chain. */
+  private forgetTaken(owner: Owner): void {
+    const utxos = this.byOwner.get(owner) ?? [];
+    while (utxos.at(-1)?.isTaken === true) utxos.pop();
+    if (utxos.length === 0) this.byOwner.delete(owner);
+    else if (utxos.length >= COMPACTED_FROM && (utxos.length & (utxos.length - 1)) === 0) {
+      this.byOwner.set(
+        owner,
+        utxos.filter(({ isTaken }) => !isTaken),
+      );
+    }
+  }
+
   private addMature(): void {
-    const first = this.maturing.findIndex((entry) => !this.isMature(entry));
+    const first = this.maturing.findIndex((entry) => !this.ledger.isMature(entry));
     const mature = this.maturing.splice(0, first < 0 ? this.maturing.length : first);
     for (const entry of mature) this.put(entry);
   }
 
-  private isMature({ isCoinbase, blockDaaScore }: UtxoEntry): boolean {
-    if (!isCoinbase) return true;
-    return Number(blockDaaScore) + this.consensus.params.coinbaseMaturity <= this.consensus.virtual.daaScore;
-  }
-
   private isSpendable({ entry, isTaken }: Utxo): boolean {
-    // The entry of now: another chain may have accepted it at another score.
-    const unspent = this.consensus.utxos.find(entry.key);
-    return !isTaken && unspent !== undefined && this.isMature(unspent) && !this.mempool.spends(entry.key);
+    return !isTaken && this.ledger.isSpendable(entry);
   }
 }
 

@@ -11,7 +11,7 @@ import { outpointKey } from '../../economy/utxo.ts';
 import { assembleBlock } from '../node/assemble-block.ts';
 import type { SimulatedNode } from '../node/simulated-node.ts';
 import { withOtherSignatures } from '../../economy/signatures.ts';
-import { withDerived } from '../../economy/derive.ts';
+import { buildTransaction, withDerived } from '../../economy/build-transaction.ts';
 import { BlockFilling } from './block-filling.ts';
 import type { Keyring, Owner } from '../../economy/keyring.ts';
 import type { SimulationOptions } from '../../economy/options.ts';
@@ -110,14 +110,15 @@ export class Mining {
 
   /** What a miner may have in its block beside a payment that is in a parallel one. */
   private addCompetitor(payment: DagTransaction, filling: BlockFilling, job: MiningJob, random: Random): void {
-    const { twoBodiesRate, doubleSpendRate } = this.options;
-    if (random.chance(twoBodiesRate)) {
+    const { variantRate, doubleSpendRate } = this.options;
+    if (random.chance(variantRate)) {
       const broken = random.chance(job.brokenRate);
       filling.tryAdd(payment, withDerived(withOtherSignatures(payment, { broken })));
     } else if (random.chance(doubleSpendRate)) {
       const [input] = payment.inputs;
       const utxo = input && filling.utxos.find(outpointKey(input.previousOutpoint));
-      if (utxo !== undefined) filling.tryAdd(withDerived(this.payments.conflict(payment, utxo, random)));
+      if (utxo !== undefined)
+        filling.tryAdd(withDerived(buildTransaction(this.payments.conflict(payment.version, utxo, random))));
     } else if (random.chance(job.duplicateRate)) {
       filling.tryAdd(payment);
     }

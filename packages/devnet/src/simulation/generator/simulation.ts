@@ -7,7 +7,7 @@ import type { NodeEvent } from '../../dag/node-state.ts';
 import type { Block } from '../consensus/block.ts';
 import type { Virtual } from '../consensus/consensus.ts';
 import type { SimulatedNode } from '../node/simulated-node.ts';
-import { withDerived } from '../../economy/derive.ts';
+import { buildTransaction, withDerived } from '../../economy/build-transaction.ts';
 import { Keyring } from '../../economy/keyring.ts';
 import { Mining } from './mining.ts';
 import type { SimulationOptions } from '../../economy/options.ts';
@@ -15,7 +15,8 @@ import { mineBranch } from './partition.ts';
 import { Payments } from '../../economy/payments.ts';
 import { type Label, Random } from '../../economy/random.ts';
 import { RecentPast } from './recent-past.ts';
-import { Wallet } from '../../economy/wallet.ts';
+import { type Ledger, Wallet } from '../../economy/wallet.ts';
+import type { UtxoEntry } from '../../economy/utxo.ts';
 
 /** Blocks after which UTXOs that nobody has on the list any more are looked for. */
 const RELOAD_EVERY = 5_000;
@@ -40,10 +41,10 @@ export class Simulation {
     this.node = node;
     this.options = options;
     this.keyring = new Keyring(options);
-    this.wallet = new Wallet(this.keyring, node.consensus, node.mempool);
-    this.payments = new Payments(options, this.keyring, this.wallet);
+    this.wallet = new Wallet(this.keyring, ledgerOf(node));
+    this.payments = new Payments({ options, keyring: this.keyring, wallet: this.wallet });
     this.mining = new Mining(node, options, this.keyring, this.payments);
-    this.wallet.reload();
+    this.reload();
     this.latestBlock = node.consensus.sink.hash;
     this.past.add(node.consensus.sink, node.consensus.virtual);
     node.onEvent((event) => this.follow(event));
@@ -60,8 +61,9 @@ export class Simulation {
       this.paymentsMade += 1;
       const payment = this.payments.make(this.random('payment', this.paymentsMade));
       if (payment === undefined) return;
-      if (payment.isStandard) this.node.submitTransaction(payment.transaction, false);
-      else this.mining.hand(withDerived(payment.transaction));
+      const transaction = buildTransaction(payment.draft);
+      if (payment.isStandard) this.node.submitTransaction(transaction, false);
+      else this.mining.hand(withDerived(transaction));
     }
   }
 
@@ -120,15 +122,39 @@ export class Simulation {
     if (event.kind === 'blockAdded') this.latestBlock = fromHex(event.block.hash);
     if (event.kind !== 'virtualChanged') return;
     const { consensus } = this.node;
-    for (const block of event.change.added) this.wallet.learn(block);
+    for (const { header, accepted = [] } of event.change.added) {
+      for (const { block, transaction } of accepted) {
+        this.wallet.learn(transaction, Number(header.daaScore), transaction === block.transactions[0]);
+      }
+    }
     this.past.add(consensus.get(this.latestBlock), consensus.virtual);
     this.paymentsMade = 0;
-    if (consensus.size % RELOAD_EVERY === 0) this.wallet.reload();
+    if (consensus.size % RELOAD_EVERY === 0) this.reload();
+  }
+
+  /** Finds all UTXOs, also those that the wallet lost track of in reorganisations. */
+  private reload(): void {
+    const { utxos } = this.node.consensus;
+    this.keyring.restore([...utxos.values()].map(({ scriptPublicKey }) => scriptPublicKey));
+    this.wallet.reload(utxos.values());
   }
 
   private random(...labels: Label[]): Random {
     return new Random(this.options.seed, this.node.consensus.size, ...labels);
   }
+}
+
+function ledgerOf({ consensus, mempool }: SimulatedNode): Ledger {
+  const isMature = ({ isCoinbase, blockDaaScore }: UtxoEntry): boolean =>
+    !isCoinbase || Number(blockDaaScore) + consensus.params.coinbaseMaturity <= consensus.virtual.daaScore;
+  return {
+    isMature,
+    isSpendable({ key }) {
+      // The chain may have accepted it again at another DAA score.
+      const unspent = consensus.utxos.find(key);
+      return unspent !== undefined && isMature(unspent) && !mempool.spends(key);
+    },
+  };
 }
 
 function isOn({ parents }: Virtual, others: readonly Block[]): boolean {

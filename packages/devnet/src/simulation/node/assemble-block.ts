@@ -4,7 +4,7 @@ import type { DagTransaction } from '../../dag/dag.ts';
 import { coinbaseTransaction, type Miner } from '../consensus/coinbase.ts';
 import type { BlockBody, Consensus, Virtual } from '../consensus/consensus.ts';
 import { parentsByLevel } from '../consensus/parent-levels.ts';
-import { withDerived } from '../../economy/derive.ts';
+import { withDerived } from '../../economy/build-transaction.ts';
 
 const HEADER_VERSION = 2;
 

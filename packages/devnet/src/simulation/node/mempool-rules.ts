@@ -1,7 +1,7 @@
 /** What a node demands of a transaction before it relays it, beyond what consensus does; refusals are the node's words. */
-import { classifyScript, storageMass, toHex, type Transaction, transientMass } from '@kasgres/kaspa';
+import { classifyScript, toHex, transientMass } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
-import { outpointKey, type UtxoEntry } from '../../economy/utxo.ts';
+import { outpointKey } from '../../economy/utxo.ts';
 
 const MAX_VERSION = 1;
 const MAX_MASS = 500_000n;
@@ -35,16 +35,6 @@ export function findRelayProblem(transaction: DagTransaction, fee: bigint): stri
   if (fee >= required) return undefined;
   const problem = `transaction has ${fee} fees which is under the required amount of ${required} for compute mass ${mass}`;
   return notStandard(transaction, problem);
-}
-
-/** The storage mass that a transaction must commit to, given what it spends. */
-export function requiredStorageMass(transaction: Transaction, spent: readonly UtxoEntry[]): bigint {
-  const utxos = spent.map(({ amount, scriptPublicKey, covenantId }) => ({
-    amount,
-    scriptPublicKey,
-    covenant: covenantId === undefined ? undefined : { authorizingInput: 0, covenantId },
-  }));
-  return storageMass(utxos, transaction.outputs);
 }
 
 function tooHeavy(kind: string, mass: bigint, limit: bigint): string {

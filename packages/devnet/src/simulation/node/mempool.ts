@@ -8,8 +8,8 @@ import { type MempoolEntry, type MempoolFilter, NodeResponseError } from '../../
 import type { Consensus } from '../consensus/consensus.ts';
 import { describeOutpoint } from '../consensus/transaction-rules.ts';
 import { createdEntries, outpointKey, scriptKey, type UtxoEntry } from '../../economy/utxo.ts';
-import { withDerived } from '../../economy/derive.ts';
-import { findFormProblem, findRelayProblem, requiredStorageMass } from './mempool-rules.ts';
+import { requiredStorageMass, withDerived } from '../../economy/build-transaction.ts';
+import { findFormProblem, findRelayProblem } from './mempool-rules.ts';
 
 export class Mempool {
   private readonly consensus: Consensus;

@@ -28,7 +28,7 @@ import { BlockRuleError } from '../consensus/block-rules.ts';
 import { type BlockBody, Consensus } from '../consensus/consensus.ts';
 import { type ConsensusParams, SIMNET_PARAMS } from '../consensus/params.ts';
 import { hasValidSignatures } from '../../economy/signatures.ts';
-import { withDerived } from '../../economy/derive.ts';
+import { withDerived } from '../../economy/build-transaction.ts';
 import { assembleBlock } from './assemble-block.ts';
 import { addToDag, moveDag } from './dag-feed.ts';
 import { Mempool } from './mempool.ts';

@@ -6,7 +6,7 @@ import type { UtxoEntry } from '../../economy/utxo.ts';
 import { buildTransaction, leastFee } from '../../economy/build-transaction.ts';
 import { assembleBlock } from '../node/assemble-block.ts';
 import type { SimulatedNode } from '../node/simulated-node.ts';
-import { withDerived } from '../../economy/derive.ts';
+import { withDerived } from '../../economy/build-transaction.ts';
 import { SMALL_PARAMS, smallNode, START_TIME } from './small-simulated-dag.ts';
 
 export const FEE = leastFee({ utxos: 1, outputs: 1, payload: 0 });

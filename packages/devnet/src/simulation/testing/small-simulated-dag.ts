@@ -18,7 +18,7 @@ export const WILD_OPTIONS: SimulationOptions = {
   reorgRate: 0.02,
   duplicateRate: 0.3,
   doubleSpendRate: 0.1,
-  twoBodiesRate: 0.1,
+  variantRate: 0.1,
   sameCoinbaseRate: 0.5,
   versionOneRate: 0.3,
   nonStandardRate: 0.05,
