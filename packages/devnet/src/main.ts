@@ -8,7 +8,8 @@ import { createLogger, runProgram } from '@kasgres/runtime';
 import { readDevnetEnv } from './env.ts';
 import { grow } from './grow.ts';
 import { NodeServer } from './rpc/server.ts';
-import { landmarks, makePast, openSimulatedDag, type SimulatedDag } from './simulation/index.ts';
+import { landmarks } from './economy/keyring.ts';
+import { makePast, openSimulatedDag, type SimulatedDag } from './simulation/index.ts';
 
 await runProgram('devnet', async ({ signal, shutdown, useLogger }) => {
   const env = readDevnetEnv(process.argv.slice(2), process.env);

@@ -35,7 +35,11 @@ export function bytesKey(bytes: Hash): string {
 }
 
 /** The outputs of a transaction as they enter the set when it is accepted. */
-export function createdEntries(transaction: DagTransaction, daaScore: number, isCoinbase: boolean): UtxoEntry[] {
+export function createdEntries(
+  transaction: Pick<DagTransaction, 'transactionId' | 'outputs'>,
+  daaScore: number,
+  isCoinbase: boolean,
+): UtxoEntry[] {
   const { transactionId } = transaction;
   const blockDaaScore = BigInt(daaScore);
   return transaction.outputs.map(({ amount, scriptPublicKey, covenant }, index) => {

@@ -45,7 +45,7 @@ export class Wallet {
   }
 
   /** Adds the outputs of an accepted transaction. */
-  learn(transaction: DagTransaction, daaScore: number, isCoinbase: boolean): void {
+  learn(transaction: Pick<DagTransaction, 'transactionId' | 'outputs'>, daaScore: number, isCoinbase: boolean): void {
     for (const entry of createdEntries(transaction, daaScore, isCoinbase)) this.put(entry);
   }
 
