@@ -39,7 +39,8 @@ const ECONOMY: Omit<EconomyOptions, 'seed'> = {
   collaborativeRate: 0.002,
   anyoneCanPayRate: 0.002,
   nonStandardRate: 0.0005,
-  newAddressRate: 0.1,
+  newAddressRate: 0.06,
+  sweepRate: 0.6,
   ecdsaShare: 0.015,
   scriptHashShare: 0.007,
   miners: 100,
@@ -166,7 +167,9 @@ export class RequestChain {
 
   #receive(transaction: RpcTransaction, ids: Hash[], isCoinbase: boolean): void {
     ids.push(transaction.transactionId);
-    this.#wallet.learn(transaction, this.#round, isCoinbase);
+    // A pooled copy: an array buffer for each id would take most of the memory.
+    const transactionId = Buffer.from(transaction.transactionId);
+    this.#wallet.learn({ transactionId, outputs: transaction.outputs }, this.#round, isCoinbase);
   }
 
   /** Returns the payments of the next chain block, and then those of each block beside it. */

@@ -16,7 +16,11 @@ export interface Ledger {
 export interface Utxo {
   entry: UtxoEntry;
   key: Key;
-  isTaken: boolean;
+}
+
+/** An item of the lists. It may stay on one of them after it was taken from the other, and is empty then. */
+interface Slot {
+  utxo: Utxo | undefined;
 }
 
 const COMPACTED_FROM = 1_024;
@@ -25,8 +29,8 @@ export class Wallet {
   private readonly keyring: Pick<Keyring, 'find'>;
   private readonly ledger: Ledger;
   /** Unordered. */
-  private utxos: Utxo[] = [];
-  private byOwner = new Map<Owner, Utxo[]>();
+  private slots: Slot[] = [];
+  private byOwner = new Map<Owner, Slot[]>();
   /** Coinbase outputs, in the order of their DAA scores. */
   private maturing: UtxoEntry[] = [];
 
@@ -37,7 +41,7 @@ export class Wallet {
 
   /** Starts again from a set of unspent outputs. */
   reload(entries: Iterable<UtxoEntry>): void {
-    this.utxos = [];
+    this.slots = [];
     this.byOwner = new Map();
     this.maturing = [];
     for (const entry of entries) this.put(entry);
@@ -49,17 +53,18 @@ export class Wallet {
     for (const entry of createdEntries(transaction, daaScore, isCoinbase)) this.put(entry);
   }
 
-  /** A UTXO that can be spent now, taken out of the wallet. */
+  /** Takes a random UTXO that can be spent now. */
   take(random: Random): Utxo | undefined {
     this.addMature();
-    while (this.utxos.length > 0) {
-      const index = random.below(this.utxos.length);
-      const utxo = this.utxos[index];
-      const last = this.utxos.pop();
-      if (utxo === undefined || last === undefined) return undefined;
-      if (index < this.utxos.length) this.utxos[index] = last;
-      if (!this.isSpendable(utxo)) continue;
-      this.forgetTaken(taken(utxo).key.owner);
+    while (this.slots.length > 0) {
+      const index = random.below(this.slots.length);
+      const slot = this.slots[index];
+      const last = this.slots.pop();
+      if (slot === undefined || last === undefined) return undefined;
+      if (index < this.slots.length) this.slots[index] = last;
+      const utxo = this.takeFrom(slot);
+      if (utxo === undefined) continue;
+      this.forgetEmptySlots(utxo.key.owner);
       return utxo;
     }
     return undefined;
@@ -68,12 +73,13 @@ export class Wallet {
   /** Returns the UTXO with up to that number of others of its owner. */
   takeMore(first: Utxo, others: number): Utxo[] {
     const found = new Map([[first.entry.key, first]]);
-    const utxos = this.byOwner.get(first.key.owner) ?? [];
+    const slots = this.byOwner.get(first.key.owner) ?? [];
     while (found.size <= others) {
-      const utxo = utxos.pop();
-      if (utxo === undefined) break;
+      const slot = slots.pop();
+      if (slot === undefined) break;
       // After a reorganisation a UTXO may be on the list twice.
-      if (this.isSpendable(utxo)) found.set(utxo.entry.key, taken(utxo));
+      const utxo = this.takeFrom(slot);
+      if (utxo !== undefined) found.set(utxo.entry.key, utxo);
     }
     return [...found.values()];
   }
@@ -91,23 +97,28 @@ export class Wallet {
     }
     const key = this.keyring.find(entry.scriptPublicKey);
     if (key === undefined) return;
-    const utxo = { entry, key, isTaken: false };
-    this.utxos.push(utxo);
+    const slot = { utxo: { entry, key } };
+    this.slots.push(slot);
     const siblings = this.byOwner.get(key.owner);
-    if (siblings === undefined) this.byOwner.set(key.owner, [utxo]);
-    else siblings.push(utxo);
+    if (siblings === undefined) this.byOwner.set(key.owner, [slot]);
+    else siblings.push(slot);
+  }
+
+  private takeFrom(slot: Slot): Utxo | undefined {
+    const { utxo } = slot;
+    if (utxo === undefined || !this.ledger.isSpendable(utxo.entry)) return undefined;
+    slot.utxo = undefined;
+    return utxo;
   }
 
   /** Keeps the lists of owners from growing with the length of a chain. */
-  private forgetTaken(owner: Owner): void {
-    const utxos = this.byOwner.get(owner) ?? [];
-    while (utxos.at(-1)?.isTaken === true) utxos.pop();
-    if (utxos.length === 0) this.byOwner.delete(owner);
-    else if (utxos.length >= COMPACTED_FROM && (utxos.length & (utxos.length - 1)) === 0) {
-      this.byOwner.set(
-        owner,
-        utxos.filter(({ isTaken }) => !isTaken),
-      );
+  private forgetEmptySlots(owner: Owner): void {
+    const slots = this.byOwner.get(owner) ?? [];
+    while (slots.length > 0 && slots.at(-1)?.utxo === undefined) slots.pop();
+    if (slots.length === 0) this.byOwner.delete(owner);
+    else if (slots.length >= COMPACTED_FROM && (slots.length & (slots.length - 1)) === 0) {
+      const full = slots.filter(({ utxo }) => utxo !== undefined);
+      this.byOwner.set(owner, full);
     }
   }
 
@@ -116,13 +127,4 @@ export class Wallet {
     const mature = this.maturing.splice(0, first < 0 ? this.maturing.length : first);
     for (const entry of mature) this.put(entry);
   }
-
-  private isSpendable({ entry, isTaken }: Utxo): boolean {
-    return !isTaken && this.ledger.isSpendable(entry);
-  }
-}
-
-function taken(utxo: Utxo): Utxo {
-  utxo.isTaken = true;
-  return utxo;
 }
