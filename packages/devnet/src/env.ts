@@ -26,7 +26,7 @@ export const devnetEnvSchema = z.object({
   DEVNET_PAST_TRANSACTIONS: count.default(15_000).describe('payments in these blocks'),
   DEVNET_BLOCKS_PER_SECOND: perSecond
     .default(2)
-    .describe('how fast the chain grows, at about 12 kB of memory and 4 kB of disk a block; 0: not at all'),
+    .describe('how fast the chain grows, at about 12 kB of memory and 7 kB of disk a block; 0: not at all'),
   DEVNET_TRANSACTIONS_PER_SECOND: perSecond.default(2).describe('payments a second from then on'),
   DEVNET_WAITING_PAYMENTS: count
     .default(1)
