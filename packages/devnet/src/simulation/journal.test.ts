@@ -65,7 +65,7 @@ describe('a journal', () => {
   });
 });
 
-test('a block comes back as it was: its hashes cover every field', () => {
+test('it restores every field of a block', () => {
   for (const body of smallSimulatedDag('codec', 120).bodies) {
     const decoded = new BlockDecoder().decode(encodeBlock(body));
     expect(toHex(headerHash(decoded.header))).toBe(toHex(body.hash));
@@ -78,13 +78,13 @@ test('a block comes back as it was: its hashes cover every field', () => {
       ]);
       expect([toHex(transactionHash(back)), computeMass(back)]).toEqual([toHex(transaction.hash), back.computeMass]);
     }
-    expect(encodeBlock(decoded)).toEqual(encodeBlock(body));
+    expect(decoded).toEqual(body);
   }
 });
 
-test('a block that is cut short is refused', () => {
+test('it rejects an incomplete block', () => {
   const [body] = smallSimulatedDag('codec', 2).bodies;
-  expect(() => new BlockDecoder().decode(encodeBlock(body ?? raise('no block')).subarray(0, -1))).toThrow(RangeError);
+  expect(() => new BlockDecoder().decode(encodeBlock(body ?? raise('no block')).subarray(0, -1))).toThrow();
 });
 
 function appendOnce(record: Uint8Array): void {
