@@ -1,6 +1,6 @@
 /**
  * Sends every kind of abusive traffic to one API at once until the parent's deadline, then prints how many requests of each kind were
- * sent and which statuses came back. A process of its own, so that it does not slow down the legitimate client of attacks.ts.
+ * sent and which statuses came back. A separate process, so that it does not slow down the legitimate client of attacks.ts.
  */
 import { randomBytes } from 'node:crypto';
 import { Agent, request as httpRequest } from 'node:http';

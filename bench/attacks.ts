@@ -145,7 +145,7 @@ interface Measured {
   failures: string[];
 }
 
-/** Sends at a fixed rate, whatever the latency. */
+/** Sends at a fixed rate that does not depend on the latency. */
 async function sendLegitimate(
   url: string,
   key: string,

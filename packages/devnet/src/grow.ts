@@ -1,4 +1,4 @@
-/** The simulated network in real time: blocks and payments come at random moments, so many a second in the mean. */
+/** The simulated network in real time: blocks and payments occur at random moments with the given mean rates. */
 import { sleep, untilAborted } from '@kasgres/runtime';
 import type { Simulation } from './simulation/index.ts';
 
@@ -7,7 +7,7 @@ export interface Pace {
   transactionsPerSecond: number;
 }
 
-/** Goes on until the signal; throws the `AbortError` then. */
+/** Grows until the signal; throws the `AbortError` then. */
 export async function grow(simulation: Simulation, pace: Pace, signal: AbortSignal): Promise<void> {
   await Promise.all([
     again(pace.blocksPerSecond, signal, () => simulation.mine(Date.now())),

@@ -1,6 +1,6 @@
 /**
- * The simulated node as a process: makes the chain's past at the first start, goes on from it at any other, answers gRPC, and lets the
- * chain grow. Prints one line of JSON once it answers, `{"url":"grpc://…"}`, and sends the same to a parent that listens; it logs to stderr.
+ * The simulated node as a process: makes the chain's past at the first start, restores it at every other, serves gRPC, and lets the chain grow.
+ * Once it serves, it prints one line of JSON, `{"url":"grpc://…"}`, and sends the same to a parent that listens. It logs to stderr.
  */
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,14 +26,14 @@ await runProgram('devnet', async ({ signal, shutdown, useLogger }) => {
     state: simulatedDag.node,
     host: env.host,
     port: env.port,
-    onError: (err) => logger.error({ err }, 'failed to answer'),
+    onError: (err) => logger.error({ err }, 'failed to respond'),
   });
   shutdown.add('server', () => server.close());
   const { size, sink } = simulatedDag.node.consensus;
-  logger.info({ url: server.url, restored, blocks: size, sinkBlueScore: sink.blueScore }, 'started answering');
+  logger.info({ url: server.url, restored, blocks: size, sinkBlueScore: sink.blueScore }, 'started serving');
   announce({ url: server.url });
 
-  simulatedDag.simulation.leaveWaiting(env.waitingPayments);
+  simulatedDag.simulation.leavePending(env.pendingPayments);
   await grow(simulatedDag.simulation, env, signal);
 });
 
@@ -42,11 +42,11 @@ function announce(message: { url: string }): void {
   process.send?.(message);
 }
 
-/** For whoever starts a demo on this chain: an address with a long history, and names for the large ones. */
+/** Writes an address with a long history and the tags of large owners, for the program that starts a demo. */
 function writeDemoFile(path: string, { node, simulation }: SimulatedDag): void {
   const tags = landmarks(simulation.keyring, node.network.addressPrefix);
   const demo = { network: node.network.id, address: tags[0]?.address, tags };
-  // Never half a file, whenever the process ends.
+  // The rename is atomic, so a kill leaves no incomplete file.
   writeFileSync(`${path}.new`, `${JSON.stringify(demo, undefined, 2)}\n`);
   renameSync(`${path}.new`, path);
 }

@@ -25,7 +25,7 @@ import type { Wallet } from './wallet.ts';
 const ADDRESS_PREFIX = 'kaspasim';
 /** The share of blocks whose coinbase names a script without an address. */
 const NON_STANDARD_MINER_RATE = 0.05;
-/** A template may omit a parent for good reasons, so the wait for it is limited. */
+/** A template may omit a parent for other reasons, so the wait for it is limited. */
 const PATIENCE_MS = 400;
 
 export interface MinedBlock {

@@ -1,5 +1,5 @@
 /**
- * What a node keeps when its pruning point moves: whole blocks from there on, and headers a little deeper. Source: rusty-kaspa,
+ * The data that a node keeps when its pruning point moves: complete blocks above it, and headers a little deeper. Source: rusty-kaspa,
  * `PruningProcessor::prune`, which keeps more headers than these: of its windows and of its proof.
  */
 import type { Dag, DagBlock } from './dag.ts';

@@ -1,4 +1,4 @@
-/** How much still fits into a block: each of the three masses has its own limit. */
+/** The remaining capacity of a block: each of the three masses has its own limit. */
 import { transientMass } from '@kasgres/kaspa';
 import type { DagTransaction } from '../dag/dag.ts';
 
@@ -11,7 +11,7 @@ export class MassBudget {
   private storage = 0n;
   private transient = 0n;
 
-  /** Takes the masses of a transaction off, and says whether they were there. */
+  /** Reserves the masses of a transaction. Returns false if they do not fit. */
   take(transaction: DagTransaction): boolean {
     const compute = this.compute + transaction.computeMass;
     const storage = this.storage + transaction.storageMass;

@@ -123,7 +123,7 @@ export class UtxoView {
     for (const entry of removed) this.changes.set(entry.key, entry);
   }
 
-  /** Makes the base what the view shows; the view goes on, without a difference. */
+  /** Applies the changes of the view to the base. The view stays usable, without changes. */
   commit(): void {
     for (const [key, entry] of this.changes) {
       const before = this.base.find(key);

@@ -27,7 +27,7 @@ interface Context {
   prefix: AddressPrefix;
 }
 
-/** Throws the node's "The address is invalid" when a script to be shown has no address: the node loses the whole answer so. */
+/** Throws kaspad's "The address is invalid" if a script in the response has no address: kaspad fails the whole call. */
 export function acceptedTransactionsMessage(
   chainBlock: DagBlock,
   context: Context,

@@ -1,23 +1,23 @@
-/** What tests let a node do wrong, to see what its clients make of it. */
+/** Faults that tests inject into a node. */
 import type { AnyOp, protocol } from '@kasgres/node';
 
 export type Fault =
-  /** Every connection is closed in place of an answer. */
+  /** Every connection is closed instead of a response. */
   | { kind: 'drop' }
-  /** The answer is made and sent later. */
+  /** The response is made and sent later. */
   | { kind: 'delay'; ms: number }
-  /** Half of the answer's bytes are sent as if they were all. */
+  /** Only the first half of the response's bytes is sent. */
   | { kind: 'cut' }
   | { kind: 'error'; message: string }
-  /** Blocks come without their bodies, as from a node that prunes or syncs. */
+  /** Blocks have headers only, as on a node that prunes or syncs. */
   | { kind: 'header-only' }
-  /** The answer given to the same request before, if there was one. */
+  /** The previous response to the same request, if there was one. */
   | { kind: 'stale' };
 
-/** Asked once for each request, in the order of arrival; `undefined`: answer as it is. */
+/** Called once for each request, in the order of arrival; `undefined`: no fault. */
 export type FaultPlan = (op: AnyOp) => Fault | undefined;
 
-/** Takes the bodies out of an answer's blocks. */
+/** Removes the transactions from the blocks of a response. */
 export function removeBodies({ payload }: protocol.KaspadResponse): void {
   if (payload.case === 'getBlockResponse' && payload.value.block !== undefined) removeBody(payload.value.block);
   if (payload.case === 'getBlocksResponse') payload.value.blocks.forEach(removeBody);

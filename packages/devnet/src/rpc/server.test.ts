@@ -39,14 +39,14 @@ function chainOfThree(): SmallDag {
   return small;
 }
 
-describe('answers', () => {
+describe('responses', () => {
   test('belong to their requests, however many are under way', async () => {
     const { client } = await startNode();
     const names = ['a1', 'a2', 'a3', 'genesis', 'a2'];
-    const answers = await Promise.all(
+    const blocks = await Promise.all(
       names.map((name) => client.call('getBlock', { hash: hashOf(name), includeTransactions: true })),
     );
-    expect(answers.map(({ block }) => block?.verboseData?.hash)).toEqual(names.map(hashOf));
+    expect(blocks.map(({ block }) => block?.verboseData?.hash)).toEqual(names.map(hashOf));
   });
 
   test("are errors in the node's words", async () => {
@@ -145,16 +145,16 @@ describe('faults', () => {
     expect((await client.call('getSink', {})).sink).toBe(hashOf('a3'));
   });
 
-  test('delay: the answer comes late, and is of that later moment', async () => {
+  test('delay: it responds late, with the state of that later moment', async () => {
     const { client, faults, state } = await startNode();
     faults.push({ kind: 'delay', ms: 50 });
-    const answer = client.call('getSink', {});
+    const response = client.call('getSink', {});
     await expect(client.call('getSink', {}, { deadlineMs: 10 })).rejects.toThrow(NodeUnavailableError);
     state.setVirtual(['a2']);
-    expect((await answer).sink).toBe(hashOf('a2'));
+    expect((await response).sink).toBe(hashOf('a2'));
   });
 
-  test('cut: the answer is no message any more', async () => {
+  test('cut: it sends an incomplete message', async () => {
     const { client, faults } = await startNode();
     faults.push({ kind: 'cut' });
     await expect(client.call('getSink', {})).rejects.toThrow(NodeProtocolError);
@@ -179,7 +179,7 @@ describe('faults', () => {
     expect((await client.getBlocks(request)).blocks.every((block) => block.transactions.length === 1)).toBe(true);
   });
 
-  test('stale: the answer of before', async () => {
+  test('stale: it repeats the previous response', async () => {
     const { client, faults, state } = await startNode();
     await client.call('getSink', {});
     state.setVirtual(['a2']);

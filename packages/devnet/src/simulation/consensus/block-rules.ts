@@ -1,5 +1,5 @@
 /**
- * What a block must fulfil to be taken in at all, on the chain or off it; refusals are the node's words (rusty-kaspa,
+ * What a block must fulfil to be taken in at all, on the chain or off it; messages are kaspad's (rusty-kaspa,
  * consensus/core/src/errors/block.rs). A block whose own transactions do not fit the state is taken in all the same, see `chain-rules.ts`.
  */
 import { decodeCoinbasePayload, type Header, isCoinbase, merkleRoot, toHex } from '@kasgres/kaspa';

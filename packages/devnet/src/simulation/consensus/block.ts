@@ -36,7 +36,7 @@ export interface BlockContext {
 
 /**
  * Whether a block can be on the selected chain, known once it was a candidate: `qualified` with what it accepts, or `disqualified`
- * because a transaction or commitment of its own does not fit (its transactions may still be accepted by others). On the chain or off it,
+ * because one of its transactions or commitments is invalid (its transactions may still be accepted by others). On the chain or off it,
  * this is forgotten once it is `final`.
  */
 export type ChainState =

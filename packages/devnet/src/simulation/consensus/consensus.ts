@@ -1,7 +1,7 @@
 /**
  * The simulated consensus: takes in blocks, parents first, and keeps what a node derives from them: GHOSTDAG data, the virtual block, the
  * selected chain with what it accepts, the unspent outputs. It has no clock, no I/O and no randomness: two instances that were given the
- * same blocks, in whatever order, agree on everything.
+ * same blocks, in any order, agree on everything.
  */
 import { type Hash, type Header, toHex, workFromBits } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
@@ -69,7 +69,7 @@ export class Consensus {
   /** The highest block that is for ever on the selected chain. */
   private finalBlock: Block;
   private currentPruningPoint: Block;
-  /** Left aside when the pruning point moved: no block can be on them any more. */
+  /** Abandoned when the pruning point moved: no new block may be above them. */
   private readonly abandoned = new Set<Block>();
 
   constructor(options: ConsensusOptions) {
@@ -123,7 +123,7 @@ export class Consensus {
 
   /**
    * Takes in a block that is not known yet; `resolveVirtual` draws the consequences. Throws `BlockRuleError`.
-   * @param keep called when the block was found good, before it is part of anything; it goes on as what this returns
+   * @param keep persists the checked block before it is inserted; the returned block is inserted
    */
   add(body: BlockBody, keep: (body: BlockBody) => BlockBody = (same) => same): Block {
     checkBody(body.header, body.transactions, this.params);

@@ -59,7 +59,7 @@ function blocksMergedBeside(selectedParent: Block, parents: readonly Block[]): B
 }
 
 /**
- * The blues in the candidate's anticone, with the sizes of their own blue anticones before it; undefined when the candidate must
+ * Returns the blues in the candidate's anticone, with the sizes of their blue anticones before it; `undefined` if the candidate must
  * be red. Goes down the selected chain, mergeset by mergeset, until a chain block is in the candidate's past: then all further
  * blues are too.
  */

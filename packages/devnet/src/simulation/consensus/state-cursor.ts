@@ -56,7 +56,7 @@ export class StateCursor {
     }
   }
 
-  /** The judge has set the state: asked anew. */
+  /** Reads the state that the judge has set. */
   private isQualified(block: Block): boolean {
     return block.state.kind === 'qualified';
   }

@@ -1,7 +1,7 @@
 /**
  * Whether a transaction may be accepted, given the unspent outputs and the DAA score of the block that would accept it. Scripts are
  * not run: whether the signatures hold is for the caller to say. Covenants are carried along unchecked.
- * Refusals are the node's own words (rusty-kaspa, consensus/core/src/errors/tx.rs).
+ * Messages are kaspad's (rusty-kaspa, consensus/core/src/errors/tx.rs).
  */
 import { type Outpoint, type Transaction, toHex, type TransactionInput } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';

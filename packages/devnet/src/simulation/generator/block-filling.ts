@@ -1,4 +1,4 @@
-/** Fills a block with payments, as far as they are valid where it is mined, do not get in each other's way, and fit. */
+/** Fills a block with payments that are valid where it is mined, independent of each other, and fit. */
 import { toHex } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
 import type { Consensus, Virtual } from '../consensus/consensus.ts';
@@ -22,18 +22,18 @@ export class BlockFilling {
   }
 
   /**
-   * Adds a payment, if it can be.
-   * @param body another body of it, to stand in the block in its place; it need not be valid
+   * Adds a payment if possible.
+   * @param variant another variant, possibly invalid, that the block contains instead
    */
-  tryAdd(payment: DagTransaction, body: DagTransaction = payment): boolean {
+  tryAdd(payment: DagTransaction, variant: DagTransaction = payment): boolean {
     const id = toHex(payment.transactionId);
     const keys = payment.inputs.map(({ previousOutpoint }) => outpointKey(previousOutpoint));
     if (this.ids.has(id) || keys.some((key) => this.spent.has(key))) return false;
     if (this.consensus.checkPayment(payment, this.utxos, this.virtual.daaScore).kind !== 'valid') return false;
-    if (!this.budget.take(body)) return false;
+    if (!this.budget.take(variant)) return false;
     this.ids.add(id);
     for (const key of keys) this.spent.add(key);
-    this.payments.push(body);
+    this.payments.push(variant);
     return true;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Miners: each works on the DAG as it knows it, which may be a little behind, and so finds blocks parallel to others', with the same
- * transactions, with ones that spend the same UTXOs, or with other bodies of them.
+ * Miners: each works on the DAG as it knows it, which may be a little behind, and so finds blocks parallel to those of others, with the same
+ * transactions, with conflicting ones, or with other variants of them.
  */
 import { toHex } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
@@ -19,20 +19,20 @@ import type { Payments } from '../../economy/payments.ts';
 import type { Random } from '../../economy/random.ts';
 
 export interface MiningJob {
-  /** What the miner works on. */
+  /** The virtual block as the miner knows it. */
   virtual: Virtual;
   miner: Miner;
-  /** Blocks that it does not know, and whose payments may have reached it all the same. */
+  /** Blocks that it does not know, whose payments may have reached it. */
   unseen: readonly Block[];
-  /** Of a payment in such a block: the miner has it too. */
+  /** Per payment in such a block: the miner includes it too. */
   duplicateRate: number;
-  /** Of a body with other signatures: they do not hold, and the block cannot be on the selected chain. */
+  /** The share of variants with broken signatures, whose block cannot be on the selected chain. */
   brokenRate: number;
   /** Unix milliseconds. */
   timestamp: number;
 }
 
-/** Of a payment that waits: a miner puts it into its block. The others keep the mempool from being empty. */
+/** Per pending payment: a miner includes it in its block. */
 const PICK_RATE = 0.7;
 
 export class Mining {
@@ -40,11 +40,11 @@ export class Mining {
   private readonly options: SimulationOptions;
   private readonly keyring: Keyring;
   private readonly payments: Payments;
-  /** Payments that no mempool takes. */
+  /** Payments that no mempool accepts. */
   private readonly nonStandard: DagTransaction[] = [];
-  private waitingCount = 0;
-  /** Ids, in hex, of the payments that miners leave waiting. */
-  private readonly waiting = new Set<string>();
+  private pendingCount = 0;
+  /** Hex ids of the payments that miners leave pending. */
+  private readonly pending = new Set<string>();
 
   constructor(node: SimulatedNode, options: SimulationOptions, keyring: Keyring, payments: Payments) {
     this.node = node;
@@ -53,14 +53,14 @@ export class Mining {
     this.payments = payments;
   }
 
-  /** Gives a payment to the miners themselves. */
+  /** Submits a payment to the miners directly. */
   hand(payment: DagTransaction): void {
     this.nonStandard.push(payment);
   }
 
-  /** From now on miners leave so many payments in the mempool, always the same ones. */
-  leaveWaiting(count: number): void {
-    this.waitingCount = count;
+  /** Makes miners leave this number of payments in the mempool, always the same ones. */
+  leavePending(count: number): void {
+    this.pendingCount = count;
   }
 
   /** Some are far larger than others. */
@@ -74,7 +74,7 @@ export class Mining {
     return { scriptPublicKey, extraData };
   }
 
-  /** Finds a block and hands it to the node. */
+  /** Mines a block and adds it to the node. */
   mine(job: MiningJob, random: Random): Block {
     const filling = new BlockFilling(this.node.consensus, job.virtual);
     for (const block of job.unseen) {
@@ -85,7 +85,7 @@ export class Mining {
     }
     this.forgetGonePayments();
     for (const { transaction } of this.node.mempool.ready()) {
-      if (this.leavesWaiting(toHex(transaction.transactionId))) continue;
+      if (this.leavesPending(toHex(transaction.transactionId))) continue;
       if (random.chance(PICK_RATE)) filling.tryAdd(transaction);
     }
     const { virtual, miner, timestamp } = job;
@@ -95,20 +95,20 @@ export class Mining {
     );
   }
 
-  private leavesWaiting(id: string): boolean {
-    if (this.waiting.size < this.waitingCount) this.waiting.add(id);
-    return this.waiting.has(id);
+  private leavesPending(id: string): boolean {
+    if (this.pending.size < this.pendingCount) this.pending.add(id);
+    return this.pending.has(id);
   }
 
   /** Somebody else has mined it, or a block spends what it spends. */
   private forgetGonePayments(): void {
-    for (const id of this.waiting) {
+    for (const id of this.pending) {
       const filter = { includeOrphanPool: false, filterTransactionPool: false };
-      if (this.node.mempool.find(id, filter) === undefined) this.waiting.delete(id);
+      if (this.node.mempool.find(id, filter) === undefined) this.pending.delete(id);
     }
   }
 
-  /** What a miner may have in its block beside a payment that is in a parallel one. */
+  /** Adds the payment of a parallel block, another variant of it, or a conflicting one, at random. */
   private addCompetitor(payment: DagTransaction, filling: BlockFilling, job: MiningJob, random: Random): void {
     const { variantRate, doubleSpendRate } = this.options;
     if (random.chance(variantRate)) {

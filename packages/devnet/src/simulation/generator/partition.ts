@@ -1,6 +1,6 @@
 /**
- * Miners who were cut off from the others come back with a branch of their own. They leave from a block down the selected chain and
- * mine, on what they know and with payments that reached them too, until their branch is the heavier one: then the chain reorganises.
+ * A partition: miners who were disconnected from the others publish their own branch. It starts at a lower chain block, contains payments that
+ * reached them too, and grows until it is the heavier one, so that the chain reorganises.
  */
 import type { Block } from '../consensus/block.ts';
 import { getGhostdag } from '../consensus/ghostdag.ts';

@@ -1,4 +1,4 @@
-/** The latest blocks and the virtual block after each: what miners see who are a little, or far, behind. */
+/** The latest blocks and the virtual block after each, which is the view of miners who are behind. */
 import type { Block } from '../consensus/block.ts';
 import type { Virtual } from '../consensus/consensus.ts';
 import { isDagAncestorOfAny } from '../consensus/reachability.ts';

@@ -1,6 +1,6 @@
 /**
- * The network around a simulated node: people who pay, miners who hear of blocks late, partitions that come back. Every step is determined
- * by the seed, by how many blocks there are, and by the times it is given.
+ * The network around a simulated node: people who pay, miners who hear of blocks late, partitions. Every step is determined by the seed, the
+ * number of blocks, and the given times.
  */
 import { fromHex, type Hash } from '@kasgres/kaspa';
 import type { NodeEvent } from '../../dag/node-state.ts';
@@ -18,10 +18,10 @@ import { RecentPast } from './recent-past.ts';
 import { type Ledger, Wallet } from '../../economy/wallet.ts';
 import type { UtxoEntry } from '../../economy/utxo.ts';
 
-/** Blocks after which UTXOs that nobody has on the list any more are looked for. */
+/** Blocks between two reloads of the wallet, which find UTXOs that it lost in reorganisations. */
 const RELOAD_EVERY = 5_000;
 
-/** Of the bodies with other signatures than those that others have. */
+/** The share of variants with broken signatures. */
 const BROKEN_RATE = 0.5;
 
 export class Simulation {
@@ -50,12 +50,12 @@ export class Simulation {
     node.onEvent((event) => this.follow(event));
   }
 
-  /** Whether anybody could pay: not before the first rewards are mature. */
+  /** Whether the first rewards are mature. */
   hasUtxos(): boolean {
     return this.node.consensus.virtual.daaScore > this.node.consensus.params.coinbaseMaturity + 1;
   }
 
-  /** Lets people make payments, as far as there are coins. */
+  /** Makes payments, as far as there are UTXOs. */
   pay(count: number): void {
     for (let paid = 0; paid < count; paid += 1) {
       this.paymentsMade += 1;
@@ -67,13 +67,13 @@ export class Simulation {
     }
   }
 
-  /** From now on so many payments stay in the mempool, which is never empty then. */
-  leaveWaiting(count: number): void {
-    this.mining.leaveWaiting(count);
+  /** Leaves this number of payments in the mempool from now on, so that it is never empty. */
+  leavePending(count: number): void {
+    this.mining.leavePending(count);
   }
 
   /**
-   * Lets something happen on the network that brings at least one block.
+   * Mines at least one block: on the tip, late, or as a heavier branch.
    * @param timestamp Unix milliseconds
    */
   mine(timestamp: number): void {
@@ -88,7 +88,7 @@ export class Simulation {
   }
 
   /**
-   * Lets a part of the miners come back with a branch that replaces so many chain blocks.
+   * Publishes a heavier branch that replaces `depth` chain blocks.
    * @param depth at most what can still change
    * @param timestamp Unix milliseconds
    */

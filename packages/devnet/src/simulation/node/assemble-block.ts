@@ -1,4 +1,4 @@
-/** Makes a block out of a virtual block, a miner and transactions: what a node's template is, and what a miner hands in. */
+/** Assembles a block from a virtual block, a miner and transactions, for templates and for simulated miners. */
 import { headerHash, type Header, merkleRoot } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
 import { coinbaseTransaction, type Miner } from '../consensus/coinbase.ts';
@@ -8,7 +8,7 @@ import { withDerived } from '../../economy/build-transaction.ts';
 
 const HEADER_VERSION = 2;
 
-export interface BlockParts {
+export interface BlockOptions {
   virtual: Virtual;
   miner: Miner;
   /** Without the coinbase; each valid at the virtual block. */
@@ -18,7 +18,7 @@ export interface BlockParts {
   nonce: bigint;
 }
 
-export function assembleBlock(consensus: Consensus, parts: BlockParts): BlockBody {
+export function assembleBlock(consensus: Consensus, parts: BlockOptions): BlockBody {
   const { virtual, miner, payments, timestamp, nonce } = parts;
   const { ghostdag, nonDaa, acceptance } = virtual;
   const merged = { ghostdag, nonDaa, fees: acceptance.fees };

@@ -1,4 +1,4 @@
-/** Tells the DAG that the RPC answers from what consensus found out: new blocks, and where the selected chain and the virtual block are. */
+/** Copies the results of consensus into the DAG that the RPC reads: new blocks, the selected chain and the virtual block. */
 import { difficultyFromBits } from '@kasgres/kaspa';
 import type { ChainChange, Dag, DagBlock } from '../../dag/dag.ts';
 import type { Block } from '../consensus/block.ts';

@@ -10,7 +10,7 @@ export class PruningPointUtxos {
   private readonly entries = new Map<string, UtxoEntry>();
   private ordered: readonly Utxo[] = [];
 
-  /** Goes on over the chain blocks above, up to the new pruning point. */
+  /** Applies the chain blocks above, up to the new pruning point. */
   advance(chainBlocks: readonly DagBlock[]): void {
     for (const { header, accepted = [] } of chainBlocks) {
       for (const { transaction } of accepted) {

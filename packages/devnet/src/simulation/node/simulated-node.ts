@@ -1,6 +1,6 @@
 /**
- * A simulated node: consensus, mempool and the DAG that its RPC answers from, kept in step. Blocks come from the generator, from clients
- * and, at a start, from a journal; a new one is written down before anybody hears of it.
+ * A simulated node: consensus, mempool and the DAG that its RPC reads, kept consistent. Blocks come from the generator, from clients and, at a
+ * start, from a journal; a new block is persisted before it is announced.
  */
 import {
   fromHex,
@@ -40,7 +40,7 @@ export interface SimulatedNodeOptions {
   params?: ConsensusParams;
   /** Unix milliseconds. */
   now: () => number;
-  /** Keeps a block, before it is told to anyone; returns it, or an equal one to go on with. */
+  /** Persists a block before it is announced; returns it or an equal one. */
   keep?: (body: BlockBody) => BlockBody;
   /** True: headers commit to the unspent outputs as a real node's do, at about a millisecond for each block. */
   commitsToUtxos?: boolean;
@@ -86,16 +86,16 @@ export class SimulatedNode implements NodeState {
     return this.consensus.pruningPoint.id;
   }
 
-  /** As the node hands it out over p2p. */
+  /** Returns the UTXO set that the node serves over p2p. */
   pruningPointSet(): { pruningPointHash: Hash; utxos: readonly Utxo[] } {
     return { pruningPointHash: this.consensus.pruningPoint.hash, utxos: this.pruningPointUtxos.inOrder() };
   }
 
   /**
-   * Moves the pruning point to a block of the selected chain, however young, and forgets what a node forgets then. The chain does not leave
-   * that block any more, and all new blocks are above it. A journal does not know of it: a node that is restored has everything again.
+   * Moves the pruning point to any block of the selected chain and deletes what a node deletes then. Afterwards the chain always contains that
+   * block, and all new blocks are above it. The journal does not record it: a restored node has everything again.
    * @param hash hex
-   * @param headersBelow how many chain blocks deep headers stay, at least; a node keeps thousands
+   * @param headersBelow the least depth, in chain blocks, to which headers are kept; a node keeps thousands
    */
   prune(hash: string, headersBelow = 3): void {
     const { chainIndex } = this.dag.root;
@@ -106,7 +106,7 @@ export class SimulatedNode implements NodeState {
     this.dag.prune(hash, headersBelow);
   }
 
-  /** Takes in a new block, from whomever. Throws `BlockRuleError` when it is no block. */
+  /** Adds a new block of any origin. Throws `BlockRuleError` if it is invalid. */
   receive(body: BlockBody): Block {
     const block = this.consensus.add(body, this.keep);
     this.mempool.handleBlock(body.transactions);
@@ -115,7 +115,7 @@ export class SimulatedNode implements NodeState {
     return block;
   }
 
-  /** Takes in blocks that were kept before, in their old order; says nothing of it to anyone. */
+  /** Adds persisted blocks in their old order, without events. */
   restore(bodies: Iterable<BlockBody>): void {
     for (const body of bodies) {
       addToDag(this.dag, this.consensus.addChecked(body));

@@ -16,7 +16,7 @@ export function scriptOf(byte: number): ScriptPublicKey {
   return { version: 0, script: Buffer.concat([Uint8Array.of(0x20), Buffer.alloc(32, byte), Uint8Array.of(0xac)]) };
 }
 
-export interface BlockParts {
+export interface BlockOptions {
   /** Where it is mined; on the virtual block of now by default. */
   virtual?: Virtual;
   payments?: readonly DagTransaction[];
@@ -24,7 +24,7 @@ export interface BlockParts {
   nonce?: number;
 }
 
-export function blockOn(node: SimulatedNode, parts: BlockParts = {}): BlockBody {
+export function blockOn(node: SimulatedNode, parts: BlockOptions = {}): BlockBody {
   const { virtual = node.consensus.virtual, payments = [], miner = scriptOf(1), nonce = 0 } = parts;
   return assembleBlock(node.consensus, {
     virtual,

@@ -35,7 +35,7 @@ export function smallNode(options: Partial<SimulatedNodeOptions> = {}): Simulate
   return new SimulatedNode({ params: SMALL_PARAMS, now: () => START_TIME, ...options });
 }
 
-/** A network that has found so many blocks, with two payments for each, as soon as there are coins. */
+/** Makes a network with this number of blocks, and two payments for each once there are UTXOs. */
 export function smallSimulatedDag(
   seed: string,
   blocks: number,
