@@ -31,7 +31,7 @@ export {
   UtxoSetServer,
   type UtxoSetServerOptions,
 } from './p2p/server.ts';
-export { utxoSetItem } from './p2p/utxo-set-item.ts';
+export { utxoSetItem } from './p2p/server.ts';
 export { type EconomyOptions } from './economy/options.ts';
 export { type Key, Keyring, type Landmark, landmarks } from './economy/keyring.ts';
 export { type Draft, buildTransaction, withDerived } from './economy/build-transaction.ts';
@@ -39,7 +39,7 @@ export { Payments } from './economy/payments.ts';
 export { digest, Random } from './economy/random.ts';
 export { createdEntries, outpointKey, scriptKey, type UtxoEntry } from './economy/utxo.ts';
 export { type Ledger, Wallet } from './economy/wallet.ts';
-export type { Fault, FaultPlan } from './rpc/faults.ts';
+export type { Fault, FaultPlan } from './rpc/server.ts';
 export { readHeader, readTransaction } from './rpc/from-messages.ts';
 export { NodeServer, type NodeServerOptions } from './rpc/server.ts';
 export * from './simulation/index.ts';

@@ -4,12 +4,11 @@
  */
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createLogger, runProgram } from '@kasgres/runtime';
-import { readDevnetEnv } from './env.ts';
-import { grow } from './grow.ts';
-import { NodeServer } from './rpc/server.ts';
+import { createLogger, runProgram, sleep, untilAborted } from '@kasgres/runtime';
 import { landmarks } from './economy/keyring.ts';
-import { makePast, openSimulatedDag, type SimulatedDag } from './simulation/index.ts';
+import { readDevnetEnv } from './env.ts';
+import { NodeServer } from './rpc/server.ts';
+import { makePast, openSimulatedDag, type SimulatedDag, type Simulation } from './simulation/index.ts';
 
 await runProgram('devnet', async ({ signal, shutdown, useLogger }) => {
   const env = readDevnetEnv(process.argv.slice(2), process.env);
@@ -49,4 +48,27 @@ function writeDemoFile(path: string, { node, simulation }: SimulatedDag): void {
   // The rename is atomic, so a kill leaves no incomplete file.
   writeFileSync(`${path}.new`, `${JSON.stringify(demo, undefined, 2)}\n`);
   renameSync(`${path}.new`, path);
+}
+
+/** The simulated network in real time: blocks and payments occur at random moments with the given mean rates. */
+export interface Pace {
+  blocksPerSecond: number;
+  transactionsPerSecond: number;
+}
+
+/** Grows until the signal; throws the `AbortError` then. */
+export async function grow(simulation: Simulation, pace: Pace, signal: AbortSignal): Promise<void> {
+  await Promise.all([
+    again(pace.blocksPerSecond, signal, () => simulation.mine(Date.now())),
+    again(pace.transactionsPerSecond, signal, () => simulation.pay(1)),
+  ]);
+}
+
+async function again(timesPerSecond: number, signal: AbortSignal, act: () => void): Promise<void> {
+  if (timesPerSecond === 0) return untilAborted(signal);
+  for (;;) {
+    // Independent events have exponential gaps.
+    await sleep((-Math.log(1 - Math.random()) * 1_000) / timesPerSecond, signal);
+    act();
+  }
 }

@@ -6,7 +6,6 @@ import { create, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/p
 import { Server, ServerCredentials, type ServerDuplexStream, type ServiceDefinition } from '@grpc/grpc-js';
 import { type Hash, type NetworkId, toHex, type Utxo } from '@kasgres/kaspa';
 import { p2pProtocol } from '@kasgres/node';
-import { utxoSetItem } from './utxo-set-item.ts';
 
 type PeerStream = ServerDuplexStream<Buffer, Buffer>;
 type Payload = NonNullable<MessageInitShape<typeof p2pProtocol.PeerMessageSchema>['payload']>;
@@ -198,4 +197,25 @@ function* chunksOf(utxos: Iterable<Utxo>, chunkSize: number): Generator<Utxo[], 
     chunk = [];
   }
   yield chunk;
+}
+
+/** An unspent output as peers send it. */
+export function utxoSetItem({
+  outpoint: { transactionId, index },
+  amount,
+  scriptPublicKey,
+  blockDaaScore,
+  isCoinbase,
+  covenantId,
+}: Utxo): MessageInitShape<typeof p2pProtocol.UtxoSetItemSchema> {
+  return {
+    outpoint: { transactionId: { bytes: transactionId }, index },
+    entry: {
+      amount,
+      scriptPublicKey,
+      blockDaaScore,
+      isCoinbase,
+      ...(covenantId === undefined ? {} : { covenantId: { bytes: covenantId } }),
+    },
+  };
 }

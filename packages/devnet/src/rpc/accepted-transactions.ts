@@ -6,16 +6,17 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import {
   type AddressPrefix,
   formatBlueWork,
+  isCoinbase,
+  type Outpoint,
   type ScriptPublicKey,
   toHex,
   type TransactionInput,
   type Utxo,
 } from '@kasgres/kaspa';
 import { protocol, toOutpointMessage, toScriptMessage } from '@kasgres/node';
-import { acceptedBy } from '../dag/responses/chain.ts';
-import { spentUtxo } from '../dag/responses/utxos.ts';
 import type { AcceptedTransaction, Dag, DagBlock } from '../dag/dag.ts';
 import { NodeResponseError } from '../dag/node-state.ts';
+import { acceptedBy } from '../dag/responses/chain.ts';
 import { optionally, scriptVerboseData } from './to-messages.ts';
 
 const Level = protocol.GetVirtualChainFromBlockV2Request_DataVerbosityLevel;
@@ -146,4 +147,23 @@ function verboseDataOrFail(script: ScriptPublicKey, { prefix }: Context) {
   const verboseData = scriptVerboseData(script, prefix);
   if (verboseData === undefined) throw new NodeResponseError('The address is invalid');
   return verboseData;
+}
+
+/** As the UTXO set had it before it was spent. Throws when no transaction made it: nothing accepted spends such a UTXO. */
+export function spentUtxo(dag: Dag, outpoint: Outpoint): Utxo {
+  const id = toHex(outpoint.transactionId);
+  const transaction = dag.findTransaction(id);
+  const output = transaction?.outputs[outpoint.index];
+  const acceptingBlock = dag.findAcceptingBlock(id);
+  if (transaction === undefined || output === undefined || acceptingBlock === undefined) {
+    throw new Error(`no accepted transaction made the UTXO ${id}:${outpoint.index}`);
+  }
+  return {
+    outpoint,
+    amount: output.amount,
+    scriptPublicKey: output.scriptPublicKey,
+    blockDaaScore: acceptingBlock.header.daaScore,
+    isCoinbase: isCoinbase(transaction),
+    covenantId: output.covenant?.covenantId,
+  };
 }

@@ -10,7 +10,7 @@ import {
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { hashOf, SmallDag, transactionOf } from '../dag/testing/small-dag.ts';
 import { SmallState } from '../dag/testing/small-state.ts';
-import type { Fault } from './faults.ts';
+import type { Fault } from './server.ts';
 import { NodeServer } from './server.ts';
 
 const { LOW, NONE } = protocol.GetVirtualChainFromBlockV2Request_DataVerbosityLevel;

@@ -8,7 +8,6 @@ import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { Server, ServerCredentials, type ServerDuplexStream, type ServiceDefinition } from '@grpc/grpc-js';
 import { type AnyOp, type Op, protocol } from '@kasgres/node';
 import { NodeResponseError, type NodeState } from '../dag/node-state.ts';
-import { responses } from './responses.ts';
 import {
   isNotifyOp,
   type NotifyOp,
@@ -19,7 +18,7 @@ import {
   responsePayload,
   type ResponsePayload,
 } from './calls.ts';
-import { type Fault, type FaultPlan, removeBodies } from './faults.ts';
+import { responses } from './responses.ts';
 import { Subscriptions } from './subscriptions.ts';
 
 type MessageStream = ServerDuplexStream<Buffer, Buffer>;
@@ -154,4 +153,33 @@ function encoded(id: bigint, payload: ResponsePayload, fault?: Fault): Buffer {
 
 function errorPayload(op: AnyOp, message: string): ResponsePayload {
   return responsePayload(op, { error: { message } });
+}
+
+export type Fault =
+  /** Every connection is closed instead of a response. */
+  | { kind: 'drop' }
+  /** The response is made and sent later. */
+  | { kind: 'delay'; ms: number }
+  /** Only the first half of the response's bytes is sent. */
+  | { kind: 'cut' }
+  | { kind: 'error'; message: string }
+  /** Blocks have headers only, as on a node that prunes or syncs. */
+  | { kind: 'header-only' }
+  /** The previous response to the same request, if there was one. */
+  | { kind: 'stale' };
+
+/** Called once for each request, in the order of arrival; `undefined`: no fault. */
+export type FaultPlan = (op: AnyOp) => Fault | undefined;
+
+/** Removes the transactions from the blocks of a response. */
+export function removeBodies({ payload }: protocol.KaspadResponse): void {
+  if (payload.case === 'getBlockResponse' && payload.value.block !== undefined) removeBody(payload.value.block);
+  if (payload.case === 'getBlocksResponse') payload.value.blocks.forEach(removeBody);
+}
+
+function removeBody(block: protocol.Block): void {
+  block.transactions = [];
+  if (block.verboseData === undefined) return;
+  block.verboseData.transactionIds = [];
+  block.verboseData.isHeaderOnly = true;
 }

@@ -5,17 +5,16 @@
  */
 import { type Hash, type Header, toHex, workFromBits } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
+import { UtxoSet, UtxoView } from '../../economy/utxo.ts';
 import { type Acceptance, acceptMergeSet } from './acceptance.ts';
-import { type Block, FINAL } from './block.ts';
 import { BlockRuleError, checkBody, checkHeader } from './block-rules.ts';
-import { type ChainMove, chainMove } from './chain-move.ts';
+import { type Block, FINAL } from './block.ts';
 import { type ChainRules, judgeChainBlock } from './chain-rules.ts';
 import { type Commitments, commitToIds, commitToUtxos } from './commitments.ts';
-import { genesisOf } from './genesis.ts';
 import { getGhostdag } from './ghostdag.ts';
 import type { ConsensusParams } from './params.ts';
+import { PovMemo } from './pov.ts';
 import { type Pov, povOf } from './pov.ts';
-import { PovMemo } from './pov-memo.ts';
 import {
   findChainAncestorAt,
   isChainAncestorOf,
@@ -31,8 +30,8 @@ import {
   type TransactionRules,
   type UtxoLookup,
 } from './transaction-rules.ts';
-import { UtxoSet, UtxoView } from '../../economy/utxo.ts';
 import { findSink, pickVirtualParents } from './virtual-parents.ts';
+import { EMPTY_WINDOW } from './window.ts';
 
 /** A block as it comes: with ids and hashes of its transactions, but nothing of its place in the DAG. */
 export interface BlockBody {
@@ -301,4 +300,46 @@ export class Consensus {
 function withAcceptance(pov: Pov): Virtual {
   if (pov.acceptance === undefined) throw new Error('what the block would accept is not known');
   return pov as Virtual;
+}
+
+/** The first block: what is computed for others is given for it. */
+export function genesisOf({ hash, header, transactions }: BlockBody): Block {
+  return {
+    index: 0,
+    hash,
+    id: toHex(hash),
+    header,
+    transactions,
+    parents: [],
+    ghostdag: undefined,
+    blueScore: 0,
+    blueWork: 0n,
+    work: workFromBits(header.bits),
+    daaScore: Number(header.daaScore),
+    nonDaa: new Set<Block>(),
+    bits: header.bits,
+    pastMedianTime: Number(header.timestamp),
+    difficultyWindow: EMPTY_WINDOW,
+    medianTimeWindow: EMPTY_WINDOW,
+    ...treePlace(undefined),
+    mergedBy: [],
+    state: { kind: 'qualified', acceptance: { accepted: [], diff: { added: [], removed: [] }, fees: [] } },
+  };
+}
+
+/** The way along the selected chain from one sink to another. */
+export interface ChainMove {
+  /** From the old sink down. */
+  removed: Block[];
+  /** From the lowest up to the new sink. */
+  added: Block[];
+}
+
+export function chainMove(oldSink: Block, sink: Block): ChainMove {
+  const removed: Block[] = [];
+  let fork = oldSink;
+  for (; !isChainAncestorOf(fork, sink); fork = getGhostdag(fork).selectedParent) removed.push(fork);
+  const added: Block[] = [];
+  for (let block = sink; block !== fork; block = getGhostdag(block).selectedParent) added.push(block);
+  return { removed, added: added.reverse() };
 }

@@ -4,19 +4,19 @@
  */
 import { toHex } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
-import type { Block } from '../consensus/block.ts';
-import { getCoinbasePayload, type Miner } from '../consensus/coinbase.ts';
-import type { Virtual } from '../consensus/consensus.ts';
-import { outpointKey } from '../../economy/utxo.ts';
-import { assembleBlock } from '../node/assemble-block.ts';
-import type { SimulatedNode } from '../node/simulated-node.ts';
-import { withOtherSignatures } from '../../economy/signatures.ts';
 import { buildTransaction, withDerived } from '../../economy/build-transaction.ts';
-import { BlockFilling } from './block-filling.ts';
 import type { Keyring, Owner } from '../../economy/keyring.ts';
+import { MassBudget } from '../../economy/build-transaction.ts';
 import type { SimulationOptions } from '../../economy/options.ts';
 import type { Payments } from '../../economy/payments.ts';
 import type { Random } from '../../economy/random.ts';
+import { withOtherSignatures } from '../../economy/signatures.ts';
+import { outpointKey, type UtxoView } from '../../economy/utxo.ts';
+import type { Block } from '../consensus/block.ts';
+import { getCoinbasePayload, type Miner } from '../consensus/coinbase.ts';
+import type { Consensus, Virtual } from '../consensus/consensus.ts';
+import { assembleBlock } from '../node/assemble-block.ts';
+import type { SimulatedNode } from '../node/simulated-node.ts';
 
 export interface MiningJob {
   /** The virtual block as the miner knows it. */
@@ -128,5 +128,39 @@ export class Mining {
     const key = owner?.keys[0];
     if (key === undefined) throw new Error('a miner without an address');
     return { scriptPublicKey: key.scriptPublicKey, extraData: Buffer.from(`${this.node.serverVersion}/devnet`) };
+  }
+}
+
+/** Fills a block with payments that are valid where it is mined, independent of each other, and fit. */
+export class BlockFilling {
+  /** The unspent outputs that the block may spend. */
+  readonly utxos: UtxoView;
+  readonly payments: DagTransaction[] = [];
+  private readonly consensus: Consensus;
+  private readonly virtual: Virtual;
+  private readonly budget = new MassBudget();
+  private readonly ids = new Set<string>();
+  private readonly spent = new Set<string>();
+
+  constructor(consensus: Consensus, virtual: Virtual) {
+    this.consensus = consensus;
+    this.virtual = virtual;
+    this.utxos = consensus.viewOf(virtual);
+  }
+
+  /**
+   * Adds a payment if possible.
+   * @param variant another variant, possibly invalid, that the block contains instead
+   */
+  tryAdd(payment: DagTransaction, variant: DagTransaction = payment): boolean {
+    const id = toHex(payment.transactionId);
+    const keys = payment.inputs.map(({ previousOutpoint }) => outpointKey(previousOutpoint));
+    if (this.ids.has(id) || keys.some((key) => this.spent.has(key))) return false;
+    if (this.consensus.checkPayment(payment, this.utxos, this.virtual.daaScore).kind !== 'valid') return false;
+    if (!this.budget.take(variant)) return false;
+    this.ids.add(id);
+    for (const key of keys) this.spent.add(key);
+    this.payments.push(variant);
+    return true;
   }
 }

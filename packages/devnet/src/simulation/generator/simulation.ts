@@ -4,19 +4,19 @@
  */
 import { fromHex, type Hash } from '@kasgres/kaspa';
 import type { NodeEvent } from '../../dag/node-state.ts';
-import type { Block } from '../consensus/block.ts';
-import type { Virtual } from '../consensus/consensus.ts';
-import type { SimulatedNode } from '../node/simulated-node.ts';
 import { buildTransaction, withDerived } from '../../economy/build-transaction.ts';
 import { Keyring } from '../../economy/keyring.ts';
-import { Mining } from './mining.ts';
 import type { SimulationOptions } from '../../economy/options.ts';
-import { mineBranch } from './partition.ts';
 import { Payments } from '../../economy/payments.ts';
 import { type Label, Random } from '../../economy/random.ts';
-import { RecentPast } from './recent-past.ts';
-import { type Ledger, Wallet } from '../../economy/wallet.ts';
 import type { UtxoEntry } from '../../economy/utxo.ts';
+import { type Ledger, Wallet } from '../../economy/wallet.ts';
+import type { Block } from '../consensus/block.ts';
+import type { Virtual } from '../consensus/consensus.ts';
+import { isDagAncestorOfAny } from '../consensus/reachability.ts';
+import { Mining } from './mining.ts';
+import { mineBranch } from './partition.ts';
+import type { SimulatedNode } from '../node/simulated-node.ts';
 
 /** Blocks between two reloads of the wallet, which find UTXOs that it lost in reorganisations. */
 const RELOAD_EVERY = 5_000;
@@ -159,4 +159,32 @@ function ledgerOf({ consensus, mempool }: SimulatedNode): Ledger {
 
 function isOn({ parents }: Virtual, others: readonly Block[]): boolean {
   return parents.length === others.length && parents.every((parent, index) => parent === others[index]);
+}
+
+/** Blocks that are remembered: enough for a block to be withheld until it can only be red. */
+const CAPACITY = 200;
+
+/** The latest blocks and the virtual block after each, which is the view of miners who are behind. */
+export class RecentPast {
+  private readonly moments: { block: Block; virtual: Virtual }[] = [];
+
+  add(block: Block, virtual: Virtual): void {
+    this.moments.push({ block, virtual });
+    if (this.moments.length > CAPACITY) this.moments.shift();
+  }
+
+  /** The virtual block so many blocks ago; undefined where that is longer than is remembered. */
+  virtualBefore(blocks: number): Virtual | undefined {
+    return this.moments.at(-1 - blocks)?.virtual;
+  }
+
+  /** Remembered blocks that a miner on a virtual block does not know, latest first. */
+  unseenFrom({ parents }: Virtual): Block[] {
+    const unseen: Block[] = [];
+    for (const { block } of this.moments.toReversed()) {
+      if (parents.includes(block)) break;
+      if (!isDagAncestorOfAny(block, parents)) unseen.push(block);
+    }
+    return unseen;
+  }
 }

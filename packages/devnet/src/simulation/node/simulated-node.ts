@@ -3,18 +3,19 @@
  * start, from a journal; a new block is persisted before it is announced.
  */
 import {
+  difficultyFromBits,
   fromHex,
   genesisBlock,
   getNetwork,
   type Hash,
-  headerHash,
   type Header,
+  headerHash,
   type Network,
   type ScriptPublicKey,
   type Transaction,
   type Utxo,
 } from '@kasgres/kaspa';
-import { Dag } from '../../dag/dag.ts';
+import { type ChainChange, Dag, type DagBlock } from '../../dag/dag.ts';
 import type {
   BlockTemplate,
   MempoolEntry,
@@ -23,18 +24,18 @@ import type {
   NodeState,
   SubmitBlockResult,
 } from '../../dag/node-state.ts';
-import type { Block } from '../consensus/block.ts';
-import { BlockRuleError } from '../consensus/block-rules.ts';
-import { type BlockBody, Consensus } from '../consensus/consensus.ts';
-import { type ConsensusParams, SIMNET_PARAMS } from '../consensus/params.ts';
-import { hasValidSignatures } from '../../economy/signatures.ts';
 import { withDerived } from '../../economy/build-transaction.ts';
+import { MassBudget } from '../../economy/build-transaction.ts';
+import { hasValidSignatures } from '../../economy/signatures.ts';
+import { BlockRuleError } from '../consensus/block-rules.ts';
+import type { Block } from '../consensus/block.ts';
+import type { ChainMove } from '../consensus/consensus.ts';
+import { type BlockBody, Consensus, type Virtual } from '../consensus/consensus.ts';
+import { type ConsensusParams, SIMNET_PARAMS } from '../consensus/params.ts';
 import { assembleBlock } from './assemble-block.ts';
-import { addToDag, moveDag } from './dag-feed.ts';
 import { Mempool } from './mempool.ts';
-import { MassBudget } from '../../economy/mass-budget.ts';
 import { PruningPointUtxos } from './pruning-point-utxos.ts';
-import { checkSubmittedHeader } from './submitted-header.ts';
+import { checkSubmittedHeader } from './assemble-block.ts';
 
 export interface SimulatedNodeOptions {
   params?: ConsensusParams;
@@ -201,4 +202,42 @@ export class SimulatedNode implements NodeState {
   private emit(event: NodeEvent): void {
     for (const listener of this.listeners) listener(event);
   }
+}
+
+/** Copies the results of consensus into the DAG that the RPC reads: new blocks, the selected chain and the virtual block. */
+export function addToDag(dag: Dag, block: Block): DagBlock {
+  const { ghostdag } = block;
+  return dag.add({
+    hash: block.id,
+    header: block.header,
+    selectedParentHash: ghostdag?.selectedParent.id,
+    mergeSetBlues: idsOf(ghostdag?.mergeSetBlues ?? []),
+    mergeSetReds: idsOf(ghostdag?.mergeSetReds ?? []),
+    transactions: block.transactions,
+    difficulty: difficultyFromBits(block.bits),
+  });
+}
+
+export function moveDag(dag: Dag, move: ChainMove, virtual: Virtual): ChainChange {
+  for (const block of move.added) setAcceptance(dag, block);
+  return dag.setVirtual({
+    sink: virtual.ghostdag.selectedParent.id,
+    parents: idsOf(virtual.parents),
+    blueScore: BigInt(virtual.ghostdag.blueScore),
+    daaScore: BigInt(virtual.daaScore),
+    pastMedianTime: BigInt(virtual.pastMedianTime),
+    difficulty: difficultyFromBits(virtual.bits),
+  });
+}
+
+function setAcceptance(dag: Dag, { id, state }: Block): void {
+  if (state.kind !== 'qualified') throw new Error(`block ${id} is on the chain without being qualified`);
+  dag.setAcceptance(
+    id,
+    state.acceptance.accepted.map(({ block, index }) => ({ blockHash: block.id, index })),
+  );
+}
+
+function idsOf(blocks: readonly Block[]): string[] {
+  return blocks.map((block) => block.id);
 }
