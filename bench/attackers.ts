@@ -74,7 +74,7 @@ async function flood(attack: string, outstanding: number, next: (index: number) 
     Array.from({ length: outstanding }, async () => {
       while (!isOver()) {
         await send(attack, next((index += 1)));
-        // What is refused at once must not turn the attacker itself into the bottleneck of the two cores.
+        // Without a pause, immediate rejections would make the attacker itself the bottleneck of the two cores.
         await sleep(50);
       }
     }),

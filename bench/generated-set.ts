@@ -19,7 +19,7 @@ import {
 } from '@kasgres/kaspa';
 
 const network = getNetwork('simnet');
-/** Of the UTXOs of a set: about as many transactions and scripts, and some that hold several. */
+/** Several UTXOs share a transaction or a script. */
 const UTXOS_A_TRANSACTION = 1.25;
 const UTXOS_A_SCRIPT = 2;
 

@@ -28,7 +28,7 @@ export type Filling = (typeof FILLINGS)[number];
 const MAX_COMPUTE_MASS = 500_000n;
 const MAX_TRANSIENT_MASS = 1_000_000n;
 const BLOCK_MS = 100n;
-/** Of a header of mainnet. */
+/** The number of levels in a mainnet header. */
 const LEVELS = 54;
 const HASH_BYTES = 32;
 const UTXOS = 10n ** 15n;

@@ -159,7 +159,7 @@ async function isCatchingUp(database: Connection): Promise<boolean> {
   return rows[0]?.first_catch_up !== false;
 }
 
-/** The depth is that of simnet. */
+/** Whether blocks deeper than simnet's settled depth are not clustered yet. */
 async function isClustering(database: Connection): Promise<boolean> {
   const { rows } = await database.pool.query<{ isBehind: boolean }>(
     `select exists (

@@ -35,7 +35,7 @@ export class Wallet implements Ledger {
     this.economy = new EconomyWallet(keys, this);
   }
 
-  /** The scripts of all outputs that the wallet was ever told of. */
+  /** The scripts of all expected outputs. */
   get scripts(): ScriptPublicKey[] {
     return [...this.#expected.values()].flatMap(({ transaction }) =>
       transaction.outputs.map(({ scriptPublicKey }) => scriptPublicKey),

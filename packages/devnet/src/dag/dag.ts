@@ -43,7 +43,7 @@ export interface DagBlock {
   readonly mergeSetReds: readonly DagBlock[];
   /** The whole mergeset in the order of acceptance: selected parent first, then ascending by (blue work, hash). */
   readonly mergeSet: readonly DagBlock[];
-  /** Its body is pruned: it has no transactions, and its relations to what is pruned are gone. */
+  /** Its transactions are pruned, and its relations to pruned blocks are removed. */
   readonly isHeaderOnly: boolean;
   /** Index in `chainBlocks`; `undefined` for a block off the chain. */
   readonly chainIndex: number | undefined;

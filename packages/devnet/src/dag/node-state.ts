@@ -70,6 +70,6 @@ export interface NodeState {
   /** Sompi, of the virtual block. */
   circulatingSompi(): bigint;
 
-  /** Calls the listener for every event until the function returned is called. */
+  /** Calls the listener for every event. The returned function removes it. */
   onEvent(listener: (event: NodeEvent) => void): () => void;
 }

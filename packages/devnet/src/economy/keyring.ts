@@ -9,7 +9,7 @@ import { Random } from './random.ts';
 
 export interface Owner {
   kind: 'miner' | 'exchange' | 'user';
-  /** In the order of appearing. */
+  /** In the order of their first use. */
   keys: Key[];
 }
 

@@ -1,4 +1,4 @@
-/** What the economy can vary. A rate is a probability. */
+/** Parameters of the economy. A rate is a probability. */
 export interface EconomyOptions {
   /** Two runs with the same seed, options and times give the same hashes. */
   seed: string;
@@ -30,7 +30,7 @@ export interface EconomyOptions {
   exchanges: number;
 }
 
-/** What the simulated network of miners can vary as well. */
+/** Parameters of the economy and of the simulated miners. */
 export interface SimulationOptions extends EconomyOptions {
   /** The mean number of blocks that a miner has not heard of yet: 0 makes a chain, 3 a wide DAG. */
   width: number;

@@ -10,7 +10,7 @@ export interface UtxoEntry extends Utxo {
   readonly key: string;
 }
 
-/** What a mergeset changes: never holds an output that it both made and spent. */
+/** The changes of a mergeset. An output that it both creates and spends is not part of them. */
 export interface UtxoDiff {
   readonly added: readonly UtxoEntry[];
   readonly removed: readonly UtxoEntry[];
@@ -100,7 +100,7 @@ export class UtxoSet {
 /** A set of unspent outputs seen through changes that were not made to it (yet). */
 export class UtxoView {
   private readonly base: UtxoSet;
-  /** What differs: an entry that is there, or null where the base's is gone. */
+  /** Entries that differ from the base; null if the base's entry is spent. */
   private changes = new Map<string, UtxoEntry | null>();
 
   constructor(base: UtxoSet) {

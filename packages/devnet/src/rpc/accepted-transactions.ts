@@ -149,7 +149,7 @@ function verboseDataOrFail(script: ScriptPublicKey, { prefix }: Context) {
   return verboseData;
 }
 
-/** As the UTXO set had it before it was spent. Throws when no transaction made it: nothing accepted spends such a UTXO. */
+/** Returns a UTXO as it was before it was spent. Throws if no accepted transaction created it. */
 export function spentUtxo(dag: Dag, outpoint: Outpoint): Utxo {
   const id = toHex(outpoint.transactionId);
   const transaction = dag.findTransaction(id);

@@ -49,7 +49,7 @@ describe('responses', () => {
     expect(blocks.map(({ block }) => block?.verboseData?.hash)).toEqual(names.map(hashOf));
   });
 
-  test("are errors in the node's words", async () => {
+  test("are errors in kaspad's message", async () => {
     const { client } = await startNode();
     const ask = (hash: string) => client.call('getBlock', { hash, includeTransactions: true });
     await expect(ask('ab'.repeat(32))).rejects.toThrow(`cannot find header ${'ab'.repeat(32)}`);

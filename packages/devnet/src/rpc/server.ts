@@ -106,7 +106,7 @@ export class NodeServer {
     const request = fromBinary(protocol.KaspadRequestSchema, bytes);
     const op = operationOf(request.payload);
     if (op === undefined) {
-      // As kaspad: an empty or unknown request ends the stream.
+      // kaspad ends the stream after an empty or unknown request.
       stream.end();
       return;
     }

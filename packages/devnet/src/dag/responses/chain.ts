@@ -51,7 +51,7 @@ export function notOnItsChain(): NodeResponseError {
   return new NodeResponseError('the queried hash does not have retention root on its chain');
 }
 
-/** What a chain block accepts, in order. */
+/** Returns the transactions that a chain block accepts, in order. */
 export function acceptedBy(chainBlock: DagBlock): readonly AcceptedTransaction[] {
   if (chainBlock.accepted === undefined) throw new Error(`the acceptance of block ${chainBlock.hash} is unknown`);
   return chainBlock.accepted;

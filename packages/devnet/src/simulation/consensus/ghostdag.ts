@@ -7,7 +7,7 @@ import { type Block, compareBlocks, type Ghostdag, greatest } from './block.ts';
 import type { ConsensusParams } from './params.ts';
 import { isDagAncestorOf } from './reachability.ts';
 
-/** What GHOSTDAG says of a block with these parents. Throws without parents: genesis has none of it. */
+/** Computes the GHOSTDAG data of a block with these parents. Throws without parents: genesis has no such data. */
 export function ghostdag(
   parents: readonly Block[],
   { ghostdagK, ghostdagKBefore: before }: Pick<ConsensusParams, 'ghostdagK' | 'ghostdagKBefore'>,

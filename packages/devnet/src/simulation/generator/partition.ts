@@ -9,7 +9,7 @@ import type { SimulatedNode } from '../node/simulated-node.ts';
 import type { Mining } from './mining.ts';
 import type { Random } from '../../economy/random.ts';
 
-/** Of a payment on the other side: the partition has it too. */
+/** Per payment of the others: the partition includes it too. */
 const SHARED_RATE = 0.6;
 
 /** @param depth chain blocks to be replaced; fewer than there are, and than are final */
@@ -45,7 +45,7 @@ export function mineBranch(
   }
 }
 
-/** What the selected chain merged between two of its blocks, oldest first. */
+/** Returns the blocks that the selected chain merges between two of its blocks, oldest first. */
 function blocksAbove(fork: Block, sink: Block): Block[] {
   const chain: Block[] = [];
   for (let block = sink; block !== fork; block = getGhostdag(block).selectedParent) chain.push(block);

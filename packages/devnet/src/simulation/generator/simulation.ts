@@ -173,7 +173,7 @@ export class RecentPast {
     if (this.moments.length > CAPACITY) this.moments.shift();
   }
 
-  /** The virtual block so many blocks ago; undefined where that is longer than is remembered. */
+  /** Returns the virtual block of this number of blocks ago, `undefined` if that is no longer remembered. */
   virtualBefore(blocks: number): Virtual | undefined {
     return this.moments.at(-1 - blocks)?.virtual;
   }

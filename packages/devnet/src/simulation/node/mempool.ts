@@ -14,12 +14,12 @@ import { findFormProblem, findRelayProblem } from './mempool-rules.ts';
 export class Mempool {
   private readonly consensus: Consensus;
   private readonly isInBlock: (id: string) => boolean;
-  /** By transaction id, hex; here and below. */
+  /** By hex transaction id, as the other maps. */
   private readonly pool = new Map<string, MempoolEntry>();
   private readonly orphans = new Map<string, MempoolEntry>();
   /** Which transaction of the pool spends an outpoint. */
   private readonly spenders = new Map<string, string>();
-  /** What the transactions of the pool would create. */
+  /** The outputs of pending transactions. */
   private readonly outputs = new Map<string, UtxoEntry>();
 
   /** @param isInBlock whether any block holds a transaction id (hex) */

@@ -23,7 +23,7 @@ export class PruningPointUtxos {
     this.ordered = [...this.entries].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, entry]) => entry);
   }
 
-  /** In the order in which a node hands them out: of the transaction id, then of the index with its lowest byte first. */
+  /** Returns the UTXOs in the order in which a node serves them: by transaction id, then by index as little-endian bytes. */
   inOrder(): readonly Utxo[] {
     return this.ordered;
   }

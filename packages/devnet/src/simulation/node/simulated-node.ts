@@ -64,7 +64,7 @@ export class SimulatedNode implements NodeState {
   private readonly pruningPointUtxos = new PruningPointUtxos();
   private readonly keep: (body: BlockBody) => BlockBody;
   private readonly listeners = new Set<(event: NodeEvent) => void>();
-  /** As the node: a maximum since its start. */
+  /** The greatest supply since the start, as kaspad reports it. */
   private greatestSupply = 0n;
 
   constructor(options: SimulatedNodeOptions) {

@@ -17,7 +17,7 @@ export function scriptOf(byte: number): ScriptPublicKey {
 }
 
 export interface BlockOptions {
-  /** Where it is mined; on the virtual block of now by default. */
+  /** Default: the current virtual block. */
   virtual?: Virtual;
   payments?: readonly DagTransaction[];
   miner?: ScriptPublicKey;
@@ -48,7 +48,7 @@ export function siblings(node: SimulatedNode, contents: readonly (readonly DagTr
   });
 }
 
-/** A node with so many blocks that the first rewards, all of one miner, can be spent. */
+/** Makes a node on which the first rewards, all of one miner, are mature. */
 export function nodeWithUtxos(): { node: SimulatedNode; utxos: UtxoEntry[] } {
   const node = smallNode();
   for (let made = 0; made < SMALL_PARAMS.coinbaseMaturity + 10; made += 1) node.receive(blockOn(node));

@@ -60,7 +60,7 @@ interface Call {
   } & DagInfo;
 }
 
-/** What the recording says, in its own words. */
+/** The relevant messages of the recording. */
 interface Heard {
   genesis: string;
   blocks: Map<string, BlockMessage>;
