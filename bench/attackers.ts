@@ -1,6 +1,6 @@
 /**
  * Sends every kind of abusive traffic to one API at once until the parent's deadline, then prints how many requests of each kind were
- * sent and which statuses came back. A process of its own, so that it does not slow down the legitimate client of attacks.ts.
+ * sent and which statuses came back. A separate process, so that it does not slow down the legitimate client of attacks.ts.
  */
 import { randomBytes } from 'node:crypto';
 import { Agent, request as httpRequest } from 'node:http';
@@ -74,7 +74,7 @@ async function flood(attack: string, outstanding: number, next: (index: number) 
     Array.from({ length: outstanding }, async () => {
       while (!isOver()) {
         await send(attack, next((index += 1)));
-        // What is refused at once must not turn the attacker itself into the bottleneck of the two cores.
+        // Without a pause, immediate rejections would make the attacker itself the bottleneck of the two cores.
         await sleep(50);
       }
     }),

@@ -26,7 +26,7 @@ const RSS_EVERY_MS = 5_000;
 const RATE = 10;
 const P99_BOUND_MS = 500;
 const P99_FACTOR = 5;
-/** What the API may use in the last third of the attack more than in the second. */
+/** The greatest ratio of the memory in the last third of the attack to that in the second. */
 const RSS_GROWTH = 1.15;
 
 const minutes = Number(process.argv[2] ?? 10);
@@ -145,7 +145,7 @@ interface Measured {
   failures: string[];
 }
 
-/** Sends at a fixed rate, whatever the latency. */
+/** Sends at a fixed rate that does not depend on the latency. */
 async function sendLegitimate(
   url: string,
   key: string,

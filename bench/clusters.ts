@@ -1,6 +1,6 @@
 /**
- * Two clusters of a million addresses: how long the step takes that merges them, and the statements that answer a member's tag. Their rows are
- * made in SQL, as deep as trees of that size can be; the merge is the indexer's own step.
+ * The time of the step that merges two clusters of a million addresses, and of the statements that look up a member's tag. SQL makes their rows,
+ * with trees of the greatest depth; the merge is the indexer's own step.
  *
  *   node bench/clusters.ts [addresses in a cluster, as a power of two: 20]
  *
@@ -184,9 +184,9 @@ async function step(client: PoolClient, merges: number, undoneMerges = 0): Promi
 }
 
 interface Time {
-  /** From the first statement to the last answer, what this process and others took of the cores included; milliseconds. */
+  /** Milliseconds from the first statement to the last response. */
   wall: number;
-  /** What the database's process worked on it, milliseconds. */
+  /** Milliseconds of CPU time of the database's process. */
   database: number;
 }
 
@@ -204,12 +204,12 @@ async function workedOf(processId: number): Promise<number> {
   return Number(nanoseconds) / 1e6;
 }
 
-function inWords(values: readonly number[]): string {
+function describe(values: readonly number[]): string {
   const sorted = values.toSorted((a, b) => a - b);
   return `${sorted[Math.floor(sorted.length / 2)]?.toFixed(1)} ms (at most ${sorted.at(-1)?.toFixed(1)})`;
 }
 
 function say(what: string, times: readonly Time[]): void {
   const [database, wall] = [times.map((time) => time.database), times.map((time) => time.wall)];
-  console.log(`${what}, median of ${times.length}: database ${inWords(database)}, in all ${inWords(wall)}`);
+  console.log(`${what}, median of ${times.length}: database ${describe(database)}, in all ${describe(wall)}`);
 }

@@ -1,9 +1,10 @@
 /**
- * The API of one checkout on its own embedded Postgres with a million transactions, for compare.ts: prints one line of JSON when it is
- * ready, and ends when its standard input does. Everything but this file is of the checkout named by the argument.
+ * The API of one checkout on its own embedded Postgres with a million transactions, for api.ts and compare.ts. Prints one line of JSON when it
+ * is ready, and exits when its standard input ends. All code except this file comes from the checkout that the argument names.
  */
-import { once } from 'node:events';
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type * as Database from '@kasgres/database';
 import { sleep } from '@kasgres/runtime';
@@ -11,18 +12,23 @@ import { freePort } from '../test/node/kaspad.ts';
 import type * as LargeIndex from '../test/plans/large-index.ts';
 import type * as Listings from '../test/plans/listings.ts';
 import type * as Requests from '../test/plans/requests.ts';
-import type { ComparedServer } from './compare.ts';
+import type { ComparedServer } from './send-requests.ts';
 
 const LIMIT = 20;
 
 const checkout = process.argv[2] ?? '';
-const load = (path: string): Promise<unknown> => import(join(checkout, path));
+/** Imports the first of these files that the checkout has: files of older commits have other names. */
+const load = (...paths: readonly string[]): Promise<unknown> => {
+  const found = paths.map((path) => join(checkout, path)).find(existsSync);
+  if (found === undefined) throw new Error(`${checkout} has no file ${paths.join(' or ')}`);
+  return import(found);
+};
 const { connect, createKey, migrate, startTemporaryPostgres } = (await load(
   'packages/database/src/index.ts',
 )) as typeof Database;
 const { fillLargeIndex } = (await load('test/plans/large-index.ts')) as typeof LargeIndex;
 const { listings, pagesOf } = (await load('test/plans/listings.ts')) as typeof Listings;
-const { findLandmarks, lookUps } = (await load('test/plans/requests.ts')) as typeof Requests;
+const { findLandmarks, lookUps } = (await load('test/plans/requests.ts', 'test/plans/questions.ts')) as typeof Requests;
 
 const postgres = await startTemporaryPostgres();
 try {
@@ -48,7 +54,7 @@ async function serve(ready: Omit<ComparedServer, 'url'>): Promise<void> {
     env: {
       PATH: process.env['PATH'],
       DATABASE_URL: postgres.url,
-      // No node answers: no request of the comparison needs one.
+      // Nothing listens there: no request of the comparison needs a node.
       NODE_URL: 'grpc://127.0.0.1:1',
       PORT: new URL(url).port,
       METRICS_PORT: '0',
@@ -58,7 +64,7 @@ async function serve(ready: Omit<ComparedServer, 'url'>): Promise<void> {
   });
   try {
     while (!(await isUp(url))) {
-      if (api.exitCode !== null) throw new Error(`the API ended with ${api.exitCode}`);
+      if (api.exitCode !== null) throw new Error(`the API exited with code ${api.exitCode}`);
       await sleep(100);
     }
     process.stdin.resume();

@@ -9,26 +9,17 @@
  * other commit is checked out into a temporary worktree with its own dependencies. Uncommitted changes of this checkout are part of the
  * measurement.
  */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
-import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import type { Request } from '../test/plans/harness.ts';
-import { sendRequests } from './send-requests.ts';
+import { type ComparedServer, endServer, sendRequests, serve } from './send-requests.ts';
 
 const HERE = join(import.meta.dirname, '..');
 const RUNS = Number(process.env['RUNS'] ?? 5);
 const WARM_UP_MS = 500;
 const MEASURED_MS = Number(process.env['MEASURED_MS'] ?? 2_000);
-
-/** What compare-server.ts prints when it is ready. */
-export interface ComparedServer {
-  url: string;
-  key: string;
-  requests: Record<string, Request>;
-}
 
 const [commit, what, only = ''] = process.argv.slice(2);
 if (commit === undefined || (what !== 'api' && what !== 'sync') || (what === 'sync' && !process.env['NODE_URL'])) {
@@ -83,11 +74,15 @@ async function compareApi(): Promise<void> {
     console.log(`| request | requests/s at ${commit} | requests/s now | ratio |\n|---|---|---|---|`);
     const ratios: number[] = [];
     for (const [name, request] of Object.entries(now.ready.requests)) {
-      const earlier = before.ready.requests[name];
-      if (earlier === undefined || !name.includes(only)) continue;
+      if (!name.includes(only)) continue;
+      const sameRequest = before.ready.requests[name];
+      if (sameRequest === undefined) {
+        console.log(`| ${name} | | | not at ${commit} |`);
+        continue;
+      }
       const rates: [number[], number[]] = [[], []];
       for (let run = 0; run < RUNS; run += 1) {
-        rates[0].push(await measure(before.ready, earlier));
+        rates[0].push(await measure(before.ready, sameRequest));
         rates[1].push(await measure(now.ready, request));
       }
       const [was, is] = [median(rates[0]), median(rates[1])];
@@ -97,29 +92,11 @@ async function compareApi(): Promise<void> {
     const geometricMean = Math.exp(ratios.reduce((sum, ratio) => sum + Math.log(ratio), 0) / ratios.length);
     console.log(`geometric mean of ${ratios.length} ratios: ${geometricMean.toFixed(3)}`);
   } finally {
-    for (const { child } of servers) await end(child);
+    for (const { child } of servers) await endServer(child);
   }
 }
 
-async function serve(checkout: string): Promise<{ child: ChildProcess; ready: ComparedServer }> {
-  const child = spawn(process.execPath, [join(HERE, 'bench/compare-server.ts'), checkout], {
-    cwd: checkout,
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  for await (const line of createInterface({ input: child.stdout })) {
-    return { child, ready: JSON.parse(line) as ComparedServer };
-  }
-  throw new Error(`the server of ${checkout} ended with ${child.exitCode}`);
-}
-
-/** The server ends when its standard input does. */
-async function end(child: ChildProcess): Promise<void> {
-  const exited = once(child, 'exit');
-  child.stdin?.end();
-  await exited;
-}
-
-/** @returns responses a second */
+/** Returns responses a second. */
 async function measure({ url, key }: ComparedServer, request: Request): Promise<number> {
   await sendRequests(WARM_UP_MS, url, key, request);
   return ((await sendRequests(MEASURED_MS, url, key, request)).length * 1000) / MEASURED_MS;

@@ -1,4 +1,4 @@
-/** A Postgres as `npm start` has it, which waits for the disk, for the time of a measurement: what it wrote is gone with it. */
+/** A temporary Postgres that waits for the disk, as that of `npm start` does. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ export async function startDurablePostgres(): Promise<Pick<EmbeddedPostgres, 'ur
   const postgres = await startEmbeddedPostgres({ dataDir });
   const stop = async (): Promise<void> => {
     await postgres.stop();
-    // Elsewhere where its account cannot enter the directory.
+    // Postgres writes elsewhere if its account cannot enter the directory.
     for (const written of [postgres.directory, dataDir]) await rm(written, { recursive: true, force: true });
   };
   return { url: postgres.url, stop };

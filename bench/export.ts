@@ -3,7 +3,7 @@
  *
  *   npm run bench:export [-- VIEW…]
  *
- * An embedded Postgres and the command, a process of its own, share the cores. bench/README.md has figures.
+ * An embedded Postgres and the command, a separate process, share the cores. bench/README.md has figures.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

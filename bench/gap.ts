@@ -1,11 +1,11 @@
 /**
- * What it takes to be at the tip again after a gap, by the length of the history before it: indexes of chains of one and of four times as many
- * transactions, with as many UTXOs and scripts each, then a node that has pruned all of that. The real indexer, as a process of its
- * own, begins again at the node's pruning point, with a UTXO set of other coins.
+ * The time until the tip after a gap, by the length of the history before it: indexes of two chains, one with four times as many transactions
+ * as the other and the same number of UTXOs and scripts, then a node that has pruned all of that. The real indexer, a separate process, restarts
+ * at the node's pruning point, with a different UTXO set.
  *
  *   node bench/gap.ts [transactions before the gap] [UTXOs]
  *
- * On an embedded Postgres; all of it shares the cores, so the ratio counts, not the seconds. bench/README.md has figures.
+ * It runs on an embedded Postgres. All programs share the cores, so the ratio counts, not the seconds. bench/README.md has figures.
  */
 import { connect, migrate } from '@kasgres/database';
 import { startIndexer } from '../test/node/programs.ts';
@@ -15,9 +15,9 @@ import { indexChain } from './request-chain/index-chain.ts';
 import { RollingChain } from './rolling-chain.ts';
 
 const TIMES = [1, 4];
-/** Of each length, in turn: the first finds caches cold. */
+/** Runs of each length, alternating: the first one has cold caches. */
 const ROUNDS = 3;
-/** Of a pruning point above every chain here. */
+/** The scores of a pruning point above every chain. */
 const FAR = 1_000_000_000n;
 
 const [transactions = 200_000, utxos = 100_000] = process.argv.slice(2).map(Number);
@@ -35,7 +35,7 @@ const [short = 0, long = 0] = medians;
 console.log(`medians: ${short.toFixed(1)} and ${long.toFixed(1)} s; ratio ${(long / short).toFixed(2)}`);
 process.exit();
 
-/** Seconds from the start of the indexer to an index that follows, with its whole state. */
+/** Returns the seconds from the start of the indexer until it follows the chain with its whole state. */
 async function measure(history: number, count: number): Promise<number> {
   const postgres = await startDurablePostgres();
   try {
@@ -51,9 +51,9 @@ async function measure(history: number, count: number): Promise<number> {
       { nodeUrl: point.nodeUrl, databaseUrl: postgres.url },
       { NODE_P2P_URL: point.p2pUrl, ON_GAP: 'record' },
     );
-    const isThere = 'select from checkpoint where not first_catch_up and exists (select from gaps)';
-    while ((await database.pool.query(isThere)).rowCount === 0) {
-      if (!indexer.isRunning()) throw new Error(`the indexer ended:\n${indexer.output()}`);
+    const isFollowing = 'select from checkpoint where not first_catch_up and exists (select from gaps)';
+    while ((await database.pool.query(isFollowing)).rowCount === 0) {
+      if (!indexer.isRunning()) throw new Error(`the indexer stopped:\n${indexer.output()}`);
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
     const taken = (performance.now() - startedAt) / 1_000;

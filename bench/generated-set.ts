@@ -1,5 +1,5 @@
 /**
- * A simulated node whose whole chain is its pruning point, and a peer that hands out the UTXO set there: as many generated UTXOs as wanted.
+ * A simulated node whose whole chain is its pruning point, and a peer that serves a generated UTXO set of any size there.
  */
 import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
@@ -19,11 +19,11 @@ import {
 } from '@kasgres/kaspa';
 
 const network = getNetwork('simnet');
-/** Of the UTXOs of a set: about as many transactions and scripts, and some that hold several. */
+/** Several UTXOs share a transaction or a script. */
 const UTXOS_A_TRANSACTION = 1.25;
 const UTXOS_A_SCRIPT = 2;
 
-if (!isMainThread) hashPart(workerData as Part);
+if (!isMainThread) hashSegment(workerData as Segment);
 
 export interface PruningPoint {
   nodeUrl: string;
@@ -31,7 +31,7 @@ export interface PruningPoint {
   close: () => void;
 }
 
-/** @param count UTXOs of the set @param place of the pruning point in its chain */
+/** @param count UTXOs of the set @param place scores and time of the pruning point */
 export async function startPruningPoint(
   count: number,
   place: Partial<Pick<Header, 'blueScore' | 'blueWork' | 'daaScore' | 'timestamp'>> = {},
@@ -47,7 +47,7 @@ export async function startPruningPoint(
   return { nodeUrl: server.url, p2pUrl: peer.url, close };
 }
 
-/** A node that has pruned everything but one block: the simnet's genesis, at another place and with a commitment to other coins. */
+/** A node that has pruned everything except one block: simnet's genesis, at another height and with a commitment to another set. */
 function pruningPointNode(place: Partial<Header>): { hash: Hash; state: NodeState } {
   const genesis = genesisBlock(network);
   const header = { ...genesis.header, ...place };
@@ -73,28 +73,28 @@ function pruningPointNode(place: Partial<Header>): { hash: Hash; state: NodeStat
     findMempoolEntry: () => undefined,
     mempoolEntries: () => [],
     mempoolEntriesByScript: () => ({ sending: [], receiving: [] }),
-    blockTemplate: notAsked,
-    submitBlock: notAsked,
-    submitTransaction: notAsked,
-    balance: notAsked,
-    utxos: notAsked,
-    circulatingSompi: notAsked,
+    blockTemplate: notCalled,
+    submitBlock: notCalled,
+    submitTransaction: notCalled,
+    balance: notCalled,
+    utxos: notCalled,
+    circulatingSompi: notCalled,
     onEvent: () => () => undefined,
   };
   return { hash, state };
 }
 
-function notAsked(): never {
-  throw new Error('nobody should ask this');
+function notCalled(): never {
+  throw new Error('no client should call this');
 }
 
-/** UTXOs `from` to `to` of a set of so many: in the order of their transactions' ids, which are spread evenly, as a node hands them out. */
+/** Yields UTXOs `from` to `to` of a set of `count`, in the order of their evenly spread transaction ids, as a node serves them. */
 function* utxos(from: number, to: number, count: number): Generator<Utxo> {
   for (let number = from; number < to; number++) {
     const transaction = Math.floor(number / UTXOS_A_TRANSACTION);
     const id = digest('transaction', transaction);
     id.writeUInt32BE(Math.floor((transaction * UTXOS_A_TRANSACTION * 2 ** 32) / (count + 1)));
-    // Far from its neighbours, as whoever is paid is.
+    // UTXOs of one owner are far from each other.
     const owner = (number * 7_919) % Math.ceil(count / UTXOS_A_SCRIPT);
     yield {
       outpoint: { transactionId: id, index: number - Math.ceil(transaction * UTXOS_A_TRANSACTION) },
@@ -114,21 +114,21 @@ function digest(what: string, number: number): Buffer {
   return createHash('sha256').update(`${what} ${number}`).digest();
 }
 
-interface Part {
+interface Segment {
   from: number;
   to: number;
   count: number;
 }
 
-/** Hashed here first, on all cores: the node must know it. */
+/** Hashes the set on all cores. */
 async function commitmentOf(count: number): Promise<Hash> {
   const threads = availableParallelism();
   const borders = Array.from({ length: threads + 1 }, (_, thread) => Math.floor((count * thread) / threads));
   const products = borders.slice(1).map(
     (to, thread) =>
       new Promise<bigint>((resolve, reject) => {
-        const part: Part = { from: borders[thread] ?? 0, to, count };
-        const worker = new Worker(new URL(import.meta.url), { workerData: part });
+        const segment: Segment = { from: borders[thread] ?? 0, to, count };
+        const worker = new Worker(new URL(import.meta.url), { workerData: segment });
         worker.once('message', resolve);
         worker.once('error', reject);
       }),
@@ -138,7 +138,7 @@ async function commitmentOf(count: number): Promise<Hash> {
   return set.commitment();
 }
 
-function hashPart({ from, to, count }: Part): void {
+function hashSegment({ from, to, count }: Segment): void {
   const set = new MuHash();
   for (const utxo of utxos(from, to, count)) set.add(utxo);
   parentPort?.postMessage(set.product, []);

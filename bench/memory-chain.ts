@@ -1,6 +1,6 @@
 /**
- * A node with a chain of the largest blocks that the protocol allows, one on top of the other: what memory is measured with. The
- * bodies are cut from one pool of random bytes, so that thousands of them fit.
+ * A node with a chain of the largest blocks that the protocol allows, for measurements of memory. Payloads are views of one pool of random bytes,
+ * so that thousands of blocks fit.
  */
 import { randomBytes } from 'node:crypto';
 import { type BlockTemplate, Dag, type DagTransaction, NodeResponseError, type NodeState } from '@kasgres/devnet';
@@ -20,7 +20,7 @@ import {
   ZERO_HASH,
 } from '@kasgres/kaspa';
 
-/** What fills the blocks: one payload, as many transactions as fit, or one transaction with as many outputs as fit. */
+/** The content of the blocks: one payload, as many transactions as fit, or one transaction with as many outputs as fit. */
 export const FILLINGS = ['payload', 'transactions', 'outputs'] as const;
 export type Filling = (typeof FILLINGS)[number];
 
@@ -28,16 +28,16 @@ export type Filling = (typeof FILLINGS)[number];
 const MAX_COMPUTE_MASS = 500_000n;
 const MAX_TRANSIENT_MASS = 1_000_000n;
 const BLOCK_MS = 100n;
-/** Of a header of mainnet. */
+/** The number of levels in a mainnet header. */
 const LEVELS = 54;
 const HASH_BYTES = 32;
 const UTXOS = 10n ** 15n;
-/** Anyone may spend it, and it has no address: the shortest script, so that most fit. */
+/** OP_TRUE, the shortest script, so that most outputs fit. */
 const SCRIPT = { version: 0, script: Uint8Array.of(0x51) };
 const NATIVE = new Uint8Array(20);
 const COINBASE = Uint8Array.of(1, ...new Uint8Array(19));
 
-/** As many random bytes as a block holds, and one for each block more. */
+/** Returns as many random bytes as a block holds, and one more for each block. */
 function randomPool(blocks: number): Uint8Array {
   return randomBytes(Number(MAX_TRANSIENT_MASS / 4n) + blocks);
 }
@@ -51,7 +51,7 @@ export class LargeChain implements NodeState {
   readonly pruningPoint = toHex(this.network.genesisHash);
   readonly #pool: Uint8Array;
   readonly #filling: Filling;
-  /** Transactions of a block, but for the coinbase. */
+  /** Transactions of a block without its coinbase. */
   readonly #lanes: number;
   readonly #parentsPerLevel: number;
 
@@ -91,7 +91,7 @@ export class LargeChain implements NodeState {
     return { hash, transactions };
   }
 
-  /** Views of the pool, at another place for each block. */
+  /** Returns views of the pool, at a different offset for each block. */
   #levelsAbove(height: number): Hash[][] {
     if (this.#parentsPerLevel === 0) return [];
     return Array.from({ length: LEVELS - 1 }, (_level, level) =>
@@ -115,7 +115,7 @@ export class LargeChain implements NodeState {
     });
   }
 
-  /** That of the first block has the UTXOs which all others pass on. */
+  /** The coinbase of the first block creates the UTXOs that all payments spend in turn. */
   #coinbase(height: number): Transaction {
     const payload = Buffer.alloc(8);
     payload.writeBigUInt64LE(BigInt(height));
@@ -183,7 +183,7 @@ export class LargeChain implements NodeState {
   }
 
   blockTemplate(): BlockTemplate {
-    throw new NodeResponseError('nothing is mined here');
+    throw new NodeResponseError('this node does not mine');
   }
 
   submitBlock(): 'invalid' {
@@ -191,7 +191,7 @@ export class LargeChain implements NodeState {
   }
 
   submitTransaction(): Hash {
-    throw new NodeResponseError('nothing is mined here');
+    throw new NodeResponseError('this node does not mine');
   }
 
   balance(): bigint {
@@ -211,14 +211,14 @@ export class LargeChain implements NodeState {
   }
 }
 
-interface Parts {
+interface TransactionOptions {
   inputs: { transactionId: Hash; index: number }[];
   amounts: bigint[];
   payload: Uint8Array;
   subnetworkId: Uint8Array;
 }
 
-function transaction({ inputs, amounts, payload, subnetworkId }: Parts): Transaction {
+function transaction({ inputs, amounts, payload, subnetworkId }: TransactionOptions): Transaction {
   return {
     version: 0,
     inputs: inputs.map((previousOutpoint) => ({
@@ -246,7 +246,7 @@ function spend(
   return transaction({ inputs: [{ transactionId: previous, index }], amounts, payload, subnetworkId: NATIVE });
 }
 
-/** How many of something a block can hold. */
+/** Returns how many items a block can hold. */
 function mostThatFit(make: (count: number) => Transaction[]): number {
   const [few, many] = [make(1), make(2)];
   const most = ([mass, limit]: [(transaction: Transaction) => bigint, bigint]): number => {

@@ -1,15 +1,15 @@
 /**
- * The node of bench/memory.ts, as a process of its own: `node bench/memory-node.ts <blocks> <filling> <parents per level>` sends its URL to its parent. Its
- * answers are those of the simulated node, but the blocks are encoded beforehand: of the smallest transactions a page takes longer
- * than a client waits.
+ * The node of bench/memory.ts as a separate process: `node bench/memory-node.ts <blocks> <filling> <parents per level>` sends its URL to its
+ * parent. It responds as the simulated node does, except that blocks are encoded beforehand: encoding a page of the smallest transactions takes
+ * longer than a client waits.
  */
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { Server, ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-js';
 import { protocol } from '@kasgres/node';
-import { blocksFrom } from '../packages/devnet/src/dag/answers/get-blocks.ts';
+import { blocksFrom } from '../packages/devnet/src/dag/responses/get-blocks.ts';
 import type { DagBlock } from '../packages/devnet/src/dag/dag.ts';
-import { answers } from '../packages/devnet/src/rpc/answers.ts';
+import { responses } from '../packages/devnet/src/rpc/responses.ts';
 import { isNotifyOp, operationOf, type ReceivedRequest, responsePayload } from '../packages/devnet/src/rpc/calls.ts';
 import { blockMessage } from '../packages/devnet/src/rpc/to-messages.ts';
 import { type Filling, LargeChain } from './memory-chain.ts';
@@ -21,7 +21,7 @@ const BLOCK_HASH = 4;
 
 const [blocks, filling, parentsPerLevel] = process.argv.slice(2) as [string, Filling, string];
 const state = new LargeChain(Number(blocks), filling, Number(parentsPerLevel));
-/** A payload is encoded quickly, and all of them would not fit. */
+/** Payloads are encoded quickly, and all of them would not fit into memory. */
 const encoded =
   filling === 'payload' ? undefined : new Map(state.dag.chainBlocks.map((block) => [block, encode(block)]));
 
@@ -58,18 +58,18 @@ function respond(bytesOfRequest: Buffer): Uint8Array {
   if (payload.case === 'getBlocksRequest' && payload.value.includeTransactions) return page(id, payload.value);
   const op = operationOf(payload);
   if (op === undefined) throw new Error('an empty request');
-  const answer = isNotifyOp(op) ? {} : (answers[op] as (...of: unknown[]) => object)(state, payload.value);
-  const response = create(protocol.KaspadResponseSchema, { id, payload: responsePayload(op, answer) });
+  const value = isNotifyOp(op) ? {} : (responses[op] as (...of: unknown[]) => object)(state, payload.value);
+  const response = create(protocol.KaspadResponseSchema, { id, payload: responsePayload(op, value) });
   return toBinary(protocol.KaspadResponseSchema, response);
 }
 
 function page(id: bigint, { lowHash }: ReceivedRequest<'getBlocks'>): Uint8Array {
   const found = blocksFrom(state.dag, state.dag.get(lowHash), state.network.mergesetSizeLimit);
-  const answer = new BinaryWriter();
-  for (const block of found) answer.tag(BLOCK, WireType.LengthDelimited).bytes(encoded?.get(block) ?? encode(block));
-  for (const { hash } of found) answer.tag(BLOCK_HASH, WireType.LengthDelimited).string(hash);
+  const value = new BinaryWriter();
+  for (const block of found) value.tag(BLOCK, WireType.LengthDelimited).bytes(encoded?.get(block) ?? encode(block));
+  for (const { hash } of found) value.tag(BLOCK_HASH, WireType.LengthDelimited).string(hash);
   const response = new BinaryWriter().tag(RESPONSE_ID, WireType.Varint).uint64(id);
-  return response.tag(GET_BLOCKS_RESPONSE, WireType.LengthDelimited).bytes(answer.finish()).finish();
+  return response.tag(GET_BLOCKS_RESPONSE, WireType.LengthDelimited).bytes(value.finish()).finish();
 }
 
 function encode(block: DagBlock): Uint8Array {

@@ -1,12 +1,12 @@
 /**
- * How much memory the indexer takes to catch up with a chain of the largest blocks that the protocol allows: the real program
- * as a process, on a node and an embedded Postgres that are processes of their own. Linux only.
+ * The memory that the indexer needs to catch up with a chain of the largest blocks that the protocol allows: the real program
+ * as a process, on a node and an embedded Postgres in separate processes. Linux only.
  *
  *   node bench/memory.ts [blocks] [payload | transactions | outputs] [seconds that each batch waits in the database] [parents]
  *
- * With `parents`, headers have so many made-up parents on each of 54 levels, as mainnet's may at the most.
+ * With `parents`, headers have that number of made-up parents on each of 54 levels. Mainnet's may have at most 16.
  *
- * The indexer's variables (MAX_BYTES_AHEAD, …) are handed on. bench/README.md has figures.
+ * The indexer's variables are passed on. bench/README.md has figures.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -72,7 +72,7 @@ async function slowDown(database: Connection, seconds: number): Promise<void> {
 async function measure(indexer: ChildProcess, database: Connection): Promise<Record<string, number>> {
   const resident: number[] = [];
   for (;;) {
-    if (indexer.exitCode !== null) throw new Error(`the indexer ended with code ${indexer.exitCode}`);
+    if (indexer.exitCode !== null) throw new Error(`the indexer exited with code ${indexer.exitCode}`);
     resident.push(readMemory(indexer, 'VmRSS'));
     const { rows } = await database.pool.query<{ first_catch_up: boolean }>('select first_catch_up from checkpoint');
     if (rows[0]?.first_catch_up === false) break;

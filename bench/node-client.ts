@@ -1,6 +1,6 @@
 /**
- * What the node client reads in a second from a real node, all blocks with their transactions: the transport alone, and with the
- * hot decoding; over one stream, and over several, each on a connection of its own.
+ * The rate at which the node client reads all blocks with their transactions from a real node: the transport alone, and with the
+ * hot decoding; over one stream, and over several, each on its own connection.
  *
  *   node bench/node-client.ts grpc://127.0.0.1:16510 [streams] [rounds]
  */
@@ -39,7 +39,7 @@ for (let streams = 1; streams <= maxStreams; streams++) {
 }
 await client.close();
 
-/** Where each getBlocks answer starts: at the last chain block of the one before. */
+/** Finds the block at which each getBlocks response starts: the last chain block of the previous response. */
 async function findPages(): Promise<string[]> {
   const { network } = await checkNode(client);
   const onChain = new Set<string>();
@@ -65,17 +65,17 @@ async function findPages(): Promise<string[]> {
 
 /** Reads every page once, each stream one after another. */
 async function readPages<T>(streams: number, use: (body: Uint8Array) => T): Promise<T[]> {
-  const answers: T[] = [];
+  const results: T[] = [];
   let next = 0;
   const read = async (stream: number): Promise<void> => {
     while (next < pages.length) {
       const index = next++;
       const request = { lowHash: pages[index] as string, includeBlocks: true, includeTransactions: true };
-      answers[index] = await client.callRaw('getBlocks', request, use, { stream });
+      results[index] = await client.callRaw('getBlocks', request, use, { stream });
     }
   };
   await Promise.all(Array.from({ length: streams }, (_, stream) => read(stream)));
-  return answers;
+  return results;
 }
 
 async function measure(what: string, run: () => Promise<unknown>): Promise<void> {

@@ -1,13 +1,14 @@
 /**
- * How long the requests of the cookbook take on five million transactions: makes a database of them by the indexer's own apply
- * (request-chain/), or takes the one that is there, and asks each as the read-only analyst.
+ * How long the queries of the cookbook take on five million transactions. Fills a database with the indexer's own apply (request-chain/), or
+ * uses an existing one, and runs each query as a read-only analyst.
  *
  *   node bench/requests.ts [--transactions 5000000] [--database URL | --keep DIRECTORY] [--finish-again] [--only TEXT]
  *
- * Without a URL on an embedded Postgres, in a temporary directory or in one that is kept. --finish-again makes anew, in a database that is
- * there, what the end of a first catch-up makes. --only asks the requests with this text in their name, and writes no file.
- * All requests: the times go to cookbook/times.json. bench/README.md has figures.
+ * Without a URL it starts an embedded Postgres, in a temporary directory or in one that is kept. --finish-again repeats the end of the first
+ * catch-up in an existing database. --only runs the queries with this text in their name and writes no file; otherwise the times are written to
+ * cookbook/times.json. bench/README.md has figures.
  */
+import { performance } from 'node:perf_hooks';
 import { writeFile } from 'node:fs/promises';
 import { cpus, loadavg, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -21,19 +22,17 @@ import {
   upsertTags,
 } from '@kasgres/database';
 import { finishFirstCatchUp } from '../packages/indexer/src/apply/first-catch-up.ts';
+import type { ClientBase, Pool } from 'pg';
 import { readRequests } from '../test/cookbook/requests.ts';
 import { startDurablePostgres } from './durable-postgres.ts';
-import { type Times, timesOf } from './request-chain/ask.ts';
-import { RequestChain } from './request-chain/chain.ts';
-import { clusterChain } from './request-chain/cluster-chain.ts';
-import { indexChain } from './request-chain/index-chain.ts';
-import { lookUps } from './request-chain/look-ups.ts';
-import { tagsOf } from './request-chain/tags.ts';
+import { RequestChain, tagsOf } from './request-chain/chain.ts';
+import { clusterChain, indexChain } from './request-chain/index-chain.ts';
 
 const SEED = 'requests';
 const TIMES = new URL('../cookbook/times.json', import.meta.url);
 const ANALYST = { name: 'bench_analyst', timeoutSeconds: 60, connections: 2 };
 const SLOW_MS = 1_000;
+const WARM_RUNS = 3;
 
 const { values: options } = parseArgs({
   options: {
@@ -68,9 +67,9 @@ async function measure(url: string): Promise<void> {
     const transactions = await countAccepted(database);
     await asAnalyst(database, url, async (analyst) => {
       const requests = readRequests().map(({ name, sql }) => [name, sql] as const);
-      const answers = await ask(analyst, Object.fromEntries(requests));
-      await ask(analyst, await lookUps(analyst.pool));
-      if (options.only === '') await keepTimes(transactions, answers);
+      const times = await runAll(analyst, Object.fromEntries(requests));
+      await runAll(analyst, await lookUps(analyst.pool));
+      if (options.only === '') await writeTimes(transactions, times);
     });
   } finally {
     await database.close();
@@ -102,10 +101,10 @@ async function isEmpty({ pool }: Connection): Promise<boolean> {
 async function make(database: Connection, transactions: number): Promise<void> {
   const startedAt = performance.now();
   const chain = new RequestChain({ seed: SEED, transactions });
-  let saidAt = startedAt;
+  let reportedAt = startedAt;
   await indexChain(database, chain, (written) => {
-    if (performance.now() - saidAt < 10_000) return;
-    saidAt = performance.now();
+    if (performance.now() - reportedAt < 10_000) return;
+    reportedAt = performance.now();
     const megabytes = Math.round(process.memoryUsage.rss() / 1e6);
     console.log(`${written} transactions written in ${seconds(startedAt)} s, ${megabytes} MB resident`);
   });
@@ -132,7 +131,6 @@ async function cluster(url: string): Promise<void> {
   );
 }
 
-/** As autovacuum does in time. */
 async function vacuum({ pool }: Connection): Promise<void> {
   const startedAt = performance.now();
   await pool.query('vacuum analyze');
@@ -154,8 +152,8 @@ async function countAccepted({ pool }: Connection): Promise<number> {
   return Number(counts?.accepted);
 }
 
-async function ask({ pool }: Connection, requests: Record<string, string>): Promise<Record<string, Times>> {
-  const answers: Record<string, Times> = {};
+async function runAll({ pool }: Connection, requests: Record<string, string>): Promise<Record<string, Times>> {
+  const all: Record<string, Times> = {};
   console.log(`\nload average ${loadavg()[0]?.toFixed(1)}`);
   console.log('\n| request | first, ms | warm, ms | rows |\n|---|---|---|---|');
   for (const [name, sql] of Object.entries(requests)) {
@@ -163,7 +161,7 @@ async function ask({ pool }: Connection, requests: Record<string, string>): Prom
     const client = await pool.connect();
     try {
       const times = await timesOf(client, sql);
-      answers[name] = times;
+      all[name] = times;
       const warm = Math.round(times.ms);
       console.log(
         `| ${name} | ${Math.round(times.firstMs)} | ${times.ms > SLOW_MS ? `**${warm}**` : warm} | ${times.rows} |`,
@@ -174,12 +172,67 @@ async function ask({ pool }: Connection, requests: Record<string, string>): Prom
       client.release();
     }
   }
-  return answers;
+  return all;
 }
 
-async function keepTimes(transactions: number, requests: Record<string, Times>): Promise<void> {
+interface Times {
+  /** The first run, which reads from disk. */
+  firstMs: number;
+  /** The median of the other runs. */
+  ms: number;
+  rows: number;
+}
+
+async function timesOf(client: ClientBase, sql: string): Promise<Times> {
+  const first = await timeOnce(client, sql);
+  const warm: number[] = [];
+  for (let run = 0; run < WARM_RUNS; run += 1) warm.push((await timeOnce(client, sql)).ms);
+  const ms = warm.toSorted((a, b) => a - b)[Math.floor(WARM_RUNS / 2)] as number;
+  return { firstMs: first.ms, ms, rows: first.rows };
+}
+
+async function timeOnce(client: ClientBase, sql: string): Promise<{ ms: number; rows: number }> {
+  const startedAt = performance.now();
+  const { rowCount } = await client.query(sql);
+  return { ms: performance.now() - startedAt, rows: rowCount ?? 0 };
+}
+
+interface Landmarks {
+  transaction: string;
+  address: string;
+  time: string;
+}
+
+/** Look-ups by key, by name: each should take a few milliseconds on a database of any size. */
+async function lookUps(pool: Pool): Promise<Record<string, string>> {
+  const { transaction, address, time } = await findLandmarks(pool);
+  return {
+    'a transaction by its id': `select * from kaspa.transactions where transaction_id = '${transaction}'`,
+    'its inputs': `select * from kaspa.inputs where transaction_id = '${transaction}'`,
+    'its outputs': `select * from kaspa.outputs where transaction_id = '${transaction}'`,
+    'the busiest address': `select * from kaspa.addresses where address = '${address}'`,
+    'its balance at a time': `select kaspa.balance_at('${address}', '${time}')`,
+    'its UTXOs': `select * from kaspa.utxos where address = '${address}'`,
+    'the latest 20 blocks': 'select * from kaspa.blocks order by time desc limit 20',
+    'the latest 20 chain blocks': 'select * from kaspa.chain_blocks order by index desc limit 20',
+    'the latest day by minute': `select * from kaspa.network_minutes where start >= timestamptz '${time}' and start < timestamptz '${time}' + interval '1 day'`,
+    'the state of the index': 'select * from kaspa.index_status',
+  };
+}
+
+/** Finds a transaction from the middle of the chain, the address with most transactions, a time two days before the end. */
+async function findLandmarks(pool: Pool): Promise<Landmarks> {
+  const { rows } = await pool.query<Landmarks>(
+    `select (select transaction_id from kaspa.accepted_transactions
+              where chain_index = (select max(index) / 2 from kaspa.chain_blocks) order by index desc limit 1) as transaction,
+            (select address from kaspa.addresses order by transaction_count desc, address limit 1) as address,
+            (select (max(time) - interval '2 days')::text from kaspa.chain_blocks) as time`,
+  );
+  return rows[0] as Landmarks;
+}
+
+async function writeTimes(transactions: number, requests: Record<string, Times>): Promise<void> {
   const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`;
-  // Postgres and everything else that ran.
   const machine = `${cpus().length} cores (${cpus()[0]?.model}), ${memory}, load average ${loadavg()[1]?.toFixed(1)}`;
   const rounded = Object.entries(requests).map(([name, { ms, firstMs }]) => {
     return [name, { ms: Math.round(ms), firstMs: Math.round(firstMs) }] as const;

@@ -1,13 +1,13 @@
 /**
- * How large an index grows, from a simulated network at several densities: bytes a block and bytes a payment, by table and index,
- * and what that makes a day at ten blocks a second.
+ * The growth of an index of a simulated network at several densities: bytes per block and per payment, by table and index, and bytes per day at
+ * ten blocks a second.
  *
  *   node bench/sizing.ts [blocks of each kind] [payments a block, comma-separated] [small | mainnet]
  *
  * `mainnet` makes headers of the shape that mainnet's have: a DAG so wide that a block has four to eight parents, and 54 levels of them.
  *
- * Each density has an index of its own. The first half of its chain is caught up with, the second is followed block by block, as it
- * is at the tip: there indexes grow at random places, and rows are written before they are complete. bench/README.md has figures.
+ * Each density has its own index. The indexer catches up with the first half of its chain and follows the second half block by block, as at the
+ * tip: there indexes grow at random positions, and rows are written before they are complete. bench/README.md has figures.
  */
 import { type Connection, connect, migrate, startTemporaryPostgres } from '@kasgres/database';
 import {
@@ -26,11 +26,11 @@ import { startIndexer } from '../test/node/programs.ts';
 const BLOCKS_PER_SECOND = 10;
 const PER_DAY = 86_400;
 const COINBASE_MATURITY = 100;
-/** In the mean, of blocks that a miner has not heard of yet: about six parents a block. */
+/** The mean number of blocks that a miner has not heard of yet: about six parents per block. */
 const MAINNET_WIDTH = 5.5;
-/** How many chain blocks back the page begins whose headers are looked at. */
+/** Chain blocks below the sink at which the measured page of headers begins. */
 const HEADER_CHAIN_BLOCKS = 30;
-/** Payments a second of the table of sizes. */
+/** Payments per second in the table of sizes. */
 const RATES = [10, 100, 1_000];
 
 type Sizes = Map<string, number>;
@@ -38,7 +38,7 @@ type Sizes = Map<string, number>;
 interface Growth {
   blocks: number;
   payments: number;
-  /** Of payments and coinbases. */
+  /** Inputs and outputs of payments and coinbases. */
   inputs: number;
   outputs: number;
   /** Bytes by relation. */
@@ -95,7 +95,7 @@ async function measure(blocks: number, density: number): Promise<Measured> {
   const database = connect({ url: postgres.url, applicationName: 'kasgres bench', max: 2 });
   try {
     await migrate(postgres.url);
-    // These tables are small: what vacuum does to large ones within hours is to happen here within seconds.
+    // These tables are small, so vacuum must run every second instead of every few hours.
     await database.pool.query("alter system set autovacuum_naptime = '1s'");
     await database.pool.query('select pg_reload_conf()');
     const empty = await readGrowth(database);
@@ -122,7 +122,7 @@ async function measure(blocks: number, density: number): Promise<Measured> {
   }
 }
 
-/** Of the last page, where the DAG is as wide as it gets. */
+/** Measures the last page, where the DAG is widest. */
 async function readHeaders({ node: { dag } }: SimulatedDag, node: NodeClient): Promise<Headers> {
   const low = dag.chainBlocks.at(-HEADER_CHAIN_BLOCKS) ?? dag.genesis;
   const request = { lowHash: low.hash, includeBlocks: true, includeTransactions: false };
@@ -182,7 +182,7 @@ interface Fit {
   perPayment: number;
 }
 
-/** Least squares of bytes = perBlock * blocks + perPayment * payments. */
+/** Fits bytes = perBlock * blocks + perPayment * payments by least squares. */
 function fit(growths: readonly Growth[], bytesOf: (growth: Growth) => number): Fit {
   let bb = 0;
   let bp = 0;

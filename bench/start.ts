@@ -1,10 +1,10 @@
 /**
- * What a start from a pruning point costs, from the first UTXO to an index that answers: the real indexer, as a process of its own,
- * on a simulated node whose whole chain is its pruning point, with a UTXO set of as many generated UTXOs as wanted.
+ * The time of a bootstrap at a pruning point, from the first UTXO to a complete index: the real indexer, a separate process, on a simulated node
+ * whose whole chain is its pruning point, with a generated UTXO set of any size.
  *
  *   node bench/start.ts [UTXOs in millions]
  *
- * On an embedded Postgres; all of it shares the cores. bench/README.md has figures.
+ * It runs on an embedded Postgres. All programs share the cores. bench/README.md has figures.
  */
 import { connect, type Connection, migrate } from '@kasgres/database';
 import { freePort } from '../test/node/kaspad.ts';
@@ -44,7 +44,7 @@ async function measure(count: number, database: Connection, { nodeUrl, p2pUrl, d
   let staged = 0;
   const startedAt = Date.now();
   while (!indexer.output().includes('finished the first catch-up')) {
-    if (!indexer.isRunning()) throw new Error(`the indexer ended:\n${indexer.output()}`);
+    if (!indexer.isRunning()) throw new Error(`the indexer stopped:\n${indexer.output()}`);
     await new Promise((resolve) => setTimeout(resolve, SAMPLE_MS));
     const sample = await readSample(port);
     if (sample !== undefined) samples.push(sample);
@@ -53,7 +53,7 @@ async function measure(count: number, database: Connection, { nodeUrl, p2pUrl, d
   const finishedAt = Date.now();
   await indexer.stop();
   report(count, startedAt, finishedAt, indexer, samples);
-  console.log(`loaded_utxos: ${Math.round(staged / count)} bytes a UTXO, as long as the start is not made`);
+  console.log(`loaded_utxos: ${Math.round(staged / count)} bytes a UTXO, until the bootstrap is finished`);
   for (const table of ['start_utxos', 'earlier_transactions', 'scripts', 'utxos', 'balances', 'balance_changes']) {
     console.log(`${table}: ${Math.round((await sizeOf(database, table)) / count)} bytes a UTXO, with indexes`);
   }
@@ -71,7 +71,7 @@ function report(count: number, startedAt: number, finishedAt: number, indexer: P
   };
   const steps: [string, number][] = [
     ['loaded and checked', at('is the one that the header commits to')],
-    ['written as the start', at('began an index at the pruning point')],
+    ['written as the bootstrap block', at('began an index at the pruning point')],
     ['indexes, UTXOs and balances', finishedAt],
   ];
   let before = startedAt;
@@ -95,8 +95,8 @@ interface Sample {
 }
 
 async function readSample(port: number): Promise<Sample | undefined> {
-  const answer = await fetch(`http://127.0.0.1:${port}/metrics`).catch(() => undefined);
-  const text = await answer?.text();
+  const response = await fetch(`http://127.0.0.1:${port}/metrics`).catch(() => undefined);
+  const text = await response?.text();
   const value = (name: string): number => Number(new RegExp(`^${name}(?:{.*})? (\\S+)$`, 'm').exec(text ?? '')?.[1]);
   if (text === undefined) return undefined;
   return { utxos: value('kasgres_indexer_start_utxos_loaded'), bytes: value('process_resident_memory_bytes') };

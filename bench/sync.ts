@@ -1,6 +1,6 @@
 /**
- * How fast the indexer catches up: from node to committed, by harness, beside two floors of the same run: the node alone (its
- * answers decoded and thrown away), and a bare COPY of the same rows into tables without indexes.
+ * How fast the indexer catches up, from node to commit, by stage, compared with two lower bounds: the node alone (its responses decoded and
+ * discarded), and a bare COPY of the same rows into tables without indexes.
  *
  *   NODE_URL=grpc://127.0.0.1:16510 npm run bench:sync
  *
@@ -78,16 +78,16 @@ try {
 
 interface Sync {
   seconds: number;
-  /** After that, until what is deep enough is clustered. */
+  /** From then on until everything that is deep enough is clustered. */
   clusteringSeconds: number;
   finishSeconds: number;
   transactions: number;
   rows: number;
   bytes: number;
-  harnesses: Record<string, number>;
+  stages: Record<string, number>;
 }
 
-/** Everything a catch-up asks for, decoded and thrown away. */
+/** Reads everything that a catch-up requests, decodes it and discards it. */
 async function readNodeAlone(url: string): Promise<{ seconds: number; megabytes: number }> {
   const node = new NodeClient({ url, streams: 1 + OPTIONS.pageStreams });
   const { signal } = new AbortController();
@@ -95,26 +95,27 @@ async function readNodeAlone(url: string): Promise<{ seconds: number; megabytes:
   const { network } = await checkNode(node);
   const started = performance.now();
   let bytes = 0;
-  async function* chain() {
+  async function* chainHashes() {
     for (let startHash = network.genesisHash; ; ) {
-      const answer = await node.getVirtualChainFromBlock(
+      const chain = await node.getVirtualChainFromBlock(
         { startHash, includeAcceptedTransactionIds: true },
         { stream: 0 },
       );
-      const last = answer.addedChainBlockHashes.at(-1);
+      const last = chain.addedChainBlockHashes.at(-1);
       if (last === undefined) return;
-      bytes += answer.wireBytes;
-      yield answer.addedChainBlockHashes;
+      bytes += chain.wireBytes;
+      yield chain.addedChainBlockHashes;
       startHash = last;
     }
   }
-  for await (const page of fetchPages(node, network.genesisHash, chain(), OPTIONS, signal)) bytes += page.wireBytes;
+  for await (const page of fetchPages(node, network.genesisHash, chainHashes(), OPTIONS, signal))
+    bytes += page.wireBytes;
   const seconds = (performance.now() - started) / 1_000;
   await node.close();
   return { seconds, megabytes: bytes / 1e6 };
 }
 
-/** From an empty database to the end of the first catch-up, with clustering beside it as in the program. */
+/** Runs a first catch-up on an empty database, with clustering in parallel as in the program. */
 async function runSync(url: string, database: Connection, databaseUrl: string): Promise<Sync> {
   const log = createLogger({ name: 'indexer', level: 'warn' });
   const registry = createRegistry('bench');
@@ -148,9 +149,9 @@ async function runSync(url: string, database: Connection, databaseUrl: string): 
   await clustering;
   await clusteringDatabase.close();
   await nodes.close();
-  const harnesses = await readStages(registry);
+  const stages = await readStages(registry);
   const counts = await countRows(database);
-  return { seconds, clusteringSeconds, finishSeconds: harnesses['finish'] ?? 0, harnesses, ...counts };
+  return { seconds, clusteringSeconds, finishSeconds: stages['finish'] ?? 0, stages, ...counts };
 }
 
 async function isCatchingUp(database: Connection): Promise<boolean> {
@@ -158,7 +159,7 @@ async function isCatchingUp(database: Connection): Promise<boolean> {
   return rows[0]?.first_catch_up !== false;
 }
 
-/** The depth is that of simnet. */
+/** Whether blocks deeper than simnet's settled depth are not clustered yet. */
 async function isClustering(database: Connection): Promise<boolean> {
   const { rows } = await database.pool.query<{ isBehind: boolean }>(
     `select exists (
@@ -169,12 +170,12 @@ async function isClustering(database: Connection): Promise<boolean> {
   return rows[0]?.isBehind === true;
 }
 
-/** Seconds that each harness took, all batches together. */
+/** Returns the seconds that each stage took in all batches. */
 async function readStages(registry: Registry): Promise<Record<string, number>> {
   const metric = await registry.getSingleMetric('kasgres_indexer_stage_seconds')?.get();
   const sums =
     metric?.values.filter((value) => 'metricName' in value && String(value.metricName).endsWith('_sum')) ?? [];
-  return Object.fromEntries(sums.map(({ labels, value }) => [String(labels['harness']), value]));
+  return Object.fromEntries(sums.map(({ labels, value }) => [String(labels['stage']), value]));
 }
 
 async function countRows(database: Connection): Promise<{ transactions: number; rows: number; bytes: number }> {
@@ -190,7 +191,7 @@ async function countRows(database: Connection): Promise<{ transactions: number; 
   return { transactions: counts.get('transactions') ?? 0, rows, bytes: Number(size[0]?.bytes) };
 }
 
-/** The same rows by COPY, one table after the other in one transaction, into tables without indexes. */
+/** Writes the same rows by COPY in one transaction into tables without indexes. */
 async function copyBare(database: Connection): Promise<number> {
   const directory = await mkdtemp(join(tmpdir(), 'kasgres-bare-'));
   const client = await database.pool.connect();
@@ -216,14 +217,14 @@ async function copyBare(database: Connection): Promise<number> {
 }
 
 function report(alone: { seconds: number; megabytes: number }, sync: Sync, bareSeconds: number): void {
-  const { seconds, clusteringSeconds, transactions, rows, bytes, harnesses } = sync;
+  const { seconds, clusteringSeconds, transactions, rows, bytes, stages } = sync;
   console.log(
     `node alone       ${alone.seconds.toFixed(1)} s  ${perSecond(transactions, alone.seconds)} tx/s, ${alone.megabytes.toFixed(0)} MB`,
   );
   console.log(
     `node to commit   ${seconds.toFixed(1)} s  ${perSecond(transactions, seconds)} tx/s, ${perSecond(rows, seconds)} rows/s`,
   );
-  for (const [harness, time] of Object.entries(harnesses)) console.log(`  ${harness.padEnd(14)} ${time.toFixed(1)} s`);
+  for (const [stage, time] of Object.entries(stages)) console.log(`  ${stage.padEnd(14)} ${time.toFixed(1)} s`);
   console.log(
     '  (wait: for the source; prepare: rows; apply: COPY to commit, beside the next prepare; finish: indexes, UTXOs, balances)',
   );

@@ -1,6 +1,6 @@
 /**
- * What a start from a pruning point costs before anything is written: reading the UTXO set from a peer, decoding it, hashing it.
- * The peer is simulated and runs on another core; each of the three is on one.
+ * The time of a bootstrap at a pruning point before anything is written: reading the UTXO set from a peer, decoding it, hashing it. Each runs on
+ * one core, and the simulated peer on another.
  *
  *   node bench/utxo-set.ts [UTXOs in millions] [UTXOs to hash]
  */
@@ -50,7 +50,7 @@ async function measureAll(): Promise<void> {
   });
 }
 
-/** On the worker: hands out a set as large as it is told. */
+/** Serves a set of the requested size on the worker. */
 async function serve(): Promise<void> {
   const utxos = Array.from({ length: CHUNK * DIFFERENT_CHUNKS }, (_, index) => utxo(index));
   const { url } = await UtxoSetServer.start({
@@ -61,7 +61,6 @@ async function serve(): Promise<void> {
   parentPort?.postMessage(url, []);
 }
 
-/** As most are: paid to a Schnorr key. */
 function utxo(index: number): Utxo {
   return {
     outpoint: { transactionId: randomBytes(32), index: index % 3 },

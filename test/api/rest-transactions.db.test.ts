@@ -5,7 +5,7 @@
 import { fromHex, NATIVE_SUBNETWORK, type Outpoint, type ScriptPublicKey } from '@kasgres/kaspa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { assembleBlock } from '../../packages/devnet/src/simulation/node/assemble-block.ts';
-import { withDerived } from '../../packages/devnet/src/simulation/transactions.ts';
+import { withDerived } from '../../packages/devnet/src/economy/build-transaction.ts';
 import { ApiClient } from '../node/api-client.ts';
 import { firstDifference } from '../node/compare/first-difference.ts';
 import { inParallel } from '../node/compare/in-parallel.ts';

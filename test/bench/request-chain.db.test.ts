@@ -1,15 +1,13 @@
 /**
- * The chain that the requests of the cookbook are timed on (bench/requests.ts) is one that the indexer could have met: what it makes of it
- * holds every invariant of `kasgres verify`, so that the times are those of right data. A generator that spends a UTXO twice, or hands on
- * a block that does not hash to its name, fails here.
+ * The chain that the queries of the cookbook are timed on (bench/requests.ts) is a possible one: its index satisfies the invariants of
+ * `kasgres verify`. A generator that spends a UTXO twice, or makes a block that does not hash to its name, fails here.
  */
 import { checkInvariant12 } from '@kasgres/cli';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database';
 import { toHex } from '@kasgres/kaspa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RequestChain } from '../../bench/request-chain/chain.ts';
-import { clusterChain } from '../../bench/request-chain/cluster-chain.ts';
-import { indexChain } from '../../bench/request-chain/index-chain.ts';
+import { clusterChain, indexChain } from '../../bench/request-chain/index-chain.ts';
 import { findFault } from '../../packages/indexer/src/source/check-block.ts';
 import { checkInvariant4 } from '../invariants/balances.ts';
 import { checkInvariant7 } from '../invariants/completeness.ts';
@@ -17,7 +15,7 @@ import { checkInvariant8 } from '../invariants/hashes.ts';
 
 const OPTIONS = { seed: 'test', transactions: 5_000 };
 
-describe('the chain for requests', () => {
+describe('the chain for the cookbook', () => {
   let database: TestDatabase;
   beforeAll(async () => {
     database = await createTestDatabase();
@@ -26,14 +24,14 @@ describe('the chain for requests', () => {
   });
   afterAll(async () => await database.drop());
 
-  test('holds the invariants of balances, completeness, hashes and clusters', async () => {
+  test('it satisfies the invariants of balances, completeness, hashes and clusters', async () => {
     expect(await checkInvariant4(database.pool)).toEqual([]);
     expect(await checkInvariant7(database.pool)).toEqual([]);
     expect(await checkInvariant8(database.pool)).toEqual([]);
     expect(await checkInvariant12(database.pool)).toEqual([]);
   });
 
-  test('has of everything that requests are asked about', async () => {
+  test('it has everything that the queries of the cookbook ask for', async () => {
     const { rows } = await database.pool.query<Record<string, boolean>>(
       `select (select count(*) >= $1 from transactions where accepting_block_id is not null) as enough,
               exists (select from transactions where accepting_block_id is null and subnetwork_id <> 1) as refused,
@@ -54,12 +52,12 @@ describe('the chain for requests', () => {
   });
 });
 
-test('blocks are whole, and the same in every run', () => {
-  expect(hashesOfWholeBlocks()).not.toContain('not whole');
-  expect(hashesOfWholeBlocks()).toEqual(hashesOfWholeBlocks());
+test('it makes complete blocks, the same in every run', () => {
+  expect(hashesOfCompleteBlocks()).not.toContain('incomplete');
+  expect(hashesOfCompleteBlocks()).toEqual(hashesOfCompleteBlocks());
 });
 
-function hashesOfWholeBlocks(): string[] {
+function hashesOfCompleteBlocks(): string[] {
   const blocks = new RequestChain(OPTIONS).chainBlocks().take(200);
-  return blocks.map(({ block }) => (findFault(block) === undefined ? toHex(block.hash) : 'not whole')).toArray();
+  return blocks.map(({ block }) => (findFault(block) === undefined ? toHex(block.hash) : 'incomplete')).toArray();
 }

@@ -13,7 +13,7 @@ import {
 } from '@kasgres/devnet';
 import type { Landmark } from '@kasgres/devnet';
 import { workFromBits } from '@kasgres/kaspa';
-import { Random } from '../../packages/devnet/src/simulation/generator/random.ts';
+import { Random } from '../../packages/devnet/src/economy/random.ts';
 
 const START_MS = Date.UTC(2025, 5, 16);
 const HOUR_MS = 3_600_000;

@@ -86,7 +86,7 @@ describe.skipIf(isWithoutNode)('the API against a real node', () => {
     async () => {
       if (simulatedDag.history === undefined) throw new Error('there is no load');
       const { transactionId, goodHash, badHash, goodBlockHash, badBlockHash, acceptedFrom } =
-        simulatedDag.history.twoBodies;
+        simulatedDag.history.twoVariants;
       expect(acceptedFrom).toBe(goodBlockHash);
 
       const { rows } = await simulatedDag.pool.query<{ block: string; hash: string; is_accepted: boolean }>(

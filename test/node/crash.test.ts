@@ -15,7 +15,7 @@ import { untilAtRest } from './at-rest.ts';
 import { snapshotOfFreshIndex } from './fresh-index.ts';
 import { findKaspad, Kaspad } from './kaspad.ts';
 import { Load } from './load/load.ts';
-import { Random } from './load/random.ts';
+import { Random } from '@kasgres/devnet';
 import { SecondNode } from './load/second-node.ts';
 import { type Program, startIndexer } from './programs.ts';
 

@@ -10,7 +10,7 @@ import { untilAtRest } from './at-rest.ts';
 import { findKaspad, Kaspad } from './kaspad.ts';
 import { Load } from './load/load.ts';
 import { type Reorganisation, SecondNode } from './load/second-node.ts';
-import { mineTwoBodies, type TwoBodies } from './load/two-bodies.ts';
+import { mineTwoVariants, type TwoVariants } from './load/two-variants.ts';
 import { startApi, startIndexer } from './programs.ts';
 
 const given = { nodeUrl: process.env['NODE_URL'], databaseUrl: process.env['DATABASE_URL'] };
@@ -48,7 +48,7 @@ export interface SimulatedDag {
 }
 
 export interface History {
-  twoBodies: TwoBodies;
+  twoVariants: TwoVariants;
   reorganisations: Reorganisation[];
 }
 
@@ -119,7 +119,7 @@ async function makeHistory(node: NodeClient, load: Load, untilIndexed: () => Pro
   process.stdout.write(`The load comes from LOAD_SEED=${size.seed}.\n`);
   await load.warmUp(WARM_UP_BLOCKS);
   await load.run({ blocks: (WARM_UP_BLOCKS + size.blocks) / 2 });
-  const twoBodies = await mineTwoBodies(node, load);
+  const twoVariants = await mineTwoVariants(node, load);
   const second = await SecondNode.start(node, load);
   try {
     const reorganisations: Reorganisation[] = [];
@@ -129,7 +129,7 @@ async function makeHistory(node: NodeClient, load: Load, untilIndexed: () => Pro
     }
     await load.run({ blocks: size.blocks });
     await second.branchOff(TAIL);
-    return { twoBodies, reorganisations };
+    return { twoVariants, reorganisations };
   } finally {
     await second.stop();
   }

@@ -2,7 +2,7 @@
 import type { TestDatabase } from '@kasgres/database';
 import type { DagTransaction } from '@kasgres/devnet';
 import { toHex } from '@kasgres/kaspa';
-import { outpointKey } from '../../packages/devnet/src/simulation/consensus/utxo.ts';
+import { outpointKey } from '../../packages/devnet/src/economy/utxo.ts';
 import type { SimulatedDag } from './simulated-dag.ts';
 
 /** What the index has accepted before the gap, and is as good after it: nobody there spends these coins. */

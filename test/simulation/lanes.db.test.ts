@@ -3,9 +3,9 @@
  * others.
  */
 import { expect, test } from 'vitest';
-import { buildTransaction } from '../../packages/devnet/src/simulation/generator/build-transaction.ts';
+import { buildTransaction } from '../../packages/devnet/src/economy/build-transaction.ts';
 import { blockOn, FEE, scriptOf } from '../../packages/devnet/src/simulation/testing/hand-made.ts';
-import { withDerived } from '../../packages/devnet/src/simulation/transactions.ts';
+import { withDerived } from '../../packages/devnet/src/economy/build-transaction.ts';
 import { atRest, expectRight, setHarness } from './harness.ts';
 import { PARAMS, startIndexing, type SimulatedDag } from './simulated-dag.ts';
 

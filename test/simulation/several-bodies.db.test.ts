@@ -10,11 +10,11 @@ import { type AnyOp, type NodeClient, NodeRpcError } from '@kasgres/node';
 import { sleep } from '@kasgres/runtime';
 import { expect, test } from 'vitest';
 import type { BlockBody } from '../../packages/devnet/src/simulation/consensus/consensus.ts';
-import type { UtxoEntry } from '../../packages/devnet/src/simulation/consensus/utxo.ts';
-import { buildTransaction, leastFee } from '../../packages/devnet/src/simulation/generator/build-transaction.ts';
-import { withOtherSignatures } from '../../packages/devnet/src/simulation/signatures.ts';
+import type { UtxoEntry } from '../../packages/devnet/src/economy/utxo.ts';
+import { buildTransaction, leastFee } from '../../packages/devnet/src/economy/build-transaction.ts';
+import { withOtherSignatures } from '../../packages/devnet/src/economy/signatures.ts';
 import { blockOn, payment, scriptOf, siblings } from '../../packages/devnet/src/simulation/testing/hand-made.ts';
-import { withDerived } from '../../packages/devnet/src/simulation/transactions.ts';
+import { withDerived } from '../../packages/devnet/src/economy/build-transaction.ts';
 import { atEnd, atRest, expectRight, indexAfresh, setHarness, type Harness } from './harness.ts';
 import { PARAMS, startIndexing, type SimulatedDag } from './simulated-dag.ts';
 
@@ -25,7 +25,7 @@ test('a body that the node cannot tell of at once is known with the next block',
   const harness = await setHarness('several variants', undefined, undefined, {
     reorgRate: 0,
     duplicateRate: 0.8,
-    twoBodiesRate: 1,
+    variantRate: 1,
     nonStandardRate: 0.15,
   });
   const { simulatedDag, database, node } = harness;

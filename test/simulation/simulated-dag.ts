@@ -85,7 +85,7 @@ export class SimulatedDag {
       reorgRate: 0.02,
       redRate: 0.004,
       nonStandardRate: 0.01,
-      twoBodiesRate: 0.1,
+      variantRate: 0.1,
       ...people,
     };
     const server = await NodeServer.start({ state: node, ...(faults && { faults }) });

@@ -1,9 +1,9 @@
 /** A UTXO set so large that it is loaded piece by piece: what was loaded before a stop is kept, and not read again. */
 import { expect, test } from 'vitest';
 import type { DagTransaction } from '../../packages/devnet/src/dag/dag.ts';
-import { buildTransaction, leastFee } from '../../packages/devnet/src/simulation/generator/build-transaction.ts';
+import { buildTransaction, leastFee } from '../../packages/devnet/src/economy/build-transaction.ts';
 import { blockOn, scriptOf } from '../../packages/devnet/src/simulation/testing/hand-made.ts';
-import { withDerived } from '../../packages/devnet/src/simulation/transactions.ts';
+import { withDerived } from '../../packages/devnet/src/economy/build-transaction.ts';
 import {
   expectStateOfSimulatedDag,
   followToTheTip,

@@ -10,40 +10,42 @@ const perSecond = z.coerce.number().min(0).max(100);
 const PREFIX = 'DEVNET_';
 
 export const devnetEnvSchema = z.object({
-  DATA_DIR: z.string().optional().describe('where the chain is kept; unset: nowhere'),
-  PORT: z.coerce.number().int().min(0).max(65_535).default(0).describe('port of the gRPC on 127.0.0.1; 0: a free one'),
-  LOG_LEVEL: z.enum(LOG_LEVELS).default('info').describe('how much is logged'),
+  DATA_DIR: z.string().optional().describe('directory of the chain; unset: it is not persisted'),
+  PORT: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(65_535)
+    .default(0)
+    .describe('port of the gRPC server on 127.0.0.1; 0: a free one'),
+  LOG_LEVEL: z.enum(LOG_LEVELS).default('info').describe('log level'),
   DEVNET_LISTEN: z
     .string()
     .regex(/^.+:\d+$/, 'must be host:port')
     .optional()
-    .describe('address of the gRPC, in the place of PORT'),
-  DEVNET_SEED: z.string().default(DEFAULT_OPTIONS.seed).describe('what the whole network follows from'),
+    .describe('address of the gRPC server, instead of PORT'),
+  DEVNET_SEED: z.string().default(DEFAULT_OPTIONS.seed).describe('seed of the whole network'),
   DEVNET_COINBASE_MATURITY: count
     .default(SIMNET_PARAMS.coinbaseMaturity)
     .describe('DAA scores until a reward can be spent'),
-  DEVNET_PAST_BLOCKS: count.default(3_000).describe('blocks that there are at the first start'),
+  DEVNET_PAST_BLOCKS: count.default(3_000).describe('number of blocks at the first start'),
   DEVNET_PAST_TRANSACTIONS: count.default(15_000).describe('payments in these blocks'),
   DEVNET_BLOCKS_PER_SECOND: perSecond
     .default(2)
-    .describe('how fast the chain grows, at about 12 kB of memory and 4 kB of disk a block; 0: not at all'),
+    .describe('how fast the chain grows, at about 12 kB of memory and 7 kB of disk a block; 0: not at all'),
   DEVNET_TRANSACTIONS_PER_SECOND: perSecond.default(2).describe('payments a second from then on'),
   DEVNET_WAITING_PAYMENTS: count
     .default(1)
-    .describe('payments that no miner picks from then on, so that the mempool is never empty'),
+    .describe('payments that miners leave in the mempool, so that it is never empty'),
   DEVNET_WIDTH: z.coerce
     .number()
     .min(0)
     .max(20)
     .default(DEFAULT_OPTIONS.width)
-    .describe('blocks that a miner does not know yet'),
-  DEVNET_LATE_RATE: rate.default(DEFAULT_OPTIONS.lateRate).describe('share of blocks that come far too late'),
-  DEVNET_RED_RATE: rate
-    .default(DEFAULT_OPTIONS.redRate)
-    .describe('share of blocks that come so late that they are red'),
-  DEVNET_REORG_RATE: rate
-    .default(DEFAULT_OPTIONS.reorgRate)
-    .describe('share of blocks that bring a hidden branch with them'),
+    .describe('mean number of blocks that a miner does not know yet'),
+  DEVNET_LATE_RATE: rate.default(DEFAULT_OPTIONS.lateRate).describe('share of blocks whose miner is far behind'),
+  DEVNET_RED_RATE: rate.default(DEFAULT_OPTIONS.redRate).describe('share of blocks that are so late that they are red'),
+  DEVNET_REORG_RATE: rate.default(DEFAULT_OPTIONS.reorgRate).describe('share of blocks that bring a heavier branch'),
   DEVNET_REORG_DEPTH: z
     .string()
     .regex(/^\d+-\d+$/, 'must be two numbers: 1-8')
@@ -53,10 +55,10 @@ export const devnetEnvSchema = z.object({
   DEVNET_DUPLICATE_RATE: rate
     .default(DEFAULT_OPTIONS.duplicateRate)
     .describe('share of payments in parallel blocks too'),
-  DEVNET_DOUBLE_SPEND_RATE: rate
-    .default(DEFAULT_OPTIONS.doubleSpendRate)
-    .describe('share of these spent otherwise there'),
-  DEVNET_TWO_BODIES_RATE: rate.default(DEFAULT_OPTIONS.twoBodiesRate).describe('share of these signed otherwise there'),
+  DEVNET_DOUBLE_SPEND_RATE: rate.default(DEFAULT_OPTIONS.doubleSpendRate).describe('share of these double-spent there'),
+  DEVNET_TWO_BODIES_RATE: rate
+    .default(DEFAULT_OPTIONS.variantRate)
+    .describe('share of these with other signatures there'),
   DEVNET_NON_STANDARD_RATE: rate
     .default(DEFAULT_OPTIONS.nonStandardRate)
     .describe('share of payments to scripts without address'),
@@ -77,7 +79,7 @@ export interface DevnetEnv {
   pastTransactions: number;
   blocksPerSecond: number;
   transactionsPerSecond: number;
-  waitingPayments: number;
+  pendingPayments: number;
   options: SimulationOptions;
 }
 
@@ -96,7 +98,7 @@ export function readDevnetEnv(args: readonly string[], variables: NodeJS.Process
     pastTransactions: env.DEVNET_PAST_TRANSACTIONS,
     blocksPerSecond: env.DEVNET_BLOCKS_PER_SECOND,
     transactionsPerSecond: env.DEVNET_TRANSACTIONS_PER_SECOND,
-    waitingPayments: env.DEVNET_WAITING_PAYMENTS,
+    pendingPayments: env.DEVNET_WAITING_PAYMENTS,
     options: {
       ...DEFAULT_OPTIONS,
       seed: env.DEVNET_SEED,
@@ -107,13 +109,13 @@ export function readDevnetEnv(args: readonly string[], variables: NodeJS.Process
       reorgDepth: [least, greatest],
       duplicateRate: env.DEVNET_DUPLICATE_RATE,
       doubleSpendRate: env.DEVNET_DOUBLE_SPEND_RATE,
-      twoBodiesRate: env.DEVNET_TWO_BODIES_RATE,
+      variantRate: env.DEVNET_TWO_BODIES_RATE,
       nonStandardRate: env.DEVNET_NON_STANDARD_RATE,
     },
   };
 }
 
-/** Flags as the variables that they stand for. */
+/** Returns flags as variables. */
 function variablesOf(args: readonly string[]): Record<string, string> {
   const names = Object.keys(devnetEnvSchema.shape);
   const values = parseFlags(args, names.map(flagOf));

@@ -1,9 +1,9 @@
 /**
- * A simulated node: what a Kaspa node answers over a DAG in memory (`dag`), its gRPC (`rpc`), and a network that makes such a DAG
- * (`simulation`).
+ * A simulated node: a DAG in memory with the responses of a Kaspa node (`dag`), its gRPC and p2p (`rpc`, `p2p`), people who pay (`economy`), and
+ * a network of miners that makes such a DAG (`simulation`).
  */
-export { acceptedBy } from './dag/answers/chain.ts';
-export { sinkAnticone } from './dag/answers/get-blocks.ts';
+export { acceptedBy } from './dag/responses/chain.ts';
+export { sinkAnticone } from './dag/responses/get-blocks.ts';
 export {
   type AcceptedTransaction,
   type ChainChange,
@@ -31,8 +31,15 @@ export {
   UtxoSetServer,
   type UtxoSetServerOptions,
 } from './p2p/server.ts';
-export { utxoSetItem } from './p2p/utxo-set-item.ts';
-export type { Fault, FaultPlan } from './rpc/faults.ts';
+export { utxoSetItem } from './p2p/server.ts';
+export { type EconomyOptions } from './economy/options.ts';
+export { type Key, Keyring, type Landmark, landmarks } from './economy/keyring.ts';
+export { type Draft, buildTransaction, withDerived } from './economy/build-transaction.ts';
+export { Payments } from './economy/payments.ts';
+export { digest, Random } from './economy/random.ts';
+export { createdEntries, outpointKey, scriptKey, type UtxoEntry } from './economy/utxo.ts';
+export { type Ledger, Wallet } from './economy/wallet.ts';
+export type { Fault, FaultPlan } from './rpc/server.ts';
 export { readHeader, readTransaction } from './rpc/from-messages.ts';
 export { NodeServer, type NodeServerOptions } from './rpc/server.ts';
 export * from './simulation/index.ts';

@@ -1,4 +1,4 @@
-/** The simulated node as others start it: a process that says where it answers, ends when asked to, and goes on after a kill. */
+/** The simulated node as a process: it announces its address, stops on a signal, and continues its chain after a kill. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -35,7 +35,7 @@ afterEach(async () => {
 });
 
 describe('the program', () => {
-  test('makes a past, answers, and grows', async () => {
+  test('it makes a past, responds, and grows', async () => {
     const { url } = await start();
     const client = connect(url);
     expect(await checkNode(client)).toMatchObject({ serverVersion: '2.1.0', isSynced: true });

@@ -1,14 +1,14 @@
 /**
- * The simulated node as a process: makes the chain's past at the first start, goes on from it at any other, answers gRPC, and lets the
- * chain grow. Prints one line of JSON once it answers, `{"url":"grpc://…"}`, and sends the same to a parent that listens; it logs to stderr.
+ * The simulated node as a process: makes the chain's past at the first start, restores it at every other, serves gRPC, and lets the chain grow.
+ * Once it serves, it prints one line of JSON, `{"url":"grpc://…"}`, and sends the same to a parent that listens. It logs to stderr.
  */
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createLogger, runProgram } from '@kasgres/runtime';
+import { createLogger, runProgram, sleep, untilAborted } from '@kasgres/runtime';
+import { landmarks } from './economy/keyring.ts';
 import { readDevnetEnv } from './env.ts';
-import { grow } from './grow.ts';
 import { NodeServer } from './rpc/server.ts';
-import { landmarks, makePast, openSimulatedDag, type SimulatedDag } from './simulation/index.ts';
+import { makePast, openSimulatedDag, type SimulatedDag, type Simulation } from './simulation/index.ts';
 
 await runProgram('devnet', async ({ signal, shutdown, useLogger }) => {
   const env = readDevnetEnv(process.argv.slice(2), process.env);
@@ -25,14 +25,14 @@ await runProgram('devnet', async ({ signal, shutdown, useLogger }) => {
     state: simulatedDag.node,
     host: env.host,
     port: env.port,
-    onError: (err) => logger.error({ err }, 'failed to answer'),
+    onError: (err) => logger.error({ err }, 'failed to respond'),
   });
   shutdown.add('server', () => server.close());
   const { size, sink } = simulatedDag.node.consensus;
-  logger.info({ url: server.url, restored, blocks: size, sinkBlueScore: sink.blueScore }, 'started answering');
+  logger.info({ url: server.url, restored, blocks: size, sinkBlueScore: sink.blueScore }, 'started serving');
   announce({ url: server.url });
 
-  simulatedDag.simulation.leaveWaiting(env.waitingPayments);
+  simulatedDag.simulation.leavePending(env.pendingPayments);
   await grow(simulatedDag.simulation, env, signal);
 });
 
@@ -41,11 +41,34 @@ function announce(message: { url: string }): void {
   process.send?.(message);
 }
 
-/** For whoever starts a demo on this chain: an address with a long history, and names for the large ones. */
+/** Writes an address with a long history and the tags of large owners, for the program that starts a demo. */
 function writeDemoFile(path: string, { node, simulation }: SimulatedDag): void {
   const tags = landmarks(simulation.keyring, node.network.addressPrefix);
   const demo = { network: node.network.id, address: tags[0]?.address, tags };
-  // Never half a file, whenever the process ends.
+  // The rename is atomic, so a kill leaves no incomplete file.
   writeFileSync(`${path}.new`, `${JSON.stringify(demo, undefined, 2)}\n`);
   renameSync(`${path}.new`, path);
+}
+
+/** The simulated network in real time: blocks and payments occur at random moments with the given mean rates. */
+export interface Pace {
+  blocksPerSecond: number;
+  transactionsPerSecond: number;
+}
+
+/** Grows until the signal; throws the `AbortError` then. */
+export async function grow(simulation: Simulation, pace: Pace, signal: AbortSignal): Promise<void> {
+  await Promise.all([
+    again(pace.blocksPerSecond, signal, () => simulation.mine(Date.now())),
+    again(pace.transactionsPerSecond, signal, () => simulation.pay(1)),
+  ]);
+}
+
+async function again(timesPerSecond: number, signal: AbortSignal, act: () => void): Promise<void> {
+  if (timesPerSecond === 0) return untilAborted(signal);
+  for (;;) {
+    // Independent events have exponential gaps.
+    await sleep((-Math.log(1 - Math.random()) * 1_000) / timesPerSecond, signal);
+    act();
+  }
 }

@@ -1,22 +1,22 @@
 /**
- * Fills a simnet node with a busy DAG, round by round: siblings on one template, some handed in late, some so late that they turn
- * red, with payments and mischief. The node says what it accepted (Wallet); nothing here models consensus.
+ * The economy of the simulated network on a real simnet node. It fills the node with a busy DAG, round by round: siblings on one template,
+ * some submitted late, some so late that they turn red, with payments and mischief. Only the node decides what is accepted.
  */
-import { fromHex, getNetwork, type Outpoint, toHex } from '@kasgres/kaspa';
+import { outpointKey, Random } from '@kasgres/devnet';
+import { fromHex, getNetwork, toHex } from '@kasgres/kaspa';
 import type { NodeClient } from '@kasgres/node';
-import type { MinedBlock } from './miner.ts';
-import { Mining } from './mining.ts';
+import { type MinedBlock, Mining } from './miner.ts';
 import { doMischief, type Mischief, mischiefNames } from './mischief.ts';
+import { LoadKeys } from './owner.ts';
 import { fitting, type Payment } from './payment.ts';
-import { Random } from './random.ts';
-import { Traffic } from './traffic.ts';
+import { loadOptions, Traffic } from './traffic.ts';
 import { Wallet } from './wallet.ts';
 
 export interface LoadOptions {
   seed: string;
-  /** Mean number of payments in a block. */
+  /** The mean number of payments in a block. */
   paymentsPerBlock: number;
-  /** Of the node's parameters, where they are not those of simnet. */
+  /** The node's parameters if they are not those of simnet. */
   params?: LoadParams;
 }
 
@@ -26,7 +26,6 @@ export interface LoadParams {
   coinbaseMaturity: bigint;
 }
 
-const USERS = 2000;
 /** Likelihoods of 1, 2, 3, 4 siblings. */
 const WIDTHS = [35, 30, 20, 15];
 const WARM_UP_WIDTH = 4;
@@ -43,17 +42,18 @@ const NO_MISCHIEF: Mischief = { payments: [], isValid: true };
 
 export class Load {
   readonly random: Random;
+  readonly keys: LoadKeys;
   readonly wallet: Wallet;
   readonly traffic: Traffic;
   readonly mining: Mining;
   readonly #node: NodeClient;
   readonly #paymentsPerBlock: number;
   readonly #ghostdagK: number;
-  /** Signed, not mined yet. */
+  /** Signed and not mined yet. */
   #queue: Payment[] = [];
   #postponed: { payment: Payment; fromDaaScore: bigint }[] = [];
   #past: Payment[] = [];
-  /** Blocks that are handed in when there are so many of the load. */
+  /** Blocks that are submitted once the load has `fromBlocks` blocks. */
   #late: { block: MinedBlock; fromBlocks: number }[] = [];
   #rounds = 0;
   #reds = 0;
@@ -63,16 +63,18 @@ export class Load {
     sink: Uint8Array,
     { seed, paymentsPerBlock, params = getNetwork('simnet') }: LoadOptions,
   ) {
-    this.random = new Random(seed);
-    this.wallet = new Wallet(this.random, sink, params.coinbaseMaturity);
-    this.traffic = new Traffic(this.random, this.wallet, { users: USERS });
-    this.mining = new Mining(node, this.random, this.wallet, this.traffic.miners);
+    const options = loadOptions(seed);
+    this.random = new Random(seed, 'load');
+    this.keys = new LoadKeys(options);
+    this.wallet = new Wallet(this.random, this.keys, sink, params.coinbaseMaturity);
+    this.traffic = new Traffic(this.random, this.keys, this.wallet, options);
+    this.mining = new Mining(node, this.random, this.wallet, this.keys);
     this.#node = node;
     this.#paymentsPerBlock = paymentsPerBlock;
     this.#ghostdagK = params.ghostdagK;
   }
 
-  /** Goes on from where the node is. Nobody else may mine on it. */
+  /** Starts at the node's sink. Nobody else may mine on the node. */
   static async begin(node: NodeClient, options: LoadOptions): Promise<Load> {
     const { sink } = await node.call('getSink', {});
     return new Load(node, fromHex(sink), options);
@@ -82,18 +84,18 @@ export class Load {
     return this.mining.blocks;
   }
 
-  /** Empty blocks until there are this many of the load, so that the first coinbases mature. */
+  /** Mines empty blocks until the load has this many, so that the first coinbases mature. */
   async warmUp(blocks: number): Promise<void> {
     while (this.blocks < blocks) {
       const templates = await this.mining.templates(WARM_UP_WIDTH);
       await this.wallet.follow(this.#node, templates[0]?.header?.daaScore ?? 0n);
       const empty = templates.map((template) => this.mining.make(template, []));
-      // Late ones too: what is later than a node prunes is invalid.
-      await this.mining.handIn([...empty, ...this.#takeLate()]);
+      // Late blocks too: a block that is later than the node prunes is invalid.
+      await this.mining.submit([...empty, ...this.#takeLate()]);
     }
   }
 
-  /** Rounds until there are this many blocks of the load. */
+  /** Runs rounds until the load has this many blocks. */
   async run({ blocks }: { blocks: number }): Promise<void> {
     while (this.blocks < blocks) await this.round();
   }
@@ -109,32 +111,31 @@ export class Load {
     const invalid: MinedBlock[] = [];
     for (const [index, template] of templates.entries()) {
       const sibling = valid.at(-1)?.payments ?? [];
-      const mischief =
-        index > 0 && this.random.chance(MISCHIEF_SHARE) ? this.#mischief(sibling, daaScore) : NO_MISCHIEF;
+      const mischief = index > 0 && this.random.chance(MISCHIEF_SHARE) ? this.#mischief(sibling) : NO_MISCHIEF;
       const block = this.mining.make(template, this.#fill(mischief.payments));
       const lateBlocks = index > 0 ? this.#lateBlocks() : 0;
       if (lateBlocks > 0) this.#late.push({ block, fromBlocks: this.blocks + lateBlocks });
       else (mischief.isValid ? valid : invalid).push(block);
     }
-    const handedIn = this.mining.handIn([...valid, ...this.#takeLate()], invalid);
-    // The node is busy now: time to sign.
+    const submitted = this.mining.submit([...valid, ...this.#takeLate()], invalid);
+    // Signing uses the time in which the node is busy.
     await new Promise(setImmediate);
     this.#sign();
-    await handedIn;
+    await submitted;
   }
 
-  /** Hands in what is late, then mines empty blocks until one tip is left, and nothing beside it unmerged. */
+  /** Submits the late blocks, then mines empty blocks until one tip is left that merges everything. */
   async settle(): Promise<void> {
-    await this.mining.handIn(this.#takeLate({ all: true }));
+    await this.mining.submit(this.#takeLate({ all: true }));
     for (;;) {
       const templates = await this.mining.templates(1);
       const { tipHashes } = await this.#node.call('getBlockDagInfo', {});
       if (tipHashes.length === 1 && templates[0]?.header?.parents[0]?.parentHashes.length === 1) return;
-      await this.mining.handIn(templates.map((template) => this.mining.make(template, [])));
+      await this.mining.submit(templates.map((template) => this.mining.make(template, [])));
     }
   }
 
-  /** Signed payments of UTXOs that are there now, none of which contradicts another. */
+  /** Returns signed payments of existing UTXOs. No two of them conflict. */
   takePayments(count: number): Payment[] {
     while (this.#queue.length < count) {
       const payment = this.traffic.next();
@@ -144,22 +145,21 @@ export class Load {
     return this.#queue.splice(0, count);
   }
 
-  /** What a block carries: the extra payments, and as many of the queue as fit and may stand beside them. */
+  /** Returns the payments of a block: the extra ones, and those of the queue that fit and are compatible. */
   #fill(extra: Payment[]): Payment[] {
     const wanted = this.random.chance(0.1) ? 0 : Math.round(this.#paymentsPerBlock * 2 * this.random.fraction());
-    const isFree = beside(extra);
+    const isFree = compatibleWith(extra);
     const chosen = fitting([...extra, ...this.#queue.slice(0, wanted).filter(isFree)]);
     this.#queue = this.#queue.filter((payment) => !chosen.includes(payment));
     this.#past = [...this.#past, ...chosen].slice(-KEPT_PAST);
     return chosen;
   }
 
-  #mischief(sibling: readonly Payment[], daaScore: bigint): Mischief {
+  #mischief(sibling: readonly Payment[]): Mischief {
     return doMischief(this.random.pick(mischiefNames), sibling, {
       random: this.random,
       traffic: this.traffic,
       wallet: this.wallet,
-      daaScore,
       past: this.#past,
       later: (payment, fromDaaScore) => this.#postponed.push({ payment, fromDaaScore }),
     });
@@ -174,14 +174,14 @@ export class Load {
     }
   }
 
-  /** Puts payments of UTXOs that are mature by now at the head of the queue. */
+  /** Moves payments of UTXOs that are mature by now to the head of the queue. */
   #resume(daaScore: bigint): void {
     const due = this.#postponed.filter(({ fromDaaScore }) => fromDaaScore <= daaScore);
     this.#postponed = this.#postponed.filter(({ fromDaaScore }) => fromDaaScore > daaScore);
     this.#queue.unshift(...due.map(({ payment }) => payment));
   }
 
-  /** How many blocks a block is to be late by. */
+  /** Returns by how many blocks a block is late. */
   #lateBlocks(): number {
     if (this.#rounds > (this.#reds + 1) * ROUNDS_PER_RED) {
       this.#reds += 1;
@@ -197,16 +197,16 @@ export class Load {
   }
 }
 
-/** Which payments may stand in one block with others: consensus forbids one twice, a UTXO spent twice, and to spend what the block makes. */
-function beside(others: readonly Payment[]): (payment: Payment) => boolean {
+/** A block may not contain a payment twice, spend a UTXO twice, or spend its own outputs. */
+function compatibleWith(others: readonly Payment[]): (payment: Payment) => boolean {
   const made = new Set(others.map(({ id }) => toHex(id)));
   const spent = others.flatMap(({ plan }) => plan.utxos.map(({ outpoint }) => outpoint));
-  const spentUtxos = new Set(spent.map(nameOf));
+  const spentUtxos = new Set(spent.map(outpointKey));
   const spentOf = new Set(spent.map(({ transactionId }) => toHex(transactionId)));
   return ({ id, plan }) =>
     !made.has(toHex(id)) &&
     !spentOf.has(toHex(id)) &&
-    plan.utxos.every(({ outpoint }) => !made.has(toHex(outpoint.transactionId)) && !spentUtxos.has(nameOf(outpoint)));
+    plan.utxos.every(
+      ({ outpoint }) => !made.has(toHex(outpoint.transactionId)) && !spentUtxos.has(outpointKey(outpoint)),
+    );
 }
-
-const nameOf = ({ transactionId, index }: Outpoint): string => `${toHex(transactionId)}:${index}`;

@@ -1,10 +1,8 @@
-/** Transactions for the node's mempool: payments, payments of what those make, and orphans. */
+/** Transactions for the node's mempool: payments, payments that spend the outputs of those, and orphans. */
 import { scriptToAddress, toHex } from '@kasgres/kaspa';
-import type { NodeClient } from '@kasgres/node';
-import { isStandard } from './utxo.ts';
+import { type NodeClient, toTransactionMessage } from '@kasgres/node';
 import type { Load } from './load.ts';
-import { toTransactionMessage } from './messages.ts';
-import type { Payment } from './payment.ts';
+import { isStandard, type Payment } from './payment.ts';
 
 export interface MempoolContent {
   ids: string[];

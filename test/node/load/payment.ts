@@ -1,17 +1,19 @@
-/** Signed transactions of the load, with what a miner wants to know of them. */
+/** Signed transactions of the load, with their masses and the UTXOs that they create. */
+import { outpointKey, type UtxoEntry } from '@kasgres/devnet';
 import {
   computeMass,
   type Covenant,
   type Hash,
+  type Outpoint,
   NATIVE_SUBNETWORK,
   storageMass,
   type Transaction,
   transactionHash,
   transactionId,
+  type TransactionOutput,
   transientMass,
 } from '@kasgres/kaspa';
 import { blake2b } from '@noble/hashes/blake2.js';
-import type { Utxo } from './utxo.ts';
 import type { Owner } from './owner.ts';
 import { signingHashes, uint16, uint32, uint64 } from './signing-hash.ts';
 
@@ -21,7 +23,20 @@ export interface Payout {
   covenant?: Covenant;
 }
 
-/** What a transaction is to be; what is left out is empty, and the fee is what is not paid out. */
+/** A transaction output with its owner. */
+export interface Utxo {
+  entry: UtxoEntry;
+  outpoint: Outpoint;
+  output: TransactionOutput;
+  owner: Owner;
+}
+
+/** Whether it has an address, demands a signature, and carries no covenant. */
+export function isStandard({ owner, output }: Utxo): boolean {
+  return owner.sigOps > 0 && output.covenant === undefined;
+}
+
+/** The fields of a transaction; omitted ones are empty. The fee is the amount that is not paid out. */
 export interface Plan {
   version?: 0 | 1;
   utxos: Utxo[];
@@ -33,7 +48,7 @@ export interface Plan {
   sequence?: bigint;
   /** Compute budget of each signed input of a version 1 transaction. The id leaves it out. */
   computeBudget?: number;
-  /** Spoils the first signature: the transaction keeps its id and is not valid. */
+  /** Breaks the first signature: the transaction keeps its id and is invalid. */
   broken?: boolean;
 }
 
@@ -41,9 +56,9 @@ export interface Payment {
   id: Hash;
   hash: Hash;
   transaction: Transaction;
-  /** What it was made from: signing it again gives the same id with other signatures. */
+  /** Signing it again gives another variant: the same id with other signatures. */
   plan: Plan;
-  /** UTXOs that exist once it is accepted. */
+  /** The UTXOs that its acceptance creates. */
   makes: Utxo[];
   mass: Mass;
 }
@@ -71,11 +86,7 @@ export function sign(plan: Plan): Payment {
     hash: transactionHash(transaction),
     transaction,
     plan,
-    makes: utxosOf(
-      id,
-      transaction,
-      plan.payouts.map(({ owner }) => owner),
-    ),
+    makes: plan.payouts.map(({ owner }, index) => createdUtxo(id, transaction, index, owner)),
     mass: {
       compute: computeMass(transaction),
       storage: transaction.storageMass,
@@ -84,15 +95,24 @@ export function sign(plan: Plan): Payment {
   };
 }
 
-/** The UTXOs that a transaction's outputs are to these owners; outputs of owners whom we do not know are none of ours. */
-export function utxosOf(id: Hash, { outputs }: Transaction, owners: readonly (Owner | undefined)[]): Utxo[] {
-  return outputs.flatMap((output, index) => {
-    const owner = owners[index];
-    return owner === undefined ? [] : [{ outpoint: { transactionId: id, index }, output, owner }];
-  });
+function createdUtxo(transactionId: Hash, { outputs }: Transaction, index: number, owner: Owner): Utxo {
+  const output = outputs[index];
+  if (output === undefined) throw new Error(`the transaction has no output ${index}`);
+  const { amount, scriptPublicKey, covenant } = output;
+  const outpoint = { transactionId, index };
+  const entry = {
+    key: outpointKey(outpoint),
+    outpoint,
+    amount,
+    scriptPublicKey,
+    blockDaaScore: 0n,
+    isCoinbase: false,
+    covenantId: covenant?.covenantId,
+  };
+  return { entry, outpoint, output, owner };
 }
 
-/** The id of a covenant that begins with this UTXO: it commits to the UTXO and to the outputs that carry the covenant. */
+/** Returns the id of a covenant that this UTXO founds. It commits to the UTXO and to the outputs that carry the covenant. */
 export function covenantId(origin: Utxo, outputs: { index: number; payout: Payout }[]): Hash {
   const parts = outputs.flatMap(({ index, payout: { amount, owner } }) => {
     const { version, script } = owner.scriptPublicKey;
@@ -137,10 +157,10 @@ function signatureScript({ utxos, broken }: Plan, index: number, signingHash: Ha
   return broken === true && index === 0 ? script.map((byte, at) => (at === 10 ? byte ^ 1 : byte)) : script;
 }
 
-/** Just under what a block may hold. */
+/** Just below the limits of a block. */
 const LIMITS: Mass = { compute: 490_000n, storage: 490_000n, transient: 980_000n };
 
-/** The first of these payments, as far as they fit into one block together. */
+/** Returns the longest prefix of these payments that fits into one block. */
 export function fitting(payments: readonly Payment[]): Payment[] {
   const used: Mass = { compute: 0n, storage: 0n, transient: 0n };
   const full = payments.findIndex(({ mass }) => {

@@ -1,12 +1,12 @@
 /**
- * Real reorganisations of a chosen depth. A second node that has never heard of the first is given the same blocks; both mine, the second
- * more; then its branch is handed to the first. What the second node mines is partly what the first has mined in another order, partly
- * contradicts it, and partly leaves it to be accepted again when the first branch is merged.
+ * Real reorganisations of a chosen depth. A second node that is not connected to the first gets the same blocks. Both mine, the second one
+ * more, and its branch is submitted to the first. The branches share some payments in another order, some payments conflict, and the others
+ * are accepted again when the first branch is merged.
  */
 import { NodeClient, NodeRpcError, type protocol } from '@kasgres/node';
 import { Kaspad } from '../kaspad.ts';
 import type { Load } from './load.ts';
-import { Mining } from './mining.ts';
+import { Mining } from './miner.ts';
 import type { Payment } from './payment.ts';
 
 export interface Reorganisation {
@@ -23,7 +23,7 @@ export class SecondNode {
   readonly #kaspad: Kaspad;
   readonly #load: Load;
   readonly #mining: Mining;
-  /** A block that both nodes have; all before it were handed over. */
+  /** A block that both nodes have, with its past. */
   #common = '';
 
   private constructor(first: NodeClient, second: NodeClient, kaspad: Kaspad, load: Load) {
@@ -31,7 +31,7 @@ export class SecondNode {
     this.#second = second;
     this.#kaspad = kaspad;
     this.#load = load;
-    this.#mining = new Mining(second, load.random, load.wallet, load.traffic.miners);
+    this.#mining = new Mining(second, load.random, load.wallet, load.keys);
   }
 
   static async start(first: NodeClient, load: Load): Promise<SecondNode> {
@@ -45,12 +45,12 @@ export class SecondNode {
   }
 
   /**
-   * Takes `depth` blocks off the first node's chain.
-   * @param beforeHandOver runs while the first branch is the only one known
+   * Removes `depth` blocks from the first node's chain.
+   * @param beforeReorg runs while the first node knows only its own branch
    */
-  async reorganise(depth: number, beforeHandOver?: () => Promise<void>): Promise<Reorganisation> {
+  async reorganise(depth: number, beforeReorg?: () => Promise<void>): Promise<Reorganisation> {
     await this.#load.settle();
-    const fork = await handOver(this.#first, this.#second, this.#common);
+    const fork = await copyBlocks(this.#first, this.#second, this.#common);
     if ((await this.#second.call('getSink', {})).sink !== fork)
       throw new Error('the nodes do not agree before the fork');
     this.#common = fork;
@@ -60,10 +60,10 @@ export class SecondNode {
     const ahead = (await blueScore(this.#first)) - (await blueScore(this.#second)) + 2n;
     const otherPayments = payments.flatMap((payment) => this.#otherVersion(payment)).reverse();
     await mineChain(this.#second, this.#mining, fork, Number(ahead), otherPayments);
-    await beforeHandOver?.();
+    await beforeReorg?.();
 
     const { sink } = await this.#first.call('getSink', {});
-    await handOver(this.#second, this.#first, fork);
+    await copyBlocks(this.#second, this.#first, fork);
     const { removedChainBlockHashes, addedChainBlockHashes } = await this.#first.call('getVirtualChainFromBlock', {
       startHash: sink,
       includeAcceptedTransactionIds: false,
@@ -71,15 +71,15 @@ export class SecondNode {
     return { removed: removedChainBlockHashes.length, added: addedChainBlockHashes.length };
   }
 
-  /** Gives the first node a branch too short to change its chain, so that blocks upon blocks are not merged yet. */
+  /** Gives the first node a branch too short to reorganise its chain, so that several blocks in a row stay unmerged. */
   async branchOff(length: number): Promise<void> {
     await this.#load.settle();
-    const fork = await handOver(this.#first, this.#second, this.#common);
+    const fork = await copyBlocks(this.#first, this.#second, this.#common);
     this.#common = fork;
     const payments = this.#load.takePayments(length * PAYMENTS_PER_BLOCK * 2);
     await mineChain(this.#first, this.#load.mining, fork, length + 2, payments.slice(0, payments.length / 2));
     await mineChain(this.#second, this.#mining, fork, length, payments.slice(payments.length / 2));
-    await handOver(this.#second, this.#first, fork);
+    await copyBlocks(this.#second, this.#first, fork);
   }
 
   async stop(): Promise<void> {
@@ -99,7 +99,7 @@ export class SecondNode {
   }
 }
 
-/** Blocks until the chain is so long above the fork, with these payments spread over the first of them. */
+/** Mines until the chain above the fork has this length, with the payments spread over the first blocks. */
 async function mineChain(
   node: NodeClient,
   mining: Mining,
@@ -112,7 +112,7 @@ async function mineChain(
   while ((await chainAbove(node, fork)) < length) {
     const templates = await mining.templates(1);
     const share = left.splice(0, perBlock);
-    await mining.handIn(templates.map((template) => mining.make(template, share)));
+    await mining.submit(templates.map((template) => mining.make(template, share)));
   }
 }
 
@@ -126,10 +126,10 @@ async function blueScore(node: NodeClient): Promise<bigint> {
 }
 
 /**
- * Gives one node all blocks that the other has from `lowHash` on.
- * @returns the sink of the node that gave
+ * Submits all blocks above `lowHash` of one node to the other.
+ * @returns the sink of the node that has them
  */
-async function handOver(from: NodeClient, to: NodeClient, lowHash: string): Promise<string> {
+async function copyBlocks(from: NodeClient, to: NodeClient, lowHash: string): Promise<string> {
   const blocks = new Map<string, protocol.Block>();
   const { sink } = await from.call('getSink', {});
   let next = lowHash;
@@ -143,27 +143,27 @@ async function handOver(from: NodeClient, to: NodeClient, lowHash: string): Prom
   }
   let left = [...blocks.values()].filter(({ header }) => header !== undefined && header.parents.length > 0);
   while (left.length > 0) {
-    const refused = await submitAll(to, left);
-    if (refused.length === left.length) throw new Error(`${left.length} blocks could not be handed over`);
-    left = refused;
+    const rejected = await submitAll(to, left);
+    if (rejected.length === left.length) throw new Error(`${left.length} blocks were rejected`);
+    left = rejected;
   }
   return sink;
 }
 
 /**
- * One after another: the node refuses what comes while its queue is full, and a block whose parents it does not have yet.
- * @returns the blocks that were refused
+ * Submits blocks one by one. The node rejects blocks while its queue is full, and a block whose parents it does not know yet.
+ * @returns the rejected blocks
  */
 async function submitAll(node: NodeClient, blocks: readonly protocol.Block[]): Promise<protocol.Block[]> {
-  const refused: protocol.Block[] = [];
+  const rejected: protocol.Block[] = [];
   for (const block of blocks) {
     try {
       const { rejectReason } = await node.call('submitBlock', { block, allowNonDAABlocks: true });
-      if (rejectReason !== 0) refused.push(block);
+      if (rejectReason !== 0) rejected.push(block);
     } catch (error) {
       if (!(error instanceof NodeRpcError)) throw error;
-      refused.push(block);
+      rejected.push(block);
     }
   }
-  return refused;
+  return rejected;
 }

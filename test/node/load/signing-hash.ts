@@ -1,16 +1,16 @@
 /**
- * What the signature of an input signs: everything of the transaction but the signature scripts, and the UTXO that the input
- * spends (rusty-kaspa, consensus/core/src/hashing/sighash.rs, signature type "all").
+ * The hash that the signature of an input signs. It commits to the whole transaction except the signature scripts, and to the UTXO that the
+ * input spends (rusty-kaspa, consensus/core/src/hashing/sighash.rs, signature type "all").
  */
 import { blake2b } from '@noble/hashes/blake2.js';
 import { NATIVE_SUBNETWORK, type Hash, type Transaction, type TransactionOutput } from '@kasgres/kaspa';
-import type { Utxo } from './utxo.ts';
+import type { Utxo } from './payment.ts';
 
 const ZERO_HASH = Buffer.alloc(32);
 const SIGN_ALL = 1;
 const KEY = Buffer.from('TransactionSigningHash');
 
-/** One signing hash for each input, in their order; `utxos` are what the inputs spend. */
+/** Returns the signing hash of each input; `utxos` are those that the inputs spend, in their order. */
 export function signingHashes(transaction: Transaction, utxos: readonly Utxo[]): Hash[] {
   const { version, inputs, outputs, payload } = transaction;
   const native = Buffer.compare(transaction.subnetworkId, NATIVE_SUBNETWORK) === 0;

@@ -1,134 +1,123 @@
 /**
- * Which UTXOs of the load can be spent now, by what the node says: outputs of transactions that its chain has accepted and that
- * nothing of ours spends yet. A transaction that a reorganisation takes back takes its UTXOs with it until it is accepted again.
+ * The UTXOs of the load that can be spent now, by what the node says: outputs of transactions that its chain has accepted and that no
+ * payment of the load spends yet. A reorganisation makes the outputs of a transaction unspendable until it is accepted again.
  */
-import { toHex, type Hash, type ScriptPublicKey } from '@kasgres/kaspa';
+import { type Ledger, Random, Wallet as EconomyWallet, type UtxoEntry } from '@kasgres/devnet';
+import { toHex, type Hash, type ScriptPublicKey, type Transaction } from '@kasgres/kaspa';
 import type { NodeClient } from '@kasgres/node';
-import type { Utxo } from './utxo.ts';
-import type { Owner } from './owner.ts';
-import type { Random } from './random.ts';
+import type { LoadKeys } from './owner.ts';
+import type { Utxo } from './payment.ts';
 
-/** Blocks that a coinbase is left alone for beyond its maturity. */
-const SPARE_MATURITY = 5n;
+/** DAA scores that a coinbase output is left alone for beyond its maturity. */
+const SPARE_MATURITY = 5;
 
-interface Made {
-  utxos: Utxo[];
-  isCoinbase: boolean;
-}
-
-export class Wallet {
+export class Wallet implements Ledger {
+  /** The economy's view of the same UTXOs. */
+  readonly economy: EconomyWallet;
+  readonly #keys: LoadKeys;
   readonly #random: Random;
-  /** In DAA score. */
-  readonly #coinbaseMaturity: bigint;
-  readonly #made = new Map<string, Made>();
-  /** Accepted now, by the node's chain up to `#sink`. */
+  readonly #coinbaseMaturity: number;
+  readonly #expected = new Map<string, { transaction: Transaction; isCoinbase: boolean }>();
+  /** Ids of transactions that the node's chain accepts up to `#sink`. */
   readonly #accepted = new Set<string>();
   readonly #acceptedBy = new Map<string, string[]>();
-  /** UTXOs that are in the pool, maturing, or taken. */
-  readonly #handled = new Set<Utxo>();
-  #pool: Utxo[] = [];
-  #maturing: { utxo: Utxo; fromDaaScore: bigint }[] = [];
+  /** Keys of outpoints. */
+  readonly #spent = new Set<string>();
   #sink: Hash;
+  #daaScore = 0;
 
-  /** `sink`: what the chain accepted up to there is none of ours. */
-  constructor(random: Random, sink: Hash, coinbaseMaturity: bigint) {
+  /** @param sink the load owns no output that was accepted up to this block */
+  constructor(random: Random, keys: LoadKeys, sink: Hash, coinbaseMaturity: bigint) {
     this.#random = random;
-    this.#coinbaseMaturity = coinbaseMaturity;
+    this.#keys = keys;
+    this.#coinbaseMaturity = Number(coinbaseMaturity);
     this.#sink = sink;
+    this.economy = new EconomyWallet(keys, this);
   }
 
-  get size(): number {
-    return this.#pool.length;
-  }
-
-  /** Of every UTXO that it was ever told of. */
+  /** The scripts of all expected outputs. */
   get scripts(): ScriptPublicKey[] {
-    return [...this.#made.values()].flatMap(({ utxos }) => utxos.map(({ output }) => output.scriptPublicKey));
+    return [...this.#expected.values()].flatMap(({ transaction }) =>
+      transaction.outputs.map(({ scriptPublicKey }) => scriptPublicKey),
+    );
   }
 
-  /** Tells the wallet what a transaction makes, before or after it is mined. */
-  expect(transactionId: Hash, utxos: Utxo[], { isCoinbase = false } = {}): void {
+  isMature({ isCoinbase, blockDaaScore }: UtxoEntry): boolean {
+    return !isCoinbase || Number(blockDaaScore) + this.#coinbaseMaturity + SPARE_MATURITY <= this.#daaScore;
+  }
+
+  isSpendable(entry: UtxoEntry): boolean {
+    return this.#accepted.has(toHex(entry.outpoint.transactionId)) && !this.#spent.has(entry.key);
+  }
+
+  /** Tells the wallet of a transaction, before or after it is mined. */
+  expect(transactionId: Hash, transaction: Transaction, { isCoinbase = false } = {}): void {
     const id = toHex(transactionId);
-    if (!this.#made.has(id)) this.#made.set(id, { utxos, isCoinbase });
+    if (!this.#expected.has(id)) this.#expected.set(id, { transaction, isCoinbase });
   }
 
-  /** Follows the node's chain to its sink. `daaScore` is the present one: coinbases mature by it. */
+  /** Follows the node's chain to its sink. `daaScore` is that of the next block. */
   async follow(node: NodeClient, daaScore: bigint): Promise<void> {
+    this.#daaScore = Number(daaScore);
     for (;;) {
-      const answer = await node.getVirtualChainFromBlock({
-        startHash: this.#sink,
-        includeAcceptedTransactionIds: true,
-      });
-      for (const hash of answer.removedChainBlockHashes) this.#takeBack(toHex(hash));
-      for (const { acceptingBlockHash, acceptedTransactionIds } of answer.acceptedTransactionIds) {
-        this.#accept(toHex(acceptingBlockHash), acceptedTransactionIds.map(toHex), daaScore);
+      const chain = await node.getVirtualChainFromBlock({ startHash: this.#sink, includeAcceptedTransactionIds: true });
+      for (const hash of chain.removedChainBlockHashes) this.#revert(toHex(hash));
+      for (const { acceptingBlockHash, acceptedTransactionIds } of chain.acceptedTransactionIds) {
+        this.#accept(toHex(acceptingBlockHash), acceptedTransactionIds);
         this.#sink = Uint8Array.from(acceptingBlockHash);
       }
-      if (answer.addedChainBlockHashes.length === 0) break;
+      if (chain.addedChainBlockHashes.length === 0) return;
     }
-    this.#maturing = this.#maturing.filter(({ utxo, fromDaaScore }) => {
-      if (fromDaaScore > daaScore) return true;
-      this.#pool.push(utxo);
-      return false;
-    });
   }
 
-  /** A UTXO at random, which is then spent as far as the wallet knows. */
+  /** Takes a random UTXO, which counts as spent from then on. */
   take(): Utxo | undefined {
-    while (this.#pool.length > 0) {
-      const [utxo] = this.#pool.splice(this.#random.below(this.#pool.length), 1);
-      if (utxo === undefined) break;
-      if (this.#isAccepted(utxo)) return utxo;
-      this.#handled.delete(utxo);
-    }
-    return undefined;
-  }
-
-  /** Up to `limit` UTXOs of one owner. */
-  takeOf(owner: Owner, limit: number): Utxo[] {
-    const taken = new Set(this.#pool.filter((utxo) => utxo.owner === owner && this.#isAccepted(utxo)).slice(0, limit));
-    this.#pool = this.#pool.filter((utxo) => !taken.has(utxo));
-    return [...taken];
+    const utxo = this.economy.take(this.#random);
+    if (utxo === undefined) return undefined;
+    this.spend([utxo.entry]);
+    return this.#keys.utxoOf(utxo.entry);
   }
 
   /** Gives back a UTXO that was taken and not used after all. */
-  giveBack(utxo: Utxo): void {
-    this.#pool.push(utxo);
+  giveBack({ entry }: Utxo): void {
+    this.#spent.delete(entry.key);
+    this.economy.put(entry);
   }
 
-  /** Marks a UTXO as spent that is not in the pool yet. */
-  reserve(utxo: Utxo): void {
-    this.#handled.add(utxo);
+  spend(entries: readonly UtxoEntry[]): void {
+    for (const { key } of entries) this.#spent.add(key);
   }
 
-  /** A coinbase UTXO that is not mature for this many blocks at least, or undefined; the wallet never hands it out again. */
-  takeImmature(daaScore: bigint, leftAtLeast: bigint): { utxo: Utxo; fromDaaScore: bigint } | undefined {
-    const found = this.#maturing.find(({ fromDaaScore }) => fromDaaScore >= daaScore + leftAtLeast);
-    this.#maturing = this.#maturing.filter((entry) => entry !== found);
-    return found;
+  /** Takes a coinbase UTXO that stays immature for at least this many DAA scores. The wallet never hands it out again. */
+  takeImmature(leftAtLeast: number): { utxo: Utxo; fromDaaScore: bigint } | undefined {
+    const maturesAt = ({ blockDaaScore }: UtxoEntry): number =>
+      Number(blockDaaScore) + this.#coinbaseMaturity + SPARE_MATURITY;
+    const entry = this.economy.takeImmature(
+      (candidate) =>
+        maturesAt(candidate) >= this.#daaScore + leftAtLeast &&
+        this.#keys.find(candidate.scriptPublicKey) !== undefined &&
+        this.isSpendable(candidate),
+    );
+    if (entry === undefined) return undefined;
+    this.spend([entry]);
+    return { utxo: this.#keys.utxoOf(entry), fromDaaScore: BigInt(maturesAt(entry)) };
   }
 
-  #accept(by: string, ids: string[], daaScore: bigint): void {
+  #accept(by: string, transactionIds: readonly Hash[]): void {
+    const ids = transactionIds.map(toHex);
     this.#acceptedBy.set(by, ids);
-    for (const id of ids) {
+    for (const [index, id] of ids.entries()) {
       this.#accepted.add(id);
-      const made = this.#made.get(id);
-      for (const utxo of made?.utxos ?? []) {
-        if (this.#handled.has(utxo)) continue;
-        this.#handled.add(utxo);
-        if (made?.isCoinbase === true)
-          this.#maturing.push({ utxo, fromDaaScore: daaScore + this.#coinbaseMaturity + SPARE_MATURITY });
-        else this.#pool.push(utxo);
-      }
+      const expected = this.#expected.get(id);
+      const transactionId = transactionIds[index];
+      if (expected === undefined || transactionId === undefined) continue;
+      const { transaction, isCoinbase } = expected;
+      this.economy.learn({ ...transaction, transactionId: Uint8Array.from(transactionId) }, this.#daaScore, isCoinbase);
     }
   }
 
-  #takeBack(by: string): void {
+  #revert(by: string): void {
     for (const id of this.#acceptedBy.get(by) ?? []) this.#accepted.delete(id);
     this.#acceptedBy.delete(by);
-  }
-
-  #isAccepted(utxo: Utxo): boolean {
-    return this.#accepted.has(toHex(utxo.outpoint.transactionId));
   }
 }

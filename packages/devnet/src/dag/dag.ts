@@ -1,19 +1,19 @@
 /**
  * A block DAG in memory as a Kaspa node sees it: every block with its mergeset, the selected parent chain with what each
  * chain block accepts, and the virtual block on top. It knows no consensus rule: mergesets, colours, the sink and the accepted
- * transactions are told to it (by the simulation, or by a recording), and `answers/` reads them.
+ * transactions are its input (from the simulation, or from a recording), and `responses/` reads them.
  */
 import { type Hash, type Header, toHex, type Transaction } from '@kasgres/kaspa';
 import { whatRemains } from './what-remains.ts';
 
-/** A transaction as the node answers it: with what it derives from it. */
+/** A transaction with the fields that a node derives from it. */
 export interface DagTransaction extends Transaction {
   transactionId: Hash;
   hash: Hash;
   computeMass: bigint;
 }
 
-/** What `Dag.add` takes. Hashes are lower-case hex here and everywhere in `dag`; every block named must be known. */
+/** The input of `Dag.add`. Hashes are lower-case hex everywhere in `dag`; every named block must be known. */
 export interface NewBlock {
   hash: string;
   header: Header;
@@ -28,7 +28,7 @@ export interface NewBlock {
   difficulty: number;
 }
 
-/** A block in the DAG. Read-only for everyone but `Dag`. */
+/** A block in the DAG. Only `Dag` changes it. */
 export interface DagBlock {
   readonly hash: string;
   readonly header: Header;
@@ -37,23 +37,23 @@ export interface DagBlock {
   /** Direct (level 0) parents. */
   readonly parents: readonly DagBlock[];
   readonly children: readonly DagBlock[];
-  /** `undefined` for genesis, and where it is pruned. */
+  /** `undefined` for genesis, and if it is pruned. */
   readonly selectedParent: DagBlock | undefined;
   readonly mergeSetBlues: readonly DagBlock[];
   readonly mergeSetReds: readonly DagBlock[];
   /** The whole mergeset in the order of acceptance: selected parent first, then ascending by (blue work, hash). */
   readonly mergeSet: readonly DagBlock[];
-  /** Its body is pruned: it has no transactions, and its relations to what is pruned are gone. */
+  /** Its transactions are pruned, and its relations to pruned blocks are removed. */
   readonly isHeaderOnly: boolean;
-  /** Place in `chainBlocks`; `undefined` for a block off the chain. */
+  /** Index in `chainBlocks`; `undefined` for a block off the chain. */
   readonly chainIndex: number | undefined;
   /** The chain block in whose mergeset this block is; `undefined` while it is not merged (the sink, its anticone). */
   readonly mergingBlock: DagBlock | undefined;
-  /** What the block accepts as a chain block, in order; `undefined` while nobody said (a block that never was on the chain). */
+  /** The transactions that the block accepts as a chain block, in order; `undefined` for a block that never was on the chain. */
   readonly accepted: readonly AcceptedTransaction[] | undefined;
 }
 
-/** An accepted transaction: which body, in which merged block. */
+/** An accepted transaction variant and its merged block. */
 export interface AcceptedTransaction {
   readonly block: DagBlock;
   readonly transaction: DagTransaction;
@@ -72,13 +72,13 @@ export interface Virtual {
   readonly difficulty: number;
 }
 
-/** `Virtual` with hashes in the place of blocks. */
+/** `Virtual` with hashes instead of blocks. */
 export interface NewVirtual extends Omit<Virtual, 'sink' | 'parents'> {
   sink: string;
   parents: readonly string[];
 }
 
-/** How the selected chain moved. */
+/** A change of the selected chain. */
 export interface ChainChange {
   /** From the old sink down. */
   removed: DagBlock[];
@@ -100,15 +100,15 @@ type Relation = 'parents' | 'children' | 'selectedParent' | 'mergeSetBlues' | 'm
 export class Dag {
   private readonly blocks = new Map<string, StoredBlock>();
   private readonly chain: StoredBlock[] = [];
-  /** By transaction id: the bodies of an id differ in signatures only, so one is enough for its outputs. */
+  /** By transaction id: the variants of an id have the same outputs, so one is enough. */
   private readonly transactions = new Map<string, DagTransaction>();
-  /** By transaction id: the chain block that accepts it now. */
+  /** The accepting chain block by transaction id. */
   private readonly acceptingBlocks = new Map<string, DagBlock>();
   /** Genesis, and every block that was the pruning point after it. */
   private readonly roots: StoredBlock[] = [];
   private currentVirtual: Virtual | undefined;
 
-  /** Adds a block on top of known ones. Adding a block again changes nothing. Throws when a block it names is unknown. */
+  /** Adds a block whose parents are known. Adding a block again changes nothing. Throws if a named block is unknown. */
   add(block: NewBlock): DagBlock {
     const known = this.blocks.get(block.hash);
     if (known !== undefined) return known;
@@ -139,7 +139,7 @@ export class Dag {
     return added;
   }
 
-  /** Says what a chain block accepts; before `setVirtual` puts it on the chain for the first time. */
+  /** Sets what a chain block accepts, before `setVirtual` first puts it on the chain. */
   setAcceptance(hash: string, accepted: readonly { blockHash: string; index: number }[]): void {
     this.stored(hash).accepted = accepted.map(({ blockHash, index }) => {
       const block = this.stored(blockHash);
@@ -149,7 +149,7 @@ export class Dag {
     });
   }
 
-  /** Moves the virtual block, and with it the selected chain, which then ends at its sink. */
+  /** Moves the virtual block and the selected chain, which then ends at its sink. */
   setVirtual(virtual: NewVirtual): ChainChange {
     const sink = this.stored(virtual.sink);
     const added: StoredBlock[] = [];
@@ -167,9 +167,9 @@ export class Dag {
   }
 
   /**
-   * Forgets what a node forgets whose pruning point moves to a chain block. Bodies of transactions, and who accepted them, are still found
-   * by their ids: of the UTXOs that they made, a node keeps as much with those who spend them.
-   * @param headersBelow how many chain blocks deep headers stay, at least
+   * Deletes what a node deletes when its pruning point moves to a chain block. Transactions and their accepting blocks are still found by id:
+   * a node keeps the same data of spent outputs.
+   * @param headersBelow the least depth, in chain blocks, to which headers are kept
    */
   prune(hash: string, headersBelow: number): void {
     const root = this.stored(hash);
@@ -197,12 +197,12 @@ export class Dag {
     return this.stored(hash);
   }
 
-  /** Any body of a transaction id. */
+  /** Returns any variant of a transaction id. */
   findTransaction(transactionId: string): DagTransaction | undefined {
     return this.transactions.get(transactionId);
   }
 
-  /** The chain block that accepts a transaction id, as the chain is now. */
+  /** Returns the chain block that accepts a transaction id. */
   findAcceptingBlock(transactionId: string): DagBlock | undefined {
     return this.acceptingBlocks.get(transactionId);
   }
@@ -221,14 +221,14 @@ export class Dag {
     return this.virtual.sink;
   }
 
-  /** Also when it is pruned. */
+  /** Genesis, even if it is pruned. */
   get genesis(): DagBlock {
     const [genesis] = this.roots;
     if (genesis === undefined) throw new Error('the DAG is empty');
     return genesis;
   }
 
-  /** The block from which on everything is there: genesis, or the pruning point. */
+  /** The lowest complete block: genesis or the pruning point. */
   get root(): DagBlock {
     return this.roots.at(-1) ?? this.genesis;
   }
@@ -288,7 +288,7 @@ export class Dag {
   }
 }
 
-/** The order of (blue work, hash): of a mergeset, of the window of a hash rate. */
+/** Compares by (blue work, hash), the order of a mergeset and of the window of a hash rate. */
 export function compareByBlueWork(a: DagBlock, b: DagBlock): number {
   if (a.header.blueWork !== b.header.blueWork) return a.header.blueWork < b.header.blueWork ? -1 : 1;
   if (a.hash === b.hash) return 0;

@@ -1,11 +1,11 @@
 /**
- * What a node answers that does not follow from the DAG: its mempool, templates, the UTXO index, and taking in of blocks and
- * transactions. The gRPC server asks an implementation of `NodeState`: the simulation, or a recording.
+ * The state of a node that does not follow from the DAG: mempool, templates, UTXO index, and submitted blocks and transactions. The simulation
+ * and recordings implement `NodeState` for the gRPC server.
  */
 import type { Hash, Header, Network, ScriptPublicKey, Transaction, Utxo } from '@kasgres/kaspa';
 import type { ChainChange, Dag, DagBlock, DagTransaction } from './dag.ts';
 
-/** An answer of the node that is an error: the message is the node's own text. */
+/** An error response of the node; the message is kaspad's own text. */
 export class NodeResponseError extends Error {
   override name = 'NodeResponseError';
 }
@@ -17,7 +17,7 @@ export interface MempoolEntry {
   isOrphan: boolean;
 }
 
-/** Which pools a mempool request is about, as the node has it: (filter, orphans) = (false, false) the pool alone. */
+/** The pools that a mempool request reads, as in kaspad: (filter, orphans) = (false, false) is the pool alone. */
 export interface MempoolFilter {
   includeOrphanPool: boolean;
   filterTransactionPool: boolean;
@@ -30,7 +30,7 @@ export interface BlockTemplate {
 
 export type SubmitBlockResult = 'accepted' | 'invalid' | 'in-ibd';
 
-/** Something happened that a subscriber may want to know. */
+/** An event that may notify subscribers. */
 export type NodeEvent =
   | { kind: 'blockAdded'; block: DagBlock }
   | { kind: 'virtualChanged'; change: ChainChange }
@@ -44,9 +44,9 @@ export interface NodeState {
   readonly isSynced: boolean;
   /** Hash of the pruning point, hex. */
   readonly pruningPoint: string;
-  /** False: balances, UTXOs and supply answer as a node without `--utxoindex`. */
+  /** False: calls for balances, UTXOs and supply fail as on a node without `--utxoindex`. */
   readonly isUtxoIndexed: boolean;
-  /** True: as a node with `--unsaferpc`, which answers hash rates of large windows. */
+  /** True: hash rates of large windows are allowed, as on a node with `--unsaferpc`. */
   readonly isUnsafeRpc?: boolean;
 
   /** The entry of a transaction id (hex) in the pools that the filter names. */
@@ -61,15 +61,15 @@ export interface NodeState {
   /** `extraData` as the miner gave it, without the node's version. */
   blockTemplate(payScript: ScriptPublicKey, extraData: Uint8Array): BlockTemplate;
   submitBlock(header: Header, transactions: Transaction[]): SubmitBlockResult;
-  /** The transaction's id. Throws `NodeResponseError` with the node's words when it is refused. */
+  /** The transaction's id. Throws `NodeResponseError` with kaspad's message if it is rejected. */
   submitTransaction(transaction: Transaction, allowOrphan: boolean): Hash;
 
-  /** Of the virtual block, as the node's UTXO index: one step ahead of the sink. Unknown scripts have none. */
+  /** The balance at the virtual block, as in the node's UTXO index: one step ahead of the sink. */
   balance(script: ScriptPublicKey): bigint;
   utxos(script: ScriptPublicKey): Utxo[];
   /** Sompi, of the virtual block. */
   circulatingSompi(): bigint;
 
-  /** Calls the listener for every event until the function returned is called. */
+  /** Calls the listener for every event. The returned function removes it. */
   onEvent(listener: (event: NodeEvent) => void): () => void;
 }

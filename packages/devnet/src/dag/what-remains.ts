@@ -1,5 +1,5 @@
 /**
- * What a node keeps when its pruning point moves: whole blocks from there on, and headers a little deeper. Source: rusty-kaspa,
+ * The data that a node keeps when its pruning point moves: complete blocks above it, and headers a little deeper. Source: rusty-kaspa,
  * `PruningProcessor::prune`, which keeps more headers than these: of its windows and of its proof.
  */
 import type { Dag, DagBlock } from './dag.ts';
@@ -7,13 +7,13 @@ import type { Dag, DagBlock } from './dag.ts';
 export interface Remains {
   /** The pruning point, its future, and as much of its anticone as is in the past of its future. */
   whole: ReadonlySet<DagBlock>;
-  /** What the mergesets of the whole blocks name beside these, and what some chain blocks below the pruning point merge. */
+  /** Other blocks in the mergesets of the whole blocks, and the mergesets of some chain blocks below the pruning point. */
   headers: ReadonlySet<DagBlock>;
 }
 
 /**
  * @param root a chain block
- * @param headersBelow of so many chain blocks, the root the first of them, all that they merge stays as headers; more where that is needed
+ * @param headersBelow the mergesets of this number of chain blocks, from the root down, are kept as headers; more if whole blocks need them
  */
 export function whatRemains(dag: Dag, root: DagBlock, headersBelow: number): Remains {
   const { chainIndex } = root;
@@ -32,7 +32,7 @@ export function whatRemains(dag: Dag, root: DagBlock, headersBelow: number): Rem
   return { whole, headers: new Set(below) };
 }
 
-/** With the block itself. */
+/** Returns the future of a block and the block itself. */
 function futureOf(block: DagBlock, dag: Dag): Set<DagBlock> {
   const future = new Set([block]);
   for (const other of dag.allBlocks()) {

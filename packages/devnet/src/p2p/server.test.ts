@@ -99,7 +99,7 @@ describe('an honest node', () => {
     expect(server.received.filter((name) => name === 'requestNextPruningPointUtxoSetChunk')).toHaveLength(2);
   });
 
-  test('is answered what it asks of every peer', async () => {
+  test('gets responses to the requests that every peer sends', async () => {
     const server = await start();
     await readAll(read(server));
     await vi.waitFor(() =>
@@ -197,7 +197,7 @@ describe('a node that', () => {
     await expect(readAll(read(server))).rejects.toThrow(NodeProtocolError);
   });
 
-  test('is of another network is refused in words', async () => {
+  test('is of another network is rejected with a reason', async () => {
     const server = await start({ network: 'testnet-10' });
     const failed = readAll(read(server));
     await expect(failed).rejects.toThrow(NodeUnsuitableError);

@@ -1,21 +1,19 @@
 /**
- * The p2p side of a simulated node, as far as it is needed to hand out the UTXO set of its pruning point: honestly, or with what can
- * go wrong on the way.
+ * The p2p server of a simulated node, which serves the UTXO set of its pruning point, with faults if they are planned.
  */
 import { setTimeout } from 'node:timers/promises';
 import { create, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { Server, ServerCredentials, type ServerDuplexStream, type ServiceDefinition } from '@grpc/grpc-js';
 import { type Hash, type NetworkId, toHex, type Utxo } from '@kasgres/kaspa';
 import { p2pProtocol } from '@kasgres/node';
-import { utxoSetItem } from './utxo-set-item.ts';
 
 type PeerStream = ServerDuplexStream<Buffer, Buffer>;
 type Payload = NonNullable<MessageInitShape<typeof p2pProtocol.PeerMessageSchema>['payload']>;
 
 type ChunkItems = NonNullable<MessageInitShape<typeof p2pProtocol.UtxoSetChunkSchema>['items']>;
 
-/** What one peer asked for, and how far it got. */
-interface HandOut {
+/** The download of one peer and its progress. */
+interface Download {
   pruningPoint: string;
   chunks: Iterator<Chunk, void>;
   sent: number;
@@ -39,26 +37,26 @@ const P2P: ServiceDefinition = {
 };
 
 const PROTOCOL_VERSION = 11;
-/** Then it waits to be asked for more. */
+/** Then the server waits for a request for more. */
 const CHUNKS_AT_ONCE = 99;
 const PING_NONCE = 0x123456789n;
 
-/** What goes wrong with a chunk. */
+/** A fault of one chunk. */
 export type UtxoSetFault =
-  /** The stream ends in its place. */
+  /** The stream ends instead. */
   | { kind: 'cut-off' }
-  /** Nothing comes any more, and the stream stays open. */
+  /** Nothing more is sent, and the stream stays open. */
   | { kind: 'silent' }
-  /** The pruning point is said to have moved, in its place. */
+  /** A message that the pruning point has moved is sent instead. */
   | { kind: 'moved' }
   /** Its first UTXO has no entry. */
   | { kind: 'malformed' }
   /** Its first UTXO has a sompi more. */
   | { kind: 'altered' }
-  /** It comes later. */
+  /** It is sent later. */
   | { kind: 'delay'; ms: number };
 
-/** Asked before each chunk, which counts from 0 in each hand-out; `undefined`: it is sent as it is. */
+/** Returns the fault of a chunk, numbered from 0 in each download; `undefined`: it is sent as it is. */
 export type UtxoSetFaultPlan = (chunk: number) => UtxoSetFault | undefined;
 
 export interface PruningPointSet {
@@ -68,24 +66,24 @@ export interface PruningPointSet {
 
 export interface UtxoSetServerOptions {
   network: NetworkId;
-  /** What a peer can get now. Asked again before each chunk: who moves its pruning point breaks off. */
+  /** Returns the current set. Called before each chunk: a download ends when the pruning point moves. */
   set: () => PruningPointSet;
   /** Default: a free one. */
   port?: number;
   /** How many UTXOs a chunk holds. Default: as a real node, 1000. */
   chunkSize?: number;
-  /** How often each chunk is sent: a large set, for benchmarks, that costs little to make. Default 1. */
+  /** How often each chunk is sent, which makes a large set for benchmarks at little cost. Default 1. */
   repeats?: number;
   faults?: UtxoSetFaultPlan;
-  /** It turns every peer away with these words. */
+  /** The reason with which every peer is rejected. */
   rejectsWith?: string;
 }
 
 export class UtxoSetServer {
   readonly url: string;
-  /** To all peers together. */
+  /** The number of chunks sent to all peers. */
   chunksSent = 0;
-  /** Payloads that peers sent, by their names, in order. */
+  /** The names of the payloads that peers sent, in order. */
   readonly received: string[] = [];
   private readonly server: Server;
   private readonly options: UtxoSetServerOptions;
@@ -113,7 +111,7 @@ export class UtxoSetServer {
 
   private serve(stream: PeerStream): void {
     const { network, rejectsWith, set } = this.options;
-    let handOut: HandOut | undefined;
+    let download: Download | undefined;
     stream.on('error', () => undefined);
     stream.on('end', () => stream.end());
     stream.on('data', (bytes: Buffer) => {
@@ -127,35 +125,35 @@ export class UtxoSetServer {
         }
         send(stream, { case: 'verack', value: {} });
         send(stream, { case: 'ready', value: {} });
-        // As a node does that has a new peer.
+        // kaspad sends these to every new peer.
         send(stream, { case: 'ping', value: { nonce: PING_NONCE } });
         send(stream, { case: 'requestAddresses', value: {} });
       } else if (payload.case === 'requestPruningPointUtxoSet') {
         const asked = toHex(payload.value.pruningPointHash?.bytes ?? new Uint8Array());
-        handOut = { pruningPoint: asked, chunks: encodedChunks(set().utxos, this.options), sent: 0 };
-        void this.sendChunks(stream, handOut);
-      } else if (payload.case === 'requestNextPruningPointUtxoSetChunk' && handOut !== undefined) {
-        void this.sendChunks(stream, handOut);
+        download = { pruningPoint: asked, chunks: encodedChunks(set().utxos, this.options), sent: 0 };
+        void this.sendChunks(stream, download);
+      } else if (payload.case === 'requestNextPruningPointUtxoSetChunk' && download !== undefined) {
+        void this.sendChunks(stream, download);
       }
     });
     send(stream, { case: 'version', value: { protocolVersion: PROTOCOL_VERSION, network: `kaspa-${network}` } });
   }
 
-  private async sendChunks(stream: PeerStream, handOut: HandOut): Promise<void> {
+  private async sendChunks(stream: PeerStream, download: Download): Promise<void> {
     const { faults, set } = this.options;
     for (let sent = 0; sent < CHUNKS_AT_ONCE; sent++) {
-      const next = handOut.chunks.next();
+      const next = download.chunks.next();
       if (next.done === true) return send(stream, { case: 'donePruningPointUtxoSetChunks', value: {} });
-      const fault = faults?.(handOut.sent);
+      const fault = faults?.(download.sent);
       if (fault?.kind === 'delay') await setTimeout(fault.ms);
       if (stream.cancelled || fault?.kind === 'silent') return;
       if (fault?.kind === 'cut-off') return void stream.end();
-      if (fault?.kind === 'moved' || toHex(set().pruningPointHash) !== handOut.pruningPoint) {
+      if (fault?.kind === 'moved' || toHex(set().pruningPointHash) !== download.pruningPoint) {
         return send(stream, { case: 'unexpectedPruningPoint', value: {} });
       }
       stream.write(withFault(next.value, fault));
       this.chunksSent += 1;
-      handOut.sent += 1;
+      download.sent += 1;
     }
   }
 }
@@ -189,7 +187,7 @@ function* encodedChunks(
   }
 }
 
-/** The last one is shorter than the others, and so empty where they come out even. */
+/** The last chunk is shorter than the others, and may be empty. */
 function* chunksOf(utxos: Iterable<Utxo>, chunkSize: number): Generator<Utxo[], void> {
   let chunk: Utxo[] = [];
   for (const utxo of utxos) {
@@ -199,4 +197,25 @@ function* chunksOf(utxos: Iterable<Utxo>, chunkSize: number): Generator<Utxo[], 
     chunk = [];
   }
   yield chunk;
+}
+
+/** An unspent output as peers send it. */
+export function utxoSetItem({
+  outpoint: { transactionId, index },
+  amount,
+  scriptPublicKey,
+  blockDaaScore,
+  isCoinbase,
+  covenantId,
+}: Utxo): MessageInitShape<typeof p2pProtocol.UtxoSetItemSchema> {
+  return {
+    outpoint: { transactionId: { bytes: transactionId }, index },
+    entry: {
+      amount,
+      scriptPublicKey,
+      blockDaaScore,
+      isCoinbase,
+      ...(covenantId === undefined ? {} : { covenantId: { bytes: covenantId } }),
+    },
+  };
 }

@@ -6,16 +6,17 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import {
   type AddressPrefix,
   formatBlueWork,
+  isCoinbase,
+  type Outpoint,
   type ScriptPublicKey,
   toHex,
   type TransactionInput,
   type Utxo,
 } from '@kasgres/kaspa';
 import { protocol, toOutpointMessage, toScriptMessage } from '@kasgres/node';
-import { acceptedBy } from '../dag/answers/chain.ts';
-import { spentUtxo } from '../dag/answers/utxos.ts';
 import type { AcceptedTransaction, Dag, DagBlock } from '../dag/dag.ts';
 import { NodeResponseError } from '../dag/node-state.ts';
+import { acceptedBy } from '../dag/responses/chain.ts';
 import { optionally, scriptVerboseData } from './to-messages.ts';
 
 const Level = protocol.GetVirtualChainFromBlockV2Request_DataVerbosityLevel;
@@ -27,7 +28,7 @@ interface Context {
   prefix: AddressPrefix;
 }
 
-/** Throws the node's "The address is invalid" when a script to be shown has no address: the node loses the whole answer so. */
+/** Throws kaspad's "The address is invalid" if a script in the response has no address: kaspad fails the whole call. */
 export function acceptedTransactionsMessage(
   chainBlock: DagBlock,
   context: Context,
@@ -146,4 +147,23 @@ function verboseDataOrFail(script: ScriptPublicKey, { prefix }: Context) {
   const verboseData = scriptVerboseData(script, prefix);
   if (verboseData === undefined) throw new NodeResponseError('The address is invalid');
   return verboseData;
+}
+
+/** Returns a UTXO as it was before it was spent. Throws if no accepted transaction created it. */
+export function spentUtxo(dag: Dag, outpoint: Outpoint): Utxo {
+  const id = toHex(outpoint.transactionId);
+  const transaction = dag.findTransaction(id);
+  const output = transaction?.outputs[outpoint.index];
+  const acceptingBlock = dag.findAcceptingBlock(id);
+  if (transaction === undefined || output === undefined || acceptingBlock === undefined) {
+    throw new Error(`no accepted transaction made the UTXO ${id}:${outpoint.index}`);
+  }
+  return {
+    outpoint,
+    amount: output.amount,
+    scriptPublicKey: output.scriptPublicKey,
+    blockDaaScore: acceptingBlock.header.daaScore,
+    isCoinbase: isCoinbase(transaction),
+    covenantId: output.covenant?.covenantId,
+  };
 }

@@ -8,7 +8,7 @@ export type ResponsePayload = NonNullable<MessageInitShape<typeof protocol.Kaspa
 export type ReceivedRequest<O extends AnyOp> = Extract<RequestPayload, { case: `${O}Request` }>['value'];
 export type ResponseInit<O extends AnyOp> = Extract<ResponsePayload, { case: `${O}Response` }>['value'];
 
-/** The requests that are no calls: `notifyBlockAdded`, … */
+/** Requests that subscribe: `notifyBlockAdded`, … */
 export type NotifyOp = Exclude<AnyOp, Op>;
 
 /** The operation a request asks for; `undefined` when it is empty or of a kind that our protocol does not have. */

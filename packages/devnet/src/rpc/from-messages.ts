@@ -1,6 +1,6 @@
 /**
  * From the messages of the protocol to the model: what a client sends (hashes, addresses, blocks, transactions). What does not
- * parse throws `NodeResponseError` in the node's own words.
+ * parse throws `NodeResponseError` with kaspad's message.
  */
 import {
   AddressError,

@@ -10,7 +10,7 @@ import {
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { hashOf, SmallDag, transactionOf } from '../dag/testing/small-dag.ts';
 import { SmallState } from '../dag/testing/small-state.ts';
-import type { Fault } from './faults.ts';
+import type { Fault } from './server.ts';
 import { NodeServer } from './server.ts';
 
 const { LOW, NONE } = protocol.GetVirtualChainFromBlockV2Request_DataVerbosityLevel;
@@ -39,17 +39,17 @@ function chainOfThree(): SmallDag {
   return small;
 }
 
-describe('answers', () => {
+describe('responses', () => {
   test('belong to their requests, however many are under way', async () => {
     const { client } = await startNode();
     const names = ['a1', 'a2', 'a3', 'genesis', 'a2'];
-    const answers = await Promise.all(
+    const blocks = await Promise.all(
       names.map((name) => client.call('getBlock', { hash: hashOf(name), includeTransactions: true })),
     );
-    expect(answers.map(({ block }) => block?.verboseData?.hash)).toEqual(names.map(hashOf));
+    expect(blocks.map(({ block }) => block?.verboseData?.hash)).toEqual(names.map(hashOf));
   });
 
-  test("are errors in the node's words", async () => {
+  test("are errors in kaspad's message", async () => {
     const { client } = await startNode();
     const ask = (hash: string) => client.call('getBlock', { hash, includeTransactions: true });
     await expect(ask('ab'.repeat(32))).rejects.toThrow(`cannot find header ${'ab'.repeat(32)}`);
@@ -145,16 +145,16 @@ describe('faults', () => {
     expect((await client.call('getSink', {})).sink).toBe(hashOf('a3'));
   });
 
-  test('delay: the answer comes late, and is of that later moment', async () => {
+  test('delay: it responds late, with the state of that later moment', async () => {
     const { client, faults, state } = await startNode();
     faults.push({ kind: 'delay', ms: 50 });
-    const answer = client.call('getSink', {});
+    const response = client.call('getSink', {});
     await expect(client.call('getSink', {}, { deadlineMs: 10 })).rejects.toThrow(NodeUnavailableError);
     state.setVirtual(['a2']);
-    expect((await answer).sink).toBe(hashOf('a2'));
+    expect((await response).sink).toBe(hashOf('a2'));
   });
 
-  test('cut: the answer is no message any more', async () => {
+  test('cut: it sends an incomplete message', async () => {
     const { client, faults } = await startNode();
     faults.push({ kind: 'cut' });
     await expect(client.call('getSink', {})).rejects.toThrow(NodeProtocolError);
@@ -179,7 +179,7 @@ describe('faults', () => {
     expect((await client.getBlocks(request)).blocks.every((block) => block.transactions.length === 1)).toBe(true);
   });
 
-  test('stale: the answer of before', async () => {
+  test('stale: it repeats the previous response', async () => {
     const { client, faults, state } = await startNode();
     await client.call('getSink', {});
     state.setVirtual(['a2']);

@@ -1,14 +1,13 @@
 /**
  * The gRPC server of a simulated or replayed node: the one bidirectional stream of kaspad, over any `NodeState`. Messages stay
- * bytes for the gRPC library, so that answers of any size pass and nothing is compressed. Requests of a stream are answered one
- * after another, in their order.
+ * bytes for the gRPC library, so that responses of any size pass and nothing is compressed. Responses have the order of the requests of a
+ * stream.
  */
 import { setTimeout } from 'node:timers/promises';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { Server, ServerCredentials, type ServerDuplexStream, type ServiceDefinition } from '@grpc/grpc-js';
 import { type AnyOp, type Op, protocol } from '@kasgres/node';
 import { NodeResponseError, type NodeState } from '../dag/node-state.ts';
-import { answers } from './answers.ts';
 import {
   isNotifyOp,
   type NotifyOp,
@@ -19,7 +18,7 @@ import {
   responsePayload,
   type ResponsePayload,
 } from './calls.ts';
-import { type Fault, type FaultPlan, removeBodies } from './faults.ts';
+import { responses } from './responses.ts';
 import { Subscriptions } from './subscriptions.ts';
 
 type MessageStream = ServerDuplexStream<Buffer, Buffer>;
@@ -43,7 +42,7 @@ export interface NodeServerOptions {
   /** Default: a free one. */
   port?: number;
   faults?: FaultPlan;
-  /** An answer could not be made, by a fault of ours: the client gets an error answer all the same. */
+  /** Called on internal errors. The client gets an error response. */
   onError?: (error: unknown) => void;
 }
 
@@ -52,8 +51,8 @@ export class NodeServer {
   private readonly server: Server;
   private readonly address: string;
   private readonly options: NodeServerOptions;
-  /** What was answered to each request (by its bytes without the id), for stale answers; kept only where faults are planned. */
-  private readonly answered = new Map<string, ResponsePayload>();
+  /** The last response to each request (by its bytes without the id), for stale responses. Filled only if faults are planned. */
+  private readonly lastResponses = new Map<string, ResponsePayload>();
 
   static async start(options: NodeServerOptions): Promise<NodeServer> {
     const server = new Server({ 'grpc.max_receive_message_length': -1, 'grpc.max_send_message_length': -1 });
@@ -74,7 +73,7 @@ export class NodeServer {
     server.addService(RPC, { messageStream: (stream: MessageStream) => this.serve(stream) });
   }
 
-  /** Closes every connection; new ones are taken. */
+  /** Closes every connection. New ones are accepted. */
   dropConnections(): void {
     this.server.drain(this.address, 0);
   }
@@ -107,7 +106,7 @@ export class NodeServer {
     const request = fromBinary(protocol.KaspadRequestSchema, bytes);
     const op = operationOf(request.payload);
     if (op === undefined) {
-      // As kaspad: an empty or unknown request ends the stream.
+      // kaspad ends the stream after an empty or unknown request.
       stream.end();
       return;
     }
@@ -118,25 +117,25 @@ export class NodeServer {
     }
     if (fault?.kind === 'delay') await setTimeout(fault.ms);
     if (isNotifyOp(op)) subscriptions.change(op, request.payload.value as ReceivedRequest<NotifyOp>);
-    stream.write(encoded(request.id, this.answer(op, request, fault), fault));
+    stream.write(encoded(request.id, this.responseTo(op, request, fault), fault));
   }
 
-  private answer(op: AnyOp, request: protocol.KaspadRequest, fault: Fault | undefined): ResponsePayload {
+  private responseTo(op: AnyOp, request: protocol.KaspadRequest, fault: Fault | undefined): ResponsePayload {
     if (fault?.kind === 'error') return errorPayload(op, fault.message);
-    if (this.options.faults === undefined) return this.truthfulResponse(op, request.payload);
+    if (this.options.faults === undefined) return this.faultlessResponse(op, request.payload);
     const requestKey = Buffer.from(toBinary(protocol.KaspadRequestSchema, { ...request, id: 0n })).toString('latin1');
-    const stale = fault?.kind === 'stale' ? this.answered.get(requestKey) : undefined;
-    const payload = stale ?? this.truthfulResponse(op, request.payload);
-    this.answered.set(requestKey, payload);
+    const stale = fault?.kind === 'stale' ? this.lastResponses.get(requestKey) : undefined;
+    const payload = stale ?? this.faultlessResponse(op, request.payload);
+    this.lastResponses.set(requestKey, payload);
     return payload;
   }
 
-  private truthfulResponse(op: AnyOp, { value }: RequestPayload): ResponsePayload {
+  private faultlessResponse(op: AnyOp, { value }: RequestPayload): ResponsePayload {
     if (isNotifyOp(op)) return responsePayload(op, {});
     // The table pairs each operation with its own request; the union of all pairs is more than the compiler follows.
-    const answer = answers[op] as (state: NodeState, request: RequestPayload['value']) => ResponseInit<Op>;
+    const respond = responses[op] as (state: NodeState, request: RequestPayload['value']) => ResponseInit<Op>;
     try {
-      return responsePayload(op, answer(this.options.state, value));
+      return responsePayload(op, respond(this.options.state, value));
     } catch (error) {
       if (error instanceof NodeResponseError) return errorPayload(op, error.message);
       this.options.onError?.(error);
@@ -154,4 +153,33 @@ function encoded(id: bigint, payload: ResponsePayload, fault?: Fault): Buffer {
 
 function errorPayload(op: AnyOp, message: string): ResponsePayload {
   return responsePayload(op, { error: { message } });
+}
+
+export type Fault =
+  /** Every connection is closed instead of a response. */
+  | { kind: 'drop' }
+  /** The response is made and sent later. */
+  | { kind: 'delay'; ms: number }
+  /** Only the first half of the response's bytes is sent. */
+  | { kind: 'cut' }
+  | { kind: 'error'; message: string }
+  /** Blocks have headers only, as on a node that prunes or syncs. */
+  | { kind: 'header-only' }
+  /** The previous response to the same request, if there was one. */
+  | { kind: 'stale' };
+
+/** Called once for each request, in the order of arrival; `undefined`: no fault. */
+export type FaultPlan = (op: AnyOp) => Fault | undefined;
+
+/** Removes the transactions from the blocks of a response. */
+export function removeBodies({ payload }: protocol.KaspadResponse): void {
+  if (payload.case === 'getBlockResponse' && payload.value.block !== undefined) removeBody(payload.value.block);
+  if (payload.case === 'getBlocksResponse') payload.value.blocks.forEach(removeBody);
+}
+
+function removeBody(block: protocol.Block): void {
+  block.transactions = [];
+  if (block.verboseData === undefined) return;
+  block.verboseData.transactionIds = [];
+  block.verboseData.isHeaderOnly = true;
 }

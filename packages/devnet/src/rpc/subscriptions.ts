@@ -1,7 +1,7 @@
-/** The subscriptions of one stream: which notifications it wants, and the messages that they are. */
+/** The subscriptions of one stream and the messages of their notifications. */
 import { protocol, type Topic } from '@kasgres/node';
 import type { NodeEvent, NodeState } from '../dag/node-state.ts';
-import { acceptedIdsMessage } from './answers.ts';
+import { acceptedIdsMessage } from './responses.ts';
 import type { NotifyOp, ReceivedRequest, ResponsePayload } from './calls.ts';
 import { blockMessage, hashesOf } from './to-messages.ts';
 
@@ -18,7 +18,7 @@ export class Subscriptions {
     }
   }
 
-  /** What the stream is to be told of an event. */
+  /** Returns the notifications of an event that the stream subscribed to. */
   notifications(event: NodeEvent, state: NodeState): ResponsePayload[] {
     return this.allOf(event, state).filter((payload) => this.topics.has(payload.case ?? ''));
   }

@@ -1,4 +1,4 @@
-/** From the model to the messages of the protocol: blocks, transactions, UTXOs, mempool entries. */
+/** Converts the model to messages of the protocol: blocks, transactions, UTXOs, mempool entries. */
 import {
   type AddressPrefix,
   classifyScript,
@@ -13,7 +13,7 @@ import { type protocol, toHeaderMessage, toOutputMessage, toScriptMessage, toTra
 import type { DagBlock, DagTransaction } from '../dag/dag.ts';
 import type { BlockTemplate, MempoolEntry } from '../dag/node-state.ts';
 
-/** What the node names as genesis' selected parent. */
+/** The hash that kaspad reports as the selected parent of genesis. */
 const ORIGIN = 'fe'.repeat(32);
 const NO_BLOCK = { blockHash: '00'.repeat(32), blockTime: 0n };
 
@@ -107,7 +107,7 @@ export function hashesOf(blocks: readonly DagBlock[]): string[] {
   return blocks.map(({ hash }) => hash);
 }
 
-/** The property, or nothing where there is no value: a message field is absent, never undefined. */
+/** Returns an object with the property, or an empty one: a message field is absent, never undefined. */
 export function optionally<K extends string, V>(key: K, value: V | undefined): Partial<Record<K, V>> {
   return value === undefined ? {} : ({ [key]: value } as Record<K, V>);
 }

@@ -1,8 +1,7 @@
 /** The simulated node and the network around it. */
 export { type ConsensusParams, SIMNET_PARAMS } from './consensus/params.ts';
 export { type BlockLevels, MAINNET_LEVELS } from './consensus/parent-levels.ts';
-export { type Landmark, landmarks } from './generator/landmarks.ts';
-export { DEFAULT_OPTIONS, type SimulationOptions } from './generator/options.ts';
+export { DEFAULT_OPTIONS, type SimulationOptions } from '../economy/options.ts';
 export { makePast, type Past } from './generator/past.ts';
 export { Simulation } from './generator/simulation.ts';
 export { SimulatedNode, type SimulatedNodeOptions } from './node/simulated-node.ts';

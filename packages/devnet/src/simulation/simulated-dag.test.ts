@@ -1,9 +1,9 @@
-/** A network that stops and goes on: what its journal brings back. */
+/** A network that is stopped and continued from its journal. */
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { DEFAULT_OPTIONS } from './generator/options.ts';
+import { DEFAULT_OPTIONS } from '../economy/options.ts';
 import { makePast } from './generator/past.ts';
 import { START_TIME } from './testing/small-simulated-dag.ts';
 import { openSimulatedDag, type SimulatedDag } from './simulated-dag.ts';
@@ -20,7 +20,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(dataDir, { recursive: true }));
 
-test('a simulated DAG that is opened again is the same one', async () => {
+test('it restores the same simulated DAG', async () => {
   const first = open();
   await makePast(first, PAST);
   first.close();
@@ -29,7 +29,7 @@ test('a simulated DAG that is opened again is the same one', async () => {
   second.close();
 });
 
-test('the past ends now, and is not made twice', async () => {
+test('it makes the past until now, and only once', async () => {
   const simulatedDag = open();
   await makePast(simulatedDag, PAST);
   const { sink, size } = simulatedDag.node.consensus;
@@ -41,7 +41,7 @@ test('the past ends now, and is not made twice', async () => {
   simulatedDag.close();
 });
 
-test('a block that was half written is found again as another; everything before it stays', async () => {
+test('it drops an incomplete block at the end, and keeps everything before it', async () => {
   const first = open();
   await makePast(first, PAST);
   const { dag } = first.node;
@@ -58,7 +58,7 @@ test('a block that was half written is found again as another; everything before
   expect(summary(closed(open()))).toEqual(grown);
 });
 
-test('a simulated DAG goes on after a restart, with the UTXOs that are there', async () => {
+test('a simulated DAG continues after a restart, with its UTXOs', async () => {
   const first = open();
   await makePast(first, PAST);
   first.close();

@@ -1,16 +1,15 @@
 /**
- * A simulated node with its network, on a journal: what was in it is there again, and what comes is written to it. The journal starts with
- * what cannot change any more once there is a chain.
+ * A simulated node with its network of miners, persisted in a journal. The chain is restored from its blocks: regrowing it from the seed would
+ * take as long as growing it, and lose submitted blocks. The first record holds the options that a chain cannot change.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { SIMNET_PARAMS } from './consensus/params.ts';
 import type { BlockLevels } from './consensus/parent-levels.ts';
-import type { SimulationOptions } from './generator/options.ts';
+import type { SimulationOptions } from '../economy/options.ts';
 import { Simulation } from './generator/simulation.ts';
-import { BlockDecoder, encodeBlock } from './journal/block-codec.ts';
-import { Journal } from './journal/journal.ts';
+import { BlockDecoder, encodeBlock, Journal } from './journal.ts';
 import { SimulatedNode } from './node/simulated-node.ts';
 
 export interface SimulatedDag {
@@ -23,27 +22,25 @@ export interface SimulatedDagOptions {
   options: SimulationOptions;
   /** DAA scores; simnet's by default. */
   coinbaseMaturity?: number | undefined;
-  /** Default: few levels, so that headers are small. A journal does not keep them. */
+  /** Default: few levels, so that headers are small. The journal does not store this option. */
   blockLevels?: BlockLevels | undefined;
-  /** Where the journal is; without it nothing is kept. */
+  /** The directory of the journal; without one nothing is persisted. */
   dataDir?: string | undefined;
   /** Unix milliseconds. */
   now: () => number;
 }
 
 const foundation = z.object({
-  format: z.literal(1),
+  format: z.literal(2, { error: 'an older version wrote this chain: delete its directory to start a new one' }),
   seed: z.string(),
   coinbaseMaturity: z.number(),
-  /** Whether headers commit to the UTXO set. Chains founded by earlier versions do not. */
-  commitsToUtxos: z.boolean().default(false),
 });
 type Foundation = z.infer<typeof foundation>;
 
-/** A chain that is there already goes on with what it was founded with. */
+/** Opens a simulated DAG. An existing chain keeps its seed and its coinbase maturity. */
 export function openSimulatedDag(simulatedDagOptions: SimulatedDagOptions): SimulatedDag {
   const { options, coinbaseMaturity = SIMNET_PARAMS.coinbaseMaturity, dataDir } = simulatedDagOptions;
-  const wanted: Foundation = { format: 1, seed: options.seed, coinbaseMaturity, commitsToUtxos: true };
+  const wanted: Foundation = { format: 2, seed: options.seed, coinbaseMaturity };
   if (dataDir === undefined) return simulatedDagOn(wanted, simulatedDagOptions, [], undefined);
   mkdirSync(dataDir, { recursive: true });
   const { journal, records } = Journal.open(join(dataDir, 'chain.journal'));
@@ -56,7 +53,7 @@ export function openSimulatedDag(simulatedDagOptions: SimulatedDagOptions): Simu
 }
 
 function simulatedDagOn(
-  { seed, coinbaseMaturity, commitsToUtxos }: Foundation,
+  { seed, coinbaseMaturity }: Foundation,
   { options, now, blockLevels }: SimulatedDagOptions,
   blocks: readonly Buffer[],
   journal: Journal | undefined,
@@ -66,11 +63,11 @@ function simulatedDagOn(
   const node = new SimulatedNode({
     params,
     now,
-    commitsToUtxos,
+    commitsToUtxos: true,
     keep: (body) => {
       const bytes = encodeBlock(body);
       journal?.append(bytes);
-      // The node goes on with the copy: its parts are views of one buffer, where those of the original are a hundred.
+      // The decoded copy needs less memory: its byte arrays are views of one buffer.
       return decoder.decode(bytes);
     },
   });

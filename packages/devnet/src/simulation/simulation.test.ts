@@ -5,9 +5,9 @@ import type { Block } from './consensus/block.ts';
 import { compareBlocks } from './consensus/block.ts';
 import type { BlockBody } from './consensus/consensus.ts';
 import { isDagAncestorOf } from './consensus/reachability.ts';
-import { Random } from './generator/random.ts';
+import { Random } from '../economy/random.ts';
 import type { SimulatedNode } from './node/simulated-node.ts';
-import { hasValidSignatures } from './signatures.ts';
+import { hasValidSignatures } from '../economy/signatures.ts';
 import { SMALL_PARAMS, smallNode, smallSimulatedDag } from './testing/small-simulated-dag.ts';
 
 const SEEDS = ['one', 'two', 'three'];

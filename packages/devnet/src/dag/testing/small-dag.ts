@@ -51,7 +51,7 @@ export class SmallDag {
     });
   }
 
-  /** A chain of so many blocks on top of a block; the name of the last one. */
+  /** Adds a chain of `length` blocks on top of a block, and returns the name of the last one. */
   addChain(prefix: string, parent: string, length: number): string {
     let last = parent;
     for (let place = 1; place <= length; place++) {
@@ -88,7 +88,7 @@ export class SmallDag {
   }
 }
 
-/** By name, for expectations. */
+/** Returns the names of blocks. */
 export function namesOf(blocks: readonly DagBlock[]): string[] {
   return blocks.map(({ hash }) => Buffer.from(hash, 'hex').toString().replaceAll('\0', ''));
 }
@@ -120,7 +120,7 @@ export function transactionOf(
   };
 }
 
-/** The past of the parents without that of the selected one. */
+/** Returns the blocks in the past of the parents that are not in that of the selected parent. */
 function mergedAbove(parents: readonly DagBlock[], selectedParent: DagBlock): DagBlock[] {
   const below = new Set(withPast([selectedParent]));
   return [selectedParent, ...withPast(parents).filter((block) => !below.has(block))];

@@ -22,7 +22,7 @@ export class SmallState implements NodeState {
     return this.small.dag;
   }
 
-  /** As `SmallDag.setVirtual`, and tells the subscribers. */
+  /** Calls `SmallDag.setVirtual` and notifies the subscribers. */
   setVirtual(parents: string[]): void {
     const change = this.small.setVirtual(parents);
     for (const block of change.added) this.emit({ kind: 'blockAdded', block });

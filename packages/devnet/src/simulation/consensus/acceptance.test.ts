@@ -3,10 +3,10 @@ import { toHex } from '@kasgres/kaspa';
 import { describe, expect, test } from 'vitest';
 import type { DagTransaction } from '../../dag/dag.ts';
 import type { SimulatedNode } from '../node/simulated-node.ts';
-import { withOtherSignatures } from '../signatures.ts';
+import { withOtherSignatures } from '../../economy/signatures.ts';
 import { blockOn, FEE, nodeWithUtxos, payment, scriptOf, siblings } from '../testing/hand-made.ts';
 import { SMALL_PARAMS } from '../testing/small-simulated-dag.ts';
-import { withDerived } from '../transactions.ts';
+import { withDerived } from '../../economy/build-transaction.ts';
 import type { BlockBody } from './consensus.ts';
 
 const alice = scriptOf(10);

@@ -1,21 +1,21 @@
 /**
- * Which transactions of a mergeset are accepted (rusty-kaspa, consensus/src/pipeline/virtual_processor/utxo_validation.rs): the selected
+ * Decides which transactions of a mergeset are accepted (rusty-kaspa, consensus/src/pipeline/virtual_processor/utxo_validation.rs): the selected
  * parent's coinbase, then block by block in the order of the mergeset every transaction that is valid after those before it. Of
  * several instances of one transaction the first valid one wins; other coinbases are never accepted.
  */
 import type { Block } from './block.ts';
 import { checkTransaction, type TransactionRules } from './transaction-rules.ts';
-import { createdEntries, type UtxoDiff, UtxoDiffBuilder, type UtxoView } from './utxo.ts';
+import { createdEntries, type UtxoDiff, UtxoDiffBuilder, type UtxoView } from '../../economy/utxo.ts';
 
 /** An accepted transaction: the `index`th of a merged block. */
-export interface AcceptedPlace {
+export interface AcceptedPosition {
   block: Block;
   index: number;
 }
 
 export interface Acceptance {
-  accepted: readonly AcceptedPlace[];
-  /** To the state at the selected parent. */
+  accepted: readonly AcceptedPosition[];
+  /** The changes to the state at the selected parent. */
   diff: UtxoDiff;
   /** Sompi that the accepted transactions of each merged block pay, in the order of the mergeset. */
   fees: readonly bigint[];
@@ -32,7 +32,7 @@ export function acceptMergeSet(
   rules: TransactionRules,
 ): Acceptance {
   const diff = new UtxoDiffBuilder(view);
-  const accepted: AcceptedPlace[] = [];
+  const accepted: AcceptedPosition[] = [];
   const fees = mergeSet.map((block, position) => {
     let blockFees = 0n;
     for (const [index, transaction] of block.transactions.entries()) {

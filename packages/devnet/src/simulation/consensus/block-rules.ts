@@ -1,6 +1,6 @@
 /**
- * What a block must fulfil to be taken in at all, on the chain or off it; refusals are the node's words (rusty-kaspa,
- * consensus/core/src/errors/block.rs). A block whose own transactions do not fit the state is taken in all the same, see `chain-rules.ts`.
+ * The rules for any block, on the chain or off it; messages are kaspad's (rusty-kaspa,
+ * consensus/core/src/errors/block.rs). A block whose transactions do not fit the state is valid, but not on the chain (`chain-rules.ts`).
  */
 import { decodeCoinbasePayload, type Header, isCoinbase, merkleRoot, toHex } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
@@ -8,14 +8,14 @@ import type { ConsensusParams } from './params.ts';
 import type { Pov } from './pov.ts';
 import { isDagAncestorOf } from './reachability.ts';
 import { describeOutpoint } from './transaction-rules.ts';
-import { outpointKey } from './utxo.ts';
+import { outpointKey } from '../../economy/utxo.ts';
 
-/** The block is refused; the message says why. */
+/** The block is rejected; the message says why. */
 export class BlockRuleError extends Error {
   override name = 'BlockRuleError';
 }
 
-/** Throws `BlockRuleError` unless the header says what follows from its parents. */
+/** Throws `BlockRuleError` unless the header matches its parents. */
 export function checkHeader(header: Header, pov: Pov, params: ConsensusParams): void {
   const { parents, ghostdag } = pov;
   if (parents.length > params.maxBlockParents) {
@@ -37,7 +37,7 @@ export function checkHeader(header: Header, pov: Pov, params: ConsensusParams): 
   expectEqual('difficulty', BigInt(pov.bits), BigInt(header.bits));
 }
 
-/** Throws `BlockRuleError` unless the transactions are those of the header and do not get in each other's way. */
+/** Throws `BlockRuleError` unless the transactions match the header and are independent of each other. */
 export function checkBody(header: Header, transactions: readonly DagTransaction[], params: ConsensusParams): void {
   const [coinbase, ...payments] = transactions;
   if (coinbase === undefined) throw refuse('block has no transactions');
@@ -60,7 +60,7 @@ export function checkBody(header: Header, transactions: readonly DagTransaction[
   checkIndependence(payments);
 }
 
-/** Transactions of one block are accepted as if at once: none may stand on another, nor compete with it. */
+/** No transaction of a block may spend an output of another one or conflict with it. */
 function checkIndependence(payments: readonly DagTransaction[]): void {
   const ids = new Set<string>();
   for (const { transactionId } of payments) {

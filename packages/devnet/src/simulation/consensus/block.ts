@@ -1,13 +1,13 @@
 /**
- * A block as consensus keeps it: what came over the wire, and what follows from its place in the DAG. Blocks point at each other
- * directly; all that is below `transactions` is computed once, when the block is added, except for `state`.
+ * A block in consensus: the received data, and the data that follow from its position in the DAG. Blocks reference each other directly. All
+ * fields below `transactions` are computed once, when the block is added, except for `state`.
  */
 import type { Hash, Header } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
 import type { Acceptance } from './acceptance.ts';
 import type { SampledWindow } from './window.ts';
 
-/** What GHOSTDAG says of a block, from its parents alone. The virtual block has one too. */
+/** The GHOSTDAG data of a block or of the virtual block, which follow from its parents alone. */
 export interface Ghostdag {
   /** The parent with the most blue work. */
   selectedParent: Block;
@@ -22,7 +22,7 @@ export interface Ghostdag {
   blueWork: bigint;
 }
 
-/** What follows from a mergeset beside its colours. */
+/** Further data that follow from a mergeset. */
 export interface BlockContext {
   daaScore: number;
   /** Merged blocks too old for the difficulty window: they earn no subsidy. */
@@ -36,7 +36,7 @@ export interface BlockContext {
 
 /**
  * Whether a block can be on the selected chain, known once it was a candidate: `qualified` with what it accepts, or `disqualified`
- * because a transaction or commitment of its own does not fit (its transactions may still be accepted by others). On the chain or off it,
+ * because one of its transactions or commitments is invalid (its transactions may still be accepted by others). On the chain or off it,
  * this is forgotten once it is `final`.
  */
 export type ChainState =
@@ -48,7 +48,7 @@ export type ChainState =
 export const FINAL: ChainState = { kind: 'final' };
 
 export interface Block extends BlockContext {
-  /** In the order of adding: a parent's is lower. */
+  /** The order of insertion: parents have lower indexes. */
   readonly index: number;
   readonly hash: Hash;
   /** Hex. */

@@ -1,6 +1,6 @@
 /**
- * Whether a block can be on the selected chain: it must reward and commit to what it merges, name its selected parent first, and hold no
- * transaction that is invalid after all this (rusty-kaspa, consensus/src/pipeline/virtual_processor/utxo_validation.rs).
+ * Decides whether a block can be on the selected chain: it must reward its mergeset and commit to it, name its selected parent first, and
+ * contain no transaction that is invalid after that (rusty-kaspa, consensus/src/pipeline/virtual_processor/utxo_validation.rs).
  */
 import { transactionHash } from '@kasgres/kaspa';
 import type { Acceptance } from './acceptance.ts';
@@ -9,7 +9,7 @@ import { coinbaseTransaction, getCoinbasePayload } from './coinbase.ts';
 import type { CommitTo } from './commitments.ts';
 import { getGhostdag } from './ghostdag.ts';
 import { checkTransaction, type TransactionRules } from './transaction-rules.ts';
-import type { UtxoView } from './utxo.ts';
+import type { UtxoView } from '../../economy/utxo.ts';
 
 export interface ChainRules extends TransactionRules {
   subsidy: bigint;

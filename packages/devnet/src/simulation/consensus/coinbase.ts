@@ -14,17 +14,17 @@ import {
 } from '@kasgres/kaspa';
 import type { Block, Ghostdag } from './block.ts';
 
-/** Who mines a block, as its coinbase payload says. */
+/** The miner of a block, as in its coinbase payload. */
 export interface Miner {
   scriptPublicKey: ScriptPublicKey;
   extraData: Uint8Array;
 }
 
-/** What a block merges, with what it is paid for. */
+/** The mergeset of a block with its fees. */
 export interface Merged {
   ghostdag: Ghostdag;
   nonDaa: ReadonlySet<Block>;
-  /** Of each merged block, in the order of the mergeset. */
+  /** The fees of each merged block, in the order of the mergeset. */
   fees: readonly bigint[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * What stands in headers for the state. The node's commitment to accepted ids is a sequencing commitment, which only a full node can check:
- * a hash that follows as surely from the same past is in its place. The one to the unspent outputs is the real one, where that is wanted.
+ * The commitments of headers to the state. kaspad's commitment to accepted ids is a sequencing commitment, which only a full node can check:
+ * here it is another hash of the same past. The commitment to the UTXO set is optionally the real one.
  */
 import { type Hash, merkleRoot, MuHash } from '@kasgres/kaspa';
 import type { Acceptance } from './acceptance.ts';
@@ -11,10 +11,10 @@ export interface Commitments {
   utxoCommitment: Hash;
 }
 
-/** What a block must commit to that accepts this on top of its selected parent. */
+/** Returns the commitments of a block with this selected parent and acceptance. */
 export type CommitTo = (selectedParent: Block, acceptance: Acceptance) => Commitments;
 
-/** Of the unspent outputs after an acceptance: each follows from the one before. */
+/** The MuHash products of the UTXO set after an acceptance. Each follows from the previous one. */
 const utxoProducts = new WeakMap<Acceptance, bigint>();
 
 /** Chains the accepted ids to the selected parent's own commitment, and that to its commitment to unspent outputs. */
@@ -24,7 +24,7 @@ export function commitToIds({ header }: Block, { accepted }: Acceptance): Commit
   return { acceptedIdMerkleRoot, utxoCommitment: merkleRoot([header.utxoCommitment, acceptedIdMerkleRoot]) };
 }
 
-/** The same, but with the MuHash of the unspent outputs as a node has it: a division of large numbers for each block. */
+/** Commits to the MuHash of the UTXO set as kaspad does, which costs a modular division per block. */
 export function commitToUtxos(selectedParent: Block, acceptance: Acceptance): Commitments {
   const { acceptedIdMerkleRoot } = commitToIds(selectedParent, acceptance);
   const muhash = new MuHash(utxoProducts.get(acceptance) ?? productAfter(selectedParent, acceptance));
@@ -39,7 +39,6 @@ function productAfter(selectedParent: Block, { diff }: Acceptance): bigint {
   return muhash.product;
 }
 
-/** At a block that is qualified for the chain, which it is not without having committed to its own. */
 function productAt(block: Block): bigint {
   if (block.height === 0) return new MuHash().product;
   const product = block.state.kind === 'qualified' ? utxoProducts.get(block.state.acceptance) : undefined;

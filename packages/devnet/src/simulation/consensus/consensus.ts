@@ -1,28 +1,27 @@
 /**
- * The simulated consensus: takes in blocks, parents first, and keeps what a node derives from them: GHOSTDAG data, the virtual block, the
+ * The simulated consensus: adds blocks, parents first, and keeps the data that a node derives from them: GHOSTDAG data, the virtual block, the
  * selected chain with what it accepts, the unspent outputs. It has no clock, no I/O and no randomness: two instances that were given the
- * same blocks, in whatever order, agree on everything.
+ * same blocks, in any order, agree on everything.
  */
 import { type Hash, type Header, toHex, workFromBits } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
+import { UtxoSet, UtxoView } from '../../economy/utxo.ts';
 import { type Acceptance, acceptMergeSet } from './acceptance.ts';
-import { type Block, FINAL } from './block.ts';
 import { BlockRuleError, checkBody, checkHeader } from './block-rules.ts';
-import { type ChainMove, chainMove } from './chain-move.ts';
+import { type Block, FINAL } from './block.ts';
 import { type ChainRules, judgeChainBlock } from './chain-rules.ts';
 import { type Commitments, commitToIds, commitToUtxos } from './commitments.ts';
-import { genesisOf } from './genesis.ts';
 import { getGhostdag } from './ghostdag.ts';
 import type { ConsensusParams } from './params.ts';
+import { PovMemo } from './pov.ts';
 import { type Pov, povOf } from './pov.ts';
-import { PovMemo } from './pov-memo.ts';
 import {
   findChainAncestorAt,
   isChainAncestorOf,
   isDagAncestorOf,
   isDagAncestorOfAny,
   recordMerges,
-  treePlace,
+  treePosition,
 } from './reachability.ts';
 import { StateCursor } from './state-cursor.ts';
 import {
@@ -31,10 +30,10 @@ import {
   type TransactionRules,
   type UtxoLookup,
 } from './transaction-rules.ts';
-import { UtxoSet, UtxoView } from './utxo.ts';
 import { findSink, pickVirtualParents } from './virtual-parents.ts';
+import { EMPTY_WINDOW } from './window.ts';
 
-/** A block as it comes: with ids and hashes of its transactions, but nothing of its place in the DAG. */
+/** A received block with the ids and hashes of its transactions, without the data that follow from its position in the DAG. */
 export interface BlockBody {
   hash: Hash;
   header: Header;
@@ -59,17 +58,17 @@ export interface Virtual extends Pov {
 export class Consensus {
   readonly params: ConsensusParams;
   readonly genesis: Block;
-  /** Of the virtual block. */
+  /** The UTXO set of the virtual block. */
   readonly utxos = new UtxoSet();
   private readonly rules: ChainRules;
   private readonly blocks = new Map<string, Block>();
   private readonly tips = new Set<Block>();
   private readonly povs: PovMemo;
   private currentVirtual: Virtual;
-  /** The highest block that is for ever on the selected chain. */
+  /** The highest block that is permanently on the selected chain. */
   private finalBlock: Block;
   private currentPruningPoint: Block;
-  /** Left aside when the pruning point moved: no block can be on them any more. */
+  /** Abandoned when the pruning point moved: no new block may be above them. */
   private readonly abandoned = new Set<Block>();
 
   constructor(options: ConsensusOptions) {
@@ -105,7 +104,7 @@ export class Consensus {
     return this.currentPruningPoint;
   }
 
-  /** How deep below the sink, in chain blocks, the selected chain may still change. */
+  /** The greatest depth of a reorganisation, in chain blocks. */
   get changeableDepth(): number {
     return this.sink.height - this.finalBlock.height;
   }
@@ -122,8 +121,8 @@ export class Consensus {
   }
 
   /**
-   * Takes in a block that is not known yet; `resolveVirtual` draws the consequences. Throws `BlockRuleError`.
-   * @param keep called when the block was found good, before it is part of anything; it goes on as what this returns
+   * Adds a new block; `resolveVirtual` must follow. Throws `BlockRuleError`.
+   * @param keep persists the checked block before it is inserted; the returned block is inserted
    */
   add(body: BlockBody, keep: (body: BlockBody) => BlockBody = (same) => same): Block {
     checkBody(body.header, body.transactions, this.params);
@@ -131,15 +130,15 @@ export class Consensus {
     return this.insert(keep(body), parents, pov);
   }
 
-  /** Takes in a block whose transactions were found to be those of its header before. Throws `BlockRuleError`. */
+  /** Adds a block whose transactions are known to match its header. Throws `BlockRuleError`. */
   addChecked(body: BlockBody): Block {
     const { parents, pov } = this.placeOf(body.header);
     return this.insert(body, parents, pov);
   }
 
   /**
-   * Makes a block of the selected chain the pruning point, and with it final; `resolveVirtual` draws the consequences. What is below is
-   * kept here, where nobody asks for it; what is neither below nor above, nor in the past of what is above, is left aside for ever.
+   * Makes a block of the selected chain the pruning point and final; `resolveVirtual` must follow. Blocks below are kept in memory. Blocks that
+   * are neither below nor above, nor in the past of those above, are abandoned.
    */
   prune(hash: Hash): void {
     const block = this.get(hash);
@@ -153,7 +152,7 @@ export class Consensus {
     for (const other of this.blocks.values()) if (!isDagAncestorOfAny(other, tips)) this.abandoned.add(other);
   }
 
-  /** Moves the virtual block onto all that was added. */
+  /** Moves the virtual block above all added blocks. */
   resolveVirtual(): ChainMove {
     const oldSink = this.sink;
     const cursor = this.cursor();
@@ -163,7 +162,7 @@ export class Consensus {
     return chainMove(oldSink, sink);
   }
 
-  /** What a new block on these parents would merge and accept; undefined where it could not be on the chain. */
+  /** Returns the mergeset and acceptance of a new block on these parents, `undefined` if it could not be on the chain. */
   findVirtualOn(parents: readonly Block[]): Virtual | undefined {
     const pov = this.povs.get(parents);
     if (pov.acceptance === undefined) {
@@ -180,13 +179,13 @@ export class Consensus {
     return checkTransaction(transaction, utxos, daaScore, this.rules);
   }
 
-  /** Whether a block that is mined on a virtual block of before could still be on the selected chain. */
+  /** Whether a block on a previous virtual block could still be on the selected chain. */
   isOpen({ parents, ghostdag }: Virtual): boolean {
     if (parents.some((parent) => this.abandoned.has(parent))) return false;
     return isChainAncestorOf(this.finalBlock, ghostdag.selectedParent);
   }
 
-  /** The unspent outputs at a block to be: those that its own transactions may spend. */
+  /** Returns the UTXOs that the transactions of a new block may spend. */
   viewOf(virtual: Virtual): UtxoView {
     if (virtual === this.virtual) return new UtxoView(this.utxos);
     const { ghostdag, acceptance } = virtual;
@@ -196,7 +195,7 @@ export class Consensus {
     return cursor.view;
   }
 
-  /** What a new block must commit to that is where the virtual one is. */
+  /** Returns the commitments of a new block with the parents of this virtual block. */
   commitmentsOf({ ghostdag, acceptance }: Virtual): Commitments {
     return this.rules.commitTo(ghostdag.selectedParent, acceptance);
   }
@@ -234,7 +233,7 @@ export class Consensus {
       pastMedianTime,
       difficultyWindow,
       medianTimeWindow,
-      ...treePlace(ghostdag.selectedParent),
+      ...treePosition(ghostdag.selectedParent),
       mergedBy: [],
       state: { kind: 'unknown' },
     };
@@ -245,7 +244,7 @@ export class Consensus {
     return block;
   }
 
-  /** Makes the set of unspent outputs that of the virtual block on these parents. */
+  /** Moves the UTXO set to the virtual block on these parents. */
   private settleVirtual(parents: readonly Block[], viewOfSink: UtxoView): Virtual {
     const pov = this.povs.get(parents);
     viewOfSink.apply(this.accept(pov, viewOfSink).diff);
@@ -253,7 +252,7 @@ export class Consensus {
     return withAcceptance(pov);
   }
 
-  /** Forgets what would be needed to undo blocks that are deep enough. */
+  /** Deletes the undo data of blocks below the finality depth. */
   private finalize(): void {
     const depth = this.params.finalityDepth;
     for (;;) {
@@ -277,7 +276,7 @@ export class Consensus {
     this.finalBlock = next;
   }
 
-  /** At the sink, over the set of the virtual block. */
+  /** Returns a cursor at the sink. */
   private cursor(): StateCursor {
     const view = new UtxoView(this.utxos);
     view.undo(this.virtual.acceptance.diff);
@@ -301,4 +300,46 @@ export class Consensus {
 function withAcceptance(pov: Pov): Virtual {
   if (pov.acceptance === undefined) throw new Error('what the block would accept is not known');
   return pov as Virtual;
+}
+
+/** The first block: what is computed for others is given for it. */
+export function genesisOf({ hash, header, transactions }: BlockBody): Block {
+  return {
+    index: 0,
+    hash,
+    id: toHex(hash),
+    header,
+    transactions,
+    parents: [],
+    ghostdag: undefined,
+    blueScore: 0,
+    blueWork: 0n,
+    work: workFromBits(header.bits),
+    daaScore: Number(header.daaScore),
+    nonDaa: new Set<Block>(),
+    bits: header.bits,
+    pastMedianTime: Number(header.timestamp),
+    difficultyWindow: EMPTY_WINDOW,
+    medianTimeWindow: EMPTY_WINDOW,
+    ...treePosition(undefined),
+    mergedBy: [],
+    state: { kind: 'qualified', acceptance: { accepted: [], diff: { added: [], removed: [] }, fees: [] } },
+  };
+}
+
+/** The way along the selected chain from one sink to another. */
+export interface ChainMove {
+  /** From the old sink down. */
+  removed: Block[];
+  /** From the lowest up to the new sink. */
+  added: Block[];
+}
+
+export function chainMove(oldSink: Block, sink: Block): ChainMove {
+  const removed: Block[] = [];
+  let fork = oldSink;
+  for (; !isChainAncestorOf(fork, sink); fork = getGhostdag(fork).selectedParent) removed.push(fork);
+  const added: Block[] = [];
+  for (let block = sink; block !== fork; block = getGhostdag(block).selectedParent) added.push(block);
+  return { removed, added: added.reverse() };
 }

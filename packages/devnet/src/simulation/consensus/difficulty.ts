@@ -1,5 +1,5 @@
 /**
- * How hard the next block is and what time it must be later than, from the sampled windows of its past (rusty-kaspa,
+ * The difficulty and the past median time of the next block, from the sampled windows of its past (rusty-kaspa,
  * consensus/src/processes/{difficulty,past_median_time}.rs).
  */
 import { targetFromBits } from '@kasgres/kaspa';

@@ -7,7 +7,7 @@ import { type Block, compareBlocks, type Ghostdag, greatest } from './block.ts';
 import type { ConsensusParams } from './params.ts';
 import { isDagAncestorOf } from './reachability.ts';
 
-/** What GHOSTDAG says of a block with these parents. Throws without parents: genesis has none of it. */
+/** Computes the GHOSTDAG data of a block with these parents. Throws without parents: genesis has no such data. */
 export function ghostdag(
   parents: readonly Block[],
   { ghostdagK, ghostdagKBefore: before }: Pick<ConsensusParams, 'ghostdagK' | 'ghostdagKBefore'>,
@@ -59,7 +59,7 @@ function blocksMergedBeside(selectedParent: Block, parents: readonly Block[]): B
 }
 
 /**
- * The blues in the candidate's anticone, with the sizes of their own blue anticones before it; undefined when the candidate must
+ * Returns the blues in the candidate's anticone, with the sizes of their blue anticones before it; `undefined` if the candidate must
  * be red. Goes down the selected chain, mergeset by mergeset, until a chain block is in the candidate's past: then all further
  * blues are too.
  */

@@ -8,7 +8,7 @@ import type { BlockLevels } from './parent-levels.ts';
 export interface ConsensusParams {
   /** Blues that a blue block may have in its anticone. */
   ghostdagK: number;
-  /** That of blocks whose selected parent has a DAA score below this one, as on networks before Crescendo. */
+  /** The k of blocks whose selected parent has a lower DAA score, as on networks before Crescendo. */
   ghostdagKBefore?: { daaScore: number; k: number };
   maxBlockParents: number;
   mergesetSizeLimit: number;

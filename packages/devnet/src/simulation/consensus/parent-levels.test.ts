@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { scriptOf } from '../testing/hand-made.ts';
-import { DEFAULT_OPTIONS } from '../generator/options.ts';
+import { DEFAULT_OPTIONS } from '../../economy/options.ts';
 import { makePast } from '../generator/past.ts';
 import { openSimulatedDag } from '../simulated-dag.ts';
 import { MAINNET_LEVELS } from './parent-levels.ts';

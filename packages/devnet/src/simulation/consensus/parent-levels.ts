@@ -12,7 +12,7 @@ import { isDagAncestorOf } from './reachability.ts';
 export interface BlockLevels {
   /** The level of the most ordinary block: below it the parents of all levels are the direct ones. */
   least: number;
-  /** Of the blocks of a level, one in 2 to this power is of the next level or higher. */
+  /** The logarithm of the ratio between the numbers of blocks of consecutive levels. */
   zeroBitsPerLevel: number;
   /** Levels in a header, at least: above those of the simulated past stand made-up hashes, as of a past of years. */
   count: number;
@@ -27,7 +27,7 @@ const SMALL_LEVELS: BlockLevels = { least: 0, zeroBitsPerLevel: 3, count: 0 };
  */
 export const MAINNET_LEVELS: BlockLevels = { least: 24, zeroBitsPerLevel: 1, count: 54 };
 
-/** By level; the same block is the nearest of two levels, as one block in two of a level is of the next. */
+/** By level. Each hash serves two levels, since every second block of a level is also of the next one. */
 const madeUp = Array.from({ length: 256 }, (_, level) =>
   createHash('sha256')
     .update(`level ${Math.floor(level / 2)}`)

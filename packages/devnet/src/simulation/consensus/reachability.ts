@@ -5,8 +5,8 @@
  */
 import type { Block, Ghostdag } from './block.ts';
 
-/** The place in the tree of a block with this selected parent. */
-export function treePlace(selectedParent: Block | undefined): { height: number; jump: Block | undefined } {
+/** Returns the position in the tree of a block with this selected parent. */
+export function treePosition(selectedParent: Block | undefined): { height: number; jump: Block | undefined } {
   if (selectedParent === undefined) return { height: 0, jump: undefined };
   const { jump } = selectedParent;
   // Two jumps of equal length are followed by one over both: skew-binary numbers.
@@ -14,7 +14,7 @@ export function treePlace(selectedParent: Block | undefined): { height: number; 
   return { height: selectedParent.height + 1, jump: canJoin ? jump.jump : selectedParent };
 }
 
-/** Notes that a new block merges others; to be called once for each block, after it got its place. */
+/** Records that a new block merges others. To be called once per block. */
 export function recordMerges(block: Block, { selectedParent, mergeSet }: Ghostdag): void {
   for (const merged of mergeSet) {
     if (merged === selectedParent) continue;

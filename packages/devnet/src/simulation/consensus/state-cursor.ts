@@ -1,11 +1,11 @@
 /**
- * Walks the tree of selected parents with the unspent outputs in hand: back along what was accepted, forward to any other block,
- * judging on the way blocks that were never candidates for the selected chain before.
+ * Walks the tree of selected parents with a view of the UTXO set: back along the chain, and forward to any other block. It judges blocks on the
+ * way that were never candidates for the selected chain.
  */
 import type { Block } from './block.ts';
 import { getGhostdag } from './ghostdag.ts';
 import { isChainAncestorOf } from './reachability.ts';
-import type { UtxoView } from './utxo.ts';
+import type { UtxoView } from '../../economy/utxo.ts';
 
 /** Decides `block.state`, given the outputs at its selected parent; afterwards the view shows those at a qualified block. */
 export type Judge = (block: Block, view: UtxoView) => void;
@@ -27,7 +27,7 @@ export class StateCursor {
     return this.current;
   }
 
-  /** Goes to a block, or as near to it as its selected chain is qualified. Returns whether it is there. */
+  /** Moves to a block, or as near to it as its chain is qualified. Returns whether it arrived. */
   moveTo(target: Block): boolean {
     if (target.state.kind === 'disqualified') return false;
     while (!isChainAncestorOf(this.current, target)) this.stepBack();
@@ -56,7 +56,7 @@ export class StateCursor {
     }
   }
 
-  /** The judge has set the state: asked anew. */
+  /** Reads the state that the judge has set. */
   private isQualified(block: Block): boolean {
     return block.state.kind === 'qualified';
   }

@@ -1,11 +1,11 @@
 /**
- * Whether a transaction may be accepted, given the unspent outputs and the DAA score of the block that would accept it. Scripts are
- * not run: whether the signatures hold is for the caller to say. Covenants are carried along unchecked.
- * Refusals are the node's own words (rusty-kaspa, consensus/core/src/errors/tx.rs).
+ * Checks whether a transaction may be accepted, given the UTXO set and the DAA score of the accepting block. Scripts are not executed: the caller
+ * decides whether signatures are valid. Covenants are not checked.
+ * Messages are kaspad's (rusty-kaspa, consensus/core/src/errors/tx.rs).
  */
 import { type Outpoint, type Transaction, toHex, type TransactionInput } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
-import { outpointKey, type UtxoEntry } from './utxo.ts';
+import { outpointKey, type UtxoEntry } from '../../economy/utxo.ts';
 
 export interface TransactionRules {
   coinbaseMaturity: number;
@@ -21,7 +21,7 @@ export type TransactionCheck =
   | { kind: 'missing-inputs' }
   | { kind: 'refused'; reason: string };
 
-/** With this bit set, an input's sequence is no relative lock. */
+/** This bit disables the relative lock of an input's sequence. */
 const SEQUENCE_LOCK_DISABLED = 1n << 63n;
 const SEQUENCE_LOCK_MASK = 0xffff_ffffn;
 
@@ -83,7 +83,7 @@ function immatureReason(
   );
 }
 
-/** As the node prints an outpoint. */
+/** Formats an outpoint as kaspad does. */
 export function describeOutpoint({ transactionId, index }: Outpoint): string {
   return `(${toHex(transactionId)}, ${index})`;
 }

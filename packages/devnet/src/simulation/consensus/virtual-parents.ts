@@ -1,5 +1,5 @@
 /**
- * Where a new block would be put (rusty-kaspa, consensus/src/pipeline/virtual_processor/processor.rs): on the best block that can be on the
+ * Picks the parents of a new block (rusty-kaspa, consensus/src/pipeline/virtual_processor/processor.rs): on the best block that can be on the
  * selected chain, the sink, and on as many other tips as a block may have and merge.
  */
 import { type Block, compareBlocks } from './block.ts';
@@ -10,7 +10,7 @@ import type { StateCursor } from './state-cursor.ts';
 /**
  * The block of most blue work that is qualified for the chain, among the tips and, where a tip is not, its past. The cursor is left
  * there. The other candidates come with it, descending.
- * @param finalBlock the highest block that is for ever on the selected chain
+ * @param finalBlock the highest block that is permanently on the selected chain
  */
 export function findSink(
   tips: readonly Block[],

@@ -1,5 +1,5 @@
 /**
- * Sampled windows (KIP-4): the blocks that difficulty and median time are computed from, every so many-th block of the past. A window
+ * Sampled windows (KIP-4): the blocks that difficulty and median time are computed from, every n-th block of the past. A window
  * differs from the selected parent's only when the mergeset holds a sample, so blocks share them.
  */
 import { type Block, compareBlocks, type Ghostdag } from './block.ts';

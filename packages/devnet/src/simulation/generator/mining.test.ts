@@ -4,7 +4,7 @@ import { growTo, smallSimulatedDag } from '../testing/small-simulated-dag.ts';
 
 test('so many payments as are asked for stay in the mempool, the same ones, while others are mined', () => {
   const simulatedDag = smallSimulatedDag('waiting', 100);
-  simulatedDag.simulation.leaveWaiting(2);
+  simulatedDag.simulation.leavePending(2);
   const waiting = (): string[] =>
     simulatedDag.node.mempool
       .entries({ includeOrphanPool: false, filterTransactionPool: false })

@@ -1,38 +1,38 @@
 /**
- * Miners: each works on the DAG as it knows it, which may be a little behind, and so finds blocks parallel to others', with the same
- * transactions, with ones that spend the same UTXOs, or with other bodies of them.
+ * Miners: each works on the DAG as it knows it, which may be a little behind, and so finds blocks parallel to those of others, with the same
+ * transactions, with conflicting ones, or with other variants of them.
  */
 import { toHex } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
+import { buildTransaction, withDerived } from '../../economy/build-transaction.ts';
+import type { Keyring, Owner } from '../../economy/keyring.ts';
+import { MassBudget } from '../../economy/build-transaction.ts';
+import type { SimulationOptions } from '../../economy/options.ts';
+import type { Payments } from '../../economy/payments.ts';
+import type { Random } from '../../economy/random.ts';
+import { withOtherSignatures } from '../../economy/signatures.ts';
+import { outpointKey, type UtxoView } from '../../economy/utxo.ts';
 import type { Block } from '../consensus/block.ts';
 import { getCoinbasePayload, type Miner } from '../consensus/coinbase.ts';
-import type { Virtual } from '../consensus/consensus.ts';
-import { outpointKey } from '../consensus/utxo.ts';
+import type { Consensus, Virtual } from '../consensus/consensus.ts';
 import { assembleBlock } from '../node/assemble-block.ts';
 import type { SimulatedNode } from '../node/simulated-node.ts';
-import { withOtherSignatures } from '../signatures.ts';
-import { withDerived } from '../transactions.ts';
-import { BlockFilling } from './block-filling.ts';
-import type { Keyring, Owner } from './keyring.ts';
-import type { SimulationOptions } from './options.ts';
-import type { Payments } from './payments.ts';
-import type { Random } from './random.ts';
 
 export interface MiningJob {
-  /** What the miner works on. */
+  /** The virtual block as the miner knows it. */
   virtual: Virtual;
   miner: Miner;
-  /** Blocks that it does not know, and whose payments may have reached it all the same. */
+  /** Blocks that it does not know, whose payments may have reached it. */
   unseen: readonly Block[];
-  /** Of a payment in such a block: the miner has it too. */
+  /** Per payment in such a block: the miner includes it too. */
   duplicateRate: number;
-  /** Of a body with other signatures: they do not hold, and the block cannot be on the selected chain. */
+  /** The share of variants with broken signatures, whose block cannot be on the selected chain. */
   brokenRate: number;
   /** Unix milliseconds. */
   timestamp: number;
 }
 
-/** Of a payment that waits: a miner puts it into its block. The others keep the mempool from being empty. */
+/** Per pending payment: a miner includes it in its block. */
 const PICK_RATE = 0.7;
 
 export class Mining {
@@ -40,11 +40,11 @@ export class Mining {
   private readonly options: SimulationOptions;
   private readonly keyring: Keyring;
   private readonly payments: Payments;
-  /** Payments that no mempool takes. */
+  /** Payments that no mempool accepts. */
   private readonly nonStandard: DagTransaction[] = [];
-  private waitingCount = 0;
-  /** Ids, in hex, of the payments that miners leave waiting. */
-  private readonly waiting = new Set<string>();
+  private pendingCount = 0;
+  /** Hex ids of the payments that miners leave pending. */
+  private readonly pending = new Set<string>();
 
   constructor(node: SimulatedNode, options: SimulationOptions, keyring: Keyring, payments: Payments) {
     this.node = node;
@@ -53,14 +53,14 @@ export class Mining {
     this.payments = payments;
   }
 
-  /** Gives a payment to the miners themselves. */
+  /** Submits a payment to the miners directly. */
   hand(payment: DagTransaction): void {
     this.nonStandard.push(payment);
   }
 
-  /** From now on miners leave so many payments in the mempool, always the same ones. */
-  leaveWaiting(count: number): void {
-    this.waitingCount = count;
+  /** Makes miners leave this number of payments in the mempool, always the same ones. */
+  leavePending(count: number): void {
+    this.pendingCount = count;
   }
 
   /** Some are far larger than others. */
@@ -74,7 +74,7 @@ export class Mining {
     return { scriptPublicKey, extraData };
   }
 
-  /** Finds a block and hands it to the node. */
+  /** Mines a block and adds it to the node. */
   mine(job: MiningJob, random: Random): Block {
     const filling = new BlockFilling(this.node.consensus, job.virtual);
     for (const block of job.unseen) {
@@ -85,7 +85,7 @@ export class Mining {
     }
     this.forgetGonePayments();
     for (const { transaction } of this.node.mempool.ready()) {
-      if (this.leavesWaiting(toHex(transaction.transactionId))) continue;
+      if (this.leavesPending(toHex(transaction.transactionId))) continue;
       if (random.chance(PICK_RATE)) filling.tryAdd(transaction);
     }
     const { virtual, miner, timestamp } = job;
@@ -95,29 +95,30 @@ export class Mining {
     );
   }
 
-  private leavesWaiting(id: string): boolean {
-    if (this.waiting.size < this.waitingCount) this.waiting.add(id);
-    return this.waiting.has(id);
+  private leavesPending(id: string): boolean {
+    if (this.pending.size < this.pendingCount) this.pending.add(id);
+    return this.pending.has(id);
   }
 
   /** Somebody else has mined it, or a block spends what it spends. */
   private forgetGonePayments(): void {
-    for (const id of this.waiting) {
+    for (const id of this.pending) {
       const filter = { includeOrphanPool: false, filterTransactionPool: false };
-      if (this.node.mempool.find(id, filter) === undefined) this.waiting.delete(id);
+      if (this.node.mempool.find(id, filter) === undefined) this.pending.delete(id);
     }
   }
 
-  /** What a miner may have in its block beside a payment that is in a parallel one. */
+  /** Adds the payment of a parallel block, another variant of it, or a conflicting one, at random. */
   private addCompetitor(payment: DagTransaction, filling: BlockFilling, job: MiningJob, random: Random): void {
-    const { twoBodiesRate, doubleSpendRate } = this.options;
-    if (random.chance(twoBodiesRate)) {
+    const { variantRate, doubleSpendRate } = this.options;
+    if (random.chance(variantRate)) {
       const broken = random.chance(job.brokenRate);
       filling.tryAdd(payment, withDerived(withOtherSignatures(payment, { broken })));
     } else if (random.chance(doubleSpendRate)) {
       const [input] = payment.inputs;
       const utxo = input && filling.utxos.find(outpointKey(input.previousOutpoint));
-      if (utxo !== undefined) filling.tryAdd(withDerived(this.payments.conflict(payment, utxo, random)));
+      if (utxo !== undefined)
+        filling.tryAdd(withDerived(buildTransaction(this.payments.conflict(payment.version, utxo, random))));
     } else if (random.chance(job.duplicateRate)) {
       filling.tryAdd(payment);
     }
@@ -127,5 +128,39 @@ export class Mining {
     const key = owner?.keys[0];
     if (key === undefined) throw new Error('a miner without an address');
     return { scriptPublicKey: key.scriptPublicKey, extraData: Buffer.from(`${this.node.serverVersion}/devnet`) };
+  }
+}
+
+/** Fills a block with payments that are valid where it is mined, independent of each other, and fit. */
+export class BlockFilling {
+  /** The unspent outputs that the block may spend. */
+  readonly utxos: UtxoView;
+  readonly payments: DagTransaction[] = [];
+  private readonly consensus: Consensus;
+  private readonly virtual: Virtual;
+  private readonly budget = new MassBudget();
+  private readonly ids = new Set<string>();
+  private readonly spent = new Set<string>();
+
+  constructor(consensus: Consensus, virtual: Virtual) {
+    this.consensus = consensus;
+    this.virtual = virtual;
+    this.utxos = consensus.viewOf(virtual);
+  }
+
+  /**
+   * Adds a payment if possible.
+   * @param variant another variant, possibly invalid, that the block contains instead
+   */
+  tryAdd(payment: DagTransaction, variant: DagTransaction = payment): boolean {
+    const id = toHex(payment.transactionId);
+    const keys = payment.inputs.map(({ previousOutpoint }) => outpointKey(previousOutpoint));
+    if (this.ids.has(id) || keys.some((key) => this.spent.has(key))) return false;
+    if (this.consensus.checkPayment(payment, this.utxos, this.virtual.daaScore).kind !== 'valid') return false;
+    if (!this.budget.take(variant)) return false;
+    this.ids.add(id);
+    for (const key of keys) this.spent.add(key);
+    this.payments.push(variant);
+    return true;
   }
 }

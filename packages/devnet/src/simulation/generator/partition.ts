@@ -1,15 +1,15 @@
 /**
- * Miners who were cut off from the others come back with a branch of their own. They leave from a block down the selected chain and
- * mine, on what they know and with payments that reached them too, until their branch is the heavier one: then the chain reorganises.
+ * A partition: miners who were disconnected from the others publish their own branch. It starts at a lower chain block, contains payments that
+ * reached them too, and grows until it is the heavier one, so that the chain reorganises.
  */
 import type { Block } from '../consensus/block.ts';
 import { getGhostdag } from '../consensus/ghostdag.ts';
 import { findChainAncestorAt } from '../consensus/reachability.ts';
 import type { SimulatedNode } from '../node/simulated-node.ts';
 import type { Mining } from './mining.ts';
-import type { Random } from './random.ts';
+import type { Random } from '../../economy/random.ts';
 
-/** Of a payment on the other side: the partition has it too. */
+/** Per payment of the others: the partition includes it too. */
 const SHARED_RATE = 0.6;
 
 /** @param depth chain blocks to be replaced; fewer than there are, and than are final */
@@ -45,7 +45,7 @@ export function mineBranch(
   }
 }
 
-/** What the selected chain merged between two of its blocks, oldest first. */
+/** Returns the blocks that the selected chain merges between two of its blocks, oldest first. */
 function blocksAbove(fork: Block, sink: Block): Block[] {
   const chain: Block[] = [];
   for (let block = sink; block !== fork; block = getGhostdag(block).selectedParent) chain.push(block);

@@ -1,22 +1,20 @@
-/** A chain's past, made in one go as if it had grown until now. */
+/** Makes the past of a chain at once, as if it had grown until now. */
 import { setImmediate } from 'node:timers/promises';
 import type { SimulatedNode } from '../node/simulated-node.ts';
-import { Random } from './random.ts';
+import { Random } from '../../economy/random.ts';
 import type { Simulation } from './simulation.ts';
 
 export interface Past {
-  /** Blocks that there are to be in the end, genesis included; some more when the last event brings several. */
+  /** The number of blocks, genesis included; a few more if the last event brings several. */
   pastBlocks: number;
   /** Payments in all; they begin when the first rewards can be spent. */
   pastTransactions: number;
-  /** How fast the blocks came. */
   blocksPerSecond: number;
 }
 
-/** Blocks between two moments at which other things may happen in the process. */
-const BREATH = 64;
+const YIELD_EVERY_BLOCKS = 64;
 
-/** Adds what is missing, with times that end now; nothing where there are as many blocks. */
+/** Adds the missing blocks, with timestamps until now. */
 export async function makePast(
   { node, simulation }: { node: SimulatedNode; simulation: Simulation },
   { pastBlocks, pastTransactions, blocksPerSecond }: Past,
@@ -33,7 +31,7 @@ export async function makePast(
     due = simulation.hasUtxos() ? due + paymentsPerBlock : 0;
     simulation.pay(Math.floor(due));
     due %= 1;
-    if (consensus.size % BREATH === 0) await setImmediate();
+    if (consensus.size % YIELD_EVERY_BLOCKS === 0) await setImmediate();
     signal?.throwIfAborted();
   }
 }

@@ -1,26 +1,27 @@
 /**
- * The network around a simulated node: people who pay, miners who hear of blocks late, partitions that come back. Every step is determined
- * by the seed, by how many blocks there are, and by the times it is given.
+ * The network around a simulated node: people who pay, miners who hear of blocks late, partitions. Every step is determined by the seed, the
+ * number of blocks, and the given times.
  */
 import { fromHex, type Hash } from '@kasgres/kaspa';
 import type { NodeEvent } from '../../dag/node-state.ts';
+import { buildTransaction, withDerived } from '../../economy/build-transaction.ts';
+import { Keyring } from '../../economy/keyring.ts';
+import type { SimulationOptions } from '../../economy/options.ts';
+import { Payments } from '../../economy/payments.ts';
+import { type Label, Random } from '../../economy/random.ts';
+import type { UtxoEntry } from '../../economy/utxo.ts';
+import { type Ledger, Wallet } from '../../economy/wallet.ts';
 import type { Block } from '../consensus/block.ts';
 import type { Virtual } from '../consensus/consensus.ts';
-import type { SimulatedNode } from '../node/simulated-node.ts';
-import { withDerived } from '../transactions.ts';
-import { Keyring } from './keyring.ts';
+import { isDagAncestorOfAny } from '../consensus/reachability.ts';
 import { Mining } from './mining.ts';
-import type { SimulationOptions } from './options.ts';
 import { mineBranch } from './partition.ts';
-import { Payments } from './payments.ts';
-import { type Label, Random } from './random.ts';
-import { RecentPast } from './recent-past.ts';
-import { Wallet } from './wallet.ts';
+import type { SimulatedNode } from '../node/simulated-node.ts';
 
-/** Blocks after which UTXOs that nobody has on the list any more are looked for. */
+/** Blocks between two reloads of the wallet, which find UTXOs that it lost in reorganisations. */
 const RELOAD_EVERY = 5_000;
 
-/** Of the bodies with other signatures than those that others have. */
+/** The share of variants with broken signatures. */
 const BROKEN_RATE = 0.5;
 
 export class Simulation {
@@ -40,38 +41,39 @@ export class Simulation {
     this.node = node;
     this.options = options;
     this.keyring = new Keyring(options);
-    this.wallet = new Wallet(this.keyring, node.consensus, node.mempool);
-    this.payments = new Payments(options, this.keyring, this.wallet);
+    this.wallet = new Wallet(this.keyring, ledgerOf(node));
+    this.payments = new Payments({ options, keyring: this.keyring, wallet: this.wallet });
     this.mining = new Mining(node, options, this.keyring, this.payments);
-    this.wallet.reload();
+    this.reload();
     this.latestBlock = node.consensus.sink.hash;
     this.past.add(node.consensus.sink, node.consensus.virtual);
     node.onEvent((event) => this.follow(event));
   }
 
-  /** Whether anybody could pay: not before the first rewards are mature. */
+  /** Whether the first rewards are mature. */
   hasUtxos(): boolean {
     return this.node.consensus.virtual.daaScore > this.node.consensus.params.coinbaseMaturity + 1;
   }
 
-  /** Lets people make payments, as far as there are coins. */
+  /** Makes payments, as far as there are UTXOs. */
   pay(count: number): void {
     for (let paid = 0; paid < count; paid += 1) {
       this.paymentsMade += 1;
       const payment = this.payments.make(this.random('payment', this.paymentsMade));
       if (payment === undefined) return;
-      if (payment.isStandard) this.node.submitTransaction(payment.transaction, false);
-      else this.mining.hand(withDerived(payment.transaction));
+      const transaction = buildTransaction(payment.draft);
+      if (payment.isStandard) this.node.submitTransaction(transaction, false);
+      else this.mining.hand(withDerived(transaction));
     }
   }
 
-  /** From now on so many payments stay in the mempool, which is never empty then. */
-  leaveWaiting(count: number): void {
-    this.mining.leaveWaiting(count);
+  /** Leaves this number of payments in the mempool from now on, so that it is never empty. */
+  leavePending(count: number): void {
+    this.mining.leavePending(count);
   }
 
   /**
-   * Lets something happen on the network that brings at least one block.
+   * Mines at least one block: on the tip, late, or as a heavier branch.
    * @param timestamp Unix milliseconds
    */
   mine(timestamp: number): void {
@@ -86,7 +88,7 @@ export class Simulation {
   }
 
   /**
-   * Lets a part of the miners come back with a branch that replaces so many chain blocks.
+   * Publishes a heavier branch that replaces `depth` chain blocks.
    * @param depth at most what can still change
    * @param timestamp Unix milliseconds
    */
@@ -120,10 +122,21 @@ export class Simulation {
     if (event.kind === 'blockAdded') this.latestBlock = fromHex(event.block.hash);
     if (event.kind !== 'virtualChanged') return;
     const { consensus } = this.node;
-    for (const block of event.change.added) this.wallet.learn(block);
+    for (const { header, accepted = [] } of event.change.added) {
+      for (const { block, transaction } of accepted) {
+        this.wallet.learn(transaction, Number(header.daaScore), transaction === block.transactions[0]);
+      }
+    }
     this.past.add(consensus.get(this.latestBlock), consensus.virtual);
     this.paymentsMade = 0;
-    if (consensus.size % RELOAD_EVERY === 0) this.wallet.reload();
+    if (consensus.size % RELOAD_EVERY === 0) this.reload();
+  }
+
+  /** Finds all UTXOs, also those that the wallet lost track of in reorganisations. */
+  private reload(): void {
+    const { utxos } = this.node.consensus;
+    this.keyring.restore([...utxos.values()].map(({ scriptPublicKey }) => scriptPublicKey));
+    this.wallet.reload(utxos.values());
   }
 
   private random(...labels: Label[]): Random {
@@ -131,6 +144,47 @@ export class Simulation {
   }
 }
 
+function ledgerOf({ consensus, mempool }: SimulatedNode): Ledger {
+  const isMature = ({ isCoinbase, blockDaaScore }: UtxoEntry): boolean =>
+    !isCoinbase || Number(blockDaaScore) + consensus.params.coinbaseMaturity <= consensus.virtual.daaScore;
+  return {
+    isMature,
+    isSpendable({ key }) {
+      // The chain may have accepted it again at another DAA score.
+      const unspent = consensus.utxos.find(key);
+      return unspent !== undefined && isMature(unspent) && !mempool.spends(key);
+    },
+  };
+}
+
 function isOn({ parents }: Virtual, others: readonly Block[]): boolean {
   return parents.length === others.length && parents.every((parent, index) => parent === others[index]);
+}
+
+/** Blocks that are remembered: enough for a block to be withheld until it can only be red. */
+const CAPACITY = 200;
+
+/** The latest blocks and the virtual block after each, which is the view of miners who are behind. */
+export class RecentPast {
+  private readonly moments: { block: Block; virtual: Virtual }[] = [];
+
+  add(block: Block, virtual: Virtual): void {
+    this.moments.push({ block, virtual });
+    if (this.moments.length > CAPACITY) this.moments.shift();
+  }
+
+  /** Returns the virtual block of this number of blocks ago, `undefined` if that is no longer remembered. */
+  virtualBefore(blocks: number): Virtual | undefined {
+    return this.moments.at(-1 - blocks)?.virtual;
+  }
+
+  /** Remembered blocks that a miner on a virtual block does not know, latest first. */
+  unseenFrom({ parents }: Virtual): Block[] {
+    const unseen: Block[] = [];
+    for (const { block } of this.moments.toReversed()) {
+      if (parents.includes(block)) break;
+      if (!isDagAncestorOfAny(block, parents)) unseen.push(block);
+    }
+    return unseen;
+  }
 }

@@ -1,14 +1,15 @@
-/** Makes a block out of a virtual block, a miner and transactions: what a node's template is, and what a miner hands in. */
-import { headerHash, type Header, merkleRoot } from '@kasgres/kaspa';
+/** Assembles a block from a virtual block, a miner and transactions, for templates and for simulated miners. */
+import { type Header, headerHash, merkleRoot } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
+import { withDerived } from '../../economy/build-transaction.ts';
+import { BlockRuleError } from '../consensus/block-rules.ts';
 import { coinbaseTransaction, type Miner } from '../consensus/coinbase.ts';
 import type { BlockBody, Consensus, Virtual } from '../consensus/consensus.ts';
 import { parentsByLevel } from '../consensus/parent-levels.ts';
-import { withDerived } from '../transactions.ts';
 
 const HEADER_VERSION = 2;
 
-export interface BlockParts {
+export interface BlockOptions {
   virtual: Virtual;
   miner: Miner;
   /** Without the coinbase; each valid at the virtual block. */
@@ -18,7 +19,7 @@ export interface BlockParts {
   nonce: bigint;
 }
 
-export function assembleBlock(consensus: Consensus, parts: BlockParts): BlockBody {
+export function assembleBlock(consensus: Consensus, parts: BlockOptions): BlockBody {
   const { virtual, miner, payments, timestamp, nonce } = parts;
   const { ghostdag, nonDaa, acceptance } = virtual;
   const merged = { ghostdag, nonDaa, fees: acceptance.fees };
@@ -38,4 +39,27 @@ export function assembleBlock(consensus: Consensus, parts: BlockParts): BlockBod
     pruningPoint: consensus.pruningPoint.hash,
   };
   return { hash: headerHash(header), header, transactions };
+}
+
+/**
+ * Throws `BlockRuleError` when the header is from the future or names the wrong blocks on the higher levels or as pruning point.
+ * @param now Unix milliseconds
+ */
+export function checkSubmittedHeader(header: Header, consensus: Consensus, now: number): void {
+  const latest = now + consensus.params.timestampToleranceMs;
+  if (header.timestamp > latest) {
+    throw new BlockRuleError(
+      `the block timestamp is too far into the future: block timestamp is ${header.timestamp} but maximum timestamp allowed is ${latest}`,
+    );
+  }
+  const parents = (header.parentsByLevel[0] ?? []).map((hash) => consensus.get(hash));
+  const expected = parentsByLevel(parents, consensus.params, (hash) => consensus.get(hash));
+  if (flatten(expected) !== flatten(header.parentsByLevel)) throw new BlockRuleError('unexpected indirect parents');
+  if (Buffer.compare(header.pruningPoint, consensus.pruningPoint.hash) !== 0) {
+    throw new BlockRuleError('unexpected pruning point');
+  }
+}
+
+function flatten(levels: readonly (readonly Uint8Array[])[]): string {
+  return levels.map((hashes) => Buffer.concat(hashes).toString('hex')).join();
 }

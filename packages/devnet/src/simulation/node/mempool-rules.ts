@@ -1,14 +1,14 @@
-/** What a node demands of a transaction before it relays it, beyond what consensus does; refusals are the node's words. */
-import { classifyScript, storageMass, toHex, type Transaction, transientMass } from '@kasgres/kaspa';
+/** The relay rules of a node beyond consensus; messages are kaspad's. */
+import { classifyScript, toHex, transientMass } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
-import { outpointKey, type UtxoEntry } from '../consensus/utxo.ts';
+import { outpointKey } from '../../economy/utxo.ts';
 
 const MAX_VERSION = 1;
 const MAX_MASS = 500_000n;
 const MAX_TRANSIENT_MASS = 1_000_000n;
 const MIN_FEE_PER_MASS = 100n;
 
-/** Why a transaction is refused whatever it spends; undefined when it is not. */
+/** Returns why a transaction is rejected regardless of the UTXOs that it spends, `undefined` if it is not. */
 export function findFormProblem(transaction: DagTransaction): string | undefined {
   const { version, inputs, outputs, computeMass } = transaction;
   if (version > MAX_VERSION)
@@ -26,7 +26,7 @@ export function findFormProblem(transaction: DagTransaction): string | undefined
   return undefined;
 }
 
-/** Why a transaction is refused that is valid; undefined when it is not. Expects the storage mass to be set. */
+/** Returns why a valid transaction is not relayed, `undefined` if it is. Expects the storage mass to be set. */
 export function findRelayProblem(transaction: DagTransaction, fee: bigint): string | undefined {
   if (transaction.storageMass > MAX_MASS) return tooHeavy('storage', transaction.storageMass, MAX_MASS);
   const halfTransient = transientMass(transaction) / 2n;
@@ -35,16 +35,6 @@ export function findRelayProblem(transaction: DagTransaction, fee: bigint): stri
   if (fee >= required) return undefined;
   const problem = `transaction has ${fee} fees which is under the required amount of ${required} for compute mass ${mass}`;
   return notStandard(transaction, problem);
-}
-
-/** The storage mass that a transaction must commit to, given what it spends. */
-export function requiredStorageMass(transaction: Transaction, spent: readonly UtxoEntry[]): bigint {
-  const utxos = spent.map(({ amount, scriptPublicKey, covenantId }) => ({
-    amount,
-    scriptPublicKey,
-    covenant: covenantId === undefined ? undefined : { authorizingInput: 0, covenantId },
-  }));
-  return storageMass(utxos, transaction.outputs);
 }
 
 function tooHeavy(kind: string, mass: bigint, limit: bigint): string {

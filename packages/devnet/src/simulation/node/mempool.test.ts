@@ -2,9 +2,9 @@
 import { toHex, type Transaction, transactionId } from '@kasgres/kaspa';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { DagTransaction } from '../../dag/dag.ts';
-import type { UtxoEntry } from '../consensus/utxo.ts';
-import { createdEntries } from '../consensus/utxo.ts';
-import { withOtherSignatures } from '../signatures.ts';
+import type { UtxoEntry } from '../../economy/utxo.ts';
+import { createdEntries } from '../../economy/utxo.ts';
+import { withOtherSignatures } from '../../economy/signatures.ts';
 import { blockOn, FEE, nodeWithUtxos, payment, scriptOf } from '../testing/hand-made.ts';
 import { SMALL_PARAMS } from '../testing/small-simulated-dag.ts';
 import type { SimulatedNode } from './simulated-node.ts';

@@ -1,25 +1,25 @@
 /**
- * Transactions that wait for a block, and orphans that wait for a transaction. Follows the node's order of checks and its words
- * (rusty-kaspa, mining/src/mempool); it never replaces a transaction by one that pays more, and never fills up.
+ * Pending transactions, and orphans whose inputs are unknown. It has kaspad's order of checks and its messages (rusty-kaspa, mining/src/mempool),
+ * but no replacement by fee and no size limit.
  */
 import { type ScriptPublicKey, toHex, type Transaction, transactionHash } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
 import { type MempoolEntry, type MempoolFilter, NodeResponseError } from '../../dag/node-state.ts';
 import type { Consensus } from '../consensus/consensus.ts';
 import { describeOutpoint } from '../consensus/transaction-rules.ts';
-import { createdEntries, outpointKey, scriptKey, type UtxoEntry } from '../consensus/utxo.ts';
-import { withDerived } from '../transactions.ts';
-import { findFormProblem, findRelayProblem, requiredStorageMass } from './mempool-rules.ts';
+import { createdEntries, outpointKey, scriptKey, type UtxoEntry } from '../../economy/utxo.ts';
+import { requiredStorageMass, withDerived } from '../../economy/build-transaction.ts';
+import { findFormProblem, findRelayProblem } from './mempool-rules.ts';
 
 export class Mempool {
   private readonly consensus: Consensus;
   private readonly isInBlock: (id: string) => boolean;
-  /** By transaction id, hex; here and below. */
+  /** By hex transaction id, as the other maps. */
   private readonly pool = new Map<string, MempoolEntry>();
   private readonly orphans = new Map<string, MempoolEntry>();
   /** Which transaction of the pool spends an outpoint. */
   private readonly spenders = new Map<string, string>();
-  /** What the transactions of the pool would create. */
+  /** The outputs of pending transactions. */
   private readonly outputs = new Map<string, UtxoEntry>();
 
   /** @param isInBlock whether any block holds a transaction id (hex) */
@@ -32,7 +32,7 @@ export class Mempool {
     return this.pool.size;
   }
 
-  /** Takes a transaction in. Throws `NodeResponseError` with the node's words when it is refused. */
+  /** Takes a transaction in. Throws `NodeResponseError` with kaspad's message if it is rejected. */
   submit(bare: Transaction, allowOrphan: boolean): DagTransaction {
     const transaction = withDerived(bare);
     const id = toHex(transaction.transactionId);
@@ -53,7 +53,7 @@ export class Mempool {
     return weighed;
   }
 
-  /** Takes in a transaction that is known to be valid. */
+  /** Adds a transaction that is known to be valid. */
   insert(id: string, transaction: DagTransaction, fee: bigint): void {
     this.orphans.delete(id);
     this.pool.set(id, { fee, transaction, isOrphan: false });
@@ -61,7 +61,7 @@ export class Mempool {
     for (const entry of createdEntries(transaction, Number.MAX_SAFE_INTEGER, false)) this.outputs.set(entry.key, entry);
   }
 
-  /** Removes what a new block holds, and what competes with it. */
+  /** Removes the transactions of a new block and those that conflict with them. */
   handleBlock(transactions: readonly DagTransaction[]): void {
     if (this.pool.size === 0 && this.orphans.size === 0) return;
     for (const { transactionId, inputs } of transactions.slice(1)) {
@@ -74,7 +74,7 @@ export class Mempool {
     this.adoptOrphans();
   }
 
-  /** Removes what the state no longer allows: after a reorganisation an input may be gone. */
+  /** Removes transactions whose inputs a reorganisation has removed. */
   revalidate(): void {
     for (const [id, { transaction }] of this.pool) {
       const isGone = transaction.inputs.some(

@@ -4,13 +4,13 @@
  */
 import { isCoinbase, type Utxo } from '@kasgres/kaspa';
 import type { DagBlock } from '../../dag/dag.ts';
-import { createdEntries, outpointKey, type UtxoEntry } from '../consensus/utxo.ts';
+import { createdEntries, outpointKey, type UtxoEntry } from '../../economy/utxo.ts';
 
 export class PruningPointUtxos {
   private readonly entries = new Map<string, UtxoEntry>();
   private ordered: readonly Utxo[] = [];
 
-  /** Goes on over the chain blocks above, up to the new pruning point. */
+  /** Applies the chain blocks above, up to the new pruning point. */
   advance(chainBlocks: readonly DagBlock[]): void {
     for (const { header, accepted = [] } of chainBlocks) {
       for (const { transaction } of accepted) {
@@ -23,7 +23,7 @@ export class PruningPointUtxos {
     this.ordered = [...this.entries].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, entry]) => entry);
   }
 
-  /** In the order in which a node hands them out: of the transaction id, then of the index with its lowest byte first. */
+  /** Returns the UTXOs in the order in which a node serves them: by transaction id, then by index as little-endian bytes. */
   inOrder(): readonly Utxo[] {
     return this.ordered;
   }

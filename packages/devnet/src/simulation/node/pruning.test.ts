@@ -1,4 +1,4 @@
-/** A node that has pruned: what it still answers, what it hands out, and how its network goes on. */
+/** A node that has pruned: its responses, the UTXO set that it serves, and its further growth. */
 import { classifyScript, MuHash, toHex, type Utxo } from '@kasgres/kaspa';
 import { NodeClient, readUtxoSet } from '@kasgres/node';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -85,7 +85,7 @@ describe('keeps', () => {
   });
 });
 
-describe('answers', () => {
+describe('responses', () => {
   test('from the pruning point on as before', async () => {
     const client = await clientOf(simulatedDag);
     const ask = async (start: string) => ({
@@ -169,7 +169,7 @@ describe('hands out', () => {
     expect(spentAbove.some((outpoint) => inSet.has(outpoint))).toBe(true);
   });
 
-  test('another set when its pruning point moves, and not the old one any more', async () => {
+  test('another set when its pruning point moves, and no longer the old one', async () => {
     const { node } = simulatedDag;
     const server = await utxoSetServerOf(simulatedDag);
     node.prune(pruningPoint.hash);
@@ -182,7 +182,7 @@ describe('hands out', () => {
   });
 });
 
-describe('goes on', () => {
+describe('continues', () => {
   test('with blocks that name the pruning point, at every depth that is left', () => {
     const { node } = simulatedDag;
     const { dag } = node;

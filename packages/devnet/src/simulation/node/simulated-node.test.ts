@@ -28,7 +28,7 @@ describe('a block from outside', () => {
     ['an unknown parent', () => ({ parentsByLevel: [[Buffer.alloc(32, 1)]] })],
     ['no parent', () => ({ parentsByLevel: [] })],
     [
-      'a parent on a level of its own',
+      'a parent on a separate level',
       ({ parentsByLevel }) => ({ parentsByLevel: [...parentsByLevel, [Buffer.alloc(32)]] }),
     ],
     ['a time before the median', () => ({ timestamp: 1n })],

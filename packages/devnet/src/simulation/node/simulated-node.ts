@@ -1,20 +1,21 @@
 /**
- * A simulated node: consensus, mempool and the DAG that its RPC answers from, kept in step. Blocks come from the generator, from clients
- * and, at a start, from a journal; a new one is written down before anybody hears of it.
+ * A simulated node: consensus, mempool and the DAG that its RPC reads, kept consistent. Blocks come from the generator, from clients and, at a
+ * start, from a journal; a new block is persisted before it is announced.
  */
 import {
+  difficultyFromBits,
   fromHex,
   genesisBlock,
   getNetwork,
   type Hash,
-  headerHash,
   type Header,
+  headerHash,
   type Network,
   type ScriptPublicKey,
   type Transaction,
   type Utxo,
 } from '@kasgres/kaspa';
-import { Dag } from '../../dag/dag.ts';
+import { type ChainChange, Dag, type DagBlock } from '../../dag/dag.ts';
 import type {
   BlockTemplate,
   MempoolEntry,
@@ -23,24 +24,24 @@ import type {
   NodeState,
   SubmitBlockResult,
 } from '../../dag/node-state.ts';
-import type { Block } from '../consensus/block.ts';
+import { withDerived } from '../../economy/build-transaction.ts';
+import { MassBudget } from '../../economy/build-transaction.ts';
+import { hasValidSignatures } from '../../economy/signatures.ts';
 import { BlockRuleError } from '../consensus/block-rules.ts';
-import { type BlockBody, Consensus } from '../consensus/consensus.ts';
+import type { Block } from '../consensus/block.ts';
+import type { ChainMove } from '../consensus/consensus.ts';
+import { type BlockBody, Consensus, type Virtual } from '../consensus/consensus.ts';
 import { type ConsensusParams, SIMNET_PARAMS } from '../consensus/params.ts';
-import { hasValidSignatures } from '../signatures.ts';
-import { withDerived } from '../transactions.ts';
 import { assembleBlock } from './assemble-block.ts';
-import { addToDag, moveDag } from './dag-feed.ts';
 import { Mempool } from './mempool.ts';
-import { MassBudget } from './mass-budget.ts';
 import { PruningPointUtxos } from './pruning-point-utxos.ts';
-import { checkSubmittedHeader } from './submitted-header.ts';
+import { checkSubmittedHeader } from './assemble-block.ts';
 
 export interface SimulatedNodeOptions {
   params?: ConsensusParams;
   /** Unix milliseconds. */
   now: () => number;
-  /** Keeps a block, before it is told to anyone; returns it, or an equal one to go on with. */
+  /** Persists a block before it is announced; returns it or an equal one. */
   keep?: (body: BlockBody) => BlockBody;
   /** True: headers commit to the unspent outputs as a real node's do, at about a millisecond for each block. */
   commitsToUtxos?: boolean;
@@ -63,7 +64,7 @@ export class SimulatedNode implements NodeState {
   private readonly pruningPointUtxos = new PruningPointUtxos();
   private readonly keep: (body: BlockBody) => BlockBody;
   private readonly listeners = new Set<(event: NodeEvent) => void>();
-  /** As the node: a maximum since its start. */
+  /** The greatest supply since the start, as kaspad reports it. */
   private greatestSupply = 0n;
 
   constructor(options: SimulatedNodeOptions) {
@@ -86,16 +87,16 @@ export class SimulatedNode implements NodeState {
     return this.consensus.pruningPoint.id;
   }
 
-  /** As the node hands it out over p2p. */
+  /** Returns the UTXO set that the node serves over p2p. */
   pruningPointSet(): { pruningPointHash: Hash; utxos: readonly Utxo[] } {
     return { pruningPointHash: this.consensus.pruningPoint.hash, utxos: this.pruningPointUtxos.inOrder() };
   }
 
   /**
-   * Moves the pruning point to a block of the selected chain, however young, and forgets what a node forgets then. The chain does not leave
-   * that block any more, and all new blocks are above it. A journal does not know of it: a node that is restored has everything again.
+   * Moves the pruning point to any block of the selected chain and deletes what a node deletes then. Afterwards the chain always contains that
+   * block, and all new blocks are above it. The journal does not record it: a restored node has everything again.
    * @param hash hex
-   * @param headersBelow how many chain blocks deep headers stay, at least; a node keeps thousands
+   * @param headersBelow the least depth, in chain blocks, to which headers are kept; a node keeps thousands
    */
   prune(hash: string, headersBelow = 3): void {
     const { chainIndex } = this.dag.root;
@@ -106,7 +107,7 @@ export class SimulatedNode implements NodeState {
     this.dag.prune(hash, headersBelow);
   }
 
-  /** Takes in a new block, from whomever. Throws `BlockRuleError` when it is no block. */
+  /** Adds a new block of any origin. Throws `BlockRuleError` if it is invalid. */
   receive(body: BlockBody): Block {
     const block = this.consensus.add(body, this.keep);
     this.mempool.handleBlock(body.transactions);
@@ -115,7 +116,7 @@ export class SimulatedNode implements NodeState {
     return block;
   }
 
-  /** Takes in blocks that were kept before, in their old order; says nothing of it to anyone. */
+  /** Adds persisted blocks in their old order, without events. */
   restore(bodies: Iterable<BlockBody>): void {
     for (const body of bodies) {
       addToDag(this.dag, this.consensus.addChecked(body));
@@ -201,4 +202,42 @@ export class SimulatedNode implements NodeState {
   private emit(event: NodeEvent): void {
     for (const listener of this.listeners) listener(event);
   }
+}
+
+/** Copies the results of consensus into the DAG that the RPC reads: new blocks, the selected chain and the virtual block. */
+export function addToDag(dag: Dag, block: Block): DagBlock {
+  const { ghostdag } = block;
+  return dag.add({
+    hash: block.id,
+    header: block.header,
+    selectedParentHash: ghostdag?.selectedParent.id,
+    mergeSetBlues: idsOf(ghostdag?.mergeSetBlues ?? []),
+    mergeSetReds: idsOf(ghostdag?.mergeSetReds ?? []),
+    transactions: block.transactions,
+    difficulty: difficultyFromBits(block.bits),
+  });
+}
+
+export function moveDag(dag: Dag, move: ChainMove, virtual: Virtual): ChainChange {
+  for (const block of move.added) setAcceptance(dag, block);
+  return dag.setVirtual({
+    sink: virtual.ghostdag.selectedParent.id,
+    parents: idsOf(virtual.parents),
+    blueScore: BigInt(virtual.ghostdag.blueScore),
+    daaScore: BigInt(virtual.daaScore),
+    pastMedianTime: BigInt(virtual.pastMedianTime),
+    difficulty: difficultyFromBits(virtual.bits),
+  });
+}
+
+function setAcceptance(dag: Dag, { id, state }: Block): void {
+  if (state.kind !== 'qualified') throw new Error(`block ${id} is on the chain without being qualified`);
+  dag.setAcceptance(
+    id,
+    state.acceptance.accepted.map(({ block, index }) => ({ blockHash: block.id, index })),
+  );
+}
+
+function idsOf(blocks: readonly Block[]): string[] {
+  return blocks.map((block) => block.id);
 }

@@ -2,11 +2,11 @@
 import type { ScriptPublicKey } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
 import type { BlockBody, Virtual } from '../consensus/consensus.ts';
-import type { UtxoEntry } from '../consensus/utxo.ts';
-import { buildTransaction, leastFee } from '../generator/build-transaction.ts';
+import type { UtxoEntry } from '../../economy/utxo.ts';
+import { buildTransaction, leastFee } from '../../economy/build-transaction.ts';
 import { assembleBlock } from '../node/assemble-block.ts';
 import type { SimulatedNode } from '../node/simulated-node.ts';
-import { withDerived } from '../transactions.ts';
+import { withDerived } from '../../economy/build-transaction.ts';
 import { SMALL_PARAMS, smallNode, START_TIME } from './small-simulated-dag.ts';
 
 export const FEE = leastFee({ utxos: 1, outputs: 1, payload: 0 });
@@ -16,15 +16,15 @@ export function scriptOf(byte: number): ScriptPublicKey {
   return { version: 0, script: Buffer.concat([Uint8Array.of(0x20), Buffer.alloc(32, byte), Uint8Array.of(0xac)]) };
 }
 
-export interface BlockParts {
-  /** Where it is mined; on the virtual block of now by default. */
+export interface BlockOptions {
+  /** Default: the current virtual block. */
   virtual?: Virtual;
   payments?: readonly DagTransaction[];
   miner?: ScriptPublicKey;
   nonce?: number;
 }
 
-export function blockOn(node: SimulatedNode, parts: BlockParts = {}): BlockBody {
+export function blockOn(node: SimulatedNode, parts: BlockOptions = {}): BlockBody {
   const { virtual = node.consensus.virtual, payments = [], miner = scriptOf(1), nonce = 0 } = parts;
   return assembleBlock(node.consensus, {
     virtual,
@@ -48,7 +48,7 @@ export function siblings(node: SimulatedNode, contents: readonly (readonly DagTr
   });
 }
 
-/** A node with so many blocks that the first rewards, all of one miner, can be spent. */
+/** Makes a node on which the first rewards, all of one miner, are mature. */
 export function nodeWithUtxos(): { node: SimulatedNode; utxos: UtxoEntry[] } {
   const node = smallNode();
   for (let made = 0; made < SMALL_PARAMS.coinbaseMaturity + 10; made += 1) node.receive(blockOn(node));

@@ -1,6 +1,6 @@
 /** Small simulated networks for tests: all that is rare made frequent, times from a clock that the test turns. */
 import { SIMNET_PARAMS } from '../consensus/params.ts';
-import { DEFAULT_OPTIONS, type SimulationOptions } from '../generator/options.ts';
+import { DEFAULT_OPTIONS, type SimulationOptions } from '../../economy/options.ts';
 import { Simulation } from '../generator/simulation.ts';
 import { SimulatedNode, type SimulatedNodeOptions } from '../node/simulated-node.ts';
 import type { BlockBody } from '../consensus/consensus.ts';
@@ -18,7 +18,7 @@ export const WILD_OPTIONS: SimulationOptions = {
   reorgRate: 0.02,
   duplicateRate: 0.3,
   doubleSpendRate: 0.1,
-  twoBodiesRate: 0.1,
+  variantRate: 0.1,
   sameCoinbaseRate: 0.5,
   versionOneRate: 0.3,
   nonStandardRate: 0.05,
@@ -35,7 +35,7 @@ export function smallNode(options: Partial<SimulatedNodeOptions> = {}): Simulate
   return new SimulatedNode({ params: SMALL_PARAMS, now: () => START_TIME, ...options });
 }
 
-/** A network that has found so many blocks, with two payments for each, as soon as there are coins. */
+/** Makes a network with this number of blocks, and two payments for each once there are UTXOs. */
 export function smallSimulatedDag(
   seed: string,
   blocks: number,

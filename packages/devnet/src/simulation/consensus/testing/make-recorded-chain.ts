@@ -60,7 +60,7 @@ interface Call {
   } & DagInfo;
 }
 
-/** What the recording says, in its own words. */
+/** The relevant messages of the recording. */
 interface Heard {
   genesis: string;
   blocks: Map<string, BlockMessage>;
@@ -169,7 +169,7 @@ function getBlock(blocks: Map<string, BlockMessage>, hash: string): BlockMessage
   return block;
 }
 
-/** By id, each behind those that it spends. No id of the recording has two bodies. */
+/** Numbers transactions by id, each behind those that it spends. Every id of the recording has one variant. */
 function numberTransactions(blocks: BlockMessage[]): { numbers: Numbers; bodies: TransactionMessage[] } {
   const byId = new Map<string, TransactionMessage>();
   for (const { transactions } of blocks) {

@@ -34,13 +34,13 @@ export interface RecordedBlock {
   blueScore: number;
   blueWork: number;
   transactions: number[];
-  /** What the node said of the block; genesis has none. */
+  /** The GHOSTDAG data that the node reported; genesis has none. */
   selectedParent?: number;
   mergeSetBlues: number[];
   mergeSetReds: number[];
 }
 
-/** The node's virtual block when it knew so many blocks. */
+/** The node's virtual block when it knew the first `blocks` blocks. */
 export interface RecordedVirtual {
   name: string;
   blocks: number;

@@ -10,7 +10,7 @@ import { sinkAnticone } from './get-blocks.ts';
 const MIN_WINDOW_SIZE = 1000;
 const MAX_SAFE_WINDOW_SIZE = 10_000;
 
-/** `start` undefined: the virtual block. Throws `NodeResponseError` where the node answers with an error. */
+/** `start` undefined: the virtual block. Throws `NodeResponseError` where kaspad responds with an error. */
 export function hashesPerSecond(
   dag: Dag,
   network: Network,

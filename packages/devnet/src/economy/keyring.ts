@@ -1,41 +1,47 @@
 /**
- * Everybody's addresses. They are numbered, and the seed determines the script and the owner of each number; so the ring grows as addresses
- * are handed out, and after a restart it is found again on the chain, as a wallet finds its own.
+ * Everybody's addresses. They are numbered, and the seed determines the script and the owner of each number. The ring grows as addresses are
+ * handed out; after a restart it is restored from the scripts on the chain, as a wallet discovers its addresses.
  */
-import type { ScriptPublicKey } from '@kasgres/kaspa';
-import { scriptKey } from '../consensus/utxo.ts';
-import type { SimulationOptions } from './options.ts';
+import { type AddressPrefix, type ScriptPublicKey, scriptToAddress } from '@kasgres/kaspa';
+import { scriptKey } from './utxo.ts';
+import type { EconomyOptions } from './options.ts';
 import { Random } from './random.ts';
 
 export interface Owner {
   kind: 'miner' | 'exchange' | 'user';
-  /** In the order of appearing. */
-  keys: readonly Key[];
+  /** In the order of their first use. */
+  keys: Key[];
 }
 
 export interface Key {
   owner: Owner;
   scriptPublicKey: ScriptPublicKey;
-  /** What a UTXO paid to a script hash is spent with. */
+  /** The preimage of a script hash. */
   redeemScript: Uint8Array | undefined;
 }
 
-/** How many numbers ahead an address is looked for that the ring does not know. */
+export type NewScript = Pick<Key, 'scriptPublicKey' | 'redeemScript'>;
+/** Makes the script of an address; with a key that can sign where a real node checks signatures. */
+export type MakeScript = (kind: Owner['kind'], options: EconomyOptions, random: Random) => NewScript;
+
+/** The number of addresses that are tried when an unknown script is looked for. */
 const LOOKAHEAD = 2_000;
-/** Addresses of an owner, at most: then old ones are used again. */
+/** The most addresses of a user. */
 const MAX_USER_KEYS = 6;
 
 export class Keyring {
   readonly miners: readonly Owner[];
   readonly exchanges: readonly Owner[];
-  private readonly options: SimulationOptions;
+  private readonly options: EconomyOptions;
+  private readonly makeScript: MakeScript;
   private readonly keys: Key[] = [];
   private readonly byScript = new Map<string, Key>();
   private readonly users: Owner[] = [];
 
-  constructor(options: SimulationOptions) {
+  constructor(options: EconomyOptions, makeScript: MakeScript = unsignedScript) {
     this.options = options;
-    // The first numbers are those that most payments go to.
+    this.makeScript = makeScript;
+    // Most payments go to the first numbers.
     this.exchanges = Array.from({ length: options.exchanges }, () => this.found('exchange'));
     this.miners = Array.from({ length: options.miners }, () => this.found('miner'));
   }
@@ -44,7 +50,7 @@ export class Keyring {
     return this.byScript.get(scriptKey(scriptPublicKey));
   }
 
-  /** The next address, of an owner that its number determines: an exchange's customer, a user with others, a new user. */
+  /** The next address: of an exchange's customer, of a user who has others, or of a new user. */
   next(): Key {
     const random = this.randomOf(this.keys.length);
     const kind = random.fraction();
@@ -58,14 +64,14 @@ export class Keyring {
     return this.add(user, random);
   }
 
-  /** An address that somebody would pay to: mostly one of the few that many pay to, or a new one. */
+  /** The address of a payee: mostly a busy one, or a new one. */
   recipient(random: Random): Key {
     const kind = random.fraction();
-    if (kind < 0.3) return this.next();
+    if (kind < this.options.newAddressRate) return this.next();
     return this.get(kind < 0.8 ? random.skewed(this.keys.length) : random.below(this.keys.length));
   }
 
-  /** Hands out the addresses again that these scripts need; scripts of strangers are passed over. */
+  /** Restores the addresses of these scripts. Scripts of others are ignored. */
   restore(scripts: Iterable<ScriptPublicKey>): void {
     const missing = new Set<string>();
     for (const script of scripts) if (this.find(script) === undefined) missing.add(scriptKey(script));
@@ -85,8 +91,8 @@ export class Keyring {
   }
 
   private add(owner: Owner, random: Random): Key {
-    const key = { owner, ...newScripts(owner.kind, this.options, random) };
-    owner.keys = [...owner.keys, key];
+    const key = { owner, ...this.makeScript(owner.kind, this.options, random) };
+    owner.keys.push(key);
     this.keys.push(key);
     this.byScript.set(scriptKey(key.scriptPublicKey), key);
     return key;
@@ -99,12 +105,13 @@ export class Keyring {
   }
 }
 
-function newScripts(
+/** A script of the right form, without a private key: simulated nodes do not check signatures. */
+function unsignedScript(
   kind: Owner['kind'],
-  { ecdsaShare, scriptHashShare }: SimulationOptions,
+  { ecdsaShare, scriptHashShare }: EconomyOptions,
   random: Random,
-): Pick<Key, 'scriptPublicKey' | 'redeemScript'> {
-  // Large owners have the plain form.
+): NewScript {
+  // Large owners use plain Schnorr keys.
   const form = kind === 'user' ? random.fraction() : 1;
   const publicKey = random.bytes(32);
   const toSchnorr = Buffer.concat([Uint8Array.of(0x20), publicKey, Uint8Array.of(0xac)]);
@@ -113,9 +120,38 @@ function newScripts(
     return { scriptPublicKey: { version: 0, script }, redeemScript: undefined };
   }
   if (form < ecdsaShare + scriptHashShare) {
-    // Not the hash that an interpreter would demand, but one of the same length.
+    // The hash has the right length and is not that of the redeem script.
     const script = Buffer.concat([Uint8Array.of(0xaa, 0x20), random.bytes(32), Uint8Array.of(0x87)]);
     return { scriptPublicKey: { version: 0, script }, redeemScript: toSchnorr };
   }
   return { scriptPublicKey: { version: 0, script: toSchnorr }, redeemScript: undefined };
+}
+
+/** An address that a person can start from: that of a large owner, with a name. */
+export interface Landmark {
+  address: string;
+  name: string;
+  link: string;
+  labels: string[];
+}
+
+const EXCHANGES = ['Harbour Exchange', 'Lighthouse Trading', 'Old Mill Markets', 'Riverbank Coins'];
+const POOLS = ['Granite Pool', 'Copper Pool', 'Basalt Pool', 'Slate Pool', 'Marble Pool', 'Flint Pool'];
+
+/** Returns the named addresses, the busiest first. Owners beyond the names have none. */
+export function landmarks(keyring: Keyring, prefix: AddressPrefix): Landmark[] {
+  return [
+    ...name(keyring.exchanges, EXCHANGES, 'exchange', prefix),
+    ...name(keyring.miners, POOLS, 'mining-pool', prefix),
+  ];
+}
+
+function name(owners: readonly Owner[], names: readonly string[], label: string, prefix: AddressPrefix): Landmark[] {
+  return names.flatMap((name, index) => {
+    const key = owners[index]?.keys[0];
+    const address = key && scriptToAddress(key.scriptPublicKey, prefix);
+    if (address === undefined) return [];
+    const page = name.toLowerCase().replaceAll(' ', '-');
+    return [{ address, name, link: `https://example.com/${page}`, labels: [label] }];
+  });
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { namesOf, SmallDag } from '../testing/small-dag.ts';
 import { virtualChainFrom } from './chain.ts';
 
-/** Ten times this many blocks fit into an answer. */
+/** A response holds ten times this many blocks. */
 const LIMIT = 1;
 
 describe('getVirtualChainFromBlock', () => {
@@ -11,8 +11,8 @@ describe('getVirtualChainFromBlock', () => {
     small.addChain('a', 'genesis', 3);
     small.addChain('b', 'a1', 1);
     small.setVirtual(['a3']);
-    expect(answer(small, 'b1', {})).toEqual({ removed: ['b1'], added: ['a2', 'a3'] });
-    expect(answer(small, 'a3', {})).toEqual({ removed: [], added: [] });
+    expect(respond(small, 'b1', {})).toEqual({ removed: ['b1'], added: ['a2', 'a3'] });
+    expect(respond(small, 'a3', {})).toEqual({ removed: [], added: [] });
   });
 
   test('adds at most so many chain blocks, and never cuts what was removed', () => {
@@ -20,7 +20,7 @@ describe('getVirtualChainFromBlock', () => {
     small.addChain('a', 'genesis', 15);
     small.addChain('b', 'genesis', 12);
     small.setVirtual(['a15']);
-    const { removed, added } = answer(small, 'b12', {});
+    const { removed, added } = respond(small, 'b12', {});
     expect([removed.length, added.length, added.at(-1)]).toEqual([12, 10, 'a10']);
   });
 
@@ -30,8 +30,8 @@ describe('getVirtualChainFromBlock', () => {
     small.addChain('x', 'genesis', 4);
     small.add('a8', { parents: ['a7', 'x4'] });
     small.setVirtual(['a8']);
-    expect(answer(small, 'genesis', { withAccepted: true }).added).toHaveLength(7);
-    expect(answer(small, 'genesis', { withAccepted: false }).added).toHaveLength(8);
+    expect(respond(small, 'genesis', { withAccepted: true }).added).toHaveLength(7);
+    expect(respond(small, 'genesis', { withAccepted: false }).added).toHaveLength(8);
   });
 
   test('leaves out chain blocks without enough confirmations, but not what was removed', () => {
@@ -39,12 +39,12 @@ describe('getVirtualChainFromBlock', () => {
     small.addChain('a', 'genesis', 5);
     small.addChain('b', 'genesis', 1);
     small.setVirtual(['a5']);
-    expect(answer(small, 'b1', { minConfirmationCount: 2n })).toEqual({ removed: ['b1'], added: ['a1', 'a2'] });
-    expect(answer(small, 'b1', { minConfirmationCount: 99n })).toEqual({ removed: ['b1'], added: [] });
+    expect(respond(small, 'b1', { minConfirmationCount: 2n })).toEqual({ removed: ['b1'], added: ['a1', 'a2'] });
+    expect(respond(small, 'b1', { minConfirmationCount: 99n })).toEqual({ removed: ['b1'], added: [] });
   });
 });
 
-function answer(
+function respond(
   small: SmallDag,
   start: string,
   { minConfirmationCount = 0n, withAccepted = false }: { minConfirmationCount?: bigint; withAccepted?: boolean },

@@ -1,6 +1,6 @@
 /**
- * Random numbers that a seed determines. Each matter has a generator of its own, named by labels, so that what is drawn for one thing does
- * not depend on what was drawn for another before.
+ * Random numbers that a seed determines. Labels name separate generators, so that the numbers drawn for one purpose do not depend on those
+ * drawn for another before.
  */
 import { hash } from 'node:crypto';
 
@@ -31,17 +31,17 @@ export class Random {
     return sum >>> 0;
   }
 
-  /** From 0 up to, but not, 1. */
+  /** At least 0 and less than 1. */
   fraction(): number {
     return this.next() / 2 ** 32;
   }
 
-  /** A whole number from 0 up to, but not, the limit. */
+  /** An integer of at least 0 and less than the limit. */
   below(limit: number): number {
     return Math.floor(this.fraction() * limit);
   }
 
-  /** A whole number between two, both possible. */
+  /** An integer between the two, both included. */
   between(least: number, greatest: number): number {
     return least + this.below(greatest - least + 1);
   }
@@ -57,7 +57,17 @@ export class Random {
     return item;
   }
 
-  /** How often something happens that happens independently, so many times in the mean. */
+  /** Returns the index of one of `weights`, each as likely as it weighs. */
+  weighted(weights: readonly number[]): number {
+    let left = this.fraction() * weights.reduce((sum, weight) => sum + weight, 0);
+    const index = weights.findIndex((weight) => {
+      left -= weight;
+      return left < 0;
+    });
+    return index < 0 ? weights.length - 1 : index;
+  }
+
+  /** The number of independent events with this mean. */
   poisson(mean: number): number {
     const limit = Math.exp(-mean);
     let count = 0;
@@ -65,7 +75,7 @@ export class Random {
     return count;
   }
 
-  /** A place in a list where early ones are by far the most likely: rank times frequency is constant (Zipf). */
+  /** An index below the limit, by Zipf's law: rank times frequency is constant. */
   skewed(limit: number): number {
     return Math.min(Math.floor((limit + 1) ** this.fraction()) - 1, limit - 1);
   }
@@ -79,7 +89,7 @@ export class Random {
   }
 }
 
-/** 32 bytes that depend on all labels. */
+/** Returns 32 bytes that depend on all labels. */
 export function digest(labels: readonly Label[]): Buffer {
   return hash('sha256', labels.join('/'), 'buffer');
 }

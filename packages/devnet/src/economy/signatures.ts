@@ -1,6 +1,5 @@
 /**
- * Signatures of the right form that nobody can check: the simulation has no private keys. One made of zeros counts as broken; any
- * other, and any other script, counts as good.
+ * Signatures of the right form without private keys. A signature of zeros counts as broken; any other signature or script counts as valid.
  */
 import { createHash } from 'node:crypto';
 import type { Hash, Transaction } from '@kasgres/kaspa';
@@ -11,7 +10,7 @@ const SIGNATURE_END = 1 + SIGNATURE_BYTES;
 const OP_DATA_65 = 0x41;
 const OP_DATA_34 = 0x22;
 export const SIGHASH_ALL = 0x01;
-/** One output for the one input; the others are anybody's. */
+/** Signs one output and its own input; anyone may add others. */
 export const SIGHASH_SINGLE_ANYONE_CAN_PAY = 0x84;
 const BROKEN_SIGNATURE = Buffer.alloc(SIGNATURE_BYTES);
 
@@ -31,7 +30,7 @@ export function signatureScript(
   return Buffer.concat([Uint8Array.of(OP_DATA_65), signature, Uint8Array.of(hashType), ...redeem]);
 }
 
-/** The same transaction by id, with other signatures: good or broken ones. */
+/** Returns another variant of the transaction, with valid or broken signatures. */
 export function withOtherSignatures(transaction: Transaction, { broken }: { broken: boolean }): Transaction {
   const inputs = transaction.inputs.map((input) => {
     const script = Buffer.from(input.signatureScript);

@@ -1,4 +1,4 @@
-/** What the node answers to each call: requests read, the DAG or the state asked, the result as a message. */
+/** The response to each call: reads the request, queries the DAG or the state, and makes a message of the result. */
 import { isDeepStrictEqual } from 'node:util';
 import {
   CoinbasePayloadError,
@@ -9,11 +9,11 @@ import {
   toHex,
 } from '@kasgres/kaspa';
 import { type Op, protocol, toOutpointMessage } from '@kasgres/node';
-import { acceptedBy, notOnItsChain, type VirtualChain, virtualChainFrom } from '../dag/answers/chain.ts';
-import { timestampsOfDaaScores } from '../dag/answers/daa-timestamps.ts';
-import { blocksFrom } from '../dag/answers/get-blocks.ts';
-import { hashesPerSecond } from '../dag/answers/hash-rate.ts';
-import { isBlue, rewardInfo } from '../dag/answers/merging.ts';
+import { acceptedBy, notOnItsChain, type VirtualChain, virtualChainFrom } from '../dag/responses/chain.ts';
+import { timestampsOfDaaScores } from '../dag/responses/daa-timestamps.ts';
+import { blocksFrom } from '../dag/responses/get-blocks.ts';
+import { hashesPerSecond } from '../dag/responses/hash-rate.ts';
+import { isBlue, rewardInfo } from '../dag/responses/merging.ts';
 import type { DagBlock } from '../dag/dag.ts';
 import {
   type MempoolEntry,
@@ -36,9 +36,9 @@ import {
 
 type Responses = { readonly [O in Op]: (state: NodeState, request: ReceivedRequest<O>) => ResponseInit<O> };
 
-/** A start hash that means the virtual block, from the days of the Go node. */
+/** A start hash that means the virtual block, for compatibility with the Go node. */
 const VIRTUAL = 'ff'.repeat(32);
-/** What the node says while no block is full: the least fee rate that it relays. */
+/** kaspad's estimate while no block is full: the least fee rate that it relays. */
 const QUIET_BUCKET = { feerate: 100, estimatedSeconds: 0.0004072 };
 const QUIET_FEES = {
   priorityBucket: QUIET_BUCKET,
@@ -55,8 +55,8 @@ const SUBMIT_BLOCK_RESPONSES: Record<SubmitBlockResult, ResponseInit<'submitBloc
 const BlockColor = protocol.GetBlockRewardInfoResponse_BlockColor;
 const DataVerbosityLevel = protocol.GetVirtualChainFromBlockV2Request_DataVerbosityLevel;
 
-/** Each may throw `NodeResponseError`, which is to be answered as the node's error. */
-export const answers: Responses = {
+/** Each function may throw `NodeResponseError`, which becomes an error response. */
+export const responses: Responses = {
   ping: () => ({}),
   getInfo: (state) => ({
     p2pId: '00000000-0000-4000-8000-000000000000',
@@ -239,7 +239,7 @@ function knownBlock({ dag }: NodeState, hash: string): DagBlock {
   const key = readHash(hash);
   const block = dag.find(key);
   if (block !== undefined) return block;
-  // Its header stays for ever.
+  // Its header is kept permanently.
   if (key === dag.genesis.hash) throw new NodeResponseError(`some data is missing for block ${key}`);
   throw new NodeResponseError(`cannot find header ${key}`);
 }
@@ -290,7 +290,7 @@ function entryMessages({ network }: NodeState, entries: readonly MempoolEntry[])
   return entries.map((entry) => mempoolEntryMessage(entry, network.addressPrefix));
 }
 
-/** The node takes addresses of other networks, and answers with its own. */
+/** kaspad accepts addresses of other networks and responds with its own. */
 function ownAddress({ network }: NodeState, script: ScriptPublicKey): string {
   return scriptToAddress(script, network.addressPrefix) ?? '';
 }

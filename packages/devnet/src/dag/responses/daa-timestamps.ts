@@ -1,5 +1,5 @@
 /**
- * getDaaScoreTimestampEstimate as a node answers it: it interpolates between a few samples of the chain.
+ * The response to getDaaScoreTimestampEstimate, which interpolates between a few samples of the chain.
  * Source: rusty-kaspa, `get_chain_block_samples` and `get_daa_score_timestamp_estimate_call`.
  */
 import { type DaaTimestamp, estimateTimestamp, type Network } from '@kasgres/kaspa';

@@ -1,8 +1,8 @@
-/** Walking the selected chain, and what the virtual chain calls of a node answer about it. */
+/** Walks the selected chain, and makes the responses to a node's virtual chain calls. */
 import type { AcceptedTransaction, Dag, DagBlock } from '../dag.ts';
 import { NodeResponseError } from '../node-state.ts';
 
-/** The block itself when it is on the chain, else the nearest of its selected parents that is; undefined where that is pruned. */
+/** Returns the block itself or its highest chain ancestor that is on the chain, `undefined` if that is pruned. */
 export function highestChainAncestor(block: DagBlock): DagBlock | undefined {
   let ancestor: DagBlock | undefined = block;
   while (ancestor !== undefined && ancestor.chainIndex === undefined) ancestor = ancestor.selectedParent;
@@ -16,7 +16,7 @@ export function chainAbove(dag: Dag, { hash, chainIndex }: DagBlock): readonly D
 }
 
 export interface VirtualChain {
-  /** From the start down to the chain, which is not in it. Never cut. */
+  /** From the start block down to the chain, exclusive. Never limited. */
   removed: DagBlock[];
   /** From the fork up towards the sink. */
   added: readonly DagBlock[];
@@ -26,9 +26,9 @@ export interface VirtualChainRequest {
   start: DagBlock;
   /** Chain blocks with this many confirmations or fewer are left out; 0 leaves out none. */
   minConfirmationCount: bigint;
-  /** Whether the answer lists accepted transactions: then it is merged blocks that are limited, not chain blocks. */
+  /** Whether the response lists accepted transactions: then the number of merged blocks is limited instead of chain blocks. */
   withAccepted: boolean;
-  /** The network's limit for a mergeset; an answer holds ten times that. */
+  /** The network's limit of a mergeset; a response holds ten times that. */
   mergeSetSizeLimit: number;
 }
 
@@ -46,14 +46,14 @@ export function virtualChainFrom(dag: Dag, request: VirtualChainRequest): Virtua
   return { removed, added: request.withAccepted ? firstMerging(confirmed, limit) : confirmed };
 }
 
-/** What the node says of a start from which its pruning point is not reached by selected parents. */
+/** kaspad's error for a start block whose selected parents do not reach the pruning point. */
 export function notOnItsChain(): NodeResponseError {
   return new NodeResponseError('the queried hash does not have retention root on its chain');
 }
 
-/** What a chain block accepts, in order. */
+/** Returns the transactions that a chain block accepts, in order. */
 export function acceptedBy(chainBlock: DagBlock): readonly AcceptedTransaction[] {
-  if (chainBlock.accepted === undefined) throw new Error(`nobody said what block ${chainBlock.hash} accepts`);
+  if (chainBlock.accepted === undefined) throw new Error(`the acceptance of block ${chainBlock.hash} is unknown`);
   return chainBlock.accepted;
 }
 

@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { computeMass, headerHash, toHex, transactionHash } from '@kasgres/kaspa';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { smallSimulatedDag } from '../testing/small-simulated-dag.ts';
-import { BlockDecoder, encodeBlock } from './block-codec.ts';
-import { Journal } from './journal.ts';
+import { smallSimulatedDag } from './testing/small-simulated-dag.ts';
+import { BlockDecoder, encodeBlock, Journal } from './journal.ts';
 
 let folder: string;
 let path: string;
@@ -19,7 +18,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe('a journal', () => {
-  test('gives back what was appended, and goes on behind it', () => {
+  test('returns the appended records, and appends behind them', () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 10 }), (records) => {
         rmSync(path, { force: true });
@@ -30,7 +29,7 @@ describe('a journal', () => {
     );
   });
 
-  test('cuts off what a kill left half written, wherever that was', () => {
+  test('cuts off a record that a kill left incomplete at any byte', () => {
     const records = ['first', 'second, longer', 'third'].map((text) => Buffer.from(text));
     for (const record of records) appendOnce(record);
     const whole = readFileSync(path);
@@ -54,7 +53,7 @@ describe('a journal', () => {
     expect(recordsOf().map(String)).toEqual(['good']);
   });
 
-  test('takes zeros at the end, which a full disk may leave, for nothing', () => {
+  test('ignores zeros at the end, which a full disk may leave', () => {
     appendOnce(Buffer.from('good'));
     appendFileSync(path, Buffer.from('bad'));
     truncateSync(path, 100);
@@ -66,7 +65,7 @@ describe('a journal', () => {
   });
 });
 
-test('a block comes back as it was: its hashes cover every field', () => {
+test('it restores every field of a block', () => {
   for (const body of smallSimulatedDag('codec', 120).bodies) {
     const decoded = new BlockDecoder().decode(encodeBlock(body));
     expect(toHex(headerHash(decoded.header))).toBe(toHex(body.hash));
@@ -79,13 +78,13 @@ test('a block comes back as it was: its hashes cover every field', () => {
       ]);
       expect([toHex(transactionHash(back)), computeMass(back)]).toEqual([toHex(transaction.hash), back.computeMass]);
     }
-    expect(encodeBlock(decoded)).toEqual(encodeBlock(body));
+    expect(decoded).toEqual(body);
   }
 });
 
-test('a block that is cut short is refused', () => {
+test('it rejects an incomplete block', () => {
   const [body] = smallSimulatedDag('codec', 2).bodies;
-  expect(() => new BlockDecoder().decode(encodeBlock(body ?? raise('no block')).subarray(0, -1))).toThrow(RangeError);
+  expect(() => new BlockDecoder().decode(encodeBlock(body ?? raise('no block')).subarray(0, -1))).toThrow();
 });
 
 function appendOnce(record: Uint8Array): void {

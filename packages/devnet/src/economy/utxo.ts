@@ -3,14 +3,14 @@
  * at another block. A view lies over the set without touching it and can be committed to it in the end.
  */
 import { type Hash, HASH_BYTES, type Outpoint, type ScriptPublicKey, type Utxo } from '@kasgres/kaspa';
-import type { DagTransaction } from '../../dag/dag.ts';
+import type { DagTransaction } from '../dag/dag.ts';
 
 export interface UtxoEntry extends Utxo {
   /** Names the outpoint, see `outpointKey`. */
   readonly key: string;
 }
 
-/** What a mergeset changes: never holds an output that it both made and spent. */
+/** The changes of a mergeset. An output that it both creates and spends is not part of them. */
 export interface UtxoDiff {
   readonly added: readonly UtxoEntry[];
   readonly removed: readonly UtxoEntry[];
@@ -35,7 +35,11 @@ export function bytesKey(bytes: Hash): string {
 }
 
 /** The outputs of a transaction as they enter the set when it is accepted. */
-export function createdEntries(transaction: DagTransaction, daaScore: number, isCoinbase: boolean): UtxoEntry[] {
+export function createdEntries(
+  transaction: Pick<DagTransaction, 'transactionId' | 'outputs'>,
+  daaScore: number,
+  isCoinbase: boolean,
+): UtxoEntry[] {
   const { transactionId } = transaction;
   const blockDaaScore = BigInt(daaScore);
   return transaction.outputs.map(({ amount, scriptPublicKey, covenant }, index) => {
@@ -96,7 +100,7 @@ export class UtxoSet {
 /** A set of unspent outputs seen through changes that were not made to it (yet). */
 export class UtxoView {
   private readonly base: UtxoSet;
-  /** What differs: an entry that is there, or null where the base's is gone. */
+  /** Entries that differ from the base; null if the base's entry is spent. */
   private changes = new Map<string, UtxoEntry | null>();
 
   constructor(base: UtxoSet) {
@@ -119,7 +123,7 @@ export class UtxoView {
     for (const entry of removed) this.changes.set(entry.key, entry);
   }
 
-  /** Makes the base what the view shows; the view goes on, without a difference. */
+  /** Applies the changes of the view to the base. The view stays usable, without changes. */
   commit(): void {
     for (const [key, entry] of this.changes) {
       const before = this.base.find(key);

@@ -1,32 +1,43 @@
 /**
- * What people do with their UTXOs: miners split rewards, exchanges gather deposits and pay out to many, users pay each other. Made to
- * give an index everything to chew on, in proportions that resemble a network's.
+ * What people do with their UTXOs: miners split rewards, exchanges sweep deposits and pay out to many, users pay each other. Proportions
+ * resemble those of a real network, and everything that an index must handle occurs.
  */
-import type { Covenant, ScriptPublicKey, Transaction } from '@kasgres/kaspa';
-import { digest, type Random } from './random.ts';
-import { buildTransaction, type Draft, leastFee } from './build-transaction.ts';
+import { COINBASE_SUBNETWORK, type Covenant, type Hash, type ScriptPublicKey } from '@kasgres/kaspa';
+import { type Draft, leastFee } from './build-transaction.ts';
 import type { Key, Keyring } from './keyring.ts';
-import { SIGHASH_SINGLE_ANYONE_CAN_PAY } from '../signatures.ts';
-import type { SimulationOptions } from './options.ts';
+import type { EconomyOptions } from './options.ts';
+import { digest, type Random } from './random.ts';
+import { SIGHASH_SINGLE_ANYONE_CAN_PAY } from './signatures.ts';
+import type { UtxoEntry } from './utxo.ts';
 import type { Utxo, Wallet } from './wallet.ts';
 
 export interface Payment {
-  transaction: Transaction;
-  /** False: no mempool would take it, a miner must put it into a block. */
+  draft: Draft;
+  /** False if no mempool would take it, so that a miner must put it into a block. */
   isStandard: boolean;
+}
+
+export interface PaymentsOptions {
+  options: EconomyOptions;
+  keyring: Pick<Keyring, 'find' | 'next' | 'recipient'>;
+  wallet: Pick<Wallet, 'take' | 'takeMore'>;
+  /** Default: OP_TRUE, a 1-of-2 multisig and a script of an unknown version. */
+  nonStandardScripts?: readonly ScriptPublicKey[];
+  /** Derives the id of a covenant that this UTXO founds for the first output. Default: any hash; simulated nodes do not check it. */
+  covenantId?: (origin: UtxoEntry, output: Draft['outputs'][number]) => Hash;
 }
 
 interface Plan {
   utxos: readonly Utxo[];
   outputCount: number;
-  /** Where what is left goes. */
   change: Key;
 }
 
-/** Sompi; smaller outputs would weigh too much. */
+/** Sompi. Half of it is the smallest output, so that storage mass stays bounded. */
 const LEAST_OUTPUT = 40_000_000;
+/** All bits set disable the relative lock of an input. */
+const NO_SEQUENCE_LOCK = 2n ** 64n - 1n;
 const NON_STANDARD_SCRIPTS: readonly ScriptPublicKey[] = [
-  // OP_TRUE; two keys of which one signs; a script of a version that nobody knows.
   { version: 0, script: Uint8Array.of(0x51) },
   {
     version: 0,
@@ -42,20 +53,30 @@ const NON_STANDARD_SCRIPTS: readonly ScriptPublicKey[] = [
 ];
 
 export class Payments {
-  private readonly options: SimulationOptions;
-  private readonly keyring: Keyring;
-  private readonly wallet: Wallet;
+  private readonly options: EconomyOptions;
+  private readonly keyring: PaymentsOptions['keyring'];
+  private readonly wallet: PaymentsOptions['wallet'];
+  private readonly nonStandardScripts: readonly ScriptPublicKey[];
+  private readonly covenantId: NonNullable<PaymentsOptions['covenantId']>;
 
-  constructor(options: SimulationOptions, keyring: Keyring, wallet: Wallet) {
+  constructor({
+    options,
+    keyring,
+    wallet,
+    nonStandardScripts = NON_STANDARD_SCRIPTS,
+    covenantId = ({ key }) => digest(['covenant', key]),
+  }: PaymentsOptions) {
     this.options = options;
     this.keyring = keyring;
     this.wallet = wallet;
+    this.nonStandardScripts = nonStandardScripts;
+    this.covenantId = covenantId;
   }
 
-  /** A payment with UTXOs that can be spent now; undefined when there are none. */
+  /** Returns a payment of UTXOs that can be spent now, `undefined` when there are none. */
   make(random: Random): Payment | undefined {
-    const { collaborativeRate, anyoneCanPayRate } = this.options;
-    // Where nobody does so, nothing is left to chance: the same payments as ever are made.
+    const { collaborativeRate, anyoneCanPayRate, specialRate } = this.options;
+    // A rate of 0 draws no number, so that new kinds of payments leave existing seeds as they are.
     if (collaborativeRate > 0 && random.chance(collaborativeRate)) return this.collaborate(random);
     if (anyoneCanPayRate > 0 && random.chance(anyoneCanPayRate)) return this.payOpenly(random);
     const utxo = this.wallet.take(random);
@@ -67,25 +88,26 @@ export class Payments {
     const utxos = plan.utxos.map(({ entry, key }) => ({ entry, redeemScript: key.redeemScript }));
     const outputs = this.outputs(plan, payload.length, random);
     const [first] = outputs;
-    if (first !== undefined && !isStandard) first.scriptPublicKey = random.pick(NON_STANDARD_SCRIPTS);
-    const covenant = version === 1 ? this.covenant(utxo, random) : undefined;
+    if (first !== undefined && !isStandard) first.scriptPublicKey = random.pick(this.nonStandardScripts);
+    const covenant = version === 1 && first !== undefined ? this.covenant(utxo, first, random) : undefined;
     if (first !== undefined && covenant !== undefined) first.covenant = covenant;
-    return { transaction: buildTransaction({ version, utxos, outputs, payload }), isStandard };
+    const special = specialRate > 0 && random.chance(specialRate) ? specialFields(version, random) : {};
+    return { draft: { version, utxos, outputs, payload, ...special }, isStandard };
   }
 
-  /** Another transaction that spends a UTXO which a first one spends already. */
-  conflict(transaction: Transaction, utxo: Utxo['entry'], random: Random): Transaction {
+  /** Returns another transaction that spends a UTXO which a first one spends already. */
+  conflict(version: number, utxo: UtxoEntry, random: Random): Draft {
     const key = this.keyring.find(utxo.scriptPublicKey);
     const amount = Number(utxo.amount) - leastFee({ utxos: 1, outputs: 1, payload: 0 });
-    return buildTransaction({
-      version: transaction.version,
+    return {
+      version,
       utxos: [{ entry: utxo, redeemScript: key?.redeemScript }],
       outputs: [{ amount, scriptPublicKey: this.keyring.recipient(random).scriptPublicKey }],
       payload: new Uint8Array(0),
-    });
+    };
   }
 
-  /** Three people or more get the same amount at new addresses, and each the rest back. */
+  /** Three or more people get the same amount at new addresses, and each gets change. */
   private collaborate(random: Random): Payment | undefined {
     const utxos = this.takeOfSeveral(random.between(3, 5), random);
     if (utxos.length < 3) return undefined;
@@ -96,10 +118,10 @@ export class Payments {
       { amount, scriptPublicKey: this.keyring.next().scriptPublicKey },
       { amount: Number(entry.amount) - amount - share, scriptPublicKey: key.scriptPublicKey },
     ]);
-    return { transaction: this.build(utxos, outputs), isStandard: true };
+    return { draft: plainDraft(utxos, outputs), isStandard: true };
   }
 
-  /** One offers a UTXO for an amount, whoever else takes part; the other signs for everything. */
+  /** The first person offers a UTXO for an amount to anyone; the second one signs for everything. */
   private payOpenly(random: Random): Payment | undefined {
     const utxos = this.takeOfSeveral(2, random);
     const [offered, added] = utxos;
@@ -111,11 +133,10 @@ export class Payments {
       { amount: asked, scriptPublicKey: offered.key.scriptPublicKey },
       { amount: total - asked - fee, scriptPublicKey: added.key.scriptPublicKey },
     ];
-    const transaction = this.build(utxos, outputs, SIGHASH_SINGLE_ANYONE_CAN_PAY);
-    return { transaction, isStandard: true };
+    return { draft: plainDraft(utxos, outputs, SIGHASH_SINGLE_ANYONE_CAN_PAY), isStandard: true };
   }
 
-  /** A UTXO each of so many owners, as far as they are found; all large enough to be split. */
+  /** Takes a UTXO of each of up to that number of owners, all large enough to be split. */
   private takeOfSeveral(owners: number, random: Random): Utxo[] {
     const found = new Map<Utxo['key']['owner'], Utxo>();
     for (let tries = 0; tries < 4 * owners && found.size < owners; tries += 1) {
@@ -123,20 +144,6 @@ export class Payments {
       if (utxo !== undefined && utxo.entry.amount > 4 * LEAST_OUTPUT) found.set(utxo.key.owner, utxo);
     }
     return [...found.values()];
-  }
-
-  /** @param hashType of the first UTXO's signature */
-  private build(utxos: readonly Utxo[], outputs: Draft['outputs'], hashType?: number): Transaction {
-    return buildTransaction({
-      version: 0,
-      utxos: utxos.map(({ entry, key }, index) => ({
-        entry,
-        redeemScript: key.redeemScript,
-        ...(index === 0 && hashType !== undefined && { hashType }),
-      })),
-      outputs,
-      payload: new Uint8Array(0),
-    });
   }
 
   private plan(utxo: Utxo, random: Random): Plan {
@@ -155,12 +162,8 @@ export class Payments {
     return { utxos, outputCount: random.pick([1, 2, 2, 2, 2, 3, 4, 6]), change: utxo.key };
   }
 
-  /** Shares of random size; the last one is the change, or all there is. */
-  private outputs(
-    { utxos, outputCount, change }: Plan,
-    payloadBytes: number,
-    random: Random,
-  ): Writable<Draft['outputs'][number]>[] {
+  /** Outputs of random amounts; the last one is the change, or everything. */
+  private outputs({ utxos, outputCount, change }: Plan, payloadBytes: number, random: Random): Draft['outputs'] {
     const total = utxos.reduce((sum, { entry }) => sum + Number(entry.amount), 0);
     const count = Math.max(1, Math.min(outputCount, Math.floor(total / LEAST_OUTPUT)));
     const fee =
@@ -178,14 +181,35 @@ export class Payments {
     });
   }
 
-  /** Goes on with the UTXO's covenant, or founds one now and then. Its id is not derived as a node would. */
-  private covenant({ entry }: Utxo, random: Random): Covenant | undefined {
+  /** Continues the covenant of the UTXO, or founds one. */
+  private covenant({ entry }: Utxo, output: Draft['outputs'][number], random: Random): Covenant | undefined {
     if (entry.covenantId === undefined && !random.chance(this.options.covenantRate)) return undefined;
-    return { authorizingInput: 0, covenantId: entry.covenantId ?? digest(['covenant', entry.key]) };
+    return { authorizingInput: 0, covenantId: entry.covenantId ?? this.covenantId(entry, output) };
   }
 }
 
-type Writable<T> = { -readonly [K in keyof T]: T[K] };
+/** @param hashType of the first signature */
+function plainDraft(utxos: readonly Utxo[], outputs: Draft['outputs'], hashType?: number): Draft {
+  return {
+    version: 0,
+    utxos: utxos.map(({ entry, key }, index) => ({
+      entry,
+      redeemScript: key.redeemScript,
+      ...(index === 0 && hashType !== undefined && { hashType }),
+    })),
+    outputs,
+    payload: new Uint8Array(0),
+  };
+}
+
+function specialFields(version: number, random: Random): Partial<Draft> {
+  if (version === 0) return { lockTime: BigInt(1 + random.below(500)), sequence: NO_SEQUENCE_LOCK };
+  if (random.chance(0.5)) return { sequence: BigInt(random.below(2)) };
+  // Four bytes name a lane; one byte and zeros would be a subnetwork of the protocol.
+  const subnetworkId = new Uint8Array(COINBASE_SUBNETWORK.length);
+  subnetworkId.set([random.below(2), 1 + random.below(3), 0, random.below(4)]);
+  return { subnetworkId, gas: BigInt(random.below(1_000)) };
+}
 
 function somePayload(random: Random): Uint8Array {
   if (random.chance(0.3)) return Buffer.from(JSON.stringify({ op: 'note', n: random.below(1_000_000) }));

@@ -1,32 +1,31 @@
 /**
- * One transaction id with two bodies in siblings, the copy with the wrong signature first in the mergeset: the node must pass it over
- * and accept the second.
+ * One transaction id with two variants in siblings. The variant with the wrong signature is first in the mergeset, so the node must skip it
+ * and accept the other one.
  */
 import { toHex } from '@kasgres/kaspa';
 import type { NodeClient, protocol } from '@kasgres/node';
-import { type Utxo, isStandard } from './utxo.ts';
 import type { Load } from './load.ts';
 import { getTemplate, mine, mineTemplate, type MinedBlock, submit } from './miner.ts';
-import { type Payment, sign } from './payment.ts';
+import { isStandard, type Payment, sign, type Utxo } from './payment.ts';
 
-export interface TwoBodies {
+export interface TwoVariants {
   transactionId: string;
   goodHash: string;
   badHash: string;
   goodBlockHash: string;
   badBlockHash: string;
-  /** The block whose body the node says it accepted. */
+  /** The block whose variant the node says it accepted. */
   acceptedFrom: string | undefined;
 }
 
-/** How many nonces are tried for each of the siblings; the order of siblings is that of their hashes. */
+/** Nonces that are tried for each sibling: siblings are ordered by their hashes. */
 const TRIES = 40;
 
-export async function mineTwoBodies(node: NodeClient, load: Load): Promise<TwoBodies> {
+export async function mineTwoVariants(node: NodeClient, load: Load): Promise<TwoVariants> {
   await load.settle();
   const [miner] = load.traffic.miners;
   if (miner === undefined) throw new Error('the load has no miner');
-  // The node tells which body it accepted only where every script that takes part has an address.
+  // The node tells which variant it accepted only if every script involved has an address.
   await mineTemplate(node, miner);
   await mineTemplate(node, miner);
   const good = load.traffic.standard(takeStandard(load));
@@ -35,7 +34,7 @@ export async function mineTwoBodies(node: NodeClient, load: Load): Promise<TwoBo
   const goods = siblings(template, [good], 0n);
   const bads = siblings(template, [bad], 1000n);
   const empties = siblings(template, [], 2000n);
-  // The greatest of equal blue work is the selected parent, and leads the mergeset whatever it carries: that is to be the empty one.
+  // Of equal blue work the greatest hash is the selected parent and first in the mergeset, so it must be the empty block.
   const badBlock = bads.at(0);
   const goodBlock = goods.find(({ hash }) => badBlock !== undefined && Buffer.compare(hash, badBlock.hash) > 0);
   const top = empties.at(-1);
@@ -55,10 +54,10 @@ export async function mineTwoBodies(node: NodeClient, load: Load): Promise<TwoBo
   };
 }
 
-/** By the chain block above `startHash`, which is the sink. */
+/** Returns the block from which the chain block above `startHash` accepted the transaction. */
 async function findSource(node: NodeClient, startHash: string, transactionId: string): Promise<string | undefined> {
-  const answer = await node.call('getVirtualChainFromBlockV2', { startHash, dataVerbosityLevel: 1 });
-  const accepted = answer.chainBlockAcceptedTransactions.flatMap(({ acceptedTransactions }) => acceptedTransactions);
+  const response = await node.call('getVirtualChainFromBlockV2', { startHash, dataVerbosityLevel: 1 });
+  const accepted = response.chainBlockAcceptedTransactions.flatMap(({ acceptedTransactions }) => acceptedTransactions);
   return accepted.find(({ verboseData }) => verboseData?.transactionId === transactionId)?.verboseData?.blockHash;
 }
 
@@ -70,7 +69,7 @@ function takeStandard(load: Load): Utxo {
   }
 }
 
-/** Blocks that differ only in their nonce, by ascending hash. */
+/** Returns blocks that differ only in their nonce, by ascending hash. */
 function siblings(template: protocol.Block, payments: Payment[], firstNonce: bigint): MinedBlock[] {
   return Array.from({ length: TRIES }, (_, index) =>
     mine(template, payments, { nonce: firstNonce + BigInt(index) }),

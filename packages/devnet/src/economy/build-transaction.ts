@@ -1,0 +1,116 @@
+/** Builds transactions from UTXOs and outputs, with every field as a wallet would fill it. */
+import {
+  computeMass,
+  type Covenant,
+  NATIVE_SUBNETWORK,
+  type ScriptPublicKey,
+  storageMass,
+  type Transaction,
+  transactionHash,
+  transactionId,
+  transientMass,
+} from '@kasgres/kaspa';
+import type { DagTransaction } from '../dag/dag.ts';
+import { signatureScript } from './signatures.ts';
+import type { UtxoEntry } from './utxo.ts';
+
+export interface Draft {
+  version: number;
+  /** The spent UTXOs, each with its redeem script and with the hash type of its signature if that is not "all". */
+  utxos: { entry: UtxoEntry; redeemScript: Uint8Array | undefined; hashType?: number }[];
+  outputs: { amount: number; scriptPublicKey: ScriptPublicKey; covenant?: Covenant }[];
+  payload: Uint8Array;
+  lockTime?: bigint;
+  sequence?: bigint;
+  subnetworkId?: Uint8Array;
+  gas?: bigint;
+}
+
+/** Enough for one signature, in version 1. */
+const COMPUTE_BUDGET = 12;
+
+export function buildTransaction(draft: Draft): Transaction {
+  const { version, utxos, outputs, payload } = draft;
+  const unsigned: Transaction = {
+    version,
+    inputs: utxos.map(({ entry }) => ({
+      previousOutpoint: entry.outpoint,
+      signatureScript: new Uint8Array(0),
+      sequence: draft.sequence ?? 0n,
+      sigOpCount: version === 0 ? 1 : 0,
+      computeBudget: version === 0 ? 0 : COMPUTE_BUDGET,
+    })),
+    outputs: outputs.map(({ amount, scriptPublicKey, covenant }) => {
+      return { amount: BigInt(amount), scriptPublicKey, covenant };
+    }),
+    lockTime: draft.lockTime ?? 0n,
+    subnetworkId: draft.subnetworkId ?? NATIVE_SUBNETWORK,
+    gas: draft.gas ?? 0n,
+    payload,
+    storageMass: 0n,
+  };
+  const id = transactionId(unsigned);
+  return {
+    ...unsigned,
+    inputs: unsigned.inputs.map((input, index) => {
+      const utxo = utxos[index];
+      return { ...input, signatureScript: signatureScript(id, index, utxo?.redeemScript, utxo?.hashType) };
+    }),
+    storageMass: requiredStorageMass(
+      unsigned,
+      utxos.map(({ entry }) => entry),
+    ),
+  };
+}
+
+/**
+ * Returns a fee in sompi for which any node relays a transaction of this size.
+ * @param outputs their number
+ */
+export function leastFee({ utxos, outputs, payload }: { utxos: number; outputs: number; payload: number }): number {
+  const mass = 250 + 1_360 * utxos + 460 * outputs + 2 * payload;
+  return 100 * mass;
+}
+
+/** Returns the storage mass that a transaction must commit to, given the UTXOs that it spends. */
+export function requiredStorageMass(transaction: Transaction, spent: readonly UtxoEntry[]): bigint {
+  const utxos = spent.map(({ amount, scriptPublicKey, covenantId }) => ({
+    amount,
+    scriptPublicKey,
+    covenant: covenantId === undefined ? undefined : { authorizingInput: 0, covenantId },
+  }));
+  return storageMass(utxos, transaction.outputs);
+}
+
+/** Adds what a node derives from a transaction. */
+export function withDerived(transaction: Transaction): DagTransaction {
+  return {
+    ...transaction,
+    transactionId: transactionId(transaction),
+    hash: transactionHash(transaction),
+    computeMass: computeMass(transaction),
+  };
+}
+
+const MAX_COMPUTE_MASS = 500_000n;
+const MAX_STORAGE_MASS = 500_000n;
+const MAX_TRANSIENT_MASS = 1_000_000n;
+
+/** The remaining capacity of a block: each of the three masses has its own limit. */
+export class MassBudget {
+  private compute = 0n;
+  private storage = 0n;
+  private transient = 0n;
+
+  /** Reserves the masses of a transaction. Returns false if they do not fit. */
+  take(transaction: DagTransaction): boolean {
+    const compute = this.compute + transaction.computeMass;
+    const storage = this.storage + transaction.storageMass;
+    const transient = this.transient + transientMass(transaction);
+    if (compute > MAX_COMPUTE_MASS || storage > MAX_STORAGE_MASS || transient > MAX_TRANSIENT_MASS) return false;
+    this.compute = compute;
+    this.storage = storage;
+    this.transient = transient;
+    return true;
+  }
+}

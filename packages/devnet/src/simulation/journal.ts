@@ -1,0 +1,101 @@
+/**
+ * The persisted chain of a simulated node: an append-only file of records. A record is written before its block is announced, so a killed
+ * process loses nothing that a client knows. The next start cuts off an incomplete record at the end. A power failure may lose the end of the
+ * file: a demo need not wait for its disk.
+ */
+import { closeSync, existsSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { deserialize, serialize } from 'node:v8';
+import { crc32 } from 'node:zlib';
+import type { Hash, ScriptPublicKey } from '@kasgres/kaspa';
+import { bytesKey, scriptKey } from '../economy/utxo.ts';
+import type { BlockBody } from './consensus/consensus.ts';
+
+/** A record consists of its length and a checksum, both of 32 bits, and its bytes. */
+const PREFIX_BYTES = 8;
+
+export class Journal {
+  private readonly file: number;
+
+  private constructor(file: number) {
+    this.file = file;
+  }
+
+  /** Opens or creates the file and returns its records, which are views of one buffer. */
+  static open(path: string): { journal: Journal; records: Buffer[] } {
+    const bytes = existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
+    const { records, end } = readRecords(bytes);
+    const file = openSync(path, 'a');
+    ftruncateSync(file, end);
+    return { journal: new Journal(file), records };
+  }
+
+  append(record: Uint8Array): void {
+    const bytes = Buffer.allocUnsafe(PREFIX_BYTES + record.length);
+    bytes.writeUInt32LE(record.length, 0);
+    bytes.writeUInt32LE(crc32(record), 4);
+    bytes.set(record, PREFIX_BYTES);
+    for (let written = 0; written < bytes.length; ) written += writeSync(this.file, bytes, written);
+  }
+
+  close(): void {
+    closeSync(this.file);
+  }
+}
+
+/** Returns the records before the first incomplete or damaged one, and their end. */
+function readRecords(bytes: Buffer): { records: Buffer[]; end: number } {
+  const records: Buffer[] = [];
+  let end = 0;
+  while (end + PREFIX_BYTES <= bytes.length) {
+    const start = end + PREFIX_BYTES;
+    const next = start + bytes.readUInt32LE(end);
+    const record = bytes.subarray(start, next);
+    if (next > bytes.length || crc32(record) !== bytes.readUInt32LE(end + 4)) break;
+    records.push(record);
+    end = next;
+  }
+  return { records, end };
+}
+
+export function encodeBlock(body: BlockBody): Buffer {
+  return serialize(body);
+}
+
+/**
+ * Reads blocks back. Byte arrays are views of the given bytes, and repeated hashes of blocks and scripts are the same objects each time. A
+ * chain consists mostly of references and addresses and would need twice the memory otherwise.
+ */
+export class BlockDecoder {
+  private readonly blockHashes = new Map<string, Hash>();
+  private readonly scripts = new Map<string, ScriptPublicKey>();
+
+  decode(bytes: Buffer): BlockBody {
+    const { header, transactions, hash } = deserialize(bytes) as BlockBody;
+    return {
+      hash: this.shared(hash),
+      header: {
+        ...header,
+        parentsByLevel: header.parentsByLevel.map((hashes) => hashes.map((parent) => this.shared(parent))),
+        pruningPoint: this.shared(header.pruningPoint),
+      },
+      transactions: transactions.map((transaction) => ({
+        ...transaction,
+        outputs: transaction.outputs.map((output) => {
+          const { scriptPublicKey } = output;
+          return { ...output, scriptPublicKey: first(this.scripts, scriptKey(scriptPublicKey), scriptPublicKey) };
+        }),
+      })),
+    };
+  }
+
+  private shared(hash: Hash): Hash {
+    return first(this.blockHashes, bytesKey(hash), hash);
+  }
+}
+
+/** Returns the first value that was given for the key. */
+function first<T>(values: Map<string, T>, key: string, value: T): T {
+  const known = values.get(key);
+  if (known === undefined) values.set(key, value);
+  return known ?? value;
+}
