@@ -33,7 +33,7 @@ const untilFollowed = (indexer: RunningIndexer, node: NodeBehindProxy) =>
 
 const untilSwitched = (indexer: RunningIndexer, times: number) =>
   expect
-    .poll(async () => (await indexer.metrics.nodeSwitches.get()).values[0]?.value, WAIT)
+    .poll(async () => (await indexer.metrics.nodeFailovers.get()).values[0]?.value, WAIT)
     .toBeGreaterThanOrEqual(times);
 
 /** Another node of the network, which has all of its blocks. */

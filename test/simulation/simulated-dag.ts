@@ -7,8 +7,8 @@ import {
   createMetrics,
   envSchema,
   indexerOptions,
-  keepFollowing,
-  type KeepFollowingParts,
+  runIndexer,
+  type RunIndexerOptions,
   type Metrics,
   NodeChoice,
   openDatabase,
@@ -197,7 +197,7 @@ export function startIndexing(
   const client = { streams: 1 + env.PAGE_STREAMS, maxPauseMs: 200 };
   const nodes = new NodeChoice({ urls: env.NODE_URL, client, log, metrics });
   const controller = new AbortController();
-  const parts: KeepFollowingParts = {
+  const parts: RunIndexerOptions = {
     nodes,
     database,
     expectedNetwork: env.NETWORK,
@@ -209,7 +209,7 @@ export function startIndexing(
   };
   const follow = async (): Promise<void> => {
     try {
-      await keepFollowing(parts, controller.signal);
+      await runIndexer(parts, controller.signal);
     } finally {
       await nodes.close();
       await database.close();

@@ -3,7 +3,7 @@ export { keepClustering } from './clustering/keep-clustering.ts';
 export { type ClusteringOptions, clusterStep, markStep } from './clustering/step.ts';
 export { openClusteringDatabase, openDatabase } from './database.ts';
 export { clusteringOptions, envSchema, indexerOptions } from './env.ts';
-export { keepFollowing, type KeepFollowingParts } from './keep-following.ts';
+export { runIndexer, type RunIndexerOptions } from './run-indexer.ts';
 export { createMetrics, type Metrics } from './metrics.ts';
 export { NodeChoice } from './node-choice.ts';
 export { Progress } from './progress.ts';

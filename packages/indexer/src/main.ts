@@ -6,7 +6,7 @@ import { clusteringOptions, envSchema, indexerOptions } from './env.ts';
 import { createMetrics } from './metrics.ts';
 import { NodeChoice } from './node-choice.ts';
 import { Progress } from './progress.ts';
-import { keepFollowing } from './keep-following.ts';
+import { runIndexer } from './run-indexer.ts';
 import { watchAnalysts } from './watch-analysts.ts';
 
 await runProgram('indexer', async ({ signal, shutdown, useLogger }) => {
@@ -40,7 +40,7 @@ await runProgram('indexer', async ({ signal, shutdown, useLogger }) => {
     AbortSignal.any([signal, ended.signal]),
   );
   try {
-    await keepFollowing(
+    await runIndexer(
       {
         nodes,
         database,
