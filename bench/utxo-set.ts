@@ -2,7 +2,7 @@
  * What a start from a pruning point costs before anything is written: reading the UTXO set from a peer, decoding it, hashing it.
  * The peer is simulated and runs on another core; each of the three is on one.
  *
- *   node bench/load-utxo-set.ts [UTXOs in millions] [UTXOs to hash]
+ *   node bench/utxo-set.ts [UTXOs in millions] [UTXOs to hash]
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';

@@ -187,8 +187,7 @@ describe.skipIf(findKaspad() === undefined)('a start at a pruning point', () => 
 
   test('of a pruning point that moves in the first catch-up is discarded, also by kill -9, and begins at the next', async () => {
     const before = await pruningPointOf(peer);
-    const small = { BATCH_TRANSACTIONS: '100' };
-    const index = await startHeld(CATCH_UP, small);
+    const index = await startHeld(CATCH_UP, {});
     expect((await startsOf(index)).map(({ hash }) => hash)).toEqual([before]);
     const after = await movePruningPoint(before);
     await index.indexer.kill();
@@ -196,13 +195,13 @@ describe.skipIf(findKaspad() === undefined)('a start at a pruning point', () => 
 
     // It discards what it has, and is killed while the next set is loaded.
     const link = await linkTo(peer, SLOW_SET);
-    index.indexer = startIndexing(index.database, [peer], { ...p2pOf(peer), ...small, NODE_P2P_URL: link.url });
+    index.indexer = startIndexing(index.database, [peer], { ...p2pOf(peer), NODE_P2P_URL: link.url });
     await untilSaid(index, 'loads a UTXO set');
     await index.indexer.kill();
     const { rows } = await index.database.pool.query<{ rows: bigint }>(COUNT_VISIBLE);
     expect(rows[0]?.rows).toBe(0n);
 
-    index.indexer = startIndexing(index.database, [peer], { ...p2pOf(peer), ...small });
+    index.indexer = startIndexing(index.database, [peer], p2pOf(peer));
     await expectBootstrappedAt(index, after);
   });
 

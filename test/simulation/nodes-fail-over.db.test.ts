@@ -8,7 +8,7 @@ import { type RunningIndexer, startIndexing, SimulatedDag } from './simulated-da
 
 const WAIT = { timeout: 60_000, interval: 20 };
 /** Small, so that a catch-up is made of many. */
-const BATCH = { BATCH_TRANSACTIONS: '40' };
+const BATCH = { batchTransactions: '40' };
 
 const running: (() => unknown)[] = [];
 afterEach(async () => {

@@ -5,6 +5,7 @@ export { openClusteringDatabase, openDatabase } from './database.ts';
 export { clusteringOptions, envSchema, indexerOptions } from './env.ts';
 export { runIndexer, type RunIndexerOptions } from './run-indexer.ts';
 export { createMetrics, type Metrics } from './metrics.ts';
+export { DEFAULT_MEMORY_LIMIT_MB, memoryBounds } from './memory-bounds.ts';
 export { NodeChoice } from './node-choice.ts';
 export { Progress } from './progress.ts';
 export { fetchPages } from './source/pages.ts';

@@ -160,7 +160,8 @@ class Attempt {
   /** @throws the gap where neither the index is newborn nor the operator asked for a record */
   async #crossGap(checkpoint: Checkpoint, gap: FatalError): Promise<void> {
     const { options, log } = this.#parts;
-    if (await canBootstrapAgain(this.#writer)) return await discardForNewBootstrap(this.#bootstrapDependencies(), checkpoint, this.#signal);
+    if (await canBootstrapAgain(this.#writer))
+      return await discardForNewBootstrap(this.#bootstrapDependencies(), checkpoint, this.#signal);
     if (options.onGap === 'stop') throw gap;
     log.warn({ err: gap }, 'no node has what comes after the checkpoint; begins again at the pruning point');
     await bootstrapAfterGap(this.#bootstrapDependencies(), checkpoint, this.#signal);

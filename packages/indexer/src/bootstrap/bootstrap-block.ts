@@ -33,7 +33,11 @@ export async function getPruningPoint(node: NodeClient, signal: AbortSignal): Pr
 }
 
 /** A block from which on the node has everything: whole, and on its chain. */
-export async function findBootstrapBlock(node: NodeClient, hash: Hash, signal: AbortSignal): Promise<RpcBlock | undefined> {
+export async function findBootstrapBlock(
+  node: NodeClient,
+  hash: Hash,
+  signal: AbortSignal,
+): Promise<RpcBlock | undefined> {
   try {
     const block = await node.getBlock({ hash, includeTransactions: true }, { signal });
     if (findFault(block) !== undefined) return undefined;

@@ -138,7 +138,11 @@ export async function discardForNewBootstrap(
  * there on the chain is followed as ever, unless a first catch-up had not come to its end: that makes the state from all rows.
  * @throws as loadUtxoSet; PruningPointMovedError; FatalError when the node's pruning point is not above our latest start
  */
-export async function bootstrapAfterGap(parts: BootstrapDependencies, from: Checkpoint, signal: AbortSignal): Promise<void> {
+export async function bootstrapAfterGap(
+  parts: BootstrapDependencies,
+  from: Checkpoint,
+  signal: AbortSignal,
+): Promise<void> {
   const { client, log } = parts;
   const block = await awaitPruningPoint(parts, signal);
   await checkAboveStart(client, block);
@@ -173,7 +177,12 @@ export async function bootstrapAfterGap(parts: BootstrapDependencies, from: Chec
 }
 
 /** Undoes the chain blocks above the fork, as a reorg does. @param block the new start */
-async function undoAbove(parts: BootstrapDependencies, from: Checkpoint, fork: Fork, block: RpcBlock): Promise<Checkpoint> {
+async function undoAbove(
+  parts: BootstrapDependencies,
+  from: Checkpoint,
+  fork: Fork,
+  block: RpcBlock,
+): Promise<Checkpoint> {
   if (from.chainIndex === fork.chainIndex) return from;
   const { client } = parts;
   const preparer = await createPreparer(parts, from, block);
@@ -219,13 +228,18 @@ async function load(parts: BootstrapDependencies, block: RpcBlock, signal: Abort
 /** The load takes a while, and the write that follows too: without the blocks above the pruning point both would be in vain. */
 async function checkNotMoved({ node }: BootstrapDependencies, block: RpcBlock, signal: AbortSignal): Promise<void> {
   const { pruningPointHash } = await node.call('getBlockDagInfo', {}, { signal });
-  if (pruningPointHash === toHex(block.hash) && (await findBootstrapBlock(node, block.hash, signal)) !== undefined) return;
+  if (pruningPointHash === toHex(block.hash) && (await findBootstrapBlock(node, block.hash, signal)) !== undefined)
+    return;
   throw new PruningPointMovedError(
     `the node moved its pruning point from ${toHex(block.hash)} to ${pruningPointHash} while the UTXO set was loaded`,
   );
 }
 
-async function createPreparer(parts: BootstrapDependencies, checkpoint: Checkpoint, block: RpcBlock): Promise<Preparer> {
+async function createPreparer(
+  parts: BootstrapDependencies,
+  checkpoint: Checkpoint,
+  block: RpcBlock,
+): Promise<Preparer> {
   const { client, network, createMemory } = parts;
   const memory = createMemory(checkpoint);
   await loadPreBootstrapBlocks(client, memory);

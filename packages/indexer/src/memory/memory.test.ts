@@ -26,8 +26,7 @@ test.each<[string, (memory: Memory, n: number) => void, (memory: Memory) => unkn
   ],
   [
     'variants, of few transactions that have many',
-    (memory, n) =>
-      memory.variants.set(n < 4 ? 1 : 2 + (n % 2), [...(memory.variants.get(2) ?? []), hashOf(n)]),
+    (memory, n) => memory.variants.set(n < 4 ? 1 : 2 + (n % 2), [...(memory.variants.get(2) ?? []), hashOf(n)]),
     (memory) => memory.variants.get(1),
   ],
   [

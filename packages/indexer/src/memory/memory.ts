@@ -73,7 +73,10 @@ export class Memory {
 
   /** The key of a block that has a row, or is known as earlier than a start. */
   findBlock(hash: Hash): number | undefined {
-    return this.blocks.get(hash) ?? (this.preBootstrapBlocks.size === 0 ? undefined : this.preBootstrapBlocks.get(toHex(hash)));
+    return (
+      this.blocks.get(hash) ??
+      (this.preBootstrapBlocks.size === 0 ? undefined : this.preBootstrapBlocks.get(toHex(hash)))
+    );
   }
 
   /** The hash of body 0, of a transaction that was written lately. */

@@ -192,7 +192,7 @@ export class Registry {
   #bodyOf({ rows, lookedUp }: Seen, key: number, transaction: RpcTransaction): number {
     const { variants } = this.memory;
     const first = this.memory.findHash(key) ?? lookedUp.findHash(key);
-    if (first === undefined) throw new Error(`transaction ${toHex(transaction.transactionId)} was not lookedUp`);
+    if (first === undefined) throw new Error(`transaction ${toHex(transaction.transactionId)} was not looked up`);
     if (Buffer.compare(first, transaction.hash) === 0) return 0;
     const further = variants.get(key) ?? [];
     const known = further.findIndex((hash) => Buffer.compare(hash, transaction.hash) === 0);
