@@ -12,28 +12,27 @@ import { findCheckpoint, findNetworkOfDatabase } from './apply/checkpoint.ts';
 import { buildLookUpIndexes, finishFirstCatchUp } from './apply/first-catch-up.ts';
 import type { Sessions } from './apply/sessions.ts';
 import type { ChainUpdate } from './chain-update.ts';
-import type { EarlierTimes } from './earlier-times.ts';
+import type { PreBootstrapTimes } from './pre-bootstrap-times.ts';
 import { Memory } from './memory/memory.ts';
 import type { Metrics } from './metrics.ts';
 import type { Batch, Checkpoint } from './prepare/batch.ts';
 import { AmbiguousBodies } from './prepare/ambiguous-bodies.ts';
-import { findFork, getStart, loadEarlierBlocks } from './prepare/look-ups.ts';
+import { findFork, getStart, loadPreBootstrapBlocks } from './prepare/look-ups.ts';
 import { Preparer } from './prepare/preparer.ts';
 import type { Progress } from './progress.ts';
 import { findSources } from './source/find-sources.ts';
 import { readOwnChain } from './source/own-chain.ts';
 import { Source, type SourceLimits } from './source/source.ts';
 import {
-  beginAgain,
-  beginAtGenesis,
-  beginAtPruningPoint,
-  type BeginParts,
-  discardNewborn,
-  NOTHING,
-} from './start/begin.ts';
-import { findGenesis } from './start/first-block.ts';
-import { discardIndex, isNewborn } from './start/newborn.ts';
-import { type BootstrapTiming, bootstrapTiming } from './start/timing.ts';
+  bootstrapAfterGap,
+  bootstrapAtGenesis,
+  bootstrapAtPruningPoint,
+  type BootstrapDependencies,
+  discardForNewBootstrap,
+  EMPTY_CHECKPOINT,
+} from './bootstrap/bootstrap.ts';
+import { bootstrapTiming, type BootstrapTiming, findGenesis } from './bootstrap/bootstrap-block.ts';
+import { discardIndex, canBootstrapAgain } from './bootstrap/discard-index.ts';
 
 export interface IndexerOptions extends SourceLimits {
   memoryTransactions: number;
@@ -57,7 +56,7 @@ export interface IndexerParts {
   progress: Progress;
   metrics: Metrics;
   sessions: Sessions;
-  earlierTimes: EarlierTimes;
+  preBootstrapTimes: PreBootstrapTimes;
   /** The p2p address of a node. */
   p2pUrl: string;
   /** Set where no node has what comes after the checkpoint: what ends the program, unless the index may begin again at a pruning point. */
@@ -119,28 +118,28 @@ class Attempt {
     if (found !== undefined && this.#parts.gap !== undefined) return await this.#crossGap(found, this.#parts.gap);
     const genesis = found === undefined ? await findGenesis(node, network, this.#signal) : undefined;
     if (found === undefined && genesis === undefined) {
-      return await beginAtPruningPoint(this.#beginParts(), this.#signal);
+      return await bootstrapAtPruningPoint(this.#bootstrapDependencies(), this.#signal);
     }
 
-    let checkpoint = found ?? NOTHING;
+    let checkpoint = found ?? EMPTY_CHECKPOINT;
     const memory = new Memory(limitsOf(options), checkpoint.nextTransactionId, found === undefined);
-    await loadEarlierBlocks(this.#reader, memory);
+    await loadPreBootstrapBlocks(this.#reader, memory);
     const ambiguousBodies = new AmbiguousBodies((request) => findSources(node, request, this.#signal));
     await ambiguousBodies.load(this.#reader);
     const start = found === undefined ? undefined : await getStart(this.#reader);
-    const startBlueScore = start?.isGenesis === false ? start.blueScore : undefined;
-    const preparer = new Preparer(memory, network, ambiguousBodies, checkpoint, startBlueScore);
-    if (genesis !== undefined) checkpoint = await beginAtGenesis(this.#beginParts(), preparer, genesis);
+    const bootstrapBlueScore = start?.isGenesis === false ? start.blueScore : undefined;
+    const preparer = new Preparer(memory, network, ambiguousBodies, checkpoint, bootstrapBlueScore);
+    if (genesis !== undefined) checkpoint = await bootstrapAtGenesis(this.#bootstrapDependencies(), preparer, genesis);
     metrics.positions.indexIsAt(checkpoint.blueScore, undefined);
 
     const ended = new AbortController();
-    void this.#parts.earlierTimes.learn(this.#parts, AbortSignal.any([this.#signal, ended.signal]));
+    void this.#parts.preBootstrapTimes.learn(this.#parts, AbortSignal.any([this.#signal, ended.signal]));
     const source = new Source(node, network, readOwnChain(this.#reader, checkpoint.chainIndex), options);
     let asked = performance.now();
     try {
       for await (const update of source.updates(checkpoint, this.#signal)) {
         metrics.stageSeconds.observe({ stage: 'wait' }, (performance.now() - asked) / 1_000);
-        if (checkpoint.firstCatchUp && !memory.knowsEverything) await this.#needLookUpIndexes();
+        if (checkpoint.firstCatchUp && !memory.isComplete) await this.#needLookUpIndexes();
         const batch = await this.#prepare(preparer, update, checkpoint);
         checkpoint = batch.to;
         await this.#applying;
@@ -160,10 +159,11 @@ class Attempt {
   /** @throws the gap where neither the index is newborn nor the operator asked for a record */
   async #crossGap(checkpoint: Checkpoint, gap: FatalError): Promise<void> {
     const { options, log } = this.#parts;
-    if (await isNewborn(this.#writer)) return await discardNewborn(this.#beginParts(), checkpoint, this.#signal);
+    if (await canBootstrapAgain(this.#writer))
+      return await discardForNewBootstrap(this.#bootstrapDependencies(), checkpoint, this.#signal);
     if (options.onGap === 'stop') throw gap;
     log.warn({ err: gap }, 'no node has what comes after the checkpoint; begins again at the pruning point');
-    await beginAgain(this.#beginParts(), checkpoint, this.#signal);
+    await bootstrapAfterGap(this.#bootstrapDependencies(), checkpoint, this.#signal);
   }
 
   async #checkNetwork(): Promise<void> {
@@ -200,7 +200,7 @@ class Attempt {
     }
   }
 
-  #beginParts(): BeginParts {
+  #bootstrapDependencies(): BootstrapDependencies {
     const { options, network } = this.#parts;
     return {
       ...this.#parts,

@@ -1,21 +1,21 @@
 /**
  * Which of the nodes in NODE_URL is followed: one at a time, until it fails; a better one is not searched for while it works.
- * Each has a client of its own, and what is begun with one ends with it: a batch never holds the answers of two.
+ * Each has a separate client, and what is begun with one ends with it: a batch never holds the responses of two.
  */
 import { nameOfNode, NodeClient, type NodeClientOptions, NodeUnsuitableError } from '@kasgres/node';
 import { FatalError, type Logger } from '@kasgres/runtime';
 import type { Metrics } from './metrics.ts';
 
-export interface NodeChoiceParts {
+export interface NodeChoiceOptions {
   urls: readonly string[];
   /** Of the client of each. */
   client: Omit<NodeClientOptions, 'url' | 'logger'>;
   log: Logger;
-  metrics: Pick<Metrics, 'nodeSwitches' | 'nodeFollowed'>;
+  metrics: Pick<Metrics, 'nodeFailovers' | 'nodeFollowed'>;
 }
 
 export class NodeChoice {
-  readonly #parts: NodeChoiceParts;
+  readonly #parts: NodeChoiceOptions;
   #place = 0;
   #client: NodeClient;
   /** Nodes that failed one after the other. */
@@ -24,7 +24,7 @@ export class NodeChoice {
   readonly #refusals = new Map<number, string>();
   #closed = false;
 
-  constructor(parts: NodeChoiceParts) {
+  constructor(parts: NodeChoiceOptions) {
     this.#parts = parts;
     this.#client = this.#open();
   }
@@ -51,7 +51,7 @@ export class NodeChoice {
     return this.#client;
   }
 
-  /** The node has brought the index on: what failed before it does not count any more. */
+  /** The node has brought the index on: what failed before it no longer counts. */
   served(): void {
     this.#failed = 0;
     this.#refusals.clear();
@@ -79,7 +79,7 @@ export class NodeChoice {
       metrics.nodeFollowed.set({ node: from }, 0);
       this.#place = (this.#place + 1) % urls.length;
       this.#client = this.#open();
-      metrics.nodeSwitches.inc();
+      metrics.nodeFailovers.inc();
       log.warn({ from, to: this.name, reason: error.message }, 'a node failed; took the next');
     }
     return hasMore;

@@ -1,7 +1,6 @@
 import { type DescMessage, fromBinary, toJson } from '@bufbuild/protobuf';
 import { describe, expect, it } from 'vitest';
-import { decodeBlockResponse, decodeBlocksResponse } from './decode-block.ts';
-import { decodeVirtualChainResponse } from './decode-virtual-chain.ts';
+import { decodeBlockResponse, decodeBlocksResponse, decodeVirtualChainResponse } from './decode-responses.ts';
 import { encodeRequest, readEnvelope } from './envelope.ts';
 import { NodeRpcError } from './errors.ts';
 import {
@@ -44,7 +43,7 @@ const byHand = {
   },
 };
 
-describe.each(recordedFiles())('the answers of a real node in %s', (path) => {
+describe.each(recordedFiles())('the responses of a real node in %s', (path) => {
   const calls = [...readRecordedCalls(path)].filter(({ op }) => !NOT_DESCRIBED.has(op));
 
   it('read by the generated code have the JSON that was recorded', () => {

@@ -4,11 +4,10 @@
  */
 import type { Logger } from '@kasgres/runtime';
 import type { Notification, Topic } from './calls.ts';
-import { type Envelope, getResponseField } from './envelope.ts';
+import { decodeResponse, type Envelope, getResponseField, parseBody } from './envelope.ts';
 import { NodeProtocolError, NodeUnavailableError } from './errors.ts';
 import { NotifyCommand } from './generated/kaspad_pb.ts';
 import type { NodeConnection } from './node-connection.ts';
-import { decodeResponse, parseBody } from './response.ts';
 
 export interface SubscribeOptions {
   /** For `virtualChainChanged` (default false). */
@@ -91,7 +90,7 @@ export class Subscriptions {
       await Promise.all(topics.map((topic) => this.#command(topic, NotifyCommand.NOTIFY_START)));
     } catch (error) {
       this.#logger?.warn({ err: error, topics }, 'could not subscribe');
-      // A new stream makes every subscription again, so that none is lost. A refusal would only come again.
+      // A new stream makes every subscription again, so that none is lost. A refusal would only recur.
       if (error instanceof NodeUnavailableError || error instanceof NodeProtocolError) this.#connection.cut(error);
       return;
     }

@@ -14,7 +14,7 @@ import {
   sumClusters,
 } from './make-state.ts';
 
-/** Needed to recall what the memory forgot; built as soon as it does not know everything. */
+/** Needed to look up what the memory forgot; built as soon as it does not know everything. */
 const LOOK_UP_INDEXES = ['transactions_transaction_id', 'scripts_script'];
 /** Needed by requests only. The largest comes first, so that connections that share them out end together. */
 const REQUEST_INDEXES = [
@@ -66,7 +66,7 @@ export async function deferIndexes(client: ClientBase): Promise<void> {
   for (const table of GROWING_TABLES) await client.query(`alter table ${table} set (autovacuum_enabled = false)`);
 }
 
-/** Builds what recall needs. */
+/** Builds the indexes that lookUp needs. */
 export async function buildLookUpIndexes(client: ClientBase): Promise<void> {
   for (const name of LOOK_UP_INDEXES) await buildIndex(client, name);
 }

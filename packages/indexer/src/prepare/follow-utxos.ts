@@ -41,7 +41,7 @@ export function followUtxos(
     const totals = chainTotals.get(chainBlock.key) as ChainBlockTotals;
     const hour = hourOf(totals.chainTime);
     const inputs =
-      resolved[key - seen.firstNewTransaction] ?? resolveInputs(transaction, registry.memory, seen.recalled);
+      resolved[key - seen.firstNewTransaction] ?? resolveInputs(transaction, registry.memory, seen.lookedUp);
     inputs.forEach(({ transaction: previous, utxo }, i) => {
       const { index } = (transaction.inputs[i] as RpcTransaction['inputs'][number]).previousOutpoint;
       if (previous === undefined || utxo === undefined) {

@@ -67,7 +67,7 @@ export async function getStart(client: ClientBase): Promise<{ blueScore: bigint;
   return { blueScore: row.blue_score, isGenesis: row.utxo_count === 0n };
 }
 
-export async function loadEarlierBlocks(client: ClientBase, memory: Memory): Promise<void> {
+export async function loadPreBootstrapBlocks(client: ClientBase, memory: Memory): Promise<void> {
   const { rows } = await client.query<{ id: bigint; hash: Buffer }>('select id, hash from earlier_blocks');
-  for (const row of rows) memory.earlierBlocks.set(toHex(row.hash), Number(row.id));
+  for (const row of rows) memory.preBootstrapBlocks.set(toHex(row.hash), Number(row.id));
 }

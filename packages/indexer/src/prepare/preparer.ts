@@ -1,6 +1,6 @@
 /**
  * Turns a chain update into the batch that writes it: sees every block, works out what is merged and accepted, resolves inputs,
- * follows the UTXOs, and fills the COPY buffers. Asks Postgres only through recall, and the node only through
+ * follows the UTXOs, and fills the COPY buffers. Asks Postgres only through lookUp, and the node only through
  * ambiguous-bodies; everything else is computed.
  */
 import { type Hash, isCoinbase, type Network, toHex } from '@kasgres/kaspa';
@@ -9,7 +9,7 @@ import type { ClientBase } from 'pg';
 import type { AddedChainBlock, ChainUpdate } from '../chain-update.ts';
 import { IncompleteUpdateError } from '../errors.ts';
 import type { Memory } from '../memory/memory.ts';
-import { recall } from '../memory/recall.ts';
+import { lookUp } from '../memory/look-up.ts';
 import type { ChainBlockTotals } from '../rollups/chain-block-totals.ts';
 import type { AmbiguousBodies, AmbiguousBody } from './ambiguous-bodies.ts';
 import { BalanceChanges } from './balance-changes.ts';
@@ -31,23 +31,23 @@ export class Preparer {
   readonly #registry: Registry;
   readonly #ambiguousBodies: AmbiguousBodies;
 
-  /** @param startBlueScore of the latest start; undefined: nothing is before it, since it is genesis */
+  /** @param bootstrapBlueScore of the latest start; undefined: nothing is before it, since it is genesis */
   constructor(
     memory: Memory,
     network: Network,
     ambiguousBodies: AmbiguousBodies,
     checkpoint: Checkpoint,
-    startBlueScore: bigint | undefined,
+    bootstrapBlueScore: bigint | undefined,
   ) {
     this.#memory = memory;
-    this.#registry = new Registry(memory, network, checkpoint, startBlueScore);
+    this.#registry = new Registry(memory, network, checkpoint, bootstrapBlueScore);
     this.#ambiguousBodies = ambiguousBodies;
   }
 
   /** @param from the checkpoint that the batch will find */
   async prepare(client: ClientBase, update: ChainUpdate, from: Checkpoint, fork: Fork): Promise<Batch> {
     this.#ambiguousBodies.drop(update.removed);
-    const seen = this.#registry.begin(await recall(client, this.#memory, blocksOf(update)));
+    const seen = this.#registry.begin(await lookUp(client, this.#memory, blocksOf(update)));
     const breather = new Breather();
     const acceptances: Acceptance[] = [];
     const chain: { chainBlock: SeenBlock; accepted: number[] }[] = [];
@@ -188,7 +188,7 @@ export class Preparer {
     acceptances: Acceptance[],
     breather: Breather,
   ): Promise<{ resolved: ResolvedInput[][]; touched: number[] }> {
-    const { rows, recalled, newTransactions, firstNewTransaction } = seen;
+    const { rows, lookedUp, newTransactions, firstNewTransaction } = seen;
     const accepted = new Map<number, Acceptance>();
     for (const acceptance of acceptances) {
       if (acceptance.key >= firstNewTransaction) accepted.set(acceptance.key, acceptance);
@@ -196,7 +196,7 @@ export class Preparer {
     const resolved: ResolvedInput[][] = [];
     const touched: number[] = [];
     for (const { key, transaction, outputScripts } of newTransactions) {
-      const inputs = resolveInputs(transaction, this.#memory, recalled);
+      const inputs = resolveInputs(transaction, this.#memory, lookedUp);
       const acceptance = accepted.get(key);
       write.writeTransaction(rows, transaction, {
         key,

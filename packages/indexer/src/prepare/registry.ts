@@ -7,7 +7,7 @@ import { type Hash, type Network, type ScriptPublicKey, toHex } from '@kasgres/k
 import type { RpcBlock, RpcTransaction } from '@kasgres/node';
 import { IncompleteUpdateError } from '../errors.ts';
 import { type Memory, scriptKey } from '../memory/memory.ts';
-import type { Recalled } from '../memory/recall.ts';
+import type { LookedUp } from '../memory/look-up.ts';
 import type { Checkpoint } from './batch.ts';
 import { createRows, type Rows } from './rows.ts';
 import * as write from './write-rows.ts';
@@ -39,7 +39,7 @@ export interface NewTransaction extends SeenTransaction {
 /** What one update brings. */
 export interface Seen {
   rows: Rows;
-  recalled: Recalled;
+  lookedUp: LookedUp;
   firstNewTransaction: number;
   /** By key, in the order in which they were seen. */
   blocks: Map<number, SeenBlock>;
@@ -58,11 +58,11 @@ export class Registry {
   #nextScript: number;
   #nextSubnetwork: number;
 
-  /** @param startBlueScore of the latest start; undefined: nothing is before it, since it is genesis */
-  constructor(memory: Memory, network: Network, checkpoint: Checkpoint, startBlueScore: bigint | undefined) {
+  /** @param bootstrapBlueScore of the latest start; undefined: nothing is before it, since it is genesis */
+  constructor(memory: Memory, network: Network, checkpoint: Checkpoint, bootstrapBlueScore: bigint | undefined) {
     this.memory = memory;
     this.#network = network;
-    this.#earlierUntil = startBlueScore === undefined ? -1n : startBlueScore + network.finalityDepth;
+    this.#earlierUntil = bootstrapBlueScore === undefined ? -1n : bootstrapBlueScore + network.finalityDepth;
     this.#nextBlock = checkpoint.nextBlockId;
     this.#nextTransaction = checkpoint.nextTransactionId;
     this.#nextScript = checkpoint.nextScriptId;
@@ -78,10 +78,10 @@ export class Registry {
     };
   }
 
-  begin(recalled: Recalled): Seen {
+  begin(lookedUp: LookedUp): Seen {
     return {
       rows: createRows(),
-      recalled,
+      lookedUp,
       firstNewTransaction: this.#nextTransaction,
       blocks: new Map(),
       foundEarlier: [],
@@ -125,7 +125,7 @@ export class Registry {
       throw new IncompleteUpdateError(`block ${toHex(child.hash)} refers to ${toHex(hash)}, which is not indexed`);
     }
     const key = this.#nextBlock++;
-    this.memory.earlierBlocks.set(toHex(hash), key);
+    this.memory.preBootstrapBlocks.set(toHex(hash), key);
     write.writeEarlierBlock(rows, key, hash);
     return key;
   }
@@ -150,9 +150,9 @@ export class Registry {
 
   /** The key that an earlier block has already. */
   #findEarlier(seen: Seen, hash: Hash): number | undefined {
-    const key = this.memory.earlierBlocks.get(toHex(hash));
+    const key = this.memory.preBootstrapBlocks.get(toHex(hash));
     if (key === undefined) return undefined;
-    this.memory.earlierBlocks.delete(toHex(hash));
+    this.memory.preBootstrapBlocks.delete(toHex(hash));
     seen.foundEarlier.push(key);
     return key;
   }
@@ -161,7 +161,7 @@ export class Registry {
     const { memory } = this;
     const known = memory.transactions.get(transaction.transactionId);
     if (known !== undefined) {
-      if (seen.recalled.isEarlier(known) && memory.hashesOfEarlier.get(known) === undefined) {
+      if (seen.lookedUp.isPreBootstrap(known) && memory.preBootstrapHashes.get(known) === undefined) {
         return this.#writeEarlier(seen, known, transaction);
       }
       return { key: known, body: this.#bodyOf(seen, known, transaction), transaction };
@@ -181,7 +181,7 @@ export class Registry {
 
   /** A transaction from before the start that a block carries again: it gets its row under the key that its UTXOs have. */
   #writeEarlier(seen: Seen, key: number, transaction: RpcTransaction): SeenTransaction {
-    this.memory.hashesOfEarlier.set(key, Uint8Array.from(transaction.hash));
+    this.memory.preBootstrapHashes.set(key, Uint8Array.from(transaction.hash));
     const outputScripts = transaction.outputs.map(({ scriptPublicKey }) => this.#seeScript(seen, scriptPublicKey));
     const now = { key, body: 0, transaction, outputScripts };
     seen.newTransactions.push(now);
@@ -189,15 +189,15 @@ export class Registry {
   }
 
   /** The number of this body among those of its id; a body that is new gets a row. */
-  #bodyOf({ rows, recalled }: Seen, key: number, transaction: RpcTransaction): number {
-    const { furtherBodies } = this.memory;
-    const first = this.memory.findHash(key) ?? recalled.findHash(key);
-    if (first === undefined) throw new Error(`transaction ${toHex(transaction.transactionId)} was not recalled`);
+  #bodyOf({ rows, lookedUp }: Seen, key: number, transaction: RpcTransaction): number {
+    const { variants } = this.memory;
+    const first = this.memory.findHash(key) ?? lookedUp.findHash(key);
+    if (first === undefined) throw new Error(`transaction ${toHex(transaction.transactionId)} was not looked up`);
     if (Buffer.compare(first, transaction.hash) === 0) return 0;
-    const further = furtherBodies.get(key) ?? [];
+    const further = variants.get(key) ?? [];
     const known = further.findIndex((hash) => Buffer.compare(hash, transaction.hash) === 0);
     if (known >= 0) return known + 1;
-    furtherBodies.set(key, [...further, Uint8Array.from(transaction.hash)]);
+    variants.set(key, [...further, Uint8Array.from(transaction.hash)]);
     const body = further.length + 1;
     write.writeFurtherBody(rows, key, body, transaction);
     return body;

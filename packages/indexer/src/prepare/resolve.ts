@@ -1,7 +1,7 @@
 /** An input and the UTXO it spends, as far as that was ever seen. */
 import type { RpcTransaction } from '@kasgres/node';
 import type { Memory } from '../memory/memory.ts';
-import type { Recalled } from '../memory/recall.ts';
+import type { LookedUp } from '../memory/look-up.ts';
 import type { Move } from '../rollups/chain-block-totals.ts';
 
 export interface Utxo {
@@ -16,12 +16,12 @@ export interface ResolvedInput {
   utxo: Utxo | undefined;
 }
 
-export function resolveInputs(transaction: RpcTransaction, memory: Memory, recalled: Recalled): ResolvedInput[] {
+export function resolveInputs(transaction: RpcTransaction, memory: Memory, lookedUp: LookedUp): ResolvedInput[] {
   return transaction.inputs.map(({ previousOutpoint }) => {
     const key = memory.transactions.get(previousOutpoint.transactionId);
     if (key === undefined) return { transaction: undefined, utxo: undefined };
     const { index } = previousOutpoint;
-    return { transaction: key, utxo: memory.utxos.findOutput(key, index) ?? recalled.findUtxo(key, index) };
+    return { transaction: key, utxo: memory.utxos.findOutput(key, index) ?? lookedUp.findUtxo(key, index) };
   });
 }
 

@@ -1,14 +1,13 @@
 /**
- * A conversation with a node as one of its peers: what it asks of every peer is answered here, what it tells us waits until it is
+ * A conversation with a node as one of its peers: requests that it sends to every peer are handled here, its messages are queued until it is
  * asked for. Only a few messages wait; then the stream stands still until one is taken, and the node with it.
  */
 import { randomBytes } from 'node:crypto';
 import type { NetworkId } from '@kasgres/kaspa';
-import { NodeUnavailableError, NodeUnsuitableError } from '../errors.ts';
+import { NodeUnavailableError, NodeUnsuitableError, PeerRejectedError } from '../errors.ts';
 import type { PeerVersion } from '../generated/p2p_pb.ts';
 import { MessageStream } from '../message-stream.ts';
 import { parseNodeAddress } from '../node-address.ts';
-import { PeerRejectedError } from './errors.ts';
 import { encodePeerMessage, type PeerPayload, readPeerMessage, type ReceivedPayload } from './peer-message.ts';
 
 const PATH = '/protowire.P2P/MessageStream';

@@ -1,10 +1,10 @@
 /**
  * Loads the UTXO set of a pruning point into `loaded_utxos`, where nobody sees it yet, and checks it against the commitment in the
- * block's header. A load that was interrupted goes on where it was: what was loaded, how far that is and what it hashes to are
+ * block's header. A load that was interrupted continues where it was: what was loaded, how far that is and what it hashes to are
  * committed together, and a node hands its set out in one order.
  */
 import { CopyBuffer, copyRows, inTransaction } from '@kasgres/database';
-import { classifyScript, type Hash, type Network, MuHash, scriptToAddress, toHex, type Utxo } from '@kasgres/kaspa';
+import { classifyScript, type Hash, MuHash, type Network, scriptToAddress, toHex, type Utxo } from '@kasgres/kaspa';
 import {
   NodeProtocolError,
   NodeUnavailableError,
@@ -17,14 +17,16 @@ import type { ClientBase } from 'pg';
 import { IncompleteUpdateError } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
 import { LoadProgress } from './load-progress.ts';
-import type { BootstrapTiming } from './timing.ts';
-import { UtxoSetHasher } from './utxo-set-hasher.ts';
+import type { BootstrapTiming } from './bootstrap-block.ts';
+import { availableParallelism } from 'node:os';
+import { WorkerPool } from '@kasgres/runtime/worker-pool';
+import type { HashJob } from './utxo-set-hash.worker.ts';
 
 /** What one transaction loads; two of these are in memory at a time. */
 const SEGMENT_UTXOS = 50_000;
 const SEGMENT_BYTES = 32 * 1024 * 1024;
 const PRODUCT_HEX_DIGITS = 768;
-/** What a column of type bigint holds; far above the sum of all coins. */
+/** What a column of type bigint holds; far above the sum of all UTXOs. */
 const MAX_AMOUNT = 2n ** 63n - 1n;
 
 const COLUMNS = [
@@ -49,7 +51,7 @@ export interface UtxoSetParts {
   block: RpcBlock;
   timing: Pick<BootstrapTiming, 'rereadPausesMs'>;
   log: Logger;
-  metrics: Pick<Metrics, 'startUtxos'>;
+  metrics: Pick<Metrics, 'bootstrapUtxos'>;
 }
 
 interface Load {
@@ -78,7 +80,7 @@ export async function loadUtxoSet(parts: UtxoSetParts, signal: AbortSignal): Pro
     const utxos = await loadOnce(parts, signal);
     if (utxos === undefined) return;
     await forgetUtxoSet(client);
-    metrics.startUtxos.set(0);
+    metrics.bootstrapUtxos.set(0);
     const wrong = `The UTXO set that ${url} hands out (${utxos} UTXOs) is not the one that the header of ${toHex(block.hash)} commits to.`;
     if (pauseMs === undefined) {
       throw new NodeUnsuitableError(
@@ -86,7 +88,7 @@ export async function loadUtxoSet(parts: UtxoSetParts, signal: AbortSignal): Pro
         `${wrong} It was read ${timing.rereadPausesMs.length + 1} times while the pruning point stayed the same. Nothing of it was kept. Point NODE_P2P_URL at another node of the network, and start again.`,
       );
     }
-    log.warn({ delayMs: pauseMs }, `${wrong} It is read once more.`);
+    log.warn({ delayMs: pauseMs }, `${wrong} It is read again.`);
     await sleep(pauseMs, signal);
   }
 }
@@ -96,7 +98,7 @@ async function loadOnce(parts: UtxoSetParts, signal: AbortSignal): Promise<numbe
   const { client, block, log } = parts;
   const load = await resume(client, block.hash);
   const words = { block: toHex(block.hash), daaScore: block.header.daaScore, from: parts.url };
-  log.info({ ...words, utxos: load.utxos }, load.utxos > 0 ? 'goes on loading a UTXO set' : 'loads a UTXO set');
+  log.info({ ...words, utxos: load.utxos }, load.utxos > 0 ? 'continues loading a UTXO set' : 'loads a UTXO set');
   const hasher = new UtxoSetHasher();
   try {
     await readAll(parts, load, hasher, signal);
@@ -159,14 +161,14 @@ async function readAll(parts: UtxoSetParts, load: Load, hasher: UtxoSetHasher, s
         segment.bytes += bytes.length;
       }
       progress.at(load.utxos + segment.rows.rows, (utxos.at(-1) as Utxo).outpoint.transactionId);
-      metrics.startUtxos.set(load.utxos);
+      metrics.bootstrapUtxos.set(load.utxos);
       if (segment.rows.rows >= SEGMENT_UTXOS || segment.bytes >= SEGMENT_BYTES) await commit();
     }
     await commit();
   } finally {
     await committing;
   }
-  metrics.startUtxos.set(load.utxos);
+  metrics.bootstrapUtxos.set(load.utxos);
   if (toSkip > 0) {
     await forgetUtxoSet(parts.client);
     throw new IncompleteUpdateError(`the UTXO set is ${toSkip} UTXOs shorter than what was loaded of it before`);
@@ -220,4 +222,25 @@ async function commitSegment({ client, block }: UtxoSetParts, load: Load, segmen
 function bytesOf({ product }: MuHash): Buffer {
   const digits = product.toString(16);
   return Buffer.from(digits.padStart(Math.max(PRODUCT_HEX_DIGITS, digits.length + (digits.length % 2)), '0'), 'hex');
+}
+
+export class UtxoSetHasher {
+  readonly #pool: WorkerPool<HashJob, bigint>;
+
+  /** @param threads by default one for each core but that of the main thread */
+  constructor(threads = Math.max(1, availableParallelism() - 1)) {
+    this.#pool = new WorkerPool(new URL('./utxo-set-hash.worker.ts', import.meta.url), threads);
+  }
+
+  /** Returns the MuHash product of the UTXOs of a chunk without the first `skip`. */
+  hash(bytes: Uint8Array, skip: number): Promise<bigint> {
+    // Transferring a view would transfer the whole buffer behind it.
+    const own = Uint8Array.from(bytes);
+    return this.#pool.run({ bytes: own, skip }, [own.buffer]);
+  }
+
+  /** Rejects the chunks that no thread has started, and waits for the others. */
+  close(): Promise<void> {
+    return this.#pool.close();
+  }
 }
