@@ -106,8 +106,8 @@ export class Prometheus {
   }
 
   async #ask<T>(path: string): Promise<T> {
-    const response = await fetch(`${this.#url}/api/v1/${path}`);
-    const response = (await response.json()) as { status: string; data: T; error?: string };
+    const fetched = await fetch(`${this.#url}/api/v1/${path}`);
+    const response = (await fetched.json()) as { status: string; data: T; error?: string };
     if (response.status !== 'success') throw new Error(`${path}: ${response.error}`);
     return response.data;
   }
