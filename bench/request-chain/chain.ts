@@ -270,13 +270,16 @@ export function tagsOf({ seed }: RequestChainOptions): Tag[] {
       const address = script && scriptToAddress(script, addressPrefix);
       return address === undefined ? [] : [{ address, name: `${kind} ${rank + 1}`, link: '', labels }];
     });
-  const scriptsOf = (owners: Keyring['miners']) => owners.map(({ keys }) => keys[0]?.scriptPublicKey);
   const large = [
     ...name(scriptsOf(keyring.exchanges), 'Exchange', ['exchange']),
     ...name(scriptsOf(keyring.miners), 'Pool', ['mining']),
   ];
   const people = Array.from({ length: TAGGED_PEOPLE }, () => keyring.next().scriptPublicKey);
   return [...large, ...name(people, 'Person', ['wallet'])];
+}
+
+function scriptsOf(owners: Keyring['miners']): (ScriptPublicKey | undefined)[] {
+  return owners.map(({ keys }) => keys[0]?.scriptPublicKey);
 }
 
 function byBlueWork(a: Mined, b: Mined): number {
