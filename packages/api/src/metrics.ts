@@ -16,7 +16,7 @@ export function createMetrics(registry: Registry): ApiMetrics {
   return {
     requestSeconds: new Histogram({
       name: 'kasgres_api_request_seconds',
-      help: 'Time from the head of a request to the end of its answer, by route template; unknown paths are one route.',
+      help: 'Time from the head of a request to the end of its response, by route template; unknown paths are one route.',
       labelNames: ['route', 'method', 'status'],
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15],
       registers: [registry],
@@ -29,7 +29,7 @@ export function createMetrics(registry: Registry): ApiMetrics {
     }),
     spentUnits: new Counter({
       name: 'kasgres_api_charged_request_units_total',
-      help: 'Request units that answered requests were counted with.',
+      help: 'Request units charged to requests.',
       registers: [registry],
     }),
     cutOffResponses: new Counter({
@@ -51,11 +51,11 @@ export function createMetrics(registry: Registry): ApiMetrics {
   };
 }
 
-/** The pool that answers are read through: whether requests wait for a connection. */
+/** The pool that responses are read through: whether requests wait for a connection. */
 export function watchPool(registry: Registry, pool: Connection['pool'], queue: { waiting: number }): void {
   const gauge = new Gauge({
     name: 'kasgres_api_database_connections',
-    help: 'Connections to the database that answers are read from, and requests that wait for one.',
+    help: 'Connections to the database that responses are read from, and requests that wait for one.',
     labelNames: ['state'],
     registers: [registry],
     collect: () => {
@@ -66,21 +66,21 @@ export function watchPool(registry: Registry, pool: Connection['pool'], queue: {
   });
 }
 
-/** The node that mempool and templates are asked for: whether it answers. */
+/** The node that mempool and templates are asked for: whether it responds. */
 export function watchNode(registry: Registry, node: Pick<NodeClient, 'connected'>): void {
   const gauge: Gauge = new Gauge({
     name: 'kasgres_api_node_connected',
-    help: '1 while the node answers, else 0.',
+    help: '1 while the node responds, else 0.',
     registers: [registry],
     collect: () => gauge.set(node.connected ? 1 : 0),
   });
 }
 
-/** The replica that answers are read from. Asked at each scrape, so that it tells of a replica that nobody asks anything else. */
+/** The replica that responses are read from. Asked at each scrape, so that it tells of a replica that nobody asks anything else. */
 export function watchReplicaLag(registry: Registry, findLag: () => Promise<number | null>): void {
   const gauge: Gauge = new Gauge({
     name: 'kasgres_api_replica_lag_seconds',
-    help: 'How far the database that answers are read from is behind its primary; 0 on the primary, NaN while it is out of reach.',
+    help: 'How far the database that responses are read from is behind its primary; 0 on the primary, NaN while it is out of reach.',
     registers: [registry],
     collect: async () => {
       const seconds = await findLag().catch(() => Number.NaN);

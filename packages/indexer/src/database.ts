@@ -6,7 +6,7 @@ const CONNECTIONS = 3;
 const ASK_AFTER_SILENCE_MS = 10_000;
 
 const SETTINGS = {
-  // The end of the first catch-up takes as long as it takes, whatever limits a role or a database has for others.
+  // The end of the first catch-up takes as long as it takes, regardless of limits that a role or a database sets for others.
   statement_timeout: '0',
   lock_timeout: '0',
   idle_in_transaction_session_timeout: '0',
@@ -30,7 +30,7 @@ export function openDatabase(url: string, askAfterSilenceMs = ASK_AFTER_SILENCE_
   });
 }
 
-/** A connection of clustering's own. Its statements go from keys to rows by indexes, whatever the planner thinks of the tables' sizes. */
+/** Opens the connection of clustering. Its statements go from keys to rows by indexes, regardless of the planner's estimates. */
 export function openClusteringDatabase(url: string, askAfterSilenceMs = ASK_AFTER_SILENCE_MS): Connection {
   return connect({
     url,

@@ -1,6 +1,6 @@
 /** What can go wrong while following the chain, by what is to be done about it. */
 
-/** The node's answers do not fit together, or a block is not whole: asked again from the checkpoint, they will. */
+/** The node's responses do not fit together, or a block is not whole: asked again from the checkpoint, they will. */
 export class IncompleteUpdateError extends Error {
   override readonly name = 'IncompleteUpdateError';
 }

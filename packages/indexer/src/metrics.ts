@@ -38,7 +38,7 @@ export function createMetrics(registry: Registry) {
     positions,
     nodeConnected: new Gauge({
       name: 'kasgres_indexer_node_connected',
-      help: '1 while the node answers, else 0',
+      help: '1 while the node responds, else 0',
       registers,
     }),
     nodeSynced: new Gauge({

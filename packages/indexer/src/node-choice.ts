@@ -1,6 +1,6 @@
 /**
  * Which of the nodes in NODE_URL is followed: one at a time, until it fails; a better one is not searched for while it works.
- * Each has a client of its own, and what is begun with one ends with it: a batch never holds the answers of two.
+ * Each has a separate client, and what is begun with one ends with it: a batch never holds the responses of two.
  */
 import { nameOfNode, NodeClient, type NodeClientOptions, NodeUnsuitableError } from '@kasgres/node';
 import { FatalError, type Logger } from '@kasgres/runtime';
@@ -51,7 +51,7 @@ export class NodeChoice {
     return this.#client;
   }
 
-  /** The node has brought the index on: what failed before it does not count any more. */
+  /** The node has brought the index on: what failed before it no longer counts. */
   served(): void {
     this.#failed = 0;
     this.#refusals.clear();

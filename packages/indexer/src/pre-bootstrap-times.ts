@@ -1,6 +1,6 @@
 /**
  * When the chain had the DAA scores before the first indexed block: asked of the node once in each run, since a node keeps the header of
- * every pruning point there was. The API estimates times from the answers. Nothing waits for them, and a failure is retried later.
+ * every pruning point there was. The API estimates times from the responses. Nothing waits for them, and a failure is retried later.
  */
 import { type Connection, inTransaction } from '@kasgres/database';
 import { type DaaTimestamp, type Network, spreadDaaScores } from '@kasgres/kaspa';
@@ -55,7 +55,7 @@ async function askForTimes(
   const response = await node.call('getDaaScoreTimestampEstimate', { daaScores }, { signal, deadlineMs: DEADLINE_MS });
   if (response.timestamps.length !== daaScores.length) {
     throw new NodeProtocolError(
-      `the node answered ${daaScores.length} DAA scores with ${response.timestamps.length} timestamps`,
+      `the node responded to ${daaScores.length} DAA scores with ${response.timestamps.length} timestamps`,
     );
   }
   const times = daaScores.map((daaScore, index) => ({ daaScore, timestamp: response.timestamps[index] as bigint }));

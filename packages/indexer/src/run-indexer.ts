@@ -1,5 +1,5 @@
 /**
- * Follows the chain through everything that passes by itself: a node or database that goes away and comes back, answers that
+ * Follows the chain through everything that passes by itself: a node or database that goes away and comes back, responses that
  * do not fit together, a node in its initial download. What does not pass stops the program with words.
  */
 import { type Connection, checkSchema, isDiskFull, isQueryCanceled, isRetryableDatabaseError } from '@kasgres/database';
@@ -29,7 +29,7 @@ import { watchNode } from './watch-node.ts';
 const MAX_UNEXPLAINED = 5;
 /** A node that takes longer to say who it is counts as away. */
 const CHECK_DEADLINE_MS = 10_000;
-/** The next node is taken. Answers that do not fit together may be from different moments: they are asked for once more before. */
+/** The next node is taken. Responses that do not fit together may be from different moments: they are asked for again before. */
 const NODE_FAILURES: ReadonlySet<FailureKind> = new Set([
   'node-unavailable',
   'node-syncing',
@@ -96,7 +96,7 @@ export async function runIndexer(parts: RunIndexerOptions, signal: AbortSignal):
       const delayMs = delays.next().value;
       log.warn({ kind, err: error, delayMs }, 'stopped following; begins again at the checkpoint');
       if (isDiskFull(error)) {
-        log.error("the database's disk is full: give it room, and the indexer goes on by itself; nothing is lost");
+        log.error("the database's disk is full: give it room, and the indexer continues by itself; nothing is lost");
       }
       await sleep(delayMs, signal).catch(() => undefined);
     } finally {

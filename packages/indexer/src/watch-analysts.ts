@@ -1,7 +1,7 @@
 /**
  * Holds analysts to their limits from outside. Their logins have a statement_timeout, which each session may switch off, and settings of their
  * own, which each login may change: so the limit stands in the table `analysts`, and what takes longer is ended here. A statement is cancelled; one
- * that goes on all the same, a transaction that is idle for too long or that never ends, loses its session.
+ * that continues all the same, a transaction that is idle for too long or that never ends, loses its session.
  */
 import { type Connection, DEFAULT_TIMEOUT_SECONDS, IS_ANALYST, TRANSACTION_TIMEOUTS } from '@kasgres/database';
 import { type Logger, sleep } from '@kasgres/runtime';

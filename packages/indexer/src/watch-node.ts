@@ -32,7 +32,7 @@ export async function watchNode({ nodes, log, metrics }: WatchParts, signal: Abo
         log.warn({ virtualDaaScore }, 'the node says that it is not synced; following it all the same');
       }
     } catch {
-      // Why it does not answer is in the log of the client, and of what needed the answer.
+      // Why it does not respond is in the log of the client, and of what needed the response.
       metrics.nodeConnected.set(0);
       metrics.nodeSynced.set(0);
     }

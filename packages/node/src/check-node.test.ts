@@ -12,12 +12,12 @@ async function clientOf(server: { networkId?: string; hasUtxoIndex?: boolean; is
   const node = await startNode(({ id, payload }: KaspadRequest, stream: FakeStream) => {
     if (payload.case === 'getServerInfoRequest') {
       const value = { serverVersion: '2.1.0', networkId, hasUtxoIndex, isSynced, virtualDaaScore: 7n };
-      stream.answer(id, { case: 'getServerInfoResponse', value });
+      stream.respond(id, { case: 'getServerInfoResponse', value });
     } else if (payload.case === 'getInfoRequest') {
       const value = { isUtxoIndexed: hasUtxoIndex, isSynced, hasMessageId: true, hasNotifyCommand: true };
-      stream.answer(id, { case: 'getInfoResponse', value });
+      stream.respond(id, { case: 'getInfoResponse', value });
     } else {
-      stream.answer(id, { case: 'getBlockDagInfoResponse', value: { sink: SINK, pruningPointHash: SINK } });
+      stream.respond(id, { case: 'getBlockDagInfoResponse', value: { sink: SINK, pruningPointHash: SINK } });
     }
   });
   return connect(node.url);

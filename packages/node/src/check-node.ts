@@ -40,7 +40,7 @@ export async function checkNode(
       `the node runs on ${network.id}, and ${wanted} is wanted: point NODE_URL at a node of ${wanted}, or use another database`,
     );
   }
-  if (!info.hasMessageId) throw new NodeProtocolError('the node is too old: its answers carry no ids');
+  if (!info.hasMessageId) throw new NodeProtocolError('the node is too old: its responses carry no ids');
   return {
     network,
     serverVersion: server.serverVersion,

@@ -36,7 +36,7 @@ const VERBOSE_IS_CHAIN_BLOCK = varintTag(20);
 
 type VerboseData = Omit<RpcBlock, 'header' | 'transactions'>;
 
-/** `body` is the getBlocksResponse message. Throws NodeRpcError where the node answered with an error. */
+/** `body` is the getBlocksResponse message. Throws NodeRpcError if the node responds with an error. */
 export function decodeBlocksResponse(body: Uint8Array): BlocksResponse {
   const reader = new HexReader(body);
   const blockHashes: Hash[] = [];
@@ -52,7 +52,7 @@ export function decodeBlocksResponse(body: Uint8Array): BlocksResponse {
   return { blockHashes, blocks, wireBytes: body.length };
 }
 
-/** `body` is the getBlockResponse message. Throws NodeRpcError where the node answered with an error. */
+/** `body` is the getBlockResponse message. Throws NodeRpcError if the node responds with an error. */
 export function decodeBlockResponse(body: Uint8Array): RpcBlock {
   const reader = new HexReader(body);
   let block: RpcBlock | undefined;
@@ -63,7 +63,7 @@ export function decodeBlockResponse(body: Uint8Array): RpcBlock {
     else reader.skip(tag);
   }
   reader.leave(body.length);
-  if (block === undefined) throw new NodeProtocolError('getBlock answered without a block');
+  if (block === undefined) throw new NodeProtocolError('getBlock returned no block');
   return block;
 }
 
@@ -76,7 +76,7 @@ function decodeBlock(reader: HexReader, index: number): RpcBlock {
     return block;
   } catch (error) {
     if (!(error instanceof NodeProtocolError)) throw error;
-    const name = findBlockHash(reader.bytes.subarray(start, end)) ?? `number ${index + 1} of the answer`;
+    const name = findBlockHash(reader.bytes.subarray(start, end)) ?? `number ${index + 1} of the response`;
     throw new NodeProtocolError(`block ${name}: ${error.message}`, { cause: error });
   }
 }
@@ -166,7 +166,7 @@ const ADDED = bytesTag(3);
 const ACCEPTING_BLOCK_HASH = bytesTag(1);
 const TRANSACTION_IDS = bytesTag(2);
 
-/** `body` is the getVirtualChainFromBlockResponse message. Throws NodeRpcError where the node answered with an error. */
+/** `body` is the getVirtualChainFromBlockResponse message. Throws NodeRpcError if the node responds with an error. */
 export function decodeVirtualChainResponse(body: Uint8Array): VirtualChainResponse {
   const reader = new HexReader(body);
   const removedChainBlockHashes: Hash[] = [];

@@ -49,7 +49,7 @@ export function getResponseField(name: ResponseCase): { number: number; message:
   return { number: field.number, message: field.message };
 }
 
-/** `body` is the response message of the op. Throws NodeRpcError where the node answered with an error. */
+/** `body` is the response message of the op. Throws NodeRpcError if the node responds with an error. */
 export function decodeResponse<O extends AnyOp>(op: O, body: Uint8Array): ResponseOf<O> {
   const response = parseBody(`${op}Response`, body) as { error?: RpcError };
   if (response.error !== undefined) throw new NodeRpcError(op, response.error.message);

@@ -5,7 +5,7 @@
  */
 import { FatalError } from '@kasgres/runtime';
 
-/** The node answered with an error; `message` is its text. */
+/** The node responded with an error; `message` is its text. */
 export class NodeRpcError extends Error {
   override readonly name = 'NodeRpcError';
   readonly op: string;
@@ -18,12 +18,12 @@ export class NodeRpcError extends Error {
   }
 }
 
-/** No answer: not connected, the stream was cut, or the deadline passed. The call may or may not have been carried out. */
+/** No response: not connected, the stream was cut, or the deadline passed. The call may or may not have been carried out. */
 export class NodeUnavailableError extends Error {
   override readonly name = 'NodeUnavailableError';
 }
 
-/** What came does not parse, is too large, or answers another question. */
+/** The message does not parse, is too large, or does not match its request. */
 export class NodeProtocolError extends Error {
   override readonly name = 'NodeProtocolError';
 }

@@ -1,5 +1,5 @@
 /**
- * The node sends hashes, ids and scripts as hex text. This reader puts their bytes straight into one buffer an answer, the
+ * The node sends hashes, ids and scripts as hex text. This reader puts their bytes straight into one buffer a response, the
  * arena, without making strings, and hands out views of it.
  */
 import { NodeProtocolError } from './errors.ts';

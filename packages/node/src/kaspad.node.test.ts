@@ -104,7 +104,7 @@ describe.skipIf(binary === '')(`a real node${words}`, () => {
     expect(early.addedChainBlockHashes.length).toBe(chain.addedChainBlockHashes.length - 11);
   });
 
-  it('has an answer of our description to every call that asks', async () => {
+  it('has a response of our description to every call that asks', async () => {
     const hash = hex(
       (await client.getVirtualChainFromBlock({ startHash: genesisHash, includeAcceptedTransactionIds: false }))
         .addedChainBlockHashes[3] as Hash,

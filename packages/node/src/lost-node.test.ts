@@ -5,7 +5,7 @@ import { encodeFrame } from './grpc-frames.ts';
 import { respondSink, FakeNode, type FakeStream } from './testing/fake-node.ts';
 import { connect, startNode } from './testing/with-fake-node.ts';
 
-/** What a node does instead of answering, and the error that the call fails with. */
+/** What a node does instead of responding, and the error that the call fails with. */
 const faults: [
   string,
   (stream: FakeStream, node: FakeNode) => void,
@@ -46,7 +46,7 @@ const faults: [
 ];
 
 describe.each(faults)('when the node %s', (_, fault, errorClass, message) => {
-  it('calls under way fail, and the next one is answered on a new stream', async () => {
+  it('calls under way fail, and the next one succeeds on a new stream', async () => {
     let faulty = true;
     const node = await startNode((request, stream) => {
       if (!faulty) return respondSink(request, stream);
@@ -114,7 +114,7 @@ describe('a node that is away', () => {
     expect(client.connected).toBe(false);
   });
 
-  it('does not count as connected before it has answered', async () => {
+  it('does not count as connected before it has responded', async () => {
     const node = await startNode(respondSink);
     node.respondsPings = false;
     const client = connect(node.url, { heartbeatMs: 50 });

@@ -1,5 +1,5 @@
 /**
- * One gRPC message stream to the node, on an HTTP/2 connection of its own: bytes of messages in, bytes of messages out. It
+ * One gRPC message stream to the node, on a separate HTTP/2 connection: bytes of messages in, bytes of messages out. It
  * opens at once, ends once, and says why. Compression is not offered, since it costs the node most of its serving rate.
  */
 import {
@@ -101,7 +101,7 @@ export class MessageStream {
   }
 
   #checkHeaders(status: number | undefined, headers: IncomingHttpHeaders): void {
-    if (status !== constants.HTTP_STATUS_OK) return this.#fail(`it answered with HTTP status ${status}`);
+    if (status !== constants.HTTP_STATUS_OK) return this.#fail(`it responded with HTTP status ${status}`);
     const grpcStatus = describeStatus(headers);
     if (grpcStatus !== undefined) this.#fail(grpcStatus);
   }

@@ -1,6 +1,6 @@
 /**
  * What the hot calls of the node return. Blocks and transactions are the model of `@kasgres/kaspa` plus what only the node
- * says of them. The byte arrays of one answer share one buffer: copy what is to outlive the batch. Equal lists (the parents of
+ * says of them. The byte arrays of one response share one buffer: copy what is to outlive the batch. Equal lists (the parents of
  * neighbouring levels) and frequent values (the native subnetwork) may be one object: treat all of it as read-only.
  */
 import type { Hash, Header, Transaction } from '@kasgres/kaspa';
@@ -37,7 +37,7 @@ export interface BlocksResponse {
   blockHashes: Hash[];
   /** In the order of `blockHashes`; empty unless asked for. */
   blocks: RpcBlock[];
-  /** Size of the answer on the wire. */
+  /** Size of the response on the wire. */
   wireBytes: number;
 }
 
@@ -48,7 +48,7 @@ export interface VirtualChainResponse {
   addedChainBlockHashes: Hash[];
   /** One entry an added chain block, in the same order; empty unless asked for. */
   acceptedTransactionIds: AcceptedTransactionIds[];
-  /** Size of the answer on the wire. */
+  /** Size of the response on the wire. */
   wireBytes: number;
 }
 

@@ -8,21 +8,21 @@ import { respondSink, type KaspadRequest, sinkOf } from './testing/fake-node.ts'
 import { connect, startNode } from './testing/with-fake-node.ts';
 
 describe('a call', () => {
-  it('gets the answer with its id, whatever the order of the answers', async () => {
+  it('gets the response with its id, regardless of the order of the responses', async () => {
     const held: KaspadRequest[] = [];
     const node = await startNode((request, stream) => {
       held.push(request);
       if (held.length === 5) for (const one of held.toReversed()) respondSink(one, stream);
     });
     const client = connect(node.url);
-    const answers = await Promise.all(Array.from({ length: 5 }, () => client.call('getSink', {})));
-    expect(answers.map(({ sink }) => sink)).toEqual(node.requests.map(sinkOf));
+    const responses = await Promise.all(Array.from({ length: 5 }, () => client.call('getSink', {})));
+    expect(responses.map(({ sink }) => sink)).toEqual(node.requests.map(sinkOf));
     expect(new Set(node.requests.map(({ id }) => id)).size).toBe(5);
   });
 
-  it('throws the error that the node answered with', async () => {
+  it('throws the error that the node responded with', async () => {
     const node = await startNode((request, stream) =>
-      stream.answer(request.id, {
+      stream.respond(request.id, {
         case: 'getBalanceByAddressResponse',
         value: { error: { message: 'Method unavailable. Run the node with the --utxoindex argument.' } },
       }),
@@ -34,14 +34,14 @@ describe('a call', () => {
     expect(error).toMatchObject({ op: 'getBalanceByAddress', kind: 'no-utxoindex' });
   });
 
-  it('fails when the deadline passes, and the late answer is dropped', async () => {
+  it('fails when the deadline passes, and the late response is dropped', async () => {
     const node = await startNode((request, stream) => {
       if (node.requests.length > 1) respondSink(request, stream);
       else setTimeout(() => respondSink(request, stream), 150);
     });
     const client = connect(node.url);
     await expect(client.call('getSink', {}, { deadlineMs: 50 })).rejects.toThrow(
-      new NodeUnavailableError('the node did not answer getSink within 50 ms'),
+      new NodeUnavailableError('the node did not respond to getSink within 50 ms'),
     );
     await sleep(200);
     expect((await client.call('getSink', {})).sink).toBe(sinkOf(node.requests[1] as KaspadRequest));
@@ -58,12 +58,12 @@ describe('a call', () => {
     expect(node.requests).toHaveLength(1);
   });
 
-  it('fails when the answer is one to another operation', async () => {
+  it('fails when the response is one to another operation', async () => {
     const node = await startNode(respondSink);
     await expect(connect(node.url).call('getInfo', {})).rejects.toThrow(NodeProtocolError);
   });
 
-  it('waits for a slow answer', async () => {
+  it('waits for a slow response', async () => {
     const node = await startNode((request, stream) => {
       const frame = encodeFrame(sinkMessage(request));
       for (const [index, byte] of [...frame].entries()) setTimeout(() => stream.sendBytes(Buffer.of(byte)), 5 * index);
@@ -71,19 +71,19 @@ describe('a call', () => {
     expect((await connect(node.url).call('getSink', {})).sink).toMatch(/^sink of/);
   });
 
-  it('receives a huge answer whole', async () => {
+  it('receives a huge response whole', async () => {
     const addresses = Array.from({ length: 200_000 }, (_, index) => ({ address: `${'a'.repeat(250)}${index}` }));
     const node = await startNode((request, stream) =>
-      stream.answer(request.id, { case: 'getBalancesByAddressesResponse', value: { entries: addresses } }),
+      stream.respond(request.id, { case: 'getBalancesByAddressesResponse', value: { entries: addresses } }),
     );
     const { entries } = await connect(node.url, { deadlineMs: 30_000 }).call('getBalancesByAddresses', {});
     expect(entries).toHaveLength(200_000);
     expect(entries.at(-1)?.address).toBe(addresses.at(-1)?.address);
   });
 
-  it('refuses an answer beyond the limit, and says both sizes', async () => {
+  it('refuses a response beyond the limit, and says both sizes', async () => {
     const node = await startNode((request, stream) =>
-      stream.answer(request.id, { case: 'getSinkResponse', value: { sink: 'x'.repeat(5_000) } }),
+      stream.respond(request.id, { case: 'getSinkResponse', value: { sink: 'x'.repeat(5_000) } }),
     );
     await expect(connect(node.url, { receiveLimitBytes: 4_000 }).call('getSink', {})).rejects.toThrow(
       /^the node sent a message of 50\d\d bytes, and the limit is 4000$/,

@@ -14,7 +14,7 @@ export interface NodeClientOptions {
   /** `grpc://host:port` or `host:port`. */
   url: string;
   /**
-   * How many streams to open, each on a connection of its own (default 1). The node carries out the calls of one operation
+   * How many streams to open, each on a separate connection (default 1). The node carries out the calls of one operation
    * one after another on each stream.
    */
   streams?: number;
@@ -30,7 +30,7 @@ export interface NodeClientOptions {
 }
 
 export interface CallOptions {
-  /** Aborting throws the signal's reason; an answer that comes later is dropped. */
+  /** Aborting throws the signal's reason; a response that comes later is dropped. */
   signal?: AbortSignal;
   deadlineMs?: number;
   /** Which stream to use, from 0; default: the one with the fewest calls under way. */
@@ -66,7 +66,7 @@ export class NodeClient {
     this.#subscriptions = new Subscriptions(this.#first, deadlineMs, logger);
   }
 
-  /** The node answers on the first stream. */
+  /** The node responds on the first stream. */
   get connected(): boolean {
     return this.#first.up;
   }

@@ -1,5 +1,5 @@
 /**
- * One stream to the node that is kept up: requests are matched to answers by id, and when the stream is lost every request
+ * One stream to the node that is kept up: requests are matched to responses by id, and when the stream is lost every request
  * under way fails, and it is opened again after a growing pause. A heartbeat notices a peer that went away without a word.
  */
 import { backoff, type Logger, sleep } from '@kasgres/runtime';
@@ -57,7 +57,7 @@ export class NodeConnection {
     this.#ended = this.#keepUp();
   }
 
-  /** The node has answered on the stream that is open now. */
+  /** The node has responded on the stream that is open now. */
   get up(): boolean {
     return this.#up;
   }
@@ -93,7 +93,7 @@ export class NodeConnection {
     const fail = (error: unknown): void => this.#take(id)?.reject(error);
     const onAbort = (): void => fail(signal?.reason);
     const timer = setTimeout(
-      () => fail(new NodeUnavailableError(`the node did not answer ${op} within ${deadlineMs} ms`)),
+      () => fail(new NodeUnavailableError(`the node did not respond to ${op} within ${deadlineMs} ms`)),
       deadlineMs,
     );
     signal?.addEventListener('abort', onAbort, { once: true });
@@ -172,7 +172,7 @@ export class NodeConnection {
     else this.#options.logger?.debug({ reason }, 'could not reach the node');
   }
 
-  /** The stream counts as up when the node has answered on it: that it accepted a connection says little. */
+  /** The stream counts as up when the node has responded on it: that it accepted a connection says little. */
   async #greet(stream: MessageStream): Promise<void> {
     const { address, logger, onUp } = this.#options;
     try {
@@ -201,7 +201,7 @@ export class NodeConnection {
       if (silent >= SILENT_HEARTBEATS) {
         stream.end(new NodeUnavailableError(`the node was silent for ${silent * heartbeatMs} ms`));
       } else if (this.#up) {
-        // Its answer is the sign of life; its failure is that of the stream, which is told elsewhere.
+        // Its response is the sign of life; its failure is that of the stream, which is told elsewhere.
         this.#ping().catch(() => undefined);
       }
     }, heartbeatMs);
@@ -210,11 +210,11 @@ export class NodeConnection {
   #receive(message: Uint8Array): void {
     const envelope = readEnvelope(message);
     if (envelope.id === 0) return this.#options.onNotification?.(envelope);
-    // Unknown ids are answers that came after the deadline, or after an abort.
+    // Unknown ids are responses that came after the deadline, or after an abort.
     const pending = this.#take(envelope.id);
     if (pending === undefined) return;
     if (envelope.field === pending.responseField) pending.resolve(envelope.body);
-    else pending.reject(new NodeProtocolError(`the node answered ${pending.op} with message ${envelope.field}`));
+    else pending.reject(new NodeProtocolError(`the node responded to ${pending.op} with message ${envelope.field}`));
   }
 
   #take(id: number): PendingRequest | undefined {

@@ -43,7 +43,7 @@ const byHand = {
   },
 };
 
-describe.each(recordedFiles())('the answers of a real node in %s', (path) => {
+describe.each(recordedFiles())('the responses of a real node in %s', (path) => {
   const calls = [...readRecordedCalls(path)].filter(({ op }) => !NOT_DESCRIBED.has(op));
 
   it('read by the generated code have the JSON that was recorded', () => {

@@ -9,7 +9,7 @@ const daaScoreChanged = (virtualDaaScore: bigint) =>
 
 /** Confirms every subscription. */
 function confirm({ id, payload }: KaspadRequest, stream: FakeStream): void {
-  stream.answer(id, { case: `${payload.case?.replace('Request', 'Response')}`, value: {} } as never);
+  stream.respond(id, { case: `${payload.case?.replace('Request', 'Response')}`, value: {} } as never);
 }
 
 /** The subscription requests in short: `notifyBlockAdded`, or with `stop` before it. */
@@ -92,7 +92,7 @@ describe('a subscription', () => {
       ['virtualDaaScoreChanged'],
       (notification) => {
         if (notification.topic === 'virtualDaaScoreChanged') scores.push(notification.message.virtualDaaScore);
-        throw new Error('a bug of its own');
+        throw new Error('a bug of the subscriber');
       },
       { onSubscribed },
     );

@@ -90,7 +90,7 @@ export class Subscriptions {
       await Promise.all(topics.map((topic) => this.#command(topic, NotifyCommand.NOTIFY_START)));
     } catch (error) {
       this.#logger?.warn({ err: error, topics }, 'could not subscribe');
-      // A new stream makes every subscription again, so that none is lost. A refusal would only come again.
+      // A new stream makes every subscription again, so that none is lost. A refusal would only recur.
       if (error instanceof NodeUnavailableError || error instanceof NodeProtocolError) this.#connection.cut(error);
       return;
     }

@@ -1,4 +1,4 @@
-/** From the model to the node's messages: headers and transactions as they are handed in, without hashes and verbose data. */
+/** From the model to the node's messages: headers and transactions as they are submitted, without hashes and verbose data. */
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import {
   formatBlueWork,

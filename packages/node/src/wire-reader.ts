@@ -1,6 +1,6 @@
 /**
  * Reads protobuf from bytes, without a description: who calls knows which fields to expect, and skips the others. Numbers of
- * 64 bits become bigint. Whatever is cut off or overlong throws NodeProtocolError; nothing is read beyond the bytes given.
+ * 64 bits become bigint. Truncated or overlong data throws NodeProtocolError; nothing is read beyond the bytes given.
  */
 import { NodeProtocolError } from './errors.ts';
 

@@ -66,7 +66,7 @@ export const EMPTY_CHECKPOINT: Checkpoint = {
   firstCatchUp: true,
 };
 
-/** Writes genesis by the preparer that goes on from there, and leaves the indexes that can wait to the end of the catch-up. */
+/** Writes genesis by the preparer that continues from there, and leaves the indexes that can wait to the end of the catch-up. */
 export async function bootstrapAtGenesis(
   { client, network, log }: Pick<BootstrapDependencies, 'client' | 'network' | 'log'>,
   preparer: Preparer,
@@ -200,7 +200,7 @@ async function checkAboveStart(client: ClientBase, { header }: RpcBlock): Promis
   if (header.blueScore > latest.blueScore) return;
   throw new FatalError(
     `${GAP_REASONS.otherChain}. Its pruning point, at blue score ${header.blueScore}, is not above the start of this database, at ` +
-      `${latest.blueScore}: there is no going on from there. Point NODE_URL at another node, or start with an empty database.`,
+      `${latest.blueScore}: the index cannot continue from there. Point NODE_URL at another node, or start with an empty database.`,
   );
 }
 

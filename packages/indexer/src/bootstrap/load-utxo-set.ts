@@ -1,6 +1,6 @@
 /**
  * Loads the UTXO set of a pruning point into `loaded_utxos`, where nobody sees it yet, and checks it against the commitment in the
- * block's header. A load that was interrupted goes on where it was: what was loaded, how far that is and what it hashes to are
+ * block's header. A load that was interrupted continues where it was: what was loaded, how far that is and what it hashes to are
  * committed together, and a node hands its set out in one order.
  */
 import { CopyBuffer, copyRows, inTransaction } from '@kasgres/database';
@@ -26,7 +26,7 @@ import type { HashJob } from './utxo-set-hash.worker.ts';
 const SEGMENT_UTXOS = 50_000;
 const SEGMENT_BYTES = 32 * 1024 * 1024;
 const PRODUCT_HEX_DIGITS = 768;
-/** What a column of type bigint holds; far above the sum of all coins. */
+/** What a column of type bigint holds; far above the sum of all UTXOs. */
 const MAX_AMOUNT = 2n ** 63n - 1n;
 
 const COLUMNS = [
@@ -88,7 +88,7 @@ export async function loadUtxoSet(parts: UtxoSetParts, signal: AbortSignal): Pro
         `${wrong} It was read ${timing.rereadPausesMs.length + 1} times while the pruning point stayed the same. Nothing of it was kept. Point NODE_P2P_URL at another node of the network, and start again.`,
       );
     }
-    log.warn({ delayMs: pauseMs }, `${wrong} It is read once more.`);
+    log.warn({ delayMs: pauseMs }, `${wrong} It is read again.`);
     await sleep(pauseMs, signal);
   }
 }
@@ -98,7 +98,7 @@ async function loadOnce(parts: UtxoSetParts, signal: AbortSignal): Promise<numbe
   const { client, block, log } = parts;
   const load = await resume(client, block.hash);
   const words = { block: toHex(block.hash), daaScore: block.header.daaScore, from: parts.url };
-  log.info({ ...words, utxos: load.utxos }, load.utxos > 0 ? 'goes on loading a UTXO set' : 'loads a UTXO set');
+  log.info({ ...words, utxos: load.utxos }, load.utxos > 0 ? 'continues loading a UTXO set' : 'loads a UTXO set');
   const hasher = new UtxoSetHasher();
   try {
     await readAll(parts, load, hasher, signal);

@@ -1,5 +1,5 @@
 /**
- * From the loaded UTXO set to the rows of a start, set by set: scripts, the transactions of the UTXOs, the coins. Keys go on where the
+ * From the loaded UTXO set to the rows of a start, set by set: scripts, the transactions of the UTXOs, the UTXOs. Keys continue where the
  * checkpoint's end; scripts and transactions that are known, as on a new start after a gap, keep theirs.
  */
 import type { ClientBase } from 'pg';
@@ -7,10 +7,10 @@ import type { Checkpoint } from '../prepare/batch.ts';
 
 type NextKeys = Pick<Checkpoint, 'nextTransactionId' | 'nextScriptId'>;
 
-/** For the joins of all coins. */
+/** For the joins of all UTXOs. */
 const WORK_MEMORY = '256MB';
 
-/** Inside a transaction. @returns the keys to go on with */
+/** Inside a transaction. @returns the keys to continue with */
 export async function writeUtxoSet(client: ClientBase, from: NextKeys): Promise<NextKeys> {
   await client.query(`set local work_mem = '${WORK_MEMORY}'`);
   await client.query('analyze loaded_utxos');

@@ -23,7 +23,7 @@ export class LookedUp {
     return this.#hashes.get(key);
   }
 
-  /** Whether the transaction is known by UTXOs from before a start only, and has no row of its own. */
+  /** Whether the transaction is known by UTXOs from before a start only, and has no row. */
   isPreBootstrap(key: number): boolean {
     return this.#earlier.has(key);
   }

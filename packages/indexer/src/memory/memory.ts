@@ -30,7 +30,7 @@ export class Memory {
   readonly scripts: TwoGenerations<string, number>;
   /** By hex. Any transaction may name one that is new. */
   readonly subnetworks: TwoGenerations<string, number>;
-  /** Hashes of second and further bodies, by transaction key; only of transactions that have such. */
+  /** Hashes of second and further variants, by transaction key; only of transactions with several. */
   readonly variants: TwoGenerations<number, readonly Uint8Array[]>;
   /** Blocks before a start that others refer to, by hex; there are few. */
   readonly preBootstrapBlocks = new Map<string, number>();

@@ -1,6 +1,6 @@
 /**
  * Bodies waiting to be put together with the chain. They come in pages of different moments; what makes them fit is that a
- * block's hash names its parents, and so its mergeset, for good.
+ * block's hash names its parents, and so its mergeset, permanently.
  */
 import { type Crescendo, type Hash, toHex } from '@kasgres/kaspa';
 import type { RpcBlock } from '@kasgres/node';
@@ -51,7 +51,8 @@ export class BlockSet {
 
   #get(hash: Hash): RpcBlock {
     const block = this.#blocks.get(toHex(hash));
-    if (block === undefined) throw new IncompleteUpdateError(`block ${toHex(hash)} is missing from the node's answer`);
+    if (block === undefined)
+      throw new IncompleteUpdateError(`block ${toHex(hash)} is missing from the node's response`);
     const fault = findFault(block, this.#crescendo);
     if (fault !== undefined) throw new IncompleteUpdateError(`block ${toHex(hash)} ${fault}`);
     return block;

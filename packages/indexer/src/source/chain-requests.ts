@@ -9,12 +9,12 @@ import { IncompleteUpdateError, NodeBehindError } from '../errors.ts';
 import type { OwnChain } from './own-chain.ts';
 
 const WHAT_TO_DO =
-  "Point NODE_URL at a node that has it, set ON_GAP=record to go on at the node's pruning point with a gap on record, or start with an empty database.";
+  "Point NODE_URL at a node that has it, set ON_GAP=record to continue at the node's pruning point with a gap on record, or start with an empty database.";
 
 export interface ChainResponse {
   removed: Hash[];
   added: Hash[];
-  /** For each of `added`, the ids that it accepts, one after the other: as arrays of their own they would take four times the memory. */
+  /** For each of `added`, the ids that it accepts, one after the other: as separate arrays they would take four times the memory. */
   accepted: Uint8Array[];
   targetBlueScore: bigint;
 }
@@ -38,24 +38,24 @@ export class ChainRequests {
   /** @throws NodeRpcError when the node does not know the block, among others */
   async ask(start: Hash, signal: AbortSignal): Promise<ChainResponse> {
     const request = { startHash: start, includeAcceptedTransactionIds: true };
-    const [answer, { blueScore }] = await Promise.all([
+    const [response, { blueScore }] = await Promise.all([
       this.#client.getVirtualChainFromBlock(request, { signal, stream: 0 }),
       this.#client.call('getSinkBlueScore', {}, { signal, stream: 0 }),
     ]);
-    return { ...chainOf(answer), targetBlueScore: blueScore };
+    return { ...chainOf(response), targetBlueScore: blueScore };
   }
 
   /**
    * What to undo and to add from a position on.
    * @param isCheckpoint nothing was handed on yet, so the database shows what is below the position
-   * @throws NodeBehindError; NodeUnsuitableError when it has not our chain any more, or one that leaves ours below finality
+   * @throws NodeBehindError; NodeUnsuitableError when it no longer has our chain, or one that leaves ours below finality
    */
   async askStep(position: Position, isCheckpoint: boolean, signal: AbortSignal): Promise<ChainStep> {
     const step = await this.#askFrom(position, signal).catch((error: unknown) => {
       if (!isUnknownBlock(error)) throw error;
       if (isCheckpoint) return this.#askFromBelow(position, error, signal);
       throw new IncompleteUpdateError(
-        `the node does not know block ${toHex(position.hash)} any more, of which it has just told (${error.message})`,
+        `the node no longer knows block ${toHex(position.hash)}, of which it has just told (${error.message})`,
       );
     });
     const depth = position.blueScore - step.fork.blueScore;
@@ -153,14 +153,14 @@ function isUnknownBlock(error: unknown): error is NodeRpcError {
 function unsuitable(checkpoint: Position, error: NodeRpcError): NodeUnsuitableError {
   return new NodeUnsuitableError(
     error.kind === 'pruned' ? 'pruned' : 'other-chain',
-    `The node does not know block ${toHex(checkpoint.hash)} any more, up to which this database is indexed (${error.message}). ` +
+    `The node no longer knows block ${toHex(checkpoint.hash)}, up to which this database is indexed (${error.message}). ` +
       `It has pruned it, was reset, or is on another branch. ${WHAT_TO_DO}`,
   );
 }
 
-function chainOf(answer: VirtualChainResponse): Omit<ChainResponse, 'targetBlueScore'> {
-  const added = answer.addedChainBlockHashes;
-  const accepted = answer.acceptedTransactionIds.map((entry, place) => {
+function chainOf(response: VirtualChainResponse): Omit<ChainResponse, 'targetBlueScore'> {
+  const added = response.addedChainBlockHashes;
+  const accepted = response.acceptedTransactionIds.map((entry, place) => {
     if (Buffer.compare(entry.acceptingBlockHash, added[place] ?? Buffer.alloc(0)) !== 0) {
       throw new IncompleteUpdateError(`accepted ids of ${toHex(entry.acceptingBlockHash)} are out of place`);
     }
@@ -171,7 +171,7 @@ function chainOf(answer: VirtualChainResponse): Omit<ChainResponse, 'targetBlueS
       `${added.length} chain blocks were added but ${accepted.length} lists of accepted ids came`,
     );
   }
-  return { removed: answer.removedChainBlockHashes, added, accepted };
+  return { removed: response.removedChainBlockHashes, added, accepted };
 }
 
 /**

@@ -1,5 +1,5 @@
 /**
- * Whether a block is whole, and what it says of itself is true. A node that prunes or syncs can answer with the header alone or
+ * Whether a block is whole, and what it says of itself is true. A node that prunes or syncs can respond with the header alone or
  * with transactions left out; such a block never lands (invariant 10). What binds everything to the block's name: the header
  * hashes to it, the transactions' hashes give the header's merkle root, and each transaction hashes to its id and hash.
  */

@@ -1,6 +1,6 @@
 /**
  * Which merged block the accepted body of each id came from. Only getVirtualChainFromBlockV2 knows; it is asked only where a
- * mergeset carries several bodies of one id, since one non-standard script makes the node refuse the whole answer.
+ * mergeset carries several bodies of one id, since one non-standard script makes the node refuse the whole response.
  */
 import { type NodeClient, NodeProtocolError, NodeRpcError, NodeUnavailableError, protocol } from '@kasgres/node';
 
@@ -24,9 +24,9 @@ export async function findSources(
 ): Promise<ReadonlyMap<string, string> | undefined> {
   try {
     const sink = await client.call('getSinkBlueScore', {}, { signal, stream: STREAM });
-    // Ends the answer at the accepting block, where it can: what comes after it may be what the node cannot show.
+    // Ends the response at the accepting block, where it can: what comes after it may be what the node cannot show.
     const confirmations = sink.blueScore - chainBlockBlueScore - 1n;
-    const answer = await client.call(
+    const response = await client.call(
       'getVirtualChainFromBlockV2',
       {
         startHash: parent,
@@ -35,8 +35,8 @@ export async function findSources(
       },
       { signal, stream: STREAM },
     );
-    const place = answer.addedChainBlockHashes.indexOf(chainBlock);
-    const accepted = answer.chainBlockAcceptedTransactions[place]?.acceptedTransactions;
+    const place = response.addedChainBlockHashes.indexOf(chainBlock);
+    const accepted = response.chainBlockAcceptedTransactions[place]?.acceptedTransactions;
     if (accepted === undefined) return undefined;
     const sources = new Map<string, string>();
     for (const { verboseData } of accepted) {

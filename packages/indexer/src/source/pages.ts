@@ -145,7 +145,7 @@ export class PageBuffers {
     this.#count = count;
   }
 
-  /** A copy in a buffer of its own, until that is given back. */
+  /** Returns a copy in a separate buffer, until that is given back. */
   copy(bytes: Uint8Array): Uint8Array {
     const place = this.#free.findIndex(({ length }) => length >= bytes.length);
     const found = place < 0 ? undefined : this.#free.splice(place, 1)[0];

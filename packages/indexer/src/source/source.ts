@@ -12,7 +12,7 @@ import { OpenBatch } from './open-batch.ts';
 import type { OwnChain } from './own-chain.ts';
 import { fetchPages, PAGE_DEADLINE_MS, type PageLimits } from './pages.ts';
 
-/** An answer with fewer chain blocks is followed step by step; more is catching up. The node's cap is 2,480 merged blocks. */
+/** A response with fewer chain blocks is followed step by step; more is catching up. The node's cap is 2,480 merged blocks. */
 const NEAR_TIP_CHAIN_BLOCKS = 64;
 /** What a batch may take of the bytes ahead: one is prepared and another applied while pages come in. */
 const BATCH_SHARE = 1 / 4;
@@ -42,7 +42,7 @@ export class Source {
   /**
    * Endless; ends by the signal.
    * @param start the checkpoint
-   * @throws NodeUnsuitableError when the node does not know our chain any more or asks for a reorg below finality (invariant
+   * @throws NodeUnsuitableError when the node no longer knows our chain or asks for a reorg below finality (invariant
    * 11); NodeBehindError when it is not so far yet; IncompleteUpdateError, NodeUnavailableError, NodeProtocolError, NodeRpcError: start again from the checkpoint
    */
   async *updates(start: Position, signal: AbortSignal): AsyncGenerator<ChainUpdate> {

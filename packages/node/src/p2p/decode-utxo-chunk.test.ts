@@ -28,7 +28,7 @@ function encode(items: Items): Uint8Array {
   return toBinary(UtxoSetChunkSchema, create(UtxoSetChunkSchema, { items }));
 }
 
-/** Whatever is not right is the node's fault, and is called so. */
+/** Any malformed chunk is reported as an error of the node. */
 function decodeOrRefuse(bytes: Uint8Array): void {
   try {
     decodeUtxoChunk(bytes);

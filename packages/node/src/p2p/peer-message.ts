@@ -11,7 +11,7 @@ type Received = PeerMessage['payload'];
 const CHUNK = 'pruningPointUtxoSetChunk';
 const CHUNK_TAG = bytesTag(PeerMessageSchema.field[CHUNK].number);
 
-/** `chunk` is a copy of its own. */
+/** `chunk` is a separate copy. */
 export type ReceivedPayload = Exclude<Received, { case: typeof CHUNK }> | { case: typeof CHUNK; chunk: Uint8Array };
 
 export function encodePeerMessage(payload: PeerPayload): Uint8Array {

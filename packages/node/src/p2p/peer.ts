@@ -1,5 +1,5 @@
 /**
- * A conversation with a node as one of its peers: what it asks of every peer is answered here, what it tells us waits until it is
+ * A conversation with a node as one of its peers: requests that it sends to every peer are handled here, its messages are queued until it is
  * asked for. Only a few messages wait; then the stream stands still until one is taken, and the node with it.
  */
 import { randomBytes } from 'node:crypto';

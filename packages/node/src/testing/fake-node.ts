@@ -1,5 +1,5 @@
 /**
- * A gRPC server that plays a node badly: a test decides for each request what comes back, down to the bytes. Pings are answered
+ * A gRPC server that plays a node badly: a test decides for each request what comes back, down to the bytes. Pings are handled
  * unless told otherwise.
  */
 import { once } from 'node:events';
@@ -16,9 +16,9 @@ const FRAME_LIMIT = 2 ** 20;
 
 export type { KaspadRequest } from '../generated/kaspad_pb.ts';
 
-/** Answers getSink with a sink that names the request. */
+/** Responds to getSink with a sink that names the request. */
 export function respondSink(request: KaspadRequest, stream: FakeStream): void {
-  stream.answer(request.id, { case: 'getSinkResponse', value: { sink: sinkOf(request) } });
+  stream.respond(request.id, { case: 'getSinkResponse', value: { sink: sinkOf(request) } });
 }
 
 export function sinkOf({ id }: KaspadRequest): string {
@@ -46,7 +46,7 @@ export class FakeNode {
       const frames = new FrameReader(FRAME_LIMIT, (message) => {
         const request = fromBinary(KaspadRequestSchema, message);
         if (request.payload.case === 'pingRequest') {
-          if (this.respondsPings) stream.answer(request.id, { case: 'pingResponse', value: {} });
+          if (this.respondsPings) stream.respond(request.id, { case: 'pingResponse', value: {} });
           return;
         }
         this.requests.push(request);
@@ -99,12 +99,12 @@ export class FakeStream {
     this.http2Stream = http2Stream;
   }
 
-  answer(id: bigint, payload: ResponsePayload): void {
+  respond(id: bigint, payload: ResponsePayload): void {
     this.sendMessage(toBinary(KaspadResponseSchema, create(KaspadResponseSchema, { id, payload })));
   }
 
   notify(payload: ResponsePayload): void {
-    this.answer(0n, payload);
+    this.respond(0n, payload);
   }
 
   sendMessage(message: Uint8Array): void {

@@ -1,4 +1,4 @@
-/** A real node for tests: kaspad on simnet, in a directory and on ports of its own. */
+/** A real node for tests: kaspad on simnet, with its own directory and ports. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
@@ -28,7 +28,7 @@ export class Kaspad {
     this.#directory = directory;
   }
 
-  /** A new chain. Whoever uses it waits until it answers. */
+  /** A new chain. Whoever uses it waits until it responds. */
   static async create(binary: string, options: { utxoindex?: boolean } = {}): Promise<Kaspad> {
     const directory = await mkdtemp(join(tmpdir(), 'kasgres-kaspad-'));
     const port = await findFreePort();

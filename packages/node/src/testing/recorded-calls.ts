@@ -46,7 +46,7 @@ export function* readRecordedCalls(path: string): Generator<RecordedCall> {
   }
 }
 
-/** The envelopes of the recorded answers to one operation, from the small part. */
+/** The envelopes of the recorded responses to one operation, from the small part. */
 export function recordedResponses(op: string): Envelope[] {
   return [...readRecordedCalls(recordedFiles()[0] as string)]
     .filter((call) => call.op === op)
