@@ -80,7 +80,7 @@ describe.skipIf(findKaspad() === undefined)('an indexer that was away for too lo
     // ON_GAP=stop is the default.
     index.indexer = startIndexing(index.database, [peer], p2pOf(peer));
     expect(await index.indexer.exited, index.indexer.output()).toBe(FATAL);
-    expect(index.indexer.output()).toMatch(/does not know block \w+ any more.*ON_GAP=record/);
+    expect(index.indexer.output()).toMatch(/no longer knows block \w+.*ON_GAP=record/);
     expect(await gapsOf(index)).toEqual([]);
 
     await recordGap(index);

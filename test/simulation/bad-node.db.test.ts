@@ -58,7 +58,7 @@ test('a node that does not know the checkpoint stops the indexer, and nothing ch
   try {
     other.mine(60);
     const lost = startIndexing(other, database.url);
-    await expect(lost.ended).rejects.toThrow(/does not know block [0-9a-f]{64} any more/);
+    await expect(lost.ended).rejects.toThrow(/no longer knows block [0-9a-f]{64}/);
     await expect(lost.ended).rejects.toBeInstanceOf(FatalError);
   } finally {
     other.stop();

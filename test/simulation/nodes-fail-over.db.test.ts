@@ -196,7 +196,7 @@ test('the first node was wiped and has a new chain: the second is followed, and 
   await expectRight(harness);
 
   const lost = follow(harness, reset, await serve(wiped.node));
-  await expect(lost.ended).rejects.toThrow(/None of the nodes can be followed\..*does not know block .* any more/s);
+  await expect(lost.ended).rejects.toThrow(/None of the nodes can be followed\..*no longer knows block .*/s);
   await expect(lost.ended).rejects.toBeInstanceOf(FatalError);
   await expectRight(harness);
 });

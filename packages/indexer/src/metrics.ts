@@ -1,8 +1,8 @@
-/** What the indexer counts. What is not known yet is NaN, on which no alert fires. */
+/** The metrics of the indexer. Unknown values are NaN, on which no alert fires. */
 import { Counter, Gauge, Histogram, type Registry } from '@kasgres/runtime';
 import { Positions } from './positions.ts';
 
-/** Why the indexer begins again at the checkpoint. */
+/** The kinds of failures after which the indexer retries from the checkpoint. */
 export const FAILURE_KINDS = [
   'node-unavailable',
   'node-syncing',
@@ -28,7 +28,7 @@ export function createMetrics(registry: Registry) {
   );
   const failures = new Counter({
     name: 'kasgres_indexer_failures_total',
-    help: 'Starts from the checkpoint after a failure, by kind of error',
+    help: 'Failures after which the indexer retried from the checkpoint, by kind',
     labelNames: ['kind'],
     registers,
   });
@@ -48,7 +48,7 @@ export function createMetrics(registry: Registry) {
     }),
     nodeFailovers: new Counter({
       name: 'kasgres_indexer_node_failovers_total',
-      help: 'How often a node failed and the next of NODE_URL was taken',
+      help: 'Failovers from a node of NODE_URL to the next',
       registers,
     }),
     nodeFollowed: new Gauge({
@@ -59,7 +59,7 @@ export function createMetrics(registry: Registry) {
     }),
     bootstrapUtxos: new Gauge({
       name: 'kasgres_indexer_bootstrap_utxos_loaded',
-      help: 'UTXOs that are loaded of the UTXO set of a coming start; 0 when none is coming',
+      help: 'UTXOs loaded for a bootstrap in progress; 0 without one',
       registers,
     }),
     gaps: new Gauge({ name: 'kasgres_indexer_gaps', help: 'Stretches of the chain that are missing', registers }),
@@ -82,7 +82,7 @@ export function createMetrics(registry: Registry) {
       buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60],
       registers,
     }),
-    reorgs: new Counter({ name: 'kasgres_indexer_reorgs_total', help: 'Reorgs undone', registers }),
+    reorgs: new Counter({ name: 'kasgres_indexer_reorgs_total', help: 'Reorgs', registers }),
     reorgDepth: new Histogram({
       name: 'kasgres_indexer_reorg_depth_blocks',
       help: 'Chain blocks removed by a reorg',
@@ -102,13 +102,13 @@ function createClusteringMetrics(registers: Registry[]) {
       help: 'Blue score of the last chain block whose transactions are clustered',
       registers,
     }),
-    transactions: counter('kasgres_indexer_clustered_transactions_total', 'Accepted transactions gone through'),
+    transactions: counter('kasgres_indexer_clustered_transactions_total', 'Accepted transactions processed'),
     merges: counter('kasgres_indexer_cluster_merges_total', 'Merges of clusters'),
-    undoneMerges: counter('kasgres_indexer_cluster_merges_reverted_total', 'Merges undone by reorgs'),
-    heldMerges: counter('kasgres_indexer_cluster_merges_held_total', 'Merges that met the limit of a cluster'),
+    undoneMerges: counter('kasgres_indexer_cluster_merges_reverted_total', 'Merges reverted by reorgs'),
+    heldMerges: counter('kasgres_indexer_cluster_merges_held_total', 'Merges held at the size limit of a cluster'),
     held: new Gauge({
       name: 'kasgres_indexer_cluster_merges_pending',
-      help: 'Merges that wait for a person (kasgres clusters review)',
+      help: 'Merges pending for kasgres clusters review',
       registers,
     }),
     stepSeconds: new Histogram({
@@ -117,7 +117,7 @@ function createClusteringMetrics(registers: Registry[]) {
       buckets: [0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 2, 10],
       registers,
     }),
-    failures: counter('kasgres_indexer_clustering_failures_total', 'Failures after which clustering began again'),
+    failures: counter('kasgres_indexer_clustering_failures_total', 'Failures after which clustering restarted'),
   };
 }
 

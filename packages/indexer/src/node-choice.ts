@@ -1,6 +1,6 @@
 /**
- * Which of the nodes in NODE_URL is followed: one at a time, until it fails; a better one is not searched for while it works.
- * Each has a separate client, and what is begun with one ends with it: a batch never holds the responses of two.
+ * Chooses which node of NODE_URL is followed: one until it fails, then the next. Each node has a separate client, so a batch never mixes
+ * the responses of two.
  */
 import { nameOfNode, NodeClient, type NodeClientOptions, NodeUnsuitableError } from '@kasgres/node';
 import { FatalError, type Logger } from '@kasgres/runtime';
@@ -8,7 +8,7 @@ import type { Metrics } from './metrics.ts';
 
 export interface NodeChoiceOptions {
   urls: readonly string[];
-  /** Of the client of each. */
+  /** The options of each node's client. */
   client: Omit<NodeClientOptions, 'url' | 'logger'>;
   log: Logger;
   metrics: Pick<Metrics, 'nodeFailovers' | 'nodeFollowed'>;
@@ -16,11 +16,11 @@ export interface NodeChoiceOptions {
 
 export class NodeChoice {
   readonly #parts: NodeChoiceOptions;
-  #place = 0;
+  #index = 0;
   #client: NodeClient;
-  /** Nodes that failed one after the other. */
+  /** The number of consecutive nodes that failed. */
   #failed = 0;
-  /** Of these, by place, why they cannot serve however often they are asked. */
+  /** The permanent refusals among these failures, by index of the node. */
   readonly #refusals = new Map<number, string>();
   #closed = false;
 
@@ -34,12 +34,12 @@ export class NodeChoice {
   }
 
   get url(): string {
-    return this.#url(this.#place);
+    return this.#url(this.#index);
   }
 
   /** `host:port`. */
   get name(): string {
-    return nameOfNode(this.#url(this.#place));
+    return nameOfNode(this.#url(this.#index));
   }
 
   /**
@@ -51,36 +51,36 @@ export class NodeChoice {
     return this.#client;
   }
 
-  /** The node has brought the index on: what failed before it no longer counts. */
-  served(): void {
+  /** Called after progress with the current node: earlier failures no longer count. */
+  resetFailures(): void {
     this.#failed = 0;
     this.#refusals.clear();
   }
 
   /**
-   * Takes the next node.
-   * @returns false when all have failed since one has served: time for a pause
-   * @throws FatalError when each of them says what cannot pass by itself
+   * Fails over to the next node.
+   * @returns false if every node has failed since the last progress, so that the caller pauses
+   * @throws FatalError if every node refused permanently
    */
-  async moveOn(error: Error): Promise<boolean> {
+  async failOver(error: Error): Promise<boolean> {
     const { urls, log, metrics } = this.#parts;
     this.#failed += 1;
-    if (error instanceof NodeUnsuitableError) this.#refusals.set(this.#place, `${this.name}: ${error.message}`);
+    if (error instanceof NodeUnsuitableError) this.#refusals.set(this.#index, `${this.name}: ${error.message}`);
     if (this.#refusals.size === urls.length) {
       if (urls.length === 1) throw new FatalError(error.message, { cause: error });
       throw new FatalError(`None of the nodes can be followed. ${[...this.#refusals.values()].join(' ')}`);
     }
     const hasMore = this.#failed < urls.length;
-    if (!hasMore) this.served();
+    if (!hasMore) this.resetFailures();
     if (urls.length > 1) {
       const from = this.name;
       await this.#client.close();
       if (this.#closed) return false;
       metrics.nodeFollowed.set({ node: from }, 0);
-      this.#place = (this.#place + 1) % urls.length;
+      this.#index = (this.#index + 1) % urls.length;
       this.#client = this.#open();
       metrics.nodeFailovers.inc();
-      log.warn({ from, to: this.name, reason: error.message }, 'a node failed; took the next');
+      log.warn({ from, to: this.name, reason: error.message }, 'node failed; failed over to the next');
     }
     return hasMore;
   }
@@ -93,12 +93,12 @@ export class NodeChoice {
   #open(): NodeClient {
     const { client, log, metrics } = this.#parts;
     metrics.nodeFollowed.set({ node: this.name }, 1);
-    return new NodeClient({ ...client, url: this.#url(this.#place), logger: log });
+    return new NodeClient({ ...client, url: this.#url(this.#index), logger: log });
   }
 
-  #url(place: number): string {
-    const url = this.#parts.urls[place];
-    if (url === undefined) throw new RangeError(`there is no node ${place}`);
+  #url(index: number): string {
+    const url = this.#parts.urls[index];
+    if (url === undefined) throw new RangeError(`there is no node ${index}`);
     return url;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Follows the chain through everything that passes by itself: a node or database that goes away and comes back, responses that
- * do not fit together, a node in its initial download. What does not pass stops the program with words.
+ * Follows the chain and recovers from transient failures: an unavailable node or database, inconsistent responses, a node in its
+ * initial download. Permanent failures stop the program with an explanation.
  */
 import { type Connection, checkSchema, isDiskFull, isQueryCanceled, isRetryableDatabaseError } from '@kasgres/database';
 import type { Network, NetworkId } from '@kasgres/kaspa';
@@ -25,11 +25,11 @@ import type { NodeChoice } from './node-choice.ts';
 import type { Progress } from './progress.ts';
 import { watchNode } from './watch-node.ts';
 
-/** Failures that nothing explains, one after the other without a batch between them, until the program gives up. */
-const MAX_UNEXPLAINED = 5;
-/** A node that takes longer to say who it is counts as away. */
+/** The program gives up after this many consecutive failures of unknown kind without a batch between them. */
+const MAX_UNKNOWN_FAILURES = 5;
+/** A node that takes longer to respond to the first requests counts as unavailable. */
 const CHECK_DEADLINE_MS = 10_000;
-/** The next node is taken. Responses that do not fit together may be from different moments: they are asked for again before. */
+/** Kinds that fail over to the next node. Inconsistent responses may come from different moments and are retried once first. */
 const NODE_FAILURES: ReadonlySet<FailureKind> = new Set([
   'node-unavailable',
   'node-syncing',
@@ -40,7 +40,7 @@ const NODE_FAILURES: ReadonlySet<FailureKind> = new Set([
 export interface RunIndexerOptions {
   nodes: NodeChoice;
   database: Connection;
-  /** Refuse a node of any other. */
+  /** A node of any other network is refused. */
   expectedNetwork: NetworkId | undefined;
   options: IndexerOptions;
   log: Logger;
@@ -53,7 +53,7 @@ export interface RunIndexerOptions {
 export async function runIndexer(parts: RunIndexerOptions, signal: AbortSignal): Promise<void> {
   const { nodes, database, expectedNetwork, options, log, metrics, status, progress } = parts;
   let delays = backoff({ maxMs: 10_000 });
-  let unexplained = 0;
+  let unknownFailures = 0;
   let wrongResponses = 0;
   let gap: FatalError | undefined;
   const sessions = new Sessions();
@@ -75,28 +75,28 @@ export async function runIndexer(parts: RunIndexerOptions, signal: AbortSignal):
       throwIfFatal(error);
       if (progress.batches > batchesBefore) {
         delays = backoff({ maxMs: 10_000 });
-        unexplained = 0;
+        unknownFailures = 0;
         wrongResponses = 0;
-        nodes.served();
+        nodes.resetFailures();
       }
       const kind = kindOf(error);
-      unexplained = kind === 'unknown' ? unexplained + 1 : 0;
-      if (unexplained >= MAX_UNEXPLAINED) throw error;
+      unknownFailures = kind === 'unknown' ? unknownFailures + 1 : 0;
+      if (unknownFailures >= MAX_UNKNOWN_FAILURES) throw error;
       wrongResponses = kind === 'node-response' ? wrongResponses + 1 : 0;
       metrics.failures.inc({ kind });
       try {
-        if ((NODE_FAILURES.has(kind) || wrongResponses > 1) && (await nodes.moveOn(error as Error))) continue;
+        if ((NODE_FAILURES.has(kind) || wrongResponses > 1) && (await nodes.failOver(error as Error))) continue;
       } catch (refusal) {
         if (!(refusal instanceof FatalError) || !isGapError(error)) throw refusal;
-        // The next attempt looks at the database to find out whether the program has to end.
+        // The next attempt decides by the state of the database whether the program must stop.
         gap = refusal;
-        nodes.served();
+        nodes.resetFailures();
         continue;
       }
       const delayMs = delays.next().value;
-      log.warn({ kind, err: error, delayMs }, 'stopped following; begins again at the checkpoint');
+      log.warn({ kind, err: error, delayMs }, 'stopped following; retrying from the checkpoint');
       if (isDiskFull(error)) {
-        log.error("the database's disk is full: give it room, and the indexer continues by itself; nothing is lost");
+        log.error("the database's disk is full: free some space, and the indexer continues without loss");
       }
       await sleep(delayMs, signal).catch(() => undefined);
     } finally {
@@ -124,7 +124,7 @@ function withDepths(network: Network, { finalityDepth, pruningDepth }: IndexerOp
   };
 }
 
-/** What comes after the checkpoint is not to be had from this node, however long it is asked. */
+/** Returns whether this node can never provide the blocks after the checkpoint. */
 function isGapError(error: unknown): boolean {
   return error instanceof NodeUnsuitableError && (error.reason === 'pruned' || error.reason === 'other-chain');
 }

@@ -64,7 +64,7 @@ test.each([
   'the queried hash does not have retention root on its chain',
 ])('a node that says "%s" of the checkpoint is refused with an explanation (invariant 11)', async (message) => {
   const node = nodeThatSays(new NodeRpcError('getVirtualChainFromBlock', message));
-  await expect(firstUpdate(node)).rejects.toThrow(/does not know block 0101.*/);
+  await expect(firstUpdate(node)).rejects.toThrow(/no longer knows block 0101/);
   await expect(firstUpdate(node)).rejects.toBeInstanceOf(FatalError);
 });
 
