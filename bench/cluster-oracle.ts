@@ -9,7 +9,8 @@
 import { readFile } from 'node:fs/promises';
 import { performance } from 'node:perf_hooks';
 import { gunzipSync } from 'node:zlib';
-import { clusterStep, openClusteringDatabase } from '@kasgres/indexer';
+import { openClusteringDatabase } from '@kasgres/indexer';
+import { clusterStep } from '@kasgres/state';
 import { z } from 'zod';
 import { figuresOf } from '../test/simulation/cluster-figures.ts';
 

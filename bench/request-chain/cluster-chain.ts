@@ -1,7 +1,8 @@
 /** Clusters what is indexed, step after step, to the end: what the indexer does beside following the chain. */
 import { performance } from 'node:perf_hooks';
 import { getNetwork } from '@kasgres/kaspa';
-import { clusterStep, markStep, openClusteringDatabase } from '@kasgres/indexer';
+import { openClusteringDatabase } from '@kasgres/indexer';
+import { clusterStep, flagStep } from '@kasgres/state';
 
 /** What a step has within its time (keep-clustering.ts), on a machine that does nothing else. */
 const TRANSACTIONS_A_STEP = 2_000;
@@ -24,11 +25,11 @@ export async function clusterChain(url: string): Promise<Clustered> {
   try {
     for (let isBusy = true; isBusy; ) {
       const step = await clusterStep(client, options, TRANSACTIONS_A_STEP);
-      const isMarking = await markStep(client);
+      const isFlagging = await flagStep(client);
       clustered.transactions += step.transactions;
       clustered.merges += step.merges;
       clustered.held += step.held;
-      isBusy = step.isBusy || isMarking;
+      isBusy = step.isBusy || isFlagging;
     }
   } finally {
     client.release();

@@ -6,6 +6,7 @@ import { type Connection, describeBlocking, takeWriterLock } from '@kasgres/data
 import type { Network } from '@kasgres/kaspa';
 import { type NodeClient, NodeUnsuitableError } from '@kasgres/node';
 import type { FatalError, Logger } from '@kasgres/runtime';
+import { UtxoChanges } from '@kasgres/state';
 import type { ClientBase, PoolClient } from 'pg';
 import { apply } from './apply/apply.ts';
 import { findCheckpoint, findNetworkOfDatabase } from './apply/checkpoint.ts';
@@ -16,8 +17,8 @@ import type { EarlierTimes } from './earlier-times.ts';
 import { Memory } from './memory/memory.ts';
 import type { Metrics } from './metrics.ts';
 import type { Batch, Checkpoint } from './prepare/batch.ts';
-import { AmbiguousBodies } from './prepare/ambiguous-bodies.ts';
-import { findFork, getStart, loadEarlierBlocks } from './prepare/look-ups.ts';
+import { AmbiguousVariants } from './prepare/ambiguous-variants.ts';
+import { findFork, getBootstrap, loadPreBootstrapBlocks } from './prepare/look-ups.ts';
 import { Preparer } from './prepare/preparer.ts';
 import type { Progress } from './progress.ts';
 import { findSources } from './source/find-sources.ts';
@@ -124,12 +125,12 @@ class Attempt {
 
     let checkpoint = found ?? NOTHING;
     const memory = new Memory(limitsOf(options), checkpoint.nextTransactionId, found === undefined);
-    await loadEarlierBlocks(this.#reader, memory);
-    const ambiguousBodies = new AmbiguousBodies((request) => findSources(node, request, this.#signal));
-    await ambiguousBodies.load(this.#reader);
-    const start = found === undefined ? undefined : await getStart(this.#reader);
-    const startBlueScore = start?.isGenesis === false ? start.blueScore : undefined;
-    const preparer = new Preparer(memory, network, ambiguousBodies, checkpoint, startBlueScore);
+    await loadPreBootstrapBlocks(this.#reader, memory);
+    const ambiguousVariants = new AmbiguousVariants((request) => findSources(node, request, this.#signal));
+    await ambiguousVariants.load(this.#reader);
+    const bootstrap = found === undefined ? undefined : await getBootstrap(this.#reader);
+    const bootstrapBlueScore = bootstrap?.isGenesis === false ? bootstrap.blueScore : undefined;
+    const preparer = new Preparer(memory, network, ambiguousVariants, checkpoint, bootstrapBlueScore);
     if (genesis !== undefined) checkpoint = await beginAtGenesis(this.#beginParts(), preparer, genesis);
     metrics.positions.indexIsAt(checkpoint.blueScore, undefined);
 
@@ -234,6 +235,7 @@ class Attempt {
       // Far from the tip the target is as old as the pages on the way to it; there the watch knows better.
       if (atTip) metrics.positions.nodeIsAt(batch.targetBlueScore);
       for (const rows of Object.values(batch.rows)) metrics.rows.inc({ table: rows.table }, rows.rows);
+      if (batch.state !== undefined) metrics.rows.inc({ table: 'utxos' }, batch.state.of(UtxoChanges).createdCount);
       if (batch.removed.length > 0) {
         metrics.reorgs.inc();
         metrics.reorgDepth.observe(batch.removed.length);

@@ -2,15 +2,14 @@
 // one state of the database, and lets go of it before the next begins, so that vacuum is held up no longer than the longest check takes.
 
 import { inTransaction } from '@kasgres/database';
+import { verifyCurrentState } from '@kasgres/state';
 import { Command } from 'commander';
 import type { PoolClient } from 'pg';
 import { print } from '../print.ts';
 import { findBootstrap } from '../export/chain.ts';
 import { checkAcceptance } from '../verify/acceptance.ts';
-import { checkInvariant4 } from '../verify/balances.ts';
-import { checkInvariant12 } from '../verify/clusters.ts';
+import { checkInvariant4, checkInvariant12 } from '../verify/derived-state.ts';
 import { checkInvariant7 } from '../verify/completeness.ts';
-import { checkCurrentState } from '../verify/current-state.ts';
 import { checkGhostdag } from '../verify/ghostdag.ts';
 import { checkBlocks, checkTransactions } from '../verify/hashes.ts';
 import { checkScripts } from '../verify/scripts.ts';
@@ -96,7 +95,7 @@ function listChecks({ withoutStart, withoutUtxos }: VerifyOptions, since: Since 
           {
             name: '4: balances are those of the current UTXOs, and add up to the supply',
             needsState: true,
-            check: checkCurrentState,
+            check: verifyCurrentState,
           },
         ]),
     {

@@ -4,7 +4,7 @@
  * other coinbase is accepted; of several instances of a transaction the first that is valid is. Whether the selection is the right
  * one is for the UTXO commitment to say. The accepted variant is one that the mergeset carries, and is known where that carries one only.
  */
-import type { Queryable } from './queryable.ts';
+import type { Queryable } from '@kasgres/state';
 import { EVERYTHING, type From } from './since.ts';
 
 const PAGE = 500;

@@ -2,7 +2,7 @@
  * What chain blocks and the checkpoint say of other rows (invariant 7): scores and times of chain blocks are those of their headers, the
  * checkpoint is at the top of the chain, its next keys are free, and its virtual block merges blocks that wait for it.
  */
-import type { Queryable } from './queryable.ts';
+import type { Queryable } from '@kasgres/state';
 import type { From } from './since.ts';
 
 const MOST_FAULTS = 20;

@@ -5,7 +5,8 @@
  * hash alone: blocks in `earlier_blocks`, transactions in `earlier_transactions`.
  */
 import { checkChainRows } from './chain-rows.ts';
-import { isStandby, type Queryable } from './queryable.ts';
+import type { Queryable } from '@kasgres/state';
+import { isStandby } from './queryable.ts';
 import { EVERYTHING, type From } from './since.ts';
 
 interface Check {

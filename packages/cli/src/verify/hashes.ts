@@ -3,7 +3,7 @@
  * addresses of scripts.
  */
 import { computeMass, headerHash, merkleRoot, toHex, transactionHash, transactionId } from '@kasgres/kaspa';
-import type { Queryable } from './queryable.ts';
+import type { Queryable } from '@kasgres/state';
 import { checkScripts } from './scripts.ts';
 import { EVERYTHING, type From } from './since.ts';
 import { storedBlocks } from './stored-blocks.ts';

@@ -1,5 +1,5 @@
 import { type Crescendo, findNetwork } from '@kasgres/kaspa';
-import type { Queryable } from './queryable.ts';
+import type { Queryable } from '@kasgres/state';
 
 /** The name of the indexed network, as the database has it; undefined before the first start. */
 export async function findNetworkName(db: Queryable): Promise<string | undefined> {

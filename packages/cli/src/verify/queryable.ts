@@ -1,9 +1,8 @@
-import type { Connection } from '@kasgres/database';
+import type { Queryable } from '@kasgres/state';
 
-/** A pool, or one client with a transaction open: then all checks see the same state, whatever the indexer does meanwhile. */
-export type Queryable = Pick<Connection['pool'], 'query'>;
+export type { Queryable };
 
-/** A standby has every table but the unlogged ones, which cannot even be named there. */
+/** Unlogged tables do not exist on a standby, and naming one there is an error. */
 export async function isStandby(db: Queryable): Promise<boolean> {
   const { rows } = await db.query<{ standby: boolean }>('select pg_is_in_recovery() as standby');
   return rows[0]?.standby === true;

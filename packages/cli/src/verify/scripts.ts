@@ -1,8 +1,7 @@
 /** Invariant 8 of scripts: each is there once, under the type and the address that follow from it. */
 import { classifyScript, findNetwork, scriptToAddress } from '@kasgres/kaspa';
 import { findNetworkName } from './network.ts';
-import { pagesByKey } from './pages.ts';
-import type { Queryable } from './queryable.ts';
+import { pagesByKey, type Queryable } from '@kasgres/state';
 
 const PAGE = 20_000;
 const MOST_FAULTS = 20;

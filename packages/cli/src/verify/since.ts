@@ -4,7 +4,7 @@
  * the chain block on is told by its index, never by keys.
  */
 import { FatalError } from '@kasgres/runtime';
-import type { Queryable } from './queryable.ts';
+import type { Queryable } from '@kasgres/state';
 
 export interface Since {
   chainIndex: bigint;

@@ -4,8 +4,7 @@
  */
 import { type Crescendo, type Hash, type Header, toHex, transactionHashBeforeCrescendo } from '@kasgres/kaspa';
 import { findCrescendo } from './network.ts';
-import { pagesByKey } from './pages.ts';
-import type { Queryable } from './queryable.ts';
+import { pagesByKey, type Queryable } from '@kasgres/state';
 import { EVERYTHING, type From } from './since.ts';
 import { storedTransactionsOf } from './stored-transactions.ts';
 

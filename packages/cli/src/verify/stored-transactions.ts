@@ -1,7 +1,6 @@
 /** Stored bodies of transactions, rebuilt from rows alone, page by page: what invariant 8 hashes. */
 import type { Hash, Transaction, TransactionInput, TransactionOutput } from '@kasgres/kaspa';
-import { pagesByKey } from './pages.ts';
-import type { Queryable } from './queryable.ts';
+import { pagesByKey, type Queryable } from '@kasgres/state';
 import { EVERYTHING, type From } from './since.ts';
 
 interface StoredTransaction {

@@ -5,7 +5,7 @@
  */
 import { type Hash, toHex } from '@kasgres/kaspa';
 import type { ClientBase, Pool, PoolClient } from 'pg';
-import type { Queryable } from './queryable.ts';
+import type { Queryable } from '@kasgres/state';
 import { copyUtxos, estimateSeconds, hashUtxos, type UtxoCopy, type UtxoSet } from './utxo-copy.ts';
 
 /** A set, copied out with what it must hash to. `copy` must be closed. */

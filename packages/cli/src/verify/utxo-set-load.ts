@@ -1,5 +1,6 @@
 /** How far the UTXO set of a coming start is loaded. */
-import { isStandby, type Queryable } from './queryable.ts';
+import type { Queryable } from '@kasgres/state';
+import { isStandby } from './queryable.ts';
 
 export interface UtxoSetLoad {
   /** Hash of the block whose set it is, in hex. */

@@ -1,4 +1,4 @@
-/** The checkpoint row: read at the start and after every failure, written by every batch, and made by the very first start. */
+/** The checkpoint row: read after every failure, written by every batch, created by the first bootstrap. */
 import type { Network } from '@kasgres/kaspa';
 import type { ClientBase } from 'pg';
 import type { Batch, Checkpoint } from '../prepare/batch.ts';
@@ -16,7 +16,7 @@ interface CheckpointRow {
   first_catch_up: boolean;
 }
 
-/** @returns undefined on a database that no indexer has started on */
+/** Returns undefined before the first bootstrap. */
 export async function findCheckpoint(client: ClientBase): Promise<Checkpoint | undefined> {
   const { rows } = await client.query<CheckpointRow>(
     `select c.block_id, b.hash, b.blue_score, c.chain_index, chain.chain_time, c.next_block_id, c.next_transaction_id, c.next_script_id,
@@ -39,8 +39,8 @@ export async function findCheckpoint(client: ClientBase): Promise<Checkpoint | u
   };
 }
 
-/** @param circulatingChange sompi */
-export async function writeCheckpoint(client: ClientBase, batch: Batch, circulatingChange: bigint): Promise<void> {
+/** @param circulatingDelta sompi */
+export async function writeCheckpoint(client: ClientBase, batch: Batch, circulatingDelta: bigint): Promise<void> {
   const { to, virtualMergeSet, targetBlueScore, secondsLeft } = batch;
   await client.query({
     name: 'write-checkpoint',
@@ -61,7 +61,7 @@ export async function writeCheckpoint(client: ClientBase, batch: Batch, circulat
       to.nextTransactionId,
       to.nextScriptId,
       to.nextSubnetworkId,
-      circulatingChange,
+      circulatingDelta,
       virtualMergeSet,
       to.firstCatchUp,
       targetBlueScore,
@@ -70,7 +70,7 @@ export async function writeCheckpoint(client: ClientBase, batch: Batch, circulat
   });
 }
 
-/** For a new start: its UTXO set has taken keys, and what waited to be merged is not known to the node. */
+/** For a bootstrap: its UTXO set has taken keys, and the node does not know the blocks that were not merged yet. */
 export async function writeNextKeys(
   client: ClientBase,
   { nextTransactionId, nextScriptId }: Pick<Checkpoint, 'nextTransactionId' | 'nextScriptId'>,
@@ -81,7 +81,7 @@ export async function writeNextKeys(
   );
 }
 
-/** The network that the database is about, or undefined before the first start. */
+/** Returns the network of the index, or undefined before the first bootstrap. */
 export async function findNetworkOfDatabase(client: ClientBase): Promise<string | undefined> {
   const { rows } = await client.query<{ network: string }>('select network from meta');
   return rows[0]?.network;

@@ -1,6 +1,6 @@
 /** What the log says of clustering: a line a minute at most, and what is left while it is far behind. */
 import type { Logger } from '@kasgres/runtime';
-import type { Step } from './step.ts';
+import type { Step } from '@kasgres/state';
 
 const LINE_MS = 60_000;
 /** More is left than the network adds in a few minutes. */

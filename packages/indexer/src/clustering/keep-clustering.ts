@@ -5,12 +5,12 @@
 import { type Connection, checkSchema, isQueryCanceled, isRetryableDatabaseError } from '@kasgres/database';
 import { getNetwork } from '@kasgres/kaspa';
 import { backoff, type Logger, sleep } from '@kasgres/runtime';
+import { type ClusteringOptions, clusterStep, flagStep, type Step } from '@kasgres/state';
 import type { ClientBase } from 'pg';
 import { findNetworkOfDatabase } from '../apply/checkpoint.ts';
 import { Sessions } from '../apply/sessions.ts';
 import type { Metrics } from '../metrics.ts';
 import { ClusteringProgress } from './clustering-progress.ts';
-import { type ClusteringOptions, clusterStep, markStep, type Step } from './step.ts';
 
 /** How long a step keeps the chain from being written. */
 const STEP_MS = 100;
@@ -77,7 +77,7 @@ async function follow(
     const begun = performance.now();
     const step = await clusterStep(client, { ...options, depth }, transactions);
     const tookMs = performance.now() - begun;
-    const isMarking = await markStep(client);
+    const isFlagging = await flagStep(client);
     succeeded();
     note(step, tookMs, metrics);
     progress.took(step);
@@ -86,7 +86,7 @@ async function follow(
       countHeldAt = begun + COUNT_HELD_EVERY_MS;
       metrics.held.set(await countHeld(client));
     }
-    if (!step.isBusy && !isMarking) await sleep(IDLE_MS, signal).catch(() => undefined);
+    if (!step.isBusy && !isFlagging) await sleep(IDLE_MS, signal).catch(() => undefined);
   }
 }
 

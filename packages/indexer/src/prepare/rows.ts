@@ -1,4 +1,4 @@
-/** The tables that batches fill by COPY, and the columns in the order in which write-rows.ts writes them. */
+/** The tables of facts that batches fill by COPY, with the columns in the order in which write-rows.ts writes them. */
 import { CopyBuffer } from '@kasgres/database';
 
 const COLUMNS = {
@@ -62,7 +62,6 @@ const COLUMNS = {
   ],
   transaction_outputs: ['transaction_id', 'index', 'amount', 'script_id', 'covenant_authorizing_input', 'covenant_id'],
   address_transactions: ['script_id', 'transaction_id', 'amount_sent', 'amount_received'],
-  utxos: ['transaction_id', 'index', 'script_id', 'amount', 'block_daa_score', 'is_coinbase'],
 } as const;
 
 export type Rows = Record<keyof typeof COLUMNS, CopyBuffer>;

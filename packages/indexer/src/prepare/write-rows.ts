@@ -1,14 +1,12 @@
-/** One function a table: the fields of a row, in the order of its columns (batch.ts). */
+/** One function per table writes the fields of a row in the order of its columns (rows.ts). */
 import { type Hash, type Network, classifyScript, scriptToAddress, type ScriptPublicKey } from '@kasgres/kaspa';
 import { packParents } from '@kasgres/database';
 import type { RpcBlock, RpcTransaction } from '@kasgres/node';
-import type { Move } from '../rollups/chain-block-totals.ts';
-import type { Rows } from './rows.ts';
-import type { NewUtxo } from './ledger.ts';
-
+import type { ScriptDelta } from '@kasgres/state';
 import type { ResolvedInput } from './resolve.ts';
+import type { Rows } from './rows.ts';
 
-export interface BlockPlace {
+export interface BlockContext {
   key: number;
   selectedParent: number | null;
   parents: number[];
@@ -19,11 +17,11 @@ export interface BlockPlace {
   isBlue: boolean | null;
 }
 
-export function writeBlock(rows: Rows, block: RpcBlock, place: BlockPlace): void {
+export function writeBlock(rows: Rows, block: RpcBlock, context: BlockContext): void {
   const { header } = block;
   const to = rows.blocks;
   to.row();
-  to.key(place.key);
+  to.key(context.key);
   to.bytea(block.hash);
   to.integer(header.version);
   to.bytea(packParents(header.parentsByLevel.slice(1)));
@@ -37,22 +35,22 @@ export function writeBlock(rows: Rows, block: RpcBlock, place: BlockPlace): void
   to.numeric(header.blueWork);
   to.bigint(header.blueScore);
   to.bytea(header.pruningPoint);
-  keyOrNull(to, place.selectedParent);
-  to.keys(place.mergeSetBlues);
-  to.keys(place.mergeSetReds);
-  to.boolean(place.isChainBlock);
-  keyOrNull(to, place.mergingBlock);
-  if (place.isBlue === null) to.null();
-  else to.boolean(place.isBlue);
-  place.parents.forEach((parent, index) => {
+  keyOrNull(to, context.selectedParent);
+  to.keys(context.mergeSetBlues);
+  to.keys(context.mergeSetReds);
+  to.boolean(context.isChainBlock);
+  keyOrNull(to, context.mergingBlock);
+  if (context.isBlue === null) to.null();
+  else to.boolean(context.isBlue);
+  context.parents.forEach((parent, index) => {
     rows.block_parents.row();
-    rows.block_parents.key(place.key);
+    rows.block_parents.key(context.key);
     rows.block_parents.smallint(index);
     rows.block_parents.key(parent);
   });
 }
 
-export function writeEarlierBlock(rows: Rows, key: number, hash: Hash): void {
+export function writePreBootstrapBlock(rows: Rows, key: number, hash: Hash): void {
   rows.earlier_blocks.row();
   rows.earlier_blocks.key(key);
   rows.earlier_blocks.bytea(hash);
@@ -62,14 +60,14 @@ export function writeBlockTransaction(
   rows: Rows,
   block: number,
   index: number,
-  { key, body }: { key: number; body: number },
+  { key, variant }: { key: number; variant: number },
 ): void {
   const to = rows.block_transactions;
   to.row();
   to.key(block);
   to.integer(index);
   to.key(key);
-  to.integer(body);
+  to.integer(variant);
 }
 
 export function writeChainBlock(
@@ -106,32 +104,32 @@ export function writeScript(rows: Rows, key: number, scriptPublicKey: ScriptPubl
   else to.text(address);
 }
 
-export interface TransactionPlace {
+export interface TransactionContext {
   key: number;
   subnetwork: number;
   fee: bigint | null;
   acceptingBlock: number | null;
-  acceptedBody: number | null;
+  acceptedVariant: number | null;
 }
 
-export function writeTransaction(rows: Rows, transaction: RpcTransaction, place: TransactionPlace): void {
+export function writeTransaction(rows: Rows, transaction: RpcTransaction, context: TransactionContext): void {
   const to = rows.transactions;
   to.row();
-  to.key(place.key);
+  to.key(context.key);
   to.bytea(transaction.transactionId);
   to.bytea(transaction.hash);
   to.integer(transaction.version);
   to.numeric(transaction.lockTime);
-  to.key(place.subnetwork);
+  to.key(context.subnetwork);
   to.numeric(transaction.gas);
   to.bytea(transaction.payload);
   to.bigint(transaction.storageMass);
   to.bigint(transaction.computeMass);
-  if (place.fee === null) to.null();
-  else to.bigint(place.fee);
-  keyOrNull(to, place.acceptingBlock);
-  if (place.acceptedBody === null) to.null();
-  else to.integer(place.acceptedBody);
+  if (context.fee === null) to.null();
+  else to.bigint(context.fee);
+  keyOrNull(to, context.acceptingBlock);
+  if (context.acceptedVariant === null) to.null();
+  else to.integer(context.acceptedVariant);
 }
 
 export function writeInputs(rows: Rows, key: number, transaction: RpcTransaction, resolved: ResolvedInput[]): void {
@@ -182,11 +180,11 @@ export function writeOutputs(rows: Rows, key: number, transaction: RpcTransactio
   });
 }
 
-export function writeFurtherBody(rows: Rows, key: number, body: number, transaction: RpcTransaction): void {
+export function writeVariant(rows: Rows, key: number, variant: number, transaction: RpcTransaction): void {
   const to = rows.transaction_bodies;
   to.row();
   to.key(key);
-  to.integer(body);
+  to.integer(variant);
   to.bytea(transaction.hash);
   to.bigint(transaction.storageMass);
   to.bigint(transaction.computeMass);
@@ -194,7 +192,7 @@ export function writeFurtherBody(rows: Rows, key: number, body: number, transact
     const inputs = rows.transaction_body_inputs;
     inputs.row();
     inputs.key(key);
-    inputs.integer(body);
+    inputs.integer(variant);
     inputs.integer(index);
     inputs.bytea(input.signatureScript);
     inputs.integer(input.sigOpCount);
@@ -202,21 +200,10 @@ export function writeFurtherBody(rows: Rows, key: number, body: number, transact
   });
 }
 
-export function writeUtxo(rows: Rows, utxo: NewUtxo): void {
-  const to = rows.utxos;
-  to.row();
-  to.key(utxo.transaction);
-  to.key(utxo.index);
-  to.key(utxo.script);
-  to.bigint(utxo.amount);
-  to.bigint(utxo.blockDaaScore);
-  to.boolean(utxo.isCoinbase);
-}
-
-/** @param moves of the transaction, by script */
-export function writeAddressTransactions(rows: Rows, key: number, moves: ReadonlyMap<number, Move>): void {
+/** @param deltas of the transaction, by script */
+export function writeAddressTransactions(rows: Rows, key: number, deltas: ReadonlyMap<number, ScriptDelta>): void {
   const to = rows.address_transactions;
-  for (const [script, { sent, received }] of moves) {
+  for (const [script, { sent, received }] of deltas) {
     to.row();
     to.key(script);
     to.key(key);
