@@ -1,6 +1,6 @@
 /**
- * The interface of a kind of derived state, and what a batch collects for it. Kinds keep the changes of a batch in a class of their own, so
- * that additions and reverts net in memory and each row is written once per batch.
+ * The interface of a kind of derived state, and what a batch collects for it. Each kind keeps the changes of a batch in its own class,
+ * where additions and reverts net in memory, so that each row is written once per batch.
  */
 import type { ClientBase } from 'pg';
 import type { Queryable } from './queryable.ts';

@@ -1,10 +1,8 @@
 /**
- * The weaker heuristic, where it is switched on: which output is the sender's change. It is noted beside the clusters and never makes
- * any. A transaction says so when
- * - all its inputs are signed for everything by single keys and spend no covenants, so that they have one owner;
+ * The optional, weaker heuristic of change outputs. Its links are kept beside the clusters and never merge any. A transaction has a link if
+ * - all its inputs are signed fully by single keys and spend no covenants, so that they have one owner;
  * - it has exactly two outputs, to different scripts of single keys, neither of them an input's;
- * - one of them was never seen on the chain before, and the other was: a wallet makes a new address for change, and one that pays to a
- *   new address as well leaves open which is which.
+ * - exactly one of them was never seen on the chain before: wallets create a new address for change.
  */
 import type { ClientBase } from 'pg';
 import { SIGNATURE_SCRIPTS } from './read.ts';
@@ -14,7 +12,7 @@ const ARE_FULL_SIGNATURES = `(
   select bool_and(case when length(script) = 66 then get_byte(script, 0) = 65 and get_byte(script, 65) = 1 else false end)
     from unnest(signed.signature_scripts) script)`;
 
-/** "Seen before" goes by the running time of the chain, which is the same for every index and is looked up at once. */
+/** "Seen before" is by chain_time, which is the same for every index. */
 const SELECT_LINKS = `
   with two_outputs as materialized (
     select c.index as chain_index, c.chain_time, a.id, o.first_script, o.second_script
@@ -52,7 +50,7 @@ const SELECT_LINKS = `
         and bool_and(i.script_id not in (seen.change_script, seen.paid_script))
    ) spent`;
 
-/** Of what these chain blocks accept. @returns how many there are */
+/** Writes the links of transactions that chain blocks accept. @returns their number */
 export async function writeChangeLinks(client: ClientBase, fromIndex: bigint, toIndex: bigint): Promise<number> {
   const { rowCount } = await client.query({
     name: 'write-change-links',

@@ -1,5 +1,5 @@
 /**
- * Clusters of scripts with one owner. Merges follow the checkpoint at a depth, in transactions of their own (step.ts); a batch only carries the
+ * Clusters of scripts with one owner. Merges follow the checkpoint at a depth, in separate transactions (step.ts); a batch only carries the
  * balances of clusters along.
  */
 import { BalanceDeltas } from '../balances/balance-deltas.ts';

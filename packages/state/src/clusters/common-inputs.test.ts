@@ -1,4 +1,4 @@
-/** Each guard, by what would be tied wrongly without it. */
+/** Each test names what would be tied wrongly without a guard. */
 import { expect, test } from 'vitest';
 import { scriptsOfOneOwner, type SpentInput } from './common-inputs.ts';
 
@@ -16,7 +16,7 @@ function scriptsOf(inputs: readonly SpentInput[], equalOutputs = 1): bigint[] {
   return scriptsOfOneOwner({ inputs, equalOutputs });
 }
 
-test('who signs for all inputs owns those that are signed so, each script once, in order', () => {
+test('inputs that are signed fully have one owner; each script is listed once, in order', () => {
   expect(scriptsOf([spent(3n), spent(1n, { type: 'pubkeyecdsa' }), spent(3n), spent(2n)])).toEqual([3n, 1n, 2n]);
 });
 
@@ -41,12 +41,12 @@ test.each([ALL, NONE, SINGLE].map((type) => type | ANYONE_CAN_PAY).concat(NONE, 
   },
 );
 
-test('a UTXO with a covenant is spent by the rules of a contract, and so is one of which nobody knows', () => {
+test('a UTXO with a covenant, or with an unknown output, is spent by a contract', () => {
   expect(scriptsOf([spent(1n), spent(2n), spent(3n, { hasCovenant: true })])).toEqual([]);
   expect(scriptsOf([spent(1n), spent(2n), spent(3n, { hasCovenant: undefined })])).toEqual([]);
 });
 
-test('several people who pay each other the same amount out of one transaction', () => {
+test('a CoinJoin has several owners', () => {
   const inputs = [spent(1n), spent(2n), spent(3n), spent(4n)];
   expect(scriptsOf(inputs, 3)).toEqual([]);
   expect(scriptsOf(inputs, 4)).toEqual([]);
@@ -54,27 +54,27 @@ test('several people who pay each other the same amount out of one transaction',
   expect(scriptsOf(inputs, 8)).toEqual([]);
 });
 
-test('one owner who pays the same to many, or splits a UTXO in two', () => {
+test('batch payments of equal amounts and splits have one owner', () => {
   expect(scriptsOf([spent(1n), spent(2n), spent(3n), spent(4n)], 9)).toEqual([1n, 2n, 3n, 4n]);
   expect(scriptsOf([spent(1n), spent(2n)], 2)).toEqual([1n, 2n]);
   expect(scriptsOf([spent(1n), spent(2n)], 3)).toEqual([1n, 2n]);
   expect(scriptsOf([spent(1n), spent(2n), spent(3n)], 2)).toEqual([1n, 2n, 3n]);
 });
 
-test('more than a signature, or less, is no signature of one key', () => {
+test('a script with more or less than a signature is not of one key', () => {
   const odd = { signatureScripts: [signedBy(ALL, Uint8Array.of(0x51))] };
   expect(scriptsOf([spent(1n), spent(2n, odd), spent(3n)])).toEqual([1n, 3n]);
   expect(scriptsOf([spent(1n), spent(2n, { signatureScripts: [new Uint8Array()] }), spent(3n)])).toEqual([1n, 3n]);
 });
 
-test('where nobody knows which body was accepted, all must say the same', () => {
+test('all variants must agree while the accepted one is unknown', () => {
   const either = { signatureScripts: [signedBy(ALL), signedBy(ALL, Uint8Array.of(0x51))] };
   expect(scriptsOf([spent(1n), spent(2n, either), spent(3n)])).toEqual([1n, 3n]);
   const open = { signatureScripts: [signedBy(ALL), signedBy(ALL | ANYONE_CAN_PAY)] };
   expect(scriptsOf([spent(1n), spent(2n, open), spent(3n)])).toEqual([]);
 });
 
-test('a signature script that ends within a push is read as far as it goes', () => {
+test('a signature script that ends within a push is read up to there', () => {
   for (const cut of [
     [0x4d, 1],
     [0x4e, 0xff, 0xff, 0xff, 0xff],

@@ -1,6 +1,6 @@
 /**
- * Which inputs of a transaction have one owner, as far as its form can tell: who signs for all of a transaction's inputs holds the keys
- * of those that are signed so, unless several people made the transaction together. docs/clustering.md gives the reasons and sources.
+ * The common-input heuristic: whoever signs all inputs of a transaction fully owns them, unless several people built the transaction together.
+ * docs/clustering.md has the reasons and sources.
  * Signature hash types: rusty-kaspa, consensus/core/src/hashing/sighash_type.rs.
  */
 export type ScriptType = 'pubkey' | 'pubkeyecdsa' | 'scripthash' | 'nonstandard';
@@ -8,16 +8,16 @@ export type ScriptType = 'pubkey' | 'pubkeyecdsa' | 'scripthash' | 'nonstandard'
 export interface SpentInput {
   script: bigint;
   type: ScriptType;
-  /** Of the body that was accepted; of all bodies of the id where nobody knows which that was. */
+  /** Of the accepted variant; of all variants while the accepted one is unknown. */
   signatureScripts: readonly Uint8Array[];
-  /** Whether the UTXO carries a covenant; undefined when its output is not known any more. */
+  /** Whether the UTXO carries a covenant; undefined if its output is unknown. */
   hasCovenant: boolean | undefined;
 }
 
 export interface Spending {
   /** In order. */
   inputs: readonly SpentInput[];
-  /** Of all amounts: the most outputs, each to another script, that get the same. */
+  /** The largest number of outputs of one amount to different scripts. */
   equalOutputs: number;
 }
 
@@ -25,10 +25,10 @@ const SIGNATURE_PUSH = 65;
 const SIG_HASH_ALL = 0x01;
 /** NONE, SINGLE, and the three with anyone-can-pay: the signature leaves inputs or outputs to others. */
 const PARTIAL_SIG_HASHES: ReadonlySet<number> = new Set([0x02, 0x04, 0x81, 0x82, 0x84]);
-/** Fewer do not hide in one another. */
+/** Fewer participants gain no anonymity. */
 const LEAST_PARTICIPANTS = 3;
 
-/** Scripts of one owner, in the order of the inputs, each once; none or one where nothing follows. */
+/** Returns the scripts of one owner, in the order of the inputs, each once; none or one if nothing follows. */
 export function scriptsOfOneOwner(spending: Spending): bigint[] {
   const scripts = new Set<bigint>();
   for (const { script, type, signatureScripts, hasCovenant } of spending.inputs) {
@@ -40,8 +40,8 @@ export function scriptsOfOneOwner(spending: Spending): bigint[] {
 }
 
 /**
- * The shape of a CoinJoin: several outputs of one amount, and so many scripts that pay in that each could be a participant who gets one of
- * them, or two. Who pays the same to many mostly does so from fewer scripts.
+ * Recognises a CoinJoin: several outputs of one amount, and enough input scripts for each to be a participant with one or two of them. Batch
+ * payments of equal amounts usually have fewer input scripts.
  */
 function isCollaborative({ inputs, equalOutputs }: Spending): boolean {
   const payers = new Set(inputs.map(({ script }) => script)).size;
@@ -54,7 +54,7 @@ function isFullSignature(script: Uint8Array): boolean {
   );
 }
 
-/** Whether something in the script has the form of a signature that leaves inputs or outputs to others. */
+/** Whether the script pushes data in the form of a signature that leaves inputs or outputs to others. */
 function hasPartialSignature(script: Uint8Array): boolean {
   for (const data of pushesOf(script)) {
     if (data.length === SIGNATURE_PUSH && PARTIAL_SIG_HASHES.has(data[SIGNATURE_PUSH - 1] ?? 0)) return true;
@@ -65,7 +65,7 @@ function hasPartialSignature(script: Uint8Array): boolean {
 const OP_PUSH_DATA_1 = 0x4c;
 const OP_PUSH_DATA_4 = 0x4e;
 
-/** What a signature script puts on the stack. One that ends within a push was never accepted, and gives what is before it. */
+/** Yields the data that a signature script pushes. A script that ends within a push was never accepted; its last push is left out. */
 function* pushesOf(script: Uint8Array): Generator<Uint8Array> {
   const bytes = Buffer.from(script.buffer, script.byteOffset, script.byteLength);
   for (let at = 0; at < bytes.length; ) {

@@ -1,4 +1,4 @@
-/** The rows that steps make, kept in memory as the tables would: against a model that knows nothing of trees and rings. */
+/** Keeps the rows of steps in memory and compares them with a model without trees and rings. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Cluster, Forest, type HeldMerge, type Merge, type Tie, undoMerges } from './forest.ts';
@@ -9,7 +9,7 @@ interface Member {
   previous: bigint;
 }
 
-/** What the database holds. */
+/** The tables. */
 class Tables {
   members = new Map<bigint, Member>();
   clusters = new Map<bigint, Cluster>();
@@ -110,7 +110,7 @@ const ties = fc
   .array(fc.uniqueArray(fc.bigInt(1n, 30n), { minLength: 2, maxLength: 5 }), { maxLength: 40 })
   .map((all) => all.map((scripts, index): Tie => ({ chainIndex: BigInt(index), transaction: BigInt(index), scripts })));
 
-/** The ties in steps of any length. */
+/** Applies ties in steps of any length. */
 const steps = fc.tuple(ties, fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 1 })).map(([all, lengths]) => {
   const made: Tie[][] = [];
   for (let start = 0, step = 0; start < all.length; step += 1) {
@@ -121,7 +121,7 @@ const steps = fc.tuple(ties, fc.array(fc.integer({ min: 1, max: 7 }), { minLengt
   return made;
 });
 
-/** The sets that the ties make, of two or more, each in order. */
+/** Returns the connected sets of two or more scripts, sorted. */
 function naive(all: readonly Tie[]): bigint[][] {
   let groups: Set<bigint>[] = [];
   for (const { scripts } of all) {
@@ -134,7 +134,7 @@ function naive(all: readonly Tie[]): bigint[][] {
     .sort((a, b) => Number((a[0] ?? 0n) - (b[0] ?? 0n)));
 }
 
-test('clusters are the sets that the ties make, each a ring of its size, with the sum of its balances', () => {
+test('clusters are the sets that ties connect, each a ring of its size with the sum of its balances', () => {
   fc.assert(
     fc.property(steps, (all) => {
       const tables = new Tables();
@@ -200,7 +200,7 @@ test('no path is longer than the size of its cluster allows', () => {
   expect(Math.max(...all.map(depthOf))).toBe(11);
 });
 
-test('what would become too large is held, and the rest of the transaction is tied', () => {
+test('a merge that would become too large is held, and the rest of the transaction is tied', () => {
   const tables = new Tables();
   tables.unite([{ chainIndex: 1n, transaction: 1n, scripts: [1n, 2n, 3n] }], 3n);
   tables.unite([{ chainIndex: 2n, transaction: 2n, scripts: [3n, 4n, 5n] }], 3n);
@@ -213,14 +213,14 @@ test('what would become too large is held, and the rest of the transaction is ti
   ]);
 });
 
-test('of two clusters of one size that of the earlier input stays', () => {
+test('of two clusters of equal size the one of the earlier input remains', () => {
   const tables = new Tables();
   tables.unite([{ chainIndex: 1n, transaction: 1n, scripts: [9n, 2n] }]);
   expect([...tables.clusters.keys()]).toEqual([9n]);
   expect(tables.merges[0]).toMatchObject({ cluster: 9n, mergedCluster: 2n, script: 9n, mergedScript: 2n });
 });
 
-test('a limit that a person raised is that of what the cluster becomes, and comes back as it was', () => {
+test('a limit that an operator raised applies to the merged cluster and is restored by undoing', () => {
   const forest = new Forest({
     roots: new Map(),
     clusters: [],

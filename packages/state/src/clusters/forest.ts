@@ -1,19 +1,19 @@
 /**
- * Union-find that can be undone (migrations/0005_clusters.sql). The smaller cluster goes below the larger, of two of one size that of
- * the later input below that of the earlier; paths are never shortened. So which script is a root follows from the chain alone, not from
- * keys, and taking away the last merge leaves exactly what was before it. Pure: a step hands in the roots that it needs and gets rows.
+ * Union-find that can be undone (migrations/0005_clusters.sql). The smaller cluster goes below the larger one, and of equal ones that of the
+ * later input below that of the earlier; paths are never shortened. The roots thus follow from the chain alone, and undoing the last merge
+ * restores the exact state before it. Pure: a step passes the roots that it needs and receives rows.
  *
- * The members of a cluster are a ring. Two rings become one when their roots swap what comes next, and two again when they swap back;
- * so of all members, only the roots' pointers must be known.
+ * The members of a cluster form a ring. Two rings become one when their roots swap their next members, and two again when they swap back, so
+ * only the pointers of the roots must be known.
  */
 export interface Cluster {
   root: bigint;
   size: bigint;
   /** Sompi. */
   balance: bigint;
-  /** What a person said; undefined for the configured one. */
+  /** Set by an operator; undefined for the configured one. */
   sizeLimit: bigint | undefined;
-  /** Of the root, in the ring. */
+  /** The neighbours of the root in the ring. */
   next: bigint;
   previous: bigint;
 }
@@ -24,11 +24,11 @@ export interface Tie {
   transaction: bigint;
   /** In the order of the inputs, each once. */
   scripts: readonly bigint[];
-  /** The held merge that this is to carry out. */
+  /** The approved merge that this tie carries out. */
   heldMerge?: bigint;
 }
 
-/** A row of cluster_merges, with what only the step needs. */
+/** A row of cluster_merges, with the range of the ring that moved. */
 export interface Merge {
   id: bigint;
   chainIndex: bigint;
@@ -40,7 +40,7 @@ export interface Merge {
   heldMerge: bigint | undefined;
   sizeLimit: bigint | undefined;
   mergedSizeLimit: bigint | undefined;
-  /** The members that were put into the ring: from this one to the root `mergedCluster`, before the member `ringEnd`. */
+  /** The members that moved to the ring: from this one to the root `mergedCluster`, before the member `ringEnd`. */
   ringStart: bigint;
   ringEnd: bigint;
 }
@@ -63,10 +63,10 @@ export interface MemberRow {
 }
 
 export interface ForestOptions {
-  /** Of each script in a cluster: its root. Others stand alone. */
+  /** The root of each script that is in a cluster. */
   roots: ReadonlyMap<bigint, bigint>;
   clusters: readonly Cluster[];
-  /** Balances of scripts that stand alone, sompi. */
+  /** Balances of scripts outside of clusters, sompi. */
   balances: ReadonlyMap<bigint, bigint>;
   sizeLimit: bigint;
   nextMergeId: bigint;
@@ -76,16 +76,16 @@ export interface ForestOptions {
 export class Forest {
   readonly merges: Merge[] = [];
   readonly held: HeldMerge[] = [];
-  /** Held merges that need no more waiting: carried out, or together by now. */
+  /** Held merges that are carried out, or whose scripts are in one cluster by now. */
   readonly settled: bigint[] = [];
-  /** Held merges that still would make a cluster too large. */
+  /** Approved merges that would still make a cluster too large. */
   readonly heldAgain: bigint[] = [];
   nextMergeId: bigint;
   nextHeldMergeId: bigint;
   readonly #options: ForestOptions;
   readonly #clusters: Map<bigint, Cluster>;
   readonly #existing: ReadonlySet<bigint>;
-  /** What this step put below others. */
+  /** Roots that this step put below others. */
   readonly #below = new Map<bigint, { parent: bigint; merge: bigint }>();
   readonly #changed = new Set<bigint>();
   readonly #previous = new Map<bigint, bigint>();
@@ -98,9 +98,9 @@ export class Forest {
     this.nextHeldMergeId = options.nextHeldMergeId;
   }
 
-  /** Puts together what belongs together; what would become too large is held instead. */
+  /** Merges the clusters of the scripts; holds merges that would make a cluster too large. */
   tie({ chainIndex, transaction, scripts, heldMerge }: Tie): void {
-    /** One script of each cluster that this transaction is left with. */
+    /** One script of each cluster that remains separate. */
     const apart: bigint[] = [];
     for (const script of scripts) {
       const joined = apart.some((earlier) => this.#join({ chainIndex, transaction, heldMerge }, earlier, script));
@@ -125,7 +125,7 @@ export class Forest {
     return root;
   }
 
-  /** Of scripts that became or stopped being roots, or whose ring changed. */
+  /** Rows of scripts that became or stopped being roots, or whose ring changed. */
   memberRows(): MemberRow[] {
     return [...this.#changed].map((script) => {
       const { next, previous } = this.#get(script);
@@ -140,12 +140,12 @@ export class Forest {
     });
   }
 
-  /** Of members that are no roots and not in memberRows: only the one before them changed. */
+  /** The new previous members of scripts that are not in memberRows. */
   previousOfOthers(): Map<bigint, bigint> {
     return new Map([...this.#previous].filter(([script]) => !this.#changed.has(script)));
   }
 
-  /** Scripts that stood alone before. */
+  /** Scripts that were in no cluster before. */
   newMembers(): bigint[] {
     return [...this.#changed].filter((script) => !this.#existing.has(script));
   }
@@ -160,7 +160,7 @@ export class Forest {
     return [...this.#below.keys()].filter((script) => this.#existing.has(script));
   }
 
-  /** @returns false where that would make a cluster larger than its limit */
+  /** Returns false if the merge would make a cluster larger than its limit. */
   #join(why: Pick<Merge, 'chainIndex' | 'transaction' | 'heldMerge'>, script: bigint, other: bigint): boolean {
     const [first, second] = [this.#get(this.find(script)), this.#get(this.find(other))];
     if (first === second) return true;
@@ -202,7 +202,7 @@ export class Forest {
   }
 }
 
-/** A limit that a person set counts where it is above the configured one. */
+/** A limit that an operator set counts only above the configured one. */
 function largest(one: bigint | undefined, other: bigint | undefined): bigint | undefined {
   if (one === undefined || other === undefined) return one ?? other;
   return one > other ? one : other;
@@ -220,22 +220,23 @@ function swapNext(
 }
 
 export interface Undone {
-  /** Roots of what the merges had put together, with what comes next to each in its ring. */
+  /** The roots of the merged clusters, with their next members. */
   roots: { root: bigint; next: bigint }[];
-  /** The member before each whose neighbour changed, roots or not. */
+  /** The previous member of each script whose neighbour changed. */
   previous: Map<bigint, bigint>;
-  /** Of each cluster that was split off: the cluster that it was in before. */
+  /** The former cluster of each cluster that was split off. */
   splitFrom: Map<bigint, bigint>;
-  /** What a person said, where a merge had changed it: by root. */
+  /** The operator's limits where a merge had changed them, by root. */
   sizeLimits: Map<bigint, bigint | undefined>;
 }
 
 export type UndoableMerge = Pick<Merge, 'id' | 'cluster' | 'mergedCluster' | 'sizeLimit' | 'mergedSizeLimit'>;
 
 /**
- * Takes merges away: the last ones there are, without a gap, the latest first.
+ * Undoes the last merges.
+ * @param merges without a gap, the latest first
  * @param nextOf the next member of each root that they name
- * @param limitOf the limit that a person set for each cluster that is still one
+ * @param limitOf the limit that an operator set for each existing cluster
  */
 export function undoMerges(
   merges: readonly UndoableMerge[],
@@ -250,7 +251,7 @@ export function undoMerges(
     const known = roots.get(root);
     if (known !== undefined) return known;
     const next = nextOf.get(root);
-    if (next === undefined) throw new Error(`script ${root}, which was merged, is no member of a cluster`);
+    if (next === undefined) throw new Error(`script ${root}, which was merged, is in no cluster`);
     const found = { root, next };
     roots.set(root, found);
     return found;
@@ -259,7 +260,7 @@ export function undoMerges(
     swapNext(get(cluster), get(mergedCluster), previous);
     splitFrom.set(mergedCluster, splitFrom.get(cluster) ?? cluster);
     const limit = sizeLimits.has(cluster) ? sizeLimits.get(cluster) : limitOf.get(cluster);
-    // What was said since is about the larger cluster, and stays with its root.
+    // A limit that was set since concerns the larger cluster, and stays with its root.
     sizeLimits.set(cluster, limit === largest(sizeLimit, mergedSizeLimit) ? sizeLimit : limit);
     sizeLimits.set(mergedCluster, mergedSizeLimit);
   }

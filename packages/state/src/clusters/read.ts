@@ -210,11 +210,11 @@ export interface KnownCluster extends Cluster {
 export interface Neighbourhood {
   roots: Map<bigint, bigint>;
   clusters: KnownCluster[];
-  /** Of scripts that stand alone, sompi. */
+  /** Of scripts outside of clusters, sompi. */
   balances: Map<bigint, bigint>;
 }
 
-/** The clusters that these scripts are in. */
+/** Returns the clusters of scripts. */
 export async function readNeighbourhood(client: ClientBase, scripts: readonly bigint[]): Promise<Neighbourhood> {
   const found = await client.query<{ of_id: bigint; root: bigint }>({
     name: 'cluster-roots',
@@ -236,7 +236,7 @@ export async function readNeighbourhood(client: ClientBase, scripts: readonly bi
   return { roots, clusters, balances: new Map(alone.rows.map(({ script_id, balance }) => [script_id, balance])) };
 }
 
-/** Of scripts that are roots; others are left out. */
+/** Leaves out scripts that are no roots. */
 export async function readClusters(client: ClientBase, roots: readonly bigint[]): Promise<KnownCluster[]> {
   const { rows } = await client.query<{
     id: bigint;
@@ -266,7 +266,7 @@ export async function readClusters(client: ClientBase, roots: readonly bigint[])
   }));
 }
 
-/** Those of some clusters that have a name now. */
+/** Returns those of some clusters that have a name. */
 export async function findNamed(client: ClientBase, roots: readonly bigint[]): Promise<Set<bigint>> {
   const { rows } = await client.query<{ id: bigint }>({
     name: 'named-clusters',
@@ -276,8 +276,8 @@ export async function findNamed(client: ClientBase, roots: readonly bigint[]): P
   return new Set(rows.map(({ id }) => id));
 }
 
-/** The block so many selected parents below another. */
-export async function findAncestor(client: ClientBase, blockId: bigint, below: bigint): Promise<bigint> {
+/** Returns the block at a depth below another along selected parents. */
+export async function findAncestor(client: ClientBase, blockId: bigint, depth: bigint): Promise<bigint> {
   const { rows } = await client.query<{ id: bigint }>(
     `with recursive down as (
        select id, selected_parent_id, 0::bigint as depth from blocks where id = $1
@@ -286,8 +286,8 @@ export async function findAncestor(client: ClientBase, blockId: bigint, below: b
          from down join blocks b on b.id = down.selected_parent_id where down.depth < $2
      )
      select id from down where depth = $2`,
-    [blockId, below],
+    [blockId, depth],
   );
-  if (rows[0] === undefined) throw new Error(`block ${blockId} has no ${below} selected parents`);
+  if (rows[0] === undefined) throw new Error(`block ${blockId} has no ${depth} selected parents`);
   return rows[0].id;
 }

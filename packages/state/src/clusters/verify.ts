@@ -1,6 +1,6 @@
 /**
- * Invariant 12: clusters are what their merges made, in order: each the sets of scripts that the inputs of accepted transactions tie, a
- * tree and a ring, of its size, with the sum of its members' balances and the name that their tags give. Tags are what their sources say.
+ * Invariant 12: clusters follow from their merges in order, and merges from accepted transactions. Each cluster is a tree and a ring with its
+ * size, the sum of its members' balances and the name that their tags give.
  */
 import { pagesByKey, type Queryable } from '../queryable.ts';
 import { TREE } from './tree.ts';
@@ -24,7 +24,7 @@ const SELECT_LOST = `
   with ${TREE}
   select script_id from cluster_members m where not exists (select from tree where tree.script_id = m.script_id) limit 20`;
 
-/** Balances are not kept during a first catch-up. */
+/** Balances are not kept during the first catch-up. */
 const SELECT_WRONG_SUMS = `
   with ${TREE},
   counted as (
@@ -38,8 +38,8 @@ const SELECT_WRONG_SUMS = `
   limit 20`;
 
 /**
- * From each root as far as its ring goes, or as many steps as its cluster has members. The limit keeps each step a look-up by the primary key:
- * a step of the whole table, of which the largest cluster takes thousands, would take minutes.
+ * Walks each ring, at most as many steps as its cluster has members. The inner limit makes each step a look-up by the primary key; the planner
+ * would otherwise scan the table in each of thousands of steps.
  */
 const SELECT_BROKEN_RINGS = `
   with ${TREE},
@@ -71,8 +71,8 @@ const SELECT_WRONG_PARENTS = `
   limit 20`;
 
 /**
- * Above a block that has left the chain merges are still to be undone. What was accepted before a gap may be accepted again after it, and
- * is marked with that block alone: then the list of the chain block tells.
+ * Merges above a removed block are not undone yet. A transaction that is accepted again after a gap points to the later chain block only; the
+ * list of the earlier chain block still has it.
  */
 const SELECT_UNFOUNDED = `
   with position as (
@@ -127,7 +127,6 @@ interface MergeRow {
   merged_script_id: bigint;
 }
 
-/** What is wrong, one sentence each (the first 20 of a kind); empty when the invariant holds. */
 export async function verifyClusters(db: Queryable): Promise<string[]> {
   const lost = await db.query<{ script_id: bigint }>(SELECT_LOST);
   const sums = await db.query<{
@@ -157,7 +156,7 @@ export async function verifyClusters(db: Queryable): Promise<string[]> {
   ];
 }
 
-/** The merges in order, by the rule that the larger stays: the trees that they make must be the stored ones. */
+/** Replays the merges by the rule that the larger cluster stays. */
 async function replay(db: Queryable): Promise<string[]> {
   const parents = new Map<bigint, bigint>();
   const sizes = new Map<bigint, number>();
@@ -172,7 +171,7 @@ async function replay(db: Queryable): Promise<string[]> {
       const size = sizes.get(stays) ?? 1;
       const merged = sizes.get(goes) ?? 1;
       if (stays === goes || rootOf(script_id) !== stays || rootOf(merged_script_id) !== goes || size < merged) {
-        wrong.push(`merge ${id} of clusters is not one of the clusters that the merges before it made`);
+        wrong.push(`merge ${id} of clusters is not of clusters that earlier merges formed`);
       }
       parents.set(goes, stays);
       sizes.set(stays, size + merged);

@@ -34,7 +34,7 @@ test('intervals begin at whole minutes, hours and days (UTC)', () => {
   expect(startOfInterval('day', DAY - 1n)).toBe(0n);
 });
 
-test('coinbases are no transactions, pay no fee and move no volume, but mint', () => {
+test('coinbases mint, and do not count as transactions, fees or volume', () => {
   expect(blockAt(DAY, 50n)).toMatchObject({ transactions: 1, fees: 2n, volume: 98n, minted: 50n });
 });
 
@@ -57,7 +57,7 @@ test('a block counts in its minute, hour and day', () => {
   expect(deltas.rows()).toHaveLength(4);
 });
 
-test('the supply at the end of an interval lacks what is minted after it', () => {
+test('the supply at the end of an interval excludes later mints', () => {
   const deltas = new IntervalDeltas(DAY);
   for (const [after, minted] of [
     [1n, 10n],
@@ -72,7 +72,7 @@ test('the supply at the end of an interval lacks what is minted after it', () =>
   expect(find(deltas, 'day', DAY)?.mintedLater).toBe(0n);
 });
 
-test('what goes and comes again in the same intervals deltas nothing', () => {
+test('a block that is removed and added again changes nothing', () => {
   const deltas = new IntervalDeltas(DAY);
   const activity = { active: { minute: 2, hour: 1, day: 0 }, new: 1 };
   deltas.remove(blockAt(DAY, 50n), activity);
@@ -84,7 +84,7 @@ test('what goes and comes again in the same intervals deltas nothing', () => {
   }
 });
 
-test('a block that goes leaves its interval to what remains', () => {
+test('a removed block is subtracted from its interval only', () => {
   const deltas = new IntervalDeltas(DAY);
   deltas.remove(blockAt(DAY + 60_000n, 50n), NOBODY);
   expect(find(deltas, 'minute', DAY + 60_000n)).toMatchObject({ chainBlocks: -1, minted: -50n, work: -7n });

@@ -1,4 +1,4 @@
-/** Invariant 4: which scripts are active and new in an interval, what a reorg finds in seen_before, and how it takes that back. */
+/** Invariant 4: active and new scripts of intervals, and how a reorg restores them from seen_before. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { NEVER_SEEN, replay, rewind, type ScriptActivity } from './replay.ts';
@@ -33,7 +33,7 @@ test('a script is active once in each interval, and new once', () => {
   );
 });
 
-test('a script that was seen earlier in the interval is not active again, one of before is, and neither is new', () => {
+test('a script counts as active unless it was touched earlier in the interval, and is not new', () => {
   const before = new Map([
     [7, seen(1n, DAY)],
     [8, seen(1n, DAY - 1n)],
@@ -42,7 +42,7 @@ test('a script that was seen earlier in the interval is not active again, one of
   expect(counts).toEqual([{ active: { minute: 1, hour: 1, day: 1 }, new: 0 }]);
 });
 
-test('what a script held at a start does not make it active there, nor is it new afterwards', () => {
+test('UTXOs at a bootstrap block make a script seen but not active', () => {
   const atStart: ScriptActivity = { first: DAY, last: DAY, touched: null };
   const { counts, after, seenBefore } = replay([block(1, DAY, 7)], new Map([[7, atStart]]));
   expect(counts).toEqual([{ active: { minute: 1, hour: 1, day: 1 }, new: 0 }]);
@@ -50,7 +50,7 @@ test('what a script held at a start does not make it active there, nor is it new
   expect(seenBefore).toEqual([{ chainIndex: 1, scripts: [7], lastSeen: [DAY] }]);
 });
 
-test('a script that was new is unseen when its block goes', () => {
+test('a new script was never seen once its block is removed', () => {
   const { seenBefore, after } = replay([block(1, DAY, 7, 8)], new Map([[8, seen(5n)]]));
   expect(rewind(after, seenBefore.toReversed())).toEqual(
     new Map([
@@ -60,7 +60,7 @@ test('a script that was new is unseen when its block goes', () => {
   );
 });
 
-test('rows of seen_before lead back to any earlier block', () => {
+test('rows of seen_before restore the activity at any lower block', () => {
   const chain = fc.array(
     fc.record({ step: fc.bigInt(0n, HOUR), scripts: fc.uniqueArray(fc.integer({ min: 1, max: 6 })) }),
     { maxLength: 12 },
@@ -76,7 +76,7 @@ test('rows of seen_before lead back to any earlier block', () => {
       const rest = replay(blocks.slice(0, remaining), new Map());
       const rewound = rewind(whole.after, whole.seenBefore.slice(remaining).toReversed());
       for (const [script, activity] of rewound) expect(activity).toEqual(rest.after.get(script) ?? NEVER_SEEN);
-      // What is taken from intervals is what was added to them.
+      // A reorg subtracts the counts that were added.
       expect(replay(blocks.slice(remaining), rewound).counts).toEqual(whole.counts.slice(remaining));
     }),
   );

@@ -1,6 +1,6 @@
 /**
- * The flags `balances.is_tagged`: of scripts whose address has a tag or that are in a named cluster. Tags themselves are sources. New rows get
- * the flag of their own tag with the balances statement; an import of tags (packages/database) and merges of clusters queue ranges of rings
+ * The flags `balances.is_tagged`: of scripts whose address has a tag or that are in a named cluster. Tags themselves are sources. The
+ * balances statement flags new rows by the tag of their script; an import of tags (packages/database) and merges of clusters queue ranges of rings
  * in `tag_marks`, which the steps of the clusters work off (walk.ts).
  */
 import type { ClientBase } from 'pg';

@@ -19,7 +19,7 @@ export async function workOffTagFlags(client: ClientBase, members: number): Prom
     at_cluster_id: bigint | null;
     is_named: boolean;
   }>({
-    name: 'tag-marks',
+    name: 'queued-tag-flags',
     text: `select m.*, c.name is not null as is_named
              from (select script_id, at_script_id, cluster_of(script_id) as cluster_id, cluster_of(at_script_id) as at_cluster_id
                      from tag_marks order by script_id limit $1) m
@@ -80,7 +80,7 @@ async function walk(
   { end, at, isNamed, members }: { end: bigint; at: bigint; isNamed: boolean; members: number },
 ): Promise<number> {
   const { rows } = await client.query<{ next_id: bigint; position: number }>({
-    name: 'walk-tag-marks',
+    name: 'walk-tag-flags',
     text: `with recursive walk as (
              select m.script_id, m.next_id, 1 as position from cluster_members m where m.script_id = $1
              union all
