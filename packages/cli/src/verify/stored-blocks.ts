@@ -1,6 +1,6 @@
 /**
- * Blocks as they can be rebuilt from stored rows alone, page by page: what invariant 8 hashes. It unpacks the schema by the words of
- * its comments (migrations/0001_initial.sql), not with the code that packed it.
+ * Rebuilds blocks from stored rows, page by page, for invariant 8. It decodes by the comments of the schema (migrations/0001_initial.sql), not
+ * with the code that encoded the rows.
  */
 import { type Crescendo, type Hash, type Header, toHex, transactionHashBeforeCrescendo } from '@kasgres/kaspa';
 import { findCrescendo } from './network.ts';
@@ -12,7 +12,7 @@ interface StoredBlock {
   id: bigint;
   hash: Hash;
   header: Header;
-  /** What the merkle root is made of, in the order of the block: a hash of the body that it carries; null where none is stored. */
+  /** The hashes of the block's transactions in order; null where the variant is not stored. */
   merkleLeaves: (Hash | null)[];
 }
 
@@ -57,8 +57,8 @@ const SELECT = `
 
 const ORDER = `order by b.id limit ${PAGE}`;
 
-/** A block that the index knew by its hash only, from before a start, keeps its key when it is merged after all. */
-const SELECT_EARLIER = `${SELECT}
+/** A pre-bootstrap block that is merged after all keeps its key. */
+const SELECT_PRE_BOOTSTRAP = `${SELECT}
   and b.id < $2 and b.merging_block_id in (select block_id from chain_blocks where index >= $3) ${ORDER}`;
 
 export async function* storedBlocks(db: Queryable, from: From): AsyncGenerator<StoredBlock> {
@@ -66,7 +66,7 @@ export async function* storedBlocks(db: Queryable, from: From): AsyncGenerator<S
   yield* rebuild(db, crescendo, pagesByKey(db, `${SELECT} ${ORDER}`, from.blockId - 1n));
   if (from === EVERYTHING) return;
   const bounds = [from.blockId, from.chainIndex];
-  yield* rebuild(db, crescendo, pagesByKey(db, SELECT_EARLIER, EVERYTHING.blockId, bounds));
+  yield* rebuild(db, crescendo, pagesByKey(db, SELECT_PRE_BOOTSTRAP, EVERYTHING.blockId, bounds));
 }
 
 async function* rebuild(
@@ -81,7 +81,7 @@ async function* rebuild(
   }
 }
 
-/** Bodies with a storage mass, which a block from before Crescendo does not commit to. */
+/** Variants with a storage mass, which a block before Crescendo does not commit to. */
 const SELECT_WITH_MASS = `
   select distinct bt.transaction_id as id
   from block_transactions bt
@@ -89,7 +89,7 @@ const SELECT_WITH_MASS = `
   left join transaction_bodies body on body.transaction_id = bt.transaction_id and body.body = bt.body
   where bt.block_id = any($1) and coalesce(body.storage_mass, t.storage_mass) <> 0`;
 
-/** Of the transactions of these blocks that have a storage mass, by the hashes that are stored. */
+/** Returns the merkle leaves of transactions with a storage mass, by stored hash. */
 async function leavesBeforeCrescendo(db: Queryable, blocks: readonly BlockRow[]): Promise<Map<string, Hash>> {
   const leaves = new Map<string, Hash>();
   if (blocks.length === 0) return leaves;

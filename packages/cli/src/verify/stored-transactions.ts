@@ -1,18 +1,18 @@
-/** Stored bodies of transactions, rebuilt from rows alone, page by page: what invariant 8 hashes. */
+/** Rebuilds transactions and their variants from stored rows, page by page, for invariant 8. */
 import type { Hash, Transaction, TransactionInput, TransactionOutput } from '@kasgres/kaspa';
 import { pagesByKey, type Queryable } from '@kasgres/state';
 import { EVERYTHING, type From } from './since.ts';
 
 interface StoredTransaction {
   transactionId: Hash;
-  /** 0 for the body in `transactions`. */
-  body: number;
+  /** 0 for the one in `transactions`. */
+  variant: number;
   hash: Hash;
   computeMass: bigint;
   transaction: Transaction;
 }
 
-interface BodyRow {
+interface VariantRow {
   id: bigint;
   transaction_id: Buffer;
   body: number;
@@ -26,14 +26,14 @@ interface BodyRow {
   compute_mass: bigint;
 }
 
-/** What the id leaves out. */
-interface OwnInput {
+/** The fields of an input that the id leaves out. */
+interface VariantInput {
   signature_script: Buffer;
   sig_op_count: number;
   compute_budget: number;
 }
 
-interface InputRow extends OwnInput {
+interface InputRow extends VariantInput {
   id: bigint;
   index: number;
   previous_transaction_id: Buffer;
@@ -41,7 +41,7 @@ interface InputRow extends OwnInput {
   sequence: string;
 }
 
-interface OwnInputRow extends OwnInput {
+interface VariantInputRow extends VariantInput {
   id: bigint;
   body: number;
   index: number;
@@ -58,7 +58,7 @@ interface OutputRow {
 
 const PAGE = 2000;
 
-const SELECT_BODIES = `
+const SELECT_VARIANTS = `
   with page as (select * from transactions where id = any($1)),
   bodies as (
     select id, 0 as body, hash, storage_mass, compute_mass from page
@@ -80,8 +80,8 @@ const SELECT_INPUTS = `
   where i.transaction_id = any($1)
   order by i.transaction_id, i.index`;
 
-/** What the inputs of second and further bodies have of their own; an input that has nothing is as in body 0. */
-const SELECT_OWN_INPUTS = `
+/** Fields of inputs in which further variants differ from variant 0. */
+const SELECT_VARIANT_INPUTS = `
   select transaction_id as id, body, index, signature_script, sig_op_count, compute_budget
   from transaction_body_inputs where transaction_id = any($1)`;
 
@@ -91,14 +91,10 @@ const SELECT_OUTPUTS = `
   where o.transaction_id = any($1)
   order by o.transaction_id, o.index`;
 
-/** In the order of their keys. */
 const SELECT_PAGE = `select id from transactions where id > $1 order by id limit ${PAGE}`;
 
-/**
- * A transaction that the index knew by its id only, from before a start, keeps its key when a block carries it again: its row is newer than
- * its key says.
- */
-const SELECT_EARLIER_PAGE = `
+/** A pre-bootstrap transaction that a block carries again keeps its key: its row is newer than the key suggests. */
+const SELECT_PRE_BOOTSTRAP_PAGE = `
   select id from transactions
    where id > $1 and id < $2 and id in (select transaction_id from block_transactions where block_id >= $3)
    order by id limit ${PAGE}`;
@@ -107,7 +103,7 @@ export async function* storedTransactions(db: Queryable, from: From): AsyncGener
   yield* readPages(db, pagesByKey(db, SELECT_PAGE, from.transactionId - 1n));
   if (from === EVERYTHING) return;
   const bounds = [from.transactionId, from.blockId];
-  yield* readPages(db, pagesByKey(db, SELECT_EARLIER_PAGE, EVERYTHING.transactionId, bounds));
+  yield* readPages(db, pagesByKey(db, SELECT_PRE_BOOTSTRAP_PAGE, EVERYTHING.transactionId, bounds));
 }
 
 async function* readPages(db: Queryable, pages: AsyncIterable<{ id: bigint }[]>): AsyncGenerator<StoredTransaction> {
@@ -117,31 +113,31 @@ async function* readPages(db: Queryable, pages: AsyncIterable<{ id: bigint }[]>)
   }
 }
 
-/** Every body of these transactions. */
+/** Yields every variant of transactions. */
 export async function* storedTransactionsOf(db: Queryable, keys: readonly bigint[]): AsyncGenerator<StoredTransaction> {
   for (let start = 0; start < keys.length; start += PAGE) yield* read(db, keys.slice(start, start + PAGE));
 }
 
 async function* read(db: Queryable, ids: readonly bigint[]): AsyncGenerator<StoredTransaction> {
-  const { rows: bodies } = await db.query<BodyRow>(SELECT_BODIES, [ids]);
+  const { rows: variants } = await db.query<VariantRow>(SELECT_VARIANTS, [ids]);
   const { rows: inputRows } = await db.query<InputRow>(SELECT_INPUTS, [ids]);
-  const { rows: ownRows } = await db.query<OwnInputRow>(SELECT_OWN_INPUTS, [ids]);
+  const { rows: variantRows } = await db.query<VariantInputRow>(SELECT_VARIANT_INPUTS, [ids]);
   const { rows: outputRows } = await db.query<OutputRow>(SELECT_OUTPUTS, [ids]);
   const inputs = Map.groupBy(inputRows, ({ id }) => id);
   const outputs = Map.groupBy(outputRows, ({ id }) => id);
-  const own = new Map(ownRows.map((row) => [`${row.id}:${row.body}:${row.index}`, row]));
-  for (const row of bodies) {
-    const ofBody = (inputs.get(row.id) ?? []).map((input) => {
-      return row.body === 0 ? input : { ...input, ...own.get(`${row.id}:${row.body}:${input.index}`) };
+  const ofVariants = new Map(variantRows.map((row) => [`${row.id}:${row.body}:${row.index}`, row]));
+  for (const row of variants) {
+    const inputsOfRow = (inputs.get(row.id) ?? []).map((input) => {
+      return row.body === 0 ? input : { ...input, ...ofVariants.get(`${row.id}:${row.body}:${input.index}`) };
     });
-    yield toStoredTransaction(row, ofBody, outputs.get(row.id) ?? []);
+    yield toStoredTransaction(row, inputsOfRow, outputs.get(row.id) ?? []);
   }
 }
 
-function toStoredTransaction(row: BodyRow, inputs: InputRow[], outputs: OutputRow[]): StoredTransaction {
+function toStoredTransaction(row: VariantRow, inputs: InputRow[], outputs: OutputRow[]): StoredTransaction {
   return {
     transactionId: row.transaction_id,
-    body: row.body,
+    variant: row.body,
     hash: row.hash,
     computeMass: row.compute_mass,
     transaction: {
