@@ -37,7 +37,7 @@ export async function lockCheckpoint(client: ClientBase, from: Checkpoint): Prom
   );
   const found = { blockId: Number(rows[0]?.block_id ?? 0), chainIndex: Number(rows[0]?.chain_index ?? -1) };
   if (found.blockId !== from.blockId || found.chainIndex !== from.chainIndex) {
-    throw new CheckpointMovedError('The checkpoint was moved by another indexer that writes to this database.');
+    throw new CheckpointMovedError('The checkpoint was moved by another indexer on this database.');
   }
 }
 

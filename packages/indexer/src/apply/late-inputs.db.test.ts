@@ -58,7 +58,7 @@ async function rowsOf(key: number): Promise<AddressRow[]> {
   return rows;
 }
 
-test('inputs whose UTXOs come later complete the rows of the scripts, and new rows are told', async () => {
+test('late UTXOs complete inputs and address rows, and new address rows are returned', async () => {
   await writeTransaction(EARLY, [{ script: OWN_SCRIPT, amount: 70 }]);
   await writeInput(EARLY, 0, LATE, 0);
   await writeInput(EARLY, 1, LATE, 1);
@@ -79,7 +79,7 @@ test('inputs whose UTXOs come later complete the rows of the scripts, and new ro
   expect(await resolveLateInputs(client, { from: LATE, preBootstrap: [] })).toEqual([]);
 });
 
-test('an input of an output that its transaction does not have touches no script', async () => {
+test('an input of an output that does not exist touches no script', async () => {
   await writeTransaction(EARLY, [{ script: OWN_SCRIPT, amount: 70 }]);
   await writeInput(EARLY, 0, LATE, 9);
   await writeTransaction(LATE, [{ script: OTHER_SCRIPT, amount: 30 }]);
@@ -90,7 +90,7 @@ test('an input of an output that its transaction does not have touches no script
   expect(rows).toEqual([{ fee: null, script_id: null }]);
 });
 
-test('a transaction from before a start that comes again completes the inputs that spend what it no longer had there', async () => {
+test('a pre-bootstrap transaction that a block carries again completes the inputs that spend its other outputs', async () => {
   await writeTransaction(LATE, [{ script: OWN_SCRIPT, amount: 10 }]);
   await client.query(
     `insert into transaction_inputs (transaction_id, index, previous_transaction_id, previous_index, signature_script,
