@@ -183,7 +183,7 @@ export class Preparer {
     acceptances: readonly Acceptance[],
     yielder: Yielder,
   ): Promise<{ resolved: ResolvedInput[][]; touched: number[] }> {
-    const { rows, recalled, newTransactions, firstNewTransaction } = seen;
+    const { rows, loaded, newTransactions, firstNewTransaction } = seen;
     const accepted = new Map<number, Acceptance>();
     for (const acceptance of acceptances) {
       if (acceptance.key >= firstNewTransaction) accepted.set(acceptance.key, acceptance);
@@ -191,7 +191,7 @@ export class Preparer {
     const resolved: ResolvedInput[][] = [];
     const touched: number[] = [];
     for (const { key, transaction, outputScripts } of newTransactions) {
-      const inputs = resolveInputs(transaction, this.#memory, recalled);
+      const inputs = resolveInputs(transaction, this.#memory, loaded);
       const acceptance = accepted.get(key);
       write.writeTransaction(rows, transaction, {
         key,

@@ -38,7 +38,7 @@ export interface NewTransaction extends SeenTransaction {
 /** The content of one update. */
 export interface Seen {
   rows: Rows;
-  recalled: Recalled;
+  loaded: Recalled;
   firstNewTransaction: number;
   /** By key, in the order in which they were seen. */
   blocks: Map<number, SeenBlock>;
@@ -77,10 +77,10 @@ export class Registry {
     };
   }
 
-  begin(recalled: Recalled): Seen {
+  begin(loaded: Recalled): Seen {
     return {
       rows: createRows(),
-      recalled,
+      loaded,
       firstNewTransaction: this.#nextTransaction,
       blocks: new Map(),
       preBootstrapBlocks: [],
@@ -160,7 +160,7 @@ export class Registry {
     const { memory } = this;
     const known = memory.transactions.get(transaction.transactionId);
     if (known !== undefined) {
-      if (seen.recalled.isEarlier(known) && memory.hashesOfEarlier.get(known) === undefined) {
+      if (seen.loaded.isEarlier(known) && memory.hashesOfEarlier.get(known) === undefined) {
         return this.#writePreBootstrap(seen, known, transaction);
       }
       return { key: known, variant: this.#variantOf(seen, known, transaction), transaction };
@@ -188,9 +188,9 @@ export class Registry {
   }
 
   /** Returns the number of a variant, and writes it if it is new. */
-  #variantOf({ rows, recalled }: Seen, key: number, transaction: RpcTransaction): number {
+  #variantOf({ rows, loaded }: Seen, key: number, transaction: RpcTransaction): number {
     const { furtherBodies } = this.memory;
-    const first = this.memory.findHash(key) ?? recalled.findHash(key);
+    const first = this.memory.findHash(key) ?? loaded.findHash(key);
     if (first === undefined) throw new Error(`transaction ${toHex(transaction.transactionId)} was not loaded`);
     if (Buffer.compare(first, transaction.hash) === 0) return 0;
     const further = furtherBodies.get(key) ?? [];

@@ -11,12 +11,12 @@ export interface ResolvedInput {
   utxo: { amount: bigint; script: number } | undefined;
 }
 
-export function resolveInputs(transaction: RpcTransaction, memory: Memory, recalled: Recalled): ResolvedInput[] {
+export function resolveInputs(transaction: RpcTransaction, memory: Memory, loaded: Recalled): ResolvedInput[] {
   return transaction.inputs.map(({ previousOutpoint }) => {
     const key = memory.transactions.get(previousOutpoint.transactionId);
     if (key === undefined) return { transaction: undefined, utxo: undefined };
     const { index } = previousOutpoint;
-    return { transaction: key, utxo: memory.utxos.findOutput(key, index) ?? recalled.findUtxo(key, index) };
+    return { transaction: key, utxo: memory.utxos.findOutput(key, index) ?? loaded.findUtxo(key, index) };
   });
 }
 
