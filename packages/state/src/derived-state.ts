@@ -3,7 +3,7 @@
  * where additions and reverts net in memory, so that each row is written once per batch.
  */
 import type { ClientBase } from 'pg';
-import type { Queryable } from './queryable.ts';
+import type { Verification } from './queryable.ts';
 
 /** A chain block that a batch adds or removes. */
 export interface ChainBlock {
@@ -129,6 +129,3 @@ export interface DerivedState {
 }
 
 export type StateInvariant = 4 | 12;
-
-/** Returns the differences from the facts, one sentence each (the first 20 of a kind). */
-export type Verification = (db: Queryable) => Promise<string[]>;

@@ -3,6 +3,9 @@ import type { Pool } from 'pg';
 /** A pool, or a client with an open transaction, in which several checks read one state while the indexer continues. */
 export type Queryable = Pick<Pool, 'query'>;
 
+/** Returns the differences from the facts, one sentence each (the first 20 of a kind). */
+export type Verification = (db: Queryable) => Promise<string[]>;
+
 /**
  * Yields pages of rows in the order of their keys.
  * @param select one page of the rows with an `id` above the key $1; `parameters` follow as $2 and so on
@@ -20,6 +23,18 @@ export async function* pagesByKey<Row extends { id: bigint }>(
     yield rows;
     after = last.id;
   }
+}
+
+/** Returns a verification from queries whose rows have the description of a difference in their column `fault`. */
+export function faultsOf(...queries: readonly string[]): Verification {
+  return async (db) => {
+    const faults: string[] = [];
+    for (const text of queries) {
+      const { rows } = await db.query<{ fault: string }>(text);
+      faults.push(...rows.map(({ fault }) => fault));
+    }
+    return faults;
+  };
 }
 
 /** Describes how a stored row differs from the expected one; both are JSON texts of the same columns, or null without a row. */

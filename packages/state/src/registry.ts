@@ -10,17 +10,10 @@
 import type { ClientBase } from 'pg';
 import { balances } from './balances/balances.ts';
 import { clusters } from './clusters/clusters.ts';
-import type {
-  BatchItem,
-  ChainBlock,
-  DerivedState,
-  StateChanges,
-  StateInvariant,
-  Verification,
-} from './derived-state.ts';
+import type { BatchItem, ChainBlock, DerivedState, StateChanges, StateInvariant } from './derived-state.ts';
 import { hourlyBalanceChanges } from './hourly-balance-changes/hourly-balance-changes.ts';
 import { networkIntervals } from './network-intervals/network-intervals.ts';
-import type { Queryable } from './queryable.ts';
+import type { Queryable, Verification } from './queryable.ts';
 import { readRemovedChain } from './removed-chain.ts';
 import { scriptActivity } from './script-activity/script-activity.ts';
 import { tagFlags } from './tag-flags/tag-flags.ts';

@@ -1,5 +1,5 @@
 import { ACCEPTED } from '../chain-facts.ts';
-import type { Queryable } from '../queryable.ts';
+import { faultsOf } from '../queryable.ts';
 
 /**
  * For every script, balance = sum of its UTXOs = its UTXOs at the latest bootstrap block + accepted deltas since = sum of its hourly changes, and
@@ -17,9 +17,10 @@ const SELECT_WRONG_BALANCES = `
     group by a.script_id
   ),
   of_hours as (select script_id, sum(change) as amount from balance_changes group by script_id)
-  select script_id, b.balance, coalesce(u.amount, 0) as utxos, coalesce(s.amount, 0) as start, coalesce(t.amount, 0) as transactions,
-    coalesce(h.amount, 0) as hours, b.utxo_count, coalesce(u.count, 0) as utxos_counted, b.transaction_count,
-    coalesce(t.count, 0) as transactions_counted
+  select format('script %s: balance %s, sum of UTXOs %s, at the bootstrap block %s and accepted deltas since %s, sum of hourly changes %s; '
+      '%s UTXOs of %s counted, %s transactions of %s', script_id, coalesce(b.balance::text, 'missing'), coalesce(u.amount, 0),
+    coalesce(s.amount, 0), coalesce(t.amount, 0), coalesce(h.amount, 0), b.utxo_count, coalesce(u.count, 0), b.transaction_count,
+    coalesce(t.count, 0)) as fault
   from balances b
   full join of_utxos u using (script_id)
   full join of_start s using (script_id)
@@ -46,74 +47,29 @@ const SELECT_WRONG_DELTAS = `
     from deltas group by script_id, transaction_id
   ),
   stored as (select script_id, transaction_id, amount_sent, amount_received from address_transactions)
-  select script_id, transaction_id from (
+  select format('script %s: wrong delta by transaction %s', script_id, transaction_id) as fault from (
     (table expected except table stored) union all (table stored except table expected)
   ) wrong
   limit 20`;
 
-const SELECT_SUPPLY = `
-  select circulating_sompi::text as circulating, coalesce((select sum(balance) from balances), 0)::text as balances
-  from checkpoint`;
-
-interface WrongBalance {
-  script_id: bigint;
-  /** Null where `balances` has no row. */
-  balance: bigint | null;
-  utxos: string;
-  start: string;
-  transactions: string;
-  hours: string;
-  utxo_count: bigint | null;
-  utxos_counted: bigint;
-  transaction_count: bigint | null;
-  transactions_counted: bigint;
-}
+const selectWrongSupply = (column: string, table: string): string => `
+  select format('circulating supply %s, sum of all ${table} %s', circulating_sompi, expected) as fault
+  from checkpoint cross join (select coalesce(sum(${column}), 0) as expected from ${table}) summed where circulating_sompi <> expected`;
 
 /** Also verifies that the sum of all balances is the circulating supply. */
-export async function verifyBalances(db: Queryable): Promise<string[]> {
-  const balances = await db.query<WrongBalance>(SELECT_WRONG_BALANCES);
-  const deltas = await db.query<{ script_id: bigint; transaction_id: bigint }>(SELECT_WRONG_DELTAS);
-  const supply = await db.query<{ circulating: string; balances: string }>(SELECT_SUPPLY);
-  return [
-    ...balances.rows.map(
-      (row) =>
-        `script ${row.script_id}: balance ${row.balance}, sum of UTXOs ${row.utxos}, at the bootstrap block ${row.start} and accepted deltas ` +
-        `since ${row.transactions}, sum of hourly changes ${row.hours}; ${row.utxo_count} UTXOs of ${row.utxos_counted} counted, ` +
-        `${row.transaction_count} transactions of ${row.transactions_counted}`,
-    ),
-    ...deltas.rows.map((row) => `script ${row.script_id}: wrong delta by transaction ${row.transaction_id}`),
-    ...supply.rows
-      .filter(({ circulating, balances }) => circulating !== balances)
-      .map(({ circulating, balances }) => `circulating supply ${circulating}, sum of all balances ${balances}`),
-  ];
-}
+export const verifyBalances = faultsOf(
+  SELECT_WRONG_BALANCES,
+  SELECT_WRONG_DELTAS,
+  selectWrongSupply('balance', 'balances'),
+);
 
 const SELECT_WRONG_CURRENT_BALANCES = `
-  select script_id, b.balance, b.utxo_count, coalesce(u.amount, 0)::text as amount, coalesce(u.count, 0) as count
+  select format('script %s: balance %s of %s UTXOs, its UTXOs are %s of %s sompi', script_id, coalesce(b.balance::text, 'missing'),
+    b.utxo_count, coalesce(u.count, 0), coalesce(u.amount, 0)) as fault
   from balances b
   full join (select script_id, sum(amount) as amount, count(*) as count from utxos group by script_id) u using (script_id)
   where b.balance is distinct from coalesce(u.amount, 0) or b.utxo_count is distinct from coalesce(u.count, 0)
   limit 20`;
 
-const SELECT_CURRENT_SUPPLY = `
-  select circulating_sompi::text as circulating, (select coalesce(sum(amount), 0)::text from utxos) as sum from checkpoint`;
-
-interface WrongCurrentBalance extends Pick<WrongBalance, 'script_id' | 'balance' | 'utxo_count'> {
-  amount: string;
-  count: bigint;
-}
-
 /** Balances are those of the current UTXOs. With the UTXO commitment, which proves the set, this proves current balances. */
-export async function verifyCurrentBalances(db: Queryable): Promise<string[]> {
-  const balances = await db.query<WrongCurrentBalance>(SELECT_WRONG_CURRENT_BALANCES);
-  const supply = await db.query<{ circulating: string; sum: string }>(SELECT_CURRENT_SUPPLY);
-  return [
-    ...balances.rows.map(
-      (row) =>
-        `script ${row.script_id}: balance ${row.balance} of ${row.utxo_count} UTXOs, its UTXOs are ${row.count} of ${row.amount} sompi`,
-    ),
-    ...supply.rows
-      .filter(({ circulating, sum }) => circulating !== sum)
-      .map(({ circulating, sum }) => `circulating supply ${circulating}, sum of all UTXOs ${sum}`),
-  ];
-}
+export const verifyCurrentBalances = faultsOf(SELECT_WRONG_CURRENT_BALANCES, selectWrongSupply('amount', 'utxos'));

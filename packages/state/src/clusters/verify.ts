@@ -2,7 +2,7 @@
  * Invariant 12: clusters follow from their merges in order, and merges from accepted transactions. Each cluster is a tree and a ring with its
  * size, the sum of its members' balances and the name that their tags give.
  */
-import { pagesByKey, type Queryable } from '../queryable.ts';
+import { faultsOf, pagesByKey, type Queryable } from '../queryable.ts';
 import { TREE } from './tree.ts';
 
 const SELECT_WRONG_BALANCES = `
@@ -10,19 +10,17 @@ const SELECT_WRONG_BALANCES = `
   expected as (
     select root as id, sum(coalesce(b.balance, 0)) as balance from tree left join balances b using (script_id) group by root
   )
-  select id, c.balance, coalesce(e.balance, 0)::text as expected
+  select format('cluster %s: balance %s, its members have %s', id, c.balance, coalesce(e.balance, 0)) as fault
   from clusters c left join expected e using (id) where c.balance <> coalesce(e.balance, 0)
   limit 20`;
 
 /** The part of invariant 4 that concerns clusters. */
-export async function verifyClusterBalances(db: Queryable): Promise<string[]> {
-  const { rows } = await db.query<{ id: bigint; balance: bigint; expected: string }>(SELECT_WRONG_BALANCES);
-  return rows.map((row) => `cluster ${row.id}: balance ${row.balance}, its members have ${row.expected}`);
-}
+export const verifyClusterBalances = faultsOf(SELECT_WRONG_BALANCES);
 
 const SELECT_LOST = `
   with ${TREE}
-  select script_id from cluster_members m where not exists (select from tree where tree.script_id = m.script_id) limit 20`;
+  select format('script %s is below no root of a cluster', script_id) as fault
+  from cluster_members m where not exists (select from tree where tree.script_id = m.script_id) limit 20`;
 
 /** Balances are not kept during the first catch-up. */
 const SELECT_WRONG_SUMS = `
@@ -31,7 +29,8 @@ const SELECT_WRONG_SUMS = `
     select tree.root as id, count(*) as size, coalesce(sum(b.balance), 0) as balance
     from tree left join balances b using (script_id) group by tree.root
   )
-  select id, c.size, coalesce(e.size, 0) as members, c.balance, coalesce(e.balance, 0)::text as balances
+  select format('cluster %s: size %s and balance %s, its members are %s with %s', id, c.size, c.balance, coalesce(e.size, 0),
+    coalesce(e.balance, 0)) as fault
   from clusters c full join counted e using (id)
   where c.id is null or c.size is distinct from e.size or c.size < 2
     or (c.balance <> e.balance and not (select bool_or(first_catch_up) from checkpoint))
@@ -53,18 +52,18 @@ const SELECT_BROKEN_RINGS = `
     where walk.next_id <> walk.root and walk.position < walk.size
   ),
   walked as (select root, count(distinct script_id) as members, bool_or(next_id = root) as closes, max(size) as size from walk group by root)
-  select root as id, 'its ring does not lead through all members' as fault from walked where members <> size or not closes
+  select format('cluster %s: its ring does not lead through all members', root) as fault from walked where members <> size or not closes
   union all
-  select script_id, 'it is in the ring of another cluster'
+  select format('script %s is in the ring of another cluster', script_id)
   from (select script_id, root from walk except select script_id, root from tree) strangers
   union all
-  select m.script_id, 'the next member has another before it' from cluster_members m
+  select format('script %s is not the previous member of its next member', m.script_id) from cluster_members m
   left join cluster_members next on next.script_id = m.next_id
   where next.previous_id is distinct from m.script_id
   limit 20`;
 
 const SELECT_WRONG_PARENTS = `
-  select coalesce(m.script_id, g.merged_cluster_id) as script_id
+  select format('script %s is not below the parent that a merge gave it', coalesce(m.script_id, g.merged_cluster_id)) as fault
   from (select * from cluster_members where parent_id is not null or merge_id is not null) m
   full join cluster_merges g on g.id = m.merge_id
   where m.script_id is distinct from g.merged_cluster_id or m.parent_id is distinct from g.cluster_id
@@ -79,7 +78,8 @@ const SELECT_UNFOUNDED = `
     select p.chain_index, p.next_merge_id, c.block_id is not null as on_chain
     from clustering p left join chain_blocks c on c.index = p.chain_index and c.block_id = p.block_id
   )
-  select g.id from cluster_merges g cross join position
+  select format('merge %s of clusters does not follow from an accepted transaction', g.id) as fault
+  from cluster_merges g cross join position
   where g.id >= position.next_merge_id or g.chain_index > position.chain_index
     or not exists (select from transaction_inputs i where i.transaction_id = g.transaction_id and i.script_id = g.script_id)
     or not exists (select from transaction_inputs i where i.transaction_id = g.transaction_id and i.script_id = g.merged_script_id)
@@ -103,13 +103,16 @@ const SELECT_WRONG_NAMES = `
     where n.addresses is distinct from c.addresses
   ),
   named as (select cluster_id, case when count(*) = 1 then min(name) end as name from counted group by cluster_id)
-  select cluster_id as id from wrong_counts
-  union
-  select c.id from clusters c left join named n on n.cluster_id = c.id where c.name is distinct from n.name
+  select format('cluster %s does not have the name that the tags of its members give', id) as fault
+  from (
+    select cluster_id as id from wrong_counts
+    union
+    select c.id from clusters c left join named n on n.cluster_id = c.id where c.name is distinct from n.name
+  ) wrong
   limit 20`;
 
 const SELECT_WRONGLY_SETTLED = `
-  select id from held_merges
+  select format('held merge %s counts as carried out, but its scripts are in different clusters', id) as fault from held_merges
   where state = 'merged' and (script_id = other_script_id or cluster_of(script_id) is distinct from cluster_of(other_script_id))
   limit 20`;
 
@@ -127,33 +130,18 @@ interface MergeRow {
   merged_script_id: bigint;
 }
 
+const verifyRows = faultsOf(
+  SELECT_LOST,
+  SELECT_WRONG_SUMS,
+  SELECT_BROKEN_RINGS,
+  SELECT_WRONG_PARENTS,
+  SELECT_UNFOUNDED,
+  SELECT_WRONG_NAMES,
+  SELECT_WRONGLY_SETTLED,
+);
+
 export async function verifyClusters(db: Queryable): Promise<string[]> {
-  const lost = await db.query<{ script_id: bigint }>(SELECT_LOST);
-  const sums = await db.query<{
-    id: bigint;
-    size: bigint | null;
-    members: bigint;
-    balance: bigint | null;
-    balances: string;
-  }>(SELECT_WRONG_SUMS);
-  const rings = await db.query<{ id: bigint; fault: string }>(SELECT_BROKEN_RINGS);
-  const parents = await db.query<{ script_id: bigint }>(SELECT_WRONG_PARENTS);
-  const unfounded = await db.query<{ id: bigint }>(SELECT_UNFOUNDED);
-  const names = await db.query<{ id: bigint }>(SELECT_WRONG_NAMES);
-  const settled = await db.query<{ id: bigint }>(SELECT_WRONGLY_SETTLED);
-  return [
-    ...lost.rows.map((row) => `script ${row.script_id} is below no root of a cluster`),
-    ...sums.rows.map(
-      (row) =>
-        `cluster ${row.id}: size ${row.size} and balance ${row.balance}, its members are ${row.members} with ${row.balances}`,
-    ),
-    ...rings.rows.map((row) => `member ${row.id} of a cluster: ${row.fault}`),
-    ...parents.rows.map((row) => `script ${row.script_id} is not below the parent that a merge gave it`),
-    ...unfounded.rows.map((row) => `merge ${row.id} of clusters does not follow from an accepted transaction`),
-    ...names.rows.map((row) => `cluster ${row.id} does not have the name that its members' tags give`),
-    ...settled.rows.map((row) => `held merge ${row.id} counts as carried out, but its scripts are apart`),
-    ...(await replay(db)),
-  ];
+  return [...(await verifyRows(db)), ...(await replay(db))];
 }
 
 /** Replays the merges by the rule that the larger cluster stays. */

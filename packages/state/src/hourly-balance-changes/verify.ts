@@ -1,4 +1,4 @@
-import type { Queryable } from '../queryable.ts';
+import { faultsOf } from '../queryable.ts';
 
 /**
  * Counts by chain_time of the accepting blocks. The difference between the UTXO set of a bootstrap block and the balances before it is a change
@@ -33,31 +33,18 @@ const SELECT_WRONG_HOURS = `
     ) shifted
     group by script_id, hour
   )
-  select script_id, hour, coalesce(s.change, 0) as stored, coalesce(e.change, 0) as changes
+  select format('script %s: change %s in hour %s, sum of its accepted deltas %s', script_id, coalesce(s.change, 0), hour,
+    coalesce(e.change, 0)) as fault
   from balance_changes s full join expected e using (script_id, hour)
   where coalesce(s.change, 0) <> coalesce(e.change, 0)
   limit 20`;
 
 /** Each hour ends with a chain block, at which no balance is negative. */
 const SELECT_NEGATIVE_HOURS = `
-  select script_id, hour, running::text from (
+  select format('script %s: its changes up to hour %s sum up to %s', script_id, hour, running) as fault from (
     select script_id, hour, sum(change) over (partition by script_id order by hour) as running from balance_changes
   ) summed
   where running < 0
   limit 20`;
 
-export async function verifyHourlyBalanceChanges(db: Queryable): Promise<string[]> {
-  const hours = await db.query<{ script_id: bigint; hour: number; stored: string; changes: string }>(
-    SELECT_WRONG_HOURS,
-  );
-  const negative = await db.query<{ script_id: bigint; hour: number; running: string }>(SELECT_NEGATIVE_HOURS);
-  return [
-    ...hours.rows.map(
-      (row) =>
-        `script ${row.script_id}: change ${row.stored} in hour ${row.hour}, sum of its accepted deltas ${row.changes}`,
-    ),
-    ...negative.rows.map(
-      ({ script_id, hour, running }) => `script ${script_id}: its changes up to hour ${hour} sum up to ${running}`,
-    ),
-  ];
-}
+export const verifyHourlyBalanceChanges = faultsOf(SELECT_WRONG_HOURS, SELECT_NEGATIVE_HOURS);

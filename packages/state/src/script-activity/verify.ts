@@ -1,8 +1,8 @@
 import { AT_BOOTSTRAP, TOUCHES } from '../chain-facts.ts';
-import { describeDifference, type Queryable } from '../queryable.ts';
+import { describeDifference, faultsOf, type Queryable } from '../queryable.ts';
 
 const SELECT_WRONG_TIMES = `
-  select index from (
+  select format('chain block %s: its chain_time is not the running maximum of the chain', index) as fault from (
     select index, chain_time, max(timestamp) over (order by index) as latest from chain_blocks
   ) timed where chain_time <> latest limit 20`;
 
@@ -50,22 +50,18 @@ const SELECT_WRONG_SEEN_BEFORE = `
   expected as (
     select index as chain_index, script_id, last_seen from ordered where index in (select chain_index from seen_before)
   )
-  select distinct chain_index as index from (
+  select distinct format('seen_before of chain block %s differs from the activity below it', chain_index) as fault from (
     select chain_index from ((table stored except all table expected) union all (table expected except all table stored)) differing
     union all
     select chain_index from seen_before where chain_index not in (select index from chain_blocks)
   ) wrong
   limit 20`;
 
+const verifyRows = faultsOf(SELECT_WRONG_TIMES, SELECT_WRONG_SEEN_BEFORE);
+
 export async function verifyScriptActivity(db: Queryable): Promise<string[]> {
-  const times = await db.query<{ index: bigint }>(SELECT_WRONG_TIMES);
-  const scripts = await db.query<{ script_id: bigint; stored: string | null; expected: string | null }>(
+  const { rows } = await db.query<{ script_id: bigint; stored: string | null; expected: string | null }>(
     SELECT_WRONG_SCRIPTS,
   );
-  const seenBefore = await db.query<{ index: bigint }>(SELECT_WRONG_SEEN_BEFORE);
-  return [
-    ...times.rows.map(({ index }) => `chain block ${index}: its chain_time is not the running maximum of the chain`),
-    ...scripts.rows.map((row) => `script ${row.script_id}: ${describeDifference(row)}`),
-    ...seenBefore.rows.map(({ index }) => `seen_before of chain block ${index} differs from the activity below it`),
-  ];
+  return [...(await verifyRows(db)), ...rows.map((row) => `script ${row.script_id}: ${describeDifference(row)}`)];
 }

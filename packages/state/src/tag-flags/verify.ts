@@ -1,5 +1,5 @@
 import { TREE } from '../clusters/tree.ts';
-import type { Queryable } from '../queryable.ts';
+import { faultsOf } from '../queryable.ts';
 
 /** Exact except in clusters with ranges in tag_marks. */
 const SELECT_WRONGLY_TAGGED = `
@@ -10,14 +10,12 @@ const SELECT_WRONGLY_TAGGED = `
     select tree.script_id from tree join clusters c on c.id = tree.root where c.name is not null
   ),
   pending as (select tree.root from tag_marks join tree using (script_id))
-  select script_id, b.is_tagged from balances b left join expected e using (script_id) left join tree using (script_id)
+  select format('script %s is flagged as %s', script_id, case when b.is_tagged then 'tagged' else 'not tagged' end) as fault
+  from balances b left join expected e using (script_id) left join tree using (script_id)
   where b.is_tagged <> (e.script_id is not null) and (tree.root is null or tree.root not in (select root from pending))
   limit 20`;
 
-export async function verifyTagFlags(db: Queryable): Promise<string[]> {
-  const { rows } = await db.query<{ script_id: bigint; is_tagged: boolean }>(SELECT_WRONGLY_TAGGED);
-  return rows.map((row) => `script ${row.script_id} is ${row.is_tagged ? '' : 'not '}flagged as tagged`);
-}
+export const verifyTagFlags = faultsOf(SELECT_WRONGLY_TAGGED);
 
 const SELECT_WRONG_TAGS = `
   with attributed as (
@@ -25,27 +23,21 @@ const SELECT_WRONG_TAGS = `
       partition by a.address order by a.confidence_level desc, a.last_modified desc nulls last, s.name collate "C", a.name collate "C") as rank
     from attributions a join tag_sources s on s.id = a.source_id
   )
-  select address from tags t full join (select * from attributed where rank = 1) e using (address)
+  select format('the tag of %s is not its most confident attribution', address) as fault
+  from tags t full join (select * from attributed where rank = 1) e using (address)
   where (t.name, t.link, t.labels, t.confidence_level) is distinct from (e.name, e.link, e.labels, e.confidence_level)
   limit 20`;
 
 const SELECT_WRONG_LABELS = `
   with expected as (select distinct unnest(labels) as label, name, address from tags),
   stored as (select label, name, address from tag_labels)
-  select address, label from ((table expected except table stored) union (table stored except table expected)) wrong
+  select format('label %s of %s is listed wrongly', label, address) as fault
+  from ((table expected except table stored) union (table stored except table expected)) wrong
   limit 20`;
 
 const SELECT_WITHOUT_SOURCE = `
-  select address from attributions where source_id not in (select id from tag_sources) limit 20`;
+  select format('an attribution of %s has no source', address) as fault
+  from attributions where source_id not in (select id from tag_sources) limit 20`;
 
 /** Verifies that the tag of each address is its most confident attribution, and that labels are listed. */
-export async function verifyTags(db: Queryable): Promise<string[]> {
-  const tags = await db.query<{ address: string }>(SELECT_WRONG_TAGS);
-  const labels = await db.query<{ address: string; label: string }>(SELECT_WRONG_LABELS);
-  const orphans = await db.query<{ address: string }>(SELECT_WITHOUT_SOURCE);
-  return [
-    ...tags.rows.map(({ address }) => `the tag of ${address} is not its most confident attribution`),
-    ...labels.rows.map(({ address, label }) => `label ${label} of ${address} is listed wrongly`),
-    ...orphans.rows.map(({ address }) => `an attribution of ${address} has no source`),
-  ];
-}
+export const verifyTags = faultsOf(SELECT_WRONG_TAGS, SELECT_WRONG_LABELS, SELECT_WITHOUT_SOURCE);

@@ -1,15 +1,17 @@
 import { ACCEPTED } from '../chain-facts.ts';
-import type { Queryable } from '../queryable.ts';
+import { faultsOf } from '../queryable.ts';
 
 const SELECT_WRONG_BOOTSTRAP = `
-  select s.utxo_count, s.utxo_sompi::text, count(u.amount) as count, coalesce(sum(u.amount), 0)::text as sompi
+  select format('the latest bootstrap block has %s UTXOs of %s sompi, its rows are %s of %s', s.utxo_count, s.utxo_sompi, count(u.amount),
+    sum(u.amount)) as fault
   from (select * from starts order by chain_index desc limit 1) s left join start_utxos u on true
   group by s.utxo_count, s.utxo_sompi
   having s.utxo_count <> count(u.amount) or s.utxo_sompi <> coalesce(sum(u.amount), 0)`;
 
 /** The UTXO sets of earlier bootstrap blocks are kept as sums by script. */
 const SELECT_WRONG_EARLIER_BOOTSTRAPS = `
-  select chain_index, s.utxo_sompi::text, sum(b.balance)::text as sompi
+  select format('the bootstrap block at index %s had UTXOs of %s sompi, the balances of its scripts are %s', chain_index, s.utxo_sompi,
+    sum(b.balance)) as fault
   from (select * from starts where chain_index < (select max(chain_index) from starts)) s full join start_balances b using (chain_index)
   group by chain_index, s.utxo_sompi, s.balances_known
   having s.balances_known is distinct from false and s.utxo_sompi is distinct from coalesce(sum(b.balance), 0)
@@ -31,29 +33,10 @@ const SELECT_WRONG_UTXOS = `
     )
   ),
   stored as (select transaction_id, index, script_id, amount, block_daa_score, is_coinbase from utxos)
-  select 'missing' as fault, * from (table expected except all table stored) missing
+  select format('UTXO %s of transaction %s is missing', index, transaction_id) as fault from (table expected except all table stored) missing
   union all
-  select 'wrong' as fault, * from (table stored except all table expected) wrong
+  select format('UTXO %s of transaction %s is wrong', index, transaction_id) from (table stored except all table expected) wrong
   limit 20`;
 
 /** UTXOs are those of the latest bootstrap block and of transactions accepted since, without those that these spend. */
-export async function verifyUtxos(db: Queryable): Promise<string[]> {
-  const bootstrap = await db.query<{ utxo_count: bigint; utxo_sompi: string; count: bigint; sompi: string }>(
-    SELECT_WRONG_BOOTSTRAP,
-  );
-  const earlier = await db.query<{ chain_index: bigint; utxo_sompi: string | null; sompi: string | null }>(
-    SELECT_WRONG_EARLIER_BOOTSTRAPS,
-  );
-  const utxos = await db.query<{ fault: string; transaction_id: bigint; index: bigint }>(SELECT_WRONG_UTXOS);
-  return [
-    ...bootstrap.rows.map(
-      (row) =>
-        `the latest bootstrap block has ${row.utxo_count} UTXOs of ${row.utxo_sompi} sompi, its rows are ${row.count} of ${row.sompi}`,
-    ),
-    ...earlier.rows.map(
-      (row) =>
-        `the bootstrap block at index ${row.chain_index} had UTXOs of ${row.utxo_sompi} sompi, the balances of its scripts are ${row.sompi}`,
-    ),
-    ...utxos.rows.map((row) => `UTXO ${row.index} of transaction ${row.transaction_id} is ${row.fault}`),
-  ];
-}
+export const verifyUtxos = faultsOf(SELECT_WRONG_BOOTSTRAP, SELECT_WRONG_EARLIER_BOOTSTRAPS, SELECT_WRONG_UTXOS);
