@@ -56,13 +56,11 @@ export const STATE_INDEXES = DERIVED_STATE.flatMap(({ deferredIndexes = [] }) =>
 
 /** Jobs that rebuild the state and may run in parallel. */
 export function rebuildJobs(): ((client: ClientBase) => Promise<void>)[] {
-  const rebuilt = DERIVED_STATE.filter(({ rebuild }) => rebuild !== undefined);
-  return rebuilt
-    .filter(({ rebuildAfter }) => rebuildAfter === undefined)
-    .map((first) => async (client) => {
-      await first.rebuild?.(client);
-      for (const kind of rebuilt) if (kind.rebuildAfter === first) await kind.rebuild?.(client);
-    });
+  const firsts = DERIVED_STATE.filter(({ rebuildAfter }) => rebuildAfter === undefined);
+  return firsts.map((first) => async (client) => {
+    await first.rebuild?.(client);
+    for (const kind of DERIVED_STATE) if (kind.rebuildAfter === first) await kind.rebuild?.(client);
+  });
 }
 
 /** Must run in the transaction that ends the first catch-up, under the lock on the checkpoint. */

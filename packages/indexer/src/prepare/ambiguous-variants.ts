@@ -76,14 +76,9 @@ export class AmbiguousVariants {
 
   /** Loads the unresolved transactions of earlier runs; of the latest chain blocks if there are too many. */
   async load(client: ClientBase): Promise<void> {
-    const { rows } = await client.query<{
-      transaction: bigint;
-      transaction_id: string;
-      chain_block: string;
-      blue_score: bigint;
-      parent: string;
-      variants: Record<string, number>;
-    }>(
+    const { rows } = await client.query<
+      Omit<AmbiguousVariant, 'transaction' | 'variants'> & { transaction: bigint; variants: Record<string, number> }
+    >(
       `with open as (
          select id, transaction_id, accepting_block_id from transactions
           where accepted_body is null and accepting_block_id is not null and id in (select transaction_id from transaction_bodies)
@@ -97,8 +92,8 @@ export class AmbiguousVariants {
          select chain_block_id, sum(count(*)) over (order by blue_score desc) as total
            from carriers group by chain_block_id, blue_score
        )
-       select t.id as transaction, encode(t.transaction_id, 'hex') as transaction_id, encode(c.hash, 'hex') as chain_block,
-              c.blue_score, encode(p.hash, 'hex') as parent, json_object_agg(encode(t.hash, 'hex'), t.body) as variants
+       select t.id as transaction, encode(t.transaction_id, 'hex') as "transactionId", encode(c.hash, 'hex') as "chainBlock",
+              c.blue_score as "chainBlockBlueScore", encode(p.hash, 'hex') as parent, json_object_agg(encode(t.hash, 'hex'), t.body) as variants
          from carriers t
          join latest on latest.chain_block_id = t.chain_block_id and total <= $1
          join blocks c on c.id = t.chain_block_id
@@ -108,14 +103,7 @@ export class AmbiguousVariants {
       [this.#maxCarriers],
     );
     for (const row of rows) {
-      this.add({
-        transaction: Number(row.transaction),
-        transactionId: row.transaction_id,
-        chainBlock: row.chain_block,
-        chainBlockBlueScore: row.blue_score,
-        parent: row.parent,
-        variants: new Map(Object.entries(row.variants)),
-      });
+      this.add({ ...row, transaction: Number(row.transaction), variants: new Map(Object.entries(row.variants)) });
     }
   }
 

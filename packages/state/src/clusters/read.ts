@@ -33,20 +33,11 @@ export async function lockSink(client: ClientBase): Promise<{ blueScore: bigint 
 }
 
 export async function readPosition(client: ClientBase): Promise<Position> {
-  const { rows } = await client.query<{
-    chain_index: bigint;
-    block_id: bigint;
-    next_merge_id: bigint;
-    next_held_merge_id: bigint;
-  }>('select chain_index, block_id, next_merge_id, next_held_merge_id from clustering');
-  const [row] = rows;
-  if (row === undefined) return BEFORE_ALL;
-  return {
-    chainIndex: row.chain_index,
-    blockId: row.block_id,
-    nextMergeId: row.next_merge_id,
-    nextHeldMergeId: row.next_held_merge_id,
-  };
+  const { rows } = await client.query<Position>(
+    `select chain_index as "chainIndex", block_id as "blockId", next_merge_id as "nextMergeId", next_held_merge_id as "nextHeldMergeId"
+       from clustering`,
+  );
+  return rows[0] ?? BEFORE_ALL;
 }
 
 /** Returns the highest chain block at or below a block along its selected parents. */
@@ -54,7 +45,7 @@ export async function findForkOf(
   client: ClientBase,
   blockId: bigint,
 ): Promise<{ chainIndex: bigint; blockId: bigint } | undefined> {
-  const { rows } = await client.query<{ index: bigint; block_id: bigint }>(
+  const { rows } = await client.query<{ chainIndex: bigint; blockId: bigint }>(
     `with recursive down as (
        select b.id, b.selected_parent_id, c.index from blocks b left join chain_blocks c on c.block_id = b.id where b.id = $1
        union all
@@ -62,10 +53,10 @@ export async function findForkOf(
          from down join blocks b on b.id = down.selected_parent_id left join chain_blocks c on c.block_id = b.id
         where down.index is null
      )
-     select index, id as block_id from down where index is not null`,
+     select index as "chainIndex", id as "blockId" from down where index is not null`,
     [blockId],
   );
-  return rows[0] && { chainIndex: rows[0].index, blockId: rows[0].block_id };
+  return rows[0];
 }
 
 /** Candidates that are read at once; at the tip most are not deep enough yet. */
@@ -183,21 +174,12 @@ export async function readTies(client: ClientBase, fromIndex: bigint, toIndex: b
 
 /** Returns held merges that an operator approved, in order. @param chainIndex the position of clustering */
 export async function readApproved(client: ClientBase, chainIndex: bigint, limit: number): Promise<Tie[]> {
-  const { rows } = await client.query<{
-    id: bigint;
-    transaction_id: bigint;
-    script_id: bigint;
-    other_script_id: bigint;
-  }>(
-    `select id, transaction_id, script_id, other_script_id from held_merges where state = 'approved' order by id limit $1`,
-    [limit],
+  const { rows } = await client.query<Required<Tie>>(
+    `select $2::bigint as "chainIndex", transaction_id as transaction, array[script_id, other_script_id] as scripts, id as "heldMerge"
+       from held_merges where state = 'approved' order by id limit $1`,
+    [limit, chainIndex],
   );
-  return rows.map((row) => ({
-    chainIndex,
-    transaction: row.transaction_id,
-    scripts: [row.script_id, row.other_script_id],
-    heldMerge: row.id,
-  }));
+  return rows;
 }
 
 export interface KnownCluster extends Cluster {
@@ -238,32 +220,14 @@ export async function readNeighbourhood(client: ClientBase, scripts: readonly bi
 
 /** Leaves out scripts that are no roots. */
 export async function readClusters(client: ClientBase, roots: readonly bigint[]): Promise<KnownCluster[]> {
-  const { rows } = await client.query<{
-    id: bigint;
-    size: bigint;
-    balance: bigint;
-    size_limit: bigint | null;
-    next_id: bigint;
-    previous_id: bigint;
-    is_named: boolean;
-    has_names: boolean;
-  }>({
+  const { rows } = await client.query<Omit<KnownCluster, 'sizeLimit'> & { sizeLimit: bigint | null }>({
     name: 'cluster-rows',
-    text: `select c.id, c.size, c.balance, c.size_limit, m.next_id, m.previous_id, c.name is not null as is_named,
-                  exists (select from cluster_names n where n.cluster_id = c.id) as has_names
+    text: `select c.id as root, c.size, c.balance, c.size_limit as "sizeLimit", m.next_id as next, m.previous_id as previous,
+                  c.name is not null as "isNamed", exists (select from cluster_names n where n.cluster_id = c.id) as "hasNames"
              from clusters c join cluster_members m on m.script_id = c.id where c.id = any($1::bigint[])`,
     values: [roots],
   });
-  return rows.map((row) => ({
-    root: row.id,
-    size: row.size,
-    balance: row.balance,
-    sizeLimit: row.size_limit ?? undefined,
-    next: row.next_id,
-    previous: row.previous_id,
-    isNamed: row.is_named,
-    hasNames: row.has_names,
-  }));
+  return rows.map((row) => ({ ...row, sizeLimit: row.sizeLimit ?? undefined }));
 }
 
 /** Returns those of some clusters that have a name. */

@@ -51,30 +51,28 @@ interface LastMerges {
   to: bigint;
 }
 
+type MergeRow = Pick<UndoableMerge, 'id' | 'cluster' | 'mergedCluster'> & {
+  chainIndex: bigint;
+  sizeLimit: bigint | null;
+  mergedSizeLimit: bigint | null;
+};
+
 async function readLastMerges(client: ClientBase, downTo: bigint): Promise<LastMerges> {
   for (let limit = MERGES_AT_ONCE; ; limit *= 2) {
-    const { rows } = await client.query<{
-      id: bigint;
-      chain_index: bigint;
-      cluster_id: bigint;
-      merged_cluster_id: bigint;
-      size_limit: bigint | null;
-      merged_size_limit: bigint | null;
-    }>(
-      `select id, chain_index, cluster_id, merged_cluster_id, size_limit, merged_size_limit
+    const { rows } = await client.query<MergeRow>(
+      `select id, chain_index as "chainIndex", cluster_id as cluster, merged_cluster_id as "mergedCluster", size_limit as "sizeLimit",
+              merged_size_limit as "mergedSizeLimit"
          from cluster_merges order by id desc limit $1`,
       [limit + 1],
     );
-    const next = rows[limit]?.chain_index ?? downTo;
+    const next = rows[limit]?.chainIndex ?? downTo;
     const to = next > downTo ? next : downTo;
-    const above = rows.filter((row) => row.chain_index > to);
+    const above = rows.filter(({ chainIndex }) => chainIndex > to);
     if (above.length === 0 && to > downTo) continue;
     const merges = above.map((row) => ({
-      id: row.id,
-      cluster: row.cluster_id,
-      mergedCluster: row.merged_cluster_id,
-      sizeLimit: row.size_limit ?? undefined,
-      mergedSizeLimit: row.merged_size_limit ?? undefined,
+      ...row,
+      sizeLimit: row.sizeLimit ?? undefined,
+      mergedSizeLimit: row.mergedSizeLimit ?? undefined,
     }));
     return { merges, to };
   }

@@ -13,27 +13,27 @@ const HAS_OWN_TAG = 'exists (select from scripts s join tags t on t.address = s.
 /** @param members approximate number of members to walk over */
 export async function workOffTagFlags(client: ClientBase, members: number): Promise<void> {
   const { rows } = await client.query<{
-    script_id: bigint;
-    at_script_id: bigint;
-    cluster_id: bigint | null;
-    at_cluster_id: bigint | null;
-    is_named: boolean;
+    end: bigint;
+    at: bigint;
+    cluster: bigint | null;
+    atCluster: bigint | null;
+    isNamed: boolean;
   }>({
     name: 'queued-tag-flags',
-    text: `select m.*, c.name is not null as is_named
-             from (select script_id, at_script_id, cluster_of(script_id) as cluster_id, cluster_of(at_script_id) as at_cluster_id
+    text: `select m.*, c.name is not null as "isNamed"
+             from (select script_id as "end", at_script_id as at, cluster_of(script_id) as cluster, cluster_of(at_script_id) as "atCluster"
                      from tag_marks order by script_id limit $1) m
-             left join clusters c on c.id = m.cluster_id
-            order by m.script_id`,
+             left join clusters c on c.id = m.cluster
+            order by m."end"`,
     values: [RANGES_AT_ONCE],
   });
   let walked = 0;
-  for (const { script_id: end, at_script_id: at, cluster_id: cluster, at_cluster_id: atCluster, is_named } of rows) {
+  for (const { end, at, cluster, atCluster, isNamed } of rows) {
     if (walked >= members) break;
     if (cluster === null || cluster !== atCluster) {
       await restart(client, end, at, [cluster, atCluster]);
       walked += 1;
-    } else walked += await walk(client, { end, at, isNamed: is_named, members: members - walked });
+    } else walked += await walk(client, { end, at, isNamed, members: members - walked });
   }
 }
 
