@@ -7,7 +7,7 @@
 import { toHex, workFromBits } from '@kasgres/kaspa';
 import { ColouringBounds, compareBlocks } from './ghostdag-colours.ts';
 import { type DagBlock, DagWindow, WINDOW_BLOCKS } from './ghostdag-window.ts';
-import { findCrescendo } from './network.ts';
+import { findCrescendo } from './queryable.ts';
 import type { Queryable } from '@kasgres/state';
 import type { Since } from './since.ts';
 

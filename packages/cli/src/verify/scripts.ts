@@ -1,6 +1,6 @@
 /** Invariant 8 of scripts: each has one row, with the type and the address that follow from it. */
 import { classifyScript, findNetwork, scriptToAddress } from '@kasgres/kaspa';
-import { findNetworkName } from './network.ts';
+import { findNetworkName } from './queryable.ts';
 import { pagesByKey, type Queryable } from '@kasgres/state';
 
 const PAGE = 20_000;

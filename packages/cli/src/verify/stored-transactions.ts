@@ -12,48 +12,34 @@ interface StoredTransaction {
   transaction: Transaction;
 }
 
-interface VariantRow {
-  id: bigint;
-  transaction_id: Buffer;
-  body: number;
-  hash: Buffer;
-  version: number;
-  lock_time: string;
-  subnetwork_id: Buffer;
-  gas: string;
-  payload: Buffer;
-  storage_mass: bigint;
-  compute_mass: bigint;
-}
+/** A row of numeric columns comes as text. */
+type VariantRow = Omit<StoredTransaction, 'transaction'> &
+  Omit<Transaction, 'inputs' | 'outputs' | 'lockTime' | 'gas'> & { id: bigint; lockTime: string; gas: string };
 
 /** The fields of an input that the id leaves out. */
-interface VariantInput {
-  signature_script: Buffer;
-  sig_op_count: number;
-  compute_budget: number;
-}
+type VariantFields = Pick<TransactionInput, 'signatureScript' | 'sigOpCount' | 'computeBudget'>;
 
-interface InputRow extends VariantInput {
+interface InputRow extends VariantFields {
   id: bigint;
   index: number;
-  previous_transaction_id: Buffer;
-  previous_index: bigint;
+  previousTransactionId: Buffer;
+  previousIndex: bigint;
   sequence: string;
 }
 
-interface VariantInputRow extends VariantInput {
+interface VariantInputRow extends VariantFields {
   id: bigint;
-  body: number;
+  variant: number;
   index: number;
 }
 
 interface OutputRow {
   id: bigint;
   amount: bigint;
-  script_version: number;
+  version: number;
   script: Buffer;
-  covenant_authorizing_input: number | null;
-  covenant_id: Buffer | null;
+  authorizingInput: number | null;
+  covenantId: Buffer | null;
 }
 
 const PAGE = 2000;
@@ -66,14 +52,15 @@ const SELECT_VARIANTS = `
     select b.transaction_id, b.body, b.hash, b.storage_mass, b.compute_mass
     from transaction_bodies b where b.transaction_id in (select id from page)
   )
-  select page.id, page.transaction_id, bodies.body, bodies.hash, page.version, page.lock_time, s.subnetwork_id, page.gas, page.payload,
-    bodies.storage_mass, bodies.compute_mass
+  select page.id, page.transaction_id as "transactionId", bodies.body as variant, bodies.hash, page.version, page.lock_time as "lockTime",
+    s.subnetwork_id as "subnetworkId", page.gas, page.payload, bodies.storage_mass as "storageMass", bodies.compute_mass as "computeMass"
   from page join bodies using (id) join subnetworks s on s.id = page.subnetwork_id
   order by page.id, bodies.body`;
 
 const SELECT_INPUTS = `
-  select i.transaction_id as id, i.index, i.previous_index, i.sequence, i.signature_script, i.sig_op_count, i.compute_budget,
-    coalesce(previous.transaction_id, earlier.transaction_id, i.previous_transaction_hash, '') as previous_transaction_id
+  select i.transaction_id as id, i.index, i.previous_index as "previousIndex", i.sequence, i.signature_script as "signatureScript",
+    i.sig_op_count as "sigOpCount", i.compute_budget as "computeBudget",
+    coalesce(previous.transaction_id, earlier.transaction_id, i.previous_transaction_hash, '') as "previousTransactionId"
   from transaction_inputs i
   left join transactions previous on previous.id = i.previous_transaction_id
   left join earlier_transactions earlier on earlier.id = i.previous_transaction_id
@@ -82,11 +69,13 @@ const SELECT_INPUTS = `
 
 /** Fields of inputs in which further variants differ from variant 0. */
 const SELECT_VARIANT_INPUTS = `
-  select transaction_id as id, body, index, signature_script, sig_op_count, compute_budget
+  select transaction_id as id, body as variant, index, signature_script as "signatureScript", sig_op_count as "sigOpCount",
+    compute_budget as "computeBudget"
   from transaction_body_inputs where transaction_id = any($1)`;
 
 const SELECT_OUTPUTS = `
-  select o.transaction_id as id, o.amount, s.version as script_version, s.script, o.covenant_authorizing_input, o.covenant_id
+  select o.transaction_id as id, o.amount, s.version, s.script, o.covenant_authorizing_input as "authorizingInput",
+    o.covenant_id as "covenantId"
   from transaction_outputs o join scripts s on s.id = o.script_id
   where o.transaction_id = any($1)
   order by o.transaction_id, o.index`;
@@ -125,49 +114,37 @@ async function* read(db: Queryable, ids: readonly bigint[]): AsyncGenerator<Stor
   const { rows: outputRows } = await db.query<OutputRow>(SELECT_OUTPUTS, [ids]);
   const inputs = Map.groupBy(inputRows, ({ id }) => id);
   const outputs = Map.groupBy(outputRows, ({ id }) => id);
-  const ofVariants = new Map(variantRows.map((row) => [`${row.id}:${row.body}:${row.index}`, row]));
+  const ofVariants = new Map(variantRows.map((row) => [`${row.id}:${row.variant}:${row.index}`, row]));
   for (const row of variants) {
     const inputsOfRow = (inputs.get(row.id) ?? []).map((input) => {
-      return row.body === 0 ? input : { ...input, ...ofVariants.get(`${row.id}:${row.body}:${input.index}`) };
+      return row.variant === 0 ? input : { ...input, ...ofVariants.get(`${row.id}:${row.variant}:${input.index}`) };
     });
     yield toStoredTransaction(row, inputsOfRow, outputs.get(row.id) ?? []);
   }
 }
 
 function toStoredTransaction(row: VariantRow, inputs: InputRow[], outputs: OutputRow[]): StoredTransaction {
-  return {
-    transactionId: row.transaction_id,
-    variant: row.body,
-    hash: row.hash,
-    computeMass: row.compute_mass,
-    transaction: {
-      version: row.version,
-      inputs: inputs.map(toInput),
-      outputs: outputs.map(toOutput),
-      lockTime: BigInt(row.lock_time),
-      subnetworkId: row.subnetwork_id,
-      gas: BigInt(row.gas),
-      payload: row.payload,
-      storageMass: row.storage_mass,
-    },
+  const { transactionId, variant, hash, computeMass, lockTime, gas, ...rest } = row;
+  const transaction = {
+    ...rest,
+    lockTime: BigInt(lockTime),
+    gas: BigInt(gas),
+    inputs: inputs.map(toInput),
+    outputs: outputs.map(toOutput),
   };
+  return { transactionId, variant, hash, computeMass, transaction };
 }
 
-function toInput(row: InputRow): TransactionInput {
-  return {
-    previousOutpoint: { transactionId: row.previous_transaction_id, index: Number(row.previous_index) },
-    signatureScript: row.signature_script,
-    sequence: BigInt(row.sequence),
-    sigOpCount: row.sig_op_count,
-    computeBudget: row.compute_budget,
-  };
+function toInput({ previousTransactionId, previousIndex, sequence, ...rest }: InputRow): TransactionInput {
+  const previousOutpoint = { transactionId: previousTransactionId, index: Number(previousIndex) };
+  return { ...rest, previousOutpoint, sequence: BigInt(sequence) };
 }
 
-function toOutput(row: OutputRow): TransactionOutput {
-  const { covenant_authorizing_input: authorizingInput, covenant_id: covenantId } = row;
+function toOutput({ amount, version, script, authorizingInput, covenantId }: OutputRow): TransactionOutput {
+  const hasCovenant = authorizingInput !== null && covenantId !== null;
   return {
-    amount: row.amount,
-    scriptPublicKey: { version: row.script_version, script: row.script },
-    covenant: authorizingInput === null || covenantId === null ? undefined : { authorizingInput, covenantId },
+    amount,
+    scriptPublicKey: { version, script },
+    covenant: hasCovenant ? { authorizingInput, covenantId } : undefined,
   };
 }
