@@ -16,43 +16,37 @@ interface StoredBlock {
   merkleLeaves: (Hash | null)[];
 }
 
-interface BlockRow {
+/** A row of numeric columns comes as text. */
+interface BlockRow extends Omit<Header, 'parentsByLevel' | 'bits' | 'nonce' | 'blueWork'> {
   id: bigint;
   hash: Buffer;
-  version: number;
-  parents_by_level: Buffer;
-  hash_merkle_root: Buffer;
-  accepted_id_merkle_root: Buffer;
-  utxo_commitment: Buffer;
-  timestamp: bigint;
   bits: bigint;
   nonce: string;
-  daa_score: bigint;
-  blue_work: string;
-  blue_score: bigint;
-  pruning_point: Buffer;
-  direct_parents: Buffer[];
-  transaction_hashes: (Buffer | null)[];
+  blueWork: string;
+  higherParents: Buffer;
+  directParents: Buffer[];
+  transactionHashes: (Buffer | null)[];
 }
 
 const PAGE = 1000;
 
 const SELECT = `
-  select b.id, b.hash, b.version, b.parents_by_level, b.hash_merkle_root, b.accepted_id_merkle_root, b.utxo_commitment, b.timestamp,
-    b.bits, b.nonce, b.daa_score, b.blue_work, b.blue_score, b.pruning_point,
+  select b.id, b.hash, b.version, b.parents_by_level as "higherParents", b.hash_merkle_root as "hashMerkleRoot",
+    b.accepted_id_merkle_root as "acceptedIdMerkleRoot", b.utxo_commitment as "utxoCommitment", b.timestamp, b.bits, b.nonce,
+    b.daa_score as "daaScore", b.blue_work as "blueWork", b.blue_score as "blueScore", b.pruning_point as "pruningPoint",
     array(
       select coalesce(parent.hash, earlier.hash) from block_parents p
       left join blocks parent on parent.id = p.parent_id
       left join earlier_blocks earlier on earlier.id = p.parent_id
       where p.block_id = b.id and (parent.id is not null or earlier.id is not null) order by p.index
-    ) as direct_parents,
+    ) as "directParents",
     array(
       select coalesce(body.hash, case when bt.body = 0 then t.hash end)
       from block_transactions bt
       left join transactions t on t.id = bt.transaction_id
       left join transaction_bodies body on body.transaction_id = bt.transaction_id and body.body = bt.body
       where bt.block_id = b.id order by bt.index
-    ) as transaction_hashes
+    ) as "transactionHashes"
   from blocks b where b.id > $1`;
 
 const ORDER = `order by b.id limit ${PAGE}`;
@@ -74,7 +68,7 @@ async function* rebuild(
   crescendo: Crescendo | undefined,
   pages: AsyncIterable<BlockRow[]>,
 ): AsyncGenerator<StoredBlock> {
-  const isOld = (row: BlockRow): boolean => crescendo !== undefined && row.daa_score < crescendo.activationDaaScore;
+  const isOld = (row: BlockRow): boolean => crescendo !== undefined && row.daaScore < crescendo.activationDaaScore;
   for await (const rows of pages) {
     const leaves = await leavesBeforeCrescendo(db, rows.filter(isOld));
     for (const row of rows) yield toStoredBlock(row, isOld(row) ? leaves : new Map());
@@ -102,27 +96,17 @@ async function leavesBeforeCrescendo(db: Queryable, blocks: readonly BlockRow[])
 }
 
 function toStoredBlock(row: BlockRow, leaves: ReadonlyMap<string, Hash>): StoredBlock {
-  return {
-    id: row.id,
-    hash: row.hash,
-    header: {
-      version: row.version,
-      // Genesis has no parents, at no level.
-      parentsByLevel:
-        row.direct_parents.length === 0 ? [] : [row.direct_parents, ...unpackLevels(row.parents_by_level)],
-      hashMerkleRoot: row.hash_merkle_root,
-      acceptedIdMerkleRoot: row.accepted_id_merkle_root,
-      utxoCommitment: row.utxo_commitment,
-      timestamp: row.timestamp,
-      bits: Number(row.bits),
-      nonce: BigInt(row.nonce),
-      daaScore: row.daa_score,
-      blueWork: BigInt(row.blue_work),
-      blueScore: row.blue_score,
-      pruningPoint: row.pruning_point,
-    },
-    merkleLeaves: row.transaction_hashes.map((hash) => hash && (leaves.get(toHex(hash)) ?? hash)),
+  const { id, hash, bits, nonce, blueWork, higherParents, directParents, transactionHashes, ...rest } = row;
+  const header: Header = {
+    ...rest,
+    // Genesis has no parents on any level.
+    parentsByLevel: directParents.length === 0 ? [] : [directParents, ...unpackLevels(higherParents)],
+    bits: Number(bits),
+    nonce: BigInt(nonce),
+    blueWork: BigInt(blueWork),
   };
+  const merkleLeaves = transactionHashes.map((stored) => stored && (leaves.get(toHex(stored)) ?? stored));
+  return { id, hash, header, merkleLeaves };
 }
 
 /** Runs of: number of levels, number of parents (both u16 LE), the parents' hashes. */

@@ -23,28 +23,15 @@ export async function getChainBlockBelow(client: ClientBase, blueScore: bigint):
   return block;
 }
 
-/** Returns the highest chain block that satisfies a condition. */
+/** Returns the highest chain block that satisfies a condition. Keys are below 2 ** 53, where float8 is exact. */
 async function findChainBlock(client: ClientBase, condition: string, value: unknown): Promise<Fork | undefined> {
-  const { rows } = await client.query<{
-    block_id: bigint;
-    hash: Buffer;
-    blue_score: bigint;
-    index: bigint;
-    chain_time: bigint;
-  }>(
-    `select c.block_id, b.hash, b.blue_score, c.index, c.chain_time
+  const { rows } = await client.query<Fork>(
+    `select c.block_id::float8 as "blockId", b.hash, b.blue_score as "blueScore", c.index::float8 as "chainIndex",
+            c.chain_time as "chainTime"
        from chain_blocks c join blocks b on b.id = c.block_id where ${condition} order by c.index desc limit 1`,
     [value],
   );
-  const row = rows[0];
-  if (row === undefined) return undefined;
-  return {
-    blockId: Number(row.block_id),
-    hash: row.hash,
-    blueScore: row.blue_score,
-    chainIndex: Number(row.index),
-    chainTime: row.chain_time,
-  };
+  return rows[0];
 }
 
 /** Returns the hashes of the top chain blocks, from the top downwards. */

@@ -8,7 +8,7 @@ import { queueTagFlags } from '../tag-flags/tag-flags.ts';
 import { findQueued, setOwnTagFlags } from '../tag-flags/walk.ts';
 import { type UndoableMerge, undoMerges } from './forest.ts';
 import { findAncestor, findNamed, type KnownCluster, type Position, readClusters } from './read.ts';
-import { writePosition, writePrevious } from './write.ts';
+import { upsertClusters, writePosition, writePrevious } from './write.ts';
 
 /** A step undoes this many merges, or more if one chain block has more. */
 const MERGES_AT_ONCE = 1_000;
@@ -105,15 +105,9 @@ async function undo(client: ClientBase, merges: readonly UndoableMerge[]): Promi
   const clusters = all.filter(({ size }) => size > 1n);
   await client.query('delete from cluster_members where script_id = any($1::bigint[])', [alone]);
   await client.query('delete from clusters where id = any($1::bigint[])', [alone]);
-  await client.query(
-    `insert into clusters (id, size, balance, size_limit) select * from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[])
-     on conflict (id) do update set size = excluded.size, balance = excluded.balance, size_limit = excluded.size_limit`,
-    [
-      clusters.map(({ root }) => root),
-      clusters.map(({ size }) => size),
-      clusters.map(({ balance }) => balance),
-      clusters.map(({ root }) => undone.sizeLimits.get(root)),
-    ],
+  await upsertClusters(
+    client,
+    clusters.map((cluster) => ({ ...cluster, sizeLimit: undone.sizeLimits.get(cluster.root) })),
   );
   await undoNames(client, { before, queued, splitFrom: undone.splitFrom, alone: new Set(alone) });
 }

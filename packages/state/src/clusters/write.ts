@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg';
 import { addTagsOfMembers, moveClusterTags } from '@kasgres/database';
 import { queueTagFlags } from '../tag-flags/tag-flags.ts';
-import type { Forest, Merge } from './forest.ts';
+import type { Cluster, Forest, Merge } from './forest.ts';
 import { findNamed, type KnownCluster, type Position } from './read.ts';
 
 export async function writeForest(
@@ -15,7 +15,9 @@ export async function writeForest(
   if (forest.merges.length === 0) return;
   await writeMerges(client, forest.merges);
   await writeMembers(client, forest);
-  await writeClusters(client, forest);
+  await upsertClusters(client, forest.grown());
+  const gone = forest.gone();
+  if (gone.length > 0) await client.query('delete from clusters where id = any($1::bigint[])', [gone]);
   await writeNames(client, forest, before);
 }
 
@@ -82,22 +84,23 @@ export async function writePrevious(client: ClientBase, previous: ReadonlyMap<bi
   });
 }
 
-async function writeClusters(client: ClientBase, forest: Forest): Promise<void> {
-  const grown = forest.grown();
+/** Writes the rows of clusters that changed or are new. */
+export async function upsertClusters(
+  client: ClientBase,
+  clusters: readonly Pick<Cluster, 'root' | 'size' | 'balance' | 'sizeLimit'>[],
+): Promise<void> {
   await client.query({
     name: 'write-clusters',
     text: `insert into clusters (id, size, balance, size_limit)
            select * from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[])
            on conflict (id) do update set size = excluded.size, balance = excluded.balance, size_limit = excluded.size_limit`,
     values: [
-      grown.map(({ root }) => root),
-      grown.map(({ size }) => size),
-      grown.map(({ balance }) => balance),
-      grown.map(({ sizeLimit }) => sizeLimit),
+      clusters.map(({ root }) => root),
+      clusters.map(({ size }) => size),
+      clusters.map(({ balance }) => balance),
+      clusters.map(({ sizeLimit }) => sizeLimit),
     ],
   });
-  const gone = forest.gone();
-  if (gone.length > 0) await client.query('delete from clusters where id = any($1::bigint[])', [gone]);
 }
 
 async function writeHeld(client: ClientBase, { held }: Forest): Promise<void> {
