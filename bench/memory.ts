@@ -6,7 +6,7 @@
  *
  * With `parents`, headers have so many made-up parents on each of 54 levels, as mainnet's may at the most.
  *
- * The indexer's variables (MAX_BYTES_AHEAD, …) are handed on. bench/README.md has figures.
+ * The indexer's variables (MEMORY_LIMIT_MB, …) are handed on. bench/README.md has figures.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';

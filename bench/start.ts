@@ -99,7 +99,7 @@ async function readSample(port: number): Promise<Sample | undefined> {
   const text = await answer?.text();
   const value = (name: string): number => Number(new RegExp(`^${name}(?:{.*})? (\\S+)$`, 'm').exec(text ?? '')?.[1]);
   if (text === undefined) return undefined;
-  return { utxos: value('kasgres_indexer_start_utxos_loaded'), bytes: value('process_resident_memory_bytes') };
+  return { utxos: value('kasgres_indexer_bootstrap_utxos_loaded'), bytes: value('process_resident_memory_bytes') };
 }
 
 function megabytes(samples: readonly Sample[]): number {

@@ -8,7 +8,7 @@ import type { AddedChainBlock } from '../../packages/indexer/src/chain-update.ts
 import { Memory } from '../../packages/indexer/src/memory/memory.ts';
 import { AmbiguousVariants } from '../../packages/indexer/src/prepare/ambiguous-variants.ts';
 import { Preparer } from '../../packages/indexer/src/prepare/preparer.ts';
-import { beginAtGenesis, NOTHING } from '../../packages/indexer/src/start/begin.ts';
+import { bootstrapAtGenesis, EMPTY_CHECKPOINT } from '../../packages/indexer/src/bootstrap/bootstrap.ts';
 import type { RequestChain } from './chain.ts';
 
 const TRANSACTIONS_A_BATCH = 10_000;
@@ -33,10 +33,10 @@ export async function indexChain(
   const [writer, reader] = await Promise.all([pool.connect(), pool.connect()]);
   try {
     const { network, genesis } = chain;
-    const memory = new Memory(LIMITS, NOTHING.nextTransactionId, true);
-    const preparer = new Preparer(memory, network, new AmbiguousVariants(oneBodyEach), NOTHING, undefined);
+    const memory = new Memory(LIMITS, EMPTY_CHECKPOINT.nextTransactionId, true);
+    const preparer = new Preparer(memory, network, new AmbiguousVariants(oneBodyEach), EMPTY_CHECKPOINT, undefined);
     const log = createLogger({ name: 'bench', level: 'warn' });
-    let checkpoint = await beginAtGenesis({ client: writer, network, log }, preparer, genesis);
+    let checkpoint = await bootstrapAtGenesis({ client: writer, network, log }, preparer, genesis);
     let applying = Promise.resolve();
     for await (const added of batchesOf(chain)) {
       const targetBlueScore = added.at(-1)?.block.header.blueScore ?? 0n;

@@ -149,7 +149,7 @@ describe('windows that processes share', () => {
   };
   const refusedFor = (reason: string) => metric('kasgres_api_refused_requests_total', `reason="${reason}"`);
   const readCounts = async () => ({
-    spent: Math.round((await metric('kasgres_api_spent_units_total')) * 10),
+    spent: Math.round((await metric('kasgres_api_charged_request_units_total')) * 10),
     rateLimit: await refusedFor('rate_limit'),
     invalidKey: await refusedFor('invalid_key'),
     missingKey: await refusedFor('missing_key'),

@@ -75,7 +75,7 @@ async function switchOver(): Promise<void> {
 
 /** Another indexer has filled the other server, from another place of the chain in each of its batches. */
 async function indexOther(): Promise<void> {
-  const indexer = startIndexing(first.simulatedDag, otherUrl, { BATCH_TRANSACTIONS: '7' });
+  const indexer = startIndexing(first.simulatedDag, otherUrl, { batchTransactions: '7' });
   await atRest(second.database, first.node, indexer);
   await indexer.stop();
 }

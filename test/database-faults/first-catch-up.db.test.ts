@@ -27,7 +27,7 @@ const PLACES = [
 const PLACES_THAT_NEED_ROOM = ['a batch', 'any index', 'the emptying of UTXOs', 'the making of UTXOs'];
 
 /** Several batches, also for those that begin in the middle. */
-const VARIABLES = { BATCH_TRANSACTIONS: '40' };
+const VARIABLES = { batchTransactions: '40' };
 const TIMEOUT_MS = 300_000;
 
 const disk = await SmallDisk.mount(60);

@@ -32,7 +32,7 @@ const PLACES = [
   'the commit of a batch',
   'a batch',
 ];
-const VARIABLES = { ON_GAP: 'record', BATCH_TRANSACTIONS: '40' };
+const VARIABLES = { ON_GAP: 'record', batchTransactions: '40' };
 
 const TIMEOUT_MS = 300_000;
 

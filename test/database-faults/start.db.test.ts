@@ -41,7 +41,7 @@ describe.each(FAULTS)('%s', (_, fail) => {
     'at each place of a start at a pruning point',
     async () => {
       await holdAt(harness, PLACES[0] ?? '');
-      const indexer = follow(harness, { BATCH_TRANSACTIONS: '40' });
+      const indexer = follow(harness, { batchTransactions: '40' });
       await failAtEach(harness, indexer, PLACES, fail);
       await expectRecovery(harness, indexer);
       expect(await checkUtxoCommitment(harness.database.pool)).toEqual([]);

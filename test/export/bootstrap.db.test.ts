@@ -119,7 +119,7 @@ test.skipIf(!hasReaders)('it exports the whole state of an index that begins aga
 
 /** Stops the indexer on its way from the new start to the tip. */
 async function beginAgainAndStop({ simulatedDag, node, database }: Harness): Promise<void> {
-  const indexer = startIndexing(simulatedDag, database.url, { ...RECORD, BATCH_TRANSACTIONS: '30' });
+  const indexer = startIndexing(simulatedDag, database.url, { ...RECORD, batchTransactions: '30' });
   while ((await database.pool.query('select from gaps')).rowCount === 0) await sleep(1);
   await indexer.stop();
   const { sink } = await node.call('getSink', {});
@@ -133,7 +133,7 @@ async function beginAgainAndStop({ simulatedDag, node, database }: Harness): Pro
 test('it ends with 75 during the first catch-up', async () => {
   const { simulatedDag, database } = await setHarnessThatPrunes('export in a catch-up');
   simulatedDag.mine(300);
-  const indexer = startIndexing(simulatedDag, database.url, { BATCH_TRANSACTIONS: '30' });
+  const indexer = startIndexing(simulatedDag, database.url, { batchTransactions: '30' });
   while ((await database.pool.query('select from chain_blocks')).rowCount === 0) await sleep(1);
   await indexer.stop();
   expect((await database.pool.query('select from checkpoint where first_catch_up')).rowCount).toBe(1);

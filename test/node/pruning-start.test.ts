@@ -8,7 +8,7 @@ import { createTestDatabase, type TestDatabase } from '@kasgres/database';
 import { UtxoSetServer } from '@kasgres/devnet';
 import { fromHex, getNetwork, toHex, type Utxo } from '@kasgres/kaspa';
 import { NodeClient, NodeRpcError, readUtxoSet } from '@kasgres/node';
-import { blueScoreOfMove } from '../../packages/indexer/src/start/lasting-pruning-point.ts';
+import { blueScoreOfMove } from '../../packages/indexer/src/bootstrap/await-pruning-point.ts';
 import { holdAt, letGo, preparePlaces, untilOneWaits } from '../database-faults/held-places.ts';
 import { checkUtxoCommitment } from '../invariants/hashes.ts';
 import { differencesOf, stateOf, takeSnapshot } from '../invariants/snapshot.ts';
@@ -187,8 +187,7 @@ describe.skipIf(findKaspad() === undefined)('a start at a pruning point', () => 
 
   test('of a pruning point that moves in the first catch-up is discarded, also by kill -9, and begins at the next', async () => {
     const before = await pruningPointOf(peer);
-    const small = { BATCH_TRANSACTIONS: '100' };
-    const index = await startHeld(CATCH_UP, small);
+    const index = await startHeld(CATCH_UP, {});
     expect((await startsOf(index)).map(({ hash }) => hash)).toEqual([before]);
     const after = await movePruningPoint(before);
     await index.indexer.kill();
@@ -196,13 +195,13 @@ describe.skipIf(findKaspad() === undefined)('a start at a pruning point', () => 
 
     // It discards what it has, and is killed while the next set is loaded.
     const link = await linkTo(peer, SLOW_SET);
-    index.indexer = startIndexing(index.database, [peer], { ...p2pOf(peer), ...small, NODE_P2P_URL: link.url });
+    index.indexer = startIndexing(index.database, [peer], { ...p2pOf(peer), NODE_P2P_URL: link.url });
     await untilSaid(index, 'loads a UTXO set');
     await index.indexer.kill();
     const { rows } = await index.database.pool.query<{ rows: bigint }>(COUNT_VISIBLE);
     expect(rows[0]?.rows).toBe(0n);
 
-    index.indexer = startIndexing(index.database, [peer], { ...p2pOf(peer), ...small });
+    index.indexer = startIndexing(index.database, [peer], p2pOf(peer));
     await expectBootstrappedAt(index, after);
   });
 

@@ -44,7 +44,7 @@ test.each(situations)('%s', { timeout: TIMEOUT_MS }, async (name, change) => {
   await first.stop();
   await inOneTransaction(database, change);
 
-  const indexer = startIndexing(simulatedDag, database.url, { MEMORY_TRANSACTIONS: '100' });
+  const indexer = startIndexing(simulatedDag, database.url, { memoryTransactions: '100' });
   for (let step = 0; step < 10; step += 1) {
     simulatedDag.mine(10);
     await atRest(database, node, indexer);

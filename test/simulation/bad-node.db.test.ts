@@ -30,7 +30,7 @@ test('answers that fail, break off, come late, are old, or lack bodies', async (
   });
   const { simulatedDag, database, node } = harness;
   simulatedDag.mine(250);
-  const indexer = startIndexing(simulatedDag, database.url, { BATCH_TRANSACTIONS: '60' });
+  const indexer = startIndexing(simulatedDag, database.url, { batchTransactions: '60' });
   await atRest(database, node, indexer);
   for (let step = 0; step < 12; step += 1) {
     simulatedDag.mine(6);

@@ -11,7 +11,7 @@ import { PARAMS, startIndexing, type SimulatedDag } from './simulated-dag.ts';
 
 const LANES = 40;
 /** Two subnetworks and two variants in memory. */
-const SMALL_MEMORY = { MEMORY_TRANSACTIONS: '64', BATCH_TRANSACTIONS: '20' };
+const SMALL_MEMORY = { memoryTransactions: '64', batchTransactions: '20' };
 
 test('an index with room for two subnetworks in memory indexes forty, each under one key, also after restarts', async () => {
   const harness = await setHarness('lanes');

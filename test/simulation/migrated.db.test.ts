@@ -92,7 +92,7 @@ test('migrated in the middle of the first catch-up', async () => {
     `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused' using errcode = '53100'; end $$;
      create trigger refuse before delete on deferred_indexes for each row execute function refuse()`,
   );
-  const indexer = startIndexing(simulatedDag, newer.database.url, { BATCH_TRANSACTIONS: '60' });
+  const indexer = startIndexing(simulatedDag, newer.database.url, { batchTransactions: '60' });
   for (let index = -1n; index < 50n; await Promise.race([sleep(5), indexer.ended])) {
     const { rows } = await newer.database.pool.query<{ chain_index: bigint }>('select chain_index from checkpoint');
     index = rows[0]?.chain_index ?? -1n;

@@ -24,7 +24,7 @@ vi.setConfig({ testTimeout: 240_000 });
 
 const WRITE = 'start: its UTXOs';
 const CATCH_UP = 'a batch';
-const SMALL_BATCHES = { BATCH_TRANSACTIONS: '20' };
+const SMALL_BATCHES = { batchTransactions: '20' };
 
 /** The pruning point moves on, above everything that the index has. */
 function pruneEverything({ simulatedDag }: Harness): string {

@@ -8,7 +8,7 @@ import { type RunningIndexer, startIndexing, SimulatedDag } from './simulated-da
 
 const WAIT = { timeout: 60_000, interval: 20 };
 /** Small, so that a catch-up is made of many. */
-const BATCH = { BATCH_TRANSACTIONS: '40' };
+const BATCH = { batchTransactions: '40' };
 
 const running: (() => unknown)[] = [];
 afterEach(async () => {
@@ -33,7 +33,7 @@ const untilFollowed = (indexer: RunningIndexer, node: NodeBehindProxy) =>
 
 const untilSwitched = (indexer: RunningIndexer, times: number) =>
   expect
-    .poll(async () => (await indexer.metrics.nodeSwitches.get()).values[0]?.value, WAIT)
+    .poll(async () => (await indexer.metrics.nodeFailovers.get()).values[0]?.value, WAIT)
     .toBeGreaterThanOrEqual(times);
 
 /** Another node of the network, which has all of its blocks. */

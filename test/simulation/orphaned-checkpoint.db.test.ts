@@ -10,7 +10,7 @@ import { atRest, expectRight, setHarness, type Harness } from './harness.ts';
 import { type RunningIndexer, startIndexing, SimulatedDag } from './simulated-dag.ts';
 
 /** Small, so that a catch-up is made of many. */
-const BATCH = { BATCH_TRANSACTIONS: '40' };
+const BATCH = { batchTransactions: '40' };
 
 const running: (() => unknown)[] = [];
 afterEach(async () => {

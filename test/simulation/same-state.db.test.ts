@@ -25,7 +25,7 @@ test('caught up with a memory that forgets', async () => {
   const harness = await setHarness('forgetful');
   const { simulatedDag, database, node } = harness;
   simulatedDag.mine(300);
-  const indexer = startIndexing(simulatedDag, database.url, { MEMORY_TRANSACTIONS: '100', BATCH_TRANSACTIONS: '50' });
+  const indexer = startIndexing(simulatedDag, database.url, { memoryTransactions: '100', batchTransactions: '50' });
   await atRest(database, node, indexer);
   for (let step = 0; step < 20; step += 1) {
     simulatedDag.mine(10);
@@ -40,7 +40,7 @@ test('stopped and started again at any moment, also within the first catch-up', 
   const { simulatedDag, database, node } = harness;
   simulatedDag.mine(300);
   for (let start = 0; start < 15; start += 1) {
-    const indexer = startIndexing(simulatedDag, database.url, { BATCH_TRANSACTIONS: '60' });
+    const indexer = startIndexing(simulatedDag, database.url, { batchTransactions: '60' });
     await sleep(20 + 15 * start);
     simulatedDag.mine(10);
     await indexer.stop();
@@ -56,7 +56,7 @@ test('connections to the database cut at any moment', async () => {
   const harness = await setHarness('cut connections');
   const { simulatedDag, database, node } = harness;
   simulatedDag.mine(100);
-  const indexer = startIndexing(simulatedDag, database.url, { BATCH_TRANSACTIONS: '60' });
+  const indexer = startIndexing(simulatedDag, database.url, { batchTransactions: '60' });
   for (let cut = 0; cut < 12; cut += 1) {
     simulatedDag.mine(15);
     await sleep(15 * cut);

@@ -7,8 +7,8 @@ import {
   createMetrics,
   envSchema,
   indexerOptions,
-  keepFollowing,
-  type KeepFollowingParts,
+  runIndexer,
+  type RunIndexerOptions,
   type Metrics,
   NodeChoice,
   openDatabase,
@@ -182,7 +182,7 @@ export interface RunningIndexer {
   stop: () => Promise<void>;
 }
 
-/** Variables as in the environment of the program. */
+/** @param variables of the environment of the program; `batchTransactions` and `memoryTransactions` override its memory bounds */
 export function startIndexing(
   simulatedDag: Pick<SimulatedDag, 'server' | 'p2p'>,
   databaseUrl: string,
@@ -190,18 +190,25 @@ export function startIndexing(
   timing: Partial<typeof BOOTSTRAP_TIMING> = {},
 ): RunningIndexer {
   const own = { NODE_URL: simulatedDag.server.url, NODE_P2P_URL: simulatedDag.p2p.url, DATABASE_URL: databaseUrl };
-  const env = envSchema.parse({ ...own, ...variables });
+  const { batchTransactions, memoryTransactions, ...others } = variables;
+  const env = envSchema.parse({ ...own, ...others });
+  const options = {
+    ...indexerOptions(env),
+    ...(batchTransactions !== undefined && { batchTransactions: Number(batchTransactions) }),
+    ...(memoryTransactions !== undefined && { memoryTransactions: Number(memoryTransactions) }),
+    bootstrapTiming: { ...BOOTSTRAP_TIMING, ...timing },
+  };
   const log = createLogger({ name: 'indexer', level: process.env['LOG_LEVEL'] === undefined ? 'silent' : 'info' });
   const database = openDatabase(databaseUrl, ASK_AFTER_SILENCE_MS);
   const metrics = createMetrics(createRegistry('indexer under test'));
-  const client = { streams: 1 + env.PAGE_STREAMS, maxPauseMs: 200 };
+  const client = { streams: 1 + options.pageStreams, maxPauseMs: 200 };
   const nodes = new NodeChoice({ urls: env.NODE_URL, client, log, metrics });
   const controller = new AbortController();
-  const parts: KeepFollowingParts = {
+  const parts: RunIndexerOptions = {
     nodes,
     database,
     expectedNetwork: env.NETWORK,
-    options: { ...indexerOptions(env), bootstrapTiming: { ...BOOTSTRAP_TIMING, ...timing } },
+    options,
     log,
     progress: new Progress(log),
     metrics,
@@ -209,7 +216,7 @@ export function startIndexing(
   };
   const follow = async (): Promise<void> => {
     try {
-      await keepFollowing(parts, controller.signal);
+      await runIndexer(parts, controller.signal);
     } finally {
       await nodes.close();
       await database.close();

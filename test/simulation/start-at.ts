@@ -28,7 +28,7 @@ export async function startAgainAt(client: PoolClient, chainIndex: number): Prom
   const start = await getChainBlock(client, chainIndex);
   await keepStartBalances(client);
   await replaceState(client);
-  await writeStart(client, start);
+  await writeBootstrap(client, start);
   await countTransactions(client);
 }
 
@@ -50,7 +50,7 @@ async function moveStart(client: PoolClient, chainIndex: number, afterIndex: num
       [after.id, start.id],
     );
   }
-  await writeStart(client, { index: last + 1n, id: start.id });
+  await writeBootstrap(client, { index: last + 1n, id: start.id });
   await countTransactions(client);
   await client.query('drop table kept_blocks');
 }
@@ -229,7 +229,7 @@ async function forgetUtxos(client: PoolClient): Promise<void> {
   );
 }
 
-async function writeStart(client: PoolClient, start: ChainBlock): Promise<void> {
+async function writeBootstrap(client: PoolClient, start: ChainBlock): Promise<void> {
   await client.query(
     `insert into starts (chain_index, block_id, utxo_count, utxo_sompi)
      select $1, $2, count(*), coalesce(sum(amount), 0) from start_utxos`,

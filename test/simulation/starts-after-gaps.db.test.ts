@@ -100,7 +100,7 @@ test('recorded by an index that began at a pruning point, and stopped at any mom
   pruneAbove(simulatedDag, 20, simulatedDag.node.dag.sink);
   simulatedDag.p2pFaults.plan = () => ({ kind: 'delay', ms: 5 });
   for (let run = 0; run < 10; run += 1) {
-    const indexer = startIndexing(simulatedDag, database.url, { ...RECORD, BATCH_TRANSACTIONS: '30' });
+    const indexer = startIndexing(simulatedDag, database.url, { ...RECORD, batchTransactions: '30' });
     await Promise.race([indexer.ended, new Promise((resolve) => setTimeout(resolve, 40 + 30 * run))]);
     await indexer.stop();
     // At every moment: there is no catch-up after a gap in which the state is not kept.
@@ -122,7 +122,7 @@ test('the state is there from the first moment after a gap, and follows the chai
   let moments = 0;
   for (let isThere = false; !isThere; moments += 1) {
     const before = await getSink(database.pool);
-    const indexer = startIndexing(simulatedDag, database.url, { ...RECORD, BATCH_TRANSACTIONS: '30' });
+    const indexer = startIndexing(simulatedDag, database.url, { ...RECORD, batchTransactions: '30' });
     // Until it has begun again, or has followed by a batch at least.
     while ((await getSink(database.pool)) === before) await new Promise((resolve) => setTimeout(resolve, 1));
     await indexer.stop();

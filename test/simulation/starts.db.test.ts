@@ -56,7 +56,7 @@ test('begun right below the tip, with a memory that forgets', async () => {
   const { simulatedDag, database, node } = harness;
   simulatedDag.mine(120);
   pruneBelowTip(simulatedDag);
-  const indexer = startIndexing(simulatedDag, database.url, { MEMORY_TRANSACTIONS: '50', BATCH_TRANSACTIONS: '20' });
+  const indexer = startIndexing(simulatedDag, database.url, { memoryTransactions: '50', batchTransactions: '20' });
   await atRest(database, node, indexer);
   await expectRightFromItsStart(harness);
   simulatedDag.mine(120);
@@ -72,7 +72,7 @@ test('stopped and started again at any moment, while its UTXO set is loaded and 
   simulatedDag.mine(100);
   simulatedDag.p2pFaults.plan = () => ({ kind: 'delay', ms: 5 });
   for (let run = 0; run < 12; run += 1) {
-    const indexer = startIndexing(simulatedDag, database.url, { BATCH_TRANSACTIONS: '30' });
+    const indexer = startIndexing(simulatedDag, database.url, { batchTransactions: '30' });
     await Promise.race([indexer.ended, new Promise((resolve) => setTimeout(resolve, 30 + 25 * run))]);
     await indexer.stop();
   }

@@ -28,12 +28,12 @@ export function createMetrics(registry: Registry): ApiMetrics {
       registers: [registry],
     }),
     spentUnits: new Counter({
-      name: 'kasgres_api_spent_units_total',
+      name: 'kasgres_api_charged_request_units_total',
       help: 'Request units that answered requests were counted with.',
       registers: [registry],
     }),
     cutOffResponses: new Counter({
-      name: 'kasgres_api_cut_off_responses_total',
+      name: 'kasgres_api_aborted_responses_total',
       help: 'Connections that were closed because their client did not read a response: stalled, or memory where too many were unread.',
       labelNames: ['reason'],
       registers: [registry],
@@ -61,7 +61,7 @@ export function watchPool(registry: Registry, pool: Connection['pool'], queue: {
     collect: () => {
       gauge.set({ state: 'idle' }, pool.idleCount);
       gauge.set({ state: 'used' }, pool.totalCount - pool.idleCount);
-      gauge.set({ state: 'waited_for' }, queue.waiting + pool.waitingCount);
+      gauge.set({ state: 'pending' }, queue.waiting + pool.waitingCount);
     },
   });
 }

@@ -4,24 +4,25 @@ import { LOG_LEVELS, parsed, postgresUrl } from '@kasgres/runtime';
 import { z } from 'zod';
 import type { KeepClusteringParts } from './clustering/keep-clustering.ts';
 import type { IndexerOptions } from './indexer.ts';
+import { DEFAULT_MEMORY_LIMIT_MB, MAX_MEMORY_LIMIT_MB, memoryBounds, MIN_MEMORY_LIMIT_MB } from './memory-bounds.ts';
 
 const count = z.coerce.number().int().min(1);
 const depth = z.coerce.bigint().min(1n);
 
 export const envSchema = z.object({
   NODE_URL: parsed(parseNodeUrls).describe(
-    'kaspad to follow: grpc://host:port. Several, separated by commas: one is followed until it fails, then the next.',
+    'The kaspad to follow: grpc://host:port. Several are separated by commas: one is followed until it fails, then the next.',
   ),
   NODE_P2P_URL: parsed(parseNodeUrl)
     .optional()
     .describe(
-      "Where a start at a pruning point gets its UTXO set: the p2p address, grpc://host:port, of any node of the network. Unset: the host of the node that is followed, at the network's p2p port.",
+      "The source of the UTXO set for a bootstrap at a pruning point: the p2p address, grpc://host:port, of any node of the network. Unset: the host of the followed node, at the network's p2p port.",
     ),
   ON_GAP: z
     .enum(['stop', 'record'])
     .default('stop')
     .describe(
-      'What to do when no node has any more what comes after the last indexed block, or all follow another chain below finality. stop: end with words. record: begin again at the pruning point of the node, with its UTXO set; what is missing is recorded in `gaps`. An index in the first catch-up from a pruning point is bootstrapped again instead.',
+      'The reaction when every node has pruned the blocks after the last indexed one, or follows another chain below finality. stop: exit with an explanation. record: continue at the pruning point of the node with its UTXO set, and record the missing stretch in `gaps`. An index in its first catch-up from a pruning point is bootstrapped again instead.',
     ),
   DATABASE_URL: postgresUrl().describe('Postgres to write: postgres://user:password@host:port/database.'),
   METRICS_PORT: z.coerce
@@ -43,23 +44,22 @@ export const envSchema = z.object({
   FINALITY_DEPTH: depth
     .optional()
     .describe(
-      "In blue score. Only for a private network whose nodes run with overridden parameters, which no call tells. Unset: the network's, 432,000.",
+      "In blue score. Only for a private network whose nodes run with overridden parameters, which no RPC reports. Unset: the network's, 432,000.",
     ),
   PRUNING_DEPTH: depth
     .optional()
     .describe(
-      "The same for the pruning depth: a bootstrap waits for a pruning point that is about to move. Unset: the network's, 1,080,000.",
+      "In blue score, as FINALITY_DEPTH. A bootstrap waits for a pruning point that is about to move. Unset: the network's, 1,080,000.",
     ),
-  PAGE_STREAMS: count.default(3).describe('Pages of blocks fetched from the node at once while catching up.'),
-  MAX_BYTES_AHEAD: count
-    .default(384 * 1024 * 1024)
+  MEMORY_LIMIT_MB: z.coerce
+    .number()
+    .int()
+    .min(MIN_MEMORY_LIMIT_MB)
+    .max(MAX_MEMORY_LIMIT_MB)
+    .default(DEFAULT_MEMORY_LIMIT_MB)
     .describe(
-      'Bound on the bytes of pages that wait or are under way while catching up. A page of unknown size counts 192 MiB, so this also bounds how many are fetched at once; a batch takes a quarter. docs/architecture.md, "Bounds".',
+      'Memory of the indexer in MiB, from which all internal bounds follow. More speeds up a first catch-up: transactions that are no longer in memory are looked up in Postgres. docs/architecture.md, "Bounds".',
     ),
-  BATCH_TRANSACTIONS: count.default(20_000).describe('Transactions in one database transaction while catching up.'),
-  MEMORY_TRANSACTIONS: count
-    .default(4_000_000)
-    .describe('Transactions whose keys and UTXOs are kept in memory, about 150 bytes each; older ones are looked up.'),
   CLUSTER_DEPTH: z.coerce
     .bigint()
     .min(0n)
@@ -74,18 +74,22 @@ export const envSchema = z.object({
     .stringbool()
     .default(false)
     .describe(
-      'Whether to note, in a table of its own, which output of a transaction is probably change. It never makes clusters.',
+      'Whether to record in a separate table which output of a transaction is probably change. It does not affect clusters.',
     ),
 });
+
+export const REPLACED_VARIABLES: Readonly<Record<string, string>> = {
+  PAGE_STREAMS: 'MEMORY_LIMIT_MB',
+  MAX_BYTES_AHEAD: 'MEMORY_LIMIT_MB',
+  BATCH_TRANSACTIONS: 'MEMORY_LIMIT_MB',
+  MEMORY_TRANSACTIONS: 'MEMORY_LIMIT_MB',
+};
 
 export type Env = z.infer<typeof envSchema>;
 
 export function indexerOptions(env: Env): IndexerOptions {
   return {
-    pageStreams: env.PAGE_STREAMS,
-    maxBytesAhead: env.MAX_BYTES_AHEAD,
-    batchTransactions: env.BATCH_TRANSACTIONS,
-    memoryTransactions: env.MEMORY_TRANSACTIONS,
+    ...memoryBounds(env.MEMORY_LIMIT_MB),
     p2pUrl: env.NODE_P2P_URL,
     onGap: env.ON_GAP,
     finalityDepth: env.FINALITY_DEPTH,

@@ -2,8 +2,9 @@
 export { keepClustering } from './clustering/keep-clustering.ts';
 export { openClusteringDatabase, openDatabase } from './database.ts';
 export { clusteringOptions, envSchema, indexerOptions } from './env.ts';
-export { keepFollowing, type KeepFollowingParts } from './keep-following.ts';
+export { runIndexer, type RunIndexerOptions } from './run-indexer.ts';
 export { createMetrics, type Metrics } from './metrics.ts';
+export { DEFAULT_MEMORY_LIMIT_MB, memoryBounds } from './memory-bounds.ts';
 export { NodeChoice } from './node-choice.ts';
 export { Progress } from './progress.ts';
 export { fetchPages } from './source/pages.ts';

@@ -13,7 +13,7 @@ import { findCheckpoint, findNetworkOfDatabase } from './apply/checkpoint.ts';
 import { buildLookUpIndexes, finishFirstCatchUp } from './apply/first-catch-up.ts';
 import type { Sessions } from './apply/sessions.ts';
 import type { ChainUpdate } from './chain-update.ts';
-import type { EarlierTimes } from './earlier-times.ts';
+import type { PreBootstrapTimes } from './pre-bootstrap-times.ts';
 import { Memory } from './memory/memory.ts';
 import type { Metrics } from './metrics.ts';
 import type { Batch, Checkpoint } from './prepare/batch.ts';
@@ -25,16 +25,16 @@ import { findSources } from './source/find-sources.ts';
 import { readOwnChain } from './source/own-chain.ts';
 import { Source, type SourceLimits } from './source/source.ts';
 import {
-  beginAgain,
-  beginAtGenesis,
-  beginAtPruningPoint,
-  type BeginParts,
-  discardNewborn,
-  NOTHING,
-} from './start/begin.ts';
-import { findGenesis } from './start/first-block.ts';
-import { discardIndex, isNewborn } from './start/newborn.ts';
-import { type BootstrapTiming, bootstrapTiming } from './start/timing.ts';
+  bootstrapAfterGap,
+  bootstrapAtGenesis,
+  bootstrapAtPruningPoint,
+  type BootstrapDependencies,
+  discardForNewBootstrap,
+  EMPTY_CHECKPOINT,
+} from './bootstrap/bootstrap.ts';
+import { findGenesis } from './bootstrap/bootstrap-block.ts';
+import { discardIndex, canBootstrapAgain } from './bootstrap/discard-index.ts';
+import { type BootstrapTiming, bootstrapTiming } from './bootstrap/timing.ts';
 
 export interface IndexerOptions extends SourceLimits {
   memoryTransactions: number;
@@ -49,7 +49,7 @@ export interface IndexerOptions extends SourceLimits {
   bootstrapTiming?: BootstrapTiming;
 }
 
-export interface IndexerParts {
+export interface IndexerDependencies {
   node: NodeClient;
   database: Connection;
   network: Network;
@@ -58,7 +58,7 @@ export interface IndexerParts {
   progress: Progress;
   metrics: Metrics;
   sessions: Sessions;
-  earlierTimes: EarlierTimes;
+  preBootstrapTimes: PreBootstrapTimes;
   /** The p2p address of a node. */
   p2pUrl: string;
   /** Set if every node has pruned the chain after the checkpoint: the error to exit with, unless the index may restart at a pruning point. */
@@ -69,7 +69,7 @@ export interface IndexerParts {
  * Follows the chain from the checkpoint until the signal or a failure. Returns after a bootstrap at a pruning point, which the next call follows.
  * @throws FatalError if a retry cannot help
  */
-export async function followChain(parts: IndexerParts, signal: AbortSignal): Promise<void> {
+export async function followChain(parts: IndexerDependencies, signal: AbortSignal): Promise<void> {
   const clients: PoolClient[] = [];
   const lost = new AbortController();
   const untilLost = AbortSignal.any([signal, lost.signal]);
@@ -96,7 +96,7 @@ export async function followChain(parts: IndexerParts, signal: AbortSignal): Pro
 
 /** One run from the checkpoint to the next failure. */
 class Attempt {
-  readonly #parts: IndexerParts;
+  readonly #parts: IndexerDependencies;
   readonly #writer: ClientBase;
   readonly #reader: ClientBase;
   readonly #signal: AbortSignal;
@@ -104,7 +104,7 @@ class Attempt {
   #applying: Promise<void> = Promise.resolve();
   #lookUpIndexesAreBuilt = false;
 
-  constructor(parts: IndexerParts, writer: ClientBase, reader: ClientBase, signal: AbortSignal) {
+  constructor(parts: IndexerDependencies, writer: ClientBase, reader: ClientBase, signal: AbortSignal) {
     this.#parts = parts;
     this.#writer = writer;
     this.#reader = reader;
@@ -119,10 +119,10 @@ class Attempt {
     if (found !== undefined && this.#parts.gap !== undefined) return await this.#crossGap(found, this.#parts.gap);
     const genesis = found === undefined ? await findGenesis(node, network, this.#signal) : undefined;
     if (found === undefined && genesis === undefined) {
-      return await beginAtPruningPoint(this.#beginParts(), this.#signal);
+      return await bootstrapAtPruningPoint(this.#bootstrapDependencies(), this.#signal);
     }
 
-    let checkpoint = found ?? NOTHING;
+    let checkpoint = found ?? EMPTY_CHECKPOINT;
     const memory = new Memory(limitsOf(options), checkpoint.nextTransactionId, found === undefined);
     await loadPreBootstrapBlocks(this.#reader, memory);
     const ambiguousVariants = new AmbiguousVariants((request) => findSources(node, request, this.#signal));
@@ -130,17 +130,17 @@ class Attempt {
     const bootstrap = found === undefined ? undefined : await getBootstrap(this.#reader);
     const bootstrapBlueScore = bootstrap?.isGenesis === false ? bootstrap.blueScore : undefined;
     const preparer = new Preparer(memory, network, ambiguousVariants, checkpoint, bootstrapBlueScore);
-    if (genesis !== undefined) checkpoint = await beginAtGenesis(this.#beginParts(), preparer, genesis);
+    if (genesis !== undefined) checkpoint = await bootstrapAtGenesis(this.#bootstrapDependencies(), preparer, genesis);
     metrics.positions.indexIsAt(checkpoint.blueScore, undefined);
 
     const finished = new AbortController();
-    void this.#parts.earlierTimes.learn(this.#parts, AbortSignal.any([this.#signal, finished.signal]));
+    void this.#parts.preBootstrapTimes.learn(this.#parts, AbortSignal.any([this.#signal, finished.signal]));
     const source = new Source(node, network, readOwnChain(this.#reader, checkpoint.chainIndex), options);
     let requestedAt = performance.now();
     try {
       for await (const update of source.updates(checkpoint, this.#signal)) {
         metrics.stageSeconds.observe({ stage: 'wait' }, (performance.now() - requestedAt) / 1_000);
-        if (checkpoint.firstCatchUp && !memory.knowsEverything) await this.#needLookUpIndexes();
+        if (checkpoint.firstCatchUp && !memory.isComplete) await this.#needLookUpIndexes();
         const batch = await this.#prepare(preparer, update, checkpoint);
         checkpoint = batch.to;
         await this.#applying;
@@ -160,10 +160,11 @@ class Attempt {
   /** @throws the gap unless the index is newborn or ON_GAP is record */
   async #crossGap(checkpoint: Checkpoint, gap: FatalError): Promise<void> {
     const { options, log } = this.#parts;
-    if (await isNewborn(this.#writer)) return await discardNewborn(this.#beginParts(), checkpoint, this.#signal);
+    if (await canBootstrapAgain(this.#writer))
+      return await discardForNewBootstrap(this.#bootstrapDependencies(), checkpoint, this.#signal);
     if (options.onGap === 'stop') throw gap;
     log.warn({ err: gap }, 'checkpoint pruned on every node; restarting from the pruning point');
-    await beginAgain(this.#beginParts(), checkpoint, this.#signal);
+    await bootstrapAfterGap(this.#bootstrapDependencies(), checkpoint, this.#signal);
   }
 
   async #checkNetwork(): Promise<void> {
@@ -200,7 +201,7 @@ class Attempt {
     }
   }
 
-  #beginParts(): BeginParts {
+  #bootstrapDependencies(): BootstrapDependencies {
     const { options, network } = this.#parts;
     return {
       ...this.#parts,

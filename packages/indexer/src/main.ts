@@ -1,16 +1,17 @@
-/** The indexer: follows a node and writes what it sees to Postgres, until it is told to stop. */
+/** The indexer program: follows a node and writes its chain to Postgres. */
 import { createLogger, createRegistry, readEnv, runProgram, startProbes } from '@kasgres/runtime';
 import { keepClustering } from './clustering/keep-clustering.ts';
 import { openClusteringDatabase, openDatabase } from './database.ts';
-import { clusteringOptions, envSchema, indexerOptions } from './env.ts';
+import { clusteringOptions, envSchema, indexerOptions, REPLACED_VARIABLES } from './env.ts';
 import { createMetrics } from './metrics.ts';
 import { NodeChoice } from './node-choice.ts';
 import { Progress } from './progress.ts';
-import { keepFollowing } from './keep-following.ts';
+import { runIndexer } from './run-indexer.ts';
 import { watchAnalysts } from './watch-analysts.ts';
 
 await runProgram('indexer', async ({ signal, shutdown, useLogger }) => {
-  const env = readEnv(envSchema, process.env);
+  const env = readEnv(envSchema, process.env, REPLACED_VARIABLES);
+  const options = indexerOptions(env);
   const log = createLogger({ name: 'indexer', level: env.LOG_LEVEL });
   useLogger(log);
 
@@ -19,14 +20,14 @@ await runProgram('indexer', async ({ signal, shutdown, useLogger }) => {
 
   const registry = createRegistry('indexer');
   const metrics = createMetrics(registry);
-  const nodes = new NodeChoice({ urls: env.NODE_URL, client: { streams: 1 + env.PAGE_STREAMS }, log, metrics });
+  const nodes = new NodeChoice({ urls: env.NODE_URL, client: { streams: 1 + options.pageStreams }, log, metrics });
   shutdown.add('node', () => nodes.close());
   const status = { isFollowing: false };
   const probes = await startProbes({
     host: env.METRICS_HOST,
     port: env.METRICS_PORT,
     registry,
-    ready: () => (status.isFollowing ? { ready: true } : { ready: false, reason: 'does not follow the chain yet' }),
+    ready: () => (status.isFollowing ? { ready: true } : { ready: false, reason: 'not following the chain yet' }),
     signal,
   });
   shutdown.add('probes', probes.close);
@@ -40,12 +41,12 @@ await runProgram('indexer', async ({ signal, shutdown, useLogger }) => {
     AbortSignal.any([signal, ended.signal]),
   );
   try {
-    await keepFollowing(
+    await runIndexer(
       {
         nodes,
         database,
         expectedNetwork: env.NETWORK,
-        options: indexerOptions(env),
+        options,
         log,
         progress: new Progress(log),
         metrics,

@@ -8,9 +8,9 @@ export const FAILURE_KINDS = [
   'node-syncing',
   'node-behind',
   'node-unsuitable',
-  'node-answer',
+  'node-response',
   'database',
-  'unexplained',
+  'unknown',
 ] as const;
 export type FailureKind = (typeof FAILURE_KINDS)[number];
 
@@ -46,8 +46,8 @@ export function createMetrics(registry: Registry) {
       help: '1 while the node says that it is synced, else 0',
       registers,
     }),
-    nodeSwitches: new Counter({
-      name: 'kasgres_indexer_node_switches_total',
+    nodeFailovers: new Counter({
+      name: 'kasgres_indexer_node_failovers_total',
       help: 'How often a node failed and the next of NODE_URL was taken',
       registers,
     }),
@@ -57,8 +57,8 @@ export function createMetrics(registry: Registry) {
       labelNames: ['node'],
       registers,
     }),
-    startUtxos: new Gauge({
-      name: 'kasgres_indexer_start_utxos_loaded',
+    bootstrapUtxos: new Gauge({
+      name: 'kasgres_indexer_bootstrap_utxos_loaded',
       help: 'UTXOs that are loaded of the UTXO set of a coming start; 0 when none is coming',
       registers,
     }),
@@ -104,10 +104,10 @@ function createClusteringMetrics(registers: Registry[]) {
     }),
     transactions: counter('kasgres_indexer_clustered_transactions_total', 'Accepted transactions gone through'),
     merges: counter('kasgres_indexer_cluster_merges_total', 'Merges of clusters'),
-    undoneMerges: counter('kasgres_indexer_cluster_merges_undone_total', 'Merges undone by reorgs'),
+    undoneMerges: counter('kasgres_indexer_cluster_merges_reverted_total', 'Merges undone by reorgs'),
     heldMerges: counter('kasgres_indexer_cluster_merges_held_total', 'Merges that met the limit of a cluster'),
     held: new Gauge({
-      name: 'kasgres_indexer_cluster_merges_waiting',
+      name: 'kasgres_indexer_cluster_merges_pending',
       help: 'Merges that wait for a person (kasgres clusters review)',
       registers,
     }),

@@ -6,16 +6,16 @@ import { nameOfNode, NodeClient, type NodeClientOptions, NodeUnsuitableError } f
 import { FatalError, type Logger } from '@kasgres/runtime';
 import type { Metrics } from './metrics.ts';
 
-export interface NodeChoiceParts {
+export interface NodeChoiceOptions {
   urls: readonly string[];
   /** Of the client of each. */
   client: Omit<NodeClientOptions, 'url' | 'logger'>;
   log: Logger;
-  metrics: Pick<Metrics, 'nodeSwitches' | 'nodeFollowed'>;
+  metrics: Pick<Metrics, 'nodeFailovers' | 'nodeFollowed'>;
 }
 
 export class NodeChoice {
-  readonly #parts: NodeChoiceParts;
+  readonly #parts: NodeChoiceOptions;
   #place = 0;
   #client: NodeClient;
   /** Nodes that failed one after the other. */
@@ -24,7 +24,7 @@ export class NodeChoice {
   readonly #refusals = new Map<number, string>();
   #closed = false;
 
-  constructor(parts: NodeChoiceParts) {
+  constructor(parts: NodeChoiceOptions) {
     this.#parts = parts;
     this.#client = this.#open();
   }
@@ -79,7 +79,7 @@ export class NodeChoice {
       metrics.nodeFollowed.set({ node: from }, 0);
       this.#place = (this.#place + 1) % urls.length;
       this.#client = this.#open();
-      metrics.nodeSwitches.inc();
+      metrics.nodeFailovers.inc();
       log.warn({ from, to: this.name, reason: error.message }, 'a node failed; took the next');
     }
     return hasMore;

@@ -1,6 +1,6 @@
 /**
- * The checksum of an address: CashAddr's 40-bit cyclic code over the prefix and the base-32 digits. It is computed in two halves of
- * 20 bits, because with bigints it would cost more than all the rest of an address.
+ * The checksum of an address: CashAddr's 40-bit cyclic code over the prefix and the base-32 digits, computed in two halves of 20 bits.
+ * With bigints it would take longer than the rest of the address.
  */
 
 export const CHECKSUM_DIGITS = 8;
@@ -10,7 +10,7 @@ interface Code {
   low: number;
 }
 
-/** What each bit that leaves the code at the top adds to it: the generator's five constants, cut in halves. */
+/** The generator's five constants, one per bit that is shifted out at the top. */
 const GENERATOR: readonly Code[] = [
   { high: 0x98f2b, low: 0xc8e61 },
   { high: 0x79b76, low: 0xd99e2 },
@@ -18,7 +18,7 @@ const GENERATOR: readonly Code[] = [
   { high: 0xae2ea, low: 0xbe2a8 },
   { high: 0x1e4f4, low: 0x3e470 },
 ];
-/** The same for all 32 values of the five bits. */
+/** Sums of these for all 32 values of the five bits. */
 const GENERATOR_HIGH = Int32Array.from({ length: 32 }, (_, bits) => sumOfGenerators(bits, 'high'));
 const GENERATOR_LOW = Int32Array.from({ length: 32 }, (_, bits) => sumOfGenerators(bits, 'low'));
 
@@ -34,7 +34,7 @@ function add(code: Code, digit: number): void {
 
 const codesOfPrefixes = new Map<string, Code>();
 
-/** The code after the prefix and the zero that ends it. */
+/** Returns the code after the prefix and its terminating zero. */
 function codeOfPrefix(prefix: string): Code {
   let code = codesOfPrefixes.get(prefix);
   if (code === undefined) {
@@ -46,7 +46,7 @@ function codeOfPrefix(prefix: string): Code {
   return code;
 }
 
-/** Writes the checksum of the first `count` digits behind them. */
+/** Writes the checksum of the first `count` digits after them. */
 export function writeChecksum(prefix: string, digits: Uint8Array, count: number): void {
   const code = { ...codeOfPrefix(prefix) };
   for (let index = 0; index < count; index++) add(code, digits[index] ?? 0);

@@ -10,7 +10,7 @@ import {
   decodeAddress,
   encodeAddress,
 } from './address.ts';
-import { fromHex } from './hex.ts';
+import { fromHex } from './format.ts';
 
 const ALPHABET = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l';
 const ZEROS = 'kaspa:qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqkx9awp4e';
@@ -33,7 +33,7 @@ function reasonOf(text: string): AddressErrorReason | undefined {
   }
 }
 
-/** An address text with a valid checksum, whatever the digits mean. */
+/** An address text with a valid checksum, regardless of what the digits mean. */
 function withChecksum(digits: number[]): string {
   const all = Uint8Array.of(...digits, 0, 0, 0, 0, 0, 0, 0, 0);
   writeChecksum('kaspa', all, digits.length);

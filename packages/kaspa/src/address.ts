@@ -1,13 +1,13 @@
 /**
  * Addresses: a prefix that names the network, a colon, and in base-32 digits a version byte, a payload and a checksum
- * (rusty-kaspa, crypto/addresses). There is one text for an address: lower case, with its prefix.
+ * (rusty-kaspa, crypto/addresses). The only valid text of an address is lower case and has its prefix.
  */
 import { CHECKSUM_DIGITS, writeChecksum } from './address-checksum.ts';
 
 export const ADDRESS_PREFIXES = ['kaspa', 'kaspatest', 'kaspasim', 'kaspadev'] as const;
 export type AddressPrefix = (typeof ADDRESS_PREFIXES)[number];
 
-/** What the payload is: a Schnorr public key (32 bytes), an ECDSA public key (33), the hash of a script (32). */
+/** The kind of payload: a Schnorr public key (32 bytes), an ECDSA public key (33), the hash of a script (32). */
 export const ADDRESS_VERSION = { pubKey: 0, pubKeyEcdsa: 1, scriptHash: 8 } as const;
 export type AddressVersion = (typeof ADDRESS_VERSION)[keyof typeof ADDRESS_VERSION];
 
@@ -26,7 +26,6 @@ export type AddressErrorReason =
   | 'unknown-version'
   | 'bad-length';
 
-/** Why something is no address; the message says it in words. */
 export class AddressError extends Error {
   override name = 'AddressError';
   readonly reason: AddressErrorReason;
@@ -41,13 +40,13 @@ const PAYLOAD_BYTES: Readonly<Record<AddressVersion, number>> = { 0: 32, 1: 33, 
 const BITS_PER_DIGIT = 5;
 const ALPHABET = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l';
 const CHARACTER_CODES = Buffer.from(ALPHABET);
-/** The digit of each character by its code; undefined for those that are none. */
+/** Digits by character code. */
 const DIGITS: readonly (number | undefined)[] = Array.from({ length: 128 }, (_, code) => {
   const digit = CHARACTER_CODES.indexOf(code);
   return digit === -1 ? undefined : digit;
 });
 
-/** Room for the longest address, used again for each. */
+/** Buffers for the longest address, reused. */
 const digitBuffer = new Uint8Array(Math.ceil((34 * 8) / BITS_PER_DIGIT) + CHECKSUM_DIGITS);
 const textBuffer = Buffer.alloc('kaspatest:'.length + digitBuffer.length);
 
@@ -64,7 +63,7 @@ export function encodeAddress({ prefix, version, payload }: Address): string {
   return textBuffer.toString('latin1', 0, length);
 }
 
-/** Writes the bits of version and payload into `digitBuffer`, the last digit filled up with zeros; gives the count of digits. */
+/** Writes the bits of version and payload into `digitBuffer`, padded with zeros, and returns the number of digits. */
 function writeDigits(version: number, payload: Uint8Array): number {
   let pending = version;
   let pendingBits = 8;
@@ -82,7 +81,7 @@ function writeDigits(version: number, payload: Uint8Array): number {
 }
 
 /**
- * Reads an address of any network; the caller compares the prefix with its own.
+ * Decodes an address of any network; the caller compares the prefix with its own.
  * @throws AddressError
  */
 export function decodeAddress(text: string): Address {
@@ -112,7 +111,7 @@ function readDigits(text: string): Uint8Array {
     const digit = DIGITS[text.charCodeAt(index)];
     if (digit === undefined) {
       const character = String.fromCodePoint(text.codePointAt(index) ?? 0);
-      throw new AddressError('bad-character', `No address has the character ${character}`);
+      throw new AddressError('bad-character', `The address contains the invalid character ${character}`);
     }
     digits[index] = digit;
   }
@@ -132,9 +131,9 @@ function readBytes(digits: Uint8Array): Uint8Array {
       bytes[count++] = pending >> pendingBits;
     }
   }
-  // What fills up the last digit is less than a digit, and zero.
+  // The padding is shorter than a digit, and zero.
   if (pendingBits >= BITS_PER_DIGIT || (pending & ((1 << pendingBits) - 1)) !== 0) {
-    throw new AddressError('bad-padding', 'The address ends in bits that no address has');
+    throw new AddressError('bad-padding', 'The padding of the address is not zero');
   }
   return bytes;
 }

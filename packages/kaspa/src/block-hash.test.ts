@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { headerHash, merkleRoot, ZERO_HASH } from './block-hash.ts';
-import { toHex } from './hex.ts';
+import { toHex } from './format.ts';
 import { hashMerkleBranch } from './keyed-hash.ts';
 import { recordedBlocks, toHeader, toTransaction } from './testing/recorded-blocks.ts';
 import { transactionHash } from './transaction-id.ts';

@@ -7,12 +7,11 @@ import { hashBlock, hashMerkleBranch } from './keyed-hash.ts';
 import type { Hash, Header } from './model.ts';
 
 export const HASH_BYTES = 32;
-/** What stands where there is no hash: genesis' pruning point, the right half of an odd pair. */
+/** The placeholder for a missing hash: genesis' pruning point, the right half of an odd pair. */
 export const ZERO_HASH: Hash = new Uint8Array(HASH_BYTES);
 
 const writer = new ByteWriter();
 
-/** The 32 bytes that name a block. A genesis, of version 0 and without parents, hashes in the same way. */
 export function headerHash(header: Header): Hash {
   writer.reset().uint16(header.version).length(header.parentsByLevel.length);
   for (const parents of header.parentsByLevel) {
@@ -33,15 +32,15 @@ export function headerHash(header: Header): Hash {
   return hashBlock(writer.written());
 }
 
-/** Blue work is the only big-endian number: as few bytes as it needs, none for zero. */
+/** Writes the only big-endian number: without leading zero bytes, so none for zero. */
 function writeBlueWork(blueWork: bigint): void {
   const digits = blueWork === 0n ? '' : blueWork.toString(16);
   writer.lengthAndBytes(Buffer.from(digits.length % 2 === 0 ? digits : `0${digits}`, 'hex'));
 }
 
 /**
- * The root of a binary tree over the given hashes, in order; for `hashMerkleRoot` these are the block's transaction hashes.
- * An odd hash is paired with zeros; one hash is its own root; none give zeros.
+ * Returns the root of a binary tree over the given hashes; for `hashMerkleRoot` these are the block's transaction hashes.
+ * An odd hash is paired with zeros; one hash is its own root; the root of none is zeros.
  */
 export function merkleRoot(hashes: readonly Hash[]): Hash {
   if (hashes.length === 0) return ZERO_HASH;

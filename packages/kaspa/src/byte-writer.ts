@@ -1,6 +1,6 @@
 /**
- * Serialises what is hashed: little-endian integers, and byte strings led by their length. A writer is used again and again by the
- * function that owns it, so that hashing allocates nothing but its result.
+ * Serialises the input of hash functions: little-endian integers and length-prefixed byte strings. A writer is reused, so that
+ * hashing allocates nothing but its result.
  */
 export class ByteWriter {
   #bytes = new Uint8Array(1024);
@@ -12,7 +12,7 @@ export class ByteWriter {
     return this;
   }
 
-  /** What was written since `reset`: a view, valid until the next write. */
+  /** Returns a view of the bytes since `reset`, valid until the next write. */
   written(): Uint8Array {
     return this.#bytes.subarray(0, this.#length);
   }
@@ -47,7 +47,7 @@ export class ByteWriter {
     return this;
   }
 
-  /** A count or length, as 64 bits. */
+  /** Writes a count or length as 64 bits. */
   length(value: number): this {
     const at = this.#advance(8);
     this.#view.setUint32(at, value, true);
@@ -55,7 +55,6 @@ export class ByteWriter {
     return this;
   }
 
-  /** The length, then the bytes. */
   lengthAndBytes(value: Uint8Array): this {
     return this.length(value.length).bytes(value);
   }

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CoinbasePayloadError, decodeCoinbasePayload, encodeCoinbasePayload } from './coinbase-payload.ts';
-import { fromHex } from './hex.ts';
+import { fromHex } from './format.ts';
 import { classifyScript } from './script.ts';
 import { recordedBlocks, toTransaction } from './testing/recorded-blocks.ts';
 

@@ -1,5 +1,5 @@
 /**
- * The payload of a coinbase transaction: which miner is to be paid for *this* block, when a later chain block merges it
+ * The payload of a coinbase transaction names the miner of *this* block, who is paid when a later chain block merges it
  * (rusty-kaspa, consensus/src/processes/coinbase.rs). The outputs of the same transaction pay for the blocks that this one merges.
  */
 import type { ScriptPublicKey } from './model.ts';
@@ -8,9 +8,9 @@ export interface CoinbasePayload {
   blueScore: bigint;
   /** Sompi, without the fees. */
   subsidy: bigint;
-  /** Where the miner is to be paid. */
+  /** The script that pays the miner. */
   scriptPublicKey: ScriptPublicKey;
-  /** Free bytes; from a node's template: its version, a slash, what the miner asked for. */
+  /** Free bytes. In a node's template: its version, a slash, the miner's data. */
   extraData: Uint8Array;
 }
 
@@ -18,12 +18,12 @@ export class CoinbasePayloadError extends Error {
   override name = 'CoinbasePayloadError';
 }
 
-/** Blue score, subsidy, version and length of the script. */
+/** The size of blue score, subsidy, version and length of the script. */
 const FIXED_BYTES = 8 + 8 + 2 + 1;
 const MAX_SCRIPT_BYTES = 150;
 const MAX_PAYLOAD_BYTES = 204;
 
-/** @throws CoinbasePayloadError when script or payload are longer than consensus allows */
+/** @throws CoinbasePayloadError if script or payload are longer than consensus allows */
 export function encodeCoinbasePayload(payload: CoinbasePayload): Uint8Array {
   const { version, script } = payload.scriptPublicKey;
   checkScriptLength(script.length);
@@ -39,8 +39,8 @@ export function encodeCoinbasePayload(payload: CoinbasePayload): Uint8Array {
 }
 
 /**
- * Script and extra data are views of the given bytes.
- * @throws CoinbasePayloadError when the bytes are no payload that consensus would let pass
+ * Decodes a payload into views of the given bytes.
+ * @throws CoinbasePayloadError if consensus would not accept the payload
  */
 export function decodeCoinbasePayload(bytes: Uint8Array): CoinbasePayload {
   checkLength(bytes.length);

@@ -4,7 +4,7 @@ import { getNetwork } from './networks.ts';
 
 const PACE = { targetTimePerBlockMs: 100 };
 
-/** The samples of a simnet node with 140 chain blocks, and what it answered. */
+/** The samples of a simnet node with 140 chain blocks, and its responses. */
 describe('a recorded node', () => {
   const samples = [
     { daaScore: 0n, timestamp: 1_633_687_894_966n },
@@ -37,7 +37,7 @@ test('a score below the first point has its time', () => {
   expect(estimateTimestamp(5n, [{ daaScore: 10n, timestamp: 700n }], PACE)).toBe(700n);
 });
 
-test('time that runs backwards counts as none', () => {
+test('a later point with an earlier timestamp counts as simultaneous', () => {
   const points = [
     { daaScore: 0n, timestamp: 900n },
     { daaScore: 10n, timestamp: 800n },
@@ -45,7 +45,7 @@ test('time that runs backwards counts as none', () => {
   expect(estimateTimestamp(5n, points, PACE)).toBe(900n);
 });
 
-test('a time beyond 64 bits stays at their end', () => {
+test('a time beyond 64 bits is clamped', () => {
   expect(estimateTimestamp(2n ** 64n - 1n, [{ daaScore: 0n, timestamp: 0n }], PACE)).toBe(2n ** 64n - 1n);
 });
 

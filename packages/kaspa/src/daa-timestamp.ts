@@ -1,18 +1,18 @@
-/** When the chain had, or will have, a DAA score: an estimate from points that are known (rusty-kaspa, rpc/service). */
+/** Estimates when the chain has a DAA score, from known points (rusty-kaspa, rpc/service). */
 import type { Crescendo, DaaTimestamp } from './networks.ts';
 
 const LARGEST_UINT64 = 2n ** 64n - 1n;
 
-/** How fast a network's DAA score grows. A node knows no Crescendo here, and is off by weeks around it. */
+/** The growth of a network's DAA score. A node ignores Crescendo here, and is off by weeks around it. */
 export interface Pace {
   targetTimePerBlockMs: number;
   crescendo?: Crescendo | undefined;
 }
 
 /**
- * The time (Unix milliseconds) of a DAA score: that of a point with this score, interpolated between two, extrapolated at the
- * network's block time above the last, and the first point's below it.
- * @param points ascending by DAA score, at least one; only the neighbours of the score matter
+ * Returns the time (Unix milliseconds) of a DAA score: interpolated between two points, extrapolated at the network's block time above
+ * the last point, and equal to the first point's below it.
+ * @param points at least one, ascending by DAA score; only the neighbours of the score matter
  */
 export function estimateTimestamp(daaScore: bigint, points: readonly DaaTimestamp[], pace: Pace): bigint {
   const aboveIndex = firstAbove(daaScore, points);
@@ -25,11 +25,11 @@ export function estimateTimestamp(daaScore: bigint, points: readonly DaaTimestam
         : interpolate(daaScore, below, above, pace);
     return clampToUint64(below.timestamp + elapsed);
   }
-  if (above === undefined) throw new RangeError('No known point to estimate a time from');
+  if (above === undefined) throw new RangeError('An estimate needs at least one known point');
   return above.timestamp;
 }
 
-/** DAA scores between two others, without them: at most `count`, ascending, at equal distances in time. */
+/** Returns at most `count` DAA scores between two others (exclusive), ascending, at equal distances in time. */
 export function spreadDaaScores(from: bigint, to: bigint, count: number, pace: Pace): bigint[] {
   const scores = new Set<bigint>();
   const total = nominalTime(from, to, pace);
@@ -40,7 +40,7 @@ export function spreadDaaScores(from: bigint, to: bigint, count: number, pace: P
   return [...scores];
 }
 
-/** The position of the first point above a score; their number if there is none. */
+/** Returns the index of the first point above a score, or the number of points. */
 function firstAbove(daaScore: bigint, points: readonly DaaTimestamp[]): number {
   let [low, high] = [0, points.length];
   while (low < high) {
@@ -51,7 +51,7 @@ function firstAbove(daaScore: bigint, points: readonly DaaTimestamp[]): number {
   return low;
 }
 
-/** As the node does it, within one block rate: in doubles, and time that runs backwards counts as none. */
+/** Interpolates as the node does, in doubles. A later point with an earlier timestamp counts as simultaneous. */
 function interpolate(daaScore: bigint, below: DaaTimestamp, above: DaaTimestamp, pace: Pace): bigint {
   if (above.timestamp <= below.timestamp) return 0n;
   const part = nominalTime(below.daaScore, daaScore, pace);
@@ -59,7 +59,7 @@ function interpolate(daaScore: bigint, below: DaaTimestamp, above: DaaTimestamp,
   return BigInt(Math.trunc(Number(above.timestamp - below.timestamp) * fraction));
 }
 
-/** Milliseconds that the network aims at between two DAA scores, of which the first is not the greater. */
+/** Returns the target time between two DAA scores in milliseconds, where `from <= to`. */
 function nominalTime(from: bigint, to: bigint, { targetTimePerBlockMs, crescendo }: Pace): bigint {
   const time = (to - from) * BigInt(targetTimePerBlockMs);
   if (crescendo === undefined || from >= crescendo.activationDaaScore) return time;
@@ -67,7 +67,7 @@ function nominalTime(from: bigint, to: bigint, { targetTimePerBlockMs, crescendo
   return time + slow * BigInt(crescendo.targetTimePerBlockMsBefore - targetTimePerBlockMs);
 }
 
-/** The DAA score that a network aims at after so many milliseconds. */
+/** Returns the DAA score that a network aims at `time` milliseconds after `from`. */
 function scoreAfter(from: bigint, time: bigint, pace: Pace): bigint {
   const { targetTimePerBlockMs, crescendo } = pace;
   if (crescendo === undefined || from >= crescendo.activationDaaScore)

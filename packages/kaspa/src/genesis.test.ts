@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { headerHash, merkleRoot } from './block-hash.ts';
 import { decodeCoinbasePayload } from './coinbase-payload.ts';
 import { genesisBlock } from './genesis.ts';
-import { toHex } from './hex.ts';
+import { toHex } from './format.ts';
 import { networks } from './networks.ts';
 import { isCoinbase, transactionHash } from './transaction-id.ts';
 

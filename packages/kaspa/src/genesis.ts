@@ -1,22 +1,22 @@
 /**
- * The first block of each network (rusty-kaspa, consensus/core/src/config/genesis.rs). Mainnet's is a checkpoint: it commits to the
- * UTXO set of the chain that it replaced, so that set belongs to it too.
+ * The first block of each network (rusty-kaspa, consensus/core/src/config/genesis.rs). Mainnet's commits to the UTXO set of the chain
+ * that it replaced.
  */
 import { ZERO_HASH } from './block-hash.ts';
 import { encodeCoinbasePayload } from './coinbase-payload.ts';
-import { fromHex } from './hex.ts';
+import { fromHex } from './format.ts';
 import type { Header, Transaction } from './model.ts';
 import type { Network, NetworkId } from './networks.ts';
 import { COINBASE_SUBNETWORK } from './transaction-id.ts';
 
 export interface GenesisBlock {
   header: Header;
-  /** One coinbase, without outputs. */
+  /** A single coinbase without outputs. */
   transactions: Transaction[];
 }
 
-/** In which the four differ, besides what `Network` says. */
-interface Inscription {
+/** The fields in which genesis blocks differ, besides those in `Network`. */
+interface GenesisFields {
   hashMerkleRoot: string;
   utxoCommitment: string;
   bits: number;
@@ -25,10 +25,10 @@ interface Inscription {
   message: Uint8Array;
 }
 
-/** The MuHash of no coins. */
-const EMPTY_UTXO_COMMITMENT = '544eb3142c000f0ad2c76ac41f4222abbababed830eeafee4b6dc56b52d5cac0';
+/** The MuHash of the empty UTXO set. */
+export const EMPTY_UTXO_COMMITMENT = '544eb3142c000f0ad2c76ac41f4222abbababed830eeafee4b6dc56b52d5cac0';
 
-const INSCRIPTIONS: Readonly<Record<NetworkId, Inscription>> = {
+const GENESIS_FIELDS: Readonly<Record<NetworkId, GenesisFields>> = {
   mainnet: {
     hashMerkleRoot: '8ec898568c6801d13df4ee6e2a1b54b7e6236f671f20954f05306410518eeb32',
     utxoCommitment: '710f27df423e63aa6cdb72b89ea5a06cffa399d66f167704455b5af59def8e20',
@@ -36,7 +36,7 @@ const INSCRIPTIONS: Readonly<Record<NetworkId, Inscription>> = {
     nonce: 0x3392cn,
     message: Buffer.concat([
       Buffer.from('ומה די עליך ועל אחיך ייטב בשאר כספא ודהבה למעבד כרעות אלהכם תעבדון'),
-      // A block of Bitcoin, and the checkpoint.
+      // The hashes of a Bitcoin block and of the last block of the replaced chain.
       fromHex('0000000000000000000b1f8e1c17b0133d439174e52efbb0c41c3583a8aa66b0'),
       fromHex('0fca37ca667c2d550a6c4416dad9717e50927128c424fa4edbebc436ab13aeef'),
     ]),
@@ -67,9 +67,9 @@ const INSCRIPTIONS: Readonly<Record<NetworkId, Inscription>> = {
 const OP_FALSE = 0x00;
 const SUBSIDY = 100_000_000n;
 
-/** The genesis of a network; its hash is `network.genesisHash`. */
+/** Returns the genesis block of a network; its hash is `network.genesisHash`. */
 export function genesisBlock(network: Network): GenesisBlock {
-  const inscription = INSCRIPTIONS[network.id];
+  const { hashMerkleRoot, utxoCommitment, bits, nonce, message } = GENESIS_FIELDS[network.id];
   const coinbase: Transaction = {
     version: 0,
     inputs: [],
@@ -81,19 +81,19 @@ export function genesisBlock(network: Network): GenesisBlock {
       blueScore: 0n,
       subsidy: SUBSIDY,
       scriptPublicKey: { version: 0, script: Uint8Array.of(OP_FALSE) },
-      extraData: inscription.message,
+      extraData: message,
     }),
     storageMass: 0n,
   };
   const header: Header = {
     version: 0,
     parentsByLevel: [],
-    hashMerkleRoot: fromHex(inscription.hashMerkleRoot),
+    hashMerkleRoot: fromHex(hashMerkleRoot),
     acceptedIdMerkleRoot: ZERO_HASH,
-    utxoCommitment: fromHex(inscription.utxoCommitment),
+    utxoCommitment: fromHex(utxoCommitment),
     timestamp: network.genesisTimestamp,
-    bits: inscription.bits,
-    nonce: inscription.nonce,
+    bits,
+    nonce,
     daaScore: network.genesisDaaScore,
     blueWork: 0n,
     blueScore: 0n,

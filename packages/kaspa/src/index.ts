@@ -1,6 +1,5 @@
-/** Everything about Kaspa that needs no I/O: the model of blocks and transactions, hashes, addresses, scripts, networks. */
+/** Pure protocol code: the model of blocks and transactions, hashes, addresses, scripts, networks. */
 export * from './address.ts';
-export { formatKas, MAX_SOMPI, SOMPI_PER_KAS } from './amounts.ts';
 export { HASH_BYTES, headerHash, merkleRoot, ZERO_HASH } from './block-hash.ts';
 export {
   type CoinbasePayload,
@@ -9,10 +8,8 @@ export {
   encodeCoinbasePayload,
 } from './coinbase-payload.ts';
 export { estimateTimestamp, type Pace, spreadDaaScores } from './daa-timestamp.ts';
-export { difficultyFromBits, formatBlueWork, parseBlueWork, targetFromBits, workFromBits } from './difficulty.ts';
-export { type GenesisBlock, genesisBlock } from './genesis.ts';
-export { type HashRateWindow, networkHashesPerSecond } from './hash-rate.ts';
-export { fromHex, HexError, toHex } from './hex.ts';
+export { formatKas, fromHex, HexError, MAX_SOMPI, SOMPI_PER_KAS, toHex } from './format.ts';
+export { EMPTY_UTXO_COMMITMENT, type GenesisBlock, genesisBlock } from './genesis.ts';
 export { computeMass, storageMass, transientMass } from './mass.ts';
 export type * from './model.ts';
 export { MuHash } from './muhash.ts';
@@ -25,6 +22,15 @@ export {
   type NetworkId,
   networks,
 } from './networks.ts';
+export {
+  difficultyFromBits,
+  formatBlueWork,
+  type HashRateWindow,
+  networkHashesPerSecond,
+  parseBlueWork,
+  targetFromBits,
+  workFromBits,
+} from './proof-of-work.ts';
 export { addressToScript, classifyScript, type ScriptType, scriptToAddress } from './script.ts';
 export {
   COINBASE_SUBNETWORK,

@@ -1,11 +1,11 @@
 /**
- * Kaspa separates what it hashes by a key: one hash function for each kind of thing, keyed with the kind's name (rusty-kaspa,
- * crypto/hashes). They run in WebAssembly, compiled once when this module loads; docs/adr/0002-hashing.md has the reasons.
+ * Kaspa's hash functions, keyed by domain (rusty-kaspa, crypto/hashes). They run in WebAssembly, compiled when this module loads;
+ * docs/adr/0002-hashing.md has the reasons.
  */
 import { createBLAKE2b, createBLAKE3, type IHasher } from 'hash-wasm';
 import type { Hash } from './model.ts';
 
-/** 32 new bytes from any number of bytes. */
+/** Returns a new array of 32 bytes. */
 export type HashFunction = (data: Uint8Array) => Hash;
 
 const BITS = 256;
@@ -15,7 +15,7 @@ async function keyedBlake2b(domain: string): Promise<HashFunction> {
   return toFunction(await createBLAKE2b(BITS, Buffer.from(domain)));
 }
 
-/** BLAKE3 takes keys of 32 bytes only: the name is filled up with zeros. */
+/** BLAKE3 requires keys of 32 bytes: the domain is padded with zeros. */
 async function keyedBlake3(domain: string): Promise<HashFunction> {
   const key = new Uint8Array(BLAKE3_KEY_BYTES);
   key.set(Buffer.from(domain));

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { SOMPI_PER_KAS } from './amounts.ts';
-import { toHex } from './hex.ts';
+import { SOMPI_PER_KAS, toHex } from './format.ts';
 import { computeMass, storageMass, transientMass } from './mass.ts';
 import type { Transaction, TransactionOutput } from './model.ts';
 import { recordedBlocks, toTransaction } from './testing/recorded-blocks.ts';

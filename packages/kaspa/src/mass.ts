@@ -1,7 +1,6 @@
 /**
- * The three masses that limit what a block can hold (rusty-kaspa, consensus/core/src/mass): compute mass for checking a
- * transaction, transient mass for keeping its bytes until they are pruned, storage mass for what it adds to the UTXO set (KIP-9).
- * A coinbase has none.
+ * The three masses that limit a block (rusty-kaspa, consensus/core/src/mass): compute mass for validating a transaction, transient
+ * mass for storing its bytes until they are pruned, storage mass for its growth of the UTXO set (KIP-9). A coinbase has none.
  */
 import { HASH_BYTES } from './block-hash.ts';
 import type { Transaction, TransactionInput, TransactionOutput } from './model.ts';
@@ -35,7 +34,7 @@ export function transientMass(transaction: Transaction): bigint {
   return isCoinbase(transaction) ? 0n : BigInt(estimatedBytes(transaction) * TRANSIENT_MASS_PER_BYTE);
 }
 
-/** The size that consensus counts: that of a plain serialisation, which neither gRPC nor p2p uses. */
+/** Returns the size by consensus: that of a plain serialisation, which neither gRPC nor p2p uses. */
 function estimatedBytes({ version, inputs, outputs, payload }: Transaction): number {
   return (
     UINT16_BYTES + // version
@@ -66,21 +65,21 @@ function outputBytes({ scriptPublicKey, covenant }: TransactionOutput): number {
 }
 
 const STORAGE_MASS_PARAMETER = 10n ** 12n;
-/** What a UTXO takes besides its script: outpoint, amount, DAA score, coinbase flag, version and length of the script. */
+/** The size of a UTXO besides its script: outpoint, amount, DAA score, coinbase flag, version and length of the script. */
 const UTXO_BYTES = HASH_BYTES + UINT32_BYTES + 3 * UINT64_BYTES + 1 + UINT16_BYTES;
 const STORAGE_UNIT_BYTES = 100;
 
 /**
- * Storage mass of a transaction that spends and creates these UTXOs: what it creates counts the more the smaller its amounts are,
- * what it spends is given back, at most to zero. It is what the node calls for in `storageMass`.
- * @param spent the outputs that the inputs refer to, none for a coinbase
+ * Returns the storage mass of a transaction: created outputs count more the smaller their amounts are, spent ones are credited, down
+ * to zero.
+ * @param spent the outputs that the inputs refer to; empty for a coinbase
  * @throws RangeError on an amount of zero, which consensus forbids
  */
 export function storageMass(spent: readonly TransactionOutput[], created: readonly TransactionOutput[]): bigint {
   if (spent.length === 0) return 0n;
   const createdUnits = storageUnits(created);
   const spentUnits = storageUnits(spent);
-  // KIP-9 is milder on transactions that do not split their UTXOs: the harmonic mean of the inputs, not the arithmetic one.
+  // KIP-9 credits transactions that do not split their UTXOs with the harmonic mean of the inputs instead of the arithmetic one.
   const isRelaxed = createdUnits === 1n || spentUnits === 1n || (createdUnits === 2n && spentUnits === 2n);
   const credit = isRelaxed ? harmonicMass(spent) : arithmeticMass(spent, spentUnits);
   const debit = harmonicMass(created);

@@ -1,6 +1,6 @@
 /**
- * The shapes of blocks and transactions that the whole product passes around. Names are the node's own (protobuf, camelCase);
- * hashes, ids and scripts are raw bytes, 64-bit integers are bigint, amounts are sompi, times are Unix milliseconds.
+ * Blocks and transactions. Names are the node's (protobuf, camelCase). Hashes, ids and scripts are raw bytes, 64-bit integers are
+ * bigint, amounts are sompi, times are Unix milliseconds.
  */
 
 /** 32 bytes: a block hash, a transaction id, a merkle root. */
@@ -20,13 +20,13 @@ export interface TransactionInput {
   previousOutpoint: Outpoint;
   signatureScript: Uint8Array;
   sequence: bigint;
-  /** Transaction version 0; 0 from version 1 on. */
+  /** 0 from transaction version 1 on. */
   sigOpCount: number;
-  /** Transaction version 1 and later; 0 before. */
+  /** 0 in transaction version 0. */
   computeBudget: number;
 }
 
-/** Binds an output to a covenant (KIP-17/20): which input authorises it, and the covenant's id. */
+/** Binds an output to a covenant (KIP-17/20). */
 export interface Covenant {
   authorizingInput: number;
   covenantId: Hash;
@@ -38,12 +38,11 @@ export interface TransactionOutput {
   covenant: Covenant | undefined;
 }
 
-/** An output that is not spent. */
 export interface Utxo {
   outpoint: Outpoint;
   amount: bigint;
   scriptPublicKey: ScriptPublicKey;
-  /** Of the block that accepted it. */
+  /** The DAA score of the block that accepted it. */
   blockDaaScore: bigint;
   isCoinbase: boolean;
   covenantId: Hash | undefined;
@@ -58,13 +57,13 @@ export interface Transaction {
   subnetworkId: Uint8Array;
   gas: bigint;
   payload: Uint8Array;
-  /** KIP-9 storage mass, as committed in the transaction. */
+  /** KIP-9, as committed in the transaction. */
   storageMass: bigint;
 }
 
 export interface Header {
   version: number;
-  /** One list of parent hashes a level; level 0 are the direct parents. */
+  /** A list of parent hashes per level; level 0 are the direct parents. */
   parentsByLevel: Hash[][];
   hashMerkleRoot: Hash;
   acceptedIdMerkleRoot: Hash;

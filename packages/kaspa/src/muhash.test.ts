@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { genesisBlock } from './genesis.ts';
-import { fromHex, toHex } from './hex.ts';
+import { fromHex, toHex } from './format.ts';
 import type { Utxo } from './model.ts';
 import { MuHash } from './muhash.ts';
 import { getNetwork } from './networks.ts';
@@ -52,7 +52,7 @@ function commitmentTo(utxos: readonly Utxo[]): string {
   return toHex(hashOf(utxos).commitment());
 }
 
-describe('is what the headers of a node say', () => {
+describe('equals the commitment in the headers of a node', () => {
   test('of no UTXOs', () => {
     expect(commitmentTo([])).toBe(toHex(genesisBlock(getNetwork('simnet')).header.utxoCommitment));
   });
@@ -80,7 +80,7 @@ test('the order does not matter', () => {
   );
 });
 
-test('parts that are hashed apart give the whole, combined or begun with', () => {
+test('subsets that are hashed separately give the whole, combined or continued', () => {
   fc.assert(
     fc.property(utxos, fc.nat(12), (utxos, at) => {
       const whole = commitmentTo(utxos);
@@ -95,7 +95,7 @@ test('parts that are hashed apart give the whole, combined or begun with', () =>
   );
 });
 
-test('a UTXO that is taken out was never there, whatever was added before and after', () => {
+test('a removed UTXO leaves no trace, regardless of the order', () => {
   fc.assert(
     fc.property(utxos, utxos, (kept, gone) => {
       const muhash = hashOf(gone);
@@ -134,7 +134,7 @@ test('every field of every UTXO counts', () => {
   );
 });
 
-test('a product is positive: zero would stand for every set', () => {
+test('it rejects a product of zero, which would match every set', () => {
   expect(() => new MuHash(0n)).toThrow(RangeError);
 });
 

@@ -1,35 +1,36 @@
 /**
- * MuHash: a hash of a set of UTXOs that does not depend on their order, which block headers commit to (rusty-kaspa, crypto/muhash).
- * Each UTXO becomes a number of 3072 bits, and the set is their product modulo a prime: parts of a set can be hashed apart, on
- * several threads, and combined; and a set that changes is followed, since a UTXO that leaves it is divided by.
+ * MuHash: the order-independent hash of a UTXO set that block headers commit to (rusty-kaspa, crypto/muhash). Each UTXO becomes a number
+ * of 3072 bits, and the set is their product modulo a prime. Subsets can be hashed on several threads and combined, and a UTXO is
+ * removed by dividing by its number.
  */
+import { chacha20 } from '@noble/ciphers/chacha.js';
 import { ByteWriter } from './byte-writer.ts';
-import { fillWithKeyStream } from './chacha20.ts';
 import { hashMuHashElement, hashMuHashFinalize } from './keyed-hash.ts';
 import type { Hash, Utxo } from './model.ts';
 
 const BITS = 3072;
 const BYTES = BITS / 8;
-/** The modulus is 2^3072 minus this, so what is above 3072 bits counts this much. */
+/** The modulus is 2^3072 minus this, so bits above 3072 are folded in with this factor. */
 const SHORTFALL = 1_103_717n;
 const MODULUS = (1n << BigInt(BITS)) - SHORTFALL;
 
 const writer = new ByteWriter();
 const element = Buffer.alloc(BYTES);
-const elementView = new DataView(element.buffer, element.byteOffset, BYTES);
+const NONCE = new Uint8Array(12);
+const ZEROS = new Uint8Array(BYTES);
 
 export class MuHash {
   #product = 1n;
-  /** Of the UTXOs that were taken out. A division costs as much as hundreds of multiplications, so all are made as one. */
+  /** The product of the removed UTXOs. A division costs as much as hundreds of multiplications, so there is only one. */
   #divisor = 1n;
 
-  /** Begins with the product of another one, which may come from another thread. */
+  /** @param product of another MuHash, possibly from another thread */
   constructor(product = 1n) {
-    if (product <= 0n) throw new RangeError('a product is positive');
+    if (product <= 0n) throw new RangeError('the product must be positive');
     this.#product = reduce(product);
   }
 
-  /** Stands for the UTXOs that are in the set, in whatever order they came and went. */
+  /** Represents the UTXOs in the set, regardless of the order in which they were added and removed. */
   get product(): bigint {
     if (this.#divisor !== 1n) {
       this.#product = reduce(this.#product * inverse(this.#divisor));
@@ -42,24 +43,24 @@ export class MuHash {
     this.#product = reduce(this.#product * numberOf(utxo));
   }
 
-  /** Takes out a UTXO that is in the set; nothing here notices when it is not. */
+  /** Removes a UTXO that must be in the set, which is not checked. */
   remove(utxo: Utxo): void {
     this.#divisor = reduce(this.#divisor * numberOf(utxo));
   }
 
-  /** Adds all UTXOs of another. */
+  /** Adds all UTXOs of another set. */
   combine({ product }: MuHash): void {
     this.#product = reduce(this.#product * product);
   }
 
-  /** What stands in a header as `utxoCommitment`. */
+  /** Returns the `utxoCommitment` of a header. */
   commitment(): Hash {
     const bytes = Buffer.from((this.product % MODULUS).toString(16).padStart(BYTES * 2, '0'), 'hex');
     return hashMuHashFinalize(bytes.reverse());
   }
 }
 
-/** What is hashed of a UTXO. A view, valid until the next call. */
+/** Returns a view that is valid until the next call. */
 function serialize({ outpoint, amount, scriptPublicKey, blockDaaScore, isCoinbase, covenantId }: Utxo): Uint8Array {
   writer.reset().bytes(outpoint.transactionId).uint32(outpoint.index);
   writer
@@ -72,15 +73,15 @@ function serialize({ outpoint, amount, scriptPublicKey, blockDaaScore, isCoinbas
 }
 
 function numberOf(utxo: Utxo): bigint {
-  fillWithKeyStream(elementView, hashMuHashElement(serialize(utxo)));
-  // The stream is the number from its lowest byte up; hex is written from the highest, and is the fastest way to a bigint.
+  chacha20(hashMuHashElement(serialize(utxo)), NONCE, ZEROS, element);
+  // The key stream is little-endian; big-endian hex is the fastest way to a bigint.
   return BigInt(`0x${element.reverse().toString('hex')}`);
 }
 
 /**
- * The modular inverse, by Lehmer's variant of the extended Euclidean algorithm: quotients follow from the leading digits as long as these
- * decide them, and one multiplication of the large numbers stands for some twenty divisions (Knuth, The Art of Computer Programming, 4.5.2,
- * algorithm L). Three to five times as fast as one division after the other.
+ * Returns the modular inverse by Lehmer's variant of the extended Euclidean algorithm (Knuth, The Art of Computer Programming, 4.5.2,
+ * algorithm L): quotients are computed from the leading digits while these determine them, and one multiplication of the large numbers
+ * replaces some twenty divisions. It is three to five times as fast as plain division steps.
  */
 function inverse(value: bigint): bigint {
   let [dividend, divisor] = [MODULUS, value % MODULUS];
@@ -104,7 +105,7 @@ function inverse(value: bigint): bigint {
 /** Few enough that sums and floored quotients of such numbers are exact in doubles. */
 const LEADING_BITS = 50;
 
-/** The digits above the last `bits - LEADING_BITS`, where the number has at most `bits`. */
+/** Returns the leading digits of a number of at most `bits` bits. */
 function leading(value: bigint, bits: number): number {
   return Number(value >> BigInt(Math.max(0, bits - LEADING_BITS)));
 }
@@ -113,7 +114,7 @@ function bitLength(value: number): number {
   return value === 0 ? 0 : Math.floor(Math.log2(value)) + 1;
 }
 
-/** The steps of Euclid's algorithm that the leading digits decide, as a matrix of two rows; the identity where they decide none. */
+/** Returns the steps of Euclid's algorithm that the leading digits determine, as a matrix of two rows; the identity if there are none. */
 function euclideanSteps(dividend: number, divisor: number): [bigint, bigint, bigint, bigint] {
   let [x, y, a, b, c, d] = [dividend, divisor, 1, 0, 0, 1];
   while (y + c !== 0 && y + d !== 0) {
@@ -124,7 +125,7 @@ function euclideanSteps(dividend: number, divisor: number): [bigint, bigint, big
   return [BigInt(a), BigInt(b), BigInt(c), BigInt(d)];
 }
 
-/** Below 2^3072, or a little above: what is left above is folded in by the next multiplication, and by the remainder in the end. */
+/** Returns a number below 2^3072 or slightly above, which the next multiplication or the final remainder reduces. */
 function reduce(product: bigint): bigint {
   return fold(fold(product));
 }

@@ -1,9 +1,9 @@
 /**
- * The networks that the product knows and those of their parameters that matter to it (rusty-kaspa, consensus/core/src/config).
- * All run at ten blocks a second by now; a private network may override its parameters, which no RPC tells.
+ * The supported networks and their parameters (rusty-kaspa, consensus/core/src/config). All run at ten blocks per second. A private
+ * network may override its parameters, and no RPC reports them.
  */
 import type { AddressPrefix } from './address.ts';
-import { fromHex } from './hex.ts';
+import { fromHex } from './format.ts';
 import type { Hash } from './model.ts';
 
 export type NetworkId = 'mainnet' | 'testnet-10' | 'simnet' | 'devnet';
@@ -14,7 +14,7 @@ export interface DaaTimestamp {
   timestamp: bigint;
 }
 
-/** Until this DAA score blocks came at another rate, and their merkle roots left the storage mass out (KIP-14). */
+/** Before this DAA score blocks came at another rate, and their merkle roots did not cover the storage mass (KIP-14). */
 export interface Crescendo {
   activationDaaScore: bigint;
   targetTimePerBlockMsBefore: number;
@@ -30,27 +30,27 @@ export interface Network {
   genesisDaaScore: bigint;
   genesisTimestamp: bigint;
   targetTimePerBlockMs: number;
-  /** The hard fork that took the network to ten blocks a second; undefined if it began with ten. */
+  /** The hard fork to ten blocks per second; undefined if the network began with ten. */
   crescendo: Crescendo | undefined;
-  /** In blue score: reorganisations below it are refused by the node. */
+  /** In blue score: a node refuses reorgs below it. */
   finalityDepth: bigint;
   /**
-   * In blue score: how deep a chain block must be for what is slow to undo, or cannot be, to count on it. Finality where that matters;
-   * test networks are short, and nothing of value hangs on them.
+   * In blue score: the depth from which work that is slow or impossible to undo relies on a chain block. The finality depth on the public
+   * networks, less on test networks, which are short.
    */
   settledDepth: bigint;
-  /** In blue score: how much of the past a node keeps at least. */
+  /** In blue score: a node keeps at least this much of the past. */
   pruningDepth: bigint;
-  /** In DAA score: how old a coinbase must be to be spent. */
+  /** In DAA score: the age from which a coinbase can be spent. */
   coinbaseMaturity: bigint;
   ghostdagK: number;
   mergesetSizeLimit: number;
-  /** A merged block more than this below its merging block's blue score counts neither for difficulty nor for DAA scores. */
+  /** A block merged by one more than this above its blue score counts neither for difficulty nor for DAA scores. */
   difficultyWindowBlueScores: bigint;
-  /** gRPC. */
+  /** The port of gRPC. */
   rpcPort: number;
   p2pPort: number;
-  /** Points before the genesis (mainnet's is a checkpoint), ascending. */
+  /** Points up to the genesis of mainnet, ascending. */
   daaTimestamps: readonly DaaTimestamp[];
 }
 
@@ -77,7 +77,7 @@ const mainnet: Network = {
   crescendo: { activationDaaScore: 110_165_000n, targetTimePerBlockMsBefore: 1_000 },
   rpcPort: 16110,
   p2pPort: 16111,
-  // Pruning points of the chain that the checkpoint replaced, as every node has them built in.
+  // The pruning points of the replaced chain, which are built into every node.
   daaTimestamps: [
     { daaScore: 0n, timestamp: 1_636_298_787_842n },
     { daaScore: 87_133n, timestamp: 1_636_386_662_010n },
@@ -147,7 +147,7 @@ export function findNetwork(id: string): Network | undefined {
   return networks.find((network) => network.id === id);
 }
 
-/** @throws Error when there is no such network */
+/** @throws Error if the network is unknown */
 export function getNetwork(id: string): Network {
   const network = findNetwork(id);
   if (network === undefined) {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ADDRESS_PREFIXES } from './address.ts';
-import { fromHex, toHex } from './hex.ts';
+import { fromHex, toHex } from './format.ts';
 import { addressToScript, classifyScript, scriptToAddress } from './script.ts';
 import { recordedBlocks, toOutput } from './testing/recorded-blocks.ts';
 

@@ -1,6 +1,6 @@
 /**
- * The three standard forms of a script public key and their addresses (rusty-kaspa, crypto/txscript/src/script_class.rs). Every
- * other script, and every script of another version, is non-standard: it holds UTXOs like any other but has no address.
+ * The three standard forms of a script public key and their addresses (rusty-kaspa, crypto/txscript/src/script_class.rs). Any
+ * other script, and any script of another version, is non-standard and has no address.
  */
 import { ADDRESS_VERSION, type AddressPrefix, type AddressVersion, decodeAddress, encodeAddress } from './address.ts';
 import type { ScriptPublicKey } from './model.ts';
@@ -15,10 +15,10 @@ const OP_BLAKE2B = 0xaa;
 const OP_CHECK_SIG_ECDSA = 0xab;
 const OP_CHECK_SIG = 0xac;
 
-/** The version of scripts that have a meaning today. */
+/** The only version of standard scripts. */
 const SCRIPT_VERSION = 0;
 
-/** A standard script: opcodes, what its address carries, one more opcode. */
+/** A standard script: opcodes, the payload of its address, one more opcode. */
 interface StandardForm {
   type: ScriptType;
   addressVersion: AddressVersion;
@@ -55,7 +55,7 @@ export function classifyScript(scriptPublicKey: ScriptPublicKey): ScriptType {
   return findForm(scriptPublicKey)?.type ?? 'nonstandard';
 }
 
-/** The address that a script pays to; undefined when it is non-standard. */
+/** Returns the address of a script; undefined if it is non-standard. */
 export function scriptToAddress(scriptPublicKey: ScriptPublicKey, prefix: AddressPrefix): string | undefined {
   const form = findForm(scriptPublicKey);
   if (form === undefined) return undefined;
@@ -64,7 +64,7 @@ export function scriptToAddress(scriptPublicKey: ScriptPublicKey, prefix: Addres
 }
 
 /**
- * The script that pays to an address of any network.
+ * Returns the script that pays to an address of any network.
  * @throws AddressError
  */
 export function addressToScript(text: string): ScriptPublicKey {

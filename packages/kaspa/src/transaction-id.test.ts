@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { fromHex, toHex } from './hex.ts';
+import { fromHex, toHex } from './format.ts';
 import type { Transaction } from './model.ts';
 import { recordedBlocks, toTransaction } from './testing/recorded-blocks.ts';
 import {

@@ -1,7 +1,7 @@
 /**
- * The two names of a transaction. Its *id* leaves out what a signer or miner may change (signature scripts, sig-op counts, compute
- * budgets, storage mass), so several bodies can share it; its *hash* covers every field and is the leaf of a block's merkle root.
- * Follows rusty-kaspa, consensus/core/src/hashing/tx.rs.
+ * The id and the hash of a transaction (rusty-kaspa, consensus/core/src/hashing/tx.rs). The id leaves out what a signer or miner may
+ * change (signature scripts, sig-op counts, compute budgets, storage mass), so several variants share it. The hash covers every field
+ * and is the leaf of a block's merkle root.
  */
 import { ByteWriter } from './byte-writer.ts';
 import {
@@ -14,26 +14,25 @@ import {
 import type { Hash, Transaction, TransactionInput, TransactionOutput } from './model.ts';
 
 export const SUBNETWORK_ID_BYTES = 20;
-/** Payments. */
 export const NATIVE_SUBNETWORK: Uint8Array = new Uint8Array(SUBNETWORK_ID_BYTES);
-/** The first transaction of each block, which pays the miners. */
+/** The subnetwork of the first transaction of each block, which pays the miners. */
 export const COINBASE_SUBNETWORK: Uint8Array = new Uint8Array(SUBNETWORK_ID_BYTES).fill(1, 0, 1);
 
 const NO_BYTES = new Uint8Array(0);
 const writer = new ByteWriter();
 
-/** What a serialisation contains, besides what all of them do. */
-interface Parts {
-  /** Signature scripts, what they may cost, and the storage mass. */
+/** The optional fields of a serialisation. */
+interface Fields {
+  /** Signature scripts, sig-op counts, compute budgets and the storage mass. */
   signatures: boolean;
   payload: boolean;
 }
 
-const EVERYTHING: Parts = { signatures: true, payload: true };
-const WITHOUT_SIGNATURES: Parts = { signatures: false, payload: true };
-const WITHOUT_SIGNATURES_AND_PAYLOAD: Parts = { signatures: false, payload: false };
+const ALL_FIELDS: Fields = { signatures: true, payload: true };
+const WITHOUT_SIGNATURES: Fields = { signatures: false, payload: true };
+const WITHOUT_SIGNATURES_AND_PAYLOAD: Fields = { signatures: false, payload: false };
 
-/** The 32 bytes by which inputs refer to a transaction. */
+/** Returns the 32 bytes by which inputs refer to a transaction. */
 export function transactionId(transaction: Transaction): Hash {
   if (transaction.version === 0) return hashTransactionId(serialize(transaction, WITHOUT_SIGNATURES));
   const payloadDigest = hashTransactionPayload(transaction.payload);
@@ -41,14 +40,14 @@ export function transactionId(transaction: Transaction): Hash {
   return hashTransactionIdV1(writer.reset().bytes(payloadDigest).bytes(restDigest).written());
 }
 
-/** The 32 bytes that commit to every field of a transaction, signatures included. */
+/** Returns the 32 bytes that commit to every field of a transaction. */
 export function transactionHash(transaction: Transaction): Hash {
-  return hashTransaction(serialize(transaction, EVERYTHING));
+  return hashTransaction(serialize(transaction, ALL_FIELDS));
 }
 
 /**
- * The leaf that a transaction was in the merkle root of a block from before Crescendo: the storage mass was no part of it, so no block
- * committed to one. Nodes have some all the same, and hash it into what they call the transaction's hash.
+ * Returns the leaf of a transaction in the merkle root of a block before Crescendo, which did not cover the storage mass. Nodes report
+ * a storage mass and a transaction hash that covers it even for these transactions.
  */
 export function transactionHashBeforeCrescendo(transaction: Transaction): Hash {
   return transactionHash({ ...transaction, storageMass: 0n });
@@ -59,24 +58,24 @@ export function isCoinbase(transaction: Pick<Transaction, 'subnetworkId'>): bool
   return id.length === SUBNETWORK_ID_BYTES && id.every((byte, index) => byte === COINBASE_SUBNETWORK[index]);
 }
 
-/** A view that is valid until the next serialisation. */
-function serialize(transaction: Transaction, parts: Parts): Uint8Array {
+/** Returns a view that is valid until the next serialisation. */
+function serialize(transaction: Transaction, fields: Fields): Uint8Array {
   const { version, inputs, outputs, payload, storageMass } = transaction;
   writer.reset().uint16(version);
   writer.length(inputs.length);
-  for (const input of inputs) writeInput(input, version, parts);
+  for (const input of inputs) writeInput(input, version, fields);
   writer.length(outputs.length);
   for (const output of outputs) writeOutput(output, version);
   writer.uint64(transaction.lockTime).bytes(transaction.subnetworkId).uint64(transaction.gas);
-  writer.lengthAndBytes(parts.payload ? payload : NO_BYTES);
-  // Version 0 leaves a mass of zero out, which keeps the hashes of transactions older than the field.
-  if (parts.signatures && (version > 0 || storageMass > 0n)) writer.uint64(storageMass);
+  writer.lengthAndBytes(fields.payload ? payload : NO_BYTES);
+  // Version 0 omits a mass of zero, which preserves the hashes of transactions older than the field.
+  if (fields.signatures && (version > 0 || storageMass > 0n)) writer.uint64(storageMass);
   return writer.written();
 }
 
-function writeInput(input: TransactionInput, version: number, parts: Parts): void {
+function writeInput(input: TransactionInput, version: number, fields: Fields): void {
   writer.bytes(input.previousOutpoint.transactionId).uint32(input.previousOutpoint.index);
-  if (!parts.signatures) {
+  if (!fields.signatures) {
     writer.length(0).uint64(input.sequence);
   } else if (version === 0) {
     writer.lengthAndBytes(input.signatureScript).uint8(input.sigOpCount).uint64(input.sequence);

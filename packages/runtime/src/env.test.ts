@@ -9,7 +9,7 @@ const schema = z.object({
   NODE_URL: z.string().optional().describe('the node'),
 });
 
-test('values are parsed and defaults filled in', () => {
+test('it parses values and fills in defaults', () => {
   expect(readEnv(schema, { DATABASE_URL: 'postgres://a@b/c', VERBOSE: 'false', UNKNOWN: 'x' })).toEqual({
     PORT: 3000,
     DATABASE_URL: 'postgres://a@b/c',
@@ -17,7 +17,7 @@ test('values are parsed and defaults filled in', () => {
   });
 });
 
-test('all problems are reported at once, without the values', () => {
+test('it reports all problems at once, without the values', () => {
   const error = catchError(() => readEnv(schema, { PORT: 'hunter2', VERBOSE: 'perhaps' }));
   expect(error).toBeInstanceOf(EnvError);
   expect((error as EnvError).problems).toHaveLength(3);
@@ -26,7 +26,18 @@ test('all problems are reported at once, without the values', () => {
   expect((error as Error).message).not.toContain('hunter2');
 });
 
-test('what is wrong with a variable of its own form is told with the rest', () => {
+test('it reports former variables with the other problems', () => {
+  const replaced = { STREAMS: 'PORT', VOLUME: 'PORT', UNSET: 'PORT' };
+  const variables = { PORT: '0', DATABASE_URL: 'postgres://a@b/c', STREAMS: '3', VOLUME: '1', UNSET: '' };
+  expect((catchError(() => readEnv(schema, variables, replaced)) as EnvError).problems).toEqual([
+    'PORT: must be a whole number from 1 to 65535 (port of the API)',
+    'STREAMS: no longer exists, set PORT instead',
+    'VOLUME: no longer exists, set PORT instead',
+  ]);
+  expect(() => readEnv(schema, { ...variables, PORT: '1' }, replaced)).toThrow('STREAMS: no longer exists');
+});
+
+test('it reports a wrong value of a custom format with the other problems', () => {
   const withForm = schema.extend({
     SIZE: parsed((text) => {
       if (text !== 'large') throw new TypeError('must be large');
@@ -61,19 +72,19 @@ test.each<[string, z.ZodType, string[], string]>([
     ['mysql://a@b/c', 'localhost', 'postgres', 'http://[::1'],
     'must be an address such as postgres://user:password@host:port/database',
   ],
-])('a problem with %s says what is expected', (_, field, values, expected) => {
+])('it says what is expected of %s', (_, field, values, expected) => {
   for (const value of values) {
     const error = catchError(() => readEnv(z.object({ IT: field.describe('what it is') }), { IT: value }));
     expect((error as EnvError).problems, value).toEqual([`IT: ${expected} (what it is)`]);
   }
 });
 
-test('an empty variable counts as unset', () => {
+test('it treats an empty variable as unset', () => {
   expect(readEnv(schema, { DATABASE_URL: 'postgres://a@b/c', PORT: '', NODE_URL: '' })).toMatchObject({ PORT: 3000 });
   expect(() => readEnv(schema, { DATABASE_URL: '' })).toThrow('DATABASE_URL: is not set');
 });
 
-test('the documentation has a row for each variable', () => {
+test('it documents each variable in a row', () => {
   expect(documentEnv(schema)).toBe(
     [
       '| Variable | Default | Meaning |',

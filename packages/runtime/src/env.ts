@@ -1,13 +1,14 @@
 /**
- * The environment of a program: one zod schema per program says which variables there are, what they mean and what they
- * default to. Reading reports every problem at once; the documentation of the variables comes from the same schema.
+ * The environment of a program: one zod schema declares the variables, their meanings and their defaults. Reading reports every
+ * problem at once; the documentation of the variables is generated from the same schema.
  */
 import { z } from 'zod';
+import { FatalError } from './run-program.ts';
 
 export type EnvSchema = z.ZodObject<Record<string, z.ZodType>>;
 
-/** Variables that are missing or wrong, all of them. Starting again cannot help: exit code 1. */
-export class EnvError extends Error {
+/** Names every variable that is missing or wrong. */
+export class EnvError extends FatalError {
   override readonly name = 'EnvError';
   readonly problems: readonly string[];
 
@@ -18,40 +19,41 @@ export class EnvError extends Error {
 }
 
 /**
- * Checks the variables that the schema names and returns their parsed values. A variable set to the empty string counts as
- * unset, as docker-compose and shells write it. Values are never part of a problem's text: they may be secrets.
- * @throws {EnvError}
+ * Checks the variables of the schema and returns their parsed values. A variable set to the empty string counts as unset, as
+ * docker-compose and shells write it. Problems never contain values, which may be secrets.
+ * @param replaced names of former variables and of those that replace them; it is an error to set a former one
+ * @throws EnvError
  */
 export function readEnv<Schema extends EnvSchema>(
   schema: Schema,
   variables: Readonly<Record<string, string | undefined>>,
+  replaced: Readonly<Record<string, string>> = {},
 ): z.infer<Schema> {
-  const input: Record<string, string> = {};
-  for (const name of Object.keys(schema.shape)) {
-    const value = variables[name];
-    if (value !== undefined && value !== '') input[name] = value;
-  }
+  const isSet = (name: string): boolean => variables[name] !== undefined && variables[name] !== '';
+  const names = Object.keys(schema.shape).filter(isSet);
+  const input = Object.fromEntries(names.map((name) => [name, variables[name]]));
   const result = schema.safeParse(input);
-  if (result.success) return result.data;
-  const problems = result.error.issues.map(({ code, path, message }) => {
+  const former = Object.keys(replaced).filter(isSet);
+  if (result.success && former.length === 0) return result.data;
+  const problems = (result.error?.issues ?? []).map(({ code, path, message }) => {
     const name = path.join('.');
     const field = schema.shape[name];
     const isMissing = path.length > 0 && input[name] === undefined && code !== 'custom';
     const expected = code === 'custom' || code === 'invalid_format' ? undefined : findExpected(field);
     return `${name}: ${isMissing ? 'is not set' : (expected ?? message)}${describe(field)}`;
   });
-  // A number may be wrong in two ways, with the same text for both.
+  problems.push(...former.map((name) => `${name}: no longer exists, set ${replaced[name]} instead`));
+  // A number can violate two rules that have the same text.
   throw new EnvError([...new Set(problems)]);
 }
 
-/** The address of a Postgres database. */
 export const postgresUrl = () =>
   z.url({
     protocol: /^postgres(ql)?$/,
     error: 'must be an address such as postgres://user:password@host:port/database',
   });
 
-/** Returns what a number or one of several words must be; zod's own messages name its types ("expected number, received NaN"). */
+/** Describes the valid values of a number or an enum; zod's own messages name its types ("expected number, received NaN"). */
 function findExpected(field: z.ZodType | undefined): string | undefined {
   if (field instanceof z.ZodDefault || field instanceof z.ZodPrefault || field instanceof z.ZodOptional) {
     return findExpected(field.def.innerType as z.ZodType);
@@ -63,7 +65,7 @@ function findExpected(field: z.ZodType | undefined): string | undefined {
   return `must be a ${isWhole ? 'whole ' : ''}number${formatRange(bound(field.minValue), bound(field.maxValue))}`;
 }
 
-/** Whole numbers are bounded by what a double can hold, which is not worth saying. */
+/** Hides the bounds that zod gives every whole number. */
 const bound = (value: number | null): number | null =>
   value === null || Math.abs(value) >= Number.MAX_SAFE_INTEGER ? null : value;
 
@@ -73,7 +75,7 @@ function formatRange(least: number | bigint | null, greatest: number | bigint | 
   return greatest === null ? '' : ` of at most ${greatest}`;
 }
 
-/** A variable with a form of its own. What `parse` throws is told among the other problems, so it must not repeat the value. */
+/** Declares a variable with a custom format. The errors of `parse` are reported, so they must not contain the value. */
 export function parsed<T>(parse: (text: string) => T) {
   return z
     .string()
@@ -88,7 +90,7 @@ export function parsed<T>(parse: (text: string) => T) {
     });
 }
 
-/** Rows of a markdown table, one per variable: name, default, meaning. The description is the schema's `.describe(…)`. */
+/** Returns a markdown table with a row per variable: name, default, meaning (the schema's `.describe(…)`). */
 export function documentEnv(schema: EnvSchema): string {
   const rows = Object.entries(schema.shape).map(([name, field]) => {
     const text = (field.description ?? '').replaceAll('|', '\\|');
@@ -107,7 +109,7 @@ function describeDefault(field: z.ZodType): string {
   return value === undefined ? 'unset' : `\`${formatDefault(value)}\``;
 }
 
-/** The default as it was written into the schema, under whatever wraps it. */
+/** Returns the default as written in the schema, below any wrappers. */
 function findDefault(field: z.ZodType): unknown {
   if (field instanceof z.ZodDefault || field instanceof z.ZodPrefault) return field.def.defaultValue;
   if (field instanceof z.ZodPipe) return findDefault(field.def.in as z.ZodType);

@@ -1,6 +1,6 @@
 /**
- * JSON logs by pino: the message a past-tense sentence, the numbers beside it. Secrets never reach a log: known fields are
- * redacted here, and an address with a password goes through `redactUrl` before it is logged.
+ * JSON logs by pino. Secrets never reach a log: known fields are redacted here, and an address with a password goes through
+ * `redactUrl` before it is logged.
  */
 import { type DestinationStream, pino } from 'pino';
 import pretty from 'pino-pretty';
@@ -11,19 +11,19 @@ export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', '
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export interface LoggerOptions {
-  /** The program or part that speaks. */
+  /** The program or component that logs. */
   name: string;
   level?: LogLevel;
-  /** Where the lines go; standard output by default. */
+  /** Default: standard output. */
   destination?: DestinationStream;
 }
 
 const SECRET_FIELDS = ['password', 'apiKey', 'DATABASE_URL', 'DATABASE_READ_URL', 'databaseUrl', 'connectionString'];
 const SECRET_HEADERS = ['x-api-key', 'authorization', 'cookie'];
 
-/** Lines of JSON, 64-bit integers as decimal strings; people's own lines where standard output is a terminal. */
+/** Creates a logger of JSON lines, with 64-bit integers as decimal strings; pretty-printed if standard output is a terminal. */
 export function createLogger({ name, level = 'info', destination }: LoggerOptions): Logger {
-  // Not pino's own writer: it writes a line again and again, without an end, to a reader that is gone.
+  // Not pino's own writer, which retries endlessly when the reader of standard output has exited.
   const stream = destination ?? (process.stdout.isTTY ? pretty({ destination: process.stdout }) : process.stdout);
   const options = {
     name,
@@ -45,7 +45,7 @@ export function createLogger({ name, level = 'info', destination }: LoggerOption
   return pino(options, stream);
 }
 
-/** The address without the password in it, for logs and messages; what is no URL is not repeated. */
+/** Returns the address without its password. Text that is not a URL is not repeated. */
 export function redactUrl(url: string): string {
   if (!URL.canParse(url)) return '[not a URL]';
   const parsed = new URL(url);
@@ -53,7 +53,7 @@ export function redactUrl(url: string): string {
   return parsed.toString();
 }
 
-/** JSON knows no bigint, and the numbers beside a message are often amounts or scores. */
+/** JSON has no bigint, and logged numbers are often amounts or scores. */
 function bigintsToStrings(fields: Record<string, unknown>): Record<string, unknown> {
   if (!Object.values(fields).some((value) => typeof value === 'bigint')) return fields;
   return Object.fromEntries(

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
-import { Counter, createRegistry, Gauge } from './metrics.ts';
-import { type Probes, type Readiness, startProbes } from './probes.ts';
+import { Counter, createRegistry, Gauge, type Probes, type Readiness, startProbes } from './probes.ts';
 
 let probes: Probes | undefined;
 afterEach(async () => await probes?.close());
@@ -12,7 +11,7 @@ async function ask(path: string): Promise<{ status: number; body: string }> {
   return { status: response.status, body: await response.text() };
 }
 
-test('the probes answer, and readiness follows the program', async () => {
+test('the probes respond, and readiness follows the program', async () => {
   const registry = createRegistry('example');
   const errors = new Counter({ name: 'kasgres_example_errors_total', help: 'errors', registers: [registry] });
   errors.inc();
@@ -33,12 +32,12 @@ test('the probes answer, and readiness follows the program', async () => {
   expect(await ask('/else')).toMatchObject({ status: 404 });
 });
 
-test('a readiness check that throws is a no with its message', async () => {
+test('it responds 503 with the message of a readiness check that throws', async () => {
   probes = await startProbes({ port: 0, registry: createRegistry('example'), ready: failToResponse });
   expect(await ask('/readyz')).toEqual({ status: 503, body: 'pool is closed\n' });
 });
 
-test.each(['//', '//metrics', '/%', '/%zz?%', 'http://[', '*'])('it answers 404 to the target %j', async (target) => {
+test.each(['//', '//metrics', '/%', '/%zz?%', 'http://[', '*'])('it responds 404 to the target %j', async (target) => {
   probes = await startProbes({ port: 0, registry: createRegistry('example'), ready: () => ({ ready: true }) });
   const sent = request({ port: probes.port, path: target }).end();
   const [response] = (await once(sent, 'response')) as [IncomingMessage];
@@ -47,7 +46,7 @@ test.each(['//', '//metrics', '/%', '/%zz?%', 'http://[', '*'])('it answers 404 
   expect(await ask('/healthz?x=//')).toEqual({ status: 200, body: 'ok\n' });
 });
 
-test('it answers 500 if the metrics cannot be collected', async () => {
+test('it responds 500 if the metrics cannot be collected', async () => {
   const registry = createRegistry('example');
   registry.registerMetric(
     new Gauge({ name: 'kasgres_example_broken', help: 'broken', registers: [], collect: failToResponse }),
@@ -57,7 +56,7 @@ test('it answers 500 if the metrics cannot be collected', async () => {
   expect(await ask('/healthz')).toEqual({ status: 200, body: 'ok\n' });
 });
 
-test('a port that is taken is an error', async () => {
+test('it rejects a port that is taken', async () => {
   const options = { registry: createRegistry('example'), ready: (): Readiness => ({ ready: true }) };
   probes = await startProbes({ port: 0, ...options });
   await expect(startProbes({ port: probes.port, ...options })).rejects.toThrow('EADDRINUSE');

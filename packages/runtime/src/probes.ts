@@ -1,10 +1,20 @@
 /**
- * What a supervisor asks a process, on a port of its own so that it is never exposed with the API: `/healthz` (the process
- * answers), `/readyz` (it can do its work; if not, 503 and why), `/metrics` (Prometheus text).
+ * Metrics and probes on a separate port, so that they are never exposed with the API: `/healthz` (the process responds), `/readyz`
+ * (200, or 503 with the reason), `/metrics` (Prometheus text).
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Registry } from 'prom-client';
+import { collectDefaultMetrics, Registry } from 'prom-client';
+
+export { Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+/** Creates a registry with the process's own figures (CPU, memory, event loop), every series labelled with the program. */
+export function createRegistry(program: string): Registry {
+  const registry = new Registry();
+  registry.setDefaultLabels({ program });
+  collectDefaultMetrics({ register: registry });
+  return registry;
+}
 
 export type Readiness = { ready: true } | { ready: false; reason: string };
 
@@ -13,9 +23,9 @@ export interface ProbesOptions {
   /** 0 takes a free one. */
   port: number;
   registry: Registry;
-  /** Asked at each request. One that throws counts as not ready. */
+  /** Called at each request. If it throws, the process is not ready. */
   ready: () => Readiness | Promise<Readiness>;
-  /** Once aborted the process is not ready any more, whatever `ready` says. */
+  /** Once it is aborted the process is not ready, regardless of `ready`. */
   signal?: AbortSignal;
 }
 
@@ -28,15 +38,15 @@ export interface Probes {
 export async function startProbes(options: ProbesOptions): Promise<Probes> {
   const { host = '127.0.0.1', port } = options;
   const server = createServer((request, response) => {
-    // Asynchronous, so that whatever a request makes throw is a rejection, which is answered; thrown here it would end the process.
-    answer(request, response, options).catch((error: unknown) => {
+    // An exception in this callback would end the process; a rejection gets a 500.
+    respond(request, response, options).catch((error: unknown) => {
       if (response.headersSent) response.destroy();
       else send(response, 500, error instanceof Error ? error.message : String(error));
     });
   });
   server.keepAliveTimeout = 1000;
   const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
-  // Kept after listening has begun: a connection that cannot be accepted is an error too, and without a listener it ends the process.
+  // Stays registered: a connection that cannot be accepted is an 'error' event, too, which would end the process without a listener.
   server.on('error', reject).listen(port, host, () => resolve());
   await listening;
   return {
@@ -50,8 +60,9 @@ export async function startProbes(options: ProbesOptions): Promise<Probes> {
   };
 }
 
-async function answer(request: IncomingMessage, response: ServerResponse, options: ProbesOptions): Promise<void> {
-  const path = pathOf(request);
+async function respond(request: IncomingMessage, response: ServerResponse, options: ProbesOptions): Promise<void> {
+  // Not parsed as a URL: a client may send anything, and `//` is not a URL.
+  const [path] = (request.url ?? '/').split('?', 1);
   if (path === '/metrics') {
     send(response, 200, await options.registry.metrics(), options.registry.contentType);
   } else if (path === '/healthz') {
@@ -62,12 +73,6 @@ async function answer(request: IncomingMessage, response: ServerResponse, option
   } else {
     send(response, 404, 'not found');
   }
-}
-
-/** Without the query. Not parsed as a URL: a client may send anything, and `//` is none. */
-function pathOf({ url = '/' }: IncomingMessage): string {
-  const [path = ''] = url.split('?', 1);
-  return path;
 }
 
 async function checkReadiness({ ready, signal }: ProbesOptions): Promise<Readiness> {

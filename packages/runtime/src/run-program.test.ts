@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 
 const ENTRY = new URL('index.ts', import.meta.url).href;
 
-/** Runs the body of a `main` as a process of its own, with everything of the package in scope. */
+/** Runs the body of a `main` as a separate process, with the exports of the package in scope. */
 function start(body: string, { deadlineMs = 5000 } = {}): ChildProcess {
   const source = `
     import * as runtime from ${JSON.stringify(ENTRY)};
@@ -26,7 +26,7 @@ async function finish(child: ChildProcess): Promise<{ code: number | null; stdou
   return { code, stdout, stderr };
 }
 
-/** A program that waits for its end and says what it closes. */
+/** A program that waits for its signal and prints what it closes. */
 const SERVER = `
   program.shutdown.add('pool', () => console.log('closed pool'));
   program.shutdown.add('server', () => console.log('closed server'));
@@ -42,7 +42,7 @@ describe('exit codes', () => {
     expect(await finish(start('console.log("done");'))).toEqual({ code: 0, stdout: 'done\n', stderr: '' });
   });
 
-  test('1 and the words alone for a fatal error', async () => {
+  test('1 and only the message for a fatal error', async () => {
     const { code, stderr } = await finish(start('throw new FatalError("wrong network");'));
     expect({ code, stderr }).toEqual({ code: 1, stderr: 'example: wrong network\n' });
   });
@@ -60,29 +60,29 @@ describe('exit codes', () => {
   });
 });
 
-describe('the end', () => {
-  test.each(['SIGINT', 'SIGTERM'] as const)('%s closes the parts, last first, and exits with 0', async (signal) => {
+describe('stopping', () => {
+  test.each(['SIGINT', 'SIGTERM'] as const)('%s closes the resources, last first, and exits with 0', async (signal) => {
     const child = start(SERVER);
     await whenReady(child);
     child.kill(signal);
     expect(await finish(child)).toEqual({ code: 0, stdout: 'closed server\nclosed pool\n', stderr: '' });
   });
 
-  test('a parent that goes away ends the program', async () => {
+  test('a parent that exits stops the program', async () => {
     const child = start(SERVER);
     await whenReady(child);
     child.disconnect();
     expect(await finish(child)).toMatchObject({ code: 0 });
   });
 
-  test('a reader of the log that went away, with lines unread, neither ends the program nor holds it up', async () => {
+  test('a reader of the log that exited with lines unread neither stops nor delays the program', async () => {
     const child = start(`
       const log = runtime.createLogger({ name: 'example' });
       program.useLogger(log);
       log.info('x'.repeat(150_000));
       process.on('message', () => {
         log.info('nobody can read this');
-        setTimeout(() => process.send('went on'), 100);
+        setTimeout(() => process.send('continued'), 100);
       });
       process.send('ready');
       await untilAborted(program.signal);
@@ -92,19 +92,19 @@ describe('the end', () => {
     child.stdout?.destroy();
     child.stderr?.destroy();
     child.send('write');
-    expect(await once(child, 'message')).toEqual(['went on', undefined]);
+    expect(await once(child, 'message')).toEqual(['continued', undefined]);
     child.disconnect();
     expect(await once(child, 'exit')).toEqual([75, null]);
   });
 
-  test('an aborted sleep in main is a clean end', async () => {
+  test('an aborted sleep in main is a clean exit', async () => {
     const child = start(`console.log('ready'); await sleep(60_000, program.signal);`);
     await whenReady(child);
     child.kill('SIGTERM');
     expect(await finish(child)).toMatchObject({ code: 0, stderr: '' });
   });
 
-  test('a part that fails to close is named and the others are closed', async () => {
+  test('a resource that fails to close is named and the others are closed', async () => {
     const child = start(SERVER.replace("() => console.log('closed server')", "() => { throw new Error('stuck'); }"));
     await whenReady(child);
     child.kill('SIGTERM');
@@ -113,7 +113,7 @@ describe('the end', () => {
     expect(stderr).toContain('stuck');
   });
 
-  test('a program that does not end is ended at the deadline', async () => {
+  test('a program that does not stop is stopped at the deadline', async () => {
     const child = start(`console.log('ready'); setInterval(() => {}, 1000); await new Promise(() => {});`, {
       deadlineMs: 100,
     });

@@ -1,36 +1,38 @@
 /**
- * The life of a process: runs `main`, ends it on SIGINT, SIGTERM or when the parent that started it is gone, closes what was
- * opened under a deadline, and tells by the exit code whether starting again may help.
+ * The life of a process: runs `main`, stops it on SIGINT, SIGTERM or when the parent process is gone, closes what was opened under a
+ * deadline, and says by the exit code whether a restart may help.
  */
-import { EnvError } from './env.ts';
-import { FatalError } from './errors.ts';
 import type { Logger } from './logger.ts';
-import { Shutdown } from './shutdown.ts';
 import { isAbortError } from './sleep.ts';
 
 export const EXIT_CLEAN = 0;
-/** Starting again will not help: the configuration or the data must change first. */
+/** A restart will not help: the configuration or the data must change first. */
 export const EXIT_FATAL = 1;
-/** Starting again may help (EX_TEMPFAIL of sysexits.h). */
+/** A restart may help (EX_TEMPFAIL of sysexits.h). */
 export const EXIT_RETRYABLE = 75;
 
+/** Stops the program with exit code 1, so that a supervisor does not restart it. The message is for the operator. */
+export class FatalError extends Error {
+  override readonly name: string = 'FatalError';
+}
+
 export interface Program {
-  /** Aborted when the program is to end; `main` then returns, or throws an `AbortError`. */
+  /** Aborted when the program is to stop; `main` then returns, or throws an `AbortError`. */
   signal: AbortSignal;
-  /** What to close after `main` has ended. */
+  /** Resources to close after `main` has finished. */
   shutdown: Shutdown;
-  /** Ends the program from within; with an error, as if `main` had thrown it. */
+  /** Stops the program from within; with an error, as if `main` had thrown it. */
   stop: (error?: unknown) => void;
-  /** Gives the program a logger for its last words; before that they go to standard error. */
+  /** Sets the logger that reports the end of the program; without one, reports go to standard error. */
   useLogger: (logger: Logger) => void;
 }
 
 export interface RunProgramOptions {
-  /** How long `main` and the closing may take together once the end was asked for, in milliseconds. */
+  /** Time for `main` and the closing together once a stop was requested, in milliseconds. */
   deadlineMs?: number;
 }
 
-/** Runs a program to its end and exits the process. */
+/** Runs a program until it finishes and exits the process. */
 export async function runProgram(
   name: string,
   main: (program: Program) => Promise<void>,
@@ -56,20 +58,20 @@ export async function runProgram(
     failure ??= { error };
     stop('failed');
   };
-  listenForTheEnd(stop, fail);
-  // Signal handlers do not keep a process alive: a `main` that only waits for its end would be ended by Node.
+  listenForStop(stop, fail);
+  // Signal handlers do not keep a process alive: Node would exit while `main` only waits for its signal.
   setInterval(() => {}, 2 ** 30);
 
   const program: Program = {
     signal: controller.signal,
     shutdown,
-    stop: (error) => (error === undefined ? stop('asked to') : fail(error)),
+    stop: (error) => (error === undefined ? stop('requested') : fail(error)),
     useLogger: (given) => {
       logger = given;
     },
   };
   const running = main(program).then(
-    () => stop('done'),
+    () => stop('finished'),
     (error: unknown) => {
       if (!(controller.signal.aborted && isAbortError(error))) fail(error);
     },
@@ -80,43 +82,77 @@ export async function runProgram(
   for (const problem of await shutdown.close()) report(name, logger, `could not close ${problem.name}`, problem.error);
   if (failure === undefined) process.exit(EXIT_CLEAN);
   const code = exitCodeOf(failure.error);
-  report(name, logger, code === EXIT_FATAL ? 'stopped for good' : 'failed', failure.error);
+  report(name, logger, code === EXIT_FATAL ? 'stopped permanently' : 'failed', failure.error);
   process.exit(code);
 }
 
-/** Which exit code an error asks for. */
 export function exitCodeOf(error: unknown): typeof EXIT_FATAL | typeof EXIT_RETRYABLE {
-  return error instanceof FatalError || error instanceof EnvError ? EXIT_FATAL : EXIT_RETRYABLE;
+  return error instanceof FatalError ? EXIT_FATAL : EXIT_RETRYABLE;
 }
 
-function listenForTheEnd(stop: (reason: string) => void, fail: (error: unknown) => void): void {
+function listenForStop(stop: (reason: string) => void, fail: (error: unknown) => void): void {
   let interrupts = 0;
   process.on('SIGINT', () => {
     interrupts += 1;
-    // A second Ctrl-C is a person who does not want to wait: 130 is what a shell reports for it.
+    // A second Ctrl-C skips the orderly shutdown; shells report 130 for an interrupted program.
     if (interrupts > 1) process.exit(130);
     stop('SIGINT');
   });
   process.on('SIGTERM', () => stop('SIGTERM'));
-  // Whoever reads what we say may go away before us.
+  // The reader of standard output may exit before this process.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   process.on('uncaughtException', fail);
   process.on('unhandledRejection', fail);
   if (process.channel) {
-    // A parent that was killed cannot pass a signal on; its end of the channel closes all the same.
+    // A parent that was killed sends no signal, but its end of the channel closes.
     process.on('disconnect', () => stop('the parent process is gone'));
     process.channel.unref();
   }
 }
 
-/** Errors that are meant for the operator are told by their message, others with their stack. */
+/** Reports errors for the operator by their message, others with their stack. */
 function report(name: string, logger: Logger | undefined, message: string, error?: unknown): void {
-  const isForOperator = error instanceof FatalError || error instanceof EnvError;
   if (logger !== undefined) {
-    if (isForOperator) logger.fatal(`${message}: ${error.message}`);
+    if (error instanceof FatalError) logger.fatal(`${message}: ${error.message}`);
     else logger.fatal({ err: error }, message);
     return;
   }
-  const details = isForOperator ? error.message : error instanceof Error ? (error.stack ?? error.message) : error;
-  process.stderr.write(`${name}: ${error === undefined ? message : String(details)}\n`);
+  const details = error instanceof Error && !(error instanceof FatalError) ? error.stack : undefined;
+  const text = details ?? (error instanceof Error ? error.message : String(error));
+  process.stderr.write(`${name}: ${error === undefined ? message : text}\n`);
+}
+
+export interface ShutdownProblem {
+  name: string;
+  error: unknown;
+}
+
+/** The resources of a program, closed one after another in reverse order of registration. A failure does not stop the rest. */
+export class Shutdown {
+  readonly #resources: { name: string; close: () => unknown }[] = [];
+  #closing: string | undefined;
+
+  add(name: string, close: () => unknown): void {
+    this.#resources.push({ name, close });
+  }
+
+  /** The resource being closed now, for the report when the deadline comes first. */
+  get closing(): string | undefined {
+    return this.#closing;
+  }
+
+  /** Closes everything. Never rejects; returns the failures. */
+  async close(): Promise<ShutdownProblem[]> {
+    const problems: ShutdownProblem[] = [];
+    for (let resource = this.#resources.pop(); resource !== undefined; resource = this.#resources.pop()) {
+      this.#closing = resource.name;
+      try {
+        await resource.close();
+      } catch (error) {
+        problems.push({ name: resource.name, error });
+      }
+    }
+    this.#closing = undefined;
+    return problems;
+  }
 }

@@ -1,4 +1,4 @@
-/** Waiting that a signal can end. */
+/** Waiting: abortable sleeps, and the growing pauses between retries. */
 import { setTimeout } from 'node:timers/promises';
 
 /**
@@ -9,7 +9,7 @@ export async function sleep(milliseconds: number, signal?: AbortSignal): Promise
   await setTimeout(milliseconds, undefined, signal === undefined ? {} : { signal });
 }
 
-/** Resolves when the signal is aborted (at once if it already is): how a server waits for its end. */
+/** Resolves when the signal is aborted, immediately if it already is. */
 export async function untilAborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -17,7 +17,27 @@ export async function untilAborted(signal: AbortSignal): Promise<void> {
   await promise;
 }
 
-/** Whether the error only says that an abort was heard. */
 export function isAbortError(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError';
+}
+
+export interface BackoffOptions {
+  firstMs?: number;
+  maxMs?: number;
+  factor?: number;
+  /** Returns a number in [0, 1); replaced in tests. */
+  random?: () => number;
+}
+
+/**
+ * Yields endless delays in milliseconds: each is a random point in the upper half of a step, and the steps grow by `factor` up to
+ * `maxMs`. The randomness keeps clients of one server from returning at the same moment.
+ */
+export function* backoff(options: BackoffOptions = {}): Generator<number, never, void> {
+  const { firstMs = 100, maxMs = 30_000, factor = 2, random = Math.random } = options;
+  let step = firstMs;
+  while (true) {
+    yield Math.round((step / 2) * (1 + random()));
+    step = Math.min(step * factor, maxMs);
+  }
 }

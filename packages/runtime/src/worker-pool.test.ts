@@ -12,18 +12,18 @@ test('it returns the result of each job, also of more jobs than threads', async 
   await pool.close();
 });
 
-test('it rejects a job that fails, and the thread goes on with the next', async () => {
+test('it rejects a job that fails, and the thread continues with the next', async () => {
   const pool = new WorkerPool<number, number>(SQUARE, 1);
   await expect(pool.run(-1)).rejects.toThrow(new RangeError('-1 is negative'));
   expect(await pool.run(3)).toBe(9);
   await pool.close();
 });
 
-test('it rejects the job of a thread that ended, and starts another thread for the next', async () => {
+test('it rejects the job of a thread that exited, and starts another thread for the next', async () => {
   const pool = new WorkerPool<number, number>(SQUARE, 1);
   const lost = pool.run(0);
   const next = pool.run(4);
-  await expect(lost).rejects.toThrow('a worker thread ended with exit code 3');
+  await expect(lost).rejects.toThrow('a worker thread exited with code 3');
   expect(await next).toBe(16);
   await pool.close();
 });

@@ -1,16 +1,16 @@
 /**
- * Runs a function on worker threads. Unlike the pools that npm has, this one never terminates a thread: terminating one that is
- * starting or working can hang or fail, and a program that stops in the middle of its work does exactly that. A thread is told that
- * nothing more will come, finishes the job that it has, and ends by itself.
+ * Runs a function on worker threads. Unlike the pools on npm, this one never terminates a thread: terminating one that is starting
+ * or working can hang or fail, and a program that stops during a load does exactly that. On close a thread is told that no more jobs
+ * will come, finishes its current job and exits.
  */
 import { parentPort, type Transferable, Worker } from 'node:worker_threads';
 
-/** To a thread: a job, or undefined when there will be no more. */
+/** The message to a thread: a job, or undefined when there will be no more. */
 type Request<Job> = { job: Job } | undefined;
-/** From a thread, once for each job. */
+/** The message from a thread, one per job. */
 type Response<Result> = { result: Result } | { error: unknown };
 
-interface Waiting<Job, Result> {
+interface PendingJob<Job, Result> {
   job: Job;
   transfer: readonly Transferable[];
   resolve: (result: Result) => void;
@@ -20,20 +20,19 @@ interface Waiting<Job, Result> {
 interface Thread<Job, Result> {
   worker: Worker;
   exited: Promise<void>;
-  /** The job that it works on. */
-  current: Waiting<Job, Result> | undefined;
+  current: PendingJob<Job, Result> | undefined;
 }
 
 export class WorkerPool<Job, Result> {
   readonly #file: URL;
   readonly #size: number;
   readonly #threads = new Set<Thread<Job, Result>>();
-  readonly #queue: Waiting<Job, Result>[] = [];
+  readonly #queue: PendingJob<Job, Result>[] = [];
   #isClosed = false;
 
   /**
    * @param file a module that calls `serveJobs`
-   * @param size how many threads there are at most; each starts when a job finds no idle one
+   * @param size the maximum number of threads; a thread starts when a job finds none idle
    */
   constructor(file: URL, size: number) {
     this.#file = file;
@@ -41,8 +40,8 @@ export class WorkerPool<Job, Result> {
   }
 
   /**
-   * Returns the result of a job on one of the threads. Jobs start in the order in which they were added.
-   * @throws what the job threw; Error if its thread ended or the pool was closed before the job had a result
+   * Runs a job on one of the threads and returns its result. Jobs start in the order in which they were added.
+   * @throws the job's error; Error if its thread exited or the pool was closed before the job had a result
    */
   run(job: Job, transfer: readonly Transferable[] = []): Promise<Result> {
     if (this.#isClosed) return Promise.reject(new Error('the worker pool is closed'));
@@ -52,7 +51,7 @@ export class WorkerPool<Job, Result> {
     });
   }
 
-  /** Rejects the jobs that have not started, and waits until those that have started are finished and every thread has ended. */
+  /** Rejects the jobs that have not started, and waits until the others are finished and every thread has exited. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const { reject } of this.#queue.splice(0)) reject(new Error('the worker pool was closed'));
@@ -67,12 +66,12 @@ export class WorkerPool<Job, Result> {
     while (this.#queue.length > 0) {
       const thread = this.#findIdleThread();
       if (thread === undefined) return;
-      const next = this.#queue.shift() as Waiting<Job, Result>;
+      const next = this.#queue.shift() as PendingJob<Job, Result>;
       thread.current = next;
       try {
         thread.worker.postMessage({ job: next.job } satisfies Request<Job>, next.transfer);
       } catch (error) {
-        // The job cannot be cloned; the thread has not seen it.
+        // The job cannot be cloned, so the thread has not received it.
         thread.current = undefined;
         next.reject(error);
       }
@@ -103,7 +102,7 @@ export class WorkerPool<Job, Result> {
     });
     worker.on('exit', (code) => {
       this.#threads.delete(thread);
-      settle({ error: failure ?? new Error(`a worker thread ended with exit code ${code}`) });
+      settle({ error: failure ?? new Error(`a worker thread exited with code ${code}`) });
       exit();
     });
     this.#threads.add(thread);

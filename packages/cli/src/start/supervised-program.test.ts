@@ -56,9 +56,9 @@ test('a program that ends with 75 or by a signal is started again', async () => 
 test('a program that ends with 1 is not, and its last words are told', async () => {
   await supervise(`
     console.log(JSON.stringify({ level: 'info', msg: 'started' }));
-    console.log(JSON.stringify({ level: 'fatal', msg: 'stopped for good: the node is of another network' }));
+    console.log(JSON.stringify({ level: 'fatal', msg: 'stopped permanently: the node is of another network' }));
     process.exit(1);`);
-  await expect.poll(() => hopeless).toEqual(['program stopped: stopped for good: the node is of another network']);
+  await expect.poll(() => hopeless).toEqual(['program stopped: stopped permanently: the node is of another network']);
   expect(await readFile(join(folder, 'runs'), 'utf8')).toBe('x');
 });
 

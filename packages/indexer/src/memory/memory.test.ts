@@ -10,7 +10,7 @@ test('it knows the subnetworks that the schema comes with', () => {
   const memory = new Memory(LIMITS, 0, true);
   expect(memory.subnetworks.get(toHex(NATIVE_SUBNETWORK))).toBe(0);
   expect(memory.subnetworks.get(toHex(COINBASE_SUBNETWORK))).toBe(1);
-  expect(memory.knowsEverything).toBe(true);
+  expect(memory.isComplete).toBe(true);
 });
 
 test.each<[string, (memory: Memory, n: number) => void, (memory: Memory) => unknown]>([
@@ -21,19 +21,18 @@ test.each<[string, (memory: Memory, n: number) => void, (memory: Memory) => unkn
   ],
   [
     'variants, of many transactions',
-    (memory, n) => memory.furtherBodies.set(n, [hashOf(n)]),
-    (memory) => memory.furtherBodies.get(1),
+    (memory, n) => memory.variants.set(n, [hashOf(n)]),
+    (memory) => memory.variants.get(1),
   ],
   [
     'variants, of few transactions that have many',
-    (memory, n) =>
-      memory.furtherBodies.set(n < 4 ? 1 : 2 + (n % 2), [...(memory.furtherBodies.get(2) ?? []), hashOf(n)]),
-    (memory) => memory.furtherBodies.get(1),
+    (memory, n) => memory.variants.set(n < 4 ? 1 : 2 + (n % 2), [...(memory.variants.get(2) ?? []), hashOf(n)]),
+    (memory) => memory.variants.get(1),
   ],
   [
     'transactions from before the start that were written since',
-    (memory, n) => memory.hashesOfEarlier.set(n, hashOf(n)),
-    (memory) => memory.hashesOfEarlier.get(1),
+    (memory, n) => memory.preBootstrapHashes.set(n, hashOf(n)),
+    (memory) => memory.preBootstrapHashes.get(1),
   ],
 ])('it forgets the oldest of too many %s, and then no longer claims to know everything', (_, add, oldest) => {
   const memory = new Memory(LIMITS, 0, true);
@@ -42,5 +41,5 @@ test.each<[string, (memory: Memory, n: number) => void, (memory: Memory) => unkn
     memory.endBatch(0);
   }
   expect(oldest(memory)).toBeUndefined();
-  expect(memory.knowsEverything).toBe(false);
+  expect(memory.isComplete).toBe(false);
 });

@@ -33,12 +33,12 @@ export class Memory {
   /** By hex. Any transaction may name one that is new. */
   readonly subnetworks: TwoGenerations<string, number>;
   /** Hashes of second and further bodies, by transaction key; only of transactions that have such. */
-  readonly furtherBodies: TwoGenerations<number, readonly Uint8Array[]>;
+  readonly variants: TwoGenerations<number, readonly Uint8Array[]>;
   /** Blocks before a start that others refer to, by hex; there are few. */
-  readonly earlierBlocks = new Map<string, number>();
+  readonly preBootstrapBlocks = new Map<string, number>();
   /** Hashes of those transactions from before a start that were written since, by key. */
-  readonly hashesOfEarlier: TwoGenerations<number, Uint8Array>;
-  readonly #parts: readonly { readonly forgot: boolean; mayForget: () => void }[];
+  readonly preBootstrapHashes: TwoGenerations<number, Uint8Array>;
+  readonly #parts: readonly { readonly forgot: boolean; evict: () => void }[];
   readonly #fromTheFirstRow: boolean;
 
   constructor(limits: MemoryLimits, nextTransactionId: number, databaseIsEmpty: boolean) {
@@ -47,16 +47,16 @@ export class Memory {
     this.utxos = new TransactionMemory(nextTransactionId, limits.outputs);
     this.scripts = new TwoGenerations(() => new ScriptIndex(), limits.scripts);
     this.subnetworks = new TwoGenerations(() => new Map<string, number>(), limits.subnetworks);
-    this.furtherBodies = new TwoGenerations(() => new VariantIndex(), limits.variants);
-    this.hashesOfEarlier = new TwoGenerations(() => new Map<number, Uint8Array>(), limits.variants);
+    this.variants = new TwoGenerations(() => new VariantIndex(), limits.variants);
+    this.preBootstrapHashes = new TwoGenerations(() => new Map<number, Uint8Array>(), limits.variants);
     for (const [key, id] of BUILT_IN_SUBNETWORKS.entries()) this.subnetworks.set(toHex(id), key);
     this.#parts = [
       this.blocks,
       this.transactions,
       this.scripts,
       this.subnetworks,
-      this.furtherBodies,
-      this.hashesOfEarlier,
+      this.variants,
+      this.preBootstrapHashes,
     ];
     this.#fromTheFirstRow = databaseIsEmpty;
   }
@@ -67,21 +67,24 @@ export class Memory {
    * @param firstNewTransaction key of the first transaction of the batch
    */
   endBatch(firstNewTransaction: number): void {
-    for (const part of this.#parts) part.mayForget();
-    this.utxos.mayForget(firstNewTransaction);
+    for (const part of this.#parts) part.evict();
+    this.utxos.evict(firstNewTransaction);
   }
 
   /** The key of a block that has a row, or is known as earlier than a start. */
   findBlock(hash: Hash): number | undefined {
-    return this.blocks.get(hash) ?? (this.earlierBlocks.size === 0 ? undefined : this.earlierBlocks.get(toHex(hash)));
+    return (
+      this.blocks.get(hash) ??
+      (this.preBootstrapBlocks.size === 0 ? undefined : this.preBootstrapBlocks.get(toHex(hash)))
+    );
   }
 
   /** The hash of body 0, of a transaction that was written lately. */
   findHash(key: number): Uint8Array | undefined {
-    return this.utxos.findHash(key) ?? this.hashesOfEarlier.get(key);
+    return this.utxos.findHash(key) ?? this.preBootstrapHashes.get(key);
   }
 
-  get knowsEverything(): boolean {
+  get isComplete(): boolean {
     return this.#fromTheFirstRow && !this.utxos.forgot && !this.#parts.some(({ forgot }) => forgot);
   }
 }

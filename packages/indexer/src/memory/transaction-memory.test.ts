@@ -28,9 +28,9 @@ test('gives back hashes and UTXOs of many chunks', () => {
 test('forgets the oldest transactions when the outputs exceed the bound', () => {
   const memory = new TransactionMemory(1, 40_000);
   fill(memory, 1, 100_000);
-  memory.mayForget(1);
+  memory.evict(1);
   expect(memory.has(1)).toBe(true);
-  memory.mayForget(100_000);
+  memory.evict(100_000);
   expect(memory.forgot).toBe(true);
   expect(memory.has(1)).toBe(false);
   expect(memory.findOutput(3, 0)).toBeUndefined();

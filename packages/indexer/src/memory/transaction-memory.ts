@@ -76,7 +76,7 @@ export class TransactionMemory {
   }
 
   /** Forgets the oldest transactions if there are too many; those from key `keepFrom` on stay in any case. */
-  mayForget(keepFrom: number): void {
+  evict(keepFrom: number): void {
     while (this.#outputs > this.#maxOutputs && this.#base + CHUNK_TRANSACTIONS <= keepFrom) {
       const oldest = this.#chunks.shift() as Chunk;
       this.#outputs -= oldest.outputs;

@@ -39,7 +39,7 @@ export class TwoGenerations<K, V> {
     this.#young.set(key, value);
   }
 
-  mayForget(): void {
+  evict(): void {
     if (this.#young.size <= this.#maxYoung) return;
     this.forgot ||= this.#old.size > 0;
     this.#old = this.#young;

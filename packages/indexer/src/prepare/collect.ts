@@ -53,7 +53,7 @@ function toAccepted(
   { key, transaction, chainBlock: { block } }: Acceptance,
   { registry, seen, resolved }: { registry: Registry; seen: Seen; resolved: readonly ResolvedInput[][] },
 ): AcceptedTransaction {
-  const inputs = resolved[key - seen.firstNewTransaction] ?? resolveInputs(transaction, registry.memory, seen.loaded);
+  const inputs = resolved[key - seen.firstNewTransaction] ?? resolveInputs(transaction, registry.memory, seen.lookedUp);
   const spent = inputs.map(({ transaction: previous, utxo }, i) => {
     if (previous === undefined || utxo === undefined) {
       throw new Error(`${toHex(transaction.transactionId)} is accepted but spends an unknown UTXO (input ${i})`);

@@ -55,5 +55,5 @@ export async function getBootstrap(client: ClientBase): Promise<{ blueScore: big
 
 export async function loadPreBootstrapBlocks(client: ClientBase, memory: Memory): Promise<void> {
   const { rows } = await client.query<{ id: bigint; hash: Buffer }>('select id, hash from earlier_blocks');
-  for (const row of rows) memory.earlierBlocks.set(toHex(row.hash), Number(row.id));
+  for (const row of rows) memory.preBootstrapBlocks.set(toHex(row.hash), Number(row.id));
 }

@@ -9,7 +9,7 @@ import type { ClientBase } from 'pg';
 import type { AddedChainBlock, ChainUpdate } from '../chain-update.ts';
 import { IncompleteUpdateError } from '../errors.ts';
 import type { Memory } from '../memory/memory.ts';
-import { recall } from '../memory/recall.ts';
+import { lookUp } from '../memory/look-up.ts';
 import type { AmbiguousVariant, AmbiguousVariants } from './ambiguous-variants.ts';
 import type { Batch, Checkpoint, MergedBefore, SettledVariant } from './batch.ts';
 import { type Acceptance, type AddedChain, collectChain } from './collect.ts';
@@ -44,7 +44,7 @@ export class Preparer {
   /** @param from the checkpoint that the batch will find */
   async prepare(client: ClientBase, update: ChainUpdate, from: Checkpoint, fork: Fork): Promise<Batch> {
     this.#ambiguousVariants.drop(update.removed);
-    const seen = this.#registry.begin(await recall(client, this.#memory, blocksOf(update)));
+    const seen = this.#registry.begin(await lookUp(client, this.#memory, blocksOf(update)));
     const yielder = new Yielder();
     const chain: AddedChain[] = [];
     let { chainIndex: index, chainTime } = fork;
@@ -183,7 +183,7 @@ export class Preparer {
     acceptances: readonly Acceptance[],
     yielder: Yielder,
   ): Promise<{ resolved: ResolvedInput[][]; touched: number[] }> {
-    const { rows, loaded, newTransactions, firstNewTransaction } = seen;
+    const { rows, lookedUp, newTransactions, firstNewTransaction } = seen;
     const accepted = new Map<number, Acceptance>();
     for (const acceptance of acceptances) {
       if (acceptance.key >= firstNewTransaction) accepted.set(acceptance.key, acceptance);
@@ -191,7 +191,7 @@ export class Preparer {
     const resolved: ResolvedInput[][] = [];
     const touched: number[] = [];
     for (const { key, transaction, outputScripts } of newTransactions) {
-      const inputs = resolveInputs(transaction, this.#memory, loaded);
+      const inputs = resolveInputs(transaction, this.#memory, lookedUp);
       const acceptance = accepted.get(key);
       write.writeTransaction(rows, transaction, {
         key,

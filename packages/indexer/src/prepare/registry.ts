@@ -6,7 +6,7 @@ import { type Hash, type Network, type ScriptPublicKey, toHex } from '@kasgres/k
 import type { RpcBlock, RpcTransaction } from '@kasgres/node';
 import { IncompleteUpdateError } from '../errors.ts';
 import { type Memory, scriptKey } from '../memory/memory.ts';
-import type { Recalled } from '../memory/recall.ts';
+import type { LookedUp } from '../memory/look-up.ts';
 import type { Checkpoint } from './batch.ts';
 import { createRows, type Rows } from './rows.ts';
 import * as write from './write-rows.ts';
@@ -38,7 +38,7 @@ export interface NewTransaction extends SeenTransaction {
 /** The content of one update. */
 export interface Seen {
   rows: Rows;
-  loaded: Recalled;
+  lookedUp: LookedUp;
   firstNewTransaction: number;
   /** By key, in the order in which they were seen. */
   blocks: Map<number, SeenBlock>;
@@ -77,10 +77,10 @@ export class Registry {
     };
   }
 
-  begin(loaded: Recalled): Seen {
+  begin(lookedUp: LookedUp): Seen {
     return {
       rows: createRows(),
-      loaded,
+      lookedUp,
       firstNewTransaction: this.#nextTransaction,
       blocks: new Map(),
       preBootstrapBlocks: [],
@@ -124,7 +124,7 @@ export class Registry {
       throw new IncompleteUpdateError(`block ${toHex(child.hash)} refers to ${toHex(hash)}, which is not indexed`);
     }
     const key = this.#nextBlock++;
-    this.memory.earlierBlocks.set(toHex(hash), key);
+    this.memory.preBootstrapBlocks.set(toHex(hash), key);
     write.writePreBootstrapBlock(rows, key, hash);
     return key;
   }
@@ -149,9 +149,9 @@ export class Registry {
 
   /** Returns the key of a block that was known as pre-bootstrap. */
   #findPreBootstrap(seen: Seen, hash: Hash): number | undefined {
-    const key = this.memory.earlierBlocks.get(toHex(hash));
+    const key = this.memory.preBootstrapBlocks.get(toHex(hash));
     if (key === undefined) return undefined;
-    this.memory.earlierBlocks.delete(toHex(hash));
+    this.memory.preBootstrapBlocks.delete(toHex(hash));
     seen.preBootstrapBlocks.push(key);
     return key;
   }
@@ -160,7 +160,7 @@ export class Registry {
     const { memory } = this;
     const known = memory.transactions.get(transaction.transactionId);
     if (known !== undefined) {
-      if (seen.loaded.isEarlier(known) && memory.hashesOfEarlier.get(known) === undefined) {
+      if (seen.lookedUp.isPreBootstrap(known) && memory.preBootstrapHashes.get(known) === undefined) {
         return this.#writePreBootstrap(seen, known, transaction);
       }
       return { key: known, variant: this.#variantOf(seen, known, transaction), transaction };
@@ -180,7 +180,7 @@ export class Registry {
 
   /** Writes a pre-bootstrap transaction that a block carries again, under the key that its UTXOs have. */
   #writePreBootstrap(seen: Seen, key: number, transaction: RpcTransaction): SeenTransaction {
-    this.memory.hashesOfEarlier.set(key, Uint8Array.from(transaction.hash));
+    this.memory.preBootstrapHashes.set(key, Uint8Array.from(transaction.hash));
     const outputScripts = transaction.outputs.map(({ scriptPublicKey }) => this.#seeScript(seen, scriptPublicKey));
     const now = { key, variant: 0, transaction, outputScripts };
     seen.newTransactions.push(now);
@@ -188,15 +188,15 @@ export class Registry {
   }
 
   /** Returns the number of a variant, and writes it if it is new. */
-  #variantOf({ rows, loaded }: Seen, key: number, transaction: RpcTransaction): number {
-    const { furtherBodies } = this.memory;
-    const first = this.memory.findHash(key) ?? loaded.findHash(key);
-    if (first === undefined) throw new Error(`transaction ${toHex(transaction.transactionId)} was not loaded`);
+  #variantOf({ rows, lookedUp }: Seen, key: number, transaction: RpcTransaction): number {
+    const { variants } = this.memory;
+    const first = this.memory.findHash(key) ?? lookedUp.findHash(key);
+    if (first === undefined) throw new Error(`transaction ${toHex(transaction.transactionId)} was not looked up`);
     if (Buffer.compare(first, transaction.hash) === 0) return 0;
-    const further = furtherBodies.get(key) ?? [];
+    const further = variants.get(key) ?? [];
     const known = further.findIndex((hash) => Buffer.compare(hash, transaction.hash) === 0);
     if (known >= 0) return known + 1;
-    furtherBodies.set(key, [...further, Uint8Array.from(transaction.hash)]);
+    variants.set(key, [...further, Uint8Array.from(transaction.hash)]);
     const variant = further.length + 1;
     write.writeVariant(rows, key, variant, transaction);
     return variant;

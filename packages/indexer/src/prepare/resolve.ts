@@ -1,7 +1,7 @@
 import type { RpcTransaction } from '@kasgres/node';
 import type { ScriptDelta } from '@kasgres/state';
 import type { Memory } from '../memory/memory.ts';
-import type { Recalled } from '../memory/recall.ts';
+import type { LookedUp } from '../memory/look-up.ts';
 
 /** An input and the UTXO that it spends. */
 export interface ResolvedInput {
@@ -11,12 +11,12 @@ export interface ResolvedInput {
   utxo: { amount: bigint; script: number } | undefined;
 }
 
-export function resolveInputs(transaction: RpcTransaction, memory: Memory, loaded: Recalled): ResolvedInput[] {
+export function resolveInputs(transaction: RpcTransaction, memory: Memory, lookedUp: LookedUp): ResolvedInput[] {
   return transaction.inputs.map(({ previousOutpoint }) => {
     const key = memory.transactions.get(previousOutpoint.transactionId);
     if (key === undefined) return { transaction: undefined, utxo: undefined };
     const { index } = previousOutpoint;
-    return { transaction: key, utxo: memory.utxos.findOutput(key, index) ?? loaded.findUtxo(key, index) };
+    return { transaction: key, utxo: memory.utxos.findOutput(key, index) ?? lookedUp.findUtxo(key, index) };
   });
 }
 

@@ -1,7 +1,7 @@
 /** Blocks of a real node for tests: as recorded, and the parts of them that are our model. */
 import { readFileSync } from 'node:fs';
-import { parseBlueWork } from '../difficulty.ts';
-import { fromHex } from '../hex.ts';
+import { parseBlueWork } from '../proof-of-work.ts';
+import { fromHex } from '../format.ts';
 import type { Header, Transaction, TransactionInput, TransactionOutput } from '../model.ts';
 
 export interface RecordedBlock {

@@ -10,7 +10,7 @@ import { type Memory, scriptKey } from './memory.ts';
 const HASH_BYTES = 32;
 
 /** UTXOs and hashes of transactions that are older than the memory, for one batch. */
-export class Recalled {
+export class LookedUp {
   readonly #utxos = new Map<number, Map<number, { amount: bigint; script: number }>>();
   readonly #hashes = new Map<number, Uint8Array>();
   readonly #earlier = new Set<number>();
@@ -24,7 +24,7 @@ export class Recalled {
   }
 
   /** Whether the transaction is known by UTXOs from before a start only, and has no row of its own. */
-  isEarlier(key: number): boolean {
+  isPreBootstrap(key: number): boolean {
     return this.#earlier.has(key);
   }
 
@@ -37,27 +37,27 @@ export class Recalled {
     this.#hashes.set(key, hash);
   }
 
-  addEarlier(key: number): void {
+  addPreBootstrap(key: number): void {
     this.#earlier.add(key);
   }
 }
 
 /** @param blocks every block of the update, with its transactions */
-export async function recall(client: ClientBase, memory: Memory, blocks: Iterable<RpcBlock>): Promise<Recalled> {
-  const recalled = new Recalled();
-  if (memory.knowsEverything) return recalled;
+export async function lookUp(client: ClientBase, memory: Memory, blocks: Iterable<RpcBlock>): Promise<LookedUp> {
+  const lookedUp = new LookedUp();
+  if (memory.isComplete) return lookedUp;
   const all = [...blocks];
-  await recallBlocks(client, memory, all);
+  await lookUpBlocks(client, memory, all);
   const transactions = all.flatMap((block) => block.transactions);
-  await recallTransactions(client, memory, recalled, transactions);
-  await recallUtxos(client, memory, recalled, transactions);
-  await recallFurtherBodies(client, memory, recalled, transactions);
-  await recallScripts(client, memory, transactions);
-  await recallSubnetworks(client, memory, transactions);
-  return recalled;
+  await lookUpTransactions(client, memory, lookedUp, transactions);
+  await lookUpUtxos(client, memory, lookedUp, transactions);
+  await lookUpVariants(client, memory, lookedUp, transactions);
+  await lookUpScripts(client, memory, transactions);
+  await lookUpSubnetworks(client, memory, transactions);
+  return lookedUp;
 }
 
-async function recallBlocks(client: ClientBase, memory: Memory, blocks: RpcBlock[]): Promise<void> {
+async function lookUpBlocks(client: ClientBase, memory: Memory, blocks: RpcBlock[]): Promise<void> {
   const unknown = new HashSet();
   for (const block of blocks) {
     const parents = block.header.parentsByLevel[0] ?? [];
@@ -74,10 +74,10 @@ async function recallBlocks(client: ClientBase, memory: Memory, blocks: RpcBlock
 }
 
 /** Keys of the transactions and of those whose UTXOs they spend. */
-async function recallTransactions(
+async function lookUpTransactions(
   client: ClientBase,
   memory: Memory,
-  recalled: Recalled,
+  lookedUp: LookedUp,
   transactions: RpcTransaction[],
 ): Promise<void> {
   const unknown = new HashSet();
@@ -102,15 +102,15 @@ async function recallTransactions(
   for (const row of found) {
     const key = Number(row.id);
     memory.transactions.set(row.transaction_id, key);
-    if (row.hash === null) recalled.addEarlier(key);
-    else recalled.addHash(key, row.hash);
+    if (row.hash === null) lookedUp.addPreBootstrap(key);
+    else lookedUp.addHash(key, row.hash);
   }
 }
 
-async function recallUtxos(
+async function lookUpUtxos(
   client: ClientBase,
   memory: Memory,
-  recalled: Recalled,
+  lookedUp: LookedUp,
   transactions: RpcTransaction[],
 ): Promise<void> {
   const keys: number[] = [];
@@ -125,7 +125,7 @@ async function recallUtxos(
   }
   if (keys.length === 0) return;
   const { rows } = await client.query<{ transaction_id: bigint; index: bigint; amount: bigint; script_id: bigint }>({
-    name: 'recall-utxos',
+    name: 'lookUp-utxos',
     text: `with wanted as (select * from unnest($1::bigint[], $2::bigint[]) wanted (transaction_id, index))
            select o.transaction_id, o.index::bigint, o.amount, o.script_id
              from wanted join transaction_outputs o on o.transaction_id = wanted.transaction_id and o.index = wanted.index
@@ -135,7 +135,7 @@ async function recallUtxos(
     values: [keys, indexes],
   });
   for (const row of rows) {
-    recalled.addUtxo(Number(row.transaction_id), Number(row.index), {
+    lookedUp.addUtxo(Number(row.transaction_id), Number(row.index), {
       amount: row.amount,
       script: Number(row.script_id),
     });
@@ -143,17 +143,17 @@ async function recallUtxos(
 }
 
 /** Where a transaction came again with another body, the bodies that it has already. */
-async function recallFurtherBodies(
+async function lookUpVariants(
   client: ClientBase,
   memory: Memory,
-  recalled: Recalled,
+  lookedUp: LookedUp,
   transactions: RpcTransaction[],
 ): Promise<void> {
   const keys = new Set<number>();
   for (const { transactionId, hash } of transactions) {
     const key = memory.transactions.get(transactionId);
-    if (key === undefined || memory.furtherBodies.get(key) !== undefined) continue;
-    const first = memory.findHash(key) ?? recalled.findHash(key);
+    if (key === undefined || memory.variants.get(key) !== undefined) continue;
+    const first = memory.findHash(key) ?? lookedUp.findHash(key);
     if (first !== undefined && Buffer.compare(first, hash) !== 0) keys.add(key);
   }
   if (keys.size === 0) return;
@@ -163,14 +163,14 @@ async function recallFurtherBodies(
   );
   const byKey = Map.groupBy(rows, (row) => Number(row.transaction_id));
   for (const key of keys) {
-    memory.furtherBodies.set(
+    memory.variants.set(
       key,
       (byKey.get(key) ?? []).map(({ hash }) => hash),
     );
   }
 }
 
-async function recallScripts(client: ClientBase, memory: Memory, transactions: RpcTransaction[]): Promise<void> {
+async function lookUpScripts(client: ClientBase, memory: Memory, transactions: RpcTransaction[]): Promise<void> {
   const unknown = new Map<string, ScriptPublicKey>();
   for (const { outputs } of transactions) {
     for (const { scriptPublicKey } of outputs) {
@@ -181,7 +181,7 @@ async function recallScripts(client: ClientBase, memory: Memory, transactions: R
   if (unknown.size === 0) return;
   const scripts = [...unknown.values()].map(({ script }) => Buffer.from(script));
   const { rows } = await client.query<{ id: bigint; version: number; script: Buffer }>({
-    name: 'recall-scripts',
+    name: 'lookUp-scripts',
     text: `select s.id, s.version, s.script
              from unnest($1::bytea[]) wanted (script) join scripts s on s.script = wanted.script`,
     values: [scripts],
@@ -189,7 +189,7 @@ async function recallScripts(client: ClientBase, memory: Memory, transactions: R
   for (const row of rows) memory.scripts.set(scriptKey(row), Number(row.id));
 }
 
-async function recallSubnetworks(client: ClientBase, memory: Memory, transactions: RpcTransaction[]): Promise<void> {
+async function lookUpSubnetworks(client: ClientBase, memory: Memory, transactions: RpcTransaction[]): Promise<void> {
   const unknown = new Map<string, Buffer>();
   for (const { subnetworkId } of transactions) {
     const name = toHex(subnetworkId);
@@ -197,7 +197,7 @@ async function recallSubnetworks(client: ClientBase, memory: Memory, transaction
   }
   if (unknown.size === 0) return;
   const { rows } = await client.query<{ id: bigint; subnetwork_id: Buffer }>({
-    name: 'recall-subnetworks',
+    name: 'lookUp-subnetworks',
     text: 'select id, subnetwork_id from subnetworks where subnetwork_id = any($1::bytea[])',
     values: [[...unknown.values()]],
   });

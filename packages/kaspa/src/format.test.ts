@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { fromHex, HexError, toHex } from './hex.ts';
+import { formatKas, fromHex, HexError, MAX_SOMPI, toHex } from './format.ts';
 
 test('any bytes come back from their hex', () => {
   fc.assert(
@@ -25,4 +25,18 @@ test.each(['0', 'abc', '0g', '0x00', ' 00', '00\n', 'ab cd', '\u0130\u0131'])('r
 test('names what it refuses, but not all of a long text', () => {
   expect(() => fromHex('zz')).toThrow('Not hexadecimal: "zz"');
   expect(() => fromHex('z'.repeat(100_000))).toThrow(/^.{1,120}$/);
+});
+
+test.each([
+  [0n, '0'],
+  [1n, '0.00000001'],
+  [100_000_000n, '1'],
+  [150_000_000n, '1.5'],
+  [10_000_000_010n, '100.0000001'],
+  [-1n, '-0.00000001'],
+  [-1_250_000_000n, '-12.5'],
+  [MAX_SOMPI, '29000000000'],
+  [2n ** 64n - 1n, '184467440737.09551615'],
+])('%i sompi are %s KAS', (sompi, text) => {
+  expect(formatKas(sompi)).toBe(text);
 });

@@ -25,14 +25,14 @@ import {
   loadPreBootstrapBlocks,
 } from '../prepare/look-ups.ts';
 import { type Fork, Preparer } from '../prepare/preparer.ts';
-import { findStart, getPruningPoint } from './first-block.ts';
-import { getLastingPruningPoint } from './lasting-pruning-point.ts';
-import { discardIndex } from './newborn.ts';
+import { findBootstrapBlock, getPruningPoint } from './bootstrap-block.ts';
+import { awaitPruningPoint } from './await-pruning-point.ts';
+import { discardIndex } from './discard-index.ts';
 import type { BootstrapTiming } from './timing.ts';
-import { forgetUtxoSet, loadUtxoSet } from './utxo-set.ts';
-import { writeGap, writeStart, writeUtxoSet } from './write-start.ts';
+import { forgetUtxoSet, loadUtxoSet } from './load-utxo-set.ts';
+import { writeGap, writeBootstrap, writeUtxoSet } from './write-bootstrap.ts';
 
-export interface BeginParts {
+export interface BootstrapDependencies {
   node: NodeClient;
   client: ClientBase;
   network: Network;
@@ -55,7 +55,7 @@ const GAP_REASONS = {
 const CHAIN_BLOCKS_AT_ONCE = 1_000;
 
 /** Where the index begins to count: nothing is written yet. */
-export const NOTHING: Checkpoint = {
+export const EMPTY_CHECKPOINT: Checkpoint = {
   blockId: 0,
   hash: new Uint8Array(32),
   blueScore: 0n,
@@ -69,17 +69,17 @@ export const NOTHING: Checkpoint = {
 };
 
 /** Writes genesis by the preparer that goes on from there, and leaves the indexes that can wait to the end of the catch-up. */
-export async function beginAtGenesis(
-  { client, network, log }: Pick<BeginParts, 'client' | 'network' | 'log'>,
+export async function bootstrapAtGenesis(
+  { client, network, log }: Pick<BootstrapDependencies, 'client' | 'network' | 'log'>,
   preparer: Preparer,
   block: RpcBlock,
 ): Promise<Checkpoint> {
   const checkpoint = await inTransaction(client, async () => {
-    await lockCheckpoint(client, NOTHING);
+    await lockCheckpoint(client, EMPTY_CHECKPOINT);
     await writeNetwork(client, network);
     await deferIndexes(client);
-    const to = await writeStartBlock(client, preparer, block, NOTHING, NOTHING);
-    await writeStart(client);
+    const to = await writeStartBlock(client, preparer, block, EMPTY_CHECKPOINT, EMPTY_CHECKPOINT);
+    await writeBootstrap(client);
     return to;
   });
   log.info({ network: network.id }, 'began an index at genesis');
@@ -90,9 +90,9 @@ export async function beginAtGenesis(
  * Begins at the node's pruning point with its UTXO set.
  * @throws as loadUtxoSet; PruningPointMovedError; NodeBehindError while the node has nothing but a genesis with UTXOs
  */
-export async function beginAtPruningPoint(parts: BeginParts, signal: AbortSignal): Promise<void> {
+export async function bootstrapAtPruningPoint(parts: BootstrapDependencies, signal: AbortSignal): Promise<void> {
   const { client, network, log } = parts;
-  const block = await getLastingPruningPoint(parts, signal);
+  const block = await awaitPruningPoint(parts, signal);
   if (Buffer.compare(block.hash, network.genesisHash) === 0) {
     throw new NodeBehindError('The node has no block but genesis yet: an index begins when it has more.');
   }
@@ -100,11 +100,11 @@ export async function beginAtPruningPoint(parts: BeginParts, signal: AbortSignal
   await inTransaction(client, () => deferIndexes(client));
   await load(parts, block, signal);
   await inTransaction(client, async () => {
-    await lockCheckpoint(client, NOTHING);
+    await lockCheckpoint(client, EMPTY_CHECKPOINT);
     await writeNetwork(client, network);
-    const from = { ...NOTHING, ...(await writeUtxoSet(client, NOTHING)) };
-    await writeStartBlock(client, await createPreparer(parts, from, block), block, from, NOTHING);
-    await writeStart(client);
+    const from = { ...EMPTY_CHECKPOINT, ...(await writeUtxoSet(client, EMPTY_CHECKPOINT)) };
+    await writeStartBlock(client, await createPreparer(parts, from, block), block, from, EMPTY_CHECKPOINT);
+    await writeBootstrap(client);
     await forgetUtxoSet(client);
   });
   log.info(
@@ -118,8 +118,8 @@ export async function beginAtPruningPoint(parts: BeginParts, signal: AbortSignal
  * bootstraps at the present pruning point.
  * @throws FatalError when the node's pruning point is not above ours: then it did not move, and the node follows another chain
  */
-export async function discardNewborn(
-  { node, client, log }: BeginParts,
+export async function discardForNewBootstrap(
+  { node, client, log }: BootstrapDependencies,
   from: Checkpoint,
   signal: AbortSignal,
 ): Promise<void> {
@@ -138,9 +138,13 @@ export async function discardNewborn(
  * there on the chain is followed as ever, unless a first catch-up had not come to its end: that makes the state from all rows.
  * @throws as loadUtxoSet; PruningPointMovedError; FatalError when the node's pruning point is not above our latest start
  */
-export async function beginAgain(parts: BeginParts, from: Checkpoint, signal: AbortSignal): Promise<void> {
+export async function bootstrapAfterGap(
+  parts: BootstrapDependencies,
+  from: Checkpoint,
+  signal: AbortSignal,
+): Promise<void> {
   const { client, log } = parts;
-  const block = await getLastingPruningPoint(parts, signal);
+  const block = await awaitPruningPoint(parts, signal);
   await checkAboveStart(client, block);
   await load(parts, block, signal);
   await inTransaction(client, async () => {
@@ -157,7 +161,7 @@ export async function beginAgain(parts: BeginParts, from: Checkpoint, signal: Ab
       const isPruned = block.header.blueScore > from.blueScore;
       await writeGap(client, fork.hash, block.hash, isPruned ? GAP_REASONS.pruned : GAP_REASONS.otherChain);
     }
-    await writeStart(client);
+    await writeBootstrap(client);
     await forgetUtxoSet(client);
     log.warn(
       {
@@ -173,7 +177,12 @@ export async function beginAgain(parts: BeginParts, from: Checkpoint, signal: Ab
 }
 
 /** Undoes the chain blocks above the fork, as a reorg does. @param block the new start */
-async function undoAbove(parts: BeginParts, from: Checkpoint, fork: Fork, block: RpcBlock): Promise<Checkpoint> {
+async function undoAbove(
+  parts: BootstrapDependencies,
+  from: Checkpoint,
+  fork: Fork,
+  block: RpcBlock,
+): Promise<Checkpoint> {
   if (from.chainIndex === fork.chainIndex) return from;
   const { client } = parts;
   const preparer = await createPreparer(parts, from, block);
@@ -197,7 +206,7 @@ async function checkAboveStart(client: ClientBase, { header }: RpcBlock): Promis
   );
 }
 
-async function load(parts: BeginParts, block: RpcBlock, signal: AbortSignal): Promise<void> {
+async function load(parts: BootstrapDependencies, block: RpcBlock, signal: AbortSignal): Promise<void> {
   const { client, p2pUrl: url, network, timing, log, metrics } = parts;
   try {
     await loadUtxoSet({ client, url, network, block, timing, log, metrics }, signal);
@@ -212,20 +221,25 @@ async function load(parts: BeginParts, block: RpcBlock, signal: AbortSignal): Pr
     await sleep(timing.settleMs, signal);
     throw error;
   } finally {
-    metrics.startUtxos.set(0);
+    metrics.bootstrapUtxos.set(0);
   }
 }
 
 /** The load takes a while, and the write that follows too: without the blocks above the pruning point both would be in vain. */
-async function checkNotMoved({ node }: BeginParts, block: RpcBlock, signal: AbortSignal): Promise<void> {
+async function checkNotMoved({ node }: BootstrapDependencies, block: RpcBlock, signal: AbortSignal): Promise<void> {
   const { pruningPointHash } = await node.call('getBlockDagInfo', {}, { signal });
-  if (pruningPointHash === toHex(block.hash) && (await findStart(node, block.hash, signal)) !== undefined) return;
+  if (pruningPointHash === toHex(block.hash) && (await findBootstrapBlock(node, block.hash, signal)) !== undefined)
+    return;
   throw new PruningPointMovedError(
     `the node moved its pruning point from ${toHex(block.hash)} to ${pruningPointHash} while the UTXO set was loaded`,
   );
 }
 
-async function createPreparer(parts: BeginParts, checkpoint: Checkpoint, block: RpcBlock): Promise<Preparer> {
+async function createPreparer(
+  parts: BootstrapDependencies,
+  checkpoint: Checkpoint,
+  block: RpcBlock,
+): Promise<Preparer> {
   const { client, network, createMemory } = parts;
   const memory = createMemory(checkpoint);
   await loadPreBootstrapBlocks(client, memory);

@@ -1,7 +1,7 @@
 import { createTestDatabase, type TestDatabase } from '@kasgres/database';
 import type { ClientBase, PoolClient } from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { writeUtxoSet } from './write-start.ts';
+import { writeUtxoSet } from './write-bootstrap.ts';
 
 const NEXT = { nextTransactionId: 100, nextScriptId: 10 };
 
@@ -25,7 +25,7 @@ test('gives each script and each transaction of the set a key, and each UTXO a r
     { transaction: 'bb', index: 1, amount: 7, script: 'a1' },
   ]);
   expect(await write()).toEqual({ nextTransactionId: 102, nextScriptId: 12 });
-  expect(await startUtxos()).toEqual([
+  expect(await bootstrapUtxos()).toEqual([
     { transaction_id: 100n, hash: 'aa', index: 0n, amount: 5n, script: 'a1' },
     { transaction_id: 100n, hash: 'aa', index: 256n, amount: 6n, script: 'b2' },
     { transaction_id: 101n, hash: 'bb', index: 1n, amount: 7n, script: 'a1' },
@@ -48,7 +48,7 @@ test('what is known keeps its key; a transaction that is accepted is not of befo
   ]);
   // Of another version than the one that is known.
   expect(await write()).toEqual({ nextTransactionId: 101, nextScriptId: 12 });
-  const utxos = await startUtxos();
+  const utxos = await bootstrapUtxos();
   expect(utxos.map(({ transaction_id, amount }) => [transaction_id, amount])).toEqual([
     [5n, 3n],
     [7n, 1n],
@@ -90,7 +90,7 @@ async function addTransaction(to: ClientBase, id: number, hash: string, acceptin
   );
 }
 
-async function startUtxos() {
+async function bootstrapUtxos() {
   const { rows } = await client.query<{
     transaction_id: bigint;
     hash: string | null;

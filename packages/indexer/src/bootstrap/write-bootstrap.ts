@@ -72,7 +72,7 @@ async function keepStartBalances(client: ClientBase): Promise<void> {
 }
 
 /** The row of `starts` for the block at the checkpoint. */
-export async function writeStart(client: ClientBase): Promise<void> {
+export async function writeBootstrap(client: ClientBase): Promise<void> {
   await client.query(
     `insert into starts (chain_index, block_id, utxo_count, utxo_sompi)
      select chain_index, block_id, (select count(*) from start_utxos), (select coalesce(sum(amount), 0) from start_utxos)

@@ -1,6 +1,6 @@
 import { getNetwork } from '@kasgres/kaspa';
 import { expect, test } from 'vitest';
-import { blueScoreOfMove, isNear } from './lasting-pruning-point.ts';
+import { blueScoreOfMove, isNear } from './await-pruning-point.ts';
 import { bootstrapTiming } from './timing.ts';
 
 const mainnet = getNetwork('mainnet');

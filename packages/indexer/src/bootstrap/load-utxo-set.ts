@@ -49,7 +49,7 @@ export interface UtxoSetParts {
   block: RpcBlock;
   timing: Pick<BootstrapTiming, 'rereadPausesMs'>;
   log: Logger;
-  metrics: Pick<Metrics, 'startUtxos'>;
+  metrics: Pick<Metrics, 'bootstrapUtxos'>;
 }
 
 interface Load {
@@ -78,7 +78,7 @@ export async function loadUtxoSet(parts: UtxoSetParts, signal: AbortSignal): Pro
     const utxos = await loadOnce(parts, signal);
     if (utxos === undefined) return;
     await forgetUtxoSet(client);
-    metrics.startUtxos.set(0);
+    metrics.bootstrapUtxos.set(0);
     const wrong = `The UTXO set that ${url} hands out (${utxos} UTXOs) is not the one that the header of ${toHex(block.hash)} commits to.`;
     if (pauseMs === undefined) {
       throw new NodeUnsuitableError(
@@ -159,14 +159,14 @@ async function readAll(parts: UtxoSetParts, load: Load, hasher: UtxoSetHasher, s
         segment.bytes += bytes.length;
       }
       progress.at(load.utxos + segment.rows.rows, (utxos.at(-1) as Utxo).outpoint.transactionId);
-      metrics.startUtxos.set(load.utxos);
+      metrics.bootstrapUtxos.set(load.utxos);
       if (segment.rows.rows >= SEGMENT_UTXOS || segment.bytes >= SEGMENT_BYTES) await commit();
     }
     await commit();
   } finally {
     await committing;
   }
-  metrics.startUtxos.set(load.utxos);
+  metrics.bootstrapUtxos.set(load.utxos);
   if (toSkip > 0) {
     await forgetUtxoSet(parts.client);
     throw new IncompleteUpdateError(`the UTXO set is ${toSkip} UTXOs shorter than what was loaded of it before`);

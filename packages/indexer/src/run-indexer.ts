@@ -16,7 +16,7 @@ import {
   PruningPointMovedError,
 } from '@kasgres/node';
 import { Sessions } from './apply/sessions.ts';
-import { EarlierTimes } from './earlier-times.ts';
+import { PreBootstrapTimes } from './pre-bootstrap-times.ts';
 import { backoff, FatalError, type Logger, sleep } from '@kasgres/runtime';
 import { CheckpointMovedError, IncompleteUpdateError, NodeBehindError } from './errors.ts';
 import { followChain, type IndexerOptions } from './indexer.ts';
@@ -37,7 +37,7 @@ const NODE_FAILURES: ReadonlySet<FailureKind> = new Set([
   'node-unsuitable',
 ]);
 
-export interface KeepFollowingParts {
+export interface RunIndexerOptions {
   nodes: NodeChoice;
   database: Connection;
   /** Refuse a node of any other. */
@@ -50,14 +50,14 @@ export interface KeepFollowingParts {
   status: { isFollowing: boolean };
 }
 
-export async function keepFollowing(parts: KeepFollowingParts, signal: AbortSignal): Promise<void> {
+export async function runIndexer(parts: RunIndexerOptions, signal: AbortSignal): Promise<void> {
   const { nodes, database, expectedNetwork, options, log, metrics, status, progress } = parts;
   let delays = backoff({ maxMs: 10_000 });
   let unexplained = 0;
   let wrongResponses = 0;
   let gap: FatalError | undefined;
   const sessions = new Sessions();
-  const earlierTimes = new EarlierTimes();
+  const preBootstrapTimes = new PreBootstrapTimes();
   void watchNode({ nodes, log, metrics }, signal);
   for (;;) {
     const batchesBefore = progress.batches;
@@ -67,7 +67,7 @@ export async function keepFollowing(parts: KeepFollowingParts, signal: AbortSign
       const network = withDepths(await getNetworkOfNode(node, expectedNetwork, signal), options);
       status.isFollowing = true;
       const p2pUrl = options.p2pUrl ?? p2pUrlOf(nodes.url, network);
-      await followChain({ ...parts, node, network, sessions, earlierTimes, p2pUrl, gap }, signal);
+      await followChain({ ...parts, node, network, sessions, preBootstrapTimes, p2pUrl, gap }, signal);
       gap = undefined;
     } catch (error) {
       gap = undefined;
@@ -80,9 +80,9 @@ export async function keepFollowing(parts: KeepFollowingParts, signal: AbortSign
         nodes.served();
       }
       const kind = kindOf(error);
-      unexplained = kind === 'unexplained' ? unexplained + 1 : 0;
+      unexplained = kind === 'unknown' ? unexplained + 1 : 0;
       if (unexplained >= MAX_UNEXPLAINED) throw error;
-      wrongResponses = kind === 'node-answer' ? wrongResponses + 1 : 0;
+      wrongResponses = kind === 'node-response' ? wrongResponses + 1 : 0;
       metrics.failures.inc({ kind });
       try {
         if ((NODE_FAILURES.has(kind) || wrongResponses > 1) && (await nodes.moveOn(error as Error))) continue;
@@ -138,11 +138,11 @@ function throwIfFatal(error: unknown): void {
 
 function kindOf(error: unknown): FailureKind {
   if (error instanceof NodeUnavailableError) return 'node-unavailable';
-  if (error instanceof NodeRpcError) return error.kind === 'ibd' ? 'node-syncing' : 'node-answer';
+  if (error instanceof NodeRpcError) return error.kind === 'ibd' ? 'node-syncing' : 'node-response';
   if (error instanceof NodeBehindError) return 'node-behind';
   if (error instanceof NodeUnsuitableError) return 'node-unsuitable';
-  if (error instanceof NodeProtocolError || error instanceof IncompleteUpdateError) return 'node-answer';
-  if (error instanceof PruningPointMovedError || error instanceof PeerRejectedError) return 'node-answer';
+  if (error instanceof NodeProtocolError || error instanceof IncompleteUpdateError) return 'node-response';
+  if (error instanceof PruningPointMovedError || error instanceof PeerRejectedError) return 'node-response';
   if (isRetryableDatabaseError(error) || isQueryCanceled(error)) return 'database';
-  return 'unexplained';
+  return 'unknown';
 }

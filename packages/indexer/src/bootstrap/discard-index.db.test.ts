@@ -1,6 +1,6 @@
 import { createTestDatabase } from '@kasgres/database';
 import { expect, onTestFinished, test } from 'vitest';
-import { CHAIN_TABLES } from './newborn.ts';
+import { CHAIN_TABLES } from './discard-index.ts';
 
 /** What people and the schema have put there, and what belongs to the database or to a load. */
 const KEPT = [

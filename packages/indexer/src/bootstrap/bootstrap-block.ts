@@ -18,14 +18,14 @@ export async function findGenesis(
   network: Network,
   signal: AbortSignal,
 ): Promise<RpcBlock | undefined> {
-  const block = await findStart(node, network.genesisHash, signal);
+  const block = await findBootstrapBlock(node, network.genesisHash, signal);
   return block !== undefined && toHex(block.header.utxoCommitment) === EMPTY_UTXO_COMMITMENT ? block : undefined;
 }
 
 /** Genesis until the node has pruned. @throws IncompleteUpdateError when it has just moved it */
 export async function getPruningPoint(node: NodeClient, signal: AbortSignal): Promise<RpcBlock> {
   const { pruningPointHash } = await node.call('getBlockDagInfo', {}, { signal });
-  const block = await findStart(node, fromHex(pruningPointHash), signal);
+  const block = await findBootstrapBlock(node, fromHex(pruningPointHash), signal);
   if (block === undefined) {
     throw new IncompleteUpdateError(`the node does not have its pruning point ${pruningPointHash}, or has moved it`);
   }
@@ -33,7 +33,11 @@ export async function getPruningPoint(node: NodeClient, signal: AbortSignal): Pr
 }
 
 /** A block from which on the node has everything: whole, and on its chain. */
-export async function findStart(node: NodeClient, hash: Hash, signal: AbortSignal): Promise<RpcBlock | undefined> {
+export async function findBootstrapBlock(
+  node: NodeClient,
+  hash: Hash,
+  signal: AbortSignal,
+): Promise<RpcBlock | undefined> {
   try {
     const block = await node.getBlock({ hash, includeTransactions: true }, { signal });
     if (findFault(block) !== undefined) return undefined;

@@ -50,7 +50,7 @@ const FIRST_SUBNETWORK_ID = 2;
 const LOCK_TIMEOUT = '5s';
 
 /** History since genesis is none that a pruned node could give again, so such an index is not newborn. */
-export async function isNewborn(client: ClientBase): Promise<boolean> {
+export async function canBootstrapAgain(client: ClientBase): Promise<boolean> {
   const { rows } = await client.query<{ newborn: boolean }>(
     `select c.first_catch_up and not exists (select from gaps)
             and (select count(*) = 1 and min(utxo_count) > 0 from starts) as newborn

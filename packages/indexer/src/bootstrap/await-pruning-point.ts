@@ -8,7 +8,7 @@
 import { type Network, toHex } from '@kasgres/kaspa';
 import type { NodeClient, RpcBlock } from '@kasgres/node';
 import { type Logger, sleep } from '@kasgres/runtime';
-import { getPruningPoint } from './first-block.ts';
+import { getPruningPoint } from './bootstrap-block.ts';
 import type { BootstrapTiming } from './timing.ts';
 
 /** A move is near in the last seventh of the way to it: 61,714 blue scores or 1.7 hours on the public networks. */
@@ -23,7 +23,7 @@ export interface PruningPointParts {
 }
 
 /** Returns the node's pruning point at once, or after the move if that is near. @throws as getPruningPoint */
-export async function getLastingPruningPoint(parts: PruningPointParts, signal: AbortSignal): Promise<RpcBlock> {
+export async function awaitPruningPoint(parts: PruningPointParts, signal: AbortSignal): Promise<RpcBlock> {
   const { node, network, timing, log } = parts;
   const block = await getPruningPoint(node, signal);
   const pruningPoint = toHex(block.hash);

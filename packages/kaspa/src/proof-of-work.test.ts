@@ -1,6 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { difficultyFromBits, formatBlueWork, parseBlueWork, targetFromBits, workFromBits } from './difficulty.ts';
+import {
+  difficultyFromBits,
+  formatBlueWork,
+  networkHashesPerSecond,
+  parseBlueWork,
+  targetFromBits,
+  workFromBits,
+} from './proof-of-work.ts';
 import { recordedBlocks } from './testing/recorded-blocks.ts';
 
 describe('recorded blocks', () => {
@@ -59,4 +66,23 @@ describe('blue work', () => {
   test.each(['', '0x2e2', '-1', '2e2 ', 'xyz', 'f'.repeat(49)])('is not %j', (text) => {
     expect(() => parseBlueWork(text)).toThrow(RangeError);
   });
+});
+
+/** Two windows of a recorded simnet, and the response of its node. */
+test.each([
+  [{ minBlueWork: 250n, maxBlueWork: 2246n, minTimestamp: 1_795_226_607_990n, maxTimestamp: 1_795_226_640_820n }, 62n],
+  [{ minBlueWork: 2n, maxBlueWork: 2246n, minTimestamp: 1_795_226_607_186n, maxTimestamp: 1_795_226_640_820n }, 68n],
+])('the hash rate equals that of the node: %o', (window, expected) => {
+  expect(networkHashesPerSecond(window)).toBe(expected);
+});
+
+test('the hash rate counts whole seconds, and is 0 below one', () => {
+  const window = { minBlueWork: 0n, maxBlueWork: 1000n, minTimestamp: 0n };
+  expect(networkHashesPerSecond({ ...window, maxTimestamp: 999n })).toBe(0n);
+  expect(networkHashesPerSecond({ ...window, maxTimestamp: 1999n })).toBe(1000n);
+});
+
+test('the hash rate keeps 64 bits, as the node does', () => {
+  const window = { minBlueWork: 0n, maxBlueWork: 2n ** 64n + 5n, minTimestamp: 0n, maxTimestamp: 1000n };
+  expect(networkHashesPerSecond(window)).toBe(5n);
 });

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { backoff } from './backoff.ts';
-import { isAbortError, sleep, untilAborted } from './sleep.ts';
+import { backoff, isAbortError, sleep, untilAborted } from './sleep.ts';
 
 test('delays grow to the limit and stay in the upper half of their step', () => {
   const low = backoff({ firstMs: 100, maxMs: 1000, random: () => 0 });
@@ -9,7 +8,7 @@ test('delays grow to the limit and stay in the upper half of their step', () => 
   expect(Array.from({ length: 6 }, () => high.next().value)).toEqual([100, 200, 400, 800, 1000, 1000]);
 });
 
-test('a sleep ends when its signal is aborted', async () => {
+test('a sleep rejects when its signal is aborted', async () => {
   const controller = new AbortController();
   const sleeping = sleep(60_000, controller.signal);
   controller.abort();

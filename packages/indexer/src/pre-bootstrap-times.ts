@@ -12,19 +12,19 @@ const SCORES = 1_000;
 const DEADLINE_MS = 30_000;
 const RETRY = { firstMs: 2_000, maxMs: 600_000 };
 
-interface EarlierTimesParts {
+interface TimesDependencies {
   node: Pick<NodeClient, 'call'>;
   database: Connection;
   network: Network;
   log: Logger;
 }
 
-export class EarlierTimes {
+export class PreBootstrapTimes {
   /** The first indexed DAA score for which they are stored: an index that is discarded and bootstrapped again has another. */
   #knownUntil: bigint | undefined;
 
   /** Asks and writes until that has worked once for the first indexed block, or until the signal. Never throws. */
-  async learn(parts: EarlierTimesParts, signal: AbortSignal): Promise<void> {
+  async learn(parts: TimesDependencies, signal: AbortSignal): Promise<void> {
     for (const pauseMs of backoff(RETRY)) {
       if (signal.aborted) return;
       try {
@@ -45,7 +45,7 @@ export class EarlierTimes {
 }
 
 async function askForTimes(
-  { node, network }: EarlierTimesParts,
+  { node, network }: TimesDependencies,
   first: DaaTimestamp,
   signal: AbortSignal,
 ): Promise<DaaTimestamp[]> {
