@@ -7,7 +7,6 @@ export {
   type ChainBlock,
   type ScriptDelta,
   StateChanges,
-  type Utxo,
 } from './derived-state.ts';
 export { pagesByKey, type Queryable } from './queryable.ts';
 export {
