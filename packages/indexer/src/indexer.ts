@@ -32,9 +32,8 @@ import {
   discardForNewBootstrap,
   EMPTY_CHECKPOINT,
 } from './bootstrap/bootstrap.ts';
-import { findGenesis } from './bootstrap/bootstrap-block.ts';
+import { bootstrapTiming, type BootstrapTiming, findGenesis } from './bootstrap/bootstrap-block.ts';
 import { discardIndex, canBootstrapAgain } from './bootstrap/discard-index.ts';
-import { type BootstrapTiming, bootstrapTiming } from './bootstrap/timing.ts';
 
 export interface IndexerOptions extends SourceLimits {
   memoryTransactions: number;

@@ -1,8 +1,9 @@
-/** What wraps every message: the id that pairs an answer with its request (0 for a notification), and which message it is. */
-import { create, type DescMessage, toBinary } from '@bufbuild/protobuf';
-import type { AnyOp, RequestOf, ResponseCase } from './calls.ts';
-import { KaspadRequestSchema, KaspadResponseSchema } from './generated/kaspad_pb.ts';
+/** The envelope of every message (the id that pairs a response with its request, 0 for a notification), and the generated decoders. */
+import { create, type DescMessage, fromBinary, toBinary } from '@bufbuild/protobuf';
+import type { AnyOp, RequestOf, ResponseCase, ResponseOf } from './calls.ts';
+import { KaspadRequestSchema, KaspadResponseSchema, type RpcError } from './generated/kaspad_pb.ts';
 import { varintTag, WireReader } from './wire-reader.ts';
+import { NodeProtocolError, NodeRpcError } from './errors.ts';
 
 export interface Envelope {
   id: number;
@@ -46,4 +47,23 @@ export function getResponseField(name: ResponseCase): { number: number; message:
   const field = KaspadResponseSchema.field[name];
   if (field.message === undefined) throw new TypeError(`${name} is no message`);
   return { number: field.number, message: field.message };
+}
+
+/** `body` is the response message of the op. Throws NodeRpcError where the node answered with an error. */
+export function decodeResponse<O extends AnyOp>(op: O, body: Uint8Array): ResponseOf<O> {
+  const response = parseBody(`${op}Response`, body) as { error?: RpcError };
+  if (response.error !== undefined) throw new NodeRpcError(op, response.error.message);
+  return response as ResponseOf<O>;
+}
+
+/** A member of KaspadResponse by its field name. Throws NodeProtocolError. */
+export function parseBody(name: ResponseCase, body: Uint8Array): unknown {
+  try {
+    // Fields that we do not know would be kept as views of the body, which is not ours for long.
+    return fromBinary(getResponseField(name).message, body, { readUnknownFields: false });
+  } catch (error) {
+    throw new NodeProtocolError(`malformed ${name}: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
+  }
 }

@@ -1,10 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeBlockResponse, decodeBlocksResponse } from './decode-block.ts';
-import { decodeVirtualChainResponse } from './decode-virtual-chain.ts';
-import { readEnvelope } from './envelope.ts';
+import { decodeBlockResponse, decodeBlocksResponse, decodeVirtualChainResponse } from './decode-responses.ts';
+import { decodeResponse, readEnvelope } from './envelope.ts';
 import { NodeProtocolError, NodeRpcError } from './errors.ts';
-import { decodeResponse } from './response.ts';
 import { recordedResponses } from './testing/recorded-calls.ts';
 
 const decoders = {

@@ -2,13 +2,12 @@
 import { type Hash, toHex } from '@kasgres/kaspa';
 import { type Logger, untilAborted } from '@kasgres/runtime';
 import type { Notification, Op, RequestOf, ResponseOf, Topic } from './calls.ts';
-import { decodeBlockResponse, decodeBlocksResponse } from './decode-block.ts';
-import { decodeVirtualChainResponse } from './decode-virtual-chain.ts';
+import { decodeBlockResponse, decodeBlocksResponse, decodeVirtualChainResponse } from './decode-responses.ts';
 import { NodeUnavailableError } from './errors.ts';
 import type { BlocksResponse, RpcBlock, VirtualChainResponse } from './model.ts';
 import { parseNodeAddress } from './node-address.ts';
 import { NodeConnection } from './node-connection.ts';
-import { decodeResponse } from './response.ts';
+import { decodeResponse } from './envelope.ts';
 import { type SubscribeOptions, type Subscription, Subscriptions } from './subscriptions.ts';
 
 export interface NodeClientOptions {

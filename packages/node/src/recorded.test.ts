@@ -1,7 +1,6 @@
 import { type DescMessage, fromBinary, toJson } from '@bufbuild/protobuf';
 import { describe, expect, it } from 'vitest';
-import { decodeBlockResponse, decodeBlocksResponse } from './decode-block.ts';
-import { decodeVirtualChainResponse } from './decode-virtual-chain.ts';
+import { decodeBlockResponse, decodeBlocksResponse, decodeVirtualChainResponse } from './decode-responses.ts';
 import { encodeRequest, readEnvelope } from './envelope.ts';
 import { NodeRpcError } from './errors.ts';
 import {

@@ -4,11 +4,10 @@
  */
 import type { Logger } from '@kasgres/runtime';
 import type { Notification, Topic } from './calls.ts';
-import { type Envelope, getResponseField } from './envelope.ts';
+import { decodeResponse, type Envelope, getResponseField, parseBody } from './envelope.ts';
 import { NodeProtocolError, NodeUnavailableError } from './errors.ts';
 import { NotifyCommand } from './generated/kaspad_pb.ts';
 import type { NodeConnection } from './node-connection.ts';
-import { decodeResponse, parseBody } from './response.ts';
 
 export interface SubscribeOptions {
   /** For `virtualChainChanged` (default false). */

@@ -25,10 +25,8 @@ import {
   loadPreBootstrapBlocks,
 } from '../prepare/look-ups.ts';
 import { type Fork, Preparer } from '../prepare/preparer.ts';
-import { findBootstrapBlock, getPruningPoint } from './bootstrap-block.ts';
-import { awaitPruningPoint } from './await-pruning-point.ts';
+import { awaitPruningPoint, type BootstrapTiming, findBootstrapBlock, getPruningPoint } from './bootstrap-block.ts';
 import { discardIndex } from './discard-index.ts';
-import type { BootstrapTiming } from './timing.ts';
 import { forgetUtxoSet, loadUtxoSet } from './load-utxo-set.ts';
 import { writeGap, writeBootstrap, writeUtxoSet } from './write-bootstrap.ts';
 

@@ -4,7 +4,7 @@
  * committed together, and a node hands its set out in one order.
  */
 import { CopyBuffer, copyRows, inTransaction } from '@kasgres/database';
-import { classifyScript, type Hash, type Network, MuHash, scriptToAddress, toHex, type Utxo } from '@kasgres/kaspa';
+import { classifyScript, type Hash, MuHash, type Network, scriptToAddress, toHex, type Utxo } from '@kasgres/kaspa';
 import {
   NodeProtocolError,
   NodeUnavailableError,
@@ -17,8 +17,10 @@ import type { ClientBase } from 'pg';
 import { IncompleteUpdateError } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
 import { LoadProgress } from './load-progress.ts';
-import type { BootstrapTiming } from './timing.ts';
-import { UtxoSetHasher } from './utxo-set-hasher.ts';
+import type { BootstrapTiming } from './bootstrap-block.ts';
+import { availableParallelism } from 'node:os';
+import { WorkerPool } from '@kasgres/runtime/worker-pool';
+import type { HashJob } from './utxo-set-hash.worker.ts';
 
 /** What one transaction loads; two of these are in memory at a time. */
 const SEGMENT_UTXOS = 50_000;
@@ -220,4 +222,25 @@ async function commitSegment({ client, block }: UtxoSetParts, load: Load, segmen
 function bytesOf({ product }: MuHash): Buffer {
   const digits = product.toString(16);
   return Buffer.from(digits.padStart(Math.max(PRODUCT_HEX_DIGITS, digits.length + (digits.length % 2)), '0'), 'hex');
+}
+
+export class UtxoSetHasher {
+  readonly #pool: WorkerPool<HashJob, bigint>;
+
+  /** @param threads by default one for each core but that of the main thread */
+  constructor(threads = Math.max(1, availableParallelism() - 1)) {
+    this.#pool = new WorkerPool(new URL('./utxo-set-hash.worker.ts', import.meta.url), threads);
+  }
+
+  /** Returns the MuHash product of the UTXOs of a chunk without the first `skip`. */
+  hash(bytes: Uint8Array, skip: number): Promise<bigint> {
+    // Transferring a view would transfer the whole buffer behind it.
+    const own = Uint8Array.from(bytes);
+    return this.#pool.run({ bytes: own, skip }, [own.buffer]);
+  }
+
+  /** Rejects the chunks that no thread has started, and waits for the others. */
+  close(): Promise<void> {
+    return this.#pool.close();
+  }
 }

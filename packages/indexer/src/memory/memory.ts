@@ -5,10 +5,8 @@
  */
 import { COINBASE_SUBNETWORK, type Hash, NATIVE_SUBNETWORK, type ScriptPublicKey, toHex } from '@kasgres/kaspa';
 import { HashIndex } from './hash-index.ts';
-import { ScriptIndex } from './script-index.ts';
+import { ScriptIndex, TwoGenerations, VariantIndex } from './two-generations.ts';
 import { TransactionMemory } from './transaction-memory.ts';
-import { TwoGenerations } from './two-generations.ts';
-import { VariantIndex } from './variant-index.ts';
 
 /** Bounds, in entries. With the defaults of env.ts the whole is below 1 GiB. */
 export interface MemoryLimits {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ScriptIndex } from './script-index.ts';
+import { ScriptIndex } from './two-generations.ts';
 
 test('holds keys by name', () => {
   const index = new ScriptIndex();

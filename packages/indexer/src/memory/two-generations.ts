@@ -3,6 +3,7 @@
  * the first forgetting on, what is used moves back to the young one, so what is in use stays. Costs no list and no clock,
  * unlike an LRU. It forgets only when it is told that it may: what was set since the time before is always kept.
  */
+
 interface Entries<K, V> {
   /** How much of the bound they take. */
   readonly size: number;
@@ -44,5 +45,43 @@ export class TwoGenerations<K, V> {
     this.forgot ||= this.#old.size > 0;
     this.#old = this.#young;
     this.#young = this.#create();
+  }
+}
+
+/** Room for the script of any address: those have 35 bytes at most. */
+const USUAL_SCRIPT_BYTES = 40;
+
+export class ScriptIndex {
+  /** In usual scripts. */
+  size = 0;
+  readonly #keys = new Map<string, number>();
+
+  get(name: string): number | undefined {
+    return this.#keys.get(name);
+  }
+
+  set(name: string, key: number): void {
+    const before = this.#keys.size;
+    this.#keys.set(name, key);
+    if (this.#keys.size > before) this.size += Math.max(1, Math.ceil(name.length / USUAL_SCRIPT_BYTES));
+  }
+}
+
+export class VariantIndex {
+  readonly #hashes = new Map<number, readonly Uint8Array[]>();
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get(key: number): readonly Uint8Array[] | undefined {
+    return this.#hashes.get(key);
+  }
+
+  set(key: number, hashes: readonly Uint8Array[]): void {
+    // The transaction counts as one more, since knowing that it has none takes memory too.
+    this.#size += hashes.length - (this.#hashes.get(key)?.length ?? -1);
+    this.#hashes.set(key, hashes);
   }
 }

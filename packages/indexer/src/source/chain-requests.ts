@@ -6,7 +6,6 @@ import { fromHex, type Hash, type Header, type Network, toHex } from '@kasgres/k
 import { type NodeClient, NodeRpcError, NodeUnsuitableError, type VirtualChainResponse } from '@kasgres/node';
 import type { Position } from '../chain-update.ts';
 import { IncompleteUpdateError, NodeBehindError } from '../errors.ts';
-import { findLeast } from './find-least.ts';
 import type { OwnChain } from './own-chain.ts';
 
 const WHAT_TO_DO =
@@ -173,4 +172,28 @@ function chainOf(answer: VirtualChainResponse): Omit<ChainResponse, 'targetBlueS
     );
   }
   return { removed: answer.removedChainBlockHashes, added, accepted };
+}
+
+/**
+ * @param holds once it holds, it does for all that is greater
+ * @returns the least of 1 to `max` for which it holds; undefined: none
+ */
+export async function findLeast(
+  max: number,
+  holds: (candidate: number) => Promise<boolean>,
+): Promise<number | undefined> {
+  if (max < 1) return undefined;
+  let below = 0;
+  let found = 1;
+  while (!(await holds(found))) {
+    if (found === max) return undefined;
+    below = found;
+    found = Math.min(2 * found, max);
+  }
+  while (found - below > 1) {
+    const middle = Math.floor((below + found) / 2);
+    if (await holds(middle)) found = middle;
+    else below = middle;
+  }
+  return found;
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { findLeast } from './find-least.ts';
+import { findLeast } from './chain-requests.ts';
 
 test('finds the least, and asks about twice the logarithm of it', async () => {
   const cases = fc.asyncProperty(fc.integer({ min: 1, max: 500_000 }), fc.nat(500_000), async (least, max) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { mapAhead } from './map-ahead.ts';
+import { mapAhead } from './pages.ts';
 
 async function* count(to: number): AsyncGenerator<number> {
   for (let n = 0; n < to; n += 1) yield n;

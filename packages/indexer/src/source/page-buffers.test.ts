@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PageBuffers } from './page-buffers.ts';
+import { PageBuffers } from './pages.ts';
 
 const MEBIBYTE = 1024 * 1024;
 const page = (bytes: number, fill: number): Uint8Array => new Uint8Array(bytes).fill(fill);

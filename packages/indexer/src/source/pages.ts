@@ -5,8 +5,6 @@
 import { type Hash, toHex } from '@kasgres/kaspa';
 import { type BlocksResponse, decodeBlocksResponse, type NodeClient } from '@kasgres/node';
 import { IncompleteUpdateError } from '../errors.ts';
-import { mapAhead } from './map-ahead.ts';
-import { PageBuffers } from './page-buffers.ts';
 
 /** Stream 0 is for requests; pages go over the others. */
 const REQUEST_STREAM = 0;
@@ -105,4 +103,62 @@ function lastChainBlock(hashes: readonly Hash[], places: ReadonlyMap<string, num
     if (place !== undefined) return place;
   }
   return undefined;
+}
+
+export async function* mapAhead<Item, Result>(
+  items: AsyncIterable<Item>,
+  map: (item: Item) => Promise<Result>,
+  width: () => number,
+): AsyncGenerator<Result> {
+  const iterator = items[Symbol.asyncIterator]();
+  const ahead: Promise<{ result: Result } | undefined>[] = [];
+  const startOne = (): void => {
+    const next = iterator
+      .next()
+      .then(async ({ done, value }) => (done === true ? undefined : { result: await map(value) }));
+    // Failures are met when their turn comes.
+    next.catch(() => undefined);
+    ahead.push(next);
+  };
+  try {
+    for (;;) {
+      while (ahead.length < Math.max(1, width())) startOne();
+      const first = await ahead.shift();
+      if (first === undefined) return;
+      yield first.result;
+    }
+  } finally {
+    await iterator.return?.();
+  }
+}
+
+const STEP_BYTES = 4 * 1024 * 1024;
+/** A buffer larger than this is not kept for another page. */
+const KEPT_BYTES = 32 * 1024 * 1024;
+
+export class PageBuffers {
+  readonly #count: number;
+  #free: Buffer[] = [];
+
+  /** @param count how many to keep */
+  constructor(count: number) {
+    this.#count = count;
+  }
+
+  /** A copy in a buffer of its own, until that is given back. */
+  copy(bytes: Uint8Array): Uint8Array {
+    const place = this.#free.findIndex(({ length }) => length >= bytes.length);
+    const found = place < 0 ? undefined : this.#free.splice(place, 1)[0];
+    const buffer = found ?? Buffer.allocUnsafeSlow(Math.ceil(Math.max(bytes.length, 1) / STEP_BYTES) * STEP_BYTES);
+    buffer.set(bytes);
+    return buffer.subarray(0, bytes.length);
+  }
+
+  /** What was copied is gone from now on. */
+  giveBack(copy: Uint8Array): void {
+    const buffer = Buffer.from(copy.buffer);
+    if (buffer.length > KEPT_BYTES) return;
+    // The largest are kept: they do for all.
+    this.#free = [...this.#free, buffer].sort((a, b) => b.length - a.length).slice(0, this.#count);
+  }
 }

@@ -7,11 +7,10 @@ import type { NodeClient, RpcBlock } from '@kasgres/node';
 import type { AddedChainBlock, ChainUpdate, Position } from '../chain-update.ts';
 import { IncompleteUpdateError } from '../errors.ts';
 import { BlockSet } from './block-set.ts';
-import { type ChainResponse, ChainRequests, type ChainStep } from './chain-requests.ts';
+import { ChainRequests, type ChainResponse, type ChainStep } from './chain-requests.ts';
 import { OpenBatch } from './open-batch.ts';
 import type { OwnChain } from './own-chain.ts';
 import { fetchPages, PAGE_DEADLINE_MS, type PageLimits } from './pages.ts';
-import { Waker } from './waker.ts';
 
 /** An answer with fewer chain blocks is followed step by step; more is catching up. The node's cap is 2,480 merged blocks. */
 const NEAR_TIP_CHAIN_BLOCKS = 64;
@@ -171,4 +170,32 @@ function update(chain: ChainResponse, parts: Partial<ChainUpdate>): ChainUpdate 
 function positionAfter({ added }: ChainUpdate): Position | undefined {
   const last = added.at(-1)?.block;
   return last && { hash: last.hash, blueScore: last.header.blueScore };
+}
+
+export class Waker {
+  #awake = false;
+  #resolve: (() => void) | undefined;
+
+  wake(): void {
+    this.#awake = true;
+    this.#resolve?.();
+  }
+
+  /** @throws the signal's reason when it is aborted */
+  async rest(maxMs: number, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    if (!this.#awake) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#resolve = resolve;
+      const timer = setTimeout(resolve, maxMs);
+      const onAbort = (): void => resolve();
+      signal.addEventListener('abort', onAbort, { once: true });
+      await promise;
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+      this.#resolve = undefined;
+    }
+    this.#awake = false;
+    signal.throwIfAborted();
+  }
 }

@@ -4,11 +4,10 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { NetworkId } from '@kasgres/kaspa';
-import { NodeUnavailableError, NodeUnsuitableError } from '../errors.ts';
+import { NodeUnavailableError, NodeUnsuitableError, PeerRejectedError } from '../errors.ts';
 import type { PeerVersion } from '../generated/p2p_pb.ts';
 import { MessageStream } from '../message-stream.ts';
 import { parseNodeAddress } from '../node-address.ts';
-import { PeerRejectedError } from './errors.ts';
 import { encodePeerMessage, type PeerPayload, readPeerMessage, type ReceivedPayload } from './peer-message.ts';
 
 const PATH = '/protowire.P2P/MessageStream';

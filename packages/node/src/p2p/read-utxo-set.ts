@@ -4,7 +4,7 @@
  */
 import type { Hash, NetworkId, Utxo } from '@kasgres/kaspa';
 import { decodeUtxoChunk } from './decode-utxo-chunk.ts';
-import { PruningPointMovedError } from './errors.ts';
+import { PruningPointMovedError } from '../errors.ts';
 import { Peer } from './peer.ts';
 
 /** After so many chunks the node waits to be asked for more. */

@@ -1,7 +1,6 @@
 import { getNetwork } from '@kasgres/kaspa';
 import { expect, test } from 'vitest';
-import { blueScoreOfMove, isNear } from './await-pruning-point.ts';
-import { bootstrapTiming } from './timing.ts';
+import { blueScoreOfMove, bootstrapTiming, isNear } from './bootstrap-block.ts';
 
 const mainnet = getNetwork('mainnet');
 

@@ -1,16 +1,20 @@
 /**
- * The answers of getBlock and getBlocks from the wire to the model, by hand. An error in a block names it. Field numbers:
- * protocol/kaspad.proto.
+ * Decodes the responses of getBlock, getBlocks and getVirtualChainFromBlock into the model by hand, since a catch-up consists of them. The
+ * error of a malformed block names it. Field numbers are those of protocol/kaspad.proto.
  */
 import type { Hash, Header } from '@kasgres/kaspa';
 import { decodeHeader } from './decode-header.ts';
 import { decodeTransaction } from './decode-transaction.ts';
-import { NodeProtocolError } from './errors.ts';
-import { findBlockHash } from './find-block-hash.ts';
+import { NodeProtocolError, NodeRpcError } from './errors.ts';
 import { HexReader } from './hex-reader.ts';
-import type { BlocksResponse, RpcBlock, RpcTransaction } from './model.ts';
-import { decodeRpcError, RPC_ERROR } from './rpc-error.ts';
-import { bytesTag, fixed64Tag, varintTag } from './wire-reader.ts';
+import type {
+  AcceptedTransactionIds,
+  BlocksResponse,
+  RpcBlock,
+  RpcTransaction,
+  VirtualChainResponse,
+} from './model.ts';
+import { bytesTag, fixed64Tag, varintTag, WireReader } from './wire-reader.ts';
 
 const RESPONSE_BLOCK = bytesTag(3);
 const RESPONSE_BLOCK_HASHES = bytesTag(4);
@@ -153,4 +157,91 @@ function decodeVerboseData(reader: HexReader, hasTransactions: boolean): Verbose
     isHeaderOnly,
     isChainBlock,
   };
+}
+
+const REMOVED = bytesTag(1);
+const ACCEPTED = bytesTag(2);
+const ADDED = bytesTag(3);
+
+const ACCEPTING_BLOCK_HASH = bytesTag(1);
+const TRANSACTION_IDS = bytesTag(2);
+
+/** `body` is the getVirtualChainFromBlockResponse message. Throws NodeRpcError where the node answered with an error. */
+export function decodeVirtualChainResponse(body: Uint8Array): VirtualChainResponse {
+  const reader = new HexReader(body);
+  const removedChainBlockHashes: Hash[] = [];
+  const addedChainBlockHashes: Hash[] = [];
+  const acceptedTransactionIds: AcceptedTransactionIds[] = [];
+  while (reader.more) {
+    const tag = reader.tag();
+    if (tag === ADDED) addedChainBlockHashes.push(reader.hash());
+    else if (tag === ACCEPTED) acceptedTransactionIds.push(decodeAccepted(reader));
+    else if (tag === REMOVED) removedChainBlockHashes.push(reader.hash());
+    else if (tag === RPC_ERROR) throw decodeRpcError(reader, 'getVirtualChainFromBlock');
+    else reader.skip(tag);
+  }
+  reader.leave(body.length);
+  return { removedChainBlockHashes, addedChainBlockHashes, acceptedTransactionIds, wireBytes: body.length };
+}
+
+function decodeAccepted(reader: HexReader): AcceptedTransactionIds {
+  const outerEnd = reader.enter();
+  let acceptingBlockHash: Hash | undefined;
+  const ids: Hash[] = [];
+  while (reader.more) {
+    const tag = reader.tag();
+    if (tag === TRANSACTION_IDS) ids.push(reader.hash());
+    else if (tag === ACCEPTING_BLOCK_HASH) acceptingBlockHash = reader.hash();
+    else reader.skip(tag);
+  }
+  reader.leave(outerEnd);
+  if (acceptingBlockHash === undefined) throw new NodeProtocolError('accepted ids lack their accepting block');
+  return { acceptingBlockHash, acceptedTransactionIds: ids };
+}
+
+const HEADER_HASH = bytesTag(15);
+
+/** `block` is a Block message. The hash as the node wrote it, from the header or the verbose data, whichever can be read. */
+export function findBlockHash(block: Uint8Array): string | undefined {
+  return findText(block, BLOCK_VERBOSE_DATA, VERBOSE_HASH) ?? findText(block, BLOCK_HEADER, HEADER_HASH);
+}
+
+function findText(message: Uint8Array, outerTag: number, innerTag: number): string | undefined {
+  const reader = new WireReader(message);
+  try {
+    while (reader.more) {
+      const tag = reader.tag();
+      if (tag === outerTag) {
+        reader.enter();
+        while (reader.more) {
+          const inner = reader.tag();
+          if (inner === innerTag) return reader.text().slice(0, 64);
+          reader.skip(inner);
+        }
+        return undefined;
+      }
+      reader.skip(tag);
+    }
+  } catch {
+    // It is malformed: that is why it is being named.
+  }
+  return undefined;
+}
+
+/** Its tag in each response message. */
+export const RPC_ERROR = bytesTag(1000);
+
+const ERROR_MESSAGE = bytesTag(1);
+
+/** `reader` stands at the length of the message. */
+export function decodeRpcError(reader: WireReader, op: string): NodeRpcError {
+  const outerEnd = reader.enter();
+  let message = '';
+  while (reader.more) {
+    const tag = reader.tag();
+    if (tag === ERROR_MESSAGE) message = reader.text();
+    else reader.skip(tag);
+  }
+  reader.leave(outerEnd);
+  return new NodeRpcError(op, message);
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { rpcErrorKind } from './rpc-error-kind.ts';
+import { rpcErrorKind } from './errors.ts';
 
 const HASH = 'ab'.repeat(32);
 
