@@ -100,7 +100,7 @@ export class StateChanges {
 /** A kind of derived state. Every operation is optional. */
 export interface DerivedState {
   readonly name: string;
-  /** Takes what it needs of an item of the batch. Pure: it changes nothing but its own part of `changes`. */
+  /** Adds an item of the batch to the kind's own part of `changes`. Pure otherwise. */
   collect?(item: BatchItem, changes: StateChanges): void;
   /** Writes the changes inside the batch's transaction, in a fixed number of statements. */
   apply?(client: ClientBase, changes: StateChanges): Promise<void>;

@@ -54,7 +54,7 @@ export const EMPTIED_TABLES = DERIVED_STATE.flatMap(({ emptied = [] }) => emptie
 export const FILLED_TABLES = [...EMPTIED_TABLES, ...DERIVED_STATE.flatMap(({ filled = [] }) => filled)];
 export const STATE_INDEXES = DERIVED_STATE.flatMap(({ deferredIndexes = [] }) => deferredIndexes);
 
-/** Jobs that rebuild the state and may run in parallel. */
+/** Returns the jobs that rebuild the state; they may run in parallel. */
 export function rebuildJobs(): ((client: ClientBase) => Promise<void>)[] {
   const firsts = DERIVED_STATE.filter(({ rebuildAfter }) => rebuildAfter === undefined);
   return firsts.map((first) => async (client) => {

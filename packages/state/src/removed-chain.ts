@@ -12,7 +12,7 @@ interface DeltaRow {
   utxo_count: number;
 }
 
-/** Loads what the transactions that chain blocks accepted did to scripts: one statement for all kinds. */
+/** Loads the script deltas of the transactions that chain blocks accepted, in one statement for all kinds. */
 export async function readRemovedChain(
   client: ClientBase,
   removed: readonly { chainBlock: ChainBlock; accepted: readonly bigint[] }[],

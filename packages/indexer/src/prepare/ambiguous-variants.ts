@@ -1,11 +1,9 @@
 /**
- * Accepted transactions of which the accepting block merges several variants. Only the node knows which one it accepted, and
- * it cannot always say so at once: one non-standard script in a later chain block spoils its response, until that block can be
- * left out. One request asks for a whole chain block, and one that failed is retried when the chain has moved on.
+ * Resolves which variant was accepted where the mergeset carries several. Only the node knows, and a non-standard script in a later chain block
+ * makes its response fail until that block can be left out. One request covers a chain block; a failed one is retried when the chain has moved.
  *
- * Indexing does not depend on these requests: a batch spends a bounded time on them, and a request that takes longer is
- * finished in the background for a later batch. While the node is that slow, batches do not wait at all. Until a response comes,
- * and if the node never tells, `accepted_body` stays null.
+ * Indexing does not depend on these requests: a batch waits for them for a bounded time, a slower request finishes in the background for a later
+ * batch, and batches do not wait at all while the node is that slow. `accepted_body` is null until the variant is known.
  */
 import { type Hash, toHex } from '@kasgres/kaspa';
 import type { ClientBase } from 'pg';
@@ -22,7 +20,7 @@ export interface AmbiguousVariant {
   variants: ReadonlyMap<string, number>;
 }
 
-/** Asks the node which merged block each accepted transaction of a chain block came from; undefined when it cannot tell. */
+/** Requests which merged block each accepted transaction of a chain block came from; undefined if the node cannot tell. */
 export type FindSources = (
   chainBlock: Pick<AmbiguousVariant, 'chainBlock' | 'chainBlockBlueScore' | 'parent'>,
 ) => Promise<ReadonlyMap<string, string> | undefined>;

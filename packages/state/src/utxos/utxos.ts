@@ -73,7 +73,7 @@ export const utxos: DerivedState = {
   },
 
   async rebuild(client) {
-    // Acceptance counts from the latest bootstrap block: its UTXO set contains what was accepted before.
+    // Acceptance counts from the latest bootstrap block, whose UTXO set contains the effect of earlier transactions.
     await client.query(
       `with accepted as not materialized (
          select t.id, t.subnetwork_id, c.daa_score
