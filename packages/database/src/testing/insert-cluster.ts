@@ -1,7 +1,7 @@
 /** A cluster written by hand, for tests of what reads clusters. What makes them in earnest is the indexer's clustering. */
 import type { Pool, PoolClient } from 'pg';
-import { addTagsOfMembers } from '../cluster-tags.ts';
-import type { OwnerTag } from '../tags.ts';
+import { addTagsOfMembers } from '../clusters/cluster-tags.ts';
+import type { OwnerTag } from '../tags/tags.ts';
 
 /**
  * @param members script keys; the first is the root, the others are below it

@@ -3,7 +3,7 @@
  * started (or found), and dropped at the end. The clone takes some tens of milliseconds.
  */
 import { randomBytes } from 'node:crypto';
-import { type Connection, connect } from '../connect.ts';
+import { type Connection, connect } from '../connection/connect.ts';
 import { onServer, withDatabase } from './server-url.ts';
 
 /** Where `global-setup.ts` leaves the URL of the template for the processes that run tests. */

@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { startTemporaryPostgres } from '../embedded/embedded-postgres.ts';
 import { EmbeddedPostgresUnavailableError } from '../embedded/errors.ts';
-import { migrate } from '../migrate.ts';
+import { migrate } from '../schema/migrate.ts';
 import { onServer, withDatabase } from './server-url.ts';
 
 interface TestServer {

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { SchemaError } from './errors.ts';
+import { SchemaError } from '../connection/errors.ts';
 import { checkSchema, migrate } from './migrate.ts';
 import { readMigrations } from './migrations.ts';
-import { createTestDatabase, type TestDatabase } from './testing/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../testing/test-database.ts';
 
 let database: TestDatabase;
 let folder: string;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { upsertTags } from './tag-sources.ts';
 import { findClusterTag, listTagsOfScripts } from './tags.ts';
-import { insertCluster } from './testing/insert-cluster.ts';
-import { addressOf } from './testing/known-addresses.ts';
-import { createTestDatabase, type TestDatabase } from './testing/test-database.ts';
+import { insertCluster } from '../testing/insert-cluster.ts';
+import { addressOf } from '../testing/known-addresses.ts';
+import { createTestDatabase, type TestDatabase } from '../testing/test-database.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

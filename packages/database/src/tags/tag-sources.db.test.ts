@@ -11,9 +11,9 @@ import {
   upsertTags,
 } from './tag-sources.ts';
 import { findOwnTag } from './tags.ts';
-import { insertCluster } from './testing/insert-cluster.ts';
-import { addressOf, insertScripts } from './testing/known-addresses.ts';
-import { createTestDatabase, type TestDatabase } from './testing/test-database.ts';
+import { insertCluster } from '../testing/insert-cluster.ts';
+import { addressOf, insertScripts } from '../testing/known-addresses.ts';
+import { createTestDatabase, type TestDatabase } from '../testing/test-database.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 /** Metered use of the API's keys: sums by key and day, added up in batches by every API process. */
 import { type Kysely, sql } from 'kysely';
-import type { Database } from './connect.ts';
-import { commit } from './known-commit.ts';
+import type { Database } from '../connection/connect.ts';
+import { commit } from '../connection/commit.ts';
 
 export interface KeyUsage {
   apiKeyId: bigint;

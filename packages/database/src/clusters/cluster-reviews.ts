@@ -3,7 +3,7 @@
  * the cluster and leaves the rest to the indexer, which carries out what was approved, in order, or holds it again.
  */
 import { type Kysely, sql } from 'kysely';
-import type { Database } from './connect.ts';
+import type { Database } from '../connection/connect.ts';
 
 interface ClusterAtLimit {
   /** Of the root; undefined for a script without one. */

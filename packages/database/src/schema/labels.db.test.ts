@@ -1,6 +1,6 @@
 /** Automatic labels: each rule at its threshold, one step on either side, with rows written by hand. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from './testing/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../testing/test-database.ts';
 
 const DAY_MS = 86_400_000;
 const NOW = 1_800_000_000_000;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { addTagsOfMembers, moveClusterTags, resolveClusterTags, splitClusterTags } from './cluster-tags.ts';
-import { insertCluster } from './testing/insert-cluster.ts';
-import { createTestDatabase, type TestDatabase } from './testing/test-database.ts';
+import { insertCluster } from '../testing/insert-cluster.ts';
+import { createTestDatabase, type TestDatabase } from '../testing/test-database.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import { SchemaError } from './errors.ts';
+import { SchemaError } from '../connection/errors.ts';
 
 interface Migration {
   /** 1, 2, 3 … without a hole. */
@@ -23,7 +23,7 @@ export interface AppliedMigration {
   checksum: string;
 }
 
-export const MIGRATIONS_DIRECTORY: URL = new URL('../../../migrations/', import.meta.url);
+export const MIGRATIONS_DIRECTORY: URL = new URL('../../../../migrations/', import.meta.url);
 
 /** @throws when a file is not named `<4 digits>_<name>.sql` or a number is missing */
 export async function readMigrations(directory: URL = MIGRATIONS_DIRECTORY): Promise<Migration[]> {

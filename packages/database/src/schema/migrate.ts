@@ -5,8 +5,8 @@
  */
 import { FatalError } from '@kasgres/runtime';
 import { type ClientBase, Pool } from 'pg';
-import { SchemaError } from './errors.ts';
-import { type ExclusiveLockOptions, LockedOutError, withExclusiveLocks } from './exclusive-locks.ts';
+import { SchemaError } from '../connection/errors.ts';
+import { type ExclusiveLockOptions, LockedOutError, withExclusiveLocks } from '../connection/exclusive-locks.ts';
 import { type AppliedMigration, findPending, MIGRATIONS_DIRECTORY, readMigrations } from './migrations.ts';
 
 /** Key of the advisory lock: "kasgres" in ASCII. Advisory locks are per database. */

@@ -5,7 +5,7 @@
  */
 import { sleep } from '@kasgres/runtime';
 import { type ClientBase, DatabaseError, type Pool } from 'pg';
-import { IS_ANALYST } from './analysts.ts';
+import { IS_ANALYST } from '../logins/analysts.ts';
 import { inTransaction } from './in-transaction.ts';
 
 /** How long readers may have to wait. Deadlocks are looked for after a second, too (`deadlock_timeout`). */

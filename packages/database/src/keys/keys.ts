@@ -4,7 +4,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { type Kysely, type Selectable, sql } from 'kysely';
-import type { Database } from './connect.ts';
+import type { Database } from '../connection/connect.ts';
 import { firstDayOf, type QuotaPeriod } from './quota-period.ts';
 
 interface KeyLimits {

@@ -1,6 +1,6 @@
 /** What follows from changed attributions: the tags of their addresses; then the names of clusters, and the marks of scripts. */
 import type { ClientBase } from 'pg';
-import { recountTags } from './cluster-tags.ts';
+import { recountTags } from '../clusters/cluster-tags.ts';
 
 /** Of what is said (`a`) of an address by sources (`s`), the first is its tag. */
 export const PRECEDENCE = `a.confidence_level desc, a.last_modified desc nulls last, s.name collate "C", a.name collate "C"`;

@@ -1,12 +1,12 @@
 /** docs/labels.md says what the function does: its queries give the labels that automatic_labels gives, for made-up scripts of every kind. */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from './testing/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../testing/test-database.ts';
 
 const SCRIPTS = 3000;
 const DAY_MS = 86_400_000;
 
-const document = readFileSync(new URL('../../../docs/labels.md', import.meta.url), 'utf8');
+const document = readFileSync(new URL('../../../../docs/labels.md', import.meta.url), 'utf8');
 const rules = [...document.matchAll(/^### `([\w-]+)`\n\n```sql\n(.*?)```/gms)].map(([, label = '', query = '']) => ({
   label,
   query,

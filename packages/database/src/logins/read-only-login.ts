@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { Client, DatabaseError, type ClientBase } from 'pg';
-import { inTransaction } from './in-transaction.ts';
+import { inTransaction } from '../connection/in-transaction.ts';
 import { scramVerifier } from './scram-verifier.ts';
 
 const PREFIX = 'kasgres_sql_';

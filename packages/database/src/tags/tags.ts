@@ -4,7 +4,7 @@
  */
 import type { ScriptPublicKey } from '@kasgres/kaspa';
 import { type Kysely, sql } from 'kysely';
-import type { Database } from './connect.ts';
+import type { Database } from '../connection/connect.ts';
 
 /** What is known of the owner. */
 export interface OwnerTag {

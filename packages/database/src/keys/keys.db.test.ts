@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createKey, findKey, hashKey, listKeys, revokeKey } from './keys.ts';
-import { createTestDatabase, type TestDatabase } from './testing/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../testing/test-database.ts';
 import { addUsage, listUsage } from './usage.ts';
 
 let database: TestDatabase;

@@ -1,7 +1,7 @@
 /** What sources say now is compared with what they said before, at once; then only what differs is written. */
 import { decodeAddress } from '@kasgres/kaspa';
 import type { ClientBase } from 'pg';
-import { CopyBuffer, copyRows } from './copy.ts';
+import { CopyBuffer, copyRows } from '../copy/copy.ts';
 import type { SourceChanges, TagSource } from './tag-sources.ts';
 
 const ROWS_PER_COPY = 20_000;

@@ -5,8 +5,8 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import { Pool, type PoolClient, type PoolConfig, types } from 'pg';
 import { PoolExhaustedError } from './errors.ts';
-import type { DB } from './generated/database.ts';
-import { cutWhenLost, streamOf } from './silence.ts';
+import type { DB } from '../generated/database.ts';
+import { cutWhenLost, streamOf } from './lost-connections.ts';
 
 export type Database = DB;
 

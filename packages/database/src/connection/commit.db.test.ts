@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { sql } from 'kysely';
 import type { PoolClient } from 'pg';
-import { commit, UnknownCommitError } from './known-commit.ts';
-import { streamOf } from './silence.ts';
-import { createTestDatabase, type TestDatabase } from './testing/test-database.ts';
+import { commit, UnknownCommitError } from './commit.ts';
+import { streamOf } from './lost-connections.ts';
+import { createTestDatabase, type TestDatabase } from '../testing/test-database.ts';
 
 let database: TestDatabase;
 const clients: PoolClient[] = [];

@@ -5,7 +5,7 @@
  * done, whoever comes first, and the indexer waits for the second part only.
  */
 import type { Pool } from 'pg';
-import { inTransaction } from './in-transaction.ts';
+import { inTransaction } from '../connection/in-transaction.ts';
 import type { OwnerTag, Tag } from './tags.ts';
 import { copySaid, findChanges, writeAttributions } from './write-attributions.ts';
 import { followTags, PRECEDENCE, writeTags } from './write-tags.ts';

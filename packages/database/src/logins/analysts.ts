@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import { FatalError } from '@kasgres/runtime';
 import { Client, DatabaseError, type Pool, type PoolClient } from 'pg';
-import { inTransaction } from './in-transaction.ts';
+import { inTransaction } from '../connection/in-transaction.ts';
 import { scramVerifier } from './scram-verifier.ts';
 
 interface NewAnalyst {
