@@ -1,10 +1,23 @@
 /** What sources say now is compared with what they said before, at once; then only what differs is written. */
 import { decodeAddress } from '@kasgres/kaspa';
 import type { ClientBase } from 'pg';
-import { CopyBuffer, copyRows } from '../copy/copy.ts';
+import { copyRows } from '../copy/copy-buffer.ts';
+import { defineTemporaryCopyTable, nullable, smallint, text, texts } from '../copy/define-copy-table.ts';
 import type { SourceChanges, TagSource } from './tag-sources.ts';
 
 const ROWS_PER_COPY = 20_000;
+
+const SAID = defineTemporaryCopyTable('said', {
+  source: text,
+  address: text,
+  name: text,
+  link: text,
+  labels: texts,
+  category: nullable(text),
+  confidence: nullable(text),
+  confidence_level: smallint,
+  last_modified: nullable(text),
+});
 
 /**
  * What the sources say now, as the table `said`.
@@ -17,31 +30,21 @@ export async function copySaid(client: ClientBase, sources: readonly TagSource[]
        category text, confidence text, confidence_level smallint not null, last_modified text
      ) on commit drop`,
   );
-  const buffer = new CopyBuffer('said', [
-    'source',
-    'address',
-    'name',
-    'link',
-    'labels',
-    'category',
-    'confidence',
-    'confidence_level',
-    'last_modified',
-  ]);
-  const optional = (text: string | undefined): void => (text === undefined ? buffer.null() : buffer.text(text));
+  const buffer = SAID.createBuffer();
   for (const source of sources) {
     for (const attribution of source.attributions) {
       decodeAddress(attribution.address);
-      buffer.row();
-      buffer.text(source.name);
-      buffer.text(attribution.address);
-      buffer.text(attribution.name);
-      buffer.text(attribution.link);
-      buffer.texts(attribution.labels);
-      optional(attribution.category);
-      optional(attribution.confidence);
-      buffer.smallint(attribution.confidenceLevel);
-      optional(attribution.lastModified);
+      buffer.write({
+        source: source.name,
+        address: attribution.address,
+        name: attribution.name,
+        link: attribution.link,
+        labels: attribution.labels,
+        category: attribution.category,
+        confidence: attribution.confidence,
+        confidence_level: attribution.confidenceLevel,
+        last_modified: attribution.lastModified,
+      });
       if (buffer.rows < ROWS_PER_COPY) continue;
       await copyRows(client, buffer);
       buffer.clear();

@@ -1,6 +1,6 @@
 /**
- * Rows for `COPY … FROM STDIN (FORMAT binary)`: the fastest way into Postgres (docs/adr/0001). A CopyBuffer is written field
- * by field, straight into one growing buffer, with no object per row. Format: PostgreSQL manual, COPY, "Binary Format".
+ * Rows for `COPY … FROM STDIN (FORMAT binary)`: the fastest way into Postgres (docs/adr/0001). Fields are encoded straight into one
+ * growing buffer. Format: PostgreSQL manual, COPY, "Binary Format".
  */
 import type { ClientBase } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
@@ -16,17 +16,40 @@ const UINT32 = 2 ** 32;
 /** Base of the digits of a numeric. */
 const NUMERIC_BASE = 10_000n;
 
-export class CopyBuffer {
+/** Methods of CopyBuffer that encode a field. */
+export type FieldType =
+  | 'key'
+  | 'bigint'
+  | 'integer'
+  | 'smallint'
+  | 'boolean'
+  | 'numeric'
+  | 'bytea'
+  | 'text'
+  | 'keys'
+  | 'texts';
+
+/** Encodes one row: `to.row()`, then each field in the order of the columns. */
+export type RowEncoder<Row> = (to: CopyBuffer, row: Row) => void;
+
+/** Made by the `createBuffer` of a table (define-copy-table.ts). The methods that encode single fields are for its compiled encoder. */
+export class CopyBuffer<Row = never> {
   readonly table: string;
   readonly columns: readonly string[];
   rows = 0;
+  readonly #encode: RowEncoder<Row>;
   #buffer = Buffer.allocUnsafe(INITIAL_BYTES);
   #length = 0;
 
-  constructor(table: string, columns: readonly string[]) {
+  constructor(table: string, columns: readonly string[], encode: RowEncoder<Row> = () => undefined) {
     this.table = table;
     this.columns = columns;
+    this.#encode = encode;
     this.clear();
+  }
+
+  write(row: Row): void {
+    this.#encode(this, row);
   }
 
   /** The stream so far, with its trailer. Valid until the next write. */

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { CopyBuffer, copyRows } from './copy.ts';
+import { copyRows } from './copy-buffer.ts';
+import * as columns from './define-copy-table.ts';
+import { defineTemporaryCopyTable } from './define-copy-table.ts';
 import { createTestDatabase, type TestDatabase } from '../testing/test-database.ts';
 
 let database: TestDatabase;
@@ -32,38 +34,24 @@ test('every value comes back as it was written', async () => {
          smallint smallint, boolean boolean, bytea bytea, text text, keys bigint[], texts text[],
          nothing bigint)`,
     );
-    const columns = [
-      'n',
-      'key',
-      'bigint',
-      'numeric',
-      'integer',
-      'smallint',
-      'boolean',
-      'bytea',
-      'text',
-      'keys',
-      'texts',
-      'nothing',
-    ];
+    const copied = defineTemporaryCopyTable('copied', {
+      n: columns.key,
+      key: columns.key,
+      bigint: columns.bigint,
+      numeric: columns.numeric,
+      integer: columns.integer,
+      smallint: columns.smallint,
+      boolean: columns.boolean,
+      bytea: columns.bytea,
+      text: columns.text,
+      keys: columns.keys,
+      texts: columns.texts,
+      nothing: columns.nullable(columns.bigint),
+    });
     await fc.assert(
       fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 50 }), async (rows) => {
-        const buffer = new CopyBuffer('copied', columns);
-        rows.forEach((fields, n) => {
-          buffer.row();
-          buffer.key(n);
-          buffer.key(fields.key);
-          buffer.bigint(fields.bigint);
-          buffer.numeric(fields.numeric);
-          buffer.integer(fields.integer);
-          buffer.smallint(fields.smallint);
-          buffer.boolean(fields.boolean);
-          buffer.bytea(fields.bytea);
-          buffer.text(fields.text);
-          buffer.keys(fields.keys);
-          buffer.texts(fields.texts);
-          buffer.null();
-        });
+        const buffer = copied.createBuffer();
+        rows.forEach((fields, n) => buffer.write({ n, ...fields, nothing: null }));
         await client.query('truncate copied');
         await copyRows(client, buffer);
         const { rows: found } = await client.query('select * from copied order by n');
@@ -90,17 +78,11 @@ test('a buffer of many megabytes arrives whole, and can be used again', async ()
   const client = await database.pool.connect();
   try {
     await client.query('create temporary table large (key bigint, bytea bytea)');
-    const buffer = new CopyBuffer('large', ['key', 'bytea']);
-    for (let key = 0; key < 5_000; key += 1) {
-      buffer.row();
-      buffer.key(key);
-      buffer.bytea(Buffer.alloc(2_000, key % 256));
-    }
+    const buffer = defineTemporaryCopyTable('large', { key: columns.key, bytea: columns.bytea }).createBuffer();
+    for (let key = 0; key < 5_000; key += 1) buffer.write({ key, bytea: Buffer.alloc(2_000, key % 256) });
     await copyRows(client, buffer);
     buffer.clear();
-    buffer.row();
-    buffer.key(5_000);
-    buffer.bytea(Buffer.alloc(1));
+    buffer.write({ key: 5_000, bytea: Buffer.alloc(1) });
     await copyRows(client, buffer);
     const { rows } = await client.query('select count(*), sum(length(bytea)) from large');
     expect(rows).toEqual([{ count: 5_001n, sum: 10_000_001n }]);
@@ -113,11 +95,8 @@ test('a row that the table refuses fails the copy with the error of the database
   const client = await database.pool.connect();
   try {
     await client.query('create temporary table strict (key bigint primary key)');
-    const buffer = new CopyBuffer('strict', ['key']);
-    for (const key of [1, 1]) {
-      buffer.row();
-      buffer.key(key);
-    }
+    const buffer = defineTemporaryCopyTable('strict', { key: columns.key }).createBuffer();
+    for (const key of [1, 1]) buffer.write({ key });
     await expect(copyRows(client, buffer)).rejects.toMatchObject({ code: '23505' });
     await expect(client.query('select 1 as one')).resolves.toMatchObject({ rows: [{ one: 1 }] });
   } finally {
