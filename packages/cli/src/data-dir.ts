@@ -32,7 +32,7 @@ export function dataDirAt(path: string): DataDir {
     runtimeFile: join(root, 'runtime.json'),
     demoKeyFile: join(root, 'demo-key'),
     ownDatabasesFile: join(root, 'own-databases.json'),
-    lockFile: join(root, 'lock.json'),
+    lockFile: join(root, 'lock'),
   };
 }
 

@@ -10,7 +10,7 @@ import { DRAFT_SUFFIX } from './part-file.ts';
 
 const FORM = 1;
 const MANIFEST = 'manifest.json';
-export const LOCK = 'lock.json';
+export const LOCK = 'lock';
 
 const position = z.object({ index: z.number().int(), hash: z.string() });
 const columns = z.record(z.string(), z.string());

@@ -2,7 +2,6 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { sql } from 'kysely';
 import type { PoolClient } from 'pg';
 import { commit, UnknownCommitError } from './commit.ts';
-import { streamOf } from './lost-connections.ts';
 import { createTestDatabase, type TestDatabase } from '../testing/test-database.ts';
 
 let database: TestDatabase;
@@ -66,7 +65,7 @@ test('a commit whose answer was lost is known to have come to pass, as soon as i
   const keeping = keep('a').catch((thrown: unknown) => thrown);
   await expect.poll(isAtCommit).toBe(1);
   // The server does not notice before it answers.
-  for (const client of clients) streamOf(client).destroy();
+  for (const client of clients) client.connection.stream.destroy();
   const error = await keeping;
   expect(error).toBeInstanceOf(UnknownCommitError);
   const { hasCommitted } = error as UnknownCommitError;

@@ -6,7 +6,7 @@ import { Kysely, PostgresDialect } from 'kysely';
 import { Pool, type PoolClient, type PoolConfig, types } from 'pg';
 import { PoolExhaustedError } from './errors.ts';
 import type { DB } from '../generated/database.ts';
-import { cutWhenLost, streamOf } from './lost-connections.ts';
+import { cutAfterSilence, cutWhenLost, noteSession } from './lost-connections.ts';
 
 export type Database = DB;
 
@@ -69,11 +69,12 @@ export function connect(options: ConnectOptions): Connection {
     // Our queries are short, and compiling one takes Postgres longer than running it.
     options: encodeSettings({ jit: 'off', ...SERVER_KEEP_ALIVE, ...options.settings }),
     ...(options.statementTimeoutMs === undefined ? {} : { statement_timeout: options.statementTimeoutMs }),
+    ...(options.askAfterSilenceMs === undefined ? {} : { verify: noteSession }),
   });
   // Without a listener a connection that breaks would end the process: an idle one tells the pool, one in use only itself.
   pool.on('error', (error) => options.onIdleError?.(error));
   pool.on('connect', (client) => client.on('error', () => {}));
-  if (options.queryTimeoutMs !== undefined) limitSilence(pool, options.queryTimeoutMs);
+  if (options.queryTimeoutMs !== undefined) cutAfterSilence(pool, options.queryTimeoutMs);
   if (options.askAfterSilenceMs !== undefined) cutWhenLost(pool, options.url, options.askAfterSilenceMs);
   const kysely = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
   const close = async (): Promise<void> => {
@@ -107,19 +108,6 @@ class BoundedPool extends Pool {
     if (isFull) callback(new PoolExhaustedError(), undefined, () => {});
     else super.connect(callback);
   }
-}
-
-/**
- * Cuts a connection in use on which nothing has come for so long: its query fails, and the pool drops it. The `query_timeout` of pg
- * would leave it in the pool, for the next query to wait on.
- */
-function limitSilence(pool: Pool, limitMs: number): void {
-  pool.on('connect', (client) => {
-    const stream = streamOf(client);
-    stream.on('timeout', () => stream.destroy());
-  });
-  pool.on('acquire', (client) => streamOf(client).setTimeout(limitMs));
-  pool.on('release', (_error, client) => streamOf(client).setTimeout(0));
 }
 
 /** As the server splits its start-up `options`: at blanks, unless a backslash stands before them. */
