@@ -131,7 +131,7 @@ describe('a database that cannot be used', () => {
       const changed = await contentOf(filled);
       expect(await refuse({ DATABASE_URL: filled.url })).toMatch(/holds mainnet, .*Set NODE_URL to a node of mainnet/);
       expect(await refuse({ DATABASE_URL: filled.url, NODE_URL: nodeUrl })).toMatch(
-        /it is on simnet, but mainnet is indexed here. Point NODE_URL at a node of mainnet/,
+        /it is on simnet, but the database holds mainnet\. Set NODE_URL to a node of mainnet/,
       );
       expect(await contentOf(filled)).toEqual(changed);
     }

@@ -1,11 +1,11 @@
-// Which database, node and API a command speaks to: what the environment names; else what `start` wrote into DATA_DIR; else the
-// defaults. What is of one instance is never mixed with what is of another.
-
+/**
+ * Which database, node and API a command speaks to: what the environment names; else what `start` wrote into DATA_DIR; else the
+ * defaults. What is of one instance is never mixed with what is of another.
+ */
 import { FatalError } from '@kasgres/runtime';
 import { apiUrlOf } from './api-status.ts';
-import { dataDirAt } from './data-dir.ts';
+import { dataDirAt, findRuntimeFile } from './data-dir.ts';
 import type { CliEnv } from './env.ts';
-import { findRuntimeFile } from './runtime-file.ts';
 import { isLockHeld } from './start/lock.ts';
 
 export interface DatabaseAddress {

@@ -1,5 +1,4 @@
-// `/v1/status` of a running API, as far as this command speaks of it.
-
+/** `/v1/status` of a running API, as far as this command speaks of it. */
 import { z } from 'zod';
 
 const apiStatus = z.object({

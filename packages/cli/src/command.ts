@@ -1,5 +1,4 @@
-// What the `kasgres` command offers, and what its --help teaches. Commands live in commands/ and start/.
-
+/** What the `kasgres` command offers, and what its --help teaches. Commands live in commands/ and start/. */
 import { Command } from 'commander';
 import { findUrlVariables, getDatabaseUrl, getStatusAddresses } from './addresses.ts';
 import { exportCommand } from './commands/export.ts';
@@ -7,13 +6,12 @@ import { clustersCommand } from './commands/clusters.ts';
 import { analystsCommand } from './commands/analysts.ts';
 import { keysCommand } from './commands/keys.ts';
 import { migrateCommand } from './commands/migrate.ts';
-import { runInForeground } from './commands/program.ts';
 import { runSql } from './commands/sql.ts';
 import { printStatus } from './commands/status.ts';
 import { tagsCommand } from './commands/tags.ts';
 import { verifyCommand } from './commands/verify.ts';
 import { readCliEnv } from './env.ts';
-import { programPaths } from './programs.ts';
+import { programPaths, runInForeground } from './programs.ts';
 import { start } from './start/start.ts';
 
 const HELP = `

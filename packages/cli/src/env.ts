@@ -1,5 +1,4 @@
-// The environment of the `kasgres` command. The programs that it starts read their own (packages/indexer, packages/api).
-
+/** The environment of the `kasgres` command. The programs that it starts read their own (packages/indexer, packages/api). */
 import { parseNodeUrls } from '@kasgres/node';
 import { LOG_LEVELS, parsed, postgresUrl, readEnv } from '@kasgres/runtime';
 import { z } from 'zod';

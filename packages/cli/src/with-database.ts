@@ -1,8 +1,7 @@
-// The database that a command works on, while it works.
-
+/** The database that a command works on, while it works. */
 import { checkSchema, type Connection, connect, type ConnectOptions } from '@kasgres/database';
 import { type DatabaseAddress, getDatabase } from './addresses.ts';
-import { describeDatabaseProblem, nameOfDatabase } from './database-problem.ts';
+import { describeDatabaseProblem, nameOfDatabase } from './error-message.ts';
 import { dataDirAt } from './data-dir.ts';
 import { readCliEnv } from './env.ts';
 import { isLockHeld } from './start/lock.ts';

@@ -1,5 +1,4 @@
-// `kasgres analysts`: logins for people with SQL. A login is shown once, as a URL that psql, DBeaver, Metabase and Grafana take, and alone.
-
+/** `kasgres analysts`: logins for people with SQL. A login is shown once, as a URL that psql, DBeaver, Metabase and Grafana take, and alone. */
 import {
   ANALYST_NAME,
   createAnalyst,
@@ -9,8 +8,7 @@ import {
   removeAnalyst,
 } from '@kasgres/database';
 import { Command, InvalidArgumentError } from 'commander';
-import { print } from '../print.ts';
-import { textTable } from '../text-table.ts';
+import { print, textTable } from '../output.ts';
 import { withDatabase } from '../with-database.ts';
 
 interface CreateOptions {

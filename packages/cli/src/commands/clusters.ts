@@ -1,11 +1,9 @@
-// `kasgres clusters`: what a person decides about clusters that have come to their limit (docs/clustering.md).
-
+/** `kasgres clusters`: what a person decides about clusters that have come to their limit (docs/clustering.md). */
 import { approveCluster, type Connection, listClustersAtLimit, rejectHeldMerges } from '@kasgres/database';
 import { addressToScript, fromHex } from '@kasgres/kaspa';
 import { FatalError } from '@kasgres/runtime';
 import { Command, InvalidArgumentError } from 'commander';
-import { print } from '../print.ts';
-import { textTable } from '../text-table.ts';
+import { print, textTable } from '../output.ts';
 import { withDatabase } from '../with-database.ts';
 
 type Kysely = Connection['kysely'];

@@ -1,5 +1,4 @@
-// `kasgres export`: views or tables to Parquet, for readers that are no Postgres (docs/export.md).
-
+/** `kasgres export`: views or tables to Parquet, for readers that are no Postgres (docs/export.md). */
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { isDatabaseUnavailable, isRetryableDatabaseError } from '@kasgres/database';

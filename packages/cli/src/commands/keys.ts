@@ -1,5 +1,4 @@
-// `kasgres keys`: the keys of the HTTP API. A key is shown once, when it is made, and alone, so that a script can take it.
-
+/** `kasgres keys`: the keys of the HTTP API. A key is shown once, when it is made, and alone, so that a script can take it. */
 import {
   type Connection,
   createKey,
@@ -13,8 +12,7 @@ import {
 } from '@kasgres/database';
 import { FatalError } from '@kasgres/runtime';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { print } from '../print.ts';
-import { textTable } from '../text-table.ts';
+import { print, textTable } from '../output.ts';
 import { withDatabase } from '../with-database.ts';
 
 type Kysely = Connection['kysely'];

@@ -1,11 +1,10 @@
-// `kasgres migrate`: the explicit step that brings a schema up to date.
-
+/** `kasgres migrate`: the explicit step that brings a schema up to date. */
 import { type BlockingSession, describeBlocking, type EndableSessions, migrate } from '@kasgres/database';
 import { Command, InvalidArgumentError } from 'commander';
 import { getDatabaseUrl } from '../addresses.ts';
-import { describeDatabaseProblem, isDatabaseProblem } from '../database-problem.ts';
+import { describeDatabaseProblem, isDatabaseProblem } from '../error-message.ts';
 import { readCliEnv } from '../env.ts';
-import { print } from '../print.ts';
+import { print } from '../output.ts';
 
 interface Options {
   endBlockingSessions?: EndableSessions | true;

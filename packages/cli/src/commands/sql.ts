@@ -1,14 +1,14 @@
-// `kasgres sql`: psql on the data where psql is installed, else a small loop of our own. It only reads: the session belongs to a user that may
-// not write. Where the user of DATABASE_URL may write and cannot make one that may not, each statement is run by itself, in a transaction
-// that is read-only and cannot become anything else.
-
+/**
+ * `kasgres sql`: psql on the data where psql is installed, else a small loop of our own. It only reads: the session belongs to a user that may
+ * not write. Where the user of DATABASE_URL may write and cannot make one that may not, each statement is run by itself, in a transaction
+ * that is read-only and cannot become anything else.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { connect, makeReader } from '@kasgres/database';
 import type { PoolClient } from 'pg';
-import { print } from '../print.ts';
-import { textTable } from '../text-table.ts';
+import { print, textTable } from '../output.ts';
 
 /** The views come first: `blocks` is kaspa.blocks, as it is for analysts, and the tables below them are public.blocks. */
 const SEARCH_PATH = 'kaspa,public';

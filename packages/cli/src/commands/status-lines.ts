@@ -1,5 +1,4 @@
-// What `kasgres status` says, in lines for people: a name and a value each, and for where the index begins and what it misses, words.
-
+/** What `kasgres status` says, in lines for people: a name and a value each, and for where the index begins and what it misses, words. */
 import { z } from 'zod';
 
 const blueScore = z.string().nullable();

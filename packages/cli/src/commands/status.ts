@@ -1,10 +1,9 @@
-// `kasgres status`: how far the index is.
-
+/** `kasgres status`: how far the index is. */
 import { FatalError } from '@kasgres/runtime';
 import type { StatusAddresses } from '../addresses.ts';
 import { askStatus } from '../api-status.ts';
-import { nameOfDatabase } from '../database-problem.ts';
-import { print } from '../print.ts';
+import { nameOfDatabase } from '../error-message.ts';
+import { print } from '../output.ts';
 import type { Queryable } from '../verify/queryable.ts';
 import { findUtxoSetLoad } from '../verify/utxo-set-load.ts';
 import { withDatabaseAt } from '../with-database.ts';

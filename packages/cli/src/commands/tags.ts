@@ -1,5 +1,4 @@
-// `kasgres tags`: names of addresses, from files. docs/tags.md has the formats.
-
+/** `kasgres tags`: names of addresses, from files. docs/tags.md has the formats. */
 import { readFile } from 'node:fs/promises';
 import {
   type Connection,
@@ -16,11 +15,10 @@ import {
 import { AddressError, addressToScript, getNetwork, type Network } from '@kasgres/kaspa';
 import { FatalError } from '@kasgres/runtime';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { print } from '../print.ts';
+import { print, textTable } from '../output.ts';
 import { findTextProblem, MOST } from '../tags/check-tag.ts';
 import { Problems } from '../tags/problems.ts';
 import { type Format, FORMATS, readTagFiles, type TagFiles } from '../tags/read-tag-files.ts';
-import { textTable } from '../text-table.ts';
 import { withDatabase } from '../with-database.ts';
 
 /** From this many tags on, who waits is told what is being done. */

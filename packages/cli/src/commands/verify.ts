@@ -4,7 +4,7 @@
 import { inTransaction } from '@kasgres/database';
 import { Command } from 'commander';
 import type { PoolClient } from 'pg';
-import { print } from '../print.ts';
+import { print } from '../output.ts';
 import { findBootstrap } from '../export/chain.ts';
 import { checkAcceptance } from '../verify/acceptance.ts';
 import { checkInvariant4 } from '../verify/balances.ts';

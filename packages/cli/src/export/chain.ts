@@ -1,6 +1,7 @@
-// Positions on the chain, as one state of the database shows it. chain_blocks.index has no holes, and neither blue score nor chain_time
-// goes back along it, so what is asked for is found by halving, in one query.
-
+/**
+ * Positions on the chain, as one state of the database shows it. chain_blocks.index has no holes, and neither blue score nor chain_time
+ * goes back along it, so what is asked for is found by halving, in one query.
+ */
 import type { Queryable } from '../verify/queryable.ts';
 
 export const DAY_MS = 86_400_000;

@@ -1,5 +1,4 @@
-// How a column of Postgres becomes one of Parquet, exactly or not at all: what has no type of its own there goes as Postgres' text of it.
-
+/** How a column of Postgres becomes one of Parquet, exactly or not at all: what has no type of its own there goes as Postgres' text of it. */
 import type { SchemaElement } from 'hyparquet';
 
 /** A value as hyparquet-writer takes it; strings as their UTF-8. */

@@ -1,5 +1,4 @@
-// The columns of a view or table as they are exported, and the query for its rows.
-
+/** The columns of a view or table as they are exported, and the query for its rows. */
 import type { Queryable } from '../verify/queryable.ts';
 import { type ColumnType, columnTypeOf } from './column-types.ts';
 

@@ -1,6 +1,7 @@
-// Exports facts up to one chain block, and states as they are now (docs/export.md). Each file is read in one transaction that first
-// checks that the chain is still the one that was exported; where it is not, files are dropped down to the fork and written anew.
-
+/**
+ * Exports facts up to one chain block, and states as they are now (docs/export.md). Each file is read in one transaction that first
+ * checks that the chain is still the one that was exported; where it is not, files are dropped down to the fork and written anew.
+ */
 import { join } from 'node:path';
 import { inTransaction } from '@kasgres/database';
 import { FatalError } from '@kasgres/runtime';

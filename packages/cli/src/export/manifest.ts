@@ -1,6 +1,7 @@
-// DIRECTORY/manifest.json: what was exported, and how far. It is what counts: a file gets its name after the manifest knows it, and loses
-// it after the manifest has forgotten it. So whatever moment an export dies at, `settle` brings the directory in step with it.
-
+/**
+ * DIRECTORY/manifest.json: what was exported, and how far. It is what counts: a file gets its name after the manifest knows it, and loses
+ * it after the manifest has forgotten it. So whatever moment an export dies at, `settle` brings the directory in step with it.
+ */
 import { readdirSync } from 'node:fs';
 import { open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

@@ -1,6 +1,7 @@
-// One Parquet file while it is written, beside its name, as NAME.tmp: it gets its name when the manifest knows it (manifest.ts). Rows
-// are written in groups, so memory holds one group and not the file. hyparquet-writer: docs/export.md has the reason.
-
+/**
+ * One Parquet file while it is written, beside its name, as NAME.tmp: it gets its name when the manifest knows it (manifest.ts). Rows
+ * are written in groups, so memory holds one group and not the file. hyparquet-writer: docs/export.md has the reason.
+ */
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -8,7 +9,7 @@ import { constants, zstdCompressSync } from 'node:zlib';
 import { fileWriter, ParquetWriter } from 'hyparquet-writer';
 import type { PoolClient } from 'pg';
 import type { ParquetValue } from './column-types.ts';
-import { copyOut } from './copy-out.ts';
+import { copyOut } from '../copy-rows.ts';
 import type { Column } from './columns.ts';
 
 /** A group ends with whichever comes first; a row that is larger by itself is a group. */

@@ -1,5 +1,4 @@
-// What a person is told while an export runs: a line every few seconds, and one for each view at its end.
-
+/** What a person is told while an export runs: a line every few seconds, and one for each view at its end. */
 import { DAY_MS, dayOfTime, startOfDay } from './chain.ts';
 
 const EVERY_MS = 5_000;

@@ -1,9 +1,10 @@
-// What can be exported, and how each view and table is cut by position on the chain. The one list of it: a test holds that every view of
-// schema kaspa and every table is here.
-//
-// A fact belongs to one chain block, which merges or accepts it, and never changes once that block is final. All else is state: what
-// holds now, and what the chain says nothing of.
-
+/**
+ * What can be exported, and how each view and table is cut by position on the chain. The one list of it: a test holds that every view of
+ * schema kaspa and every table is here.
+ *
+ * A fact belongs to one chain block, which merges or accepts it, and never changes once that block is final. All else is state: what
+ * holds now, and what the chain says nothing of.
+ */
 import { DAY_MS } from './chain.ts';
 
 /** The chain blocks from `first` to `last`, by chain_blocks.index. */

@@ -1,8 +1,9 @@
-// What a tag must be before it is written: an address of this network, texts that Postgres and people can read, a link that can be
-// followed, a confidence and a date that are ones.
+/**
+ * What a tag must be before it is written: an address of this network, texts that Postgres and people can read, a link that can be
+ * followed, a confidence and a date that are ones.
+ */
 import type { Attribution } from '@kasgres/database';
 import { AddressError, decodeAddress, type Network } from '@kasgres/kaspa';
-import { findConfidenceLevel } from './confidence.ts';
 import { type Problems, quoted } from './problems.ts';
 import type { Field, RawFile, RawTag } from './raw-tag.ts';
 
@@ -18,6 +19,33 @@ export const MOST = {
   source: 200,
   creator: 200,
 } as const;
+
+/** GraphSense's taxonomy of confidence (graphsense-tagpack-tool, src/tagpack/db/confidence.csv), as levels from 0 to 100. */
+const CONFIDENCE_LEVELS: Readonly<Record<string, number>> = {
+  override: 100,
+  ownership: 100,
+  ledger_immanent: 100,
+  manual_transaction: 90,
+  service_api: 70,
+  forensic_investigation: 70,
+  authority_data: 60,
+  trusted_provider: 50,
+  service_data: 50,
+  forensic: 50,
+  untrusted_transaction: 40,
+  web_crawl: 20,
+  heuristic: 10,
+  unknown: 5,
+};
+
+/** GraphSense's level for a TagPack without a confidence. */
+export const UNKNOWN_CONFIDENCE_LEVEL = 5;
+
+/** Returns undefined for a text that is neither one of the ids nor a whole number from 0 to 100. */
+function findConfidenceLevel(text: string): number | undefined {
+  if (/^\d{1,3}$/.test(text)) return Number(text) <= 100 ? Number(text) : undefined;
+  return Object.hasOwn(CONFIDENCE_LEVELS, text) ? CONFIDENCE_LEVELS[text] : undefined;
+}
 
 const OUR_CURRENCIES = new Set(['KAS', 'KASPA']);
 

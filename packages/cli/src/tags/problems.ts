@@ -1,5 +1,4 @@
-// What is wrong with files of tags, each problem with its place: all of them, so that a file is put right in one go.
-
+/** What is wrong with files of tags, each problem with its place: all of them, so that a file is put right in one go. */
 /** Places of more than this are counted only. */
 const MOST_LISTED = 100;
 

@@ -1,4 +1,4 @@
-// A tag as a file says it, before anything is checked: what the three readers have in common.
+/** A tag as a file says it, before anything is checked: what the three readers have in common. */
 import type { Place } from './problems.ts';
 
 export type Field =

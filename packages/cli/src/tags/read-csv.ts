@@ -1,4 +1,4 @@
-// CSV of tags: a header, then a tag a line.
+/** CSV of tags: a header, then a tag a line. */
 import { basename } from 'node:path';
 import { CsvError, parse } from 'csv-parse/sync';
 import { DEFAULT_CONFIDENCE_LEVEL } from '@kasgres/database';

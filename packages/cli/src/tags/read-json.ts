@@ -1,5 +1,7 @@
-// JSON of tags: a list of them, or an object with what they have in common and the list. It is parsed by JSON.parse, which is fast
-// and knows no places; where there is a problem, the text is read again for its line.
+/**
+ * JSON of tags: a list of them, or an object with what they have in common and the list. It is parsed by JSON.parse, which is fast
+ * and knows no places; where there is a problem, the text is read again for its line.
+ */
 import { basename } from 'node:path';
 import { DEFAULT_CONFIDENCE_LEVEL } from '@kasgres/database';
 import { findNodeAtLocation, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';

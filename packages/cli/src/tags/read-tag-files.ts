@@ -1,4 +1,4 @@
-// From files to what each source says: reads them, checks every tag, leaves out those of other chains, unites what is said twice.
+/** From files to what each source says: reads them, checks every tag, leaves out those of other chains, unites what is said twice. */
 import { extname } from 'node:path';
 import type { Attribution, TagSource } from '@kasgres/database';
 import type { Network } from '@kasgres/kaspa';

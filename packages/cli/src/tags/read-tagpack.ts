@@ -1,6 +1,8 @@
-// TagPacks, GraphSense's public format of tags in YAML (graphsense-tagpack-tool, src/tagpack/conf/tagpack_schema.yaml): a header, and
-// a list of tags that each inherit the header's fields. Of a tag, `label` is the owner's name, `source` where that was read, and
-// `concepts`, `category` and `abuse` say what kind of owner it is.
+/**
+ * TagPacks, GraphSense's public format of tags in YAML (graphsense-tagpack-tool, src/tagpack/conf/tagpack_schema.yaml): a header, and
+ * a list of tags that each inherit the header's fields. Of a tag, `label` is the owner's name, `source` where that was read, and
+ * `concepts`, `category` and `abuse` say what kind of owner it is.
+ */
 import {
   isMap,
   isScalar,
@@ -13,7 +15,7 @@ import {
   type YAMLMap,
   visit,
 } from 'yaml';
-import { UNKNOWN_CONFIDENCE_LEVEL } from './confidence.ts';
+import { UNKNOWN_CONFIDENCE_LEVEL } from './check-tag.ts';
 import { type Place, type Problems, quoted } from './problems.ts';
 import type { Field, RawFile, RawTag } from './raw-tag.ts';
 

@@ -33,10 +33,13 @@ export function noteSession(client: PoolClient, done: (error?: Error) => void): 
     const session = sessions.get(client);
     if (session !== undefined) session.bytesWrittenWhenIdle = socketOf(client).bytesWritten;
   });
-  client.query<{ pid: number }>('select pg_backend_pid() as pid').then(({ rows }) => {
-    sessions.set(client, { processId: rows[0]?.pid ?? 0, bytesWrittenWhenIdle: socketOf(client).bytesWritten });
-    done();
-  }, done);
+  client.query<{ pid: number }>('select pg_backend_pid() as pid', (error: Error | null, result) => {
+    if (error === null) {
+      const processId = result.rows[0]?.pid ?? 0;
+      sessions.set(client, { processId, bytesWrittenWhenIdle: socketOf(client).bytesWritten });
+    }
+    done(error ?? undefined);
+  });
 }
 
 /**

@@ -1,6 +1,10 @@
-// Rows as a plain table for a terminal.
+/** The output of a command. Only the result goes to stdout, where scripts read it; messages go to stderr. */
 
-/** Columns padded to their widest cell; numbers to the right. Empty values are empty cells. */
+export function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+/** Returns rows as a table for a terminal: columns padded to their widest cell, numbers aligned right. */
 export function textTable(columns: readonly string[], rows: readonly (readonly unknown[])[]): string {
   const cells = rows.map((row) => row.map((value) => cellText(value)));
   const widths = columns.map((name, i) => Math.max(name.length, ...cells.map((row) => row[i]?.length ?? 0)));

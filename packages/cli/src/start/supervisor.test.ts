@@ -2,17 +2,17 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { SupervisedProgram } from './supervised-program.ts';
+import { SupervisedProgram } from './supervisor.ts';
 
 let folder: string;
-let said: string[];
-let hopeless: string[];
+let printed: string[];
+let failures: string[];
 let program: SupervisedProgram | undefined;
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'kasgres-supervised-'));
-  said = [];
-  hopeless = [];
+  printed = [];
+  failures = [];
 });
 
 afterEach(async () => {
@@ -33,67 +33,67 @@ async function supervise(source: string): Promise<SupervisedProgram> {
     { name: 'program', path },
     {
       logPath: join(folder, 'program.log'),
-      say: (line) => said.push(line),
-      onHopeless: (reason) => hopeless.push(reason.message),
+      print: (line) => printed.push(line),
+      onFailure: (reason) => failures.push(reason.message),
       onProcess: () => {},
     },
   );
   return program;
 }
 
-test('a program that ends with 75 or by a signal is started again', async () => {
+test('it restarts a program that exits with 75 or by a signal', async () => {
   await supervise(`
     if (runs === 1) process.exit(75);
     if (runs === 2) process.kill(process.pid, 'SIGKILL');
     setInterval(() => {}, 1000);`);
-  await expect.poll(() => said.length, { timeout: 10_000 }).toBe(2);
-  expect(said[0]).toMatch(/^program ended \(75\); starting it again in \d\.\d s$/);
-  expect(said[1]).toMatch(/^program ended \(SIGKILL\); starting it again in \d\.\d s$/);
+  await expect.poll(() => printed.length, { timeout: 10_000 }).toBe(2);
+  expect(printed[0]).toMatch(/^program exited \(75\); restarting in \d\.\d s$/);
+  expect(printed[1]).toMatch(/^program exited \(SIGKILL\); restarting in \d\.\d s$/);
   await expect.poll(() => readFile(join(folder, 'runs'), 'utf8'), { timeout: 10_000 }).toBe('xxx');
-  expect(hopeless).toEqual([]);
+  expect(failures).toEqual([]);
 });
 
-test('a program that ends with 1 is not, and its last words are told', async () => {
+test('it does not restart a program that exits with 1, and reports its last error', async () => {
   await supervise(`
     console.log(JSON.stringify({ level: 'info', msg: 'started' }));
-    console.log(JSON.stringify({ level: 'fatal', msg: 'stopped for good: the node is of another network' }));
+    console.log(JSON.stringify({ level: 'fatal', msg: 'stopped: the node is of another network' }));
     process.exit(1);`);
-  await expect.poll(() => hopeless).toEqual(['program stopped: stopped for good: the node is of another network']);
+  await expect.poll(() => failures).toEqual(['program stopped: stopped: the node is of another network']);
   expect(await readFile(join(folder, 'runs'), 'utf8')).toBe('x');
 });
 
-test('plain last words are told too', async () => {
+test('it reports plain output as the reason of a failure', async () => {
   await supervise(`
     process.stderr.write('The environment is not usable:\\n  NODE_URL: is not set\\n');
     process.exit(1);`);
   await expect
-    .poll(() => hopeless)
+    .poll(() => failures)
     .toEqual(['program stopped: The environment is not usable:\n  NODE_URL: is not set']);
 });
 
-test('warnings are said once a minute, everything is in the log', async () => {
+test('warnings are printed once a minute, everything is in the log', async () => {
   await supervise(`
     const warn = { level: 'warn', msg: 'lost the node', err: { message: 'connection refused' } };
     for (let i = 0; i < 3; i++) console.log(JSON.stringify(warn));
-    console.log(JSON.stringify({ level: 'info', msg: 'goes on' }));
+    console.log(JSON.stringify({ level: 'info', msg: 'continues' }));
     setInterval(() => {}, 1000);`);
-  await expect.poll(() => readFile(join(folder, 'program.log'), 'utf8'), { timeout: 5_000 }).toContain('goes on');
+  await expect.poll(() => readFile(join(folder, 'program.log'), 'utf8'), { timeout: 5_000 }).toContain('continues');
   expect((await readFile(join(folder, 'program.log'), 'utf8')).split('\n')).toHaveLength(5);
-  expect(said).toEqual(['program: lost the node: connection refused']);
+  expect(printed).toEqual(['program: lost the node: connection refused']);
 });
 
-test('stopping waits for the end of the program, and while it waits to be started again ends at once', async () => {
+test('it waits for the exit when stopping, and cancels a pending restart', async () => {
   const ending = await supervise(`
-    process.on('SIGTERM', () => setTimeout(() => { console.log('ended well'); process.exit(0); }, 300));
+    process.on('SIGTERM', () => setTimeout(() => { console.log('finished'); process.exit(0); }, 300));
     setInterval(() => {}, 1000);
     console.log('ready');`);
   await expect.poll(() => readFile(join(folder, 'program.log'), 'utf8'), { timeout: 5_000 }).toContain('ready');
   await ending.stop();
-  expect(await readFile(join(folder, 'program.log'), 'utf8')).toContain('ended well');
-  expect(said).toEqual([]);
+  expect(await readFile(join(folder, 'program.log'), 'utf8')).toContain('finished');
+  expect(printed).toEqual([]);
 
   const waiting = await supervise('process.exit(75)');
-  await expect.poll(() => said.length, { timeout: 5_000 }).toBe(1);
+  await expect.poll(() => printed.length, { timeout: 5_000 }).toBe(1);
   await waiting.stop();
-  expect(hopeless).toEqual([]);
+  expect(failures).toEqual([]);
 });

@@ -1,8 +1,8 @@
 import { createTestDatabase, type TestDatabase } from '@kasgres/database';
 import type { PoolClient } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { columnTypeOf } from './column-types.ts';
-import { copyOut } from './copy-out.ts';
+import { columnTypeOf } from './export/column-types.ts';
+import { copyOut } from './copy-rows.ts';
 
 let database: TestDatabase;
 let client: PoolClient;

@@ -1,16 +1,22 @@
-// Why a database cannot be used, for people: its address without the password, the reason, and what to do.
-
+/** Errors as messages for the user: what failed, why, and what to do. */
 import { isDatabaseUnavailable } from '@kasgres/database';
-import { FatalError } from '@kasgres/runtime';
+import { EnvError, FatalError } from '@kasgres/runtime';
 
-/** How the address of a database is shown: passwords stay out of terminals and logs. */
+/** Returns the message of an error that the user can correct, and the stack of any other. */
+export function describeError(error: unknown): string {
+  if (error instanceof FatalError || error instanceof EnvError) return error.message;
+  if (isDatabaseUnavailable(error)) return `The database cannot be reached: ${reasonOf(error).message}`;
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+/** Returns the address of a database without its password. */
 export function nameOfDatabase(url: string): string {
   if (!URL.canParse(url)) return 'database';
   const { protocol, username, host, pathname } = new URL(url);
   return `${protocol}//${username === '' ? '' : `${username}@`}${host}${pathname}`;
 }
 
-/** By SQLSTATE, or by the system's error code. */
+/** By SQLSTATE or system error code. */
 const ADVICE: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'Nothing listens there: start Postgres, or correct host and port in DATABASE_URL.',
   ENOTFOUND: 'The host is not known: correct it in DATABASE_URL.',
@@ -27,8 +33,8 @@ const ADVICE: Readonly<Record<string, string>> = {
   '42501': 'Grant the role what is missing (ops/roles.sql), or name another one in DATABASE_URL.',
 };
 
-/** What `pg` says without a code, in part. */
-const ADVICE_BY_TEXT: readonly (readonly [RegExp, string])[] = [
+/** For errors of `pg` that have no code. */
+const ADVICE_BY_MESSAGE: readonly (readonly [RegExp, string])[] = [
   [/timeout/i, 'Check host, port and firewall.'],
   [
     /password must be a string/,
@@ -38,23 +44,23 @@ const ADVICE_BY_TEXT: readonly (readonly [RegExp, string])[] = [
   [/Connection terminated|unexpected message/i, 'Check that Postgres, and nothing else, listens at that port.'],
 ];
 
-/** Whether the error is one that the person who set DATABASE_URL, or who runs the server, can put right. */
+/** Returns whether the user who set DATABASE_URL, or who runs the server, can correct the cause of the error. */
 export function isDatabaseProblem(error: unknown): boolean {
   if (error instanceof FatalError) return false;
   return isDatabaseUnavailable(error) || reasonOf(error).advice !== undefined;
 }
 
 /**
- * @param error what connecting to the database, or the first queries, failed with
- * @param whereFrom sentences on where the address is from, if it is not from DATABASE_URL
+ * @param error of the connection to the database, or of the first queries
+ * @param origin sentences that say where the address comes from, if it does not come from DATABASE_URL
  */
-export function describeDatabaseProblem(url: string, error: unknown, whereFrom = ''): FatalError {
+export function describeDatabaseProblem(url: string, error: unknown, origin = ''): FatalError {
   const { message, advice } =
     error instanceof FatalError ? { message: undefined, advice: error.message } : reasonOf(error);
   const problem = `The database ${nameOfDatabase(url)} cannot be used${message === undefined ? '.' : `: ${message}.`}`;
-  // Advice on DATABASE_URL is of no use to those who have not set it.
-  const parts = [problem, whereFrom !== '' && message !== undefined ? undefined : advice, whereFrom];
-  return new FatalError(parts.filter(Boolean).join(' '), { cause: error });
+  // Advice on DATABASE_URL does not help users who have not set it.
+  const sentences = [problem, origin !== '' && message !== undefined ? undefined : advice, origin];
+  return new FatalError(sentences.filter(Boolean).join(' '), { cause: error });
 }
 
 interface Reason {
@@ -63,7 +69,7 @@ interface Reason {
 }
 
 function reasonOf(error: unknown): Reason {
-  // Trying several addresses of one name fails with an error that holds the others and says nothing itself.
+  // A host name with several addresses fails with an AggregateError, whose own message is empty.
   if (error instanceof AggregateError) {
     const reasons = error.errors.map(reasonOf);
     return {
@@ -73,6 +79,6 @@ function reasonOf(error: unknown): Reason {
   }
   const message = (error instanceof Error ? error.message : String(error)).replace(/\.$/, '');
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
-  const byText = ADVICE_BY_TEXT.find(([pattern]) => pattern.test(message))?.[1];
-  return { message, advice: ADVICE[code] ?? byText };
+  const byMessage = ADVICE_BY_MESSAGE.find(([pattern]) => pattern.test(message))?.[1];
+  return { message, advice: ADVICE[code] ?? byMessage };
 }
