@@ -225,7 +225,7 @@ test('in the first catch-up, and while nothing is deep enough, there is nothing 
   const code = await runExport(database.url, request, (line) => lines.push(line));
   expect([code, lines]).toEqual([
     0,
-    ['no chain block is 1000 deep yet', 'Nothing new: all that is final was exported before.'],
+    ['no chain block is final at a depth of 1000 yet', 'Nothing new: all final rows are already exported.'],
   ]);
 });
 
