@@ -16,7 +16,7 @@ import { AddressError, addressToScript, getNetwork, type Network } from '@kasgre
 import { FatalError } from '@kasgres/runtime';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { print, textTable } from '../output.ts';
-import { findTextProblem, MOST } from '../tags/check-tag.ts';
+import { findTextProblem, MAX_LENGTHS } from '../tags/check-tag.ts';
 import { Problems } from '../tags/problems.ts';
 import { type Format, FORMATS, readTagFiles, type TagFiles } from '../tags/read-tag-files.ts';
 import { withDatabase } from '../with-database.ts';
@@ -119,13 +119,13 @@ function changesTable(changes: readonly SourceChanges[]): string {
   return textTable(['source', 'new', 'changed', 'removed', 'unchanged'], rows);
 }
 
-function notesOn({ otherCurrencies, transactionTags, united }: TagFiles): string[] {
+function notesOn({ otherCurrencies, transactionTags, merged }: TagFiles): string[] {
   const others = [...otherCurrencies].sort(([, one], [, other]) => other - one);
   return [
     ...others.map(([currency, count]) => `${counted(count, 'tag')} of ${currency} skipped.`),
     ...(transactionTags > 0 ? [`${counted(transactionTags, 'tag')} of transactions skipped.`] : []),
-    ...(united > 0
-      ? [`${counted(united, 'tag')} merged with another of the same address and name. All labels are kept.`]
+    ...(merged > 0
+      ? [`${counted(merged, 'tag')} merged with another of the same address and name. All labels are kept.`]
       : []),
   ];
 }
@@ -239,7 +239,7 @@ function scriptOf(address: string): ReturnType<typeof addressToScript> {
 }
 
 function sourceName(text: string): string {
-  const problem = text.trim() === '' ? 'must not be empty' : findTextProblem(text.trim(), MOST.source);
+  const problem = text.trim() === '' ? 'must not be empty' : findTextProblem(text.trim(), MAX_LENGTHS.source);
   if (problem !== undefined) throw new InvalidArgumentError(`It ${problem}.`);
   return text.trim();
 }

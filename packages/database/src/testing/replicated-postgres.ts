@@ -7,14 +7,23 @@
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chooseAccount } from '../embedded/account.ts';
+import {
+  type Account,
+  chooseAccount,
+  EmbeddedPostgresUnavailableError,
+  makeReachableDirectory,
+  run,
+} from '../embedded/account.ts';
 import { findBinaries } from '../embedded/binaries.ts';
-import { type Cluster, initializeCluster, POSTGRES_ENV, readCluster, SUPERUSER } from '../embedded/cluster.ts';
-import { EmbeddedPostgresUnavailableError } from '../embedded/errors.ts';
+import {
+  type Cluster,
+  initializeCluster,
+  POSTGRES_ENV,
+  readCluster,
+  SUPERUSER,
+  TEMPORARY_SETTINGS,
+} from '../embedded/cluster.ts';
 import { type LaunchedPostgres, launch } from '../embedded/launch.ts';
-import { makeReachableDirectory } from '../embedded/reachable-directory.ts';
-import { type Account, run } from '../embedded/run.ts';
-import { TEMPORARY_SETTINGS } from '../embedded/settings.ts';
 import type { StopOptions } from '../embedded/supervisor.ts';
 
 const SETTINGS: Readonly<Record<string, string>> = {

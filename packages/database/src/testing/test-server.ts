@@ -3,8 +3,8 @@
  * and a Docker engine answers, a container.
  */
 import { randomBytes } from 'node:crypto';
+import { EmbeddedPostgresUnavailableError } from '../embedded/account.ts';
 import { startTemporaryPostgres } from '../embedded/embedded-postgres.ts';
-import { EmbeddedPostgresUnavailableError } from '../embedded/errors.ts';
 import { migrate } from '../schema/migrate.ts';
 import { onServer, withDatabase } from './server-url.ts';
 
