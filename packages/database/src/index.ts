@@ -1,4 +1,4 @@
-/** The database: connections, schema, keys and tags, and Postgres servers of our own. */
+/** The database: connections, schema, COPY, keys, tags, clusters, logins, and embedded Postgres servers. */
 export { approveCluster, listClustersAtLimit, rejectHeldMerges } from './clusters/cluster-reviews.ts';
 export { addTagsOfMembers, moveClusterTags, splitClusterTags } from './clusters/cluster-tags.ts';
 export {

@@ -296,7 +296,7 @@ tags:
     [`${HEADER}title: B\n`, '3: YAML: cannot be read'],
     [`${HEADER}tags:\n- address: ${ONE}\n   label: A\n`, '4: YAML: cannot be read'],
     [`${HEADER}label: A\ntags:\n- address: *nobody\n`, '5: YAML: has no anchor &nobody'],
-    [`header: !include header.yaml\ntags: []\n`, '1: header: must contain the fields of the header below it'],
+    [`header: !include header.yaml\ntags: []\n`, '1: header: must contain the fields of the header'],
   ])('%j is refused with its line', (text, words) => {
     expect(problemsOf({ 'pack.yaml': text }).join('\n')).toContain(`pack.yaml:${words}`);
   });
@@ -313,10 +313,7 @@ describe('of any format', () => {
   };
 
   test.each([
-    [
-      { address: OTHER_NETWORK },
-      'address: is not an address of mainnet, which begins with kaspa:',
-    ],
+    [{ address: OTHER_NETWORK }, 'address: is not an address of mainnet, which begins with kaspa:'],
     [
       { address: `${ONE.slice(0, -1)}q` },
       'address: is not an address of mainnet (the checksum of the address is wrong)',
@@ -329,10 +326,7 @@ describe('of any format', () => {
     [{ name: '\0' }, 'name: must not contain control characters'],
     [{ name: 'x'.repeat(301) }, 'name: must not be longer than 300 characters'],
     [{ labels: 'x'.repeat(101) }, 'labels: must not be longer than 100 characters'],
-    [
-      { labels: Array.from({ length: 51 }, (_, n) => `label ${n}`).join(';') },
-      'labels: must be at most 50, not 51',
-    ],
+    [{ labels: Array.from({ length: 51 }, (_, n) => `label ${n}`).join(';') }, 'labels: must be at most 50, not 51'],
     [{ link: 'example.org' }, 'link: must be a URL that begins with http:// or https://'],
     [{ link: 'javascript:alert(1)' }, 'link: must be a URL that begins with http:// or https://'],
     [{ link: 'https://' }, 'link: must be a URL that begins with http:// or https://'],

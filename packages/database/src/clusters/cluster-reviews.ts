@@ -1,24 +1,24 @@
 /**
- * What a person decides about clusters that have come to their limit. A merge beyond it is held; letting it through raises the limit of
- * the cluster and leaves the rest to the indexer, which carries out what was approved, in order, or holds it again.
+ * Reviews of clusters that have reached their size limit. A merge beyond the limit is held. An approval raises the limit, and the indexer then
+ * carries out the approved merges in order, or holds them again.
  */
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../connection/connect.ts';
 
 interface ClusterAtLimit {
-  /** Of the root; undefined for a script without one. */
+  /** Address of the root; undefined for a script without one. */
   address: string | undefined;
   size: bigint;
-  /** What a person said; undefined for the limit that the indexer is configured with. */
+  /** The approved limit; undefined for the configured one. */
   sizeLimit: bigint | undefined;
   heldMerges: bigint;
-  /** Size that it would have with all that is held. */
+  /** Size with all held merges. */
   sizeWithHeld: bigint;
-  /** Transaction id of the first that is held. */
+  /** Transaction id of the first held merge. */
   transactionId: string;
 }
 
-/** Held merges, each with the clusters of its two scripts; a script that stands alone is its own. */
+/** Held merges with the clusters of their two scripts. A script without a cluster counts as a cluster of size 1. */
 const HELD = sql`
   held as (
     select h.id, h.transaction_id, coalesce(cluster_of(h.script_id), h.script_id) as one,
@@ -35,7 +35,7 @@ const HELD = sql`
       from sides left join clusters own on own.id = sides.cluster_id left join clusters others on others.id = sides.other_id
   )`;
 
-/** Each held merge counts for the larger of its clusters. The most held merges first. */
+/** Returns clusters ordered by their number of held merges. Each merge counts for the larger of its clusters. */
 export async function listClustersAtLimit(db: Kysely<Database>): Promise<ClusterAtLimit[]> {
   const { rows } = await sql<{
     address: string | null;
@@ -66,14 +66,14 @@ export async function listClustersAtLimit(db: Kysely<Database>): Promise<Cluster
 interface Approval {
   size: bigint;
   sizeLimit: bigint;
-  /** Held merges that the indexer tries now. */
+  /** Number of held merges that the indexer will try. */
   approved: number;
 }
 
 /**
- * Lets the cluster of a script grow, and hands what was held to the indexer.
- * @param upTo undefined for what it needs to take in all that is held
- * @returns undefined when the script is in no cluster
+ * Raises the limit of the cluster of a script and approves its held merges.
+ * @param upTo undefined for a limit that allows all held merges
+ * @returns undefined if the script is in no cluster
  */
 export function approveCluster(
   db: Kysely<Database>,
@@ -104,7 +104,7 @@ export function approveCluster(
   });
 }
 
-/** Never carries out what this transaction would merge. @returns how many held merges that were */
+/** Rejects the merges of a transaction permanently. @returns the number of rejected merges */
 export function rejectHeldMerges(db: Kysely<Database>, transactionId: Uint8Array): Promise<number> {
   return db.transaction().execute(async (transaction) => {
     await lockClusters(transaction);
@@ -118,7 +118,7 @@ export function rejectHeldMerges(db: Kysely<Database>, transactionId: Uint8Array
   });
 }
 
-/** Against the indexer, whose steps lock the row of the checkpoint first. */
+/** The indexer locks the checkpoint before each step of clustering, too. */
 async function lockClusters(db: Kysely<Database>): Promise<void> {
   await sql`select from checkpoint for update`.execute(db);
 }

@@ -1,34 +1,33 @@
 /**
- * The name of a cluster comes from the tags of its members. How many of them say what is counted (`cluster_names`,
- * `cluster_labels`, `cluster_links`), so that a merge adds numbers up, undoing it takes them away again, and no request walks the
- * members of the larger cluster. Whoever writes tags, and whoever changes clusters, tells it here, in the transaction of the
- * change and under the lock of the checkpoint.
+ * The name of a cluster follows from the tags of its members, which are counted by name, label and link (`cluster_names`, `cluster_labels`,
+ * `cluster_links`): a merge adds counts, undoing it subtracts them, and neither reads the members of the larger cluster. Every change of tags or
+ * clusters must update these counts in its transaction, under the lock of the checkpoint.
  */
 import type { ClientBase } from 'pg';
 
 type Client = Pick<ClientBase, 'query'>;
 
-/** Scripts, and the cluster of each: two lists of one length. */
+/** Scripts and the cluster of each: two lists of the same length. */
 interface Members {
   scriptIds: readonly bigint[];
   clusterIds: readonly bigint[];
 }
 
-/** What is counted of a member's tag, and where. */
+/** The counts of members' tags. */
 const COUNTS = [
   { table: 'cluster_names', key: 'name', of: 'select t.name' },
   { table: 'cluster_labels', key: 'label', of: 'select distinct unnest(t.labels)' },
   { table: 'cluster_links', key: 'confidence_level, link', of: `select t.confidence_level, t.link where t.link <> ''` },
 ] as const;
 
-/** Counts the tags of scripts that have just become members of these clusters, and names the clusters anew. */
+/** Counts the tags of new members and renames their clusters. */
 export async function addTagsOfMembers(client: Client, members: Members): Promise<void> {
   if (members.scriptIds.length === 0) return;
   await countTags(client, members, 1);
   await resolveClusterTags(client, members.clusterIds);
 }
 
-/** The counts of a cluster that was put below another become those of the other, which is named anew. */
+/** Adds the counts of a merged cluster to the other cluster and renames that. */
 export async function moveClusterTags(client: Client, fromCluster: bigint, toCluster: bigint): Promise<void> {
   for (const { table, key } of COUNTS) {
     await client.query(
@@ -42,8 +41,8 @@ export async function moveClusterTags(client: Client, fromCluster: bigint, toClu
 }
 
 /**
- * Undoes a merge: what the members of one cluster counted in another is taken from there, and both are named anew. The ring of
- * the one that is split off must be its own again; a script without a ring stands alone, and has no counts.
+ * Undoes a merge: subtracts the tags of the split-off members from the cluster, and renames both. The split-off members must form a ring
+ * again. A single script without a ring is not a cluster and has no counts.
  */
 export async function splitClusterTags(client: Client, fromCluster: bigint, splitCluster: bigint): Promise<void> {
   const { rows } = await client.query<{ script_id: bigint; is_member: boolean }>(
@@ -63,7 +62,7 @@ export async function splitClusterTags(client: Client, fromCluster: bigint, spli
   await resolveClusterTags(client, [fromCluster, splitCluster]);
 }
 
-/** Adds the tags that these members have now to the counts of their clusters, or takes them away. */
+/** Adds the tags of these members to the counts of their clusters, or subtracts them. */
 async function countTags(client: Client, { scriptIds, clusterIds }: Members, sign: 1 | -1): Promise<void> {
   const source = `
     select m.cluster_id, $3::bigint as change, t.name, t.link, t.labels, t.confidence_level
@@ -73,7 +72,7 @@ async function countTags(client: Client, { scriptIds, clusterIds }: Members, sig
   if (sign < 0) await dropZeros(client, [...new Set(clusterIds)]);
 }
 
-/** Counts for these clusters what became of the tags in the table `retagged_members` (write-tags.ts), and names the clusters anew. */
+/** Updates the counts by the changed tags in the table `retagged_members` (write-tags.ts), and renames the clusters. */
 export async function recountTags(client: Client, clusterIds: readonly bigint[]): Promise<void> {
   if (clusterIds.length === 0) return;
   const source = `
@@ -86,7 +85,7 @@ export async function recountTags(client: Client, clusterIds: readonly bigint[])
   await resolveClusterTags(client, clusterIds);
 }
 
-/** @param source tags that come (`change` is 1) and go (-1), each with the cluster in which it counts */
+/** @param source added (`change` is 1) and removed (-1) tags, each with its cluster */
 async function count(client: Client, source: string, values: unknown[]): Promise<void> {
   for (const { table, key, of } of COUNTS) {
     await client.query(
@@ -107,17 +106,17 @@ async function dropZeros(client: Client, clusterIds: readonly bigint[]): Promise
 }
 
 /**
- * Names clusters by what is counted of their members' tags: by the one name that these give, with all their labels and the link of
- * the most confident of them (of several such, the one that most have). Several names are no name. Where a name came or went,
- * `tag_marks` is told that the marks of the members are to be set. Counts of what is no cluster any more are dropped.
+ * Names clusters by the counts of their members' tags: by their only name, with all labels and the most confident link (of several, the most
+ * frequent). Members with several names give no name. If a name appears or disappears, `tag_marks` gets a row, so that the flags of the
+ * members are updated. Counts of former clusters are deleted.
  */
 export async function resolveClusterTags(client: Client, clusterIds: readonly bigint[]): Promise<void> {
-  const asked = [...new Set(clusterIds)];
-  if (asked.length === 0) return;
+  const distinctIds = [...new Set(clusterIds)];
+  if (distinctIds.length === 0) return;
   for (const { table } of COUNTS) {
     await client.query(
       `delete from ${table} where cluster_id = any($1::bigint[]) and not exists (select from clusters where id = cluster_id)`,
-      [asked],
+      [distinctIds],
     );
   }
   await client.query(
@@ -142,6 +141,6 @@ export async function resolveClusterTags(client: Client, clusterIds: readonly bi
      insert into tag_marks (script_id, at_script_id)
      select id, id from changed where (old_name is null) <> (name is null)
      on conflict (script_id) do update set at_script_id = excluded.at_script_id`,
-    [asked],
+    [distinctIds],
   );
 }

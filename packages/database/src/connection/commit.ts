@@ -1,28 +1,28 @@
-/** A commit whose answer was lost has come to pass or not: Postgres itself remembers which, by the number of the transaction. */
+/** Commits whose response was lost: Postgres remembers by transaction id whether they succeeded. */
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { DatabaseError } from 'pg';
 import type { Database } from './connect.ts';
 
-/** A session that lost us in the middle keeps its locks no longer than this. */
+/** Limits how long a session whose client is lost keeps its locks. */
 const IDLE_LIMIT = '10s';
-/** What Postgres says of a number that it has not given out yet. */
+/** SQLSTATE for a transaction id that was not assigned yet. */
 const IN_THE_FUTURE = '22023';
 
-/** Whether the transaction was committed is not known yet: ask, and do not do its work again before. */
+/** The outcome of a commit is unknown. Call `hasCommitted` before the work is repeated. */
 export class UnknownCommitError extends Error {
   override readonly name = 'UnknownCommitError';
-  /** @throws Error as long as that cannot be known: the server is away, or still at work on it */
+  /** @throws Error while the outcome is unknown: the server is unreachable, or the transaction is in progress */
   readonly hasCommitted: () => Promise<boolean>;
 
   constructor(hasCommitted: () => Promise<boolean>, cause: unknown) {
-    super('The answer to a commit was lost', { cause });
+    super('The response to a commit was lost', { cause });
     this.hasCommitted = hasCommitted;
   }
 }
 
 /**
- * Does some work in one transaction. Any error but an UnknownCommitError means that it is undone.
- * @throws UnknownCommitError when it was to be committed, and no answer came
+ * Does the work in one transaction. Any error but an UnknownCommitError means that it was rolled back.
+ * @throws UnknownCommitError if the response to the commit was lost
  */
 export async function commit(
   db: Kysely<Database>,
@@ -38,8 +38,8 @@ export async function commit(
     });
   } catch (error) {
     if (!isDone || number === undefined) throw error;
-    const asked = number;
-    throw new UnknownCommitError(() => hasCommitted(db, asked), error);
+    const lost = number;
+    throw new UnknownCommitError(() => hasCommitted(db, lost), error);
   }
 }
 
@@ -51,15 +51,15 @@ async function begin(transaction: Transaction<Database>): Promise<string> {
 }
 
 /**
- * A crash forgets a number that no commit has made last, and a server that took over never heard of it: either may give it out again.
- * Then the work may count as done that was not, never the other way round.
+ * After a crash or a failover the id of an uncommitted transaction may be assigned again. Then lost work may count as done, but never the
+ * other way round.
  */
 async function hasCommitted(db: Kysely<Database>, number: string): Promise<boolean> {
   try {
     const { rows } = await sql<{ status: string | null }>`select pg_xact_status(${number}::xid8) as status`.execute(db);
     const status = rows[0]?.status;
-    if (status === 'in progress') throw new Error('The server is still at work on a transaction whose answer was lost');
-    // It does not remember what is long ago.
+    if (status === 'in progress') throw new Error('A transaction whose commit response was lost is still in progress');
+    // The status of old transactions is null.
     return status !== 'aborted';
   } catch (error) {
     if (error instanceof DatabaseError && error.code === IN_THE_FUTURE) return false;

@@ -1,6 +1,6 @@
 /**
- * One pool of connections, and Kysely on top of it for reads. How values come back is set for this pool alone, so that no
- * other user of `pg` in the process is surprised: 64-bit integers as bigint, numeric as its decimal text, dates as text.
+ * A pool of connections, with Kysely for reads. Type parsers are set for this pool only, not for all users of `pg` in the process: 64-bit
+ * integers are bigint, numeric is decimal text, dates are text.
  */
 import { Kysely, PostgresDialect } from 'kysely';
 import { Pool, type PoolClient, type PoolConfig, types } from 'pg';
@@ -13,50 +13,50 @@ export type Database = DB;
 export interface ConnectOptions {
   /** `postgres://user:password@host:port/database` */
   url: string;
-  /** Most connections open at once. */
+  /** Maximum number of open connections. */
   max?: number;
-  /** What `pg_stat_activity` shows. */
+  /** Shown in `pg_stat_activity`. */
   applicationName: string;
   /** The server cancels a statement that takes longer. No limit by default. */
   statementTimeoutMs?: number;
   /**
-   * A query fails when no answer has come after so long. The server's own limit does not reach us over a connection that
-   * died without a word; give this one some seconds more.
+   * Client-side timeout for a connection that no longer responds. Set it some seconds above `statementTimeoutMs`, whose error cannot arrive
+   * over such a connection.
    */
   queryTimeoutMs?: number;
   /**
-   * For statements that may take long: after so long a silence the server is asked over another connection whether it works on
-   * the statement; if not, the query fails. Not together with `queryTimeoutMs`.
+   * For statements that may take long: after this silence the server is asked over another connection whether it still works on the
+   * statement; if not, the query fails. Do not combine with `queryTimeoutMs`.
    */
   askAfterSilenceMs?: number;
-  /** How long a query waits for a connection before it fails. */
+  /** How long a query waits for a connection. */
   connectTimeoutMs?: number;
-  /** How many may wait for a connection; who would wait behind them fails at once. No limit by default. */
+  /** Maximum number of queries that wait for a connection: further ones fail at once. No limit by default. */
   maxWaiting?: number;
   /** Settings of Postgres for these sessions, `{ work_mem: '64MB' }`. */
   settings?: Readonly<Record<string, string>>;
-  /** Hears of idle connections that broke. The pool replaces them by itself, so this is for logs only. */
+  /** Called for idle connections that broke. The pool replaces them, so this is for logs only. */
   onIdleError?: (error: Error) => void;
 }
 
 export interface Connection {
   pool: Pool;
   kysely: Kysely<Database>;
-  /** Waits for the queries that run, then closes every connection. */
+  /** Waits for running queries, then closes all connections. */
   close: () => Promise<void>;
 }
 
-/** The system's own would be two hours. A host that is gone is noticed ten seconds later. */
+/** The default of the system is two hours. A lost host is detected ten seconds later. */
 const KEEP_ALIVE_MS = 10_000;
 
-/** The same at the server's end: a session whose client is gone without a word is not to take up room there for hours. */
+/** On the server: a session whose client is lost must not stay for hours. */
 const SERVER_KEEP_ALIVE = {
   tcp_keepalives_idle: '10',
   tcp_keepalives_interval: '5',
   tcp_keepalives_count: '3',
 } as const;
 
-/** Does not open a connection yet: the first query does, and fails if it cannot. */
+/** Opens no connection. The first query does, and fails if it cannot. */
 export function connect(options: ConnectOptions): Connection {
   const pool = new BoundedPool(options.maxWaiting, {
     connectionString: options.url,
@@ -66,12 +66,12 @@ export function connect(options: ConnectOptions): Connection {
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     types: { getTypeParser },
-    // Our queries are short, and compiling one takes Postgres longer than running it.
+    // Compiling a short query takes longer than running it.
     options: encodeSettings({ jit: 'off', ...SERVER_KEEP_ALIVE, ...options.settings }),
     ...(options.statementTimeoutMs === undefined ? {} : { statement_timeout: options.statementTimeoutMs }),
     ...(options.askAfterSilenceMs === undefined ? {} : { verify: noteSession }),
   });
-  // Without a listener a connection that breaks would end the process: an idle one tells the pool, one in use only itself.
+  // Without listeners a broken connection would crash the process. An idle one emits on the pool, one in use on the client.
   pool.on('error', (error) => options.onIdleError?.(error));
   pool.on('connect', (client) => client.on('error', () => {}));
   if (options.queryTimeoutMs !== undefined) cutAfterSilence(pool, options.queryTimeoutMs);
@@ -79,7 +79,7 @@ export function connect(options: ConnectOptions): Connection {
   const kysely = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
   const close = async (): Promise<void> => {
     await kysely.destroy();
-    // Kysely ends a pool only if it has used it itself.
+    // Kysely ends a pool only if it has used it.
     if (!pool.ending) await pool.end();
   };
   return { pool, kysely, close };
@@ -91,7 +91,7 @@ type ConnectCallback = (
   done: (release?: unknown) => void,
 ) => void;
 
-/** Its line of those that wait does not grow without end. */
+/** A pg Pool with a bounded wait queue. */
 class BoundedPool extends Pool {
   readonly #maxWaiting: number;
 
@@ -110,7 +110,7 @@ class BoundedPool extends Pool {
   }
 }
 
-/** As the server splits its start-up `options`: at blanks, unless a backslash stands before them. */
+/** Escapes blanks, at which the server splits its start-up `options`. */
 function encodeSettings(settings: Readonly<Record<string, string>>): string {
   return Object.entries(settings)
     .map(([name, value]) => `-c ${name}=${value.replaceAll(/[\\\s]/g, (character) => `\\${character}`)}`)
@@ -120,7 +120,7 @@ function encodeSettings(settings: Readonly<Record<string, string>>): string {
 type TextParser = (text: string) => unknown;
 type TypeId = Parameters<typeof types.getTypeParser>[0];
 
-/** Types of `pg_type`, by their fixed ids. */
+/** By the fixed ids of `pg_type`. */
 const PARSERS = new Map<number, TextParser>([
   [20, BigInt], // int8
   [1016, parseBigintArray], // int8[]
@@ -132,7 +132,7 @@ function getTypeParser(oid: TypeId, format: 'text' | 'binary' = 'text'): TextPar
   return parser ?? (types.getTypeParser(oid, format) as TextParser);
 }
 
-/** `{1,2,3}`: our columns hold no nulls and one dimension. */
+/** Parses `{1,2,3}`. The columns of the schema contain no nulls and one dimension. */
 function parseBigintArray(text: string): bigint[] {
   return text === '{}' ? [] : text.slice(1, -1).split(',').map(BigInt);
 }

@@ -1,36 +1,36 @@
-/** Which failures of the database pass by themselves: told by SQLSTATE, or by the system's error code. */
+/** Classifies errors of the database by SQLSTATE or system error code. */
 import { FatalError } from '@kasgres/runtime';
 import { DatabaseError } from 'pg';
 
-/** The schema is not the one this program was written for. The message says what to do. */
+/** The schema does not fit this program. The message says what to do. */
 export class SchemaError extends FatalError {
   override readonly name = 'SchemaError';
 }
 
-/** So many wait for a connection of the pool already that one more would not get it in time. */
+/** Too many queries wait for a connection of the pool. */
 export class PoolExhaustedError extends Error {
   override readonly name = 'PoolExhaustedError';
 
   constructor() {
-    super('Too many are waiting for a connection');
+    super('Too many queries are waiting for a connection');
   }
 }
 
-/** Classes of SQLSTATE where the server cannot be used now: connection, resources, operator intervention, system. */
+/** Classes of SQLSTATE for an unavailable server: connection, resources, operator intervention, system. */
 const UNAVAILABLE_CLASSES = new Set(['08', '53', '57', '58']);
-/** A statement that ran into its time limit; by its class it would count as an intervention. */
+/** A statement that exceeded its time limit. Its class is that of operator intervention. */
 const QUERY_CANCELED = '57014';
 /**
- * Serialization failure, deadlock, lock not available, and a server that is read-only because it is not the primary yet: the same
- * transaction may go through the next time.
+ * Serialization failure, deadlock, lock not available, and a server that is read-only because it is not the primary yet: the
+ * transaction may succeed next time.
  */
 const RETRYABLE = new Set(['40001', '40P01', '55P03', '25006']);
 /** No room left on the disk. */
 const DISK_FULL = '53100';
 
-/** What its pool says, without a code, when all connections were in use for too long. */
+/** Message of the pool, which has no code, when all connections were in use for too long. */
 const POOL_TIMEOUT = 'timeout exceeded when trying to connect';
-/** What `pg` says, without a code, when it lost a connection or could not get one. */
+/** Messages of `pg`, which have no code, when it lost a connection or could not get one. */
 const LOST_CONNECTION = [
   'Connection terminated',
   POOL_TIMEOUT,
@@ -39,7 +39,7 @@ const LOST_CONNECTION = [
   'Cannot use a pool after calling end on the pool',
 ];
 
-/** Whether the database is out of reach or going down: what was asked may work later, with a new connection. */
+/** Returns whether the database is unreachable or shutting down: the request may succeed later, with a new connection. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (error instanceof DatabaseError) {
     return error.code !== QUERY_CANCELED && UNAVAILABLE_CLASSES.has(error.code?.slice(0, 2) ?? '');
@@ -53,24 +53,24 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   );
 }
 
-/** Whether a statement was cancelled: it ran into its time limit, or somebody stopped it. */
+/** Returns whether a statement was cancelled, by its time limit or by a user. */
 export function isQueryCanceled(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === QUERY_CANCELED;
 }
 
-/** Whether the server's disk is full: what was asked works again once there is room. */
+/** Returns whether the disk of the server is full. */
 export function isDiskFull(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === DISK_FULL;
 }
 
-/** Whether every connection of the pool is in use, or being made, and too many wait for one, or waited too long. */
+/** Returns whether no connection of the pool became free in time, or too many queries wait for one. */
 export function isPoolExhausted(error: unknown): boolean {
   return error instanceof PoolExhaustedError || (error instanceof Error && error.message === POOL_TIMEOUT);
 }
 
 /**
- * Whether the whole transaction may be tried again. After a lost connection the outcome of a commit is unknown: read the
- * checkpoint before trying again.
+ * Returns whether the whole transaction may be retried. After a lost connection the outcome of a commit is unknown: read the checkpoint
+ * before a retry.
  */
 export function isRetryableDatabaseError(error: unknown): boolean {
   if (error instanceof DatabaseError && RETRYABLE.has(error.code ?? '')) return true;

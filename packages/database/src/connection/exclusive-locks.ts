@@ -1,55 +1,53 @@
 /**
- * Locks that shut readers out, as `alter table`, `drop index` and `truncate` take them. A request for such a lock waits behind every
- * transaction that has read the table, and everybody who comes later, the API included, waits behind the request. So it never waits for long:
- * the transaction gives up after a second, lets the others through, and is tried again, while the sessions in its way are named.
+ * Locks that block readers, as `alter table`, `drop index` and `truncate` need them. A pending request for such a lock waits for every
+ * transaction that has read the table, and blocks all later ones, including those of the API. So the transaction gives up after a second, lets
+ * the others through, is retried, and reports the sessions that block it.
  */
 import { sleep } from '@kasgres/runtime';
 import { type ClientBase, DatabaseError, type Pool } from 'pg';
 import { IS_ANALYST } from '../logins/analysts.ts';
 import { inTransaction } from './in-transaction.ts';
 
-/** How long readers may have to wait. Deadlocks are looked for after a second, too (`deadlock_timeout`). */
+/** How long readers may be blocked. Deadlocks are detected after a second, too (`deadlock_timeout`). */
 const LOCK_TIMEOUT_MS = 1_000;
 const FIRST_PAUSE_MS = 2_000;
 const LONGEST_PAUSE_MS = 10_000;
-/** A blocker that is there for a whole attempt is seen some times. */
-const LOOK_EVERY_MS = 200;
+const POLL_EVERY_MS = 200;
 const QUERY_LENGTH = 200;
-/** Until a session that is ended must be gone. */
-const END_WITHIN_MS = 10_000;
+const TERMINATE_WITHIN_MS = 10_000;
 
 const LOCK_NOT_AVAILABLE = '55P03';
 const DEADLOCK = '40P01';
 
-/** A session that holds a lock on what a transaction wants to lock. */
+/** A session that holds a lock which a transaction needs. */
 export interface BlockingSession {
   /** 0 for a prepared transaction, which has no session. */
   pid: number;
   user: string;
   applicationName: string;
   isAnalyst: boolean;
-  /** Undefined where we may not see it. */
+  /** Seconds since its transaction began; undefined without the right to see it. */
   seconds: number | undefined;
-  /** Its current or last statement, cut; undefined where we may not see it. */
+  /** Its current or last statement, truncated; undefined without the right to see it. */
   query: string | undefined;
 }
 
-/** Whose sessions may be ended. */
+/** Whose sessions may be terminated. */
 export type EndableSessions = 'none' | 'analysts' | 'all';
 
 export interface ExclusiveLockOptions {
-  /** Another connection, which looks at who is in the way. */
+  /** Another connection, which finds the blocking sessions. */
   observer: Pick<Pool, 'query'>;
-  /** Hears of those in the way after each attempt that failed, and which of them were ended. */
+  /** Called after each failed attempt with the blocking sessions, and those that were terminated. */
   onBlocked?: ((blocking: readonly BlockingSession[], ended: readonly BlockingSession[]) => void) | undefined;
-  /** Ends sessions that are in the way. */
+  /** Which blocking sessions to terminate. */
   endSessions?: EndableSessions | undefined;
-  /** After so long it gives up. Without a limit by default. */
+  /** How long to retry. No limit by default. */
   waitMs?: number | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** The lock was not to be had in time. */
+/** The lock was not acquired in time. */
 export class LockedOutError extends Error {
   override readonly name = 'LockedOutError';
   readonly blocking: readonly BlockingSession[];
@@ -64,8 +62,8 @@ export class LockedOutError extends Error {
 }
 
 /**
- * Runs a transaction that takes exclusive locks, again and again until it gets them.
- * @param work is run from its beginning by each attempt
+ * Runs a transaction that takes exclusive locks, and retries it until it gets them.
+ * @param work runs from its beginning in each attempt
  * @throws {LockedOutError} after `waitMs`
  */
 export async function withExclusiveLocks<Result>(
@@ -101,7 +99,7 @@ export function isLockedOut(error: unknown): boolean {
 }
 
 export function describeBlocking(blocking: readonly BlockingSession[]): string {
-  if (blocking.length === 0) return 'a session that ended meanwhile';
+  if (blocking.length === 0) return 'a session that has ended meanwhile';
   return blocking
     .map(({ pid, user, applicationName, isAnalyst, seconds, query }) => {
       if (pid === 0) return 'a prepared transaction (see pg_prepared_xacts)';
@@ -112,26 +110,26 @@ export function describeBlocking(blocking: readonly BlockingSession[]): string {
     .join('; ');
 }
 
-/** Looks at who is in the way of a session, until it is stopped. */
+/** Polls for the sessions that block another one, until it is stopped. */
 function watchBlocking(
   observer: Pick<Pool, 'query'>,
   pid: number,
 ): { stop: () => Promise<readonly BlockingSession[]> } {
-  const ending = new AbortController();
-  // Only those of the last look that saw any: they are in the way of the lock that was not to be had.
+  const stopping = new AbortController();
+  // The last sessions that were found blocked the failed attempt.
   let latest: readonly BlockingSession[] = [];
   const watching = (async () => {
-    while (!ending.signal.aborted) {
-      await sleep(LOOK_EVERY_MS, ending.signal).catch(() => undefined);
-      if (ending.signal.aborted) return;
-      // Without a connection for it the session in the way has no name, and all else goes on.
+    while (!stopping.signal.aborted) {
+      await sleep(POLL_EVERY_MS, stopping.signal).catch(() => undefined);
+      if (stopping.signal.aborted) return;
+      // A failed poll only means that the blocking session is not named.
       const blocking = await listBlocking(observer, pid).catch(() => []);
       if (blocking.length > 0) latest = blocking;
     }
   })();
   return {
     stop: async () => {
-      ending.abort();
+      stopping.abort();
       await watching;
       return latest;
     },
@@ -169,7 +167,7 @@ async function listBlocking(observer: Pick<Pool, 'query'>, pid: number): Promise
   );
 }
 
-/** @returns those that were ended */
+/** @returns the terminated sessions */
 async function endAll(
   observer: Pick<Pool, 'query'>,
   blocking: readonly BlockingSession[],
@@ -178,13 +176,13 @@ async function endAll(
   const ended: BlockingSession[] = [];
   for (const session of blocking) {
     if (session.pid === 0 || endSessions === 'none' || (endSessions === 'analysts' && !session.isAnalyst)) continue;
-    // The same user, or the number belongs to another session by now.
+    // A session of another user has reused the process id.
     const { rows } = await observer
       .query<{ ended: boolean }>(
-        `select pg_terminate_backend(pid, ${END_WITHIN_MS}) as ended from pg_stat_activity where pid = $1 and usename = $2`,
+        `select pg_terminate_backend(pid, ${TERMINATE_WITHIN_MS}) as ended from pg_stat_activity where pid = $1 and usename = $2`,
         [session.pid, session.user],
       )
-      // We may not end it: it stays among those in the way.
+      // Without the right to terminate it, it keeps blocking.
       .catch(() => ({ rows: [] }));
     if (rows[0]?.ended === true) ended.push(session);
   }

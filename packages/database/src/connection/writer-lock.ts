@@ -1,25 +1,25 @@
 /**
- * Only one indexer writes to a database (invariant 2). The lock lives with its connection: a crash frees it, as soon as the
- * server has noticed.
+ * Only one indexer writes to a database (invariant 2). The lock belongs to its connection: a crash releases it when the server notices the
+ * lost connection.
  */
 import { FatalError, sleep } from '@kasgres/runtime';
 import type { ClientBase } from 'pg';
 
 /** Key of the advisory lock: "kasgresw" in ASCII. */
 const LOCK_KEY = 0x6b61736772657377n;
-/** How long the server may take to notice that an earlier indexer is gone. */
+/** How long the server may take to notice that the previous indexer is gone. */
 const PATIENCE_MS = 15_000;
 const RETRY_MS = 250;
 
 interface WriterLockOptions {
   signal: AbortSignal;
-  /** How long the lock is waited for. */
+  /** How long to wait for the lock. */
   patienceMs?: number;
-  /** Called once, when the lock is not free at the first attempt and is waited for. */
+  /** Called once if the lock is not free at first. */
   onWait?: () => void;
 }
 
-/** @throws FatalError when another indexer holds the lock */
+/** @throws FatalError if another indexer holds the lock */
 export async function takeWriterLock(client: ClientBase, options: WriterLockOptions): Promise<void> {
   const { signal, patienceMs = PATIENCE_MS, onWait } = options;
   for (let waited = 0; ; waited += RETRY_MS) {
@@ -29,10 +29,11 @@ export async function takeWriterLock(client: ClientBase, options: WriterLockOpti
     if (waited === 0) onWait?.();
     await sleep(RETRY_MS, signal);
   }
-  throw new FatalError('Another indexer is writing to this database. Stop it first: only one may (invariant 2).');
+  throw new FatalError(
+    'Another indexer is writing to this database, and only one may (invariant 2). Stop the other one first.',
+  );
 }
 
-/** Gives the lock up, for the next to take. */
 export async function releaseWriterLock(client: ClientBase): Promise<void> {
   await client.query('select pg_advisory_unlock($1)', [LOCK_KEY]);
 }

@@ -23,7 +23,7 @@ export function packParents(levels: readonly Hash[][]): Buffer {
   return Buffer.concat(parts);
 }
 
-/** The opposite of packParents. */
+/** Reverses packParents. */
 export function unpackParents(packed: Uint8Array): Hash[][] {
   const levels: Hash[][] = [];
   const view = new DataView(packed.buffer, packed.byteOffset, packed.length);

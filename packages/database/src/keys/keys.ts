@@ -1,6 +1,6 @@
 /**
- * Keys of the HTTP API. A key is shown once, when it is made; the database has its SHA-256 alone. A key carries 256 random
- * bits, so nothing slower than SHA-256 is needed to make its hash useless.
+ * Keys of the HTTP API. A key is shown once, when it is created; the database stores only its SHA-256. A key has 256 random bits, so a slower
+ * hash is not needed.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { type Kysely, type Selectable, sql } from 'kysely';
@@ -8,11 +8,11 @@ import type { Database } from '../connection/connect.ts';
 import { firstDayOf, type QuotaPeriod } from './quota-period.ts';
 
 interface KeyLimits {
-  /** Request units that a window allows. */
+  /** Request units per window. */
   rateRu: number;
   /** At most MAX_WINDOW_SECONDS. */
   windowSeconds: number;
-  /** Request units that a day or month (UTC) allows. */
+  /** Request units per day or month (UTC). */
   quota: { ru: number; period: QuotaPeriod } | undefined;
   /** Requests that may be in flight at once, in each API process. */
   concurrency: number;
@@ -25,15 +25,14 @@ export interface ApiKey extends KeyLimits {
   name: string;
 }
 
-/** A key that is in force. */
+/** A key that is neither revoked nor expired. */
 export interface KeyInForce extends ApiKey {
   /** SHA-256 of the key. */
   keyHash: Uint8Array;
-  /** What is written of its use in the quota's period, which began on this day (UTC); undefined without a quota. */
+  /** Recorded usage in the current period of the quota, which began on `since` (UTC); undefined without a quota. */
   used: { ru: number; since: string } | undefined;
 }
 
-/** A key as its keeper sees it. */
 export interface KeyRecord extends ApiKey {
   createdAt: Date;
   expiresAt: Date | undefined;
@@ -45,25 +44,25 @@ export interface NewKey extends Partial<KeyLimits> {
   expiresAt?: Date;
 }
 
-/** What an API and its Postgres on two cores serve (bench/README.md, "The API"). */
+/** The throughput of an API and its Postgres on two cores (bench/README.md, "The API"). */
 export const DEFAULT_RATE_RU = 100;
 
 export const DEFAULT_CONCURRENCY = 128;
 
-/** A day: what is to hold for longer is a quota. */
+/** One day. Longer limits are quotas. */
 export const MAX_WINDOW_SECONDS = 86_400;
 
-/** `kdp_` and 64 hex digits. */
+/** Returns `kdp_` and 64 hex digits. */
 function generateKey(): string {
   return `kdp_${randomBytes(32).toString('hex')}`;
 }
 
-/** What is stored of a key, 32 bytes. */
+/** Returns the SHA-256 of a key, which is stored. */
 export function hashKey(key: string): Buffer {
   return createHash('sha256').update(key).digest();
 }
 
-/** Makes a key and returns it: the only time that it can be read. */
+/** Creates a key and returns it. It cannot be read again. */
 export async function createKey(db: Kysely<Database>, newKey: NewKey): Promise<{ id: bigint; key: string }> {
   const key = generateKey();
   const { id } = await db
@@ -85,8 +84,8 @@ export async function createKey(db: Kysely<Database>, newKey: NewKey): Promise<{
 }
 
 /**
- * The key with this hash, unless it was revoked or has expired.
- * @param now tells in which day and month its quota's use is looked up
+ * Returns the key with this hash, unless it was revoked or has expired.
+ * @param now determines the current period of the quota
  */
 export async function findKey(
   db: Kysely<Database>,
@@ -97,7 +96,7 @@ export async function findKey(
   return key;
 }
 
-/** The keys with these hashes that are in force, in no order. */
+/** Returns the keys with these hashes that are neither revoked nor expired, in any order. */
 export async function findKeys(
   db: Kysely<Database>,
   keyHashes: readonly Uint8Array[],
@@ -129,13 +128,13 @@ export async function findKeys(
   });
 }
 
-/** Every key ever made, oldest first. */
+/** Returns all keys, oldest first, including revoked ones. */
 export async function listKeys(db: Kysely<Database>): Promise<KeyRecord[]> {
   const rows = await db.selectFrom('api_keys').selectAll().orderBy('id').execute();
   return rows.map(toKeyRecord);
 }
 
-/** Ends a key for good. False when there is none of this id in force. */
+/** Revokes a key permanently. Returns false if there is no valid key with this id. */
 export async function revokeKey(db: Kysely<Database>, id: bigint): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('api_keys')

@@ -1,4 +1,4 @@
-/** Metered use of the API's keys: sums by key and day, added up in batches by every API process. */
+/** Usage of API keys: sums by key and day, to which all API processes add in batches. */
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../connection/connect.ts';
 import { commit } from '../connection/commit.ts';
@@ -13,12 +13,12 @@ export interface KeyUsage {
 }
 
 /**
- * Adds to what is there. At most one entry for a key and day.
- * @throws UnknownCommitError when it may have been added: whoever adds it again asks first
+ * Adds usage. The batch has at most one entry for a key and day.
+ * @throws UnknownCommitError if it is unknown whether the usage was added
  */
 export async function addUsage(db: Kysely<Database>, batch: readonly KeyUsage[]): Promise<void> {
   if (batch.length === 0) return;
-  // Several processes write at once: rows locked in one order cannot deadlock.
+  // Several processes write concurrently. Rows that are locked in the same order cannot deadlock.
   const ordered = batch.toSorted((a, b) =>
     a.day === b.day ? Number(a.apiKeyId - b.apiKeyId) : a.day < b.day ? -1 : 1,
   );
@@ -42,7 +42,7 @@ export async function addUsage(db: Kysely<Database>, batch: readonly KeyUsage[])
   });
 }
 
-/** Use of one key, newest day first. */
+/** Returns the usage of one key, newest day first. */
 export async function listUsage(db: Kysely<Database>, apiKeyId: bigint, days = 31): Promise<KeyUsage[]> {
   const rows = await db
     .selectFrom('api_key_usage')

@@ -1,7 +1,7 @@
 /**
- * Logins of analysts: members of the role kasgres_analyst, which sees the views of schema `kaspa` and nothing else (migrations/0009_hardening.sql,
- * `admit_analysts`). Settings of a role do not pass to its members, so each login has its own; those that a person may change for a session are
- * defaults, and what they are to prevent is prevented otherwise: there is nothing to write, and the indexer ends what takes too long.
+ * Logins of analysts: members of the role kasgres_analyst, which can read only the views of schema `kaspa` (migrations/0009_hardening.sql,
+ * `admit_analysts`). Members do not inherit settings of a role, so each login has its own. Settings that a user may change in a session are
+ * only defaults: logins have no right to write, and the indexer terminates transactions that take too long.
  */
 import { randomBytes } from 'node:crypto';
 import { FatalError } from '@kasgres/runtime';
@@ -10,30 +10,29 @@ import { inTransaction } from '../connection/in-transaction.ts';
 import { scramVerifier } from './scram-verifier.ts';
 
 interface NewAnalyst {
-  /** Of the login. */
   name: string;
-  /** How long a statement may take, and a transaction be idle. */
+  /** Time limit of a statement, and of an idle transaction. */
   timeoutSeconds: number;
-  /** Connections open at once. */
+  /** Maximum number of open connections. */
   connections: number;
 }
 
 interface Analyst extends NewAnalyst {
-  /** Undefined for a login that was made by hand. */
+  /** Undefined for a login that was created by hand. */
   createdAt: Date | undefined;
 }
 
-/** Of logins that were made by hand, too. */
+/** These defaults also apply to logins that were created by hand. */
 export const DEFAULT_TIMEOUT_SECONDS = 60;
 export const DEFAULT_ANALYST_CONNECTIONS = 5;
 
-/** A transaction may last so many times as long as a statement: an old one keeps the vacuum from cleaning up. */
+/** Limit of a transaction as a multiple of the limit of a statement: an old transaction blocks vacuum. */
 export const TRANSACTION_TIMEOUTS = 10;
 
-/** What a name of a login may be, so that it needs no quotes anywhere. */
+/** Names of logins that need no quotes. */
 export const ANALYST_NAME = /^(?!pg_|kasgres_)[a-z_][a-z0-9_]{0,62}$/;
 
-/** `pg_roles r` that are analysts: who may do more is none, though a superuser or an owner is a member, too. */
+/** Condition that `pg_roles r` is an analyst. Superusers and owners are members too, but may do more. */
 const IS_ANALYST_ROLE = `
   not r.rolsuper and not r.rolcreaterole
   and exists (select from pg_roles g where g.rolname = 'kasgres_analyst' and pg_has_role(r.oid, g.oid, 'member'))
@@ -45,22 +44,22 @@ const SETTINGS = {
   default_transaction_read_only: 'on',
   lock_timeout: '10s',
   work_mem: '64MB',
-  // Questions over months are compiled longer than the short ones run, and plans go by what an SSD costs.
+  // Compilation takes longer than a short query. The cost is that of an SSD.
   jit: 'off',
   random_page_cost: '1.1',
-  // Three views joined have more tables than Postgres plans together by default; from twelve on it would guess.
+  // A join of three views has more tables than Postgres plans together by default. From twelve tables on it uses the genetic planner.
   join_collapse_limit: '11',
   from_collapse_limit: '11',
 } as const;
-/** Of a login, over all its connections. Also what a cursor keeps that outlives its transaction. */
+/** Limit of a login over all its connections, including cursors that outlive their transaction. */
 const TEMPORARY_FILES_KB = 10 * 1024 * 1024;
 
-/** Settings that only a superuser may make, and so the login cannot lift. */
+/** Settings that only a superuser may change. */
 function superuserSettings(connections: number): Readonly<Record<string, string>> {
   return {
-    // Postgres counts by session.
+    // Postgres applies the limit to each session.
     temp_file_limit: `${Math.ceil(TEMPORARY_FILES_KB / connections)}kB`,
-    // Statements that fail are logged whole, and some errors repeat a value of any length: one session could write 100 MB a second.
+    // Failing statements are logged in full, so one session could write 100 MB of log a second.
     log_min_messages: 'fatal',
     log_min_error_statement: 'panic',
   };
@@ -71,9 +70,9 @@ const ROLE_EXISTS = '42710';
 const DEPENDENT_OBJECTS = '2BP01';
 
 /**
- * Makes a login, and whatever it needs in this database, and returns its password: the only time that it can be read.
- * @param onWarning hears what could not be had from this server
- * @throws {FatalError} when the user may not make roles, or the name is taken
+ * Creates a login with its rights in this database, and returns its password, which cannot be read again.
+ * @param onWarning called for limits that could not be set on this server
+ * @throws {FatalError} if the user may not create roles, or the name is taken
  */
 export async function createAnalyst(
   pool: Pool,
@@ -109,14 +108,14 @@ export async function listAnalysts(pool: Pool): Promise<Analyst[]> {
 }
 
 interface RemovalOptions {
-  /** Drops what the login owns, in each database of the server. */
+  /** Drops the objects that the login owns in all databases of the server. */
   dropsOwned: boolean;
 }
 
 /**
- * Ends its sessions and removes the login, with the rights that it was given anywhere.
- * @param url of the same database: other databases of the server are reached with it, too
- * @throws {FatalError} when there is no such login, when it owns something and that is not to be dropped, or when the user may not
+ * Terminates the sessions of a login and removes it with all its rights.
+ * @param url of the database, from which the URLs of the server's other databases are derived
+ * @throws {FatalError} if there is no such login, if it owns objects that must not be dropped, or if the user lacks the right
  */
 export async function removeAnalyst(
   { pool, url }: { pool: Pool; url: string },
@@ -124,27 +123,27 @@ export async function removeAnalyst(
   { dropsOwned }: RemovalOptions,
 ): Promise<void> {
   if (!(await isRemovable(pool, name))) {
-    throw new FatalError(`There is no analyst ${name}. See: kasgres analysts list`);
+    throw new FatalError(`There is no analyst ${name}. Run \`kasgres analysts list\` to see all analysts.`);
   }
   const dependencies = await listDependencies(pool, name);
   const owned = dependencies.filter((dependency) => dependency.owned > 0);
   if (owned.length > 0 && !dropsOwned) throw new FatalError(ownsSomething(name, owned));
-  // Committed on its own: who is refused now does not come back before the role is gone. One that is left over can be removed again.
+  // Committed separately, so that terminated sessions cannot reconnect. If a later step fails, the removal can be repeated.
   await pool.query(`alter role "${name}" nologin`).catch(orRefused('remove logins'));
-  // Ending its sessions and dropping what it owns take its rights. Superusers have them.
+  // Terminating its sessions and dropping its objects need membership. Superusers have these rights anyway.
   await pool.query(`grant "${name}" to current_user`).catch(() => undefined);
   await pool
     .query('select pg_terminate_backend(pid, 10000) from pg_stat_activity where usename = $1', [name])
     .catch(orRefused(`end the sessions of ${name}`));
   for (const { database } of dependencies) {
-    // What belongs to no database goes with any.
+    // Objects that belong to no database are dropped from any database.
     await dropOwned(database === undefined ? url : inDatabase(url, database), name);
   }
   await pool.query(`drop role "${name}"`).catch(orStillNeeded(name)).catch(orRefused('remove logins'));
   await pool.query('delete from analysts where login = $1', [name]);
 }
 
-/** Also a login that was disabled by a removal that failed. */
+/** Includes a login that a failed removal has disabled. */
 async function isRemovable(pool: Pool, name: string): Promise<boolean> {
   const { rowCount } = await pool.query(
     `select from pg_roles r where ${IS_ANALYST_ROLE} and r.rolname = $1 and r.rolname <> 'kasgres_analyst'`,
@@ -154,9 +153,9 @@ async function isRemovable(pool: Pool, name: string): Promise<boolean> {
 }
 
 interface Dependency {
-  /** Undefined for what belongs to the server. */
+  /** Undefined for objects of the server. */
   database: string | undefined;
-  /** Objects that the login owns there. Besides, it was given rights. */
+  /** Number of objects that the login owns there, without its rights. */
   owned: number;
 }
 
@@ -187,7 +186,7 @@ function inDatabase(url: string, database: string): string {
   return other.toString();
 }
 
-/** Takes the rights of the login away, and drops what it owns. */
+/** Revokes the rights of the login and drops its objects. */
 async function dropOwned(url: string, name: string): Promise<void> {
   const client = new Client({ connectionString: url, application_name: 'kasgres analysts' });
   try {

@@ -1,6 +1,6 @@
 /**
- * A user of the database that can only read. `default_transaction_read_only` is a default that any statement may switch off, and a role that a
- * session takes on with `set role` is one that it may leave: so what is to be read-only logs in as a user that has no right to write.
+ * A database user that can only read. Any statement can switch off `default_transaction_read_only`, and a session can leave a role that it
+ * took with `set role`, so a read-only session must log in as a user without the right to write.
  */
 import { randomBytes } from 'node:crypto';
 import { Client, DatabaseError, type ClientBase } from 'pg';
@@ -8,27 +8,27 @@ import { inTransaction } from '../connection/in-transaction.ts';
 import { scramVerifier } from './scram-verifier.ts';
 
 const PREFIX = 'kasgres_sql_';
-/** For how long the login lets in. A session that it let in has no such limit. */
+/** How long the login accepts connections. Sessions may last longer. */
 const PASSWORD_LIFETIME_SECONDS = 60;
 const INSUFFICIENT_PRIVILEGE = '42501';
 
 export interface Reader {
   url: string;
-  /** False where the user of `url` may write, and may not make a login that cannot. */
+  /** False if the user of `url` may write, and may not create a restricted login. */
   isRestricted: boolean;
-  /** Whether it can make large objects, as everybody can until a superuser has taken that away. */
+  /** Whether it can create large objects, as every user can until a superuser revokes that. */
   mayMakeLargeObjects: boolean;
-  /** Removes what was made for it. */
+  /** Removes the login if one was created. */
   close: () => Promise<void>;
 }
 
 /**
- * Returns a user that can only read: the one of the URL if that is so already (an analyst, or any user on a standby), else a login for one
- * session, where the user of the URL may make roles.
+ * Returns a user that can only read: the user of the URL if it cannot write (an analyst, or any user on a standby), else a new login for one
+ * session, if the user of the URL may create roles.
  */
 export async function makeReader(url: string): Promise<Reader> {
   const client = new Client({ connectionString: url, application_name: 'kasgres sql' });
-  // While the session of the reader lasts, nobody looks at this connection.
+  // This connection is idle during the session, and an unhandled error event would crash the process.
   client.on('error', () => undefined);
   await client.connect();
   let isKept = false;
@@ -52,7 +52,7 @@ export async function makeReader(url: string): Promise<Reader> {
   }
 }
 
-/** Whether the user may change anything in this database, by itself or as a member of another role. */
+/** Returns whether the user may change this database, by itself or as a member of another role. */
 async function mayWrite(client: ClientBase): Promise<boolean> {
   const { rows } = await client.query<{ may_write: boolean }>(
     `select not pg_is_in_recovery() and (
@@ -74,7 +74,7 @@ async function mayEverybodyMakeLargeObjects(client: ClientBase): Promise<boolean
   return rows[0]?.may === true;
 }
 
-/** @returns undefined where the user may not make it, or the server does not let it in */
+/** @returns undefined if the user may not create it, or the server does not accept it */
 async function makeLogin(client: ClientBase, url: string): Promise<{ name: string; url: string } | undefined> {
   const name = PREFIX + randomBytes(8).toString('hex');
   const password = randomBytes(24).toString('hex');
@@ -94,7 +94,7 @@ async function makeLogin(client: ClientBase, url: string): Promise<{ name: strin
     await attempt.end();
     return { name, url: address.toString() };
   } catch (error) {
-    // Not allowed to, or left out by pg_hba.conf.
+    // The user lacks the right, or pg_hba.conf rejects the login.
     if (!(error instanceof DatabaseError)) throw error;
     await removeLogins(client, name);
     return undefined;
@@ -113,7 +113,7 @@ async function letRead(client: ClientBase, name: string): Promise<void> {
   }
 }
 
-/** Removes the login, and those that processes left which were killed: they let nobody in any more. */
+/** Removes the login, and expired ones that killed processes have left behind. */
 async function removeLogins(client: ClientBase, own: string): Promise<void> {
   const { rows } = await client.query<{ rolname: string }>(
     `select rolname from pg_roles r
@@ -123,7 +123,7 @@ async function removeLogins(client: ClientBase, own: string): Promise<void> {
     [own],
   );
   for (const { rolname } of rows) {
-    // Only a member may drop what was granted to it. Another user's are left to that user.
+    // Only a member may drop the grants. Logins that another user created are left to that user.
     await client.query(`grant ${rolname} to current_user`).catch(() => undefined);
     await inTransaction(client, () => client.query(`drop owned by ${rolname}; drop role ${rolname}`)).catch(
       () => undefined,

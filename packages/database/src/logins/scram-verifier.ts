@@ -1,6 +1,6 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 
-/** Returns what Postgres keeps of a password (RFC 5802): sent in its place, so that no log of statements has the password. */
+/** Returns the verifier of a password that Postgres stores (RFC 5802). It is sent in place of the password, so that no statement log contains it. */
 export function scramVerifier(password: string): string {
   const iterations = 4096;
   const salt = randomBytes(16);

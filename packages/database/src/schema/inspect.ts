@@ -1,27 +1,27 @@
-/** What a database is, found out before anything is written to it. */
+/** Inspects a database before anything is written to it. */
 import { FatalError } from '@kasgres/runtime';
 import type { ClientBase } from 'pg';
 import { findPending, readMigrations } from './migrations.ts';
 
 export interface DatabaseState {
-  /** Tells this database from every other, whatever address leads to it. */
+  /** Identifies the database independently of its address. */
   id: string;
-  /** Names of the migrations that are still to be applied: all of them on an empty database. */
+  /** Names of the pending migrations: all of them on an empty database. */
   pending: readonly string[];
-  /** The network that is indexed; undefined until an indexer began. */
+  /** The indexed network; undefined before the first run of an indexer. */
   network: string | undefined;
-  /** Hash, in hex, of the chain block after the one where the index begins: two chains of one network differ in it. Undefined until there is one. */
+  /** Hash, in hex, of the chain block after the bootstrap block, in which two chains of one network differ. */
   secondBlock: string | undefined;
-  /** There is no index, no key and no tag: nobody has used it yet. */
+  /** There is no index, no key and no tag. */
   isUnused: boolean;
 }
 
 const OLDEST_VERSION = 15;
 
 /**
- * Only reads.
- * @throws {FatalError} when no indexer can use the database as it is, nor after a migration: the server is too old or read-only, the
- * database holds something else, its schema is newer than this program, or the role lacks rights
+ * Reads the state of the database.
+ * @throws {FatalError} if no indexer can use the database, even after a migration: the server is too old or read-only, the database
+ * contains other tables, its schema is newer than this program, or the role lacks rights
  */
 export async function inspectDatabase(client: ClientBase): Promise<DatabaseState> {
   await checkServer(client);
@@ -60,8 +60,8 @@ async function checkServer(client: ClientBase): Promise<void> {
 }
 
 /**
- * Whether the schema is there, of any version.
- * @throws {FatalError} when the tables of something else are
+ * Returns whether the database has a Kasgres schema of any version.
+ * @throws {FatalError} if it has tables of another program
  */
 async function hasSchemaOfKasgres(client: ClientBase): Promise<boolean> {
   const { rows } = await client.query<{ schema: string | null; tables: string[]; is_kasgres: boolean }>(
@@ -75,15 +75,13 @@ async function hasSchemaOfKasgres(client: ClientBase): Promise<boolean> {
   );
   const [row] = rows;
   if (row === undefined || row.schema === null) {
-    throw new FatalError(
-      'The search_path of this role leads to no schema that is there. Create one, or use another role.',
-    );
+    throw new FatalError('The search_path of this role names no existing schema. Create one, or use another role.');
   }
   if (row.is_kasgres) return true;
   if (row.tables.length === 0) return false;
   const some = row.tables.slice(0, 3).join(', ');
   throw new FatalError(
-    `It holds tables that are not of Kasgres (${some}${row.tables.length > 3 ? ', …' : ''}). Use a database of its own, such as one made by \`createdb kasgres\`.`,
+    `It has tables of another program (${some}${row.tables.length > 3 ? ', …' : ''}). Use a separate database: \`createdb kasgres\`.`,
   );
 }
 
@@ -116,7 +114,7 @@ async function checkRights(client: ClientBase, hasSchema: boolean, mustMigrate: 
   }
 }
 
-/** The identifier of the cluster, from initdb, and the number of the database in it. */
+/** Returns the system identifier of the cluster and the oid of the database. */
 async function getId(client: ClientBase): Promise<string> {
   const { rows } = await client.query<{ id: string }>(
     `select system_identifier::text || '/' || (select oid from pg_database where datname = current_database()) as id
@@ -125,7 +123,7 @@ async function getId(client: ClientBase): Promise<string> {
   return rows[0]?.id ?? '';
 }
 
-/** Asks for what every version of the schema has. */
+/** Reads columns that every version of the schema has. */
 async function findContent(
   client: ClientBase,
   hasSchema: boolean,

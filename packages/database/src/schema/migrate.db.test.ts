@@ -101,7 +101,7 @@ test('a migration that fails leaves nothing of itself, and those before it stay'
 
 test('a database without the schema is told to migrate', async () => {
   await expect(checkSchema(database.pool)).rejects.toThrow(SchemaError);
-  await expect(checkSchema(database.pool)).rejects.toThrow('no schema of Kasgres yet. Run `kasgres migrate` first.');
+  await expect(checkSchema(database.pool)).rejects.toThrow('no Kasgres schema yet. Run `kasgres migrate` first.');
 });
 
 test('an older schema is told to migrate', async () => {
@@ -129,7 +129,9 @@ test('a migration that was changed after it was applied is refused; other line e
   await writeMigration('0001_first', 'create table first (n int);\r\n');
   expect(await migrate(database.url, { directory })).toEqual([]);
   await writeMigration('0001_first', 'create table first (n bigint);\n');
-  await expect(migrate(database.url, { directory })).rejects.toThrow('applied to this database with another content');
+  await expect(migrate(database.url, { directory })).rejects.toThrow(
+    'applied to this database with a different content',
+  );
   await expect(checkSchema(database.pool, directory)).rejects.toThrow(SchemaError);
 });
 

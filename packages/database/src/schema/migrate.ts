@@ -1,7 +1,6 @@
 /**
- * Brings a database to the schema of this program. An explicit step (`kasgres migrate`, and part of `kasgres start`);
- * indexer and API only check. Migrators that race take turns by an advisory lock of the database, so each migration is
- * applied once.
+ * Migrates a database to the schema of this program, as an explicit step (`kasgres migrate`, and part of `kasgres start`). Indexer and API
+ * only check the schema. An advisory lock serialises concurrent migrators.
  */
 import { FatalError } from '@kasgres/runtime';
 import { type ClientBase, Pool } from 'pg';
@@ -26,26 +25,26 @@ const CREATE_TABLE = `
   comment on column migrations.checksum is 'SHA-256 of the file, hex. A file that changed later is refused.';
   comment on column migrations.applied_at is 'When it was applied.';`;
 
-/** Longer than any statement of the API or of an analyst with the default limits. */
+/** Longer than any statement of the API, or of an analyst with default limits. */
 const WAIT_FOR_LOCKS_MS = 10 * 60_000;
 
 interface MigrateOptions extends Omit<ExclusiveLockOptions, 'observer'> {
-  /** Where the SQL files are; the repository's own by default. */
+  /** The directory of the SQL files, for tests. */
   directory?: URL;
-  /** Hears the name of each migration just before it is applied. */
+  /** Called with the name of each migration before it is applied. */
   onMigration?: (name: string) => void;
 }
 
 /**
- * Applies what is missing, each migration in a transaction of its own, and returns the names of those applied. A migration that finds a
- * session in its way is rolled back at once and tried again, so that readers are never held up.
- * @throws {SchemaError} when the database is newer than this program, or an applied migration was changed
- * @throws {FatalError} when a session was in the way for too long
+ * Applies pending migrations, each in a separate transaction, and returns their names. A migration that is blocked by a session is rolled
+ * back at once and retried, so that readers are not blocked.
+ * @throws {SchemaError} if the database is newer than this program, or an applied migration was changed
+ * @throws {FatalError} if a session blocked a migration for too long
  */
 export async function migrate(database: string | Pool, options: MigrateOptions = {}): Promise<string[]> {
   const known = await readMigrations(options.directory ?? MIGRATIONS_DIRECTORY);
   return await withPool(database, async (client, observer) => {
-    // Index builds take long, and so may the turn of another migrator: the limits of ordinary connections do not hold here.
+    // Index builds, and waiting for another migrator, may exceed the limits of ordinary connections.
     await client.query('set statement_timeout = 0; set lock_timeout = 0; set idle_in_transaction_session_timeout = 0');
     await client.query('select pg_advisory_lock($1)', [LOCK_KEY]);
     try {
@@ -64,14 +63,14 @@ export async function migrate(database: string | Pool, options: MigrateOptions =
 }
 
 /**
- * Whether this program can work on the database as it is.
- * @throws {SchemaError} in words, when the schema is missing, older, newer or another one
+ * Checks that this program fits the schema of the database.
+ * @throws {SchemaError} if the schema is missing, older, newer or changed
  */
 export async function checkSchema(pool: Pool, directory: URL = MIGRATIONS_DIRECTORY): Promise<void> {
   const known = await readMigrations(directory);
   const { rows } = await pool.query<{ found: boolean }>(`select to_regclass('migrations') is not null as found`);
   if (rows[0]?.found !== true) {
-    throw new SchemaError('The database has no schema of Kasgres yet. Run `kasgres migrate` first.');
+    throw new SchemaError('The database has no Kasgres schema yet. Run `kasgres migrate` first.');
   }
   const pending = findPending(known, await selectApplied(pool));
   if (pending.length > 0) {
@@ -105,21 +104,21 @@ async function applyMigration(
       throw new Error(`Migration ${name} failed and was rolled back.`, { cause: error });
     }
     throw new FatalError(
-      `Migration ${name} was rolled back. ${error.message}. Wait for its end, or let the migration end it: ` +
-        '`kasgres migrate --end-blocking-sessions` ends those of analysts, `--end-blocking-sessions all` any.',
+      `Migration ${name} was rolled back. ${error.message}. Wait until that session has ended, or terminate it: ` +
+        '`kasgres migrate --end-blocking-sessions` terminates those of analysts, `--end-blocking-sessions all` any.',
       { cause: error },
     );
   }
 }
 
-/** A connection for the migrations, and others beside it. The advisory lock belongs to the one, and closing it releases the lock in any case. */
+/** Runs with a connection for the migrations and a pool for others. Closing the connection releases the advisory lock in any case. */
 async function withPool<Result>(
   database: string | Pool,
   run: (client: ClientBase, observer: Pool) => Promise<Result>,
 ): Promise<Result> {
   if (typeof database === 'string') {
     const pool = new Pool({ connectionString: database, max: 2, application_name: 'kasgres migrate' });
-    // Without a listener an idle connection that breaks would end the process; the next query makes another.
+    // Without a listener a broken idle connection would crash the process.
     pool.on('error', () => undefined);
     try {
       return await withPool(pool, run);

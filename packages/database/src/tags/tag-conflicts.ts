@@ -1,18 +1,18 @@
-/** Where names do not agree: for one address by several sources, and for a cluster by the tags of its members. */
+/** Finds conflicting names: of one address by several sources, and of a cluster by the tags of its members. */
 import type { Pool } from 'pg';
 
-/** A name that is given to an address or a cluster, beside others. */
+/** One of several names of an address or a cluster. */
 interface ConflictingName {
-  /** The address; that of its root for a cluster. */
+  /** The address; for a cluster, that of its root. */
   address: string;
   name: string;
-  /** Number of members with it; undefined for an address. */
+  /** Number of members with the name; undefined for an address. */
   addresses: bigint | undefined;
-  /** Who says so. */
+  /** Names of the sources. */
   sources: string[];
 }
 
-/** Of this many addresses, by address. */
+/** @param limit number of addresses */
 export async function listConflictingAddresses(pool: Pool, limit: number): Promise<ConflictingName[]> {
   const { rows } = await pool.query<{ address: string; name: string; sources: string[] }>(
     `with conflicts as (
@@ -27,7 +27,7 @@ export async function listConflictingAddresses(pool: Pool, limit: number): Promi
   return rows.map((row) => ({ ...row, addresses: undefined }));
 }
 
-/** Of this many clusters, the largest first. */
+/** Returns the largest clusters first. @param limit number of clusters */
 export async function listConflictingClusters(pool: Pool, limit: number): Promise<ConflictingName[]> {
   const { rows } = await pool.query<{ cluster_id: bigint; address: string; name: string; addresses: bigint }>(
     `with conflicts as (
@@ -49,13 +49,13 @@ export async function listConflictingClusters(pool: Pool, limit: number): Promis
   }));
 }
 
-/** Who gives these names to members of these clusters, by cluster and name: found by the tags of these names. */
+/** Returns the sources that give these names to members of these clusters, by cluster and name. */
 async function findSourcesOfNames(
   pool: Pool,
   names: readonly { cluster_id: bigint; name: string }[],
 ): Promise<Map<string, string[]>> {
   const { rows } = await pool.query<{ cluster_id: bigint; name: string; sources: string[] }>(
-    // What cluster_of does, for all of them at once.
+    // Like cluster_of, for all scripts in one query.
     `with recursive up as (
        select t.address, t.name, m.script_id as root_id, m.parent_id
          from tags t join scripts s on s.address = t.address join cluster_members m on m.script_id = s.id

@@ -1,27 +1,27 @@
 /**
- * Who says what of an address (`attributions`, by source), and what follows from it: the tag of each address, the names of
- * clusters, the marks of scripts. All of it changes in one transaction. Tags are written before it takes the lock of the checkpoint,
- * under which the indexer writes scripts, balances and clusters; what depends on both, after it. So each sees what the other has
- * done, whoever comes first, and the indexer waits for the second part only.
+ * The sources of tags: `attributions` (by source) and everything that follows from them in one transaction, namely the tag of each address,
+ * the names of clusters and the flags of scripts. Tags are written before the lock of the checkpoint is taken, under which the indexer
+ * writes scripts, balances and clusters; names and flags, which depend on both, after it. So an import and a batch see each other's
+ * changes in either order, and the indexer waits only for the second half.
  */
 import type { Pool } from 'pg';
 import { inTransaction } from '../connection/in-transaction.ts';
 import type { OwnerTag, Tag } from './tags.ts';
-import { copySaid, findChanges, writeAttributions } from './write-attributions.ts';
-import { followTags, PRECEDENCE, writeTags } from './write-tags.ts';
+import { copyAttributions, findChanges, writeAttributions } from './write-attributions.ts';
+import { updateClustersAndFlags, PRECEDENCE, writeTags } from './write-tags.ts';
 
-/** What a source says of an address. */
+/** A source's statement about an address. */
 export interface Attribution extends Tag {
   category: string | undefined;
-  /** How the source knows, in its words. */
+  /** How the source knows, as it says. */
   confidence: string | undefined;
-  /** The same from 0 to 100. */
+  /** Confidence from 0 to 100. */
   confidenceLevel: number;
   /** `2026-01-31` */
   lastModified: string | undefined;
 }
 
-/** All that a source says; no two of one address and name. */
+/** A source with all its attributions, unique by address and name. */
 export interface TagSource {
   name: string;
   title: string;
@@ -29,7 +29,7 @@ export interface TagSource {
   attributions: readonly Attribution[];
 }
 
-/** What became of a source's attributions. */
+/** Numbers of attributions, compared with the previous import. */
 export interface SourceChanges {
   source: string;
   new: number;
@@ -39,21 +39,20 @@ export interface SourceChanges {
 }
 
 interface ReplaceOptions {
-  /** Finds out what would change, and changes nothing. */
+  /** Counts the changes without writing them. */
   dryRun?: boolean;
-  /** Hears what is being done, with how many rows, as it begins. */
+  /** Called when a step begins, with its number of rows. */
   onProgress?: (step: string, rows: number) => void;
 }
 
-/** Confidence of who does not say how sure they are. */
+/** Confidence of a source that does not state one. */
 export const DEFAULT_CONFIDENCE_LEVEL = 50;
-/** The source of tags that were written one by one. */
+/** The source of tags that `upsertTags` writes. */
 const MANUAL_SOURCE = 'manual';
-/** For the joins and sorts of many tags. */
 const WORK_MEMORY = '64MB';
 
 /**
- * Puts what these sources say now in place of what they said before; a source that says nothing is gone. All of it, or nothing.
+ * Replaces all attributions of these sources in one transaction. A source without attributions is deleted.
  * @throws AddressError
  */
 export async function replaceSources(
@@ -61,21 +60,20 @@ export async function replaceSources(
   sources: readonly TagSource[],
   options: ReplaceOptions = {},
 ): Promise<SourceChanges[]> {
-  return await writeSources(pool, sources, 'everything they said before', options);
+  return await writeSources(pool, sources, 'all', options);
 }
 
 /**
- * Writes tags over what was said of their addresses in this way before, as the source `manual`; of two for one address the last one
- * holds. All of them, or none.
+ * Replaces the tags of these addresses in the source `manual`, in one transaction. Of several tags for one address the last one counts.
  * @throws AddressError
  */
 export async function upsertTags(pool: Pool, tags: readonly Tag[]): Promise<void> {
   const attributions = [...new Map(tags.map((tag) => [tag.address, tag])).values()].map(toAttribution);
   const source = { name: MANUAL_SOURCE, title: 'Written one by one', creator: '', attributions };
-  await writeSources(pool, [source], 'what they said of these addresses', {});
+  await writeSources(pool, [source], 'these addresses', {});
 }
 
-/** A tag of which nothing more is known. */
+/** Returns an attribution without further details. */
 export function toAttribution(tag: Tag): Attribution {
   return {
     ...tag,
@@ -86,7 +84,7 @@ export function toAttribution(tag: Tag): Attribution {
   };
 }
 
-/** Undefined for a source that is not there. */
+/** Returns undefined if there is no such source. */
 export async function removeSource(pool: Pool, name: string): Promise<SourceChanges | undefined> {
   const { rowCount } = await pool.query('select from tag_sources where name = $1', [name]);
   if (rowCount === 0) return undefined;
@@ -98,7 +96,7 @@ interface ListedSource {
   name: string;
   title: string;
   creator: string;
-  /** How much it says. */
+  /** Number of attributions. */
   tags: bigint;
   importedAt: Date;
 }
@@ -120,7 +118,7 @@ interface ListedAttribution extends OwnerTag {
   lastModified: string | null;
 }
 
-/** What is said of an address, what holds first. */
+/** Returns the attributions of an address, the one in use first. */
 export async function listAttributions(pool: Pool, address: string): Promise<ListedAttribution[]> {
   const { rows } = await pool.query<ListedAttribution>(
     `select s.name as source, a.name, a.link, a.labels, a.category, a.confidence, a.confidence_level as "confidenceLevel",
@@ -133,7 +131,7 @@ export async function listAttributions(pool: Pool, address: string): Promise<Lis
   return rows;
 }
 
-type Replaced = 'everything they said before' | 'what they said of these addresses';
+type Replaced = 'all' | 'these addresses';
 
 async function writeSources(
   pool: Pool,
@@ -148,14 +146,14 @@ async function writeSources(
       'reading',
       sources.reduce((sum, { attributions }) => sum + attributions.length, 0),
     );
-    await copySaid(client, sources);
-    // One import at a time: what one finds to change, no other changes meanwhile.
+    await copyAttributions(client, sources);
+    // Only one import at a time may compute and write its changes.
     await client.query('lock table tag_sources in exclusive mode');
-    const changes = await findChanges(client, sources, replaced === 'everything they said before');
+    const changes = await findChanges(client, sources, replaced === 'all');
     if (dryRun) return changes;
     await writeAttributions(client, sources);
     onProgress('writing', await writeTags(client));
-    await followTags(client);
+    await updateClustersAndFlags(client);
     return changes;
   };
   try {

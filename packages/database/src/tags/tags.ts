@@ -1,15 +1,11 @@
-/**
- * Names and labels of addresses, as they are asked for: given to an address itself, or to the cluster that its script belongs to.
- * They are written from their sources (tag-sources.ts, cluster-tags.ts).
- */
+/** Reads the names and labels of addresses: tags of the address itself, or of the cluster of its script. */
 import type { ScriptPublicKey } from '@kasgres/kaspa';
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../connection/connect.ts';
 
-/** What is known of the owner. */
 export interface OwnerTag {
   name: string;
-  /** Where to read more; empty when there is nothing. */
+  /** URL with further information, or empty. */
   link: string;
   labels: string[];
 }
@@ -18,7 +14,7 @@ export interface Tag extends OwnerTag {
   address: string;
 }
 
-/** The tag that the address itself has. */
+/** Returns the tag of the address itself. */
 export async function findOwnTag(db: Kysely<Database>, address: string): Promise<Tag | undefined> {
   return await db
     .selectFrom('tags')
@@ -27,7 +23,7 @@ export async function findOwnTag(db: Kysely<Database>, address: string): Promise
     .executeTakeFirst();
 }
 
-/** The tag of the cluster that the script is in. A cluster whose owner nobody knows has none. */
+/** Returns the tag of the script's cluster. A cluster without a known owner has none. */
 export async function findClusterTag(db: Kysely<Database>, script: ScriptPublicKey): Promise<OwnerTag | undefined> {
   const row = await db
     .selectFrom('scripts')
@@ -39,7 +35,7 @@ export async function findClusterTag(db: Kysely<Database>, script: ScriptPublicK
   return row === undefined || row.name === null ? undefined : { ...row, name: row.name };
 }
 
-/** The tags that scripts have, of their own or of their cluster, by script; those without one are left out. */
+/** Returns the tags of scripts, or else of their clusters, by script. Scripts without a tag are missing. */
 export async function listTagsOfScripts(db: Kysely<Database>, scriptIds: readonly bigint[]): Promise<Map<bigint, Tag>> {
   const { rows } = await sql<Tag & { script_id: bigint }>`
     select s.id as script_id, s.address, tag.name, tag.link, tag.labels

@@ -1,4 +1,4 @@
-/** What sources say now is compared with what they said before, at once; then only what differs is written. */
+/** Compares new attributions with the stored ones in one query, and writes only the differences. */
 import { decodeAddress } from '@kasgres/kaspa';
 import type { ClientBase } from 'pg';
 import { copyRows } from '../copy/copy-buffer.ts';
@@ -20,10 +20,10 @@ const SAID = defineTemporaryCopyTable('said', {
 });
 
 /**
- * What the sources say now, as the table `said`.
+ * Copies the attributions of the sources to the temporary table `said`.
  * @throws AddressError
  */
-export async function copySaid(client: ClientBase, sources: readonly TagSource[]): Promise<void> {
+export async function copyAttributions(client: ClientBase, sources: readonly TagSource[]): Promise<void> {
   await client.query(
     `create temp table said (
        source text not null, address text not null, name text not null, link text not null, labels text[] not null,
@@ -55,15 +55,15 @@ export async function copySaid(client: ClientBase, sources: readonly TagSource[]
 }
 
 /**
- * Leaves what differs in the table `changes`.
- * @param replacesAll everything that the sources said before, not only what they said of the addresses that they speak of now
+ * Writes the differences to the temporary table `changes`.
+ * @param replacesAll all attributions of the sources, not only those of the new addresses
  */
 export async function findChanges(
   client: ClientBase,
   sources: readonly TagSource[],
   replacesAll: boolean,
 ): Promise<SourceChanges[]> {
-  // A full join is never a nested loop, whatever Postgres believes of a table that an import has just filled.
+  // A full join is never a nested loop, even if the statistics of `attributions` are outdated.
   await client.query(
     `create temp table changes on commit drop as
      select source, address, name, i.link, i.labels, i.category, i.confidence, i.confidence_level, i.last_modified::date,
@@ -90,7 +90,7 @@ export async function findChanges(
   });
 }
 
-/** Writes the sources and the table `changes`. A source that says nothing is gone. */
+/** Writes the sources and the table `changes`. A source without attributions is deleted. */
 export async function writeAttributions(client: ClientBase, sources: readonly TagSource[]): Promise<void> {
   const names = sources.map(({ name }) => name);
   await client.query(
@@ -110,7 +110,7 @@ export async function writeAttributions(client: ClientBase, sources: readonly Ta
        from changes c join tag_sources s on s.name = c.source
       where c.change = 'changed' and a.source_id = s.id and a.address = c.address and a.name = c.name`,
   );
-  // In the order of its indexes: each of their pages is then written once.
+  // In index order each page is written once.
   await client.query(
     `insert into attributions
      select s.id, c.address, c.name, c.link, c.labels, c.category, c.confidence, c.confidence_level, c.last_modified

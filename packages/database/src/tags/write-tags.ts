@@ -1,13 +1,13 @@
-/** What follows from changed attributions: the tags of their addresses; then the names of clusters, and the marks of scripts. */
+/** Updates tags after attributions have changed, then the names of clusters and the flags of scripts. */
 import type { ClientBase } from 'pg';
 import { recountTags } from '../clusters/cluster-tags.ts';
 
-/** Of what is said (`a`) of an address by sources (`s`), the first is its tag. */
+/** Order of attributions (`a`) of sources (`s`). The first one is the tag of the address. */
 export const PRECEDENCE = `a.confidence_level desc, a.last_modified desc nulls last, s.name collate "C", a.name collate "C"`;
 
 /**
- * The tag of each address that something else is said of: the first of what its sources say. Leaves those that differ from `tags` in
- * the table `retagged`, with what they were; null is the name of what has none.
+ * Finds the tags of addresses with changed attributions, and writes those that differ from `tags` to the table `retagged` together with the
+ * old tag. The name is null for an address without a tag.
  */
 const CREATE_RETAGGED = `
   create temp table retagged on commit drop as
@@ -21,7 +21,7 @@ const CREATE_RETAGGED = `
     from best left join tags t using (address)
    where (best.name, best.link, best.labels, best.confidence_level) is distinct from (t.name, t.link, t.labels, t.confidence_level)`;
 
-/** Brings `tags` up to the table `changes`. @returns how many tags are others now: those in the table `retagged` */
+/** Updates `tags` by the table `changes`. @returns the number of changed tags, which the table `retagged` contains */
 export async function writeTags(client: ClientBase): Promise<number> {
   await client.query('create temp table touched on commit drop as select distinct address from changes');
   await client.query('analyze touched');
@@ -40,9 +40,9 @@ export async function writeTags(client: ClientBase): Promise<number> {
   return rowCount ?? 0;
 }
 
-/** Brings clusters and marks up to the table `retagged`, under the lock of the checkpoint, which it takes as late as it can. */
-export async function followTags(client: ClientBase): Promise<void> {
-  // An index of nothing but genesis may still be forgotten, and its keys given anew.
+/** Updates clusters and flags by the table `retagged`, under the lock of the checkpoint, which is taken as late as possible. */
+export async function updateClustersAndFlags(client: ClientBase): Promise<void> {
+  // An index of genesis alone may still be discarded, and its keys assigned again.
   const { rows: last } = await client.query<{ id: bigint }>(
     'select coalesce(max(id), 0) as id from scripts where exists (select from checkpoint where block_id > 1)',
   );
@@ -53,13 +53,13 @@ export async function followTags(client: ClientBase): Promise<void> {
     [lastId],
   );
   await client.query('analyze retagged_scripts');
-  // The table, since before the first start of an index there is no row.
+  // Locks the table, since there is no row before the first bootstrap.
   await client.query('lock table checkpoint in exclusive mode');
   await client.query(
     `insert into retagged_scripts select s.id, r.* from retagged r join scripts s using (address) where s.id > $1`,
     [lastId],
   );
-  // What cluster_of does, for all of them at once.
+  // Like cluster_of, for all scripts in one query.
   await client.query(
     `create temp table retagged_members on commit drop as
      with recursive up as (
