@@ -68,7 +68,7 @@ test('times before 1970 and before 2000 too', async () => {
   expect(await valuesOf(`(date '1970-01-01'), ('2000-01-01'), ('1969-12-31')`, 'date')).toEqual([0, 10_957, -1]);
 });
 
-test('lists: empty, with nulls, and of bytes; what has no type of its own as text', async () => {
+test('it exports empty lists, lists with nulls and of bytes, and unknown types as text', async () => {
   expect(await valuesOf(`('{}'::bigint[]), ('{1,null,-3}'), (null)`, '_int8')).toEqual([[], [1n, null, -3n], null]);
   expect(await valuesOf(`(array['\\x00ff'::bytea, ''])`, '_bytea')).toEqual([[Buffer.from([0, 255]), Buffer.alloc(0)]]);
   const [interval] = await valuesOf(`(interval '1 day 2 hours')`, 'interval');
@@ -89,7 +89,7 @@ test('rows larger than what comes over the wire at once, and none', async () => 
   expect(await copyOut(client, 'select 1 where false', never, never)).toBe(0);
 });
 
-test('an error of the query is that of the copy, and the connection goes on', async () => {
+test('it reports an error of the query, and the connection stays usable', async () => {
   await expect(valuesOf('(1 / 0)', 'int4')).rejects.toThrow('division by zero');
   expect(await valuesOf('(1)', 'int4')).toEqual([1]);
 });

@@ -66,7 +66,7 @@ test.each([
   [['approve', FIRST, '--up-to', '0'], 'a number of addresses'],
   [['reject', TRANSACTION], 'No merge is held because of this transaction'],
   [['reject', 'ab'], '64 hex digits'],
-])('%j is refused in words', async (args, words) => {
+])('it rejects %j with an explanation', async (args, words) => {
   await expect(clusters(...args)).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining(words) as string });
 });
 

@@ -1,6 +1,6 @@
 /**
  * `kasgres sql` opens psql if it is installed, and else a small prompt. It only reads: the session belongs to a user that may not write. If the
- * user of DATABASE_URL may write and cannot create a restricted one, each statement runs in a read-only transaction of its own prompt.
+ * user of DATABASE_URL may write and cannot create a restricted one, each statement of that prompt runs in a read-only transaction.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

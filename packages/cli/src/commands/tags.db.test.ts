@@ -132,13 +132,13 @@ describe('import', () => {
     [['--format', 'xml', 'a.csv'], 'Allowed choices are csv, json, tagpack'],
     [['--source', ' ', 'a.csv'], 'must not be empty'],
     [[], `missing required argument 'file'`],
-  ])('%j is refused in words', async (args, words) => {
+  ])('it rejects %j with an explanation', async (args, words) => {
     const { code, stderr } = await tags('import', ...args);
     expect(code).toBe(1);
     expect(stderr).toContain(words);
   });
 
-  test('into a database whose network nobody knows is refused in words', async () => {
+  test('it rejects an import into a database without a network, with an explanation', async () => {
     await database.pool.query('truncate meta');
     const { code, stderr } = await tags('import', await write('a.csv', `address,name\n${ONE},A\n`));
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('start the indexer first') as string });

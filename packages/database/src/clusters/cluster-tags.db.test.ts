@@ -48,7 +48,7 @@ async function readNames(id: bigint): Promise<Record<string, bigint>> {
   return Object.fromEntries(rows.map(({ name, addresses }) => [name, addresses]));
 }
 
-/** All that is counted, in an order of its own. */
+/** All counts, sorted. */
 async function readCounts(): Promise<unknown[]> {
   const { rows } = await database.pool.query<Record<string, unknown>>(`
     select 'name' as of, cluster_id, name as value, addresses from cluster_names
@@ -165,7 +165,7 @@ test('a merge adds the counts up; undoing it gives both clusters back what they 
   expect(await takeMarks()).toEqual([1n]);
 });
 
-test('a script that stands alone again counts nowhere, nor does what is no cluster any more', async () => {
+test('it drops the counts of a single script and of a former cluster', async () => {
   await insertTags({ script: 1, name: 'Pool' }, { script: 2, name: 'Pool', labels: ['pool'] });
   await insertCluster(database.pool, [1n, 2n]);
   await database.pool.query('delete from cluster_members');

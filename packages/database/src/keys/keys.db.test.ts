@@ -25,7 +25,7 @@ test('a key is found by its hash, with its limits, and is nowhere in the databas
   expect(rows.map(({ text }) => text).join()).not.toContain(key.slice(4));
 });
 
-test('a key without limits of its own has the default ones', async () => {
+test('a key without limits gets the default ones', async () => {
   const { key } = await createKey(database.kysely, { name: 'plain' });
   const found = await findKey(database.kysely, hashKey(key));
   expect(found).toMatchObject({ rateRu: 100, windowSeconds: 1, quota: undefined, concurrency: 128, readOnly: false });

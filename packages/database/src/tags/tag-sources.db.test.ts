@@ -80,7 +80,7 @@ async function readAll(): Promise<unknown> {
 }
 
 describe('a source', () => {
-  test('that comes again replaces what it said: new, changed, removed and unchanged are counted', async () => {
+  test('a second import replaces the first, and counts new, changed, removed and unchanged tags', async () => {
     expect(await replace('file', [says(1, 'One'), says(2, 'Two'), says(3, 'Three')])).toEqual({
       source: 'file',
       new: 3,
@@ -100,7 +100,7 @@ describe('a source', () => {
     expect(await findOwnTag(database.kysely, addressOf(2))).toMatchObject({ labels: ['pool'] });
   });
 
-  test('that comes again as it was changes no row of tags', async () => {
+  test('an unchanged import changes no row of tags', async () => {
     const attributions = [
       says(1, 'One', { labels: ['b', 'a'], category: 'exchange', confidence: 'forensic', lastModified: '2026-01-31' }),
       says(2, 'Two', { link: 'https://example.org', confidenceLevel: 0 }),
