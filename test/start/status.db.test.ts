@@ -74,7 +74,7 @@ test('status asks the API of HOST and PORT, whatever a start wrote down, and say
 
 test('status asks the API of a start while it runs, and its database afterwards', async () => {
   await leaveRuntimeFile();
-  const lock = await takeLock(join(dataDir, 'lock.json'), () => 'held');
+  const lock = await takeLock(join(dataDir, 'lock'), () => 'held');
   expect(await status({ DATA_DIR: dataDir })).toMatchObject({ api: other.api.url, network: 'simnet' });
   await lock.release();
   const afterwards = await status({ DATA_DIR: dataDir });

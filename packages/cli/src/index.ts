@@ -1,5 +1,7 @@
-// What the rest of the workspace may use of the command: its environment, for the documentation, and the checks of `kasgres
-// verify`, which tests run too.
+/**
+ * What the rest of the workspace may use of the command: its environment, for the documentation, and the checks of `kasgres
+ * verify`, which tests run too.
+ */
 export { cliEnvSchema } from './env.ts';
 export { checkGhostdag } from './verify/ghostdag.ts';
 export { checkInvariant4, checkInvariant12 } from './verify/derived-state.ts';
