@@ -12,8 +12,8 @@ export {
   TRANSACTION_TIMEOUTS,
 } from './logins/analysts.ts';
 export { type Connection, type ConnectOptions, connect, type Database } from './connection/connect.ts';
-export { CopyBuffer, copyRows } from './copy/copy-buffer.ts';
-export { BATCH_TABLES, type BatchRows, createBatchRows, LOADED_UTXOS } from './copy/tables.ts';
+export { type CopyBuffer, copyRows } from './copy/copy-buffer.ts';
+export { BATCH_TABLES, type BatchRows, createBatchRows, LOADED_UTXOS, UTXOS } from './copy/tables.ts';
 export { type EmbeddedPostgres, startEmbeddedPostgres, startTemporaryPostgres } from './embedded/embedded-postgres.ts';
 export {
   type BlockingSession,

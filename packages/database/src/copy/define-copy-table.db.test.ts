@@ -10,7 +10,7 @@ import {
   nullable,
   text,
 } from './define-copy-table.ts';
-import { BATCH_TABLES, LOADED_UTXOS } from './tables.ts';
+import { BATCH_TABLES, LOADED_UTXOS, UTXOS } from './tables.ts';
 
 let database: TestDatabase;
 
@@ -36,7 +36,7 @@ async function readSchema(table: string): Promise<Map<string, SchemaColumn>> {
   return new Map(rows.map(({ name, ...column }) => [name, column]));
 }
 
-test.each([...Object.entries(BATCH_TABLES), ['loaded_utxos', LOADED_UTXOS] as const])(
+test.each([...Object.entries(BATCH_TABLES), ['loaded_utxos', LOADED_UTXOS] as const, ['utxos', UTXOS] as const])(
   'the COPY columns of %s are those of the migrated database',
   async (name, table) => {
     expect(table.name).toBe(name);
@@ -84,7 +84,7 @@ export function rejectedByTheCompiler(): void {
   defineCopyTable('block_parents', { block_id: integer });
   // @ts-expect-error: the column is not null
   defineCopyTable('block_parents', { block_id: nullable(key) });
-  const rows = BATCH_TABLES.utxos.createBuffer();
+  const rows = UTXOS.createBuffer();
   const utxo = { transaction_id: 1, index: 0, script_id: 2, amount: 3n, block_daa_score: 4n, is_coinbase: false };
   const { script_id: script, amount, ...rest } = utxo;
   rows.write({ ...rest, script_id: script, amount });

@@ -120,15 +120,16 @@ export const BATCH_TABLES = {
     amount_sent: bigint,
     amount_received: bigint,
   }),
-  utxos: defineCopyTable('utxos', {
-    transaction_id: key,
-    index: key,
-    script_id: key,
-    amount: bigint,
-    block_daa_score: bigint,
-    is_coinbase: boolean,
-  }),
 } as const;
+
+export const UTXOS = defineCopyTable('utxos', {
+  transaction_id: key,
+  index: key,
+  script_id: key,
+  amount: bigint,
+  block_daa_score: bigint,
+  is_coinbase: boolean,
+});
 
 /** The UTXO set of a coming bootstrap block, while it is being loaded. */
 export const LOADED_UTXOS = defineCopyTable('loaded_utxos', {

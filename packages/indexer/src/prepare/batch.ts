@@ -1,7 +1,7 @@
 /** What one database transaction applies: rows for COPY, changes to existing rows, and changes of the derived state. */
 import type { Hash } from '@kasgres/kaspa';
 import type { StateChanges } from '@kasgres/state';
-import type { Rows } from './rows.ts';
+import type { BatchRows } from '@kasgres/database';
 
 /** The fields of the checkpoint row that a batch depends on. */
 export interface Checkpoint {
@@ -44,7 +44,7 @@ export interface Batch {
   from: Checkpoint;
   to: Checkpoint;
   removed: Hash[];
-  rows: Rows;
+  rows: BatchRows;
   mergedBefore: MergedBefore[];
   /** Blocks that were written before and join the chain now. */
   chainBefore: number[];

@@ -8,7 +8,7 @@ import { IncompleteUpdateError } from '../errors.ts';
 import { type Memory, scriptKey } from '../memory/memory.ts';
 import type { LookedUp } from '../memory/look-up.ts';
 import type { Checkpoint } from './batch.ts';
-import { createRows, type Rows } from './rows.ts';
+import { type BatchRows, createBatchRows } from '@kasgres/database';
 import * as write from './write-rows.ts';
 
 /** A transaction as a block carries it. */
@@ -37,7 +37,7 @@ export interface NewTransaction extends SeenTransaction {
 
 /** The content of one update. */
 export interface Seen {
-  rows: Rows;
+  rows: BatchRows;
   lookedUp: LookedUp;
   firstNewTransaction: number;
   /** By key, in the order in which they were seen. */
@@ -79,7 +79,7 @@ export class Registry {
 
   begin(lookedUp: LookedUp): Seen {
     return {
-      rows: createRows(),
+      rows: createBatchRows(),
       lookedUp,
       firstNewTransaction: this.#nextTransaction,
       blocks: new Map(),

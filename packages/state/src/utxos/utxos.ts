@@ -1,4 +1,4 @@
-import { CopyBuffer, copyRows } from '@kasgres/database';
+import { copyRows, UTXOS } from '@kasgres/database';
 import type { AcceptedTransaction, DerivedState, Outpoint, Utxo } from '../derived-state.ts';
 import { verifyUtxos } from './verify.ts';
 
@@ -93,23 +93,17 @@ export const utxos: DerivedState = {
   },
 };
 
-function toRows(created: Iterable<Utxo>): CopyBuffer {
-  const rows = new CopyBuffer('utxos', [
-    'transaction_id',
-    'index',
-    'script_id',
-    'amount',
-    'block_daa_score',
-    'is_coinbase',
-  ]);
+function toRows(created: Iterable<Utxo>): ReturnType<typeof UTXOS.createBuffer> {
+  const rows = UTXOS.createBuffer();
   for (const { transaction, index, script, amount, blockDaaScore, isCoinbase } of created) {
-    rows.row();
-    rows.key(transaction);
-    rows.key(index);
-    rows.key(script);
-    rows.bigint(amount);
-    rows.bigint(blockDaaScore);
-    rows.boolean(isCoinbase);
+    rows.write({
+      transaction_id: transaction,
+      index,
+      script_id: script,
+      amount,
+      block_daa_score: blockDaaScore,
+      is_coinbase: isCoinbase,
+    });
   }
   return rows;
 }
