@@ -71,5 +71,5 @@ test.each([
 });
 
 test('the help says what a limit is for', async () => {
-  expect(await clusters('--help')).toContain('two owners taken for one');
+  expect(await clusters('--help')).toContain('two owners mistaken for one');
 });

@@ -102,7 +102,7 @@ describe('import', () => {
     const { code, stdout, stderr } = await tags('import', good, bad);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr.split('\n')).toEqual([
-      expect.stringContaining('bad.yaml:5: address: is no address of simnet'),
+      expect.stringContaining('bad.yaml:5: address: is not an address of simnet'),
       expect.stringContaining('bad.yaml:5: label: is missing'),
       expect.stringContaining('bad.yaml:3: confidence: must be'),
       '3 problems. Nothing was written.',
@@ -141,7 +141,7 @@ describe('import', () => {
   test('it rejects an import into a database without a network, with an explanation', async () => {
     await database.pool.query('truncate meta');
     const { code, stderr } = await tags('import', await write('a.csv', `address,name\n${ONE},A\n`));
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('start the indexer first') as string });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('Start the indexer first') as string });
   });
 });
 

@@ -69,7 +69,7 @@ test('it knows that a commit whose response was lost has succeeded', async () =>
   const error = await keeping;
   expect(error).toBeInstanceOf(UnknownCommitError);
   const { hasCommitted } = error as UnknownCommitError;
-  await expect(hasCommitted()).rejects.toThrow('still at work');
+  await expect(hasCommitted()).rejects.toThrow('still in progress');
   await expect.poll(() => hasCommitted().catch(() => undefined), { timeout: 10_000 }).toBe(true);
   expect(await kept()).toEqual(['a']);
 });
