@@ -256,6 +256,6 @@ test('days are those of the accepting block, and --from and --until name the fir
   const next = await exportTo(some, database, { names, depth: 0n, from, until: days[4] as string });
   expect([...new Set(next.manifest.facts['blocks']?.files.map(({ day }) => day))]).toEqual(days.slice(1, 5));
   await expect(exportTo(some, database, { names, depth: 0n, from: days[0] as string })).rejects.toThrow(
-    'Export the days before into another directory',
+    'Export the earlier days into another directory',
   );
 });
