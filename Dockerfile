@@ -27,6 +27,7 @@ COPY packages/kaspa/package.json packages/kaspa/
 COPY packages/runtime/package.json packages/runtime/
 COPY packages/node/package.json packages/node/
 COPY packages/database/package.json packages/database/
+COPY packages/state/package.json packages/state/
 COPY packages/indexer/package.json packages/indexer/
 COPY packages/api/package.json packages/api/
 COPY packages/client/package.json packages/client/

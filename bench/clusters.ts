@@ -9,7 +9,8 @@
 import { readFile } from 'node:fs/promises';
 import { performance } from 'node:perf_hooks';
 import { type Connection, findClusterTag, migrate } from '@kasgres/database';
-import { clusterStep, openClusteringDatabase } from '@kasgres/indexer';
+import { openClusteringDatabase } from '@kasgres/indexer';
+import { clusterStep } from '@kasgres/state';
 import type { PoolClient } from 'pg';
 import { startDurablePostgres } from './durable-postgres.ts';
 

@@ -9,7 +9,7 @@ import { apply } from '../../packages/indexer/src/apply/apply.ts';
 import { finishFirstCatchUp } from '../../packages/indexer/src/apply/first-catch-up.ts';
 import type { AddedChainBlock } from '../../packages/indexer/src/chain-update.ts';
 import { Memory } from '../../packages/indexer/src/memory/memory.ts';
-import { AmbiguousBodies } from '../../packages/indexer/src/prepare/ambiguous-bodies.ts';
+import { AmbiguousVariants } from '../../packages/indexer/src/prepare/ambiguous-variants.ts';
 import { Preparer } from '../../packages/indexer/src/prepare/preparer.ts';
 import { bootstrapAtGenesis, EMPTY_CHECKPOINT } from '../../packages/indexer/src/bootstrap/bootstrap.ts';
 import type { RequestChain } from './chain.ts';
@@ -37,7 +37,7 @@ export async function indexChain(
   try {
     const { network, genesis } = chain;
     const memory = new Memory(LIMITS, EMPTY_CHECKPOINT.nextTransactionId, true);
-    const preparer = new Preparer(memory, network, new AmbiguousBodies(oneVariantEach), EMPTY_CHECKPOINT, undefined);
+    const preparer = new Preparer(memory, network, new AmbiguousVariants(oneVariantEach), EMPTY_CHECKPOINT, undefined);
     const log = createLogger({ name: 'bench', level: 'warn' });
     let checkpoint = await bootstrapAtGenesis({ client: writer, network, log }, preparer, genesis);
     let applying = Promise.resolve();

@@ -1,6 +1,6 @@
 /** The demo network in a database: indexed to its end by the indexer, with names for the large owners. */
 import { createTestDatabase, type TestDatabase, upsertTags } from '@kasgres/database';
-import { clusterStep } from '@kasgres/indexer';
+import { clusterStep } from '@kasgres/state';
 import { NodeClient } from '@kasgres/node';
 import { untilAtRest } from '../node/at-rest.ts';
 import { startIndexing } from '../simulation/simulated-dag.ts';

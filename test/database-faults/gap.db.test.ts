@@ -109,7 +109,7 @@ async function expectOldOrNew(): Promise<void> {
         (await startsOf(client)).length,
         (await gapsOf(client)).length,
       ];
-      const [faults, starts, gaps] = await inTransaction(client, look, { readsOneState: true }).finally(() =>
+      const [faults, starts, gaps] = await inTransaction(client, look, { readsSnapshot: true }).finally(() =>
         client.release(true),
       );
       expect(faults).toEqual([]);

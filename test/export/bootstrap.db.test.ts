@@ -65,7 +65,7 @@ test.skipIf(!hasReaders)('it never writes a state that the new start emptied und
   await blocker.query('rollback');
   blocker.release();
   const { lines } = await exporting;
-  expect(lines.join('\n')).toContain('the index began again after a gap');
+  expect(lines.join('\n')).toContain('the index was bootstrapped again after a gap');
   const manifest = await readManifest(directory);
   expect(manifest.states['tag_sources']?.snapshots.map(({ rows }) => rows)).toEqual([0]);
   delete manifest.states['tag_sources'];

@@ -94,7 +94,6 @@ test.skipIf(!hasReaders)('a file that has no name yet gets it, and what is left 
   await writeFile(join(directory, 'blocks/day=2025-06-15/000000000000.parquet.tmp'), 'PAR1');
   await writeFile(join(directory, 'blocks/day=2025-06-15/000000000000-000000000001.parquet'), 'PAR1');
   await writeFile(join(directory, 'manifest.json.tmp'), '{"fo');
-  await writeFile(join(directory, 'lock.json'), JSON.stringify({ processId: process.pid, port: 1, token: 'gone' }));
   const { lines } = await exportTo(directory, database, { names, depth: 0n });
   expect(lines[0]).toContain('blocks/day=2025-06-15/000000000000.parquet.tmp');
   expect(lines[0]).toContain('blocks/day=2025-06-15/000000000000-000000000001.parquet');
@@ -209,7 +208,7 @@ test.skipIf(!hasReaders)('another chain, another network, and tables among views
 test('two exports into one directory: the second is told who writes', async () => {
   const { database } = await setHarness('two exports');
   const directory = await freshFolder();
-  const lock = await takeLock(join(directory, 'lock.json'), String);
+  const lock = await takeLock(join(directory, 'lock'), String);
   await expect(exportTo(directory, database)).rejects.toThrow(`Another export (process ${process.pid})`);
   await lock.release();
 });
@@ -226,7 +225,7 @@ test('in the first catch-up, and while nothing is deep enough, there is nothing 
   const code = await runExport(database.url, request, (line) => lines.push(line));
   expect([code, lines]).toEqual([
     0,
-    ['no chain block is 1000 deep yet', 'Nothing new: all that is final was exported before.'],
+    ['no chain block is final at a depth of 1000 yet', 'Nothing new: all final rows are already exported.'],
   ]);
 });
 
@@ -257,6 +256,6 @@ test('days are those of the accepting block, and --from and --until name the fir
   const next = await exportTo(some, database, { names, depth: 0n, from, until: days[4] as string });
   expect([...new Set(next.manifest.facts['blocks']?.files.map(({ day }) => day))]).toEqual(days.slice(1, 5));
   await expect(exportTo(some, database, { names, depth: 0n, from: days[0] as string })).rejects.toThrow(
-    'Export the days before into another directory',
+    'Export the earlier days into another directory',
   );
 });

@@ -3,7 +3,7 @@
  * before and built afterwards. For tests of plans, and for the benchmark of the API.
  */
 import { createHash } from 'node:crypto';
-import { CopyBuffer, copyRows } from '@kasgres/database';
+import { BATCH_TABLES, copyRows } from '@kasgres/database';
 import { getNetwork, scriptToAddress } from '@kasgres/kaspa';
 import type { Pool, PoolClient } from 'pg';
 export {
@@ -60,14 +60,9 @@ export function addressOf(id: number): string {
 }
 
 async function copyScripts(client: PoolClient): Promise<void> {
-  const buffer = new CopyBuffer('scripts', ['id', 'version', 'script', 'type', 'address']);
+  const buffer = BATCH_TABLES.scripts.createBuffer();
   for (let id = 1; id <= SCRIPTS; id += 1) {
-    buffer.row();
-    buffer.key(id);
-    buffer.integer(0);
-    buffer.bytea(scriptOf(id));
-    buffer.text('pubkey');
-    buffer.text(addressOf(id));
+    buffer.write({ id, version: 0, script: scriptOf(id), type: 'pubkey', address: addressOf(id) });
   }
   await copyRows(client, buffer);
 }

@@ -86,11 +86,13 @@ describe.each(['primaryUrl', 'standbyUrl'] as const)('%s', (which) => {
     ]);
   });
 
-  test('the status tells of the start', async () => {
+  test('the status describes the bootstrap block', async () => {
     const status = await kasgres(postgres[which], 'status');
-    expect(status).toMatch(new RegExp(`^start +block ${pruningPoint} of .*, DAA score \\d+, with \\d+ utxos$`, 'm'));
+    expect(status).toMatch(
+      new RegExp(`^bootstrap block +${pruningPoint} of .*, DAA score \\d+, with \\d+ UTXOs$`, 'm'),
+    );
     expect(status).toMatch(/^gaps +none$/m);
-    expect(status).not.toContain('coming start');
+    expect(status).not.toContain('pending bootstrap block');
     expect(JSON.parse(await kasgres(postgres[which], 'status', '--json'))).toMatchObject({
       starts: [{ hash: pruningPoint }],
       gaps: [],
@@ -144,16 +146,18 @@ describe('--since', () => {
   });
 });
 
-test('a coming start is told of, and its rows must be what it says', async () => {
+test('a pending bootstrap block is reported, and its rows must match its count', async () => {
   await primary.pool.query(LOAD);
   await expect(kasgres(postgres.primaryUrl, 'verify', '--without-start')).rejects.toMatchObject({
     code: 1,
-    stdout: expect.stringMatching(/^BROKEN +7: .*\n +the load of a coming start has 1 UTXOs/m) as string,
+    stdout: expect.stringMatching(/^BROKEN +7: .*\n +the load of a UTXO set has 1 UTXOs/m) as string,
   });
   await primary.pool.query(LOADED_UTXO);
   expect(await kasgres(postgres.primaryUrl, 'verify', '--without-start')).toMatch(
-    /^note +a coming start at block ab /m,
+    /^note +pending bootstrap block ab: /m,
   );
-  expect(await kasgres(postgres.primaryUrl, 'status')).toMatch(/^coming start +block ab, utxos loaded so far: 1$/m);
+  expect(await kasgres(postgres.primaryUrl, 'status')).toMatch(
+    /^pending bootstrap block +ab, UTXOs loaded so far: 1$/m,
+  );
   expect(await kasgres(postgres.standbyUrl, 'verify', '--without-start')).not.toContain('note');
 });

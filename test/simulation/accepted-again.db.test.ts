@@ -6,7 +6,7 @@ import { checkInvariant12 } from '@kasgres/cli';
 import type { TestDatabase } from '@kasgres/database';
 import type { DagTransaction } from '@kasgres/devnet';
 import { expect, test, vi } from 'vitest';
-import { restoreMarks } from '../../packages/indexer/src/apply/before-gap.ts';
+import { restoreFromBeforeGap } from '../../packages/indexer/src/apply/before-gap.ts';
 import { checkInvariant3 } from '../invariants/acceptance.ts';
 import { checkInvariant4 } from '../invariants/balances.ts';
 import { checkInvariant7 } from '../invariants/completeness.ts';
@@ -106,7 +106,7 @@ test('what was merged before a gap gets its marks back from the chain blocks the
   // As after undoing a chain block above the gap that had merged them all.
   await pool.query('update blocks set merging_block_id = null, is_blue = null where id = any($1::bigint[])', [keys]);
   const client = await pool.connect();
-  await restoreMarks(client, { merged: keys, accepted: [] });
+  await restoreFromBeforeGap(client, { merged: keys, accepted: [] });
   client.release();
   expect((await pool.query(selectMerged)).rows).toEqual(merged);
 });

@@ -1,18 +1,10 @@
 /** Clustering of a test's index: steps by hand or the follower itself, what it made, and what it should have made. */
 import { checkInvariant12 } from '@kasgres/cli';
 import type { Connection, TestDatabase } from '@kasgres/database';
-import {
-  type ClusteringOptions,
-  clusteringOptions,
-  clusterStep,
-  createMetrics,
-  envSchema,
-  keepClustering,
-  markStep,
-  openClusteringDatabase,
-} from '@kasgres/indexer';
+import { clusteringOptions, createMetrics, envSchema, keepClustering, openClusteringDatabase } from '@kasgres/indexer';
 import { toHex, type Transaction } from '@kasgres/kaspa';
 import { createLogger, createRegistry } from '@kasgres/runtime';
+import { type ClusteringOptions, clusterStep, flagStep } from '@kasgres/state';
 import { expect } from 'vitest';
 import { differencesOf, type Snapshot } from '../invariants/snapshot.ts';
 import type { SimulatedDag } from './simulated-dag.ts';
@@ -27,8 +19,8 @@ export async function cluster({ url }: Pick<TestDatabase, 'url'>, options: Optio
     const all = { sizeLimit: 1_000_000n, change: false, ...options };
     for (let isBusy = true; isBusy; ) {
       const step = await clusterStep(client, all, transactions);
-      const isMarking = await markStep(client);
-      isBusy = step.isBusy || isMarking;
+      const isFlagging = await flagStep(client);
+      isBusy = step.isBusy || isFlagging;
     }
   } finally {
     client.release();

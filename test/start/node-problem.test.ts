@@ -39,15 +39,15 @@ test('a node of another network is a final problem', async () => {
   const problem = await findNodeProblem(await simulatedNode(() => LONG_AGO), 'mainnet');
   expect(problem).toMatchObject({
     isFinal: true,
-    text: expect.stringMatching(
-      /it is on simnet, but mainnet is indexed here\. Point NODE_URL at a node of mainnet/,
+    message: expect.stringMatching(
+      /it is on simnet, but the database holds mainnet\. Set NODE_URL to a node of mainnet/,
     ) as string,
   });
 });
 
 test('a node that is not synced is waited for', async () => {
   const problem = await findNodeProblem(await simulatedNode(Date.now), 'simnet');
-  expect(problem).toMatchObject({ isFinal: false, text: expect.stringContaining('it is not synced yet') as string });
+  expect(problem).toMatchObject({ isFinal: false, message: expect.stringContaining('it is not synced yet') as string });
 });
 
 test('a closed port, an unknown host, another protocol and silence are told apart, each with its address', async () => {
@@ -64,8 +64,8 @@ test('a closed port, an unknown host, another protocol and silence are told apar
   ];
   for (const [url, reason] of problems) {
     const problem = await findNodeProblem(url, undefined);
-    expect(problem?.text).toMatch(reason);
-    expect(problem?.text.startsWith(`${new URL(url).host}: `)).toBe(true);
+    expect(problem?.message).toMatch(reason);
+    expect(problem?.message.startsWith(`${new URL(url).host}: `)).toBe(true);
     expect(problem?.isFinal).toBe(false);
   }
 });

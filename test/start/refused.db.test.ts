@@ -111,7 +111,7 @@ describe('a database that cannot be used', () => {
     await expect.poll(isLocked, { timeout: 30_000 }).toBe(1);
     for (const env of [{}, { NODE_URL: nodeUrl }]) {
       const output = await refuse({ DATABASE_URL: filled.url, ...env });
-      expect(output).toContain('Another indexer is writing to this database. Stop it first');
+      expect(output).toContain('Another indexer is writing to this database, and only one may');
       expect(output).toContain(new URL(filled.url).pathname);
       expect(output).not.toContain(new URL(filled.url).password);
     }
@@ -131,7 +131,7 @@ describe('a database that cannot be used', () => {
       const changed = await contentOf(filled);
       expect(await refuse({ DATABASE_URL: filled.url })).toMatch(/holds mainnet, .*Set NODE_URL to a node of mainnet/);
       expect(await refuse({ DATABASE_URL: filled.url, NODE_URL: nodeUrl })).toMatch(
-        /it is on simnet, but mainnet is indexed here. Point NODE_URL at a node of mainnet/,
+        /it is on simnet, but the database holds mainnet\. Set NODE_URL to a node of mainnet/,
       );
       expect(await contentOf(filled)).toEqual(changed);
     }
@@ -142,7 +142,7 @@ describe('a database that cannot be used', () => {
     const other = await createTestDatabase();
     await other.pool.query(`insert into migrations (number, name, checksum) values (99, '0099_later', '')`);
     expect(await refuse({ DATABASE_URL: other.url })).toMatch(
-      /schema is newer than this program: it has migration 99.*Use a Kasgres at least as new/,
+      /schema is newer than this program: it has migration 99.*Use a version of Kasgres at least as new/,
     );
     await other.drop();
 
@@ -150,7 +150,7 @@ describe('a database that cannot be used', () => {
     await foreign.pool.query('create table orders (id bigint); create table migrations (version text)');
     const content = await contentOf(foreign);
     expect(await refuse({ DATABASE_URL: foreign.url })).toMatch(
-      /holds tables that are not of Kasgres \(migrations, orders\). Use a database of its own/,
+      /has tables of another program \(migrations, orders\)\. Use a separate database/,
     );
     expect(await contentOf(foreign)).toEqual(content);
     await foreign.drop();

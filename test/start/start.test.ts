@@ -153,7 +153,7 @@ describe('the first start, from nothing', () => {
   test('Ctrl-C ends everything and leaves no process', async () => {
     started.pressCtrlC();
     await started.exited();
-    expect(started.lines.at(-1)).toBe('Ended.');
+    expect(started.lines.at(-1)).toBe('Stopped.');
     expect(await started.processesLeft(1_000)).toEqual([]);
   });
 });
@@ -192,14 +192,14 @@ describe('further starts on the same data', () => {
   test('go on from the same chain with the same key; what is killed is started again', async () => {
     await startAgain();
     process.kill(started.processId('indexer/src/main.ts'), 'SIGKILL');
-    await started.line(/^indexer ended \(SIGKILL\); starting it again/);
+    await started.line(/^indexer exited \(SIGKILL\); restarting/);
     await hasGrown();
 
     process.kill(
       Number(readFileSync(join(dataDir, 'postgres/cluster/data/postmaster.pid'), 'utf8').split('\n')[0]),
       'SIGKILL',
     );
-    await started.line(/^postgres ended \(.*\); starting it again/);
+    await started.line(/^postgres exited \(.*\); restarting/);
     await hasGrown();
   });
 
@@ -222,7 +222,7 @@ describe('further starts on the same data', () => {
     await startAgain();
     process.kill(started.npmProcessId, signal);
     expect(await started.processesLeft()).toEqual([]);
-    expect(started.output).toContain('Ended.');
+    expect(started.output).toContain('Stopped.');
   });
 
   test('a second Ctrl-C ends it at once', async () => {
@@ -233,7 +233,7 @@ describe('further starts on the same data', () => {
     // Stopped programs cannot end by themselves.
     for (const id of programs) process.kill(id, 'SIGSTOP');
     started.pressCtrlC();
-    await started.line(/^Ending/);
+    await started.line(/^Stopping/);
     await new Promise((resolve) => setTimeout(resolve, 1_500));
     started.pressCtrlC();
     expect(await started.processesLeft(5_000)).toEqual([]);

@@ -74,7 +74,7 @@ test('status asks the API of HOST and PORT, whatever a start wrote down, and say
 
 test('status asks the API of a start while it runs, and its database afterwards', async () => {
   await leaveRuntimeFile();
-  const lock = await takeLock(join(dataDir, 'lock.json'), () => 'held');
+  const lock = await takeLock(join(dataDir, 'lock'), () => 'held');
   expect(await status({ DATA_DIR: dataDir })).toMatchObject({ api: other.api.url, network: 'simnet' });
   await lock.release();
   const afterwards = await status({ DATA_DIR: dataDir });
@@ -126,7 +126,7 @@ test.each(['status', 'keys list', 'tags list', 'verify'])(
     await leaveRuntimeFile('postgres://kasgres:secret@127.0.0.1:1/kasgres');
     const said = await refusal(`npx kasgres ${command}`, { DATA_DIR: dataDir });
     expect(said).toMatch(/The database postgres:\/\/kasgres@127.0.0.1:1\/kasgres cannot be used: connect ECONNREFUSED/);
-    expect(said).toContain(`the Kasgres started on ${dataDir}, which is not running: start it (npm start)`);
+    expect(said).toContain(`the Kasgres on ${dataDir}, which is not running: start it (npm start)`);
     expect(said).not.toContain('secret');
   },
 );

@@ -1,20 +1,20 @@
-// Which database, node and API a command speaks to: what the environment names; else what `start` wrote into DATA_DIR; else the
-// defaults. What is of one instance is never mixed with what is of another.
-
+/**
+ * The database, node and API that a command uses: those of the environment, else those that `start` wrote into DATA_DIR, else the defaults.
+ * Addresses of two instances are never mixed.
+ */
 import { FatalError } from '@kasgres/runtime';
 import { apiUrlOf } from './api-status.ts';
-import { dataDirAt } from './data-dir.ts';
+import { dataDirAt, findRuntimeFile } from './data-dir.ts';
 import type { CliEnv } from './env.ts';
-import { findRuntimeFile } from './runtime-file.ts';
 import { isLockHeld } from './start/lock.ts';
 
 export interface DatabaseAddress {
   url: string;
-  /** The DATA_DIR of the start that wrote the address down; undefined if DATABASE_URL names it. */
+  /** The DATA_DIR whose `start` wrote the address; undefined if DATABASE_URL names it. */
   startedOn: string | undefined;
 }
 
-/** @throws {FatalError} when neither the environment nor DATA_DIR names a database */
+/** @throws {FatalError} if neither the environment nor DATA_DIR names a database */
 export async function getDatabase(env: CliEnv): Promise<DatabaseAddress> {
   if (env.DATABASE_URL !== undefined) return { url: env.DATABASE_URL, startedOn: undefined };
   const dataDir = dataDirAt(env.DATA_DIR);
@@ -35,8 +35,8 @@ function nothingStarted(path: string): string {
 }
 
 /**
- * NODE_URL and DATABASE_URL for a program, which says itself what it cannot do without. Where one of them is set, the other is not taken
- * from a start: the node of a demo must not fill the database of an operator.
+ * Returns NODE_URL and DATABASE_URL for a program, which reports missing ones itself. If one of them is set, the other does not come from a
+ * start: the node of a demo must not fill the database of an operator.
  */
 export async function findUrlVariables(env: CliEnv): Promise<Record<string, string>> {
   const isNamed = env.NODE_URL !== undefined || env.DATABASE_URL !== undefined;
@@ -49,15 +49,15 @@ export async function findUrlVariables(env: CliEnv): Promise<Record<string, stri
   };
 }
 
-/** What `kasgres status` speaks of: at least one of the two. */
+/** The addresses for `kasgres status`: at least one is defined. */
 export interface StatusAddresses {
   apiUrl: string | undefined;
   database: DatabaseAddress | undefined;
-  /** The API answers for what was asked; else it is only told whether it does, beside what the database says. */
+  /** The status comes from the API; otherwise from the database, and only says whether the API responds. */
   isApiFirst: boolean;
 }
 
-/** @throws {FatalError} when DATA_DIR is set and nothing was started there */
+/** @throws {FatalError} if DATA_DIR is set and nothing was started there */
 export async function getStatusAddresses(env: CliEnv): Promise<StatusAddresses> {
   const namedApi = isSet('HOST') || isSet('PORT') ? apiUrlOf(env.HOST, env.PORT) : undefined;
   if (env.DATABASE_URL !== undefined) {
@@ -70,7 +70,7 @@ export async function getStatusAddresses(env: CliEnv): Promise<StatusAddresses> 
     return { apiUrl: namedApi, database: written?.apiUrl === namedApi ? database : undefined, isApiFirst: true };
   }
   if (written !== undefined) {
-    // Once that start has ended, whatever listens at its port is another one.
+    // After that start has stopped, any program at its port is another one.
     const isRunning = await isLockHeld(dataDir.lockFile);
     return { apiUrl: isRunning ? written.apiUrl : undefined, database, isApiFirst: isRunning };
   }
@@ -79,7 +79,7 @@ export async function getStatusAddresses(env: CliEnv): Promise<StatusAddresses> 
   return { apiUrl: apiUrlOf(env.HOST, env.PORT), database: undefined, isApiFirst: true };
 }
 
-/** As `readEnv`: empty counts as unset. */
+/** Like `readEnv`, treats an empty variable as unset. */
 function isSet(name: string): boolean {
   return (process.env[name] ?? '') !== '';
 }

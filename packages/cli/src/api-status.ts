@@ -1,5 +1,4 @@
-// `/v1/status` of a running API, as far as this command speaks of it.
-
+/** `/v1/status` of a running API. */
 import { z } from 'zod';
 
 const apiStatus = z.object({
@@ -19,13 +18,13 @@ export type ApiStatus = z.infer<typeof apiStatus>;
 
 const RESPONSE_WITHIN_MS = 3_000;
 
-/** The response, with the fields that this command knows; undefined while the API does not respond. */
+/** Returns the fields that this command uses; undefined if the API does not respond. */
 export async function findApiStatus(apiUrl: string): Promise<ApiStatus | undefined> {
   return apiStatus.safeParse(await requestJson(apiUrl)).data;
 }
 
-/** The response as it is; undefined while no API of Kasgres responds. */
-export async function askStatus(apiUrl: string): Promise<Record<string, unknown> | undefined> {
+/** Returns the whole response; undefined if no Kasgres API responds. */
+export async function findFullApiStatus(apiUrl: string): Promise<Record<string, unknown> | undefined> {
   const response = await requestJson(apiUrl);
   return apiStatus.safeParse(response).success ? (response as Record<string, unknown>) : undefined;
 }
@@ -39,7 +38,7 @@ async function requestJson(apiUrl: string): Promise<unknown> {
   }
 }
 
-/** Where a person on this machine reaches an API that listens on `host`. */
+/** Returns the URL on this machine of an API that listens on `host`. */
 export function apiUrlOf(host: string, port: number): string {
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;

@@ -1,16 +1,31 @@
-// Rows of `COPY … TO STDOUT (FORMAT binary)`, the fastest way out of Postgres: each field as the bytes that the server sent. Format:
-// PostgreSQL manual, COPY, "Binary Format".
+/**
+ * Rows of `COPY … TO STDOUT (FORMAT binary)`, the fastest way out of Postgres: each field as the bytes that the server sent. Format:
+ * PostgreSQL manual, COPY, "Binary Format".
+ */
+import type { PoolClient } from 'pg';
+import { to as copyTo } from 'pg-copy-streams';
 
 const SIGNATURE_BYTES = 11;
-/** Signature, flags, length of an extension that nobody has defined yet. */
+/** Signature, flags, and the length of the header extension. */
 const HEADER_BYTES = SIGNATURE_BYTES + 8;
 const TRAILER = -1;
 const NULL = -1;
 
-/** Hears of each field in turn, `undefined` for null; the bytes stay valid. */
+/** Called for each field in order, with `undefined` for null. The bytes stay valid. */
 export type OnField = (column: number, bytes: Buffer | undefined) => void;
 
-/** Cuts what COPY sends into pieces of whole rows, without header and trailer. */
+/**
+ * Calls `onField` for each field of a query's rows and `onRow` after each row.
+ * @returns the number of rows
+ */
+export async function copyOut(client: PoolClient, query: string, onField: OnField, onRow: () => void): Promise<number> {
+  const stream = client.query(copyTo(`copy (${query}) to stdout (format binary)`));
+  let rows = 0;
+  for await (const whole of cutRows(stream as AsyncIterable<Buffer>)) rows += readRows(whole, onField, onRow);
+  return rows;
+}
+
+/** Yields buffers of whole rows, without the header and the trailer of the stream. */
 export async function* cutRows(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let rest: Buffer = Buffer.alloc(0);
   let isBehindHeader = false;
@@ -52,7 +67,7 @@ export function readRows(bytes: Buffer, onField: OnField, onRow: () => void): nu
   return rows;
 }
 
-/** Where the last whole row ends; the trailer is none. */
+/** Returns where the last whole row ends. */
 function endOfRows(bytes: Buffer): number {
   for (let at = 0; ; ) {
     const end = endOfRow(bytes, at);
@@ -61,7 +76,7 @@ function endOfRows(bytes: Buffer): number {
   }
 }
 
-/** Where the row at `at` ends; undefined while not all of it is there. */
+/** Returns where the row at `at` ends; undefined for an incomplete row and for the trailer. */
 function endOfRow(bytes: Buffer, at: number): number | undefined {
   if (at + 2 > bytes.length) return undefined;
   const columns = bytes.readInt16BE(at);

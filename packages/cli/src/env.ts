@@ -1,5 +1,4 @@
-// The environment of the `kasgres` command. The programs that it starts read their own (packages/indexer, packages/api).
-
+/** The environment of the `kasgres` command. The programs that it starts read their own. */
 import { parseNodeUrls } from '@kasgres/node';
 import { LOG_LEVELS, parsed, postgresUrl, readEnv } from '@kasgres/runtime';
 import { z } from 'zod';
@@ -7,15 +6,14 @@ import { z } from 'zod';
 const port = z.coerce.number().int().min(1);
 
 export const cliEnvSchema = z.object({
-  // Handed on to the programs as it is.
   NODE_URL: parsed((list) => parseNodeUrls(list).join())
     .optional()
     .describe(
-      'gRPC address of the node, such as `grpc://127.0.0.1:16110`, or of several, separated by commas. Unset: `start` brings a simulated node',
+      'gRPC address of the node, such as `grpc://127.0.0.1:16110`, or of several, separated by commas. Unset: `start` runs a simulated node',
     ),
   DATABASE_URL: postgresUrl()
     .optional()
-    .describe('Address of Postgres 15 or newer. Unset: `start` brings an embedded one'),
+    .describe('Address of Postgres 15 or newer. Unset: `start` runs an embedded one'),
   HOST: z.string().default('127.0.0.1').describe('Address where the API listens'),
   PORT: port.max(65_535).default(3000).describe('Port where the API listens'),
   METRICS_PORT: port

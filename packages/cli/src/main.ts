@@ -1,13 +1,12 @@
-// The `kasgres` command: runs what was asked for, and says in words what went wrong.
-
+/** The `kasgres` command. */
 import { CommanderError } from 'commander';
 import { createCommand } from './command.ts';
-import { wordsOf } from './words.ts';
+import { describeError } from './error-message.ts';
 
 try {
   await createCommand().parseAsync();
 } catch (error) {
-  // Commander has said already what is wrong with the command line.
-  if (!(error instanceof CommanderError)) process.stderr.write(`${wordsOf(error)}\n`);
+  // Commander has already printed what is wrong with the command line.
+  if (!(error instanceof CommanderError)) process.stderr.write(`${describeError(error)}\n`);
   process.exitCode = error instanceof CommanderError ? error.exitCode : 1;
 }

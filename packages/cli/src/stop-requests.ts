@@ -1,39 +1,38 @@
-// Who may end a start: Ctrl-C, a termination signal, the end of the terminal, and the end of the process that started it.
-// The first request asks for a clean end, a second one for an end at once. npm sends the Ctrl-C of the terminal on to us,
-// who had it from the terminal already, so what follows within a second is the same request.
-
+/**
+ * Requests to stop: Ctrl-C, a termination signal, the end of the terminal, and the end of the process that started this one. The first
+ * request asks for a clean stop, the second for an immediate one. npm forwards a Ctrl-C that the terminal has already sent to us, so all
+ * signals within a second are one request.
+ */
 import { readFileSync } from 'node:fs';
 
 const SAME_REQUEST_MS = 1_000;
 const PARENT_CHECK_MS = 500;
 
 export interface StopRequests {
-  /** Aborted by the first request. */
   clean: AbortSignal;
-  /** Aborted by the second. */
-  atOnce: AbortSignal;
+  immediate: AbortSignal;
 }
 
 export function watchStopRequests(): StopRequests {
   const clean = new AbortController();
-  const atOnce = new AbortController();
+  const immediate = new AbortController();
   let firstAt = 0;
   const request = (): void => {
     if (!clean.signal.aborted) {
       firstAt = performance.now();
       clean.abort();
     } else if (performance.now() - firstAt > SAME_REQUEST_MS) {
-      atOnce.abort();
+      immediate.abort();
     }
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, request);
-  // Writing to a terminal that is gone must not be what ends us.
+  // Writing to a closed terminal must not crash the process.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   watchParent(() => clean.abort());
-  return { clean: clean.signal, atOnce: atOnce.signal };
+  return { clean: clean.signal, immediate: immediate.signal };
 }
 
-/** Our launcher holds a channel to us. npm does not, and not every end of npm is sent on to us. */
+/** The launcher holds an IPC channel to this process. npm does not, and does not forward every signal. */
 function watchParent(onGone: () => void): void {
   process.on('disconnect', onGone);
   process.channel?.unref();
@@ -45,8 +44,7 @@ function watchParent(onGone: () => void): void {
 }
 
 /**
- * The process that npm is, as far as can be told: our parent, or the parent of the shell that npm started us with. Another
- * one takes its place when it ends.
+ * Returns the process id of npm: our parent, or the parent of the shell between npm and us. After npm has exited it is another id.
  */
 function findNpm(): number {
   const parent = process.ppid;
@@ -55,7 +53,7 @@ function findNpm(): number {
     const grandparent = /^PPid:\s*(\d+)$/m.exec(readFileSync(`/proc/${parent}/status`, 'utf8'))?.[1];
     return isShell && grandparent !== undefined ? Number(grandparent) : parent;
   } catch {
-    // Where there is no /proc, shells give their place to the one command that they are to run.
+    // On systems without /proc, shells replace themselves by their only command.
     return parent;
   }
 }

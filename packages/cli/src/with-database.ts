@@ -1,16 +1,15 @@
-// The database that a command works on, while it works.
-
+/** The database connection of a command. */
 import { checkSchema, type Connection, connect, type ConnectOptions } from '@kasgres/database';
 import { type DatabaseAddress, getDatabase } from './addresses.ts';
-import { describeDatabaseProblem, nameOfDatabase } from './database-problem.ts';
+import { describeDatabaseProblem, nameOfDatabase } from './error-message.ts';
 import { dataDirAt } from './data-dir.ts';
 import { readCliEnv } from './env.ts';
 import { isLockHeld } from './start/lock.ts';
 
 /**
- * Connects as `kasgres COMMAND` to the database of the environment, or to the one that `start` wrote down, and closes the connection in
- * any case. At a terminal it says which one that is.
- * @throws {FatalError} when neither says which, it cannot be reached, or it has not the schema of this program
+ * Connects as `kasgres COMMAND` to the database of the environment, or of the last `start`, and closes the connection in any case. Prints
+ * the address on a terminal.
+ * @throws {FatalError} if no database is named, it cannot be reached, or its schema does not fit this program
  */
 export async function withDatabase<Result>(
   command: string,
@@ -23,7 +22,6 @@ export async function withDatabase<Result>(
   return await withDatabaseAt({ url, startedOn: address?.startedOn }, command, work, options);
 }
 
-/** The same on a database that is known. */
 export async function withDatabaseAt<Result>(
   { url, startedOn }: DatabaseAddress,
   command: string,
@@ -35,7 +33,7 @@ export async function withDatabaseAt<Result>(
     try {
       await checkSchema(database.pool);
     } catch (error) {
-      throw describeDatabaseProblem(url, error, await whereFrom(startedOn));
+      throw describeDatabaseProblem(url, error, await describeOrigin(startedOn));
     }
     return await work(database, url);
   } finally {
@@ -43,10 +41,10 @@ export async function withDatabaseAt<Result>(
   }
 }
 
-/** What to say of an address that nobody has named: its database may have ended with the start that brought it. */
-async function whereFrom(startedOn: string | undefined): Promise<string> {
+/** Explains an address that the user did not set: its embedded Postgres may have stopped with `start`. */
+async function describeOrigin(startedOn: string | undefined): Promise<string> {
   if (startedOn === undefined) return '';
   const isRunning = await isLockHeld(dataDirAt(startedOn).lockFile);
   const state = isRunning ? 'is running' : 'is not running: start it (npm start)';
-  return `It is the database of the Kasgres started on ${startedOn}, which ${state}. DATABASE_URL names another.`;
+  return `It is the database of the Kasgres on ${startedOn}, which ${state}. Set DATABASE_URL to use another database.`;
 }

@@ -1,6 +1,6 @@
-/** The database: connections, schema, keys and tags, and Postgres servers of our own. */
-export { approveCluster, listClustersAtLimit, rejectHeldMerges } from './cluster-reviews.ts';
-export { addTagsOfMembers, moveClusterTags, splitClusterTags } from './cluster-tags.ts';
+/** The database: connections, schema, COPY, keys, tags, clusters, logins, and embedded Postgres servers. */
+export { approveCluster, listClustersAtLimit, rejectHeldMerges } from './clusters/cluster-reviews.ts';
+export { addTagsOfMembers, moveClusterTags, splitClusterTags } from './clusters/cluster-tags.ts';
 export {
   ANALYST_NAME,
   createAnalyst,
@@ -10,16 +10,17 @@ export {
   listAnalysts,
   removeAnalyst,
   TRANSACTION_TIMEOUTS,
-} from './analysts.ts';
-export { type Connection, type ConnectOptions, connect, type Database } from './connect.ts';
-export { CopyBuffer, copyRows } from './copy.ts';
+} from './logins/analysts.ts';
+export { type Connection, type ConnectOptions, connect, type Database } from './connection/connect.ts';
+export { type CopyBuffer, copyRows } from './copy/copy-buffer.ts';
+export { BATCH_TABLES, type BatchRows, createBatchRows, LOADED_UTXOS, UTXOS } from './copy/tables.ts';
 export { type EmbeddedPostgres, startEmbeddedPostgres, startTemporaryPostgres } from './embedded/embedded-postgres.ts';
 export {
   type BlockingSession,
   describeBlocking,
   type EndableSessions,
   withExclusiveLocks,
-} from './exclusive-locks.ts';
+} from './connection/exclusive-locks.ts';
 export {
   isDatabaseUnavailable,
   isDiskFull,
@@ -28,9 +29,9 @@ export {
   isRetryableDatabaseError,
   PoolExhaustedError,
   SchemaError,
-} from './errors.ts';
-export { inTransaction } from './in-transaction.ts';
-export { type DatabaseState, inspectDatabase } from './inspect.ts';
+} from './connection/errors.ts';
+export { inTransaction } from './connection/in-transaction.ts';
+export { type DatabaseState, inspectDatabase } from './schema/inspect.ts';
 export {
   type ApiKey,
   createKey,
@@ -45,13 +46,13 @@ export {
   MAX_WINDOW_SECONDS,
   type NewKey,
   revokeKey,
-} from './keys.ts';
-export { UnknownCommitError } from './known-commit.ts';
-export { makeReader, type Reader } from './reader.ts';
-export { checkSchema, migrate } from './migrate.ts';
-export { packParents, unpackParents } from './packed-parents.ts';
-export { dayOf, endOf, firstDayOf, type QuotaPeriod } from './quota-period.ts';
-export { listConflictingAddresses, listConflictingClusters } from './tag-conflicts.ts';
+} from './keys/keys.ts';
+export { UnknownCommitError } from './connection/commit.ts';
+export { makeReader, type Reader } from './logins/read-only-login.ts';
+export { checkSchema, migrate } from './schema/migrate.ts';
+export { packParents, unpackParents } from './copy/packed-parents.ts';
+export { dayOf, endOf, firstDayOf, type QuotaPeriod } from './keys/quota-period.ts';
+export { listConflictingAddresses, listConflictingClusters } from './tags/tag-conflicts.ts';
 export {
   type Attribution,
   DEFAULT_CONFIDENCE_LEVEL,
@@ -63,11 +64,11 @@ export {
   type TagSource,
   toAttribution,
   upsertTags,
-} from './tag-sources.ts';
-export { findClusterTag, findOwnTag, listTagsOfScripts, type OwnerTag, type Tag } from './tags.ts';
+} from './tags/tag-sources.ts';
+export { findClusterTag, findOwnTag, listTagsOfScripts, type OwnerTag, type Tag } from './tags/tags.ts';
 export { type ReplicatedPostgres, startReplicatedPostgres } from './testing/replicated-postgres.ts';
 export { insertCluster } from './testing/insert-cluster.ts';
 export { createTestDatabase, type TestDatabase } from './testing/test-database.ts';
 export { createMigratedDatabase, startTestServer } from './testing/test-server.ts';
-export { addUsage, type KeyUsage, listUsage } from './usage.ts';
-export { releaseWriterLock, takeWriterLock } from './writer-lock.ts';
+export { addUsage, type KeyUsage, listUsage } from './keys/usage.ts';
+export { releaseWriterLock, takeWriterLock } from './connection/writer-lock.ts';

@@ -1,6 +1,6 @@
 /**
- * What the source hands on: one step of the virtual chain, with every body that is needed to write it. The unit is the chain
- * block with its mergeset (docs/architecture.md, "Data path").
+ * The output of the source: one step of the virtual chain with all blocks that are needed to write it. The unit is the chain block with its
+ * mergeset (docs/architecture.md, "Data path").
  */
 import type { Hash } from '@kasgres/kaspa';
 import type { RpcBlock } from '@kasgres/node';
@@ -14,11 +14,11 @@ export interface AddedChainBlock {
 }
 
 export interface ChainUpdate {
-  /** Chain blocks to undo, from the checkpoint down; empty without a reorg. */
+  /** Chain blocks to revert, from the checkpoint down; empty without a reorg. */
   removed: Hash[];
-  /** Chain blocks to add, upwards from the checkpoint, or from where `removed` leads. */
+  /** Chain blocks to add, upwards from the fork. */
   added: AddedChainBlock[];
-  /** Blocks beside the sink that the node's virtual block would merge, parents first; undefined: not asked, as during catch-up. */
+  /** Blocks beside the sink that the node's virtual block would merge, parents first; undefined if not requested, as during catch-up. */
   tail: RpcBlock[] | undefined;
   /** Whether the node's sink was reached. */
   atTip: boolean;
@@ -26,7 +26,7 @@ export interface ChainUpdate {
   targetBlueScore: bigint;
 }
 
-/** The place in the chain from which the next update counts. */
+/** The chain block after which the next update begins. */
 export interface Position {
   hash: Hash;
   blueScore: bigint;

@@ -1,6 +1,5 @@
 /** For tests and benchmarks only: programs start the indexer as a process (main.ts). */
 export { keepClustering } from './clustering/keep-clustering.ts';
-export { type ClusteringOptions, clusterStep, markStep } from './clustering/step.ts';
 export { openClusteringDatabase, openDatabase } from './database.ts';
 export { clusteringOptions, envSchema, indexerOptions } from './env.ts';
 export { runIndexer, type RunIndexerOptions } from './run-indexer.ts';

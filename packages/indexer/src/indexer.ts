@@ -1,11 +1,12 @@
 /**
- * The loop: from the checkpoint, take updates from the source, prepare each while the one before is being applied, and after
- * any failure begin again at the checkpoint. Nothing but the database remembers where we are.
+ * The loop: take updates from the source, beginning at the checkpoint, and prepare each while the previous one is applied. After any failure it
+ * restarts at the checkpoint; all other state is dropped.
  */
 import { type Connection, describeBlocking, takeWriterLock } from '@kasgres/database';
 import type { Network } from '@kasgres/kaspa';
 import { type NodeClient, NodeUnsuitableError } from '@kasgres/node';
 import type { FatalError, Logger } from '@kasgres/runtime';
+import { UtxoChanges } from '@kasgres/state';
 import type { ClientBase, PoolClient } from 'pg';
 import { apply } from './apply/apply.ts';
 import { findCheckpoint, findNetworkOfDatabase } from './apply/checkpoint.ts';
@@ -16,8 +17,8 @@ import type { PreBootstrapTimes } from './pre-bootstrap-times.ts';
 import { Memory } from './memory/memory.ts';
 import type { Metrics } from './metrics.ts';
 import type { Batch, Checkpoint } from './prepare/batch.ts';
-import { AmbiguousBodies } from './prepare/ambiguous-bodies.ts';
-import { findFork, getStart, loadPreBootstrapBlocks } from './prepare/look-ups.ts';
+import { AmbiguousVariants } from './prepare/ambiguous-variants.ts';
+import { findFork, getBootstrap, loadPreBootstrapBlocks } from './prepare/look-ups.ts';
 import { Preparer } from './prepare/preparer.ts';
 import type { Progress } from './progress.ts';
 import { findSources } from './source/find-sources.ts';
@@ -36,18 +37,18 @@ import { discardIndex, canBootstrapAgain } from './bootstrap/discard-index.ts';
 
 export interface IndexerOptions extends SourceLimits {
   memoryTransactions: number;
-  /** The p2p address of a node that hands out its UTXO set; default: the node that is followed, at its network's port. */
+  /** The p2p address of a node that serves its UTXO set; by default the followed node at its network's port. */
   p2pUrl: string | undefined;
-  /** What to do when no node has any more what comes after the checkpoint. */
+  /** The reaction if every node has pruned the chain after the checkpoint. */
   onGap: 'stop' | 'record';
-  /** Of a network whose parameters were overridden; default: those of the network, and no RPC tells them. */
+  /** For a network with overridden parameters, which no RPC tells; by default those of the network. */
   finalityDepth?: bigint | undefined;
   pruningDepth?: bigint | undefined;
-  /** Default: by the depths of the network. */
+  /** By default from the depths of the network. */
   bootstrapTiming?: BootstrapTiming;
 }
 
-export interface IndexerParts {
+export interface IndexerDependencies {
   node: NodeClient;
   database: Connection;
   network: Network;
@@ -59,22 +60,21 @@ export interface IndexerParts {
   preBootstrapTimes: PreBootstrapTimes;
   /** The p2p address of a node. */
   p2pUrl: string;
-  /** Set where no node has what comes after the checkpoint: what ends the program, unless the index may begin again at a pruning point. */
+  /** Set if every node has pruned the chain after the checkpoint: the error to exit with, unless the index may restart at a pruning point. */
   gap: FatalError | undefined;
 }
 
 /**
- * Follows the chain from the checkpoint until the signal, or until something fails. Returns when an index began, or began again, at
- * a pruning point: it is followed from there.
- * @throws FatalError when beginning again cannot help
+ * Follows the chain from the checkpoint until the signal or a failure. Returns after a bootstrap at a pruning point, which the next call follows.
+ * @throws FatalError if a retry cannot help
  */
-export async function followChain(parts: IndexerParts, signal: AbortSignal): Promise<void> {
+export async function followChain(parts: IndexerDependencies, signal: AbortSignal): Promise<void> {
   const clients: PoolClient[] = [];
   const lost = new AbortController();
   const untilLost = AbortSignal.any([signal, lost.signal]);
   const open = async (): Promise<PoolClient> => {
     const client = await parts.database.pool.connect();
-    // Also while nothing is asked: the address may lead to another server by now.
+    // Also between queries: the address may lead to another server by now.
     client.on('error', (error) => lost.abort(error));
     clients.push(client);
     return client;
@@ -95,15 +95,15 @@ export async function followChain(parts: IndexerParts, signal: AbortSignal): Pro
 
 /** One run from the checkpoint to the next failure. */
 class Attempt {
-  readonly #parts: IndexerParts;
+  readonly #parts: IndexerDependencies;
   readonly #writer: ClientBase;
   readonly #reader: ClientBase;
   readonly #signal: AbortSignal;
-  /** The apply that is under way. */
+  /** The apply in progress. */
   #applying: Promise<void> = Promise.resolve();
   #lookUpIndexesAreBuilt = false;
 
-  constructor(parts: IndexerParts, writer: ClientBase, reader: ClientBase, signal: AbortSignal) {
+  constructor(parts: IndexerDependencies, writer: ClientBase, reader: ClientBase, signal: AbortSignal) {
     this.#parts = parts;
     this.#writer = writer;
     this.#reader = reader;
@@ -124,21 +124,21 @@ class Attempt {
     let checkpoint = found ?? EMPTY_CHECKPOINT;
     const memory = new Memory(limitsOf(options), checkpoint.nextTransactionId, found === undefined);
     await loadPreBootstrapBlocks(this.#reader, memory);
-    const ambiguousBodies = new AmbiguousBodies((request) => findSources(node, request, this.#signal));
-    await ambiguousBodies.load(this.#reader);
-    const start = found === undefined ? undefined : await getStart(this.#reader);
-    const bootstrapBlueScore = start?.isGenesis === false ? start.blueScore : undefined;
-    const preparer = new Preparer(memory, network, ambiguousBodies, checkpoint, bootstrapBlueScore);
+    const ambiguousVariants = new AmbiguousVariants((request) => findSources(node, request, this.#signal));
+    await ambiguousVariants.load(this.#reader);
+    const bootstrap = found === undefined ? undefined : await getBootstrap(this.#reader);
+    const bootstrapBlueScore = bootstrap?.isGenesis === false ? bootstrap.blueScore : undefined;
+    const preparer = new Preparer(memory, network, ambiguousVariants, checkpoint, bootstrapBlueScore);
     if (genesis !== undefined) checkpoint = await bootstrapAtGenesis(this.#bootstrapDependencies(), preparer, genesis);
     metrics.positions.indexIsAt(checkpoint.blueScore, undefined);
 
-    const ended = new AbortController();
-    void this.#parts.preBootstrapTimes.learn(this.#parts, AbortSignal.any([this.#signal, ended.signal]));
+    const finished = new AbortController();
+    void this.#parts.preBootstrapTimes.learn(this.#parts, AbortSignal.any([this.#signal, finished.signal]));
     const source = new Source(node, network, readOwnChain(this.#reader, checkpoint.chainIndex), options);
-    let asked = performance.now();
+    let requestedAt = performance.now();
     try {
       for await (const update of source.updates(checkpoint, this.#signal)) {
-        metrics.stageSeconds.observe({ stage: 'wait' }, (performance.now() - asked) / 1_000);
+        metrics.stageSeconds.observe({ stage: 'wait' }, (performance.now() - requestedAt) / 1_000);
         if (checkpoint.firstCatchUp && !memory.isComplete) await this.#needLookUpIndexes();
         const batch = await this.#prepare(preparer, update, checkpoint);
         checkpoint = batch.to;
@@ -148,21 +148,21 @@ class Attempt {
           await this.#applying;
           if (checkpoint.firstCatchUp) checkpoint = await this.#finishFirstCatchUp(checkpoint);
         }
-        asked = performance.now();
+        requestedAt = performance.now();
       }
     } finally {
-      ended.abort();
+      finished.abort();
       await this.#applying.catch(() => undefined);
     }
   }
 
-  /** @throws the gap where neither the index is newborn nor the operator asked for a record */
+  /** @throws the gap unless the index is newborn or ON_GAP is record */
   async #crossGap(checkpoint: Checkpoint, gap: FatalError): Promise<void> {
     const { options, log } = this.#parts;
     if (await canBootstrapAgain(this.#writer))
       return await discardForNewBootstrap(this.#bootstrapDependencies(), checkpoint, this.#signal);
     if (options.onGap === 'stop') throw gap;
-    log.warn({ err: gap }, 'no node has what comes after the checkpoint; begins again at the pruning point');
+    log.warn({ err: gap }, 'checkpoint pruned on every node; restarting from the pruning point');
     await bootstrapAfterGap(this.#bootstrapDependencies(), checkpoint, this.#signal);
   }
 
@@ -177,15 +177,15 @@ class Attempt {
     }
   }
 
-  /** None where nothing but genesis is indexed and the node has pruned the chain since. */
+  /** Discards an index of genesis alone if the node has pruned the chain since. */
   async #findCheckpoint(): Promise<Checkpoint | undefined> {
     const { node, network, log } = this.#parts;
     const found = await findCheckpoint(this.#writer);
     if (found?.chainIndex !== 0 || Buffer.compare(found.hash, network.genesisHash) !== 0) return found;
     if ((await findGenesis(node, network, this.#signal)) !== undefined) return found;
-    // A new node has nothing but genesis for minutes, and then takes over a chain that is pruned.
+    // A new node has only genesis for some minutes, and then downloads a pruned chain.
     await discardIndex(this.#writer);
-    log.info('the node has a pruned chain by now, and nothing but genesis was indexed: begins anew');
+    log.info('discarded an index of genesis alone, since the node has pruned the chain');
     return undefined;
   }
 
@@ -212,7 +212,7 @@ class Attempt {
 
   async #prepare(preparer: Preparer, update: ChainUpdate, from: Checkpoint): Promise<Batch> {
     const { metrics, progress } = this.#parts;
-    // A reorg is prepared from what the database holds, so everything before it must be there.
+    // A reorg is prepared from the database, which must have the previous batch.
     if (update.removed.length > 0) await this.#applying;
     const fork = update.removed.length === 0 ? from : await findFork(this.#reader, from, update.removed.length);
     const end = metrics.stageSeconds.startTimer({ stage: 'prepare' });
@@ -222,7 +222,7 @@ class Attempt {
     return batch;
   }
 
-  /** @param timestamp of the last chain block; the update itself may be forgotten while its rows are applied */
+  /** @param timestamp of the last chain block; passed alone so that the update is freed while its rows are applied */
   #startApplying(batch: Batch, atTip: boolean, timestamp: bigint | undefined): void {
     const { metrics, progress, log } = this.#parts;
     const run = async (): Promise<void> => {
@@ -231,9 +231,10 @@ class Attempt {
       end();
       metrics.batches.inc();
       metrics.positions.indexIsAt(batch.to.blueScore, timestamp);
-      // Far from the tip the target is as old as the pages on the way to it; there the watch knows better.
+      // Far from the tip the target is as old as the pages, and the node watch is more recent.
       if (atTip) metrics.positions.nodeIsAt(batch.targetBlueScore);
       for (const rows of Object.values(batch.rows)) metrics.rows.inc({ table: rows.table }, rows.rows);
+      if (batch.state !== undefined) metrics.rows.inc({ table: 'utxos' }, batch.state.of(UtxoChanges).createdCount);
       if (batch.removed.length > 0) {
         metrics.reorgs.inc();
         metrics.reorgDepth.observe(batch.removed.length);
@@ -242,11 +243,11 @@ class Attempt {
       progress.applied(batch, atTip);
     };
     this.#applying = run();
-    // Met when it is awaited: before the next batch, or at the end.
+    // The rejection is handled where `#applying` is awaited.
     this.#applying.catch(() => undefined);
   }
 
-  /** The memory does not know everything any more: from here on what it lacks is looked up. */
+  /** Builds the look-up indexes once the memory has forgotten something. */
   async #needLookUpIndexes(): Promise<void> {
     if (this.#lookUpIndexesAreBuilt) return;
     await this.#applying;

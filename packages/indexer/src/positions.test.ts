@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Positions } from './positions.ts';
 
-test('nothing is known at first', () => {
+test('both lags are unknown at first', () => {
   const positions = new Positions();
   expect(positions.lagBlocks()).toBeNaN();
   expect(positions.lagSeconds(Date.now())).toBeNaN();
@@ -32,7 +32,7 @@ test('an update without a new chain block leaves the age of the checkpoint', () 
   expect(positions.lagSeconds(1_001_000)).toBe(1);
 });
 
-test('after a start the lag in blocks is known before the lag in seconds', () => {
+test('after a restart the lag in blocks is known before the lag in seconds', () => {
   const positions = new Positions();
   positions.nodeIsAt(120n);
   positions.indexIsAt(100n, undefined);

@@ -1,12 +1,12 @@
-/** Where the index and its node are, for figures that compare the two. What nobody has told yet is NaN. */
+/** The positions of the index and of its node, for metrics that compare them; NaN until known. */
 export class Positions {
   nodeBlueScore = Number.NaN;
   blueScore = Number.NaN;
   #timestampMs = Number.NaN;
 
-  /** @param blockTimestamp of the checkpoint's block, in milliseconds; undefined: not known */
+  /** @param blockTimestamp of the checkpoint's block, in milliseconds; undefined if unknown */
   indexIsAt(blueScore: bigint, blockTimestamp: bigint | undefined): void {
-    // An update may bring nothing but blocks beside the sink.
+    // An update may consist of blocks beside the sink only.
     if (Number(blueScore) === this.blueScore) return;
     this.blueScore = Number(blueScore);
     this.#timestampMs = Number(blockTimestamp ?? Number.NaN);
@@ -20,7 +20,7 @@ export class Positions {
     return Math.max(0, this.nodeBlueScore - this.blueScore);
   }
 
-  /** A quiet network makes no blocks: who has the node's sink is not behind, however old it is (as /v1/status says it). */
+  /** Returns 0 at the node's sink, however old it is, since a quiet network mines no blocks (as in /v1/status). */
   lagSeconds(nowMs: number): number {
     if (this.blueScore >= this.nodeBlueScore) return 0;
     return Math.max(0, (nowMs - this.#timestampMs) / 1_000);

@@ -1,5 +1,4 @@
-// `kasgres analysts`: logins for people with SQL. A login is shown once, as a URL that psql, DBeaver, Metabase and Grafana take, and alone.
-
+/** `kasgres analysts` manages SQL logins. `create` prints nothing but a URL, which psql, DBeaver, Metabase and Grafana accept. */
 import {
   ANALYST_NAME,
   createAnalyst,
@@ -9,8 +8,7 @@ import {
   removeAnalyst,
 } from '@kasgres/database';
 import { Command, InvalidArgumentError } from 'commander';
-import { print } from '../print.ts';
-import { textTable } from '../text-table.ts';
+import { print, textTable } from '../output.ts';
 import { withDatabase } from '../with-database.ts';
 
 interface CreateOptions {
@@ -21,15 +19,20 @@ interface CreateOptions {
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, min: 60, h: 3600 };
 
 export function analystsCommand(): Command {
-  const analysts = new Command('analysts').description('make, list and remove logins that read schema kaspa in SQL');
+  const analysts = new Command('analysts').description('create, list and remove SQL logins that read schema kaspa');
 
   analysts
     .command('create')
-    .description('make a login and print its URL, and nothing else')
-    .argument('<name>', 'of the login', loginName)
-    .option('--timeout <time>', 'how long a statement may take', duration, DEFAULT_TIMEOUT_SECONDS)
-    .option('--connections <number>', 'connections open at once', connectionCount, DEFAULT_ANALYST_CONNECTIONS)
-    .addHelpText('after', '\ndocs/sql.md has what it sees, what its limits are, and how to connect.')
+    .description('create a login and print only its URL')
+    .argument('<name>', 'name of the login', loginName)
+    .option('--timeout <time>', 'time limit of a statement', duration, DEFAULT_TIMEOUT_SECONDS)
+    .option(
+      '--connections <number>',
+      'maximum number of open connections',
+      connectionCount,
+      DEFAULT_ANALYST_CONNECTIONS,
+    )
+    .addHelpText('after', '\ndocs/sql.md describes what it can read, its limits, and how to connect.')
     .action((name: string, { timeout, connections }: CreateOptions) =>
       withDatabase('analysts', async ({ pool }, url) => {
         const newAnalyst = { name, timeoutSeconds: timeout, connections };
@@ -40,7 +43,7 @@ export function analystsCommand(): Command {
 
   analysts
     .command('list')
-    .description('every login that is an analyst, also one that was made by hand')
+    .description('list all analyst logins, including those made by hand')
     .action(() =>
       withDatabase('analysts', async ({ pool }) => {
         const rows = (await listAnalysts(pool)).map(({ name, timeoutSeconds, connections, createdAt }) => [
@@ -55,8 +58,8 @@ export function analystsCommand(): Command {
 
   analysts
     .command('remove <name>')
-    .description('end its sessions and remove the login')
-    .option('--drop-owned', 'drop what it owns, in each database of the server')
+    .description('terminate its sessions and remove the login')
+    .option('--drop-owned', 'drop the objects that it owns in all databases of the server')
     .action((name: string, { dropOwned }: { dropOwned?: true }) =>
       withDatabase('analysts', async ({ pool }, url) => {
         await removeAnalyst({ pool, url }, name, { dropsOwned: dropOwned === true });
@@ -67,7 +70,7 @@ export function analystsCommand(): Command {
   return analysts;
 }
 
-/** The same server and database, with whatever the address says of encryption. */
+/** Keeps server, database and encryption of the URL. */
 function urlOfLogin(databaseUrl: string, login: string, password: string): string {
   const url = new URL(databaseUrl);
   url.protocol = 'postgres:';
@@ -78,9 +81,7 @@ function urlOfLogin(databaseUrl: string, login: string, password: string): strin
 
 function loginName(text: string): string {
   if (ANALYST_NAME.test(text)) return text;
-  throw new InvalidArgumentError(
-    'Expected lower-case letters, digits and _, and no name that begins with pg_ or kasgres_.',
-  );
+  throw new InvalidArgumentError('Expected lower-case letters, digits and _, not beginning with pg_ or kasgres_.');
 }
 
 function duration(text: string): number {

@@ -49,15 +49,15 @@ test('what is held is shown by its larger cluster, with a transaction to look at
 
 test('any address of a cluster lets it grow, by as much as it needs unless a size is given', async () => {
   expect(await clusters('approve', SECOND)).toContain(
-    '2 addresses and may have 3. Held merges that the indexer tries now: 1',
+    '2 addresses and a limit of 3 now. Held merges that the indexer will try: 1',
   );
   expect(await states()).toEqual(['approved']);
   expect(await clusters('review')).toBe('No merge is held.');
-  expect(await clusters('approve', FIRST, '--up-to', '500')).toContain('may have 500');
+  expect(await clusters('approve', FIRST, '--up-to', '500')).toContain('a limit of 500');
 });
 
 test('a transaction is rejected also when it was let through and not carried out yet', async () => {
-  expect(await clusters('reject', TRANSACTION)).toBe('Merges that will never be carried out: 1.');
+  expect(await clusters('reject', TRANSACTION)).toBe('Rejected merges: 1.');
   expect(await states()).toEqual(['rejected']);
 });
 
@@ -66,10 +66,10 @@ test.each([
   [['approve', FIRST, '--up-to', '0'], 'a number of addresses'],
   [['reject', TRANSACTION], 'No merge is held because of this transaction'],
   [['reject', 'ab'], '64 hex digits'],
-])('%j is refused in words', async (args, words) => {
+])('it rejects %j with an explanation', async (args, words) => {
   await expect(clusters(...args)).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining(words) as string });
 });
 
 test('the help says what a limit is for', async () => {
-  expect(await clusters('--help')).toContain('two owners taken for one');
+  expect(await clusters('--help')).toContain('two owners mistaken for one');
 });

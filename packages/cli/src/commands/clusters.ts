@@ -1,19 +1,17 @@
-// `kasgres clusters`: what a person decides about clusters that have come to their limit (docs/clustering.md).
-
+/** `kasgres clusters` reviews clusters that have reached their size limit (docs/clustering.md). */
 import { approveCluster, type Connection, listClustersAtLimit, rejectHeldMerges } from '@kasgres/database';
 import { addressToScript, fromHex } from '@kasgres/kaspa';
 import { FatalError } from '@kasgres/runtime';
 import { Command, InvalidArgumentError } from 'commander';
-import { print } from '../print.ts';
-import { textTable } from '../text-table.ts';
+import { print, textTable } from '../output.ts';
 import { withDatabase } from '../with-database.ts';
 
 type Kysely = Connection['kysely'];
 
 const HELP = `
-A merge that would make a cluster larger than its limit (CLUSTER_SIZE_LIMIT of the indexer) waits until somebody has looked
-at it: a very large cluster is an exchange, or two owners taken for one. Look at the transaction that review shows, then let
-the cluster grow, or reject what the transaction says. docs/clustering.md tells what to look for.
+A merge that would make a cluster larger than its limit (CLUSTER_SIZE_LIMIT of the indexer) is held for review, since a very
+large cluster is either an exchange or two owners mistaken for one. Look at the transaction that review prints, then approve
+the growth or reject the merge. docs/clustering.md explains what to look for.
 
 Examples:
   kasgres clusters review
@@ -23,19 +21,19 @@ Examples:
 
 export function clustersCommand(): Command {
   const clusters = new Command('clusters')
-    .description('review clusters that have come to their limit')
+    .description('review clusters that have reached their size limit')
     .addHelpText('after', HELP);
 
   clusters
     .command('review')
-    .description('clusters with merges that are held: how large they are, and would be, and a transaction to look at')
+    .description('list clusters with held merges: their size, the size after the merges, and a transaction to look at')
     .action(() => withDatabase('clusters', ({ kysely }) => review(kysely)));
 
   clusters
     .command('approve')
-    .description('let the cluster of an address grow; the indexer carries out what is held, in order')
+    .description('let the cluster of an address grow; the indexer then carries out the held merges in order')
     .argument('<address>', 'any address of the cluster')
-    .option('--up-to <size>', 'addresses that it may have (default: as many as it needs for all that is held)', size)
+    .option('--up-to <size>', 'new size limit (default: large enough for all held merges)', size)
     .action((address: string, { upTo }: { upTo?: bigint }) =>
       withDatabase('clusters', ({ kysely }) => approve(kysely, address, upTo)),
     );
@@ -43,7 +41,7 @@ export function clustersCommand(): Command {
   clusters
     .command('reject')
     .description('never merge clusters because of this transaction')
-    .argument('<transaction-id>', 'as review shows it', transactionId)
+    .argument('<transaction-id>', 'transaction id that review prints', transactionId)
     .action((id: Uint8Array) => withDatabase('clusters', ({ kysely }) => reject(kysely, id)));
 
   return clusters;
@@ -60,25 +58,27 @@ async function review(db: Kysely): Promise<void> {
     sizeWithHeld,
     id,
   ]);
-  print(textTable(['cluster of', 'size', 'limit', 'held', 'size with these', 'such as transaction'], rows));
+  print(textTable(['cluster of', 'size', 'limit', 'held', 'size after merges', 'example transaction'], rows));
 }
 
 async function approve(db: Kysely, address: string, upTo: bigint | undefined): Promise<void> {
   const approval = await approveCluster(db, addressToScript(address).script, upTo);
   if (approval === undefined) {
-    throw new FatalError(`${address} is in no cluster. See: kasgres clusters review`);
+    throw new FatalError(`${address} is in no cluster. Run \`kasgres clusters review\` to see held merges.`);
   }
   const { size: members, sizeLimit, approved } = approval;
   print(
-    `The cluster has ${members} addresses and may have ${sizeLimit}. Held merges that the indexer tries now: ${approved}.`,
+    `The cluster has ${members} addresses and a limit of ${sizeLimit} now. Held merges that the indexer will try: ${approved}.`,
   );
 }
 
 async function reject(db: Kysely, id: Uint8Array): Promise<void> {
   const rejected = await rejectHeldMerges(db, id);
   if (rejected === 0)
-    throw new FatalError('No merge is held because of this transaction. See: kasgres clusters review');
-  print(`Merges that will never be carried out: ${rejected}.`);
+    throw new FatalError(
+      'No merge is held because of this transaction. Run `kasgres clusters review` to see held merges.',
+    );
+  print(`Rejected merges: ${rejected}.`);
 }
 
 function size(text: string): bigint {

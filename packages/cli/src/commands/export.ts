@@ -1,5 +1,4 @@
-// `kasgres export`: views or tables to Parquet, for readers that are no Postgres (docs/export.md).
-
+/** `kasgres export` writes views or tables to Parquet files, for other engines (docs/export.md). */
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { isDatabaseUnavailable, isRetryableDatabaseError } from '@kasgres/database';
@@ -9,7 +8,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import type { Pool, PoolClient } from 'pg';
 import { getDatabaseUrl } from '../addresses.ts';
 import { readCliEnv } from '../env.ts';
-import { findBootstrap } from '../export/chain.ts';
+import { findBootstrap } from '../bootstrap.ts';
 import { CatchingUpError, Exporter, type ExportOptions, findDatabase } from '../export/exporter.ts';
 import { emptyManifest, findManifest, LOCK, type Manifest } from '../export/manifest.ts';
 import { ExportProgress } from '../export/progress.ts';
@@ -17,36 +16,36 @@ import { type Fact, type Relation, TABLES, VIEWS } from '../export/relations.ts'
 import { takeLock } from '../start/lock.ts';
 import { withDatabase } from '../with-database.ts';
 
-/** It has time: a server that is busy is waited for. */
+/** Waits for a busy server. */
 const CONNECT_WITHIN_MS = 60_000;
-/** One reads a state for as long as it takes, the other asks what the index counts from by now. */
+/** One reads in a long transaction. The other checks the current bootstrap block. */
 const CONNECTIONS = 2;
 
 const CREATED_BY = 'kasgres export';
 
-/** Pieces are look-ups by index, whatever the statistics make of `unnest`; compiling a query takes longer than such a piece. */
+/** Pieces must be read by index, but the planner misjudges `unnest`. */
 const SETTINGS = { enable_seqscan: 'off', random_page_cost: '1.1' };
 
 const HELP = `
-Facts go to DIRECTORY/VIEW/day=YYYY-MM-DD/FIRST-LAST.parquet, by the day of the chain block that merges or accepts them, and only
-when it is final. Run it again at any time, also after a kill: it goes on where it was. States (addresses, utxos, tags, clusters …)
-are written as they are now, to DIRECTORY/VIEW/snapshot=BLUE_SCORE/, each time anew. docs/export.md has the rest.
+Facts go to DIRECTORY/VIEW/day=YYYY-MM-DD/FIRST-LAST.parquet, by the day of the chain block that merges or accepts them, once
+that block is final. Run the command again at any time, even after a kill: it continues where it stopped. States (addresses,
+utxos, tags, clusters …) are written as they are now, to DIRECTORY/VIEW/snapshot=BLUE_SCORE/. docs/export.md has the details.
 
 Views:
   facts    ${listNames(VIEWS, 'fact')}
   states   ${listNames(VIEWS, 'state')}
 
 Examples:
-  kasgres export parquet                                     all facts that are final, to ./parquet
+  kasgres export parquet                                     all final facts, to ./parquet
   kasgres export parquet transactions outputs --from 2025-06-01 --until 2025-06-30
-  kasgres export parquet addresses tags                      two states, as they are now
-  kasgres export raw --raw                                   the tables, with their keys, and what they refer to
+  kasgres export parquet addresses tags                      two states
+  kasgres export raw --raw                                   the tables with their keys, and the tables that they refer to
 
-Requests to what was exported:
+Queries on the exported files:
   duckdb -c "select day, count(*) from read_parquet('parquet/transactions/*/*.parquet', hive_partitioning = true) group by 1"
   clickhouse-local -q "select toDate(accepted_at) d, sum(fee_kas) from file('parquet/transactions/*/*.parquet') group by d"
 
-Exit code 0: all is exported that there is; 1: something must be put right first; 75: running it again later may help.
+Exit code 0: everything is exported; 1: a problem must be corrected first; 75: try again later.
 `;
 
 interface Options {
@@ -58,11 +57,15 @@ interface Options {
 
 export function exportCommand(): Command {
   return new Command('export')
-    .description('write views or tables to Parquet files, by day; only what is final')
-    .argument('<directory>', 'where; is made when it is not there')
-    .argument('[view...]', 'names; all facts unless given')
-    .option('--raw', 'tables of the database instead of views')
-    .option('--depth <blue-score>', 'how far below the sink is final (default: finality of the network)', depthOf)
+    .description('write final rows of views or tables to Parquet files by day')
+    .argument('<directory>', 'target directory, created if missing')
+    .argument('[view...]', 'names of views (default: all facts)')
+    .option('--raw', 'export tables of the database instead of views')
+    .option(
+      '--depth <blue-score>',
+      'blue score below the sink at which a block is final (default: the finality depth)',
+      depthOf,
+    )
     .option('--from <day>', 'first day (UTC), such as 2025-06-01', dayOf)
     .option('--until <day>', 'last day (UTC)', dayOf)
     .addHelpText('after', HELP)
@@ -88,7 +91,7 @@ export async function runExport(
   const lock = await takeLock(
     join(directory, LOCK),
     (processId) =>
-      `Another export (process ${processId}) writes into ${directory}. Wait for its end, or name another directory.`,
+      `Another export (process ${processId}) is writing into ${directory}. Wait until it has finished, or name another directory.`,
   );
   const options = { url: databaseUrl, max: CONNECTIONS, settings: SETTINGS, connectTimeoutMs: CONNECT_WITHIN_MS };
   try {
@@ -96,16 +99,16 @@ export async function runExport(
   } catch (error) {
     if (error instanceof CatchingUpError) {
       print(
-        'The index is in its first catch-up. What is exported is complete; run the same again when kasgres status says that it is over.',
+        'The index is in its first catch-up. The exported files are complete. Run the command again when kasgres status reports that it is over.',
       );
       return EXIT_RETRYABLE;
     }
-    // A database that could not even be connected to is told with its name, and the failure itself as the cause.
+    // A failed connection is a FatalError that names the database, with the error itself as its cause.
     const failure = error instanceof FatalError ? error.cause : error;
     if (!isDatabaseUnavailable(failure) && !isRetryableDatabaseError(failure)) throw error;
     const message =
       error instanceof FatalError ? error.message : `The database was lost (${(error as Error).message}).`;
-    print(`${message} What is exported is whole; run the same again to go on.`);
+    print(`${message} The exported files are complete. Run the command again to continue.`);
     return EXIT_RETRYABLE;
   } finally {
     await lock.release();
@@ -131,15 +134,15 @@ async function exportFrom(
       createdBy: CREATED_BY,
     };
     const hasNew = await new Exporter({ pool, client }, options, manifest, new ExportProgress(print)).run();
-    if (!hasNew) print('Nothing new: all that is final was exported before.');
+    if (!hasNew) print('Nothing new: all final rows are already exported.');
     return EXIT_CLEAN;
   } finally {
-    // It may be in the middle of an answer.
+    // It may be in the middle of a response.
     client.release(true);
   }
 }
 
-/** @throws {CatchingUpError} before anything is written, while the index is in a catch-up */
+/** @throws {CatchingUpError} during the first catch-up, before anything is written */
 async function openManifest(client: PoolClient, directory: string, raw: boolean): Promise<Manifest> {
   const about = await findDatabase(client);
   if (about === undefined) throw new FatalError('Nothing is indexed in this database yet.');
@@ -151,7 +154,7 @@ async function openManifest(client: PoolClient, directory: string, raw: boolean)
   };
   if (manifest.network !== network) refuse(`an export of ${manifest.network}, and this database is of ${network}`);
   if (manifest.raw !== raw) refuse(manifest.raw ? 'tables (--raw), not views' : 'views, not tables (--raw)');
-  if (raw && manifest.database !== database) refuse('tables of another database, whose keys are not those of this one');
+  if (raw && manifest.database !== database) refuse('tables of another database, which have other keys');
   return manifest;
 }
 
@@ -168,9 +171,9 @@ function choose({ names, raw }: ExportRequest): Chosen {
   for (const name of new Set(wanted)) {
     const relation = known[name];
     if (relation === undefined || relation.kind === 'left out') {
-      const reason = relation === undefined ? 'there is none of that name' : relation.reason;
+      const reason = relation === undefined ? 'there is no such view or table' : relation.reason;
       throw new FatalError(
-        `${name} cannot be exported (${reason}). There are ${listNames(known, 'fact')}; ${listNames(known, 'state')}.`,
+        `${name} cannot be exported (${reason}). Facts: ${listNames(known, 'fact')}. States: ${listNames(known, 'state')}.`,
       );
     }
     if (relation.kind === 'fact') facts[name] = relation;
@@ -190,14 +193,14 @@ function listNames(relations: Readonly<Record<string, Relation>>, kind: Relation
 }
 
 function depthOf(text: string): bigint {
-  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('It must be a blue score, such as 432000.');
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('Expected a blue score, such as 432000.');
   return BigInt(text);
 }
 
 function dayOf(text: string): string {
   const time = Date.parse(`${text}T00:00:00Z`);
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || Number.isNaN(time) || !new Date(time).toISOString().startsWith(text)) {
-    throw new InvalidArgumentError('It must be a day, such as 2025-06-01.');
+    throw new InvalidArgumentError('Expected a day, such as 2025-06-01.');
   }
   return text;
 }

@@ -65,7 +65,7 @@ test.each([
   [['create', 'x', '--period', 'month'], '--quota'],
   [['create', 'x', '--expires', '2020-01-01'], 'in the future'],
   [['revoke', 'nobody'], 'There is no key nobody'],
-])('%j is refused in words', async (args, words) => {
+])('it rejects %j with an explanation', async (args, words) => {
   await expect(keys(...args)).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining(words) as string });
 });
 

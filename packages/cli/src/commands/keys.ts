@@ -1,5 +1,4 @@
-// `kasgres keys`: the keys of the HTTP API. A key is shown once, when it is made, and alone, so that a script can take it.
-
+/** `kasgres keys` manages the keys of the HTTP API. `create` prints nothing but the key, so that a script can read it. */
 import {
   type Connection,
   createKey,
@@ -13,8 +12,7 @@ import {
 } from '@kasgres/database';
 import { FatalError } from '@kasgres/runtime';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { print } from '../print.ts';
-import { textTable } from '../text-table.ts';
+import { print, textTable } from '../output.ts';
 import { withDatabase } from '../with-database.ts';
 
 type Kysely = Connection['kysely'];
@@ -30,26 +28,28 @@ interface CreateOptions {
 }
 
 export function keysCommand(): Command {
-  const keys = new Command('keys').description('make, list and revoke API keys, and see what they used');
+  const keys = new Command('keys').description('create, list and revoke API keys, and print their usage');
 
   keys
     .command('create')
-    .description('make a key and print it, and nothing else')
+    .description('create a key and print only the key')
     .argument(
       '<name>',
-      'whose it is; several keys may have one name, such as an old one and the one that replaces it',
+      'owner of the key; several keys may have one name, such as an old one and its replacement',
       readableName,
     )
-    .option('--rate <ru>', 'request units that a window allows', positiveNumber, DEFAULT_RATE_RU)
-    .option('--window <seconds>', `length of the window, up to ${MAX_WINDOW_SECONDS}`, windowSeconds, 1)
-    .option('--quota <ru>', 'request units that a period allows; no limit unless given', positiveNumber)
-    .addOption(new Option('--period <period>', 'of the quota, in UTC (default: "day")').choices(['day', 'month']))
-    .option('--expires <date>', 'when it ends by itself, such as 2030-01-31', futureDate)
+    .option('--rate <ru>', 'request units per window', positiveNumber, DEFAULT_RATE_RU)
+    .option('--window <seconds>', `length of the window, at most ${MAX_WINDOW_SECONDS}`, windowSeconds, 1)
+    .option('--quota <ru>', 'request units per period (default: no limit)', positiveNumber)
+    .addOption(
+      new Option('--period <period>', 'period of the quota, in UTC (default: "day")').choices(['day', 'month']),
+    )
+    .option('--expires <date>', 'expiry date, such as 2030-01-31', futureDate)
     .option('--concurrency <n>', 'requests that may be in flight at once', positiveInteger, DEFAULT_CONCURRENCY)
     .option('--read-only', 'forbid submitting transactions and blocks', false)
     .addHelpText(
       'after',
-      '\nA request costs 0.1 or 0.5 request units, one for many items more: docs/api.md has the costs, and what a client is told of its limits.',
+      '\nA request costs 0.1 or 0.5 request units, one for many items more: docs/api.md lists the costs and the headers that report limits.',
     )
     .action((name: string, options: CreateOptions) =>
       withDatabase('keys', ({ kysely }) => create(kysely, name, options)),
@@ -57,17 +57,17 @@ export function keysCommand(): Command {
 
   keys
     .command('list')
-    .description('every key ever made, without the key itself')
+    .description('list all keys, including revoked ones; the keys themselves are not stored')
     .action(() => withDatabase('keys', ({ kysely }) => list(kysely)));
 
   keys
     .command('revoke <name-or-id>')
-    .description('end a key for good; a running API honours it within seconds')
+    .description('revoke a key permanently; a running API rejects it within seconds')
     .action((nameOrId: string) => withDatabase('keys', ({ kysely }) => revoke(kysely, nameOrId)));
 
   keys
     .command('usage [name-or-id]')
-    .description('requests and request units by day (UTC), of one key or of all')
+    .description('print requests and request units by day (UTC), of one key or of all')
     .action((nameOrId: string | undefined) => withDatabase('keys', ({ kysely }) => printUsage(kysely, nameOrId)));
 
   return keys;
@@ -75,8 +75,7 @@ export function keysCommand(): Command {
 
 async function create(db: Kysely, name: string, options: CreateOptions): Promise<void> {
   const { rate, window, quota, period, expires, concurrency, readOnly } = options;
-  if (period !== undefined && quota === undefined)
-    throw new FatalError('--period is that of a --quota, which is missing.');
+  if (period !== undefined && quota === undefined) throw new FatalError('--period needs --quota.');
   const { key } = await createKey(db, {
     name,
     rateRu: rate,
@@ -123,11 +122,12 @@ async function printUsage(db: Kysely, nameOrId: string | undefined): Promise<voi
   print(textTable(['id', 'name', 'day', 'requests', 'RU'], rows));
 }
 
-/** @throws {FatalError} when there is none */
+/** @throws {FatalError} if there is none */
 async function findKeys(db: Kysely, nameOrId: string): Promise<KeyRecord[]> {
   const keys = await listKeys(db);
   const found = keys.filter(({ id, name }) => name === nameOrId || String(id) === nameOrId);
-  if (found.length === 0) throw new FatalError(`There is no key ${nameOrId}. See: kasgres keys list`);
+  if (found.length === 0)
+    throw new FatalError(`There is no key ${nameOrId}. Run \`kasgres keys list\` to see all keys.`);
   return found;
 }
 
@@ -143,7 +143,6 @@ function positiveNumber(text: string): number {
   return number;
 }
 
-/** At most what the column holds. */
 function positiveInteger(text: string): number {
   const number = Number(text);
   if (!(Number.isInteger(number) && number >= 1 && number < 2 ** 31)) {
@@ -159,7 +158,7 @@ function windowSeconds(text: string): number {
 }
 
 function readableName(text: string): string {
-  if (text.trim() === '') throw new InvalidArgumentError('Expected a name that can be read.');
+  if (text.trim() === '') throw new InvalidArgumentError('Expected a name that is not blank.');
   return text;
 }
 

@@ -1,11 +1,10 @@
-// `kasgres migrate`: the explicit step that brings a schema up to date.
-
+/** `kasgres migrate` brings the schema up to date. */
 import { type BlockingSession, describeBlocking, type EndableSessions, migrate } from '@kasgres/database';
 import { Command, InvalidArgumentError } from 'commander';
 import { getDatabaseUrl } from '../addresses.ts';
-import { describeDatabaseProblem, isDatabaseProblem } from '../database-problem.ts';
+import { describeDatabaseProblem, isDatabaseProblem } from '../error-message.ts';
 import { readCliEnv } from '../env.ts';
-import { print } from '../print.ts';
+import { print } from '../output.ts';
 
 interface Options {
   endBlockingSessions?: EndableSessions | true;
@@ -13,10 +12,10 @@ interface Options {
 
 export function migrateCommand(): Command {
   return new Command('migrate')
-    .description('bring the schema of the database up to this version')
+    .description('migrate the schema of the database to this version')
     .option(
       '--end-blocking-sessions [whose]',
-      'end sessions that hold a lock which a migration needs: "analysts" (default) or "all"',
+      'terminate sessions that block a migration: those of "analysts" (default) or "all"',
       whose,
     )
     .action(async ({ endBlockingSessions }: Options) => {
@@ -29,9 +28,11 @@ export function migrateCommand(): Command {
     });
 }
 
-/** Says who is in the way of a migration, for its user. */
+/** Prints the sessions that block a migration. */
 export function printBlocking(blocking: readonly BlockingSession[], ended: readonly BlockingSession[]): void {
-  print(`A table is in use by ${describeBlocking(blocking)}. ${ended.length > 0 ? 'Ended' : 'Left alone'}; retrying.`);
+  print(
+    `A table is in use by ${describeBlocking(blocking)}. ${ended.length > 0 ? 'Terminated' : 'Not terminated'}; retrying.`,
+  );
 }
 
 function whose(text: string): EndableSessions {

@@ -1,43 +1,42 @@
-// `kasgres sql`: psql on the data where psql is installed, else a small loop of our own. It only reads: the session belongs to a user that may
-// not write. Where the user of DATABASE_URL may write and cannot make one that may not, each statement is run by itself, in a transaction
-// that is read-only and cannot become anything else.
-
+/**
+ * `kasgres sql` opens psql if it is installed, and else a small prompt. It only reads: the session belongs to a user that may not write. If the
+ * user of DATABASE_URL may write and cannot create a restricted one, each statement of that prompt runs in a read-only transaction.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { connect, makeReader } from '@kasgres/database';
 import type { PoolClient } from 'pg';
-import { print } from '../print.ts';
-import { textTable } from '../text-table.ts';
+import { print, textTable } from '../output.ts';
 
-/** The views come first: `blocks` is kaspa.blocks, as it is for analysts, and the tables below them are public.blocks. */
+/** As for analysts, `blocks` is the view kaspa.blocks. The table is public.blocks. */
 const SEARCH_PATH = 'kaspa,public';
 const SETTINGS = `-c default_transaction_read_only=on -c search_path=${SEARCH_PATH}`;
 
-/** Runs one command, or a session. Returns the exit code. */
+/** Runs one statement or a session. Returns the exit code. */
 export async function runSql(databaseUrl: string, sql: string | undefined): Promise<number> {
   const reader = await makeReader(databaseUrl);
   if (reader.mayMakeLargeObjects) {
     const database = decodeURIComponent(new URL(databaseUrl).pathname.slice(1));
     process.stderr.write(
-      `This session can make large objects, as everybody can in this database. A superuser can prevent it: psql -d ${database} -c "select admit_analysts()"\n`,
+      `This session can create large objects, since every user of this database may. A superuser can prevent that: psql -d ${database} -c "select admit_analysts()"\n`,
     );
   }
   try {
-    if (!reader.isRestricted) return await runOwnLoop(reader.url, sql, queryReadOnly);
-    return (await runPsql(reader.url, sql)) ?? (await runOwnLoop(reader.url, sql, query));
+    if (!reader.isRestricted) return await runPrompt(reader.url, sql, queryReadOnly);
+    return (await runPsql(reader.url, sql)) ?? (await runPrompt(reader.url, sql, queryDirectly));
   } finally {
     await reader.close();
   }
 }
 
-/** psql's exit code; undefined where there is no psql. */
+/** Returns the exit code of psql; undefined if it is not installed. */
 async function runPsql(databaseUrl: string, sql: string | undefined): Promise<number | undefined> {
-  // A command line can be read by every user of the machine: the password goes another way.
+  // Every user of the machine can read command lines, so the password is passed in the environment.
   const url = new URL(databaseUrl);
   const password = decodeURIComponent(url.password);
   url.password = '';
-  // What is run there is to know of no other user.
+  // Commands run inside psql must not see the credentials of another user.
   const { DATABASE_URL: _, PGPASSWORD: __, ...inherited } = process.env;
   const env = {
     ...inherited,
@@ -48,7 +47,7 @@ async function runPsql(databaseUrl: string, sql: string | undefined): Promise<nu
     env,
     stdio: 'inherit',
   });
-  // Ctrl-C at psql ends a query, not the session.
+  // Ctrl-C in psql cancels a query and must not stop this process.
   process.on('SIGINT', ignore);
   try {
     const [code] = (await once(psql, 'exit')) as [number | null];
@@ -63,14 +62,14 @@ async function runPsql(databaseUrl: string, sql: string | undefined): Promise<nu
 
 function ignore(): void {}
 
-async function runOwnLoop(databaseUrl: string, sql: string | undefined, ask: Ask): Promise<number> {
+async function runPrompt(databaseUrl: string, sql: string | undefined, query: RunQuery): Promise<number> {
   const database = connect({ url: databaseUrl, max: 1, applicationName: 'kasgres sql' });
   try {
     const client = await database.pool.connect();
     try {
       await client.query(`set default_transaction_read_only = on; set search_path = ${SEARCH_PATH}`);
-      const run = (text: string): Promise<string> => answer(client, ask, text);
-      if (sql === undefined) return await converse(run);
+      const run = (text: string): Promise<string> => formatResults(client, query, text);
+      if (sql === undefined) return await prompt(run);
       print(await run(sql));
       return 0;
     } finally {
@@ -84,28 +83,28 @@ async function runOwnLoop(databaseUrl: string, sql: string | undefined, ask: Ask
   }
 }
 
-/** A statement ends with a semicolon; \q or the end of the input ends the session. */
-async function converse(run: (text: string) => Promise<string>): Promise<number> {
+/** Reads statements that end with a semicolon, until \q or the end of the input. */
+async function prompt(run: (text: string) => Promise<string>): Promise<number> {
   const isTerminal = process.stdin.isTTY;
   const lines = createInterface({ input: process.stdin, ...(isTerminal && { output: process.stdout }) });
-  if (isTerminal) print('SQL, read-only. A statement ends with ";", the session with \\q.');
-  const prompt = (text: string): void => {
+  if (isTerminal) print('Read-only SQL. End a statement with ";", and the session with \\q.');
+  const showPrompt = (text: string): void => {
     if (!isTerminal) return;
     lines.setPrompt(text);
     lines.prompt();
   };
   let statement = '';
-  prompt('kasgres=> ');
+  showPrompt('kasgres=> ');
   for await (const line of lines) {
     if (statement === '' && line.trim() === '\\q') break;
     statement += `${line}\n`;
     if (!line.trimEnd().endsWith(';')) {
-      prompt('kasgres-> ');
+      showPrompt('kasgres-> ');
       continue;
     }
     print(await run(statement).catch(errorText));
     statement = '';
-    prompt('kasgres=> ');
+    showPrompt('kasgres=> ');
   }
   lines.close();
   return 0;
@@ -117,35 +116,35 @@ interface Result {
   rows: unknown[][];
 }
 
-/** `queryMode` is missing in the types of pg. */
+/** The types of pg do not have `queryMode`. */
 interface Query {
   text: string;
   rowMode: 'array';
   queryMode?: 'extended';
 }
 
-type Ask = (client: PoolClient, text: string) => Promise<Result | Result[]>;
+type RunQuery = (client: PoolClient, text: string) => Promise<Result | Result[]>;
 
-async function query(client: PoolClient, text: string): Promise<Result | Result[]> {
+async function queryDirectly(client: PoolClient, text: string): Promise<Result | Result[]> {
   const config: Query = { text, rowMode: 'array' };
   return await client.query<unknown[]>(config);
 }
 
-/** The extended protocol takes one statement at a time, and after its first query a transaction cannot be made one that writes. */
+/** The extended protocol accepts only one statement, and a transaction cannot become writable after its first query. */
 async function queryReadOnly(client: PoolClient, text: string): Promise<Result> {
   await client.query('begin transaction read only; select');
   const config: Query = { text, rowMode: 'array', queryMode: 'extended' };
   try {
     return await client.query<unknown[]>(config);
   } finally {
-    // So that settings stay. A transaction that has failed, or that the statement has ended, is no matter.
+    // Commits, so that `set` has an effect. It is harmless in a failed or finished transaction.
     await client.query('commit');
   }
 }
 
-/** The answer as a table, or several when the text holds several statements. */
-async function answer(client: PoolClient, ask: Ask, text: string): Promise<string> {
-  const results = [await ask(client, text)].flat();
+/** Returns a table for each statement. */
+async function formatResults(client: PoolClient, query: RunQuery, text: string): Promise<string> {
+  const results = [await query(client, text)].flat();
   return results.map((result) => resultText(result)).join('\n\n');
 }
 

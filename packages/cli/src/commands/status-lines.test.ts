@@ -9,13 +9,13 @@ const START = {
   utxoCount: 12_599,
 };
 
-test('a name and a value a line', () => {
+test('it prints one name and value a line', () => {
   expect(statusLines({ network: 'simnet', sink: null, synced: true, lagSeconds: 0 })).toBe(
-    'network     simnet\nsink        not known\nsynced      true\nlagSeconds  0',
+    'network     simnet\nsink        unknown\nsynced      true\nlagSeconds  0',
   );
 });
 
-test('starts, gaps and a coming start in words', () => {
+test('it describes bootstrap blocks, gaps and a pending bootstrap block', () => {
   const gap = {
     afterBlock: 'b2',
     beforeBlock: 'c3',
@@ -33,17 +33,17 @@ test('starts, gaps and a coming start in words', () => {
     utxoSetLoad: { pruningPoint: 'd4', utxoCount: 1_200_000 },
   };
   expect(statusLines(status).split('\n')).toEqual([
-    'start         genesis block a0 of 2026-11-20T12:00:00.000Z, DAA score 0, with no UTXOs',
-    'start         block a1 of 2026-11-20T12:00:00.000Z, DAA score 2,199, with 12,599 UTXOs',
-    'gap           between block b2 (2026-11-21T00:00:00.000Z, blue score 3,000) and block c3 (blue score 4,000): The node had pruned it.',
-    'coming start  block d4, UTXOs loaded so far: 1,200,000',
+    'bootstrap block          genesis a0 of 2026-11-20T12:00:00.000Z, DAA score 0, with no UTXOs',
+    'bootstrap block          a1 of 2026-11-20T12:00:00.000Z, DAA score 2,199, with 12,599 UTXOs',
+    'gap                      between block b2 (2026-11-21T00:00:00.000Z, blue score 3,000) and block c3 (blue score 4,000): The node had pruned it.',
+    'pending bootstrap block  d4, UTXOs loaded so far: 1,200,000',
   ]);
 });
 
-test('nothing missing, nothing coming', () => {
+test('it prints that there are no gaps, and nothing about a bootstrap that is not pending', () => {
   expect(statusLines({ starts: [], gaps: [], utxoSetLoad: null })).toBe('gaps  none');
 });
 
-test('what another version says in another form is shown as it is', () => {
+test('it prints values of an unknown form unchanged', () => {
   expect(statusLines({ gaps: 3, starts: { some: 'thing' } })).toBe('gaps    3\nstarts  {"some":"thing"}');
 });

@@ -1,12 +1,11 @@
-// What `kasgres status` says, in lines for people: a name and a value each, and for where the index begins and what it misses, words.
-
+/** The output of `kasgres status` for people: one name and value a line, with bootstrap blocks and gaps as sentences. */
 import { z } from 'zod';
 
 const blueScore = z.string().nullable();
 const unixMs = z.number().nullable();
 
-/** The fields that take more than a value; the same in `/v1/status`. */
-const inWords = z.object({
+/** The fields that are printed as sentences, as in `/v1/status`. */
+const structured = z.object({
   starts: z.array(z.object({ hash: z.string(), daaScore: z.string(), timestamp: z.number(), utxoCount: z.number() })),
   gaps: z.array(
     z.object({
@@ -22,46 +21,47 @@ const inWords = z.object({
   utxoSetLoad: z.object({ pruningPoint: z.string(), utxoCount: z.number() }).nullable(),
 });
 
-type InWords = z.infer<typeof inWords>;
+type Structured = z.infer<typeof structured>;
 type Line = [name: string, value: string];
 
 export function statusLines(status: Record<string, unknown>): string {
-  const words = inWords.partial().safeParse(status).data ?? {};
+  const { starts, gaps, utxoSetLoad } = structured.partial().safeParse(status).data ?? {};
   const lines = Object.entries(status).flatMap(([name, value]): Line[] => {
-    if (name === 'starts' && words.starts) return words.starts.map((start) => ['start', startText(start)]);
-    if (name === 'gaps' && words.gaps) return gapLines(words.gaps);
-    if (name === 'utxoSetLoad' && words.utxoSetLoad !== undefined) return loadLines(words.utxoSetLoad);
-    return [[name, valueText(value)]];
+    if (name === 'starts' && starts) return starts.map((start) => ['bootstrap block', describeBootstrap(start)]);
+    if (name === 'gaps' && gaps) return gapLines(gaps);
+    if (name === 'utxoSetLoad' && utxoSetLoad !== undefined) return loadLines(utxoSetLoad);
+    return [[name, describe(value)]];
   });
   const width = Math.max(...lines.map(([name]) => name.length));
   return lines.map(([name, text]) => `${name.padEnd(width)}  ${text}`).join('\n');
 }
 
-function startText({ hash, daaScore, timestamp, utxoCount }: InWords['starts'][number]): string {
-  const block = `block ${hash} of ${timeText(timestamp)}, DAA score ${numberText(daaScore)}`;
+function describeBootstrap({ hash, daaScore, timestamp, utxoCount }: Structured['starts'][number]): string {
+  const block = `${hash} of ${timeText(timestamp)}, DAA score ${numberText(daaScore)}`;
   return utxoCount === 0 ? `genesis ${block}, with no UTXOs` : `${block}, with ${numberText(utxoCount)} UTXOs`;
 }
 
-function gapLines(gaps: InWords['gaps']): Line[] {
+function gapLines(gaps: Structured['gaps']): Line[] {
   if (gaps.length === 0) return [['gaps', 'none']];
   return gaps.map((gap) => {
-    const after = endText(gap.afterBlock, gap.afterBlueScore, gap.afterTimestamp);
-    const before = endText(gap.beforeBlock, gap.beforeBlueScore, gap.beforeTimestamp);
+    const after = describeBlock(gap.afterBlock, gap.afterBlueScore, gap.afterTimestamp);
+    const before = describeBlock(gap.beforeBlock, gap.beforeBlueScore, gap.beforeTimestamp);
     return ['gap', `between block ${after} and block ${before}: ${gap.reason}`];
   });
 }
 
-function endText(hash: string, score: string | null, timestamp: number | null): string {
-  const place = [
+function describeBlock(hash: string, score: string | null, timestamp: number | null): string {
+  const position = [
     ...(timestamp === null ? [] : [timeText(timestamp)]),
     ...(score === null ? [] : [`blue score ${numberText(score)}`]),
   ];
-  return place.length === 0 ? hash : `${hash} (${place.join(', ')})`;
+  return position.length === 0 ? hash : `${hash} (${position.join(', ')})`;
 }
 
-function loadLines(load: InWords['utxoSetLoad']): Line[] {
+function loadLines(load: Structured['utxoSetLoad']): Line[] {
   if (load === null) return [];
-  return [['coming start', `block ${load.pruningPoint}, UTXOs loaded so far: ${numberText(load.utxoCount)}`]];
+  const text = `${load.pruningPoint}, UTXOs loaded so far: ${numberText(load.utxoCount)}`;
+  return [['pending bootstrap block', text]];
 }
 
 function numberText(value: string | number): string {
@@ -72,8 +72,8 @@ function timeText(timestamp: number): string {
   return new Date(timestamp).toISOString();
 }
 
-function valueText(value: unknown): string {
-  if (value === null) return 'not known';
+function describe(value: unknown): string {
+  if (value === null) return 'unknown';
   if (value instanceof Date) return value.toISOString();
   return typeof value === 'object' ? JSON.stringify(value) : `${value as string | number | boolean}`;
 }

@@ -1,10 +1,9 @@
-// `kasgres status`: how far the index is.
-
+/** `kasgres status` prints how far the index is. */
 import { FatalError } from '@kasgres/runtime';
 import type { StatusAddresses } from '../addresses.ts';
-import { askStatus } from '../api-status.ts';
-import { nameOfDatabase } from '../database-problem.ts';
-import { print } from '../print.ts';
+import { findFullApiStatus } from '../api-status.ts';
+import { nameOfDatabase } from '../error-message.ts';
+import { print } from '../output.ts';
 import type { Queryable } from '../verify/queryable.ts';
 import { findUtxoSetLoad } from '../verify/utxo-set-load.ts';
 import { withDatabaseAt } from '../with-database.ts';
@@ -12,7 +11,7 @@ import { statusLines } from './status-lines.ts';
 
 type Status = Record<string, unknown>;
 
-/** Prints how far the index is, and first which API or database says so. Returns 0 when there is something to print. */
+/** Prints the status, preceded by the API or database that it comes from. Returns the exit code. */
 export async function printStatus(addresses: StatusAddresses, asJson: boolean): Promise<number> {
   const status = await getStatus(addresses);
   print(asJson ? JSON.stringify(status, null, 2) : statusLines(status));
@@ -20,12 +19,12 @@ export async function printStatus(addresses: StatusAddresses, asJson: boolean): 
 }
 
 async function getStatus({ apiUrl, database, isApiFirst }: StatusAddresses): Promise<Status> {
-  const fromApi = apiUrl === undefined ? undefined : await askStatus(apiUrl);
+  const fromApi = apiUrl === undefined ? undefined : await findFullApiStatus(apiUrl);
   if (isApiFirst && apiUrl !== undefined && fromApi !== undefined) return { api: apiUrl, ...fromApi };
   if (database === undefined) {
     throw new FatalError(
       `No Kasgres API responds at ${apiUrl}. Start one (npm start), set HOST and PORT to another, DATA_DIR to where one was started, or ` +
-        'DATABASE_URL to ask the database itself.',
+        'DATABASE_URL to read the status from the database.',
     );
   }
   return await withDatabaseAt(database, 'status', async ({ pool }) => ({
@@ -35,7 +34,7 @@ async function getStatus({ apiUrl, database, isApiFirst }: StatusAddresses): Pro
   }));
 }
 
-/** An API was named beside the database: whether it answers from it cannot be seen but by the blocks that both have. */
+/** Describes an API that was named beside the database: only their blocks show whether it serves the same database. */
 async function describeApi(db: Queryable, status: Status | undefined): Promise<string> {
   if (status === undefined) return 'does not respond';
   if (typeof status['sink'] !== 'string') return 'responds, and has no block yet';
@@ -52,7 +51,7 @@ const CHECKPOINT = `
   left join checkpoint on true
   left join blocks on blocks.id = checkpoint.block_id`;
 
-/** With the names of `/v1/status`. */
+/** With the field names of `/v1/status`. */
 const STARTS = `
   select encode(b.hash, 'hex') as hash, b.blue_score::text as "blueScore", b.daa_score::text as "daaScore",
     b.timestamp::float8 as timestamp, s.utxo_count::float8 as "utxoCount"
@@ -68,7 +67,7 @@ const GAPS = `
   left join blocks before on before.hash = g.before_block_hash
   order by g.id`;
 
-/** What a database says by itself; null where it does not know. */
+/** Returns the status as far as the database knows it, with null for unknown values. */
 export async function statusOf(db: Queryable): Promise<Record<string, unknown>> {
   const checkpoint = await db.query<Record<string, unknown>>(CHECKPOINT);
   const starts = await db.query(STARTS);

@@ -85,7 +85,7 @@ describe('import', () => {
     expect(first.stdout).toMatch(row('desk.csv', 2, 0, 0, 0));
     expect(first.stdout).toMatch(row('list', 1, 0, 0, 0));
     expect(first.stdout).toMatch(row('Pack (Team)', 1, 0, 0, 0));
-    expect(first.stdout).toMatch(/^1 tag of BTC left out\.$/m);
+    expect(first.stdout).toMatch(/^1 tag of BTC skipped\.$/m);
     await write('desk.csv', `address,name,labels\n${ONE},Harbour,exchange\n${THREE},Quay,\n`);
     expect((await tags('import', csv)).stdout).toMatch(row('desk.csv', 1, 1, 1, 0));
     expect((await tags('import', csv)).stdout).toMatch(row('desk.csv', 0, 0, 0, 2));
@@ -102,7 +102,7 @@ describe('import', () => {
     const { code, stdout, stderr } = await tags('import', good, bad);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr.split('\n')).toEqual([
-      expect.stringContaining('bad.yaml:5: address: is no address of simnet'),
+      expect.stringContaining('bad.yaml:5: address: is not an address of simnet'),
       expect.stringContaining('bad.yaml:5: label: is missing'),
       expect.stringContaining('bad.yaml:3: confidence: must be'),
       '3 problems. Nothing was written.',
@@ -132,16 +132,16 @@ describe('import', () => {
     [['--format', 'xml', 'a.csv'], 'Allowed choices are csv, json, tagpack'],
     [['--source', ' ', 'a.csv'], 'must not be empty'],
     [[], `missing required argument 'file'`],
-  ])('%j is refused in words', async (args, words) => {
+  ])('it rejects %j with an explanation', async (args, words) => {
     const { code, stderr } = await tags('import', ...args);
     expect(code).toBe(1);
     expect(stderr).toContain(words);
   });
 
-  test('into a database whose network nobody knows is refused in words', async () => {
+  test('it rejects an import into a database without a network, with an explanation', async () => {
     await database.pool.query('truncate meta');
     const { code, stderr } = await tags('import', await write('a.csv', `address,name\n${ONE},A\n`));
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('start the indexer first') as string });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('Start the indexer first') as string });
   });
 });
 
@@ -188,7 +188,7 @@ describe('list', () => {
     expect(stdout).toMatch(row(THREE, 'Harbour', 1, 'desk'));
     expect(stdout).toMatch(row(THREE, 'Pier', 1, 'desk'));
     await tags('remove', 'desk');
-    expect((await tags('list', '--conflicts')).stdout).toBe('All names agree.\n');
+    expect((await tags('list', '--conflicts')).stdout).toBe('There are no conflicts.\n');
     expect((await tags('list', '--address', THREE)).stdout).toBe('Tag: Pier, from its cluster\n');
   });
 });

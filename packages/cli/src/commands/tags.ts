@@ -1,5 +1,4 @@
-// `kasgres tags`: names of addresses, from files. docs/tags.md has the formats.
-
+/** `kasgres tags` manages names of addresses, which are imported from files (docs/tags.md). */
 import { readFile } from 'node:fs/promises';
 import {
   type Connection,
@@ -16,16 +15,15 @@ import {
 import { AddressError, addressToScript, getNetwork, type Network } from '@kasgres/kaspa';
 import { FatalError } from '@kasgres/runtime';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { print } from '../print.ts';
-import { findTextProblem, MOST } from '../tags/check-tag.ts';
+import { print, textTable } from '../output.ts';
+import { findTextProblem, MAX_LENGTHS } from '../tags/check-tag.ts';
 import { Problems } from '../tags/problems.ts';
 import { type Format, FORMATS, readTagFiles, type TagFiles } from '../tags/read-tag-files.ts';
-import { textTable } from '../text-table.ts';
 import { withDatabase } from '../with-database.ts';
 
-/** From this many tags on, who waits is told what is being done. */
+/** Imports of at least this many tags print their progress. */
 const LONG_IMPORT = 50_000;
-/** Most rows that a listing shows. */
+/** Rows that a listing prints at most. */
 const MOST_LISTED = 100;
 
 interface ImportOptions {
@@ -40,35 +38,35 @@ interface ListOptions {
 }
 
 export function tagsCommand(): Command {
-  const tags = new Command('tags').description('names of addresses: import them from files, list and remove them');
+  const tags = new Command('tags').description('import names of addresses from files, list and remove them');
 
   tags
     .command('import')
-    .description('put what files say in place of what their sources said before; all of it, or nothing')
-    .argument('<file...>', 'CSV, JSON or GraphSense TagPack')
-    .option('--source <name>', 'whose they are, instead of what the files say', sourceName)
-    .addOption(new Option('--format <format>', 'instead of what the files look like').choices(FORMATS))
-    .option('--dry-run', 'check the files and say what would change')
-    .addHelpText('after', '\nFormats, sources and what holds where they do not agree: docs/tags.md')
+    .description('replace the tags of sources by those in files, all or none')
+    .argument('<file...>', 'CSV, JSON or GraphSense TagPack files')
+    .option('--source <name>', 'name of the source (default: the name in the file)', sourceName)
+    .addOption(new Option('--format <format>', 'format of the files (default: detected)').choices(FORMATS))
+    .option('--dry-run', 'check the files and print what would change')
+    .addHelpText('after', '\ndocs/tags.md describes the formats, and which of several names is used.')
     .action((files: string[], options: ImportOptions) =>
       withDatabase('tags', (database) => importFiles(database, files, options)),
     );
 
   tags
     .command('list')
-    .description('the tags, by name')
-    .option('--address <address>', 'all that is said of an address')
-    .option('--conflicts', 'addresses and clusters that are given several names')
+    .description('list tags by name')
+    .option('--address <address>', 'list what all sources say about an address')
+    .option('--conflicts', 'list addresses and clusters with several names')
     .action((options: ListOptions) => withDatabase('tags', (database) => list(database, options)));
 
   tags
     .command('sources')
-    .description('who the tags come from')
+    .description('list the sources of tags')
     .action(() => withDatabase('tags', printSources));
 
   tags
     .command('remove <source>')
-    .description('remove all that a source says')
+    .description('remove all tags of a source')
     .action((source: string) => withDatabase('tags', (database) => remove(database, source)));
 
   return tags;
@@ -93,11 +91,13 @@ async function importFiles(database: Connection, paths: readonly string[], optio
   if (options.dryRun === true) print('Nothing was written (--dry-run).');
 }
 
-/** @throws {FatalError} in a database that no indexer has written to */
+/** @throws {FatalError} if no indexer has written to the database */
 async function getDatabaseNetwork({ kysely }: Connection): Promise<Network> {
   const row = await kysely.selectFrom('meta').select('network').executeTakeFirst();
   if (row !== undefined) return getNetwork(row.network);
-  throw new FatalError('The network of this database is not known yet: start the indexer first, it asks its node.');
+  throw new FatalError(
+    'The network of this database is unknown, since no indexer has written to it. Start the indexer first.',
+  );
 }
 
 async function readTagFile(file: string): Promise<Uint8Array> {
@@ -119,19 +119,20 @@ function changesTable(changes: readonly SourceChanges[]): string {
   return textTable(['source', 'new', 'changed', 'removed', 'unchanged'], rows);
 }
 
-function notesOn({ otherCurrencies, transactionTags, united }: TagFiles): string[] {
+function notesOn({ otherCurrencies, transactionTags, merged }: TagFiles): string[] {
   const others = [...otherCurrencies].sort(([, one], [, other]) => other - one);
   return [
-    ...others.map(([currency, count]) => `${counted(count, 'tag')} of ${currency} left out.`),
-    ...(transactionTags > 0 ? [`${counted(transactionTags, 'tag')} of transactions left out.`] : []),
-    ...(united > 0
-      ? [`${counted(united, 'tag')} united with another of the same address and name: all their labels are kept.`]
+    ...others.map(([currency, count]) => `${counted(count, 'tag')} of ${currency} skipped.`),
+    ...(transactionTags > 0 ? [`${counted(transactionTags, 'tag')} of transactions skipped.`] : []),
+    ...(merged > 0
+      ? [`${counted(merged, 'tag')} merged with another of the same address and name. All labels are kept.`]
       : []),
   ];
 }
 
 async function list(database: Connection, { address, conflicts }: ListOptions): Promise<void> {
-  if (address !== undefined && conflicts === true) throw new FatalError('--address and --conflicts are two questions.');
+  if (address !== undefined && conflicts === true)
+    throw new FatalError('--address and --conflicts cannot be combined.');
   if (address !== undefined) await printAttributions(database, address);
   else if (conflicts === true) await printConflicts(database);
   else await printTags(database);
@@ -156,7 +157,7 @@ async function printTags({ kysely }: Connection): Promise<void> {
     ),
   );
   if (count > BigInt(rows.length)) {
-    print(`The first ${rows.length} of ${counted(count, 'tag')}. All of them: kasgres sql -c 'table tags'`);
+    print(`The first ${rows.length} of ${counted(count, 'tag')}. List all with: kasgres sql -c 'table tags'`);
   }
 }
 
@@ -201,7 +202,7 @@ async function printConflicts({ pool }: Connection): Promise<void> {
     ]);
     print(`${addresses.length > 0 ? '\n' : ''}${textTable(['cluster', 'name', 'addresses', 'sources'], rows)}`);
   }
-  if (addresses.length + clusters.length === 0) print('All names agree.');
+  if (addresses.length + clusters.length === 0) print('There are no conflicts.');
   for (const [kind, found] of [
     ['addresses', addresses],
     ['clusters', clusters],
@@ -223,7 +224,8 @@ async function printSources({ pool }: Connection): Promise<void> {
 
 async function remove({ pool }: Connection, source: string): Promise<void> {
   const changes = await removeSource(pool, source);
-  if (changes === undefined) throw new FatalError(`There is no source ${source}. See: kasgres tags sources`);
+  if (changes === undefined)
+    throw new FatalError(`There is no source ${source}. Run \`kasgres tags sources\` to see all sources.`);
   print(`Removed ${source}: ${counted(changes.removed, 'tag')}.`);
 }
 
@@ -237,7 +239,7 @@ function scriptOf(address: string): ReturnType<typeof addressToScript> {
 }
 
 function sourceName(text: string): string {
-  const problem = text.trim() === '' ? 'must not be empty' : findTextProblem(text.trim(), MOST.source);
+  const problem = text.trim() === '' ? 'must not be empty' : findTextProblem(text.trim(), MAX_LENGTHS.source);
   if (problem !== undefined) throw new InvalidArgumentError(`It ${problem}.`);
   return text.trim();
 }

@@ -1,16 +1,16 @@
-// `kasgres verify`: the invariants that a database can prove by itself (docs/invariants.md). An indexer may go on meanwhile: each check reads
-// one state of the database, and lets go of it before the next begins, so that vacuum is held up no longer than the longest check takes.
-
+/**
+ * `kasgres verify` checks the invariants that a database can prove by itself (docs/invariants.md). An indexer may run meanwhile: each check reads
+ * one snapshot and releases it before the next begins, so that vacuum is delayed no longer than the longest check takes.
+ */
 import { inTransaction } from '@kasgres/database';
+import { verifyCurrentState } from '@kasgres/state';
 import { Command } from 'commander';
 import type { PoolClient } from 'pg';
-import { print } from '../print.ts';
-import { findBootstrap } from '../export/chain.ts';
+import { print } from '../output.ts';
+import { findBootstrap } from '../bootstrap.ts';
 import { checkAcceptance } from '../verify/acceptance.ts';
-import { checkInvariant4 } from '../verify/balances.ts';
-import { checkInvariant12 } from '../verify/clusters.ts';
+import { checkInvariant4, checkInvariant12 } from '../verify/derived-state.ts';
 import { checkInvariant7 } from '../verify/completeness.ts';
-import { checkCurrentState } from '../verify/current-state.ts';
 import { checkGhostdag } from '../verify/ghostdag.ts';
 import { checkBlocks, checkTransactions } from '../verify/hashes.ts';
 import { checkScripts } from '../verify/scripts.ts';
@@ -20,38 +20,38 @@ import type { UtxoSet } from '../verify/utxo-copy.ts';
 import { findUtxoSetLoad } from '../verify/utxo-set-load.ts';
 import { withDatabase } from '../with-database.ts';
 
-/** On as many cores, while other threads hash. */
+/** Postgres works on two cores while the other threads hash. */
 const SESSIONS = 2;
-/** For joins and sums of whole tables, in each session. */
+/** For joins and sums of whole tables. */
 const SETTINGS = { work_mem: '128MB' };
 
 const HELP = `
-Each line of the answer is an invariant of docs/invariants.md with "holds", "BROKEN" and what is wrong, or "skipped" and why. The same
-document says what this proves, and what it cannot. Exit code 0: nothing is broken; 1: something is.
+Each line of the output is an invariant of docs/invariants.md with "holds", with "BROKEN" and the faults, or with "skipped" and the reason.
+That document also says what this command cannot prove. Exit code 0: nothing is broken; 1: something is.
 
-UTXO sets are hashed on all cores, 20,000 to 40,000 UTXOs a second each; how long that will take is printed first. They are copied to a
-file in the directory for temporary files (TMPDIR) before, about 130 bytes a UTXO, so that the database is not held up meanwhile.
+UTXO sets are hashed on all cores, at 20,000 to 40,000 UTXOs a second on each. The expected time is printed first. The sets are copied to
+a temporary file (in TMPDIR, about 130 bytes a UTXO) before, so that the database is not held up meanwhile.
 
---since verifies less, on an index of months: blocks, transactions and what the chain made of them from a point on, and what can be proven of
-the current state without its history: the UTXO set, balances, the supply, scripts, clusters and tags. It leaves out rollups, changes of
-balances by hour, and the UTXO set that the index began with. POINT is one of
+--since verifies less, for an index of months: blocks, transactions and acceptance from a point on, and the parts of the current state that
+can be proven without history: the UTXO set, balances, the supply, scripts, clusters and tags. It skips network intervals, hourly balance
+changes, and the UTXO set of the bootstrap block. POINT is one of
   a DAA score                  the first chain block with this DAA score or a higher one
   the hash of a chain block    that block
-  a time                       the first chain block from then on: 2026-11-01 (UTC), 2026-11-01T12:00:00Z
+  a time                       the first chain block at or after it: 2026-11-01 (UTC), 2026-11-01T12:00:00Z
 
 Examples:
   kasgres verify                                  everything
-  kasgres verify --since 2026-11-01               what was written in November, and the current state
-  kasgres verify --without-utxos --without-start  what takes Postgres and one core alone
+  kasgres verify --since 2026-11-01               from November on, and the current state
+  kasgres verify --without-utxos --without-start  without hashing UTXO sets
 `;
 
 interface Check {
   name: string;
-  /** Needs what is not kept during the first catch-up. */
+  /** Needs derived state, which is incomplete during the first catch-up. */
   needsState?: boolean;
-  /** Why it is skipped; undefined when it is not. */
+  /** The reason why it is skipped. */
   skipped?: string | undefined;
-  /** Inside a transaction that reads one state. Returns what is wrong, one sentence each, or what finds it without the database. */
+  /** Runs in a transaction with one snapshot. Returns the faults, one sentence each, or a function that finds them without the database. */
   check: (client: PoolClient) => Promise<string[] | (() => Promise<string[]>)>;
 }
 
@@ -61,20 +61,20 @@ interface VerifyOptions {
   since?: string;
 }
 
-/** What is hashed on all cores comes first, so that they have work while Postgres has. */
+/** Checks that hash on all cores come first, and run while Postgres works on the others. */
 function listChecks({ withoutStart, withoutUtxos }: VerifyOptions, since: Since | undefined): Check[] {
   const from = since ?? EVERYTHING;
-  const history = since && 'needs all of the history, and --since leaves that out';
+  const history = since && '--since skips it: it needs the whole history';
   const hashed: Check[] = [
     {
       name: '8: the current UTXO set is the one that the header of the last chain block commits to',
       needsState: true,
-      skipped: withoutUtxos && '--without-utxos leaves it out',
+      skipped: withoutUtxos && 'skipped by --without-utxos',
       check: (client) => copyToCheck(client, 'utxos'),
     },
     {
-      name: '8: the UTXO set of the start is the one that the header of its block commits to',
-      skipped: withoutStart ? '--without-start leaves it out' : history,
+      name: '8: the UTXO set of the bootstrap block is the one that its header commits to',
+      skipped: withoutStart ? 'skipped by --without-start' : history,
       check: (client) => copyToCheck(client, 'start_utxos'),
     },
   ];
@@ -96,7 +96,7 @@ function listChecks({ withoutStart, withoutUtxos }: VerifyOptions, since: Since 
           {
             name: '4: balances are those of the current UTXOs, and add up to the supply',
             needsState: true,
-            check: checkCurrentState,
+            check: verifyCurrentState,
           },
         ]),
     {
@@ -125,20 +125,17 @@ function listChecks({ withoutStart, withoutUtxos }: VerifyOptions, since: Since 
 
 export function verifyCommand(): Command {
   return new Command('verify')
-    .description('check the invariants of the database; exit code 1 when one does not hold')
-    .option(
-      '--since <point>',
-      'verify what was written from a DAA score, chain block or time on, and the current state',
-    )
-    .option('--without-utxos', 'leave out the current UTXO set')
-    .option('--without-start', 'leave out the UTXO set that the index began with')
+    .description('check the invariants of the database; exit code 1 if one is broken')
+    .option('--since <point>', 'verify rows from a DAA score, chain block or time on, and the current state')
+    .option('--without-utxos', 'skip the current UTXO set')
+    .option('--without-start', 'skip the UTXO set of the bootstrap block')
     .addHelpText('after', HELP)
     .action(async (options: VerifyOptions) => {
       process.exitCode = await runVerify(options);
     });
 }
 
-/** Prints each invariant with what is wrong. Returns the exit code: 1 when one does not hold. */
+/** Prints each invariant with its faults. Returns the exit code: 1 if one is broken. */
 async function runVerify(options: VerifyOptions): Promise<number> {
   return await withDatabase(
     'verify',
@@ -155,7 +152,7 @@ async function runVerify(options: VerifyOptions): Promise<number> {
       const load = await findUtxoSetLoad(pool);
       if (load !== undefined) {
         print(
-          `note    a coming start at block ${load.pruningPoint} is being loaded (utxos so far: ${load.utxoCount}); nobody sees it yet`,
+          `note    pending bootstrap block ${load.pruningPoint}: its UTXO set is being loaded and not in use yet (UTXOs so far: ${load.utxoCount})`,
         );
       }
       return isBroken ? 1 : 0;
@@ -164,7 +161,7 @@ async function runVerify(options: VerifyOptions): Promise<number> {
   );
 }
 
-/** Runs checks in several sessions, and prints their outcomes in order. */
+/** Runs checks in several sessions and prints their outcomes in order. */
 class Verification {
   readonly #checks: readonly Check[];
   readonly #outcomes: string[][] = [];
@@ -177,30 +174,27 @@ class Verification {
     this.#checks = checks;
   }
 
-  /** Takes one check after the other until none is left. */
+  /** Runs one check after the other until none is left. */
   async work(client: PoolClient): Promise<void> {
-    for (let place = this.#next++; place < this.#checks.length; place = this.#next++) {
-      const { skipped } = this.#checks[place] as Check;
+    for (let index = this.#next++; index < this.#checks.length; index = this.#next++) {
+      const { skipped } = this.#checks[index] as Check;
       if (skipped !== undefined) {
-        this.#skip(place, skipped);
+        this.#skip(index, skipped);
         continue;
       }
       try {
-        await this.#check(client, place);
+        await this.#check(client, index);
       } catch (error) {
-        // The other sessions end with what they are at.
+        // The other sessions stop after their current check.
         this.#next = this.#checks.length;
         throw error;
       }
     }
   }
 
-  /**
-   * The index may begin again meanwhile, at a gap. That empties tables in a way that an older snapshot sees, too, so what is found then
-   * means nothing.
-   */
-  async #check(client: PoolClient, place: number): Promise<void> {
-    const { needsState = false, check } = this.#checks[place] as Check;
+  /** A new bootstrap after a gap truncates tables, which is visible to older snapshots too and invalidates the findings. */
+  async #check(client: PoolClient, index: number): Promise<void> {
+    const { needsState = false, check } = this.#checks[index] as Check;
     const { bootstrap, found } = await inTransaction(
       client,
       async () => {
@@ -208,41 +202,41 @@ class Verification {
         if (needsState && bootstrap?.isCatchingUp === true) return { bootstrap, found: undefined };
         return { bootstrap, found: await check(client) };
       },
-      { readsOneState: true },
+      { readsSnapshot: true },
     );
-    const isStale = (await findBootstrap(client))?.name !== bootstrap?.name;
-    if (found === undefined) this.#skip(place, 'not kept before the first catch-up is over');
-    else if (isStale) this.#skip(place, 'the index began again meanwhile; run `kasgres verify` again');
-    else if (typeof found === 'function') this.#hash(place, found());
-    else this.#report(place, found);
+    const isStale = (await findBootstrap(client))?.id !== bootstrap?.id;
+    if (found === undefined) this.#skip(index, 'incomplete during the first catch-up');
+    else if (isStale) this.#skip(index, 'the index was bootstrapped again meanwhile; run `kasgres verify` again');
+    else if (typeof found === 'function') this.#hash(index, found());
+    else this.#report(index, found);
   }
 
-  #skip(place: number, reason: string): void {
-    this.#settle(place, [`skipped ${(this.#checks[place] as Check).name}`, `        ${reason}`]);
+  #skip(index: number, reason: string): void {
+    this.#settle(index, [`skipped ${(this.#checks[index] as Check).name}`, `        ${reason}`]);
   }
 
-  /** Returns whether an invariant does not hold. */
+  /** Returns whether an invariant is broken. */
   async end(): Promise<boolean> {
     await Promise.all(this.#hashing);
     return this.#isBroken;
   }
 
-  #hash(place: number, faults: Promise<string[]>): void {
-    const hashing = faults.then((found) => this.#report(place, found));
+  #hash(index: number, faults: Promise<string[]>): void {
+    const hashing = faults.then((found) => this.#report(index, found));
     // The rejection is handled where `#hashing` is awaited.
     hashing.catch(() => undefined);
     this.#hashing.push(hashing);
   }
 
-  #report(place: number, faults: readonly string[]): void {
-    const { name } = this.#checks[place] as Check;
+  #report(index: number, faults: readonly string[]): void {
+    const { name } = this.#checks[index] as Check;
     const isBroken = faults.length > 0;
     this.#isBroken ||= isBroken;
-    this.#settle(place, [`${isBroken ? 'BROKEN' : 'holds'}  ${name}`, ...faults.map((fault) => `        ${fault}`)]);
+    this.#settle(index, [`${isBroken ? 'BROKEN' : 'holds'}  ${name}`, ...faults.map((fault) => `        ${fault}`)]);
   }
 
-  #settle(place: number, lines: string[]): void {
-    this.#outcomes[place] = lines;
+  #settle(index: number, lines: string[]): void {
+    this.#outcomes[index] = lines;
     for (let next = this.#outcomes[this.#printed]; next !== undefined; next = this.#outcomes[this.#printed]) {
       for (const line of next) print(line);
       this.#printed += 1;
@@ -258,7 +252,7 @@ async function copyToCheck(client: PoolClient, set: UtxoSet): Promise<string[] |
   return () => checkCommittedSet(committed, (hashed) => say(`${set}: ${hashed} UTXOs hashed`));
 }
 
-/** Beside the answer, which is on stdout. */
+/** Messages go to stderr, the result to stdout. */
 function say(line: string): void {
   process.stderr.write(`${line}\n`);
 }

@@ -1,11 +1,12 @@
-// Positions on the chain, as one state of the database shows it. chain_blocks.index has no holes, and neither blue score nor chain_time
-// goes back along it, so what is asked for is found by halving, in one query.
-
+/**
+ * Positions on the chain. chain_blocks.index has no holes, and neither blue score nor chain_time decreases along the chain, so a position is
+ * found by binary search in one query.
+ */
 import type { Queryable } from '../verify/queryable.ts';
 
 export const DAY_MS = 86_400_000;
 
-/** A chain block, by its place and its name: whether it still has both tells whether the chain is still the one that was exported. */
+/** A chain block. As long as the chain has it at this index, everything up to it is as it was exported. */
 export interface Position {
   index: number;
   hash: string;
@@ -43,22 +44,6 @@ export async function isOnChain(db: Queryable, { index, hash }: Position): Promi
   return (await findChainBlock(db, index))?.hash === hash;
 }
 
-/** Where the index counts from, and whether what it counts is complete. */
-export interface Bootstrap {
-  /** Tells one bootstrap from the next. */
-  name: string;
-  isCatchingUp: boolean;
-}
-
-/** Undefined while nothing is indexed. */
-export async function findBootstrap(db: Queryable): Promise<Bootstrap | undefined> {
-  const { rows } = await db.query<Bootstrap>(
-    `select concat_ws(' ', s.chain_index, s.block_id, s.started_at) as name, c.first_catch_up as "isCatchingUp"
-       from checkpoint c cross join starts s order by s.chain_index desc limit 1`,
-  );
-  return rows[0];
-}
-
 /** Returns whether a gap comes after this chain block. */
 export async function isBeforeGap(db: Queryable, index: number): Promise<boolean> {
   const { rows } = await db.query<{ found: boolean }>(
@@ -69,10 +54,9 @@ export async function isBeforeGap(db: Queryable, index: number): Promise<boolean
   return rows[0]?.found === true;
 }
 
-/** Neither goes back along the chain. */
 type Measure = 'blue_score' | 'chain_time';
 
-/** The last chain block of a range whose blue score or time is below a limit; undefined when there is none. */
+/** Returns the last chain block of a range whose blue score or time is below a limit. */
 export async function findLastBelow(
   db: Queryable,
   { first, last }: { first: number; last: number },
@@ -99,7 +83,7 @@ export function dayOfTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString().slice(0, 10);
 }
 
-/** When the day begins, Unix milliseconds. */
+/** Returns Unix milliseconds. */
 export function startOfDay(day: string): number {
   return Date.parse(`${day}T00:00:00Z`);
 }

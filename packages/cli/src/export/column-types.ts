@@ -1,19 +1,18 @@
-// How a column of Postgres becomes one of Parquet, exactly or not at all: what has no type of its own there goes as Postgres' text of it.
-
+/** Maps Postgres types to Parquet types without loss. Types that Parquet does not have are exported as the text of Postgres. */
 import type { SchemaElement } from 'hyparquet';
 
-/** A value as hyparquet-writer takes it; strings as their UTF-8. */
+/** A value for hyparquet-writer. Strings are UTF-8 bytes. */
 export type ParquetValue = boolean | number | bigint | Uint8Array | ParquetArray | null;
 type ParquetArray = readonly (boolean | number | bigint | Uint8Array | null)[];
 
 export interface ColumnType {
-  /** The cast that COPY needs before the value can be read; empty where none is needed. */
+  /** SQL cast of the column, or empty. */
   cast: string;
-  /** In the words of Parquet, for the manifest and for people. */
+  /** Name of the type in Parquet, for the manifest. */
   name: string;
-  /** Elements of the file's schema: one, or three for a list. */
+  /** Schema elements of the file: one, or three for a list. */
   schemaOf: (column: string) => SchemaElement[];
-  /** From the bytes of COPY's binary format. */
+  /** Decodes the binary format of COPY. */
   decode: (bytes: Buffer) => ParquetValue;
 }
 
@@ -24,7 +23,7 @@ interface PostgresType {
   modifier: number;
 }
 
-/** Days and microseconds between 1970 and 2000, where Postgres counts from. */
+/** Days and microseconds between 1970 and 2000, the epoch of Postgres. */
 const DAYS_TO_2000 = 10_957;
 const MICROSECONDS_TO_2000 = 946_684_800_000_000n;
 
@@ -78,7 +77,7 @@ const PLAIN: Readonly<Record<string, ColumnType>> = {
     { type: 'INT32', converted_type: 'DATE', logical_type: { type: 'DATE' } },
     (bytes) => bytes.readInt32BE() + DAYS_TO_2000,
   ),
-  // Times of the chain are whole milliseconds; what is finer (when something was imported) is cut off.
+  // Times of the chain are whole milliseconds. Other times, such as those of imports, are truncated.
   timestamptz: plain(
     'TIMESTAMP(MILLIS,UTC)',
     {
@@ -91,10 +90,10 @@ const PLAIN: Readonly<Record<string, ColumnType>> = {
   text: string(),
 };
 
-/** Numerics that are whole numbers below 10^38, by the names of their columns: Postgres does not say what a numeric without limits holds. */
+/** Names of numeric columns that contain whole numbers below 10^38, which Postgres does not tell from the type. */
 const WHOLE_NUMBERS = new Set(['nonce', 'lock_time', 'gas', 'sequence', 'received', 'sent', 'volume', 'sompi']);
 
-/** The type of a column, by its Postgres type and, for numerics, its name. */
+/** Returns the type for a Postgres type and, for numerics, the column name. */
 export function columnTypeOf(column: string, { typeName, modifier }: PostgresType): ColumnType {
   if (typeName === 'numeric') return numericTypeOf(column, modifier);
   const element = typeName.startsWith('_') ? PLAIN[typeName.slice(1)] : undefined;
@@ -133,7 +132,7 @@ function listOf(element: ColumnType): ColumnType {
   };
 }
 
-/** One dimension, as all of our arrays have: dimensions, flags, type, length, lower bound, elements. An empty one has no dimension. */
+/** Decodes an array of one dimension: dimensions, flags, type, length, lower bound, elements. An empty array has no dimension. */
 function decodeArray(bytes: Buffer, decode: (bytes: Buffer) => ParquetArray[number]): ParquetArray {
   const dimensions = bytes.readInt32BE();
   if (dimensions === 0) return [];
@@ -157,8 +156,8 @@ const NUMERIC_NEGATIVE = 0x40_00;
 const NUMERIC_POSITIVE = 0;
 
 /**
- * Digits in base 10,000, the first of which has the weight 10,000^weight, as a whole number of 10^-scale.
- * @throws Error when the number has more digits than that
+ * Decodes digits in base 10,000, the first of which has the weight 10,000^weight, as a whole number of 10^-scale.
+ * @throws Error if the number has more digits
  */
 function decodeNumeric(bytes: Buffer, { precision, scale }: { precision: number; scale: number }): bigint {
   const count = bytes.readInt16BE();

@@ -1,5 +1,4 @@
-// The columns of a view or table as they are exported, and the query for its rows.
-
+/** The exported columns of a view or table, and the query for its rows. */
 import type { Queryable } from '../verify/queryable.ts';
 import { type ColumnType, columnTypeOf } from './column-types.ts';
 
@@ -14,7 +13,7 @@ export interface Source {
   name: string;
 }
 
-/** Keys of the views differ from one database to the next: what is exported once is to fit what another one exports later. */
+/** Keys are not exported, since they differ between databases, and one database may continue the export of another. */
 const KEY_SUFFIX = '_key';
 
 const COLUMNS = `
@@ -26,7 +25,7 @@ const COLUMNS = `
    where n.nspname = $1 and c.relname = $2 and a.attnum > 0 and not a.attisdropped
    order by a.attnum`;
 
-/** In their order; empty when there is no such view or table. */
+/** Returns no columns if there is no such view or table. */
 export async function listColumns(
   db: Queryable,
   { schema, name }: Source,
@@ -38,12 +37,12 @@ export async function listColumns(
     .map((column) => ({ name: column.name, type: columnTypeOf(column.name, column) }));
 }
 
-/** What the manifest keeps of them: a file must not differ from those before it. */
+/** Returns the description in the manifest, which must be the same for all files of a view. */
 export function describeColumns(columns: readonly Column[]): Record<string, string> {
   return Object.fromEntries(columns.map(({ name, type }) => [name, type.name]));
 }
 
-/** For COPY, which takes no parameters. */
+/** Returns a query without parameters, which COPY does not support. */
 export function selectRows({ schema, name }: Source, columns: readonly Column[], where?: string): string {
   const list = columns.map(({ name, type }) => `r.${quoted(name)}${type.cast}`).join(', ');
   return `select ${list} from ${schema}.${quoted(name)} r${where === undefined ? '' : ` where ${where}`}`;

@@ -1,15 +1,16 @@
-// Exports facts up to one chain block, and states as they are now (docs/export.md). Each file is read in one transaction that first
-// checks that the chain is still the one that was exported; where it is not, files are dropped down to the fork and written anew.
-
+/**
+ * Exports facts up to one chain block, and states as they are now (docs/export.md). Each file is read in one transaction, which first checks
+ * that the exported chain blocks are still on the chain. If not, files above the fork are deleted and written again.
+ */
 import { join } from 'node:path';
 import { inTransaction } from '@kasgres/database';
 import { FatalError } from '@kasgres/runtime';
 import type { Pool, PoolClient } from 'pg';
+import { findBootstrap } from '../bootstrap.ts';
 import {
   type ChainBlock,
   dayOfTime,
   endOfDay,
-  findBootstrap,
   findChainBlock,
   findChainEnds,
   findLastBelow,
@@ -24,21 +25,20 @@ import { PartFile } from './part-file.ts';
 import type { ExportProgress } from './progress.ts';
 import type { Fact } from './relations.ts';
 
-/** A file ends with the day, or with the piece of the chain that reaches either of these. */
+/** A file ends with the day, or after the segment of the chain that reaches this many rows. */
 const FILE_ROWS = 2_000_000;
-/** How many rows one query should bring: small enough for the plan of look-ups by index, and for what a kill costs. */
-const PIECE_ROWS = 100_000;
-/** Chain blocks of the first piece; a piece is at most so many times the one before. */
-const FIRST_PIECE = 1_000;
+/** Rows that a query should return: few enough for a plan that uses indexes, and for the loss by a kill. */
+const QUERY_ROWS = 100_000;
+/** Chain blocks of the first query, and the growth from one query to the next at most. */
+const FIRST_QUERY_BLOCKS = 1_000;
 const GROWTH = 8;
 
-/** What one export is about. */
 export interface ExportOptions {
   directory: string;
   schema: Source['schema'];
   facts: Readonly<Record<string, Fact>>;
   states: readonly string[];
-  /** Blue score below the sink from which on a chain block is final. */
+  /** Blue score below the sink at which a chain block is final. */
   depth: bigint;
   /** First and last day, YYYY-MM-DD. */
   from?: string | undefined;
@@ -46,16 +46,16 @@ export interface ExportOptions {
   createdBy: string;
 }
 
-/** The chain changed below what this export took for final. */
+/** A reorg removed a chain block that this export treated as final. */
 class ChainChanged extends Error {}
 
-/** The index counts from another bootstrap block than when the export of its states began. */
+/** The index was bootstrapped again during the export of states. */
 class BootstrapChanged extends Error {}
 
-/** The index is in its first catch-up: states and rollups are incomplete, and so are fees. */
+/** The index is in its first catch-up: states, network intervals and fees are incomplete. */
 export class CatchingUpError extends Error {}
 
-/** What is final in this export: all facts are exported up to `end`; intervals that were over at `final`. */
+/** All facts are exported up to `end`, and the intervals that were over at `final`. */
 interface Target {
   first: ChainBlock;
   final: ChainBlock;
@@ -70,7 +70,7 @@ export class Exporter {
   readonly #progress: ExportProgress;
   #target: Target | undefined;
 
-  /** @param pool has a connection left beside that of `client` */
+  /** @param pool has a free connection besides `client` */
   constructor(
     { pool, client }: { pool: Pool; client: PoolClient },
     options: ExportOptions,
@@ -85,20 +85,20 @@ export class Exporter {
   }
 
   /**
-   * Everything that is asked for; false when there was nothing new.
-   * @throws {CatchingUpError} when the index began to catch up meanwhile; what was exported before is complete
+   * Exports everything in the options. Returns false if there was nothing new.
+   * @throws {CatchingUpError} if a first catch-up began meanwhile; the exported files are complete
    */
   async run(): Promise<boolean> {
     const { directory, facts, states } = this.#options;
-    // Before anything else: what lies in a directory without a manifest is taken for somebody else's.
+    // The manifest comes first, since files in a directory without one are treated as foreign.
     await writeManifest(directory, this.#manifest);
     const gone = await settle(directory, this.#manifest);
-    if (gone.length > 0) this.#progress.say(`removed what an export left that did not end: ${gone.join(', ')}`);
+    if (gone.length > 0) this.#progress.say(`removed files of an interrupted export: ${gone.join(', ')}`);
     let hasNew = false;
     for (const [name, fact] of Object.entries(facts)) {
       for (;;) {
         try {
-          this.#target ??= await this.#inOneState(() => this.#findTarget());
+          this.#target ??= await this.#inSnapshot(() => this.#findTarget());
           if (this.#target === undefined) break;
           if (await this.#exportFact(name, fact, this.#target)) hasNew = true;
           break;
@@ -115,7 +115,7 @@ export class Exporter {
     return hasNew;
   }
 
-  /** Undefined while no chain block is deep enough. */
+  /** Returns undefined if no chain block is final yet. */
   async #findTarget(): Promise<Target | undefined> {
     const ends = await findChainEnds(this.#client);
     const { depth, until } = this.#options;
@@ -124,7 +124,7 @@ export class Exporter {
     const chain = { first: first.index, last: sink.index };
     const final = await findLastBelow(this.#client, chain, 'blue_score', sink.blueScore - Number(depth) + 1);
     if (final === undefined) {
-      this.#progress.say(`no chain block is ${depth} deep yet`);
+      this.#progress.say(`no chain block is final at a depth of ${depth} yet`);
       return undefined;
     }
     if (until === undefined) return { first, final, end: final };
@@ -133,7 +133,7 @@ export class Exporter {
     return { first, final, end };
   }
 
-  /** Writes the files of one view, and true when there were any. */
+  /** Writes the files of one view. Returns whether there were any. */
   async #exportFact(name: string, fact: Fact, target: Target): Promise<boolean> {
     const { schema } = this.#options;
     const columns = await listColumns(this.#client, { schema, name }, fact.without);
@@ -141,7 +141,7 @@ export class Exporter {
     await this.#dropUndone(name);
     const files = (this.#manifest.facts[name] ??= {
       columns: describeColumns(columns),
-      first: await this.#inOneState(() => this.#findFirst(target)),
+      first: await this.#inSnapshot(() => this.#findFirst(target)),
       last: null,
       files: [],
     });
@@ -149,7 +149,7 @@ export class Exporter {
     let hasNew = false;
     this.#progress.begin(name, target.end.chainTime);
     for (;;) {
-      const written = await this.#inOneState(() => this.#writePart({ name, fact, columns, files, target }));
+      const written = await this.#inSnapshot(() => this.#writePart({ name, fact, columns, files, target }));
       if (written === undefined) break;
       hasNew ||= written.part !== undefined;
       files.last = written.last;
@@ -172,15 +172,15 @@ export class Exporter {
     return { index: found.index, hash: found.hash };
   }
 
-  /** An export has no holes: what was begun is gone on with, whatever `--from` says, unless that would leave something out. */
+  /** An export has no holes: it continues where it stopped and ignores `--from`, unless rows would be missing. */
   #checkFrom(name: string, files: FactFiles, target: Target): void {
     const { from } = this.#options;
-    const begun = files.files[0]?.day;
-    if (from === undefined || begun === undefined || target.first.index >= files.first.index) return;
-    if (from < begun) {
+    const firstDay = files.files[0]?.day;
+    if (from === undefined || firstDay === undefined || target.first.index >= files.first.index) return;
+    if (from < firstDay) {
       throw new FatalError(
-        `${name} begins with ${begun} in this directory, and --from ${from} is before that. Export the days before into another ` +
-          'directory, or leave --from out to go on.',
+        `${name} begins with ${firstDay} in this directory, and --from ${from} is earlier. Export the earlier days into another ` +
+          'directory, or omit --from to continue.',
       );
     }
   }
@@ -189,11 +189,11 @@ export class Exporter {
     if (columns.length === 0) throw new FatalError(`The database has no ${this.#options.schema}.${name}.`);
     if (exported === undefined || JSON.stringify(exported) === JSON.stringify(describeColumns(columns))) return;
     throw new FatalError(
-      `The columns of ${name} are not those that were exported: another version of Kasgres made this directory. Export ${name} into a new one.`,
+      `The columns of ${name} differ from the exported ones: another version of Kasgres wrote this directory. Export ${name} into a new directory.`,
     );
   }
 
-  /** One file more, or none where its chain blocks have no rows; undefined when all is exported. */
+  /** Writes the next file, or none if its chain blocks have no rows. Returns undefined when everything is exported. */
   async #writePart(work: {
     name: string;
     fact: Fact;
@@ -212,15 +212,15 @@ export class Exporter {
     const lastOfDay = (endsDay ?? beginning).index;
 
     const { directory, createdBy } = this.#options;
-    const begun = `${name}/day=${day}/${padded(from)}`;
-    const file = await PartFile.create(join(directory, `${begun}.parquet`), columns, createdBy);
+    const prefix = `${name}/day=${day}/${padded(from)}`;
+    const file = await PartFile.create(join(directory, `${prefix}.parquet`), columns, createdBy);
     try {
-      const last = await this.#writePieces(file, work, { first: from, last: lastOfDay }, day);
+      const last = await this.#writeSegments(file, work, { first: from, last: lastOfDay }, day);
       if (file.rows === 0) {
         file.discard();
         return { last };
       }
-      const path = `${begun}-${padded(last.index)}.parquet`;
+      const path = `${prefix}-${padded(last.index)}.parquet`;
       const bytes = file.finish(join(directory, path));
       this.#progress.wrote(bytes);
       const part = { path, day, first: from, last: last.index, lastHash: last.hash, rows: file.rows, bytes };
@@ -231,8 +231,8 @@ export class Exporter {
     }
   }
 
-  /** Piece by piece along the chain, until the day ends or the file is large enough. Returns where that is. */
-  async #writePieces(
+  /** Writes along the chain until the day ends or the file is large enough. Returns the last chain block. */
+  async #writeSegments(
     file: PartFile,
     { name, fact, columns }: { name: string; fact: Fact; columns: readonly Column[] },
     range: { first: number; last: number },
@@ -241,7 +241,7 @@ export class Exporter {
     const { schema } = this.#options;
     const mayRepeat = await isBeforeGap(this.#client, range.first);
     let at = range.first;
-    let size = fact.intervalMs === undefined ? FIRST_PIECE : Number.POSITIVE_INFINITY;
+    let size = fact.intervalMs === undefined ? FIRST_QUERY_BLOCKS : Number.POSITIVE_INFINITY;
     for (;;) {
       const last = Math.min(at + size - 1, range.last);
       const rows = await file.addRows(
@@ -254,18 +254,18 @@ export class Exporter {
         return { index, hash };
       }
       at = last + 1;
-      size = Math.max(1, Math.min(size * GROWTH, Math.floor((size * PIECE_ROWS) / Math.max(rows, 1))));
+      size = Math.max(1, Math.min(size * GROWTH, Math.floor((size * QUERY_ROWS) / Math.max(rows, 1))));
     }
   }
 
-  /** Where this view can be exported to: for intervals of time, to the end of the last one that is over for good. */
+  /** Returns the last chain block of the view that is final: for intervals, the end of the last interval that is over. */
   async #endOf({ intervalMs }: Fact, { first, final, end }: Target): Promise<ChainBlock | undefined> {
     if (intervalMs === undefined) return end;
     const over = Math.floor(final.chainTime / intervalMs) * intervalMs;
     return findLastBelow(this.#client, { first: first.index, last: end.index }, 'chain_time', over);
   }
 
-  /** In the transaction of each file. */
+  /** Runs in the transaction of each file. */
   async #checkChain(last: Position | null, { end }: Target): Promise<void> {
     if (!(await isOnChain(this.#client, end))) throw new ChainChanged();
     if (last !== null && !(await isOnChain(this.#client, last))) throw new ChainChanged();
@@ -277,7 +277,7 @@ export class Exporter {
     return block;
   }
 
-  /** Forgets, and then removes, the files of a view that hold chain blocks which are none any more. */
+  /** Removes the files of a view that contain chain blocks which a reorg removed. */
   async #dropUndone(name: string): Promise<void> {
     const files = this.#manifest.facts[name];
     if (files === undefined || (await isOnChain(this.#client, files.last ?? files.first))) return;
@@ -294,7 +294,7 @@ export class Exporter {
     await writeManifest(this.#options.directory, this.#manifest);
     const gone = await settle(this.#options.directory, this.#manifest);
     this.#progress.say(
-      `${name}: the chain was reorganised below what was exported; written anew from ${kept === undefined ? 'the beginning' : `chain block ${kept.last + 1}`} on (removed: ${gone.join(', ') || 'no file'})`,
+      `${name}: a reorg removed exported chain blocks; exporting again from ${kept === undefined ? 'the beginning' : `chain block ${kept.last + 1}`} (removed: ${gone.join(', ') || 'no file'})`,
     );
   }
 
@@ -305,16 +305,16 @@ export class Exporter {
   #otherChain(name: string, files: FactFiles): string {
     const { index, hash } = files.last ?? files.first;
     return (
-      `${name} was exported up to chain block ${index}, ${hash}, which this database does not have at that place: it has another chain, or ` +
-      'begins elsewhere. Export into another directory, or name the database that this one came from in DATABASE_URL.'
+      `${name} was exported up to chain block ${index}, ${hash}, which is not at that index in this database: it has another chain, or ` +
+      'another bootstrap block. Export into another directory, or set DATABASE_URL to the database of this export.'
     );
   }
 
-  /** All of them from one state of the database, a file each. */
+  /** Exports all states from one snapshot of the database, each to one file. */
   async #exportStates(names: readonly string[]): Promise<void> {
     for (;;) {
       try {
-        await this.#inOneState(async (bootstrap) => {
+        await this.#inSnapshot(async (bootstrap) => {
           const ends = await findChainEnds(this.#client);
           if (ends === undefined) throw new FatalError('Nothing is indexed yet.');
           for (const name of names) {
@@ -326,12 +326,14 @@ export class Exporter {
         return;
       } catch (error) {
         if (!(error instanceof BootstrapChanged)) throw error;
-        this.#progress.say('the index began again after a gap: exports the states from the new bootstrap block');
+        this.#progress.say(
+          'the index was bootstrapped again after a gap; exporting the states of the new bootstrap block',
+        );
       }
     }
   }
 
-  /** A new file each time; an earlier one of the same blue score goes. */
+  /** Writes a new file, and drops a previous one of the same blue score. */
   async #exportState(name: string, { hash, blueScore }: ChainBlock, bootstrap: string): Promise<void> {
     const { directory, schema, createdBy } = this.#options;
     const columns = await listColumns(this.#client, { schema, name });
@@ -359,26 +361,25 @@ export class Exporter {
   }
 
   /**
-   * The end of a catch-up truncates the tables of states, and a truncated table is empty in every transaction, also in one that still sees
-   * the checkpoint of before. So the rows that were read count only if the index has not begun again by now, which a transaction of its own
-   * tells.
+   * The end of a catch-up truncates the tables of states, which empties them even for older snapshots. So the rows that were read are
+   * valid only if another transaction still finds the same bootstrap.
    */
   async #checkBootstrap(bootstrap: string): Promise<void> {
-    if ((await findBootstrap(this.#pool))?.name !== bootstrap) throw new BootstrapChanged();
+    if ((await findBootstrap(this.#pool))?.id !== bootstrap) throw new BootstrapChanged();
   }
 
-  /** @param read gets the bootstrap that its transaction sees */
-  async #inOneState<T>(read: (bootstrap: string) => Promise<T>): Promise<T> {
+  /** @param read gets the id of the bootstrap that its transaction sees */
+  async #inSnapshot<T>(read: (bootstrap: string) => Promise<T>): Promise<T> {
     const readComplete = async (): Promise<T> => {
       const bootstrap = await findBootstrap(this.#client);
       if (bootstrap?.isCatchingUp !== false) throw new CatchingUpError();
-      return await read(bootstrap.name);
+      return await read(bootstrap.id);
     };
-    return await inTransaction(this.#client, readComplete, { readsOneState: true });
+    return await inTransaction(this.#client, readComplete, { readsSnapshot: true });
   }
 }
 
-/** What tells databases apart; undefined before the first start of an indexer. */
+/** Returns the identity of the database; undefined if no indexer has written to it. */
 export async function findDatabase(
   client: Pick<PoolClient, 'query'>,
 ): Promise<{ network: string; database: string } | undefined> {
@@ -386,7 +387,7 @@ export async function findDatabase(
   return rows[0] && { network: rows[0].network, database: rows[0].created_at.toISOString() };
 }
 
-/** So that the order of names is that of the chain. */
+/** Pads an index so that names sort in chain order. */
 function padded(index: number): string {
   return String(index).padStart(12, '0');
 }

@@ -1,6 +1,7 @@
-// DIRECTORY/manifest.json: what was exported, and how far. It is what counts: a file gets its name after the manifest knows it, and loses
-// it after the manifest has forgotten it. So whatever moment an export dies at, `settle` brings the directory in step with it.
-
+/**
+ * DIRECTORY/manifest.json lists what was exported, and how far. A file gets its name after the manifest lists it, and is deleted after the
+ * manifest has dropped it. So `settle` can repair the directory after an export that died at any moment.
+ */
 import { readdirSync } from 'node:fs';
 import { open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -10,7 +11,7 @@ import { DRAFT_SUFFIX } from './part-file.ts';
 
 const FORM = 1;
 const MANIFEST = 'manifest.json';
-export const LOCK = 'lock.json';
+export const LOCK = 'lock';
 
 const position = z.object({ index: z.number().int(), hash: z.string() });
 const columns = z.record(z.string(), z.string());
@@ -19,10 +20,10 @@ const part = z.object({
   /** Below the directory. */
   path: z.string(),
   day: z.string(),
-  /** chain_blocks.index of the first and the last chain block whose rows it holds. */
+  /** chain_blocks.index of the first and the last chain block whose rows it contains. */
   first: z.number().int(),
   last: z.number().int(),
-  /** Of the last one. */
+  /** Hash of the last chain block. */
   lastHash: z.string(),
   rows: z.number().int(),
   bytes: z.number().int(),
@@ -30,7 +31,7 @@ const part = z.object({
 
 const fact = z.object({
   columns,
-  /** The first chain block of the export, and the last so far: all between is in the files. */
+  /** The first and the last exported chain block: the files contain everything between. */
   first: position,
   last: position.nullable(),
   files: z.array(part),
@@ -48,7 +49,7 @@ const snapshot = z.object({
 const manifest = z.object({
   form: z.literal(FORM),
   network: z.string(),
-  /** When the database was made: tells a reorganisation from another database. */
+  /** Creation time of the database: distinguishes a reorg from another database. */
   database: z.string(),
   raw: z.boolean(),
   facts: z.record(z.string(), fact),
@@ -63,7 +64,7 @@ export function emptyManifest(about: Pick<Manifest, 'network' | 'database' | 'ra
   return { form: FORM, ...about, facts: {}, states: {} };
 }
 
-/** @throws {FatalError} when what is there is none of ours */
+/** @throws {FatalError} if the directory contains other files, or a manifest of another version */
 export async function findManifest(directory: string): Promise<Manifest | undefined> {
   const path = join(directory, MANIFEST);
   let text: string;
@@ -78,25 +79,25 @@ export async function findManifest(directory: string): Promise<Manifest | undefi
     return manifest.parse(JSON.parse(text));
   } catch {
     throw new FatalError(
-      `${path} is not the manifest of an export of this version (form ${FORM}). Export into another directory, or go on with the ` +
+      `${path} is not the manifest of an export of this version (form ${FORM}). Export into another directory, or use the ` +
         'version of Kasgres that wrote it.',
     );
   }
 }
 
-/** Without a manifest the directory must be empty: nobody else's files are to lie between ours. */
+/** Without a manifest the directory must be empty, so that exported files are never mixed with others. */
 async function refuseOthers(directory: string): Promise<void> {
   const others = (await readdir(directory)).filter(
     (name) => !name.startsWith(LOCK) && name !== MANIFEST + DRAFT_SUFFIX,
   );
   if (others.length === 0) return;
   throw new FatalError(
-    `${directory} is not empty and has no ${MANIFEST}, so nothing was exported there that could be gone on with (there is ` +
+    `${directory} is not empty and has no ${MANIFEST}, so it is not the directory of an export (it contains ` +
       `${others.slice(0, 3).join(', ')}). Name a new or an empty directory.`,
   );
 }
 
-/** Replaces the manifest in one step, and brings it to the disk. */
+/** Replaces the manifest in one step and syncs it to the disk. */
 export async function writeManifest(directory: string, content: Manifest): Promise<void> {
   const path = join(directory, MANIFEST);
   const draft = path + DRAFT_SUFFIX;
@@ -111,15 +112,15 @@ export async function writeManifest(directory: string, content: Manifest): Promi
   await syncFolder(directory);
 }
 
-/** Gives a file that the manifest knows its name. */
+/** Renames a draft that the manifest lists. */
 export async function giveName(path: string): Promise<void> {
   await rename(path + DRAFT_SUFFIX, path);
   await syncFolder(dirname(path));
 }
 
 /**
- * After an export that died: drafts that the manifest knows get their names, other drafts go, and so do files that it has forgotten.
- * @returns what went
+ * Repairs the directory after an export that died: renames drafts that the manifest lists, and deletes other drafts and files.
+ * @returns the deleted files
  */
 export async function settle(directory: string, content: Manifest): Promise<string[]> {
   const known = new Set(
@@ -143,14 +144,14 @@ export async function settle(directory: string, content: Manifest): Promise<stri
   return gone;
 }
 
-/** Our files, by the form of their names: VIEW/day=…/… and VIEW/snapshot=…/…, below the directory. */
+/** Lists exported files by the form of their names: VIEW/day=…/… and VIEW/snapshot=…/…. */
 function listParquet(directory: string): string[] {
   return readdirSync(directory, { recursive: true, encoding: 'utf8' })
     .map((path) => path.replaceAll('\\', '/'))
     .filter((path) => /^\w+\/(day|snapshot)=[^/]+\/[\w-]+\.parquet(\.tmp)?$/.test(path));
 }
 
-/** So that a name given in it survives the loss of power. Windows has no such thing. */
+/** Makes a rename in the folder survive a power loss. Windows has no such call. */
 async function syncFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return;
   const folder = await open(path);

@@ -1,6 +1,7 @@
-// One Parquet file while it is written, beside its name, as NAME.tmp: it gets its name when the manifest knows it (manifest.ts). Rows
-// are written in groups, so memory holds one group and not the file. hyparquet-writer: docs/export.md has the reason.
-
+/**
+ * A Parquet file while it is written, as NAME.tmp: it gets its name after the manifest lists it (manifest.ts). Rows are written in groups,
+ * so that memory holds one group. docs/export.md has the reason for hyparquet-writer.
+ */
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -8,13 +9,13 @@ import { constants, zstdCompressSync } from 'node:zlib';
 import { fileWriter, ParquetWriter } from 'hyparquet-writer';
 import type { PoolClient } from 'pg';
 import type { ParquetValue } from './column-types.ts';
-import { copyOut } from './copy-out.ts';
+import { copyOut } from '../copy-rows.ts';
 import type { Column } from './columns.ts';
 
-/** A group ends with whichever comes first; a row that is larger by itself is a group. */
+/** A group ends at either limit. */
 const GROUP_ROWS = 65_536;
 const GROUP_BYTES = 32 * 1024 * 1024;
-/** What a value takes besides its bytes, about. */
+/** Estimated memory of a value besides its bytes. */
 const VALUE_BYTES = 16;
 
 export const DRAFT_SUFFIX = '.tmp';
@@ -28,7 +29,7 @@ export class PartFile {
   #groupBytes = 0;
   rows = 0;
 
-  /** Begins the draft of this path anew when it is there. */
+  /** Overwrites an existing draft of this path. */
   static async create(path: string, columns: readonly Column[], createdBy: string): Promise<PartFile> {
     await mkdir(dirname(path), { recursive: true });
     return new PartFile(path, columns, createdBy);
@@ -51,11 +52,11 @@ export class PartFile {
   }
 
   /**
-   * Adds the rows of a query for these columns, in this order. `onRows` hears of so many more, now and then.
-   * @returns their number
+   * Adds the rows of a query for these columns, in this order. Calls `onRows` from time to time with the number of new rows.
+   * @returns the number of rows
    */
   async addRows(client: PoolClient, query: string, onRows: (rows: number) => void): Promise<number> {
-    let heard = 0;
+    let reported = 0;
     const decoders = this.#columns.map(({ type }) => type.decode);
     const onField = (column: number, bytes: Buffer | undefined): void => {
       const value = bytes === undefined ? null : (decoders[column] as (typeof decoders)[number])(bytes);
@@ -64,19 +65,19 @@ export class PartFile {
     };
     const onRow = (): void => {
       this.#groupRows += 1;
-      heard += 1;
+      reported += 1;
       if (this.#groupRows < GROUP_ROWS && this.#groupBytes < GROUP_BYTES) return;
       this.#writeGroup();
-      onRows(heard);
-      heard = 0;
+      onRows(reported);
+      reported = 0;
     };
     const rows = await copyOut(client, query, onField, onRow);
-    onRows(heard);
+    onRows(reported);
     this.rows += rows;
     return rows;
   }
 
-  /** Ends the file, as the draft of `path`, and brings it to the disk. Returns its size in bytes. */
+  /** Completes the file as the draft of `path` and syncs it to the disk. Returns its size in bytes. */
   finish(path: string): number {
     this.#writeGroup();
     void this.#writer.finish();
@@ -106,7 +107,7 @@ function emptyGroup(columns: readonly Column[]): ParquetValue[][] {
   return columns.map(() => []);
 }
 
-/** Level 1: higher ones take longer and save little on hashes. */
+/** Higher levels take longer and save little on hashes. */
 function compress(bytes: Uint8Array): Uint8Array {
   return zstdCompressSync(bytes, { params: { [constants.ZSTD_c_compressionLevel]: 1 } });
 }

@@ -1,8 +1,7 @@
-// What a person is told while an export runs: a line every few seconds, and one for each view at its end.
-
+/** Prints a line every few seconds while an export runs, and one for each finished view. */
 import { DAY_MS, dayOfTime, startOfDay } from './chain.ts';
 
-const EVERY_MS = 5_000;
+const PRINT_EVERY_MS = 5_000;
 
 export class ExportProgress {
   readonly #print: (line: string) => void;
@@ -12,7 +11,7 @@ export class ExportProgress {
   #rows = 0;
   #bytes = 0;
   #startedAt = 0;
-  #saidAt = 0;
+  #printedAt = 0;
 
   constructor(print: (line: string) => void, now: () => number = () => performance.now()) {
     this.#print = print;
@@ -23,21 +22,21 @@ export class ExportProgress {
     this.#print(line);
   }
 
-  /** @param target time of the last chain block to come, Unix milliseconds */
+  /** @param target time of the last chain block, Unix milliseconds */
   begin(name: string, target?: number): void {
     this.#name = name;
     this.#target = target;
     this.#rows = 0;
     this.#bytes = 0;
     this.#startedAt = this.#now();
-    this.#saidAt = this.#startedAt;
+    this.#printedAt = this.#startedAt;
   }
 
-  /** Rows read of a day; of no day, for states. */
+  /** @param day undefined for states */
   add(rows: number, day?: string): void {
     this.#rows += rows;
-    if (this.#now() - this.#saidAt < EVERY_MS) return;
-    this.#saidAt = this.#now();
+    if (this.#now() - this.#printedAt < PRINT_EVERY_MS) return;
+    this.#printedAt = this.#now();
     this.#print([this.#name, ...this.#daysLeft(day), ...this.#counts()].join(', '));
   }
 

@@ -1,9 +1,9 @@
-// What can be exported, and how each view and table is cut by position on the chain. The one list of it: a test holds that every view of
-// schema kaspa and every table is here.
-//
-// A fact belongs to one chain block, which merges or accepts it, and never changes once that block is final. All else is state: what
-// holds now, and what the chain says nothing of.
-
+/**
+ * The views and tables that can be exported, and how each is cut by position on the chain. A test checks that every view of schema kaspa and
+ * every table is listed.
+ *
+ * A fact belongs to one chain block, which merges or accepts it, and never changes after that block is final. Everything else is state.
+ */
 import { DAY_MS } from './chain.ts';
 
 /** The chain blocks from `first` to `last`, by chain_blocks.index. */
@@ -11,25 +11,25 @@ export interface ChainRange {
   first: number;
   last: number;
   /**
-   * Whether a gap follows. Chain blocks after a gap may merge and accept again what these chain blocks did, and the row then belongs to the
-   * later one: without a look at the row it would be exported twice.
+   * Whether a gap follows. Chain blocks after a gap may merge or accept the same rows again, which then belong to the later block: unless
+   * the rows themselves are read, they are exported twice.
    */
   isBeforeGap: boolean;
 }
 
 export interface Fact {
   kind: 'fact';
-  /** Condition on the rows `r` of the relation: that they belong to these chain blocks. Finds them by an index. */
+  /** Returns the SQL condition that rows `r` belong to these chain blocks. It uses an index. */
   where: (range: ChainRange) => string;
-  /** Rows of an interval of time, of so many milliseconds: final when the whole interval is. */
+  /** Length of the time interval that a row covers. The row is final when the whole interval is. */
   intervalMs?: number;
-  /** Columns that are left out, since they change for rows that do not. */
+  /** Columns that are not exported, since they may change after the row is final. */
   without?: readonly string[];
 }
 
 interface State {
   kind: 'state';
-  /** Exported when no name is given, since facts refer to it. */
+  /** Exported by default, since facts refer to it. */
   isReferredTo?: boolean;
 }
 
@@ -73,7 +73,7 @@ const byTransaction = (column: string, without: readonly string[] = []): Fact =>
   where: (range) => `r.${column} in (${acceptedTransactions(range)})`,
   without,
 });
-/** Intervals that begin from that of the first of these chain blocks to that of the last: chain_time never goes back. */
+/** Selects the intervals from that of the first chain block to that of the last: chain_time never decreases. */
 const byInterval = (intervalMs: number, where: (from: string, to: string) => string): Fact => {
   const startAt = (index: number): string =>
     `(select c.chain_time / ${intervalMs} * ${intervalMs} from public.chain_blocks c where c.index = ${index})`;
@@ -99,7 +99,7 @@ export const VIEWS: Readonly<Record<string, Relation>> = {
   transactions: byTransaction('transaction_key'),
   accepted_transactions: byPosition('chain_index'),
   inputs: byTransaction('transaction_key'),
-  // Who spends an output is a fact of the spender: join inputs.
+  // The spender of an output is a fact of its transaction: join inputs.
   outputs: byTransaction('transaction_key', ['spent_by']),
   address_transactions: byTransaction('transaction_key'),
   network_minutes: byStart(MINUTE_MS),
@@ -116,7 +116,7 @@ export const VIEWS: Readonly<Record<string, Relation>> = {
   cluster_merges: state,
   gaps: state,
   starts: state,
-  index_status: left('how the indexer is doing, not what the chain holds'),
+  index_status: left('it describes the indexer, not the chain'),
 };
 
 /** Tables of schema public, for `--raw`. */
@@ -131,7 +131,7 @@ export const TABLES: Readonly<Record<string, Relation>> = {
   transaction_inputs: byTransaction('transaction_id'),
   transaction_outputs: byTransaction('transaction_id'),
   address_transactions: byTransaction('transaction_id'),
-  // Days and the hours and minutes in them, once the day is over.
+  // Days, with their hours and minutes, once the day is over.
   network_intervals: byInterval(
     DAY_MS,
     (from, to) =>
@@ -163,14 +163,14 @@ export const TABLES: Readonly<Record<string, Relation>> = {
   cluster_links: state,
   held_merges: state,
   change_links: state,
-  tag_labels: left('follows from tags'),
-  tag_marks: left('work of the indexer that waits'),
-  seen_before: left('what a reorganisation needs to be undone'),
-  deferred_indexes: left('of the first catch-up'),
-  utxo_set_load: left('of a start that is being made'),
-  loaded_utxos: left('of a start that is being made'),
-  api_keys: left('of the API, not of the chain'),
-  api_key_usage: left('of the API, not of the chain'),
-  analysts: left('of access to the database, not of the chain'),
-  rate_limits: left('of the API, not of the chain'),
+  tag_labels: left('it follows from tags'),
+  tag_marks: left('it holds pending work of the indexer'),
+  seen_before: left('it is needed to undo reorgs only'),
+  deferred_indexes: left('it belongs to the first catch-up'),
+  utxo_set_load: left('it belongs to a pending bootstrap'),
+  loaded_utxos: left('it belongs to a pending bootstrap'),
+  api_keys: left('it belongs to the API, not the chain'),
+  api_key_usage: left('it belongs to the API, not the chain'),
+  analysts: left('it belongs to access control, not the chain'),
+  rate_limits: left('it belongs to the API, not the chain'),
 };

@@ -1,24 +1,25 @@
-// The database of a start, checked before anything is written to it. While it is checked and prepared the start holds the lock of the
-// writer, so that no other indexer can begin on it meanwhile.
-
+/**
+ * The database of a start, checked before anything is written to it. Meanwhile `start` holds the writer lock, so that no other indexer can
+ * write to it.
+ */
 import { connect, type DatabaseState, inspectDatabase, releaseWriterLock, takeWriterLock } from '@kasgres/database';
-import { describeDatabaseProblem } from '../database-problem.ts';
+import { describeDatabaseProblem } from '../error-message.ts';
 
 export interface CheckedDatabase {
   url: string;
   state: DatabaseState;
-  /** Lets the indexer have the lock. Idempotent. */
+  /** Releases the writer lock for the indexer. Idempotent. */
   release: () => Promise<void>;
 }
 
 interface CheckOptions {
   signal: AbortSignal;
-  /** How long an indexer that holds the lock is waited for, and what is called before that. */
+  /** How long to wait for an indexer that holds the lock. `onWait` is called before. */
   patienceMs: number;
   onWait: () => void;
 }
 
-/** @throws {FatalError} when it cannot be reached or used, or an indexer writes to it; nothing was written then */
+/** @throws {FatalError} if it cannot be reached or used, or if an indexer writes to it */
 export async function openCheckedDatabase(
   url: string,
   { signal, patienceMs, onWait }: CheckOptions,

@@ -1,6 +1,4 @@
-// The demo's own things: a key that a person finds again at every start, and the tags that the simulated node gives some of
-// its addresses.
-
+/** The simulated node of the demo, the tags that it gives some of its addresses, and an API key that stays the same at every start. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -13,10 +11,14 @@ import {
   type TagSource,
   toAttribution,
 } from '@kasgres/database';
+import { untilAborted } from '@kasgres/runtime';
 import { z } from 'zod';
-import type { DataDir } from '../data-dir.ts';
-import { writePrivateFile } from '../private-file.ts';
+import { type DataDir, writePrivateFile } from '../data-dir.ts';
+import { programPaths } from '../programs.ts';
 import { withDatabase } from '../with-database.ts';
+import type { Supervisor } from './supervisor.ts';
+
+const announcement = z.object({ url: z.string() });
 
 const demoFile = z.object({
   tags: z.array(z.object({ address: z.string(), name: z.string(), link: z.string(), labels: z.array(z.string()) })),
@@ -26,7 +28,7 @@ export interface Demo {
   tags: Tag[];
 }
 
-/** What the simulated node wrote about its chain. */
+/** Reads what the simulated node wrote about its chain. */
 export async function readDemo(dataDir: DataDir): Promise<Demo> {
   return demoFile.parse(JSON.parse(await readFile(join(dataDir.node, 'demo.json'), 'utf8')));
 }
@@ -34,25 +36,24 @@ export async function readDemo(dataDir: DataDir): Promise<Demo> {
 interface PrepareOptions {
   dataDir: DataDir;
   demo: Demo | undefined;
-  /** Nobody used the database before this DATA_DIR: a key and tags can be written to it. */
+  /** The database was unused before this DATA_DIR, so a key and tags may be written to it. */
   isOwn: boolean;
 }
 
 /**
- * Returns the key in DATA_DIR/demo-key while it is in force in this database. In a database of our own it writes the demo's tags, and
- * replaces a key that is not in force any longer.
+ * Returns the key in DATA_DIR/demo-key if it is valid in this database. To a database that belongs to this DATA_DIR it writes the demo's
+ * tags, and a new key if the old one is no longer valid.
  */
 export async function prepareDatabase(
   databaseUrl: string,
   { dataDir, demo, isOwn }: PrepareOptions,
 ): Promise<string | undefined> {
   const prepare = async ({ pool, kysely }: Connection): Promise<string | undefined> => {
-    const kept = await findKeptKey(dataDir);
-    const isInForce = kept !== undefined && (await findKey(kysely, hashKey(kept))) !== undefined;
-    // A start of an earlier version made the key, and took no note of the database.
-    if (!isOwn && !isInForce) return undefined;
+    const stored = await findStoredKey(dataDir);
+    const isValid = stored !== undefined && (await findKey(kysely, hashKey(stored))) !== undefined;
+    if (!isOwn && !isValid) return undefined;
     if (demo !== undefined) await replaceSources(pool, [sourceOf(demo)]);
-    if (isInForce) return kept;
+    if (isValid) return stored;
     const { key } = await createKey(kysely, { name: 'demo' });
     writePrivateFile(dataDir.demoKeyFile, `${key}\n`);
     return key;
@@ -64,10 +65,33 @@ function sourceOf({ tags }: Demo): TagSource {
   return { name: 'demo', title: 'The simulated chain', creator: 'kasgres', attributions: tags.map(toAttribution) };
 }
 
-async function findKeptKey(dataDir: DataDir): Promise<string | undefined> {
+async function findStoredKey(dataDir: DataDir): Promise<string | undefined> {
   try {
     return (await readFile(dataDir.demoKeyFile, 'utf8')).trim();
   } catch {
     return undefined;
   }
+}
+
+/** Starts the simulated node and waits until it announces its URL. Its port stays the same when it is restarted. */
+export async function startSimulatedNode(
+  supervisor: Supervisor,
+  dataDir: DataDir,
+  port: number,
+  signal: AbortSignal,
+): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  supervisor.start({
+    name: 'node',
+    path: programPaths.simulatedNode,
+    env: { DATA_DIR: dataDir.node, PORT: String(port) },
+    onLine: (line) => {
+      if (!line.startsWith('{"url"')) return;
+      const parsed = announcement.safeParse(JSON.parse(line));
+      if (parsed.success) resolve(parsed.data.url);
+    },
+  });
+  await Promise.race([promise, untilAborted(signal)]);
+  signal.throwIfAborted();
+  return promise;
 }

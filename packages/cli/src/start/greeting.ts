@@ -1,5 +1,4 @@
-// What `start` says once the API answers: where it is, lines that can be pasted into a shell, and how to open SQL.
-
+/** The message of `start` once the API responds: its address, lines to paste into a shell, and how to open SQL. */
 import { resolve } from 'node:path';
 import type { ApiStatus } from '../api-status.ts';
 import type { CliEnv } from '../env.ts';
@@ -8,12 +7,12 @@ import type { Demo } from './demo.ts';
 interface GreetingFacts {
   apiUrl: string;
   status: ApiStatus;
-  /** What starts this command in a shell here, such as `npx kasgres`. */
+  /** The command that runs kasgres in a shell, such as `npx kasgres`. */
   command: string;
   logs: string;
-  /** The demo's key; undefined where no key was made. */
+  /** Undefined if no key was made. */
   apiKey: string | undefined;
-  /** The simulated chain; undefined on a real one. */
+  /** Undefined on a real chain. */
   demo: Demo | undefined;
 }
 
@@ -22,23 +21,23 @@ export function greetingLines({ apiUrl, status, command, logs, apiKey, demo }: G
   const makeKey = ['Make an API key, and keep it in a variable:', `KEY=$(${command} keys create me)`];
   return [
     '',
-    `Kasgres answers at ${apiUrl} (${chain}, ${Number(status.sinkBlueScore).toLocaleString('en')} blocks).`,
+    `Kasgres is ready at ${apiUrl} (${chain}, ${Number(status.sinkBlueScore).toLocaleString('en')} blocks).`,
     ...(apiKey === undefined ? makeKey : [`API key: ${apiKey}`]),
     '',
-    'Ask it:',
+    'Try it:',
     ...curlLines(apiUrl, apiKey ?? '$KEY', status, demo),
-    `Or try every call in a browser, with the key: ${apiUrl}/docs`,
+    `Or try every request in a browser, with the key: ${apiUrl}/docs`,
     '',
     'Open SQL on the data (read-only):',
     `${command} sql`,
     '',
-    `Logs are in ${logs}. Ctrl-C ends everything; the next start goes on from here.`,
+    `Logs are in ${logs}. Ctrl-C stops everything; the next start continues from here.`,
   ];
 }
 
-/** Three requests that have an answer now, also while a real chain is still being caught up with. */
+/** Returns three requests that work now, even during a catch-up. */
 function curlLines(apiUrl: string, key: string, status: ApiStatus, demo: Demo | undefined): string[] {
-  // Double quotes around the key, so that the shell fills in $KEY.
+  // In double quotes the shell expands $KEY.
   const get = (path: string): string => `curl -s -H "x-api-key: ${key}" ${apiUrl}${path}`;
   const post = (path: string, body: unknown): string =>
     `curl -s -H "x-api-key: ${key}" -H "content-type: application/json" -d '${JSON.stringify(body)}' ${apiUrl}${path}`;
@@ -52,7 +51,7 @@ function curlLines(apiUrl: string, key: string, status: ApiStatus, demo: Demo | 
   return [get(`/v1/rpc/getBalanceByAddress/${address}`), get(`/v1/addresses/${address}/tag`), blocks];
 }
 
-/** How to start this command from the folder it was started in, on the same data. */
+/** Returns the command that runs kasgres in the current folder, on the same data. */
 export function commandInShell(env: CliEnv): string {
   const isByNpm = process.env['npm_lifecycle_event'] !== undefined;
   const command = isByNpm ? 'npx kasgres' : quoted(process.argv[1] ?? 'kasgres');

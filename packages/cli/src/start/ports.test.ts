@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { cliEnvSchema } from '../env.ts';
 import { choosePorts, findFreePorts } from './ports.ts';
 
-test('a port in use is said in words that name the variable', async () => {
+test('it names the variable of a port that is in use', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -16,7 +16,7 @@ test('a port in use is said in words that name the variable', async () => {
   server.close();
 });
 
-test('an address that is not of this machine is said in words', async () => {
+test('it explains that an address is not one of this machine', async () => {
   const env = cliEnvSchema.parse({ HOST: '192.0.2.1' });
   await expect(choosePorts(env)).rejects.toThrow('192.0.2.1 is not an address of this machine');
 });

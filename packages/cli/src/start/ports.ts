@@ -1,12 +1,10 @@
-// TCP ports: whether one is free, and free ones to give away.
-
+/** Checks that TCP ports are free, and finds free ones. */
 import { once } from 'node:events';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { FatalError } from '@kasgres/runtime';
 import type { CliEnv } from '../env.ts';
 
-/** Fails in words unless a program could listen there now. */
+/** @throws {FatalError} unless a program could listen there now */
 async function checkPortIsFree(variable: string, host: string, port: number): Promise<void> {
   const server = createServer();
   try {
@@ -31,10 +29,7 @@ function portProblem(variable: string, host: string, port: number, error: unknow
   return `Cannot listen on port ${port} of ${host} (${variable}): ${String(error)}`;
 }
 
-/**
- * Free ports on the loopback interface, all different and none of those `taken`. Another program could take one before it
- * is used; that is rare enough to be told by the program that wanted it.
- */
+/** Returns different free ports on the loopback interface, none of them `taken`. Another program may take one before it is used. */
 export async function findFreePorts(count: number, taken: readonly number[]): Promise<number[]> {
   const servers = Array.from({ length: count + taken.length }, () => createServer().listen(0, '127.0.0.1'));
   await Promise.all(servers.map((server) => once(server, 'listening')));
@@ -50,7 +45,7 @@ export interface Ports {
   node: number;
 }
 
-/** The ports that the environment names, which must be free, and free ones for the rest, so that two demos do not collide. */
+/** Returns the ports of the environment, which must be free, and free ones for the rest, so that two demos do not collide. */
 export async function choosePorts(env: CliEnv): Promise<Ports> {
   await checkPortIsFree('PORT', env.HOST, env.PORT);
   const metrics = env.METRICS_PORT === undefined ? [] : [env.METRICS_PORT, env.METRICS_PORT + 1];

@@ -1,6 +1,7 @@
-// What a program prints: lines of JSON (its log) and, where it fails early, plain lines. All of it goes to the program's
-// log file; warnings and errors are said to the person at the terminal; the last ones explain why the program ended.
-
+/**
+ * The output of a program: its log as lines of JSON, and plain lines when it fails early. Everything goes to the log file of the
+ * program, warnings and errors also to the terminal. The last error explains why the program exited.
+ */
 import { closeSync, openSync, renameSync, statSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
@@ -14,9 +15,9 @@ const PLAIN_LINES_KEPT = 12;
 interface ProgramOutputOptions {
   name: string;
   logPath: string;
-  /** Says a line to the person at the terminal. */
-  say: (line: string) => void;
-  /** Gets every line. */
+  /** Prints a line on the terminal. */
+  print: (line: string) => void;
+  /** Called with each line of output. */
   onLine?: ((line: string) => void) | undefined;
 }
 
@@ -26,7 +27,7 @@ export class ProgramOutput {
   #fileBytes: number;
   #lastError: string | undefined;
   #plainLines: string[] = [];
-  readonly #saidAt = new Map<string, number>();
+  readonly #printedAt = new Map<string, number>();
 
   constructor(options: ProgramOutputOptions) {
     this.#options = options;
@@ -34,21 +35,20 @@ export class ProgramOutput {
     this.#fileBytes = statSync(options.logPath).size;
   }
 
-  /** Takes a stream of the program for as long as it lasts. */
   read(stream: Readable): void {
     stream.on('data', (chunk: Buffer) => this.#writeLog(chunk));
     stream.on('error', () => {});
-    createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY }).on('line', (line) => this.#takeLine(line));
+    createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY }).on('line', (line) => this.#readLine(line));
   }
 
-  /** Forgets what an earlier run of the program said. */
-  forget(): void {
+  /** Forgets the errors of the previous run. */
+  reset(): void {
     this.#lastError = undefined;
     this.#plainLines = [];
   }
 
-  /** The last error that was logged, or else the last plain lines; empty when nothing was said. */
-  lastWords(): string {
+  /** Returns the last logged error, or else the last plain lines. */
+  lastError(): string {
     return this.#lastError ?? this.#plainLines.join('\n');
   }
 
@@ -59,48 +59,41 @@ export class ProgramOutput {
 
   #writeLog(chunk: Buffer): void {
     if (this.#file === -1) return;
-    if (this.#fileBytes > LOG_FILE_BYTES) this.#rotate();
+    if (this.#fileBytes > LOG_FILE_BYTES) {
+      closeSync(this.#file);
+      renameSync(this.#options.logPath, `${this.#options.logPath}.1`);
+      this.#file = openSync(this.#options.logPath, 'a');
+      this.#fileBytes = 0;
+    }
     this.#fileBytes += writeSync(this.#file, chunk);
   }
 
-  #rotate(): void {
-    closeSync(this.#file);
-    renameSync(this.#options.logPath, `${this.#options.logPath}.1`);
-    this.#file = openSync(this.#options.logPath, 'a');
-    this.#fileBytes = 0;
-  }
-
-  #takeLine(line: string): void {
+  #readLine(line: string): void {
     this.#options.onLine?.(line);
     const entry = parseLogEntry(line);
     if (entry === undefined) {
-      // The frames of a stack would push out the error above them.
+      // Stack frames would push out the error message above them.
       if (line.trim() !== '' && !/^\s+at /.test(line)) {
         this.#plainLines = [...this.#plainLines, line].slice(-PLAIN_LINES_KEPT);
       }
       return;
     }
-    if (ERRORS.has(entry.level)) this.#lastError = entry.words;
-    if (WARNINGS.has(entry.level)) this.#warn(entry.words);
+    if (ERRORS.has(entry.level)) this.#lastError = entry.message;
+    if (WARNINGS.has(entry.level)) this.#warn(entry.message);
   }
 
-  #warn(words: string): void {
+  #warn(message: string): void {
     const now = performance.now();
-    const before = this.#saidAt.get(words);
+    const before = this.#printedAt.get(message);
     if (before !== undefined && now - before < SAME_WARNING_MS) return;
-    if (this.#saidAt.size > 100) this.#saidAt.clear();
-    this.#saidAt.set(words, now);
-    this.#options.say(`${this.#options.name}: ${words}`);
+    if (this.#printedAt.size > 100) this.#printedAt.clear();
+    this.#printedAt.set(message, now);
+    this.#options.print(`${this.#options.name}: ${message}`);
   }
 }
 
-interface LogEntry {
-  level: string;
-  words: string;
-}
-
-/** A line of JSON; undefined for any other line. */
-function parseLogEntry(line: string): LogEntry | undefined {
+/** Returns undefined for a line that is not JSON. */
+function parseLogEntry(line: string): { level: string; message: string } | undefined {
   if (!line.startsWith('{')) return undefined;
   let value: { level?: unknown; msg?: unknown; reason?: unknown; err?: { message?: unknown } };
   try {
@@ -108,8 +101,8 @@ function parseLogEntry(line: string): LogEntry | undefined {
   } catch {
     return undefined;
   }
-  const message = typeof value.msg === 'string' ? value.msg : '';
-  const cause = [value.err?.message, value.reason].find((text) => typeof text === 'string') ?? '';
-  const words = message.includes(cause) ? message : [message, cause].filter((part) => part !== '').join(': ');
-  return { level: typeof value.level === 'string' ? value.level : '', words };
+  const text = typeof value.msg === 'string' ? value.msg : '';
+  const cause = [value.err?.message, value.reason].find((reason) => typeof reason === 'string') ?? '';
+  const message = text.includes(cause) ? text : [text, cause].filter(Boolean).join(': ');
+  return { level: typeof value.level === 'string' ? value.level : '', message };
 }

@@ -1,55 +1,56 @@
-// Lines for people on how the index does: how far, how fast, how long yet. Quiet while it is in step with the node.
+/** Progress of the index on the terminal: how far, how fast, how long. Nothing is printed while the index is in sync with the node. */
 
 import { backoff, sleep } from '@kasgres/runtime';
-import { findApiStatus } from '../api-status.ts';
-import type { ApiStatus } from '../api-status.ts';
-import { findNodeProblem } from './node-problem.ts';
+import { type ApiStatus, findApiStatus } from '../api-status.ts';
+import { findNodeProblems } from './node-problem.ts';
 
-const ASK_EVERY_MS = 500;
-const SAY_EVERY_MS = 5_000;
-const LOOK_AFTER_EVERY_MS = 15_000;
-/** On a slow machine. */
+const POLL_EVERY_MS = 500;
+const PRINT_EVERY_MS = 5_000;
+const RECHECK_EVERY_MS = 15_000;
 const API_STARTS_WITHIN_MS = 20_000;
-/** Fewer blocks behind than this is the end of a catch-up. */
+/** A catch-up is nearly over when fewer blocks are left. */
 const BEHIND_BLOCKS = 200n;
 
-interface ProgressParts {
+interface ProgressOptions {
   apiUrl: string;
-  /** Where the log of the API is. */
+  /** Path of the API's log. */
   apiLog: string;
   nodeUrls: readonly string[];
-  say: (line: string) => void;
+  print: (line: string) => void;
   signal: AbortSignal;
 }
 
-/** Waits until there is a chain to ask about, or, with `everything`, until no request is refused for being too early. */
+/** Waits until there is a block; with `everything`, until no request is refused because the index is not synced. */
 export async function waitUntilUsable(
-  parts: ProgressParts,
+  options: ProgressOptions,
   { everything }: { everything: boolean },
 ): Promise<ApiStatus> {
-  return sayProgressUntil(parts, (status) => (everything ? status.synced : status.sink !== null));
+  return printProgressUntil(options, (status) => (everything ? status.synced : status.sink !== null));
 }
 
-/** Goes on telling, for as long as `start` runs. Ends by being aborted. */
-export async function followIndex(parts: ProgressParts, status: ApiStatus): Promise<never> {
-  let isInStep = status.synced;
+/** Prints progress until it is aborted. */
+export async function followIndex(options: ProgressOptions, status: ApiStatus): Promise<never> {
+  let isSynced = status.synced;
   for (;;) {
-    if (!isInStep) {
-      await sayProgressUntil(parts, (status) => status.synced);
-      parts.say('In step with the node.');
+    if (!isSynced) {
+      await printProgressUntil(options, (status) => status.synced);
+      options.print('In sync with the node.');
     }
-    await sleep(LOOK_AFTER_EVERY_MS, parts.signal);
-    isInStep = (await findApiStatus(parts.apiUrl))?.synced ?? true;
+    await sleep(RECHECK_EVERY_MS, options.signal);
+    isSynced = (await findApiStatus(options.apiUrl))?.synced ?? true;
   }
 }
 
-async function sayProgressUntil(parts: ProgressParts, isEnough: (status: ApiStatus) => boolean): Promise<ApiStatus> {
-  const { apiUrl, say, signal } = parts;
-  const begunAt = performance.now();
+async function printProgressUntil(
+  options: ProgressOptions,
+  isEnough: (status: ApiStatus) => boolean,
+): Promise<ApiStatus> {
+  const { apiUrl, print, signal } = options;
+  const startedAt = performance.now();
   const rate = new Rate();
   const reminder = new Reminder();
-  let said = '';
-  let saidAt = performance.now();
+  let lastLine = '';
+  let printedAt = performance.now();
   for (;;) {
     signal.throwIfAborted();
     const status = await findApiStatus(apiUrl);
@@ -57,41 +58,39 @@ async function sayProgressUntil(parts: ProgressParts, isEnough: (status: ApiStat
       if (isEnough(status)) return status;
       rate.add(status);
     }
-    if (performance.now() - saidAt > SAY_EVERY_MS) {
-      saidAt = performance.now();
-      const isStarting = status === undefined && performance.now() - begunAt < API_STARTS_WITHIN_MS;
-      const waiting = isStarting ? undefined : await waitingLine(status, parts);
+    if (performance.now() - printedAt > PRINT_EVERY_MS) {
+      printedAt = performance.now();
+      const isStarting = status === undefined && performance.now() - startedAt < API_STARTS_WITHIN_MS;
+      const waiting = isStarting ? undefined : await waitingLine(status, options);
       if (waiting !== undefined) {
-        if (reminder.isDue(waiting)) say(waiting);
+        if (reminder.isDue(waiting)) print(waiting);
       } else if (status !== undefined) {
         const line = progressLine(status, rate.blocksPerSecond);
-        if (line !== said) say(line);
-        said = line;
+        if (line !== lastLine) print(line);
+        lastLine = line;
       }
     }
-    await sleep(ASK_EVERY_MS, signal);
+    await sleep(POLL_EVERY_MS, signal);
   }
 }
 
-/** What the index waits for: its address, the reason and what to do; undefined while the index moves. */
-async function waitingLine(status: ApiStatus | undefined, parts: ProgressParts): Promise<string | undefined> {
-  const { apiUrl, apiLog, nodeUrls } = parts;
+/** Returns why the index does not progress: an address, the reason and what to do. Undefined while it does. */
+async function waitingLine(status: ApiStatus | undefined, options: ProgressOptions): Promise<string | undefined> {
+  const { apiUrl, apiLog, nodeUrls } = options;
   if (status === undefined) return `Waiting for the API at ${apiUrl}: it does not respond. Its log is ${apiLog}.`;
   if (!isWaitingForNode(status)) return undefined;
-  const problems = await Promise.all(nodeUrls.map((url) => findNodeProblem(url, status.network ?? undefined)));
-  const found = problems.filter((problem) => problem !== undefined);
-  if (found.length < nodeUrls.length) return undefined;
-  return `Waiting for the node at ${found.map(({ text }) => text).join(' Or for ')}`;
+  const problems = await findNodeProblems(nodeUrls, status.network ?? undefined);
+  return problems && `Waiting for the node at ${problems.map(({ message }) => message).join(' Or for ')}`;
 }
 
-/** A node that is not synced itself is waited for only once everything that it has is indexed. */
+/** A node that is not synced is waited for only after everything that it has is indexed. */
 function isWaitingForNode(status: ApiStatus): boolean {
   if (status.utxoSetLoad !== null) return false;
   if (status.nodeSinkBlueScore === null) return true;
   return status.nodeSynced === false && blocksLeft(status) < BEHIND_BLOCKS;
 }
 
-/** Says the same thing again after growing pauses, and a new one at once. */
+/** Repeats the same line after growing pauses, and lets a new line through at once. */
 export class Reminder {
   readonly #now: () => number;
   #line = '';
@@ -118,15 +117,15 @@ function reminderPauses(): Iterator<number, number> {
   return backoff({ firstMs: 30_000, maxMs: 600_000, random: () => 1 });
 }
 
-/** A line on an index that is not in step with the node. */
+/** Describes an index that is not in sync with the node. */
 export function progressLine(status: ApiStatus, blocksPerSecond: number): string {
   if (status.utxoSetLoad !== null) {
     return `Loading the UTXO set of the node's pruning point: ${status.utxoSetLoad.utxoCount.toLocaleString('en')} UTXOs.`;
   }
   if (status.nodeSinkBlueScore === null) return 'Waiting for the node to respond.';
-  const start = startOf(status);
-  const target = BigInt(status.nodeSinkBlueScore) - start;
-  const done = BigInt(status.sinkBlueScore ?? start) - start;
+  const first = bootstrapBlueScore(status);
+  const target = BigInt(status.nodeSinkBlueScore) - first;
+  const done = BigInt(status.sinkBlueScore ?? first) - first;
   const left = blocksLeft(status);
   if (left < BEHIND_BLOCKS) return 'Catching up: nearly there.';
   const percent = (Number((done * 1000n) / target) / 10).toFixed(1);
@@ -135,13 +134,13 @@ export function progressLine(status: ApiStatus, blocksPerSecond: number): string
   return `${far}, ${Math.round(blocksPerSecond).toLocaleString('en')} blocks/s, about ${duration(Number(left) / blocksPerSecond)} left.`;
 }
 
-/** Blocks before the start are not caught up with. */
-function startOf(status: ApiStatus): bigint {
+/** Blocks before the bootstrap block are not indexed. */
+function bootstrapBlueScore(status: ApiStatus): bigint {
   return BigInt(status.starts.at(-1)?.blueScore ?? 0);
 }
 
 function blocksLeft(status: ApiStatus): bigint {
-  return BigInt(status.nodeSinkBlueScore ?? 0) - BigInt(status.sinkBlueScore ?? startOf(status));
+  return BigInt(status.nodeSinkBlueScore ?? 0) - BigInt(status.sinkBlueScore ?? bootstrapBlueScore(status));
 }
 
 function duration(seconds: number): string {
@@ -150,7 +149,7 @@ function duration(seconds: number): string {
   return `${(seconds / 3_600).toFixed(1)} h`;
 }
 
-/** Blue score gained per second, over the last answers. */
+/** Blue score gained per second, over the last 30 seconds. */
 class Rate {
   #points: { at: number; blueScore: number }[] = [];
 

@@ -1,45 +1,45 @@
-// `kasgres start`: everything that is needed, from nothing. What NODE_URL and DATABASE_URL do not name is brought along: a
-// simulated node, an embedded Postgres. The programs are processes of their own (supervised-program.ts); this one starts
-// them in order, restarts what may be restarted, tells a person how it goes, and ends them in the opposite order.
-
+/**
+ * `kasgres start` brings up everything: a simulated node unless NODE_URL is set, an embedded Postgres unless DATABASE_URL is set, the schema,
+ * the indexer and the API. It starts these processes in order, restarts them, prints progress, and stops them in reverse order.
+ */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { migrate } from '@kasgres/database';
 import { Shutdown } from '@kasgres/runtime';
 import { apiUrlOf } from '../api-status.ts';
 import { printBlocking } from '../commands/migrate.ts';
-import { makeDataDir } from '../data-dir.ts';
-import type { DataDir } from '../data-dir.ts';
+import {
+  type DataDir,
+  findRuntimeFile,
+  isOwnDatabase,
+  makeDataDir,
+  rememberOwnDatabase,
+  writeRuntimeFile,
+} from '../data-dir.ts';
 import type { CliEnv } from '../env.ts';
-import { print } from '../print.ts';
+import { describeError } from '../error-message.ts';
+import { print } from '../output.ts';
 import { programPaths } from '../programs.ts';
-import { findRuntimeFile, writeRuntimeFile } from '../runtime-file.ts';
-import { watchStopRequests } from '../stop-requests.ts';
-import type { StopRequests } from '../stop-requests.ts';
-import { wordsOf } from '../words.ts';
-import { commandInShell, greetingLines } from './greeting.ts';
+import { type StopRequests, watchStopRequests } from '../stop-requests.ts';
 import { type CheckedDatabase, openCheckedDatabase } from './checked-database.ts';
-import { prepareDatabase, readDemo } from './demo.ts';
-import { KeptPostgres } from './kept-postgres.ts';
+import { prepareDatabase, readDemo, startSimulatedNode } from './demo.ts';
+import { commandInShell, greetingLines } from './greeting.ts';
 import { takeLock } from './lock.ts';
 import { checkChainOfSimulatedNode, checkFitsSimulatedNode, checkNodes } from './node-check.ts';
-import { isOwnDatabase, rememberOwnDatabase } from './own-databases.ts';
-import { choosePorts } from './ports.ts';
-import type { Ports } from './ports.ts';
+import { choosePorts, type Ports } from './ports.ts';
 import { followIndex, waitUntilUsable } from './progress.ts';
-import { startSimulatedNode } from './simulated-node.ts';
-import { Supervisor } from './supervisor.ts';
-import { waitForProcessesToEnd } from './wait-for-processes.ts';
+import { SupervisedPostgres } from './supervised-postgres.ts';
+import { Supervisor, waitForExit } from './supervisor.ts';
 
-const AT_ONCE_MS = 3_000;
-/** Pages that somebody develops on this machine may call the demo. */
+const EXIT_WITHIN_MS = 3_000;
+/** Web pages under development on this machine may call the demo. */
 const DEMO_CORS_ORIGINS = ['http', 'https']
   .flatMap((scheme) => ['localhost', '127.0.0.1', '[::1]'].map((host) => `${scheme}://${host}:*`))
   .join();
-/** How long the server of the database may take to notice that the indexer of an earlier start was killed. */
+/** How long Postgres may take to notice that the indexer of the previous start was killed. */
 const RELEASE_PATIENCE_MS = 15_000;
 
-/** Runs until it is asked to end, or until a program cannot go on. Returns the exit code. */
+/** Runs until it is asked to stop, or until a program fails permanently. Returns the exit code. */
 export async function start(env: CliEnv): Promise<number> {
   const requests = watchStopRequests();
   const dataDir = await makeDataDir(env.DATA_DIR);
@@ -51,25 +51,25 @@ export async function start(env: CliEnv): Promise<number> {
   );
   shutdown.add('the lock', () => lock.release());
   const supervisor = new Supervisor(dataDir.logs, print);
-  requests.clean.addEventListener('abort', () => print('Ending. Once more ends it at once.'));
-  requests.atOnce.addEventListener('abort', () => {
-    supervisor.endAtOnce();
-    // Whatever still hangs: Postgres ends by itself when this process is gone.
-    setTimeout(() => process.exit(130), AT_ONCE_MS).unref();
+  requests.clean.addEventListener('abort', () => print('Stopping. Press Ctrl-C again to stop immediately.'));
+  requests.immediate.addEventListener('abort', () => {
+    supervisor.kill();
+    // Postgres shuts down by itself when this process is gone.
+    setTimeout(() => process.exit(130), EXIT_WITHIN_MS).unref();
   });
   let exitCode = 0;
   try {
     await run(env, dataDir, supervisor, shutdown, requests);
   } catch (error) {
-    const reason: unknown = supervisor.hopeless.aborted ? supervisor.hopeless.reason : error;
+    const reason: unknown = supervisor.failure.aborted ? supervisor.failure.reason : error;
     if (!requests.clean.aborted) {
-      process.stderr.write(`${wordsOf(reason)}\n`);
+      process.stderr.write(`${describeError(reason)}\n`);
       exitCode = 1;
     }
   }
   const problems = await shutdown.close();
-  for (const { name, error } of problems) process.stderr.write(`Could not end ${name}: ${wordsOf(error)}\n`);
-  if (exitCode === 0) print('Ended.');
+  for (const { name, error } of problems) process.stderr.write(`Could not stop ${name}: ${describeError(error)}\n`);
+  if (exitCode === 0) print('Stopped.');
   return exitCode;
 }
 
@@ -80,9 +80,9 @@ async function run(
   shutdown: Shutdown,
   requests: StopRequests,
 ): Promise<void> {
-  const signal = AbortSignal.any([requests.clean, supervisor.hopeless]);
-  const earlier = await findRuntimeFile(dataDir);
-  await waitForProcessesToEnd(earlier?.processIds ?? [], print, signal);
+  const signal = AbortSignal.any([requests.clean, supervisor.failure]);
+  const previous = await findRuntimeFile(dataDir);
+  await waitForExit(previous?.processIds ?? [], print, signal);
   const ports = await choosePorts(env);
   const apiUrl = apiUrlOf(env.HOST, env.PORT);
 
@@ -90,8 +90,8 @@ async function run(
   const open = async (url: string): Promise<CheckedDatabase> => {
     const database = await openCheckedDatabase(url, {
       signal,
-      patienceMs: earlier?.databaseUrl === url ? RELEASE_PATIENCE_MS : 0,
-      onWait: () => print('Another indexer writes to the database; waiting for it to end.'),
+      patienceMs: previous?.databaseUrl === url ? RELEASE_PATIENCE_MS : 0,
+      onWait: () => print('Another indexer is writing to the database. Waiting for it to stop.'),
     });
     shutdown.add('the lock of the database', database.release);
     return database;
@@ -100,7 +100,7 @@ async function run(
   if (env.NODE_URL === undefined) {
     const hasSimulatedChain = existsSync(dataDir.node);
     if (given !== undefined) checkFitsSimulatedNode(given, hasSimulatedChain);
-    if (!hasSimulatedChain) print('Simulating the past of a chain; this takes a moment.');
+    if (!hasSimulatedChain) print('Simulating a chain with a past. This takes a moment.');
   }
   const opening = given ?? startPostgres(dataDir, ports.postgres, shutdown, requests).then(open);
   shutdown.add('the programs', () => supervisor.stop());
@@ -108,7 +108,7 @@ async function run(
   const [database, nodeUrl] = await Promise.all([opening, node]);
   const nodeUrls = nodeUrl.split(',');
   if (env.NODE_URL === undefined) await checkChainOfSimulatedNode(database, nodeUrl);
-  else await checkNodes(nodeUrls, database, { say: print, signal });
+  else await checkNodes(nodeUrls, database, { print, signal });
 
   const { url: databaseUrl, state } = database;
   if (state.isUnused) await rememberOwnDatabase(dataDir, state.id);
@@ -127,9 +127,9 @@ async function run(
     writeRuntimeFile(dataDir, { nodeUrl, databaseUrl, apiUrl, processIds: supervisor.processIds() });
 
   startPrograms(env, supervisor, ports, nodeUrl, databaseUrl);
-  // A simulated chain is short: better to wait until every request has an answer. A real one takes its time.
+  // A simulated chain is short, so `start` waits until it is indexed. A real chain takes hours.
   const everything = env.NODE_URL === undefined;
-  const progress = { apiUrl, apiLog: join(dataDir.logs, 'api.log'), nodeUrls, say: print, signal };
+  const progress = { apiUrl, apiLog: join(dataDir.logs, 'api.log'), nodeUrls, print, signal };
   const status = await waitUntilUsable(progress, { everything });
   const command = commandInShell(env);
   for (const line of greetingLines({ apiUrl, status, command, logs: dataDir.logs, apiKey, demo })) print(line);
@@ -143,7 +143,7 @@ function startPrograms(env: CliEnv, supervisor: Supervisor, ports: Ports, nodeUr
     path: programPaths.indexer,
     env: { ...shared, METRICS_PORT: String(ports.indexerMetrics) },
   });
-  // HTTPS is for an API that is run by itself: here it is asked on this machine, by a name that is in no certificate.
+  // This API is called on this machine, by a name that no certificate contains, so it does not serve HTTPS.
   const plain = { TLS_CERT_FILE: '', TLS_KEY_FILE: '' };
   const corsOrigins = process.env['CORS_ORIGINS'] || (env.NODE_URL === undefined ? DEMO_CORS_ORIGINS : '');
   supervisor.start({
@@ -160,15 +160,15 @@ function startPrograms(env: CliEnv, supervisor: Supervisor, ports: Ports, nodeUr
   });
 }
 
-/** The address of an embedded Postgres that is ready, and is kept running. */
+/** Starts an embedded Postgres, keeps it running, and returns its address once it is ready. */
 async function startPostgres(
   dataDir: DataDir,
   port: number,
   shutdown: Shutdown,
   requests: StopRequests,
 ): Promise<string> {
-  const postgres = new KeptPostgres(dataDir.postgres, port, print);
-  shutdown.add('Postgres', () => postgres.stop());
-  requests.atOnce.addEventListener('abort', () => void postgres.endAtOnce());
+  const postgres = new SupervisedPostgres(dataDir.postgres, port, print);
+  shutdown.add('Postgres', () => postgres.stop({ immediate: false }));
+  requests.immediate.addEventListener('abort', () => void postgres.stop({ immediate: true }));
   return postgres.url;
 }

@@ -1,33 +1,55 @@
-// The programs of one start: begun in order, ended in the opposite order.
-
+/**
+ * The programs of `kasgres start`, each a process that is restarted when it exits. A program has its own process group, so that a Ctrl-C at
+ * the terminal reaches this process alone and programs stop in the right order, and an IPC channel, whose end tells it that this
+ * process is gone, even after a kill -9. Exit code 1 means that a restart will not help.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
-import { SupervisedProgram } from './supervised-program.ts';
-import type { Program } from './supervised-program.ts';
+import { backoff, EXIT_FATAL, FatalError, sleep } from '@kasgres/runtime';
+import { ProgramOutput } from './program-output.ts';
 
+/** A program that ran for longer has recovered: the next restart is quick again. */
+const STABLE_AFTER_MS = 60_000;
+/** Longer than the shutdown deadline of the programs. */
+const STOP_WITHIN_MS = 30_000;
+const OUTPUT_CLOSES_WITHIN_MS = 500;
+
+export interface Program {
+  name: string;
+  /** Path of the TypeScript file to run. */
+  path: string;
+  args?: string[];
+  env?: Record<string, string>;
+  /** Called with each line that it prints. */
+  onLine?: (line: string) => void;
+}
+
+/** Starts programs in order and stops them in reverse order. */
 export class Supervisor {
   readonly #logs: string;
-  readonly #say: (line: string) => void;
+  readonly #print: (line: string) => void;
   readonly #programs: SupervisedProgram[] = [];
-  readonly #hopeless = new AbortController();
-  /** Called when a program has got a process, also a new one. */
+  readonly #failure = new AbortController();
+  /** Called whenever a program got a new process. */
   onProcess: () => void = () => {};
 
-  constructor(logs: string, say: (line: string) => void) {
+  constructor(logs: string, print: (line: string) => void) {
     this.#logs = logs;
-    this.#say = say;
+    this.#print = print;
   }
 
-  /** Aborted, with the reason in words, when a program ended and another start of it will not help. */
-  get hopeless(): AbortSignal {
-    return this.#hopeless.signal;
+  /** Aborted with a FatalError when a program exited and a restart will not help. */
+  get failure(): AbortSignal {
+    return this.#failure.signal;
   }
 
   start(program: Program): void {
     this.#programs.push(
       new SupervisedProgram(program, {
         logPath: join(this.#logs, `${program.name}.log`),
-        say: this.#say,
-        onHopeless: (reason) => this.#hopeless.abort(reason),
+        print: this.#print,
+        onFailure: (reason) => this.#failure.abort(reason),
         onProcess: () => this.onProcess(),
       }),
     );
@@ -37,12 +59,144 @@ export class Supervisor {
     return this.#programs.flatMap((program) => program.processId ?? []);
   }
 
-  /** Ends the programs one after another, the last begun first. */
   async stop(): Promise<void> {
     for (const program of this.#programs.toReversed()) await program.stop();
   }
 
-  endAtOnce(): void {
-    for (const program of this.#programs) program.endAtOnce();
+  kill(): void {
+    for (const program of this.#programs) program.kill();
+  }
+}
+
+interface SupervisedProgramOptions {
+  logPath: string;
+  print: (line: string) => void;
+  /** Called when the program exited and a restart will not help. */
+  onFailure: (failure: FatalError) => void;
+  onProcess: () => void;
+}
+
+export class SupervisedProgram {
+  readonly #program: Program;
+  readonly #options: SupervisedProgramOptions;
+  readonly #output: ProgramOutput;
+  readonly #stopping = new AbortController();
+  readonly #stopped: Promise<void>;
+  #process: ChildProcess | undefined;
+
+  constructor(program: Program, options: SupervisedProgramOptions) {
+    this.#program = program;
+    this.#options = options;
+    const { name, onLine } = program;
+    this.#output = new ProgramOutput({ name, logPath: options.logPath, print: options.print, onLine });
+    this.#stopped = this.#keepRunning();
+  }
+
+  get processId(): number | undefined {
+    return this.#process?.pid;
+  }
+
+  /** Stops the program and waits for its exit. Kills it after STOP_WITHIN_MS. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.#process?.kill('SIGTERM');
+    const deadline = setTimeout(() => {
+      this.#options.print(`${this.#program.name} did not stop within ${STOP_WITHIN_MS / 1000} s and was killed.`);
+      this.kill();
+    }, STOP_WITHIN_MS);
+    await this.#stopped;
+    clearTimeout(deadline);
+  }
+
+  /** Kills the program and its process group. */
+  kill(): void {
+    this.#stopping.abort();
+    const id = this.#process?.pid;
+    if (id === undefined) return;
+    try {
+      process.kill(process.platform === 'win32' ? id : -id, 'SIGKILL');
+    } catch {
+      // It has exited already.
+    }
+  }
+
+  async #keepRunning(): Promise<void> {
+    const { signal } = this.#stopping;
+    const { name } = this.#program;
+    let delays = restartDelays();
+    while (!signal.aborted) {
+      const startedAt = performance.now();
+      this.#output.reset();
+      const exit = await this.#runOnce();
+      if (signal.aborted) break;
+      const reason = this.#output.lastError();
+      if (exit === EXIT_FATAL) {
+        this.#options.onFailure(new FatalError(`${name} stopped: ${reason || 'it gave no reason'}`));
+        break;
+      }
+      if (performance.now() - startedAt > STABLE_AFTER_MS) delays = restartDelays();
+      const delayMs = delays.next().value;
+      this.#options.print(
+        `${name} exited (${exit})${reason && `: ${reason}`}; restarting in ${(delayMs / 1000).toFixed(1)} s`,
+      );
+      await sleep(delayMs, signal).catch(() => {});
+    }
+    this.#output.close();
+  }
+
+  /** Runs the program until it exits. Returns its exit code, or the signal that killed it. */
+  async #runOnce(): Promise<number | NodeJS.Signals> {
+    const { path, args = [], env = {} } = this.#program;
+    const child = spawn(process.execPath, [path, ...args], {
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      detached: true,
+    });
+    this.#process = child;
+    if (child.stdout) this.#output.read(child.stdout);
+    if (child.stderr) this.#output.read(child.stderr);
+    this.#options.onProcess();
+    const closed = once(child, 'close').catch(() => {});
+    try {
+      const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
+      // Its last output may still be in the pipe. A process that it left behind may hold the pipe open.
+      await Promise.race([closed, sleep(OUTPUT_CLOSES_WITHIN_MS)]);
+      return code ?? signal ?? EXIT_FATAL;
+    } finally {
+      this.#process = undefined;
+    }
+  }
+}
+
+function restartDelays(): Iterator<number, number> {
+  return backoff({ firstMs: 500, maxMs: 30_000 });
+}
+
+const WAIT_AT_MOST_MS = 15_000;
+
+/**
+ * Waits until none of these processes exists: after a crash of `start` its programs need a moment to exit, and hold the data until then. Gives
+ * up after a while, since an id may have been reused.
+ */
+export async function waitForExit(
+  processIds: readonly number[],
+  print: (line: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const giveUpAt = performance.now() + WAIT_AT_MOST_MS;
+  let hasPrinted = false;
+  while (processIds.some(exists) && performance.now() < giveUpAt) {
+    if (!hasPrinted) print('Waiting for the programs of the previous start to exit.');
+    hasPrinted = true;
+    await sleep(100, signal);
+  }
+}
+
+function exists(processId: number): boolean {
+  try {
+    process.kill(processId, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

@@ -1,13 +1,11 @@
-// What a tag must be before it is written: an address of this network, texts that Postgres and people can read, a link that can be
-// followed, a confidence and a date that are ones.
+/** Checks a tag before it is written: its address, texts, link, confidence and date. */
 import type { Attribution } from '@kasgres/database';
 import { AddressError, decodeAddress, type Network } from '@kasgres/kaspa';
-import { findConfidenceLevel } from './confidence.ts';
 import { type Problems, quoted } from './problems.ts';
 import type { Field, RawFile, RawTag } from './raw-tag.ts';
 
-/** In characters. The longest label of GraphSense's public TagPacks has 214. */
-export const MOST = {
+/** Maximum lengths in characters. The longest label of GraphSense's public TagPacks has 214. */
+export const MAX_LENGTHS = {
   title: 300,
   address: 200,
   name: 300,
@@ -19,9 +17,36 @@ export const MOST = {
   creator: 200,
 } as const;
 
+/** GraphSense's taxonomy of confidence (graphsense-tagpack-tool, src/tagpack/db/confidence.csv), as levels from 0 to 100. */
+const CONFIDENCE_LEVELS: Readonly<Record<string, number>> = {
+  override: 100,
+  ownership: 100,
+  ledger_immanent: 100,
+  manual_transaction: 90,
+  service_api: 70,
+  forensic_investigation: 70,
+  authority_data: 60,
+  trusted_provider: 50,
+  service_data: 50,
+  forensic: 50,
+  untrusted_transaction: 40,
+  web_crawl: 20,
+  heuristic: 10,
+  unknown: 5,
+};
+
+/** GraphSense's level for a TagPack without a confidence. */
+export const UNKNOWN_CONFIDENCE_LEVEL = 5;
+
+/** Returns undefined for a text that is neither one of the ids nor a whole number from 0 to 100. */
+function findConfidenceLevel(text: string): number | undefined {
+  if (/^\d{1,3}$/.test(text)) return Number(text) <= 100 ? Number(text) : undefined;
+  return Object.hasOwn(CONFIDENCE_LEVELS, text) ? CONFIDENCE_LEVELS[text] : undefined;
+}
+
 const OUR_CURRENCIES = new Set(['KAS', 'KASPA']);
 
-/** The currency that a tag is of when that is another than ours. A tag without one is of the chain that its address is of. */
+/** Returns the currency of a tag of another chain. The address decides for a tag without a currency. */
 export function findOtherCurrency({ fields }: RawTag): string | undefined {
   const currency = [fields.network, fields.currency].find((text) => typeof text === 'string' && text.trim() !== '');
   if (typeof currency !== 'string') return undefined;
@@ -29,7 +54,7 @@ export function findOtherCurrency({ fields }: RawTag): string | undefined {
   return OUR_CURRENCIES.has(name) ? undefined : name;
 }
 
-/** Undefined when there is a problem. */
+/** Returns undefined if there is a problem. */
 export function checkTag(file: RawFile, tag: RawTag, network: Network, problems: Problems): Attribution | undefined {
   const before = problems.count;
   const check = new TagCheck(file, tag, problems);
@@ -37,7 +62,7 @@ export function checkTag(file: RawFile, tag: RawTag, network: Network, problems:
   const name = check.name();
   const link = check.link();
   const labels = check.labels();
-  const category = check.text('category', MOST.category);
+  const category = check.text('category', MAX_LENGTHS.category);
   const confidence = check.confidence();
   const lastModified = check.date();
   if (problems.count > before) return undefined;
@@ -53,7 +78,7 @@ export function checkTag(file: RawFile, tag: RawTag, network: Network, problems:
   };
 }
 
-/** A text of a file that is no field of a tag, such as its title. */
+/** Checks a text that is not a field of a tag, such as the title of a file. */
 export function findTextProblem(text: string, most: number): string | undefined {
   if (/\p{Cc}/u.test(text)) return `must not contain control characters: ${quoted(text)}`;
   if (Array.from(text).length > most) return `must not be longer than ${most} characters: ${quoted(text)}`;
@@ -72,10 +97,10 @@ class TagCheck {
   }
 
   report(field: Field, what: string): void {
-    this.#problems.add(this.#tag.placeOf(field), this.#file.nameOf(field), what);
+    this.#problems.add(this.#tag.positionOf(field), this.#file.nameOf(field), what);
   }
 
-  /** Trimmed; empty when there is none. */
+  /** Returns the trimmed text; empty if it is missing. */
   text(field: Field, most: number): string {
     const value = this.#tag.fields[field] ?? '';
     if (typeof value !== 'string') {
@@ -87,14 +112,14 @@ class TagCheck {
 
   name(): string {
     const before = this.#problems.count;
-    const name = this.text('name', MOST.name);
-    if (name === '' && this.#problems.count === before) this.report('name', 'is missing; it is the name of the owner');
+    const name = this.text('name', MAX_LENGTHS.name);
+    if (name === '' && this.#problems.count === before) this.report('name', 'is missing; it must name the owner');
     return name;
   }
 
   address(network: Network): string {
     const before = this.#problems.count;
-    const address = this.text('address', MOST.address);
+    const address = this.text('address', MAX_LENGTHS.address);
     if (this.#problems.count > before) return '';
     if (address === '') {
       this.report('address', `is missing; expected an address of ${network.name}`);
@@ -105,19 +130,19 @@ class TagCheck {
       if (prefix !== network.addressPrefix) {
         this.report(
           'address',
-          `is not of ${network.name}, whose addresses begin with ${network.addressPrefix}: ${quoted(address)}`,
+          `is not an address of ${network.name}, which begins with ${network.addressPrefix}: ${quoted(address)}`,
         );
       }
     } catch (error) {
       if (!(error instanceof AddressError)) throw error;
       const reason = error.message.charAt(0).toLowerCase() + error.message.slice(1);
-      this.report('address', `is no address of ${network.name} (${reason}): ${quoted(address)}`);
+      this.report('address', `is not an address of ${network.name} (${reason}): ${quoted(address)}`);
     }
     return address;
   }
 
   link(): string {
-    const link = this.text('link', MOST.link);
+    const link = this.text('link', MAX_LENGTHS.link);
     if (link === '' || isWebAddress(link)) return link;
     if (this.#file.linksAreUrls)
       this.report('link', `must be a URL that begins with http:// or https://: ${quoted(link)}`);
@@ -130,10 +155,12 @@ class TagCheck {
       this.report('labels', `must be texts, not ${quoted(value)}`);
       return [];
     }
-    const labels = (value as string[]).map((label) => this.#checked('labels', label, MOST.label)).filter(Boolean);
+    const labels = (value as string[])
+      .map((label) => this.#checked('labels', label, MAX_LENGTHS.label))
+      .filter(Boolean);
     const distinct = [...new Set(labels)];
-    if (distinct.length > MOST.labels)
-      this.report('labels', `must not be more than ${MOST.labels}, and are ${distinct.length}`);
+    if (distinct.length > MAX_LENGTHS.labels)
+      this.report('labels', `must be at most ${MAX_LENGTHS.labels}, not ${distinct.length}`);
     return distinct;
   }
 
@@ -151,7 +178,7 @@ class TagCheck {
     return { text: '', level: this.#file.defaultConfidenceLevel };
   }
 
-  /** `2026-01-31`, of a day or a moment. */
+  /** Returns the day of a date or a time, as `2026-01-31`. */
   date(): string | undefined {
     const value = this.#tag.fields.lastmod ?? '';
     if (value === '') return undefined;

@@ -1,9 +1,8 @@
-// What is wrong with files of tags, each problem with its place: all of them, so that a file is put right in one go.
+/** Collects all problems of tag files with their positions, so that a file can be corrected in one go. */
+/** Further problems are only counted. */
+const MAX_LISTED = 100;
 
-/** Places of more than this are counted only. */
-const MOST_LISTED = 100;
-
-export interface Place {
+export interface Position {
   file: string;
   line: number;
 }
@@ -12,15 +11,15 @@ export class Problems {
   readonly lines: string[] = [];
   count = 0;
 
-  /** @param what what is wrong with the field, and what is expected */
-  add({ file, line }: Place, field: string, what: string): void {
+  /** @param what a predicate that says what is wrong and what is expected, such as `must be a text` */
+  add({ file, line }: Position, field: string, what: string): void {
     this.count += 1;
-    if (this.lines.length < MOST_LISTED) this.lines.push(`${file}:${line}: ${field}: ${what}`);
+    if (this.lines.length < MAX_LISTED) this.lines.push(`${file}:${line}: ${field}: ${what}`);
   }
 
-  /** Whether one more would be counted only: then its place need not be looked for. */
+  /** Whether further problems are only counted, so that their positions are not needed. */
   get isFull(): boolean {
-    return this.lines.length >= MOST_LISTED;
+    return this.lines.length >= MAX_LISTED;
   }
 
   report(): string {
@@ -34,7 +33,7 @@ export class Problems {
   }
 }
 
-/** A value as it is shown in a problem. */
+/** Formats a value for a problem. */
 export function quoted(value: unknown): string {
   const text = JSON.stringify(value) ?? String(value);
   return text.length > 80 ? `${text.slice(0, 77)}…` : text;

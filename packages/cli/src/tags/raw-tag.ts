@@ -1,5 +1,5 @@
-// A tag as a file says it, before anything is checked: what the three readers have in common.
-import type { Place } from './problems.ts';
+/** A tag as read from a file of any format, before it is checked. */
+import type { Position } from './problems.ts';
 
 export type Field =
   | 'address'
@@ -15,30 +15,30 @@ export type Field =
   | 'network';
 
 export interface RawTag {
-  /** Texts, and a list of them for the labels; what is neither is a problem of its field. Absent and empty are the same. */
+  /** Texts, and a list of texts for the labels. Other values are problems. An empty field counts as missing. */
   fields: Readonly<Partial<Record<Field, unknown>>>;
-  /** Where the field stands; where the tag begins when it has no such field. */
-  placeOf: (field: Field) => Place;
+  /** Returns the position of the field, or of the tag if it does not have the field. */
+  positionOf: (field: Field) => Position;
 }
 
 export interface RawFile {
   file: string;
-  /** How the file's format calls a field in which a problem is. */
+  /** Returns the name of a field in this format. */
   nameOf: (field: Field) => string;
-  /** Name of the source of tags that name none themselves. */
+  /** Source of the tags that do not name one. */
   source: string;
   title: string;
   creator: string;
   tags: readonly RawTag[];
-  /** Tags of transactions, which are left out. */
+  /** Number of tags of transactions, which are skipped. */
   transactionTags: number;
-  /** Confidence of tags that do not say. */
+  /** Confidence of tags without one. */
   defaultConfidenceLevel: number;
-  /** Whether a link that is no URL is a problem, or just no link. */
+  /** Whether a link that is not a URL is a problem. Otherwise it is dropped. */
   linksAreUrls: boolean;
 }
 
-/** Separated by `;` or `|`. */
+/** Splits at `;` and `|`. */
 export function splitLabels(text: string): string[] {
   return text.split(/[;|]/);
 }

@@ -1,4 +1,4 @@
-// CSV of tags: a header, then a tag a line.
+/** Reads CSV: a header, then one tag a line. */
 import { basename } from 'node:path';
 import { CsvError, parse } from 'csv-parse/sync';
 import { DEFAULT_CONFIDENCE_LEVEL } from '@kasgres/database';
@@ -53,7 +53,7 @@ function readRows(file: string, text: string, problems: Problems): Row[] {
       skip_empty_lines: true,
       trim: true,
       on_record: (values: string[], { lines }) => {
-        // The parser is at the last line of the record, which begins above where values have lines of their own.
+        // The parser reports the last line of a record, which begins earlier if values contain line breaks.
         const inside = values.reduce((sum, value) => sum + value.split('\n').length - 1, 0);
         rows.push({ line: lines - inside, values });
         return null;
@@ -62,26 +62,26 @@ function readRows(file: string, text: string, problems: Problems): Row[] {
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     const line = typeof error['lines'] === 'number' ? error['lines'] : 1;
-    problems.add({ file, line }, 'CSV', `cannot be read on from here: ${error.message}`);
+    problems.add({ file, line }, 'CSV', `cannot be read from here on: ${error.message}`);
     return [];
   }
   return rows;
 }
 
-/** Of the separators that CSV is written with, the one that the header has most of. */
+/** Returns the separator that occurs most often in the header. */
 function separatorOf(text: string): string {
   const header = text.slice(0, text.search(/[\r\n]|$/));
   const countOf = (separator: string): number => header.split(separator).length;
   return SEPARATORS.reduce((best, separator) => (countOf(separator) > countOf(best) ? separator : best));
 }
 
-/** The field of each column. */
+/** Returns the field of each column. */
 function readHeader(file: string, header: Row | undefined, problems: Problems): Field[] | undefined {
-  const place = { file, line: header?.line ?? 1 };
+  const position = { file, line: header?.line ?? 1 };
   const known = Object.keys(COLUMNS).join(', ');
   if (header === undefined) {
     if (problems.count === 0)
-      problems.add(place, 'header', `is missing; the first line names the columns, of ${known}`);
+      problems.add(position, 'header', `is missing; the first line must name the columns, of ${known}`);
     return undefined;
   }
   const columns: Field[] = [];
@@ -91,25 +91,26 @@ function readHeader(file: string, header: Row | undefined, problems: Problems): 
     const field = Object.hasOwn(COLUMNS, name) ? COLUMNS[name] : undefined;
     if (name === 'label') {
       problems.add(
-        place,
+        position,
         'label',
-        'could mean either: the owner is the column name, what kind of owner it is the column labels',
+        'is ambiguous: use the column name for the owner, and labels for the kind of owner',
       );
-    } else if (field === undefined) problems.add(place, quoted(text), `is no column of tags; these are ${known}`);
-    else if (columns.includes(field)) problems.add(place, field, 'is there twice');
+    } else if (field === undefined)
+      problems.add(position, quoted(text), `is not a column of tags; the columns are ${known}`);
+    else if (columns.includes(field)) problems.add(position, field, 'occurs twice');
     else columns.push(field);
   }
   for (const needed of ['address', 'name'] as const) {
     if (!columns.includes(needed) && problems.count === before)
-      problems.add(place, needed, 'is missing among the columns');
+      problems.add(position, needed, 'is missing among the columns');
   }
   return problems.count === before ? columns : undefined;
 }
 
 function readRow(file: string, columns: readonly Field[], { line, values }: Row, problems: Problems): RawTag[] {
-  const place = { file, line };
+  const position = { file, line };
   if (values.length !== columns.length) {
-    problems.add(place, 'line', `has ${values.length} values, the header names ${columns.length} columns`);
+    problems.add(position, 'line', `has ${values.length} values, the header names ${columns.length} columns`);
     return [];
   }
   const fields: Partial<Record<Field, unknown>> = {};
@@ -117,5 +118,5 @@ function readRow(file: string, columns: readonly Field[], { line, values }: Row,
     const value = values[index] ?? '';
     fields[column] = column === 'labels' ? splitLabels(value) : value;
   }
-  return [{ fields, placeOf: () => place }];
+  return [{ fields, positionOf: () => position }];
 }

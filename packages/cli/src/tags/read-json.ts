@@ -1,9 +1,11 @@
-// JSON of tags: a list of them, or an object with what they have in common and the list. It is parsed by JSON.parse, which is fast
-// and knows no places; where there is a problem, the text is read again for its line.
+/**
+ * Reads JSON: a list of tags, or an object with common fields and the list. JSON.parse is fast but does not report positions, so the text is
+ * parsed again to find the line of a problem.
+ */
 import { basename } from 'node:path';
 import { DEFAULT_CONFIDENCE_LEVEL } from '@kasgres/database';
 import { findNodeAtLocation, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
-import { type Place, type Problems, quoted } from './problems.ts';
+import { type Position, type Problems, quoted } from './problems.ts';
 import { type Field, type RawFile, type RawTag, splitLabels } from './raw-tag.ts';
 
 const FILE_KEYS = ['source', 'title', 'creator', 'tags'];
@@ -24,39 +26,39 @@ const TAG_KEYS: readonly Field[] = [
 type Path = (string | number)[];
 
 export function readJson(file: string, text: string, problems: Problems): RawFile {
-  const placeAt = placeFinder(file, text, problems);
+  const positionAt = positionFinder(file, text, problems);
   const value = parse(file, text, problems);
   const head = isObject(value) ? value : {};
   if (value !== undefined && !isObject(value) && !Array.isArray(value)) {
-    problems.add(placeAt([]), 'file', 'must be a list of tags, or an object with the list as "tags"');
+    problems.add(positionAt([]), 'file', 'must be a list of tags, or an object with the list as "tags"');
   }
   for (const key of Object.keys(head)) {
     if (!FILE_KEYS.includes(key))
-      problems.add(placeAt([key]), quoted(key), `is not known; known are ${FILE_KEYS.join(', ')}`);
+      problems.add(positionAt([key]), quoted(key), `is not a known field; the fields are ${FILE_KEYS.join(', ')}`);
   }
   const textOf = (key: string): string => {
     const found = head[key] ?? '';
     if (typeof found === 'string') return found.trim();
-    problems.add(placeAt([key]), key, 'must be a text');
+    problems.add(positionAt([key]), key, 'must be a text');
     return '';
   };
   const path: Path = isObject(value) ? ['tags'] : [];
   const list: unknown = isObject(value) ? value['tags'] : value;
-  if (isObject(value) && !Array.isArray(list)) problems.add(placeAt(path), 'tags', 'must be a list of tags');
+  if (isObject(value) && !Array.isArray(list)) problems.add(positionAt(path), 'tags', 'must be a list of tags');
   return {
     file,
     nameOf: (field) => field,
     source: textOf('source') || basename(file),
     title: textOf('title'),
     creator: textOf('creator'),
-    tags: Array.isArray(list) ? list.flatMap((tag, index) => readTag(tag, [...path, index], placeAt, problems)) : [],
+    tags: Array.isArray(list) ? list.flatMap((tag, index) => readTag(tag, [...path, index], positionAt, problems)) : [],
     transactionTags: 0,
     defaultConfidenceLevel: DEFAULT_CONFIDENCE_LEVEL,
     linksAreUrls: true,
   };
 }
 
-/** Undefined when the text is no JSON, which is then a problem. */
+/** Reports invalid JSON as a problem and returns undefined. */
 function parse(file: string, text: string, problems: Problems): unknown {
   try {
     return JSON.parse(text);
@@ -71,9 +73,9 @@ function parse(file: string, text: string, problems: Problems): unknown {
   }
 }
 
-function readTag(tag: unknown, path: Path, placeAt: (path: Path) => Place, problems: Problems): RawTag[] {
+function readTag(tag: unknown, path: Path, positionAt: (path: Path) => Position, problems: Problems): RawTag[] {
   if (!isObject(tag)) {
-    problems.add(placeAt(path), 'tags', `must be objects, and ${quoted(tag)} is none`);
+    problems.add(positionAt(path), 'tags', `must be objects, not ${quoted(tag)}`);
     return [];
   }
   const fields: Partial<Record<Field, unknown>> = {};
@@ -81,13 +83,18 @@ function readTag(tag: unknown, path: Path, placeAt: (path: Path) => Place, probl
     const field = TAG_KEYS.find((known) => known === key);
     if (field !== undefined)
       fields[field] = field === 'labels' && typeof value === 'string' ? splitLabels(value) : value;
-    else problems.add(placeAt([...path, key]), quoted(key), `is no field of tags; these are ${TAG_KEYS.join(', ')}`);
+    else
+      problems.add(
+        positionAt([...path, key]),
+        quoted(key),
+        `is not a field of tags; the fields are ${TAG_KEYS.join(', ')}`,
+      );
   }
-  return [{ fields, placeOf: (field) => placeAt(field in tag ? [...path, field] : path) }];
+  return [{ fields, positionOf: (field) => positionAt(field in tag ? [...path, field] : path) }];
 }
 
-/** Looks for lines only when the first is asked for. */
-function placeFinder(file: string, text: string, problems: Problems): (path: Path) => Place {
+/** Parses the text when the first position is needed. */
+function positionFinder(file: string, text: string, problems: Problems): (path: Path) => Position {
   let tree: Node | undefined;
   return (path) => {
     if (problems.isFull) return { file, line: 0 };

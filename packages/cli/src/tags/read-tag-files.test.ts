@@ -90,11 +90,11 @@ ${ONE}, Harbour ,https://example.org/a?b=c,exchange;hot wallet|exchange,exchange
     ['', '1: header: is missing'],
     ['name,link\n', '1: address: is missing among the columns'],
     ['address,link\n', '1: name: is missing among the columns'],
-    ['address,name,name\n', '1: name: is there twice'],
-    ['address,name,lables\n', '1: "lables": is no column of tags'],
-    ['address,name,label\n', '1: label: could mean either'],
+    ['address,name,name\n', '1: name: occurs twice'],
+    ['address,name,lables\n', '1: "lables": is not a column of tags'],
+    ['address,name,label\n', '1: label: is ambiguous'],
     [`address,name\n${ONE},A\n${TWO}\n`, '3: line: has 1 values, the header names 2 columns'],
-    [`address,name\n${ONE},A\n${TWO},"B\n`, '3: CSV: cannot be read on from here'],
+    [`address,name\n${ONE},A\n${TWO},"B\n`, '3: CSV: cannot be read from here'],
     [`address,name\n${ONE},"A\nB"\n${TWO},\n`, '2: name: must not contain control characters'],
     [`address,name\n\n${ONE},A\n\n${TWO},\n`, '5: name: is missing'],
   ])('%j is refused with its line', (text, words) => {
@@ -132,11 +132,14 @@ describe('JSON', () => {
     ['', ['1: JSON: cannot be read']],
     ['7', ['1: file: must be a list of tags']],
     ['{\n"tags": 7}', ['2: tags: must be a list']],
-    ['{"creator": 7,\n"tag": []}', ['2: "tag": is not known', '1: creator: must be a text', '1: tags: must be a list']],
-    ['[\n7]', ['2: tags: must be objects, and 7 is none']],
+    [
+      '{"creator": 7,\n"tag": []}',
+      ['2: "tag": is not a known field', '1: creator: must be a text', '1: tags: must be a list'],
+    ],
+    ['[\n7]', ['2: tags: must be objects, not 7']],
     [
       `[{"address": "${ONE}",\n"name": "A",\n"label": "B",\n"labels": [1]}]`,
-      ['3: "label": is no field of tags', '4: labels: must be texts, not [1]'],
+      ['3: "label": is not a field of tags', '4: labels: must be texts, not [1]'],
     ],
   ])('%j is refused with its lines', (text, words) => {
     const problems = problemsOf({ 'a.json': text });
@@ -234,7 +237,7 @@ tags:
     expect(sources[0]?.attributions[0]).toMatchObject({ confidence: undefined, confidenceLevel: 5 });
   });
 
-  test('tags of other chains and of transactions are left out and counted', () => {
+  test('tags of other chains and of transactions are skipped and counted', () => {
     const text = `${HEADER}label: A
 currency: BTC
 tags:
@@ -266,7 +269,7 @@ tags:
     expect(sources).toMatchObject([{ name: 'Test pack (A team)', attributions: [] }]);
   });
 
-  test('the header may stand below a name of its own', () => {
+  test('the header may stand nested below a key', () => {
     const text = `header:\n  title: T\n  creator: C\n  label: A\nlastmod: 2021-11-12\ntags:\n- address: ${ONE}\n`;
     expect(read({ 'pack.yaml': text }).sources).toMatchObject([
       { name: 'T (C)', attributions: [{ name: 'A', lastModified: '2021-11-12' }] },
@@ -280,8 +283,8 @@ tags:
     [HEADER, '1: tags: is missing in the header'],
     [`${HEADER}tags: 7\n`, '3: tags: must be a list'],
     [`${HEADER}tags:\n- 7\n`, '4: tags: must be tags with an address'],
-    [`${HEADER}colour: red\ntags: []\n`, '3: "colour": is no field of a TagPack'],
-    [`${HEADER}tags:\n- address: ${ONE}\n  label: A\n  lable: B\n`, '6: "lable": is no field of a tag'],
+    [`${HEADER}colour: red\ntags: []\n`, '3: "colour": is not a field of a TagPack'],
+    [`${HEADER}tags:\n- address: ${ONE}\n  label: A\n  lable: B\n`, '6: "lable": is not a field of a tag'],
     [`${HEADER}tags:\n- address: ${ONE}\n`, '4: label: is missing'],
     [`${HEADER}tags:\n- address: ${ONE}\n  label:\n`, '5: label: has no value'],
     [`${HEADER}tags:\n- label: A\n`, '4: address: is missing'],
@@ -289,11 +292,11 @@ tags:
     [`${HEADER}label: A\ntags:\n- address: ${ONE}\n  lastmod: tomorrow\n`, '6: lastmod: must be a date'],
     [`${HEADER}label: A\ntags:\n- address: ${ONE}\n  concepts: exchange\n`, '6: concepts: must be texts'],
     [`${HEADER}label: {a: b}\ntags:\n- address: ${ONE}\n`, '3: label: must be a text'],
-    [`${HEADER}label: A\ntags:\n- address: ${ONE}\n  tx_hash: 00\n`, '5: tx_hash: cannot be there together'],
+    [`${HEADER}label: A\ntags:\n- address: ${ONE}\n  tx_hash: 00\n`, '5: tx_hash: cannot be combined'],
     [`${HEADER}title: B\n`, '3: YAML: cannot be read'],
     [`${HEADER}tags:\n- address: ${ONE}\n   label: A\n`, '4: YAML: cannot be read'],
     [`${HEADER}label: A\ntags:\n- address: *nobody\n`, '5: YAML: has no anchor &nobody'],
-    [`header: !include header.yaml\ntags: []\n`, '1: header: must have the fields of the header below it'],
+    [`header: !include header.yaml\ntags: []\n`, '1: header: must contain the fields of the header'],
   ])('%j is refused with its line', (text, words) => {
     expect(problemsOf({ 'pack.yaml': text }).join('\n')).toContain(`pack.yaml:${words}`);
   });
@@ -310,20 +313,20 @@ describe('of any format', () => {
   };
 
   test.each([
-    [{ address: OTHER_NETWORK }, 'address: is not of mainnet, whose addresses begin with kaspa:'],
-    [{ address: `${ONE.slice(0, -1)}q` }, 'address: is no address of mainnet (the checksum of the address is wrong)'],
+    [{ address: OTHER_NETWORK }, 'address: is not an address of mainnet, which begins with kaspa:'],
+    [
+      { address: `${ONE.slice(0, -1)}q` },
+      'address: is not an address of mainnet (the checksum of the address is wrong)',
+    ],
     [
       { address: '1Archive1n2C579dMsAu3iC6tWzuQJz8dN' },
-      'address: is no address of mainnet (the address has no prefix)',
+      'address: is not an address of mainnet (the address has no prefix)',
     ],
     [{ address: ' ' }, 'address: is missing'],
     [{ name: '\0' }, 'name: must not contain control characters'],
     [{ name: 'x'.repeat(301) }, 'name: must not be longer than 300 characters'],
     [{ labels: 'x'.repeat(101) }, 'labels: must not be longer than 100 characters'],
-    [
-      { labels: Array.from({ length: 51 }, (_, n) => `label ${n}`).join(';') },
-      'labels: must not be more than 50, and are 51',
-    ],
+    [{ labels: Array.from({ length: 51 }, (_, n) => `label ${n}`).join(';') }, 'labels: must be at most 50, not 51'],
     [{ link: 'example.org' }, 'link: must be a URL that begins with http:// or https://'],
     [{ link: 'javascript:alert(1)' }, 'link: must be a URL that begins with http:// or https://'],
     [{ link: 'https://' }, 'link: must be a URL that begins with http:// or https://'],
@@ -358,7 +361,7 @@ describe('of any format', () => {
     expect(lines.slice(-2)).toEqual(['… and 1,134 more', '1,234 problems. Nothing was written.']);
   });
 
-  test('what a source says twice of an address and name is united', () => {
+  test('what a source says twice of an address and name is merged', () => {
     const tags = [
       {
         address: ONE,
@@ -371,8 +374,8 @@ describe('of any format', () => {
       { address: ONE, name: 'A', labels: ['y', 'z'], confidence: 90, category: 'c', lastmod: '2026-01-30' },
       { address: ONE, name: 'B' },
     ];
-    const { sources, united } = read({ 'a.json': JSON.stringify(tags) });
-    expect(united).toBe(1);
+    const { sources, merged } = read({ 'a.json': JSON.stringify(tags) });
+    expect(merged).toBe(1);
     expect(sources[0]?.attributions).toEqual([
       {
         address: ONE,
@@ -417,7 +420,7 @@ describe('of any format', () => {
 
   test('what is no UTF-8 is refused', () => {
     expect(problemsOf({ 'a.csv': Uint8Array.of(0xff, 0xfe, 0x41, 0x00) })).toEqual([
-      'a.csv:1: file: must be a text in UTF-8',
+      'a.csv:1: file: must be UTF-8 text',
     ]);
   });
 });

@@ -1,8 +1,8 @@
-// From files to what each source says: reads them, checks every tag, leaves out those of other chains, unites what is said twice.
+/** Reads tag files and groups the tags by source: checks every tag, skips those of other chains, and merges duplicates. */
 import { extname } from 'node:path';
 import type { Attribution, TagSource } from '@kasgres/database';
 import type { Network } from '@kasgres/kaspa';
-import { checkTag, findOtherCurrency, findTextProblem, MOST } from './check-tag.ts';
+import { checkTag, findOtherCurrency, findTextProblem, MAX_LENGTHS } from './check-tag.ts';
 import { Problems } from './problems.ts';
 import type { RawFile, RawTag } from './raw-tag.ts';
 import { readCsv } from './read-csv.ts';
@@ -19,37 +19,37 @@ interface TagFile {
 
 export interface TagFilesOptions {
   network: Network;
-  /** Instead of what the files name. */
+  /** Replaces the source that the files name. */
   source?: string;
-  /** Instead of what their names and contents look like. */
+  /** Overrides the detected format. */
   format?: Format;
 }
 
 export interface TagFiles {
   sources: TagSource[];
-  /** Tags of other chains, by currency, which are left out. */
+  /** Number of skipped tags of other chains, by currency. */
   otherCurrencies: Map<string, number>;
-  /** Tags of transactions, which are left out. */
+  /** Number of skipped tags of transactions. */
   transactionTags: number;
-  /** Tags that a source has twice, with the same address and name. */
-  united: number;
+  /** Number of tags that were merged with one of the same source, address and name. */
+  merged: number;
 }
 
 const READERS = { csv: readCsv, json: readJson, tagpack: readTagPack };
 
-/** Problems of all files, when there are any. */
+/** Returns the problems of all files instead of the tags if there are any. */
 export function readTagFiles(files: readonly TagFile[], options: TagFilesOptions): TagFiles | Problems {
   const problems = new Problems();
-  const sources = new Map<string, SourceInMaking>();
+  const sources = new Map<string, SourceBuilder>();
   const result = { otherCurrencies: new Map<string, number>(), transactionTags: 0 };
   for (const { file, contents } of files) {
     const text = readText(file, contents, problems);
     if (text === undefined) continue;
     const raw = READERS[options.format ?? formatOf(file, text)](file, text, problems);
     result.transactionTags += raw.transactionTags;
-    const problem = findTextProblem(raw.title, MOST.title);
+    const problem = findTextProblem(raw.title, MAX_LENGTHS.title);
     if (problem !== undefined) problems.add({ file, line: 1 }, 'title', problem);
-    // A source that says nothing any more is one too.
+    // A file without tags still names a source, whose tags are then removed.
     const isNamed =
       problems.count === 0 && !raw.tags.some(({ fields }) => fields.source !== undefined && fields.source !== '');
     if (isNamed) sourceOf(sources, raw, undefined, options, problems);
@@ -64,11 +64,11 @@ export function readTagFiles(files: readonly TagFile[], options: TagFilesOptions
     }
   }
   if (problems.count > 0) return problems;
-  const made = [...sources.values()];
+  const builders = [...sources.values()];
   return {
     ...result,
-    sources: made.map((source) => source.finish()),
-    united: made.reduce((sum, { united }) => sum + united, 0),
+    sources: builders.map((source) => source.finish()),
+    merged: builders.reduce((sum, { merged }) => sum + merged, 0),
   };
 }
 
@@ -76,12 +76,12 @@ function readText(file: string, contents: Uint8Array, problems: Problems): strin
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(contents);
   } catch {
-    problems.add({ file, line: 1 }, 'file', 'must be a text in UTF-8');
+    problems.add({ file, line: 1 }, 'file', 'must be UTF-8 text');
     return undefined;
   }
 }
 
-/** By the ending of the name, else by the first character. */
+/** Detects the format by the extension, else by the first characters. */
 function formatOf(file: string, text: string): Format {
   const ending = extname(file).toLowerCase();
   if (ending === '.csv' || ending === '.tsv') return 'csv';
@@ -91,12 +91,12 @@ function formatOf(file: string, text: string): Format {
   return /^\s*(%YAML|---|#|\w+:(\s|$))/.test(text) ? 'tagpack' : 'csv';
 }
 
-class SourceInMaking {
+class SourceBuilder {
   readonly name: string;
   readonly #title: string;
   readonly #creators = new Set<string>();
-  readonly #said = new Map<string, Attribution>();
-  united = 0;
+  readonly #attributions = new Map<string, Attribution>();
+  merged = 0;
 
   constructor(name: string, title: string) {
     this.name = name;
@@ -109,9 +109,9 @@ class SourceInMaking {
 
   add(attribution: Attribution): void {
     const key = `${attribution.address} ${attribution.name}`;
-    const other = this.#said.get(key);
-    if (other !== undefined) this.united += 1;
-    this.#said.set(key, other === undefined ? attribution : unite(other, attribution));
+    const other = this.#attributions.get(key);
+    if (other !== undefined) this.merged += 1;
+    this.#attributions.set(key, other === undefined ? attribution : merge(other, attribution));
   }
 
   finish(): TagSource {
@@ -119,27 +119,27 @@ class SourceInMaking {
       name: this.name,
       title: this.#title,
       creator: [...this.#creators].join(', '),
-      attributions: [...this.#said.values()],
+      attributions: [...this.#attributions.values()],
     };
   }
 }
 
 function sourceOf(
-  sources: Map<string, SourceInMaking>,
+  sources: Map<string, SourceBuilder>,
   raw: RawFile,
   tag: RawTag | undefined,
   options: TagFilesOptions,
   problems: Problems,
-): SourceInMaking | undefined {
+): SourceBuilder | undefined {
   const before = problems.count;
   const textOf = (field: 'source' | 'creator', otherwise: string): string => {
     const value = tag?.fields[field] ?? '';
     const text = typeof value === 'string' ? value.trim() : '';
-    const place = (): { file: string; line: number } => tag?.placeOf(field) ?? { file: raw.file, line: 1 };
-    if (typeof value !== 'string') problems.add(place(), field, 'must be a text');
+    const position = (): { file: string; line: number } => tag?.positionOf(field) ?? { file: raw.file, line: 1 };
+    if (typeof value !== 'string') problems.add(position(), field, 'must be a text');
     const found = text === '' ? otherwise : text;
-    const problem = findTextProblem(found, MOST[field]);
-    if (problem !== undefined) problems.add(place(), field, problem);
+    const problem = findTextProblem(found, MAX_LENGTHS[field]);
+    if (problem !== undefined) problems.add(position(), field, problem);
     return found;
   };
   const name = options.source ?? textOf('source', raw.source);
@@ -147,15 +147,15 @@ function sourceOf(
   if (problems.count > before) return undefined;
   let source = sources.get(name);
   if (source === undefined) {
-    source = new SourceInMaking(name, raw.title);
+    source = new SourceBuilder(name, raw.title);
     sources.set(name, source);
   }
   source.addCreator(creator);
   return source;
 }
 
-/** All labels; of the rest, what is said with more confidence, and what the other does not say. */
-function unite(one: Attribution, other: Attribution): Attribution {
+/** Keeps the labels of both, and other fields of the more confident one if it has them. */
+function merge(one: Attribution, other: Attribution): Attribution {
   const [first, second] = other.confidenceLevel > one.confidenceLevel ? [other, one] : [one, other];
   const dates = [one.lastModified, other.lastModified].filter((date) => date !== undefined).sort();
   return {

@@ -1,6 +1,8 @@
-// TagPacks, GraphSense's public format of tags in YAML (graphsense-tagpack-tool, src/tagpack/conf/tagpack_schema.yaml): a header, and
-// a list of tags that each inherit the header's fields. Of a tag, `label` is the owner's name, `source` where that was read, and
-// `concepts`, `category` and `abuse` say what kind of owner it is.
+/**
+ * Reads TagPacks, GraphSense's public format of tags in YAML (graphsense-tagpack-tool, src/tagpack/conf/tagpack_schema.yaml): a header, and
+ * a list of tags that inherit its fields. `label` is the name of the owner, `source` a link to the evidence, and `concepts`, `category`
+ * and `abuse` are labels.
+ */
 import {
   isMap,
   isScalar,
@@ -13,8 +15,8 @@ import {
   type YAMLMap,
   visit,
 } from 'yaml';
-import { UNKNOWN_CONFIDENCE_LEVEL } from './confidence.ts';
-import { type Place, type Problems, quoted } from './problems.ts';
+import { UNKNOWN_CONFIDENCE_LEVEL } from './check-tag.ts';
+import { type Position, type Problems, quoted } from './problems.ts';
 import type { Field, RawFile, RawTag } from './raw-tag.ts';
 
 const TAG_FIELDS = [
@@ -36,7 +38,7 @@ const TAG_FIELDS = [
 ];
 const HEADER_FIELDS = ['header', 'title', 'creator', 'description', 'owner', 'is_public', 'tags', ...TAG_FIELDS];
 
-/** How a TagPack calls a field; where it has several for it, the first that is there. */
+/** The names of a field in a TagPack. The first one that exists counts. */
 const NAMES: Readonly<Record<Field, readonly string[]>> = {
   address: ['address'],
   name: ['label'],
@@ -53,7 +55,7 @@ const NAMES: Readonly<Record<Field, readonly string[]>> = {
 
 interface Entry {
   value: Node | null;
-  place: Place;
+  position: Position;
 }
 type Entries = Map<string, Entry>;
 
@@ -78,7 +80,7 @@ export function readTagPack(file: string, text: string, problems: Problems): Raw
     tags: tags.filter((tag) => tag !== 'of a transaction'),
     transactionTags: tags.filter((tag) => tag === 'of a transaction').length,
     defaultConfidenceLevel: UNKNOWN_CONFIDENCE_LEVEL,
-    // A book, a person: GraphSense allows any text.
+    // GraphSense allows any text, such as a book or a person.
     linksAreUrls: false,
   };
 }
@@ -88,7 +90,7 @@ class Reader {
   readonly #document: Document;
   readonly #lines: LineCounter;
   readonly #problems: Problems;
-  /** What each alias stands for: looked for once, since the document would search itself for each. */
+  /** The target of each alias. The document itself would search all nodes for each alias. */
   readonly #targets = new Map<Node, Node>();
 
   constructor(file: string, document: Document, lines: LineCounter, problems: Problems) {
@@ -101,7 +103,7 @@ class Reader {
       Node: (_, node) => {
         const target = isAlias(node) ? anchors.get(node.source) : undefined;
         if (target !== undefined) this.#targets.set(node, target);
-        else if (isAlias(node)) problems.add(this.#placeOf(node), 'YAML', `has no anchor &${node.source} before it`);
+        else if (isAlias(node)) problems.add(this.#positionOf(node), 'YAML', `has no anchor &${node.source} before it`);
         if (!isAlias(node) && node.anchor !== undefined) anchors.set(node.anchor, node);
       },
     });
@@ -110,14 +112,14 @@ class Reader {
   readHeader(): Entries {
     const root = this.#resolve(this.#document.contents);
     if (!isMap(root)) {
-      this.#problems.add(this.#placeOf(root), 'file', 'must be a TagPack: a header with title, creator and tags');
+      this.#problems.add(this.#positionOf(root), 'file', 'must be a TagPack: a header with title, creator and tags');
       return new Map();
     }
-    const entries = this.#entriesOf(root, HEADER_FIELDS, 'is no field of a TagPack');
+    const entries = this.#entriesOf(root, HEADER_FIELDS, 'is not a field of a TagPack');
     const inner = entries.get('header');
     if (inner !== undefined) this.#addInner(entries, inner);
     for (const needed of ['title', 'creator', 'tags']) {
-      if (!entries.has(needed)) this.#problems.add(this.#placeOf(root), needed, 'is missing in the header');
+      if (!entries.has(needed)) this.#problems.add(this.#positionOf(root), needed, 'is missing in the header');
     }
     return entries;
   }
@@ -126,33 +128,33 @@ class Reader {
     const entry = header.get('tags');
     if (entry === undefined) return [];
     if (!isSeq(entry.value)) {
-      this.#problems.add(entry.place, 'tags', 'must be a list of tags');
+      this.#problems.add(entry.position, 'tags', 'must be a list of tags');
       return [];
     }
     const inherited = new Map([...header].filter(([field]) => TAG_FIELDS.includes(field)));
     return entry.value.items.flatMap((item) => this.#readTag(this.#resolve(item as Node | null), inherited));
   }
 
-  /** The text of a field; empty when it has none. */
+  /** Returns the text of a field; empty if it is missing. */
   textOf(entries: Entries, field: string): string {
     const entry = entries.get(field);
     if (entry === undefined) return '';
     const value = this.#valueOf(entry.value);
     if (typeof value === 'string' && value.trim() !== '') return value.trim();
-    this.#problems.add(entry.place, field, `must be a text, not ${quoted(value)}`);
+    this.#problems.add(entry.position, field, `must be a text, not ${quoted(value)}`);
     return '';
   }
 
   #readTag(item: Node | null, inherited: Entries): (RawTag | 'of a transaction')[] {
-    const place = this.#placeOf(item);
+    const position = this.#positionOf(item);
     if (!isMap(item)) {
-      this.#problems.add(place, 'tags', 'must be tags with an address and a label');
+      this.#problems.add(position, 'tags', 'must be tags with an address and a label');
       return [];
     }
-    const own = this.#entriesOf(item, TAG_FIELDS, 'is no field of a tag');
+    const own = this.#entriesOf(item, TAG_FIELDS, 'is not a field of a tag');
     const entries = new Map([...inherited, ...own]);
     if (own.has('tx_hash')) {
-      if (own.has('address')) this.#problems.add(place, 'tx_hash', 'cannot be there together with address');
+      if (own.has('address')) this.#problems.add(position, 'tx_hash', 'cannot be combined with address');
       return ['of a transaction'];
     }
     const valueOf = (field: string): unknown => this.#valueOf(entries.get(field)?.value ?? null);
@@ -169,18 +171,18 @@ class Reader {
       currency: valueOf('currency'),
       network: valueOf('network'),
     };
-    const placeOf = (field: Field): Place => {
+    const positionOf = (field: Field): Position => {
       const name = NAMES[field].find((known) => entries.has(known));
-      return (name === undefined ? undefined : entries.get(name)?.place) ?? place;
+      return (name === undefined ? undefined : entries.get(name)?.position) ?? position;
     };
-    return [{ fields, placeOf }];
+    return [{ fields, positionOf }];
   }
 
-  /** Also those that merge keys (`<<`) bring, of which a map's own go first. */
+  /** Includes the fields of merge keys (`<<`), which a map's own fields override. */
   #entriesOf(map: YAMLMap, known: readonly string[], unknown: string): Entries {
     const entries: Entries = new Map();
     for (const { key, value } of map.items) {
-      const place = this.#placeOf(key as Node);
+      const position = this.#positionOf(key as Node);
       const name = isScalar(key) ? this.#nameOf(key.value) : '';
       if (name === '<<') {
         for (const merged of this.#mergedMaps(value as Node | null)) {
@@ -191,10 +193,11 @@ class Reader {
         continue;
       }
       const node = this.#resolve(value as Node | null);
-      if (!known.includes(name)) this.#problems.add(place, quoted(name), `${unknown}; these are ${known.join(', ')}`);
+      if (!known.includes(name))
+        this.#problems.add(position, quoted(name), `${unknown}; the fields are ${known.join(', ')}`);
       else if (isScalar(node) ? node.value === null : node === null) {
-        this.#problems.add(place, name, 'has no value; leave it out instead');
-      } else entries.set(name, { value: node, place });
+        this.#problems.add(position, name, 'has no value; remove it');
+      } else entries.set(name, { value: node, position });
     }
     return entries;
   }
@@ -205,21 +208,17 @@ class Reader {
     return nodes.filter((node) => isMap(node));
   }
 
-  /** GraphSense's `header: …` has fields of the header below a name of its own. */
-  #addInner(entries: Entries, { value, place }: Entry): void {
+  /** Adds the fields below `header: …`, as some TagPacks nest them. */
+  #addInner(entries: Entries, { value, position }: Entry): void {
     if (!isMap(value)) {
-      this.#problems.add(
-        place,
-        'header',
-        'must have the fields of the header below it; what it includes is to be written there',
-      );
+      this.#problems.add(position, 'header', 'must contain the fields of the header; includes are not supported');
       return;
     }
-    for (const [field, entry] of this.#entriesOf(value, HEADER_FIELDS, 'is no field of a TagPack'))
+    for (const [field, entry] of this.#entriesOf(value, HEADER_FIELDS, 'is not a field of a TagPack'))
       entries.set(field, entry);
   }
 
-  /** Scalars as they are written, whatever YAML takes them for: a label may be a number, a date is one in any version. */
+  /** Returns scalars as they are written, since a label may look like a number, and dates depend on the YAML version. */
   #valueOf(node: Node | null): unknown {
     if (node === null) return null;
     if (isSeq(node)) return node.items.map((item) => this.#valueOf(this.#resolve(item as Node | null)));
@@ -235,7 +234,7 @@ class Reader {
     return isAlias(node) ? (this.#targets.get(node) ?? null) : node;
   }
 
-  #placeOf(node: Node | null): Place {
+  #positionOf(node: Node | null): Position {
     const offset = node?.range?.[0] ?? 0;
     return { file: this.#file, line: this.#lines.linePos(offset).line };
   }

@@ -1,41 +1,41 @@
 /**
- * The order half of invariant 3, without a node: what a chain block accepts is a selection of what its mergeset carries, in the order of the
- * mergeset (the selected parent, then ascending by blue work and hash) and of each block, led by the selected parent's coinbase; no
- * other coinbase is accepted; of several instances of a transaction the first that is valid is. Whether the selection is the right
- * one is for the UTXO commitment to say. The accepted variant is one that the mergeset carries, and is known where that carries one only.
+ * The order half of invariant 3, without a node. A chain block accepts a selection of the transactions of its mergeset, in the order of the
+ * mergeset (the selected parent, then ascending by blue work and hash) and of each block, beginning with the selected parent's coinbase and
+ * without any other; of several instances of a transaction it accepts the first valid one. The UTXO commitment proves the selection itself.
+ * The accepted variant is one that the mergeset carries, and is known if there is only one.
  */
-import type { Queryable } from './queryable.ts';
+import type { Queryable } from '@kasgres/state';
 import { EVERYTHING, type From } from './since.ts';
 
 const PAGE = 500;
 const MOST_FAULTS = 20;
-/** In place of a variant: the node could not tell which, or the transaction is accepted again by a later chain block. */
+/** Values instead of a variant: it is unknown, or a later chain block accepts the transaction again. */
 const UNKNOWN = -1;
 const ACCEPTED_AGAIN = -2;
 
-/** A transaction without a row has no variant; that the row is missing is for invariant 7 to say. */
+/** A transaction without a row has no variant; invariant 7 reports the missing row. */
 const SELECT_ACCEPTED = `
   select c.index, c.accepted_transactions as accepted, c.index in (select chain_index from starts) as is_start, array(
       select case when t.accepting_block_id = c.block_id then coalesce(t.accepted_body, ${UNKNOWN}) else ${ACCEPTED_AGAIN} end::integer
-      from unnest(c.accepted_transactions) with ordinality as listed (id, place) left join transactions t on t.id = listed.id
-      order by listed.place
+      from unnest(c.accepted_transactions) with ordinality as listed (id, position) left join transactions t on t.id = listed.id
+      order by listed.position
     ) as variants
   from chain_blocks c where c.index > $1 order by c.index limit ${PAGE}`;
 
 const SELECT_CARRIED = `
   with merged as (
     select c.index, m.id,
-      row_number() over (partition by c.index order by m.id <> b.selected_parent_id, m.blue_work, m.hash) as place
+      row_number() over (partition by c.index order by m.id <> b.selected_parent_id, m.blue_work, m.hash) as position
     from chain_blocks c join blocks b on b.id = c.block_id
     join blocks m on m.id = any (b.merge_set_blues || b.merge_set_reds)
     where c.index between $1 and $2
   )
   select merged.index,
-    array_agg(bt.transaction_id order by merged.place, bt.index) as transactions,
-    array_agg(bt.body::integer order by merged.place, bt.index) as variants,
-    array_agg(merged.place::integer order by merged.place, bt.index) as blocks
+    array_agg(bt.transaction_id order by merged.position, bt.index) as transactions,
+    array_agg(bt.body::integer order by merged.position, bt.index) as variants,
+    array_agg(merged.position::integer order by merged.position, bt.index) as blocks
   from merged join block_transactions bt on bt.block_id = merged.id
-  where bt.index > 0 or merged.place = 1
+  where bt.index > 0 or merged.position = 1
   group by merged.index`;
 
 const SELECT_PREVIOUS = `
@@ -55,7 +55,7 @@ const SELECT_WRONG_VARIANTS = `
 
 interface AcceptedRow {
   index: bigint;
-  /** What a bootstrap block accepted itself may be before the index. */
+  /** The transactions that a bootstrap block accepts may be pre-bootstrap. */
   is_start: boolean;
   accepted: bigint[];
   /** Of each accepted transaction. */
@@ -64,26 +64,26 @@ interface AcceptedRow {
 
 interface CarriedRow {
   index: bigint;
-  /** What the blocks of the mergeset carry, in their order, with variants and numbers of the blocks. */
+  /** The transactions of the mergeset in order, with their variants and the positions of their blocks. */
   transactions: bigint[];
   variants: number[];
   blocks: number[];
 }
 
-/** An instance that was passed over although the same variant of the transaction was accepted later in the mergeset. */
-interface PassedOver {
+/** An instance that was skipped although the same variant was accepted later in the mergeset. */
+interface Skipped {
   index: bigint;
   transaction: bigint;
-  /** Transactions that were accepted in the same block of the mergeset or later: the instance may have needed one of these. */
+  /** Transactions accepted in the same block of the mergeset or later, which the instance may depend on. */
   later: ReadonlySet<bigint>;
 }
 
 interface Walk {
   faults: string[];
-  passedOver: PassedOver[];
+  skipped: Skipped[];
 }
 
-/** Returns what is wrong, one sentence each (the first 20 of a kind). */
+/** Returns the faults, one sentence each (the first 20 of a kind). */
 export async function checkAcceptance(db: Queryable, from: From = EVERYTHING): Promise<string[]> {
   const wrong: string[] = [];
   for (let after = from.chainIndex - 1n; wrong.length < MOST_FAULTS; ) {
@@ -92,13 +92,13 @@ export async function checkAcceptance(db: Queryable, from: From = EVERYTHING): P
     if (first === undefined || last === undefined) break;
     const carried = await db.query<CarriedRow>(SELECT_CARRIED, [first.index, last.index]);
     const byIndex = new Map(carried.rows.map((row) => [row.index, row]));
-    const passedOver: PassedOver[] = [];
+    const skipped: Skipped[] = [];
     for (const row of rows) {
       const walk = walkMergeSet(row, byIndex.get(row.index));
       wrong.push(...walk.faults);
-      passedOver.push(...walk.passedOver);
+      skipped.push(...walk.skipped);
     }
-    wrong.push(...(await withoutReason(db, passedOver)));
+    wrong.push(...(await skippedWithoutReason(db, skipped)));
     after = last.index;
   }
   const { rows: variants } = await db.query<{ name: string; variant: number; is_accepted: boolean }>(
@@ -114,35 +114,35 @@ export async function checkAcceptance(db: Queryable, from: From = EVERYTHING): P
   ];
 }
 
-/** Goes through what the mergeset carries, and finds the accepted transactions in their order. */
+/** Finds the accepted transactions among those of the mergeset, in order. */
 function walkMergeSet(
   { index, is_start: isStart, accepted, variants }: AcceptedRow,
   carried: CarriedRow | undefined,
 ): Walk {
   const faults: string[] = [];
-  const passedOver: PassedOver[] = [];
-  const placeOf = new Map(accepted.map((id, place) => [id, place]));
+  const skipped: Skipped[] = [];
+  const positionOf = new Map(accepted.map((id, position) => [id, position]));
   const carriedVariants = new Map<bigint, Set<number>>();
-  let place = 0;
-  let placeOfBlock = 0;
+  let position = 0;
+  let positionOfBlock = 0;
   carried?.transactions.forEach((id, at) => {
-    if (carried.blocks[at] !== carried.blocks[at - 1]) placeOfBlock = place;
-    const acceptedAt = placeOf.get(id);
+    if (carried.blocks[at] !== carried.blocks[at - 1]) positionOfBlock = position;
+    const acceptedAt = positionOf.get(id);
     if (acceptedAt === undefined) return;
     const variant = carried.variants[at] ?? 0;
     const known = carriedVariants.get(id) ?? new Set();
     carriedVariants.set(id, known.add(variant));
     const expected = variants[acceptedAt];
     const isAccepted = expected === UNKNOWN || expected === ACCEPTED_AGAIN || expected === variant;
-    if (acceptedAt === place && isAccepted) place += 1;
-    else if (acceptedAt > place && expected === variant) {
-      passedOver.push({ index, transaction: id, later: new Set(accepted.slice(placeOfBlock)) });
+    if (acceptedAt === position && isAccepted) position += 1;
+    else if (acceptedAt > position && expected === variant) {
+      skipped.push({ index, transaction: id, later: new Set(accepted.slice(positionOfBlock)) });
     }
   });
   const ofBlock = `chain block ${index}`;
-  if (place < accepted.length) {
+  if (position < accepted.length) {
     faults.push(
-      `${ofBlock} accepts transaction ${accepted[place]} at place ${place}, where its mergeset does not carry it in this variant`,
+      `${ofBlock} accepts transaction ${accepted[position]} at position ${position}, where its mergeset does not carry this variant of it`,
     );
   }
   const coinbase = carried?.transactions[0];
@@ -152,20 +152,20 @@ function walkMergeSet(
   }
   accepted.forEach((id, at) => {
     if (variants[at] === UNKNOWN && carriedVariants.get(id)?.size === 1) {
-      faults.push(`${ofBlock} accepts transaction ${id} in a variant that is not known, and merges one only`);
+      faults.push(`${ofBlock} accepts transaction ${id} in an unknown variant, although it merges only one`);
     }
   });
-  return { faults, passedOver };
+  return { faults, skipped };
 }
 
-/** An instance is passed over if it spends what is accepted after it, or in its own block: then it was not valid yet. */
-async function withoutReason(db: Queryable, passedOver: readonly PassedOver[]): Promise<string[]> {
-  if (passedOver.length === 0) return [];
+/** An instance is not valid yet, and rightly skipped, if it spends an output that is accepted after it or in its own block. */
+async function skippedWithoutReason(db: Queryable, skipped: readonly Skipped[]): Promise<string[]> {
+  if (skipped.length === 0) return [];
   const { rows } = await db.query<{ transaction_id: bigint; previous: bigint[] }>(SELECT_PREVIOUS, [
-    passedOver.map(({ transaction }) => transaction),
+    skipped.map(({ transaction }) => transaction),
   ]);
   const previousOf = new Map(rows.map((row) => [row.transaction_id, row.previous]));
-  return passedOver
+  return skipped
     .filter(({ transaction, later }) => !previousOf.get(transaction)?.some((id) => later.has(id)))
     .map(
       ({ index, transaction }) =>

@@ -2,7 +2,7 @@
  * What chain blocks and the checkpoint say of other rows (invariant 7): scores and times of chain blocks are those of their headers, the
  * checkpoint is at the top of the chain, its next keys are free, and its virtual block merges blocks that wait for it.
  */
-import type { Queryable } from './queryable.ts';
+import type { Queryable } from '@kasgres/state';
 import type { From } from './since.ts';
 
 const MOST_FAULTS = 20;
@@ -18,7 +18,7 @@ const SELECT_TOP = `
   from checkpoint p left join (select index, block_id from chain_blocks order by index desc limit 1) top on true
   where (p.chain_index, p.block_id) is distinct from (top.index, top.block_id)`;
 
-/** Keys of earlier blocks and transactions come from the same sequences as the others. */
+/** Keys of pre-bootstrap blocks and transactions come from the same sequences. */
 const SELECT_USED_KEYS = `
   select name, next, used from checkpoint p
   cross join lateral (values
@@ -58,7 +58,7 @@ interface WrongTop {
   top_id: bigint | null;
 }
 
-/** Returns what is wrong, one sentence each (the first 20 of a kind). */
+/** Returns the faults, one sentence each (the first 20 of a kind). */
 export async function checkChainRows(db: Queryable, { chainIndex }: From): Promise<string[]> {
   const chain = await db.query<WrongChainBlock>(SELECT_WRONG_CHAIN_BLOCKS, [chainIndex]);
   const top = await db.query<WrongTop>(SELECT_TOP);

@@ -1,45 +1,45 @@
 /**
- * Invariant 7: every block of every mergeset since the start is present with all its transactions, each the body that this block
- * carries; what is missing is a row in `gaps`. That the bodies are the right ones, and all of them, is what their merkle root says
- * (invariant 8); here every reference must lead to a row, every list be without holes, and what rows repeat of others be the same (chain-rows.ts). What is before a start may be known by its
- * hash alone: blocks in `earlier_blocks`, transactions in `earlier_transactions`.
+ * Invariant 7: every block of every mergeset since the bootstrap block is present with all its transactions, or there is a row in `gaps`. Every
+ * reference leads to a row, lists have no holes, and repeated columns agree (chain-rows.ts); merkle roots prove the variants (invariant 8).
+ * Pre-bootstrap blocks and transactions may be known by hash only, in `earlier_blocks` and `earlier_transactions`.
  */
 import { checkChainRows } from './chain-rows.ts';
-import { isStandby, type Queryable } from './queryable.ts';
+import type { Queryable } from '@kasgres/state';
+import { isStandby } from './queryable.ts';
 import { EVERYTHING, type From } from './since.ts';
 
 interface Check {
-  /** How a row of the answer is a fault; `name` is the hex hash or the number it speaks of. */
+  /** Describes a row of the result; `name` is a hash in hex or a number. */
   fault: (name: string) => string;
   sql: (from: From) => string;
-  /** Needs all rows, also where others are checked from a point on only. */
+  /** Whether it reads all rows, so that --since leaves it out. */
   needsHistory?: true;
 }
 
-/** Starts whose mergeset is not indexed: the first, and those after a gap. One made on a chain block that was there has its own. */
-const BARE_STARTS = `
-  bare_starts as (
+/** Bootstrap blocks whose mergeset is not indexed: the first one, and those after a gap. */
+const BARE_BOOTSTRAPS = `
+  bare_bootstraps as (
     select s.chain_index, s.block_id from starts s join blocks b on b.id = s.block_id
     where s.chain_index = (select min(index) from chain_blocks) or b.hash in (select before_block_hash from gaps)
   )`;
 
-/** Which stretch of the chain, between gaps, an index is in. */
-const STRETCH = '(select count(*) from bare_starts s where s.chain_index <= c.index)';
+/** The number of the segment of the chain, between gaps. */
+const SEGMENT = '(select count(*) from bare_bootstraps s where s.chain_index <= c.index)';
 
-/** What chain blocks merged, but for those starts. */
+/** The merges of chain blocks, except of those bootstrap blocks. */
 const merges = ({ chainIndex }: From): string => `
-  ${BARE_STARTS},
+  ${BARE_BOOTSTRAPS},
   merges as (
-    select chain.id, merged.id as merged_id, merged.is_blue, c.index, ${STRETCH} as stretch
+    select chain.id, merged.id as merged_id, merged.is_blue, c.index, ${SEGMENT} as segment
     from chain_blocks c join blocks chain on chain.id = c.block_id
     cross join lateral (
       select unnest(chain.merge_set_blues) as id, true as is_blue
       union all select unnest(chain.merge_set_reds), false
     ) merged
-    where c.index >= ${chainIndex} and c.index not in (select chain_index from bare_starts)
+    where c.index >= ${chainIndex} and c.index not in (select chain_index from bare_bootstraps)
   )`;
 
-const STARTS_AND_GAPS: Check[] = [
+const BOOTSTRAPS_AND_GAPS: Check[] = [
   {
     fault: (name) => `the chain has a hole before index ${name}`,
     sql: (from) => `
@@ -55,26 +55,26 @@ const STARTS_AND_GAPS: Check[] = [
         )`,
   },
   {
-    fault: (name) => `the chain begins at index ${name}, where no start is`,
+    fault: (name) => `the chain begins at index ${name} without a bootstrap block`,
     sql: () => `
       select min(index)::text as name from chain_blocks
       having min(index) <> 0 or min(index) not in (select chain_index from starts)`,
   },
   {
-    fault: (name) => `the start at index ${name} is not the chain block there`,
+    fault: (name) => `the bootstrap block at index ${name} is not the chain block there`,
     sql: () => `
       select s.chain_index::text as name from starts s left join chain_blocks c on c.index = s.chain_index
       where c.block_id is distinct from s.block_id`,
   },
   {
-    fault: (name) => `the start at index ${name} accepts transactions, which are before it`,
+    fault: (name) => `the bootstrap block at index ${name} accepts transactions, which are pre-bootstrap`,
     sql: () => `
-      with ${BARE_STARTS}
-      select chain_index::text as name from bare_starts s join chain_blocks c on c.index = s.chain_index
+      with ${BARE_BOOTSTRAPS}
+      select chain_index::text as name from bare_bootstraps s join chain_blocks c on c.index = s.chain_index
       where cardinality(c.accepted_transactions) > 0`,
   },
   {
-    fault: (name) => `the gap before ${name} is not between a start and the chain block before it`,
+    fault: (name) => `the gap before ${name} is not between a bootstrap block and the chain block before it`,
     sql: () => `
       select encode(g.before_block_hash, 'hex') as name from gaps g
       where not exists (
@@ -89,7 +89,7 @@ const STARTS_AND_GAPS: Check[] = [
 
 const BLOCKS: Check[] = [
   {
-    fault: (name) => `chain block ${name} is not marked as one, or a block beside the chain is`,
+    fault: (name) => `chain block ${name} is not flagged as one, or a block beside the chain is`,
     sql: (from) => `
       select coalesce(encode(b.hash, 'hex'), c.block_id::text) as name
       from chain_blocks c left join blocks b on b.id = c.block_id
@@ -99,8 +99,8 @@ const BLOCKS: Check[] = [
       where b.id >= ${from.blockId} and b.is_chain_block and not exists (select from chain_blocks c where c.block_id = b.id)`,
   },
   {
-    // What was merged before a gap may be merged again after it, if that part of the chain was left meanwhile: the last counts.
-    fault: (name) => `mergeset of chain block ${name}: a block is missing, or not marked as merged there in its colour`,
+    // A block that was merged before a gap may be merged again after it, if the chain was reorganised meanwhile: the last merge counts.
+    fault: (name) => `mergeset of chain block ${name}: a block is missing, or does not point to it with its colour`,
     sql: (from) => `
       with ${merges(from)},
       last as (select distinct on (merged_id) * from merges order by merged_id, index desc)
@@ -120,7 +120,7 @@ const BLOCKS: Check[] = [
     sql: (from) => `
       with ${merges(from)}
       select encode(b.hash, 'hex') as name from merges join blocks b on b.id = merges.merged_id
-      group by b.hash, merges.stretch having count(*) > 1`,
+      group by b.hash, merges.segment having count(*) > 1`,
   },
   {
     fault: (name) => `block ${name}: a parent is missing`,
@@ -138,7 +138,7 @@ const BLOCKS: Check[] = [
         ))`,
   },
   {
-    fault: (name) => `block ${name}: its selected parent or a block of its mergeset is known by no hash`,
+    fault: (name) => `block ${name}: its selected parent or a block of its mergeset is unknown`,
     sql: (from) => `
       select encode(b.hash, 'hex') as name from blocks b
       cross join lateral unnest(b.selected_parent_id || b.merge_set_blues || b.merge_set_reds) named (id)
@@ -147,14 +147,14 @@ const BLOCKS: Check[] = [
       where b.id >= ${from.blockId} and named.id is not null and known.id is null and earlier.id is null`,
   },
   {
-    fault: (name) => `earlier block ${name} is a block with a row, too`,
+    fault: (name) => `pre-bootstrap block ${name} has a row in blocks, too`,
     sql: () => `
       select encode(e.hash, 'hex') as name from earlier_blocks e join blocks b on b.id = e.id
       union all
       select encode(e.hash, 'hex') from earlier_blocks e join blocks b on b.hash = e.hash`,
   },
   {
-    fault: (name) => `no block refers to earlier block ${name}`,
+    fault: (name) => `no block refers to pre-bootstrap block ${name}`,
     needsHistory: true,
     sql: () => `
       with named as (
@@ -174,7 +174,7 @@ const BLOCKS: Check[] = [
       ) <> (select greatest(1, max(bt.index) + 1) from block_transactions bt where bt.block_id = b.id)`,
   },
   {
-    fault: (name) => `block ${name} carries a body that is not stored`,
+    fault: (name) => `block ${name} carries a variant that is not stored`,
     sql: (from) => `
       select encode(b.hash, 'hex') as name from block_transactions bt
       join blocks b on b.id = bt.block_id
@@ -187,16 +187,16 @@ const TRANSACTIONS: Check[] = [
   {
     fault: (name) => `transaction ${name} is accepted twice`,
     sql: (from) => `
-      with ${BARE_STARTS},
+      with ${BARE_BOOTSTRAPS},
       listed as (
-        select unnest(c.accepted_transactions) as id, ${STRETCH} as stretch from chain_blocks c where c.index >= ${from.chainIndex}
+        select unnest(c.accepted_transactions) as id, ${SEGMENT} as segment from chain_blocks c where c.index >= ${from.chainIndex}
       )
       select coalesce(encode(t.transaction_id, 'hex'), twice.id::text) as name
-      from (select id from listed group by id, stretch having count(*) > 1) twice left join transactions t on t.id = twice.id`,
+      from (select id from listed group by id, segment having count(*) > 1) twice left join transactions t on t.id = twice.id`,
   },
   {
-    // One that was accepted before a gap may be accepted again after it, if that part of the chain is left: the last counts.
-    fault: (name) => `transaction ${name} is not marked with the chain block that accepts it`,
+    // A transaction that was accepted before a gap may be accepted again after it: the last acceptance counts.
+    fault: (name) => `transaction ${name} does not point to the chain block that accepts it`,
     sql: (from) => `
       with listed as (
         select unnest(accepted_transactions) as id, index, block_id from chain_blocks where index >= ${from.chainIndex}
@@ -211,7 +211,7 @@ const TRANSACTIONS: Check[] = [
         and coalesce(c.index, ${from.chainIndex}) >= ${from.chainIndex} and not exists (select from last where last.id = t.id)`,
   },
   {
-    // Of an earlier transaction only the UTXOs that its start had left are known; a block that carries it again shows the others.
+    // Of a pre-bootstrap transaction only the UTXOs of the bootstrap's set are known, until a block carries it again.
     fault: (name) => `transaction ${name}: an input has lost its UTXO, or has another amount or script than its UTXO`,
     sql: (from) => `
       select encode(t.transaction_id, 'hex') as name from transaction_inputs i
@@ -265,7 +265,7 @@ const TRANSACTIONS: Check[] = [
       end`,
   },
   {
-    fault: (name) => `earlier transaction ${name} has another key than its row in transactions`,
+    fault: (name) => `pre-bootstrap transaction ${name} has another key than its row in transactions`,
     sql: (from) => `
       select encode(e.transaction_id, 'hex') as name from earlier_transactions e join transactions t on t.id = e.id
       where e.id >= ${from.transactionId} and t.transaction_id <> e.transaction_id
@@ -274,8 +274,8 @@ const TRANSACTIONS: Check[] = [
       where e.id >= ${from.transactionId} and t.id <> e.id`,
   },
   {
-    // Where several starts had UTXOs, those of the others are not kept.
-    fault: (name) => `earlier transaction ${name} has no UTXO at the start`,
+    // Only the UTXO set of the latest bootstrap block is kept.
+    fault: (name) => `pre-bootstrap transaction ${name} has no UTXO at the bootstrap block`,
     sql: (from) => `
       select encode(e.transaction_id, 'hex') as name from earlier_transactions e
       where e.id >= ${from.transactionId} and (select count(*) from starts where utxo_count > 0) < 2
@@ -283,7 +283,7 @@ const TRANSACTIONS: Check[] = [
   },
   {
     fault: (name) =>
-      `utxo ${name} of the start: its script or its transaction is missing, or was accepted since, or has another output there`,
+      `UTXO ${name} of the bootstrap block: its script or its transaction is missing, or was accepted since, or has another output there`,
     sql: (from) => `
       select coalesce(encode(coalesce(e.transaction_id, t.transaction_id), 'hex'), u.transaction_id::text) || ':' || u.index as name
       from start_utxos u
@@ -300,21 +300,21 @@ const TRANSACTIONS: Check[] = [
   },
 ];
 
-const CHECKS = [...STARTS_AND_GAPS, ...BLOCKS, ...TRANSACTIONS];
+const CHECKS = [...BOOTSTRAPS_AND_GAPS, ...BLOCKS, ...TRANSACTIONS];
 
-/** A load of a coming start may be under way; a standby has no part of it. */
+/** A load of a UTXO set may be in progress. Its tables are unlogged, so a standby has none of them. */
 const SELECT_WRONG_LOAD = `
   select coalesce(l.utxos, 0)::text as utxos, coalesce(l.sompi, 0)::text as sompi, c.count::text, c.sompi::text as summed
   from (select count(*) as count, coalesce(sum(amount), 0) as sompi from loaded_utxos) c
   left join utxo_set_load l on true
   where c.count <> coalesce(l.utxos, 0) or c.sompi <> coalesce(l.sompi, 0)`;
 
-/** What is wrong, one sentence each (the first 20 of a kind); empty when the invariant holds. */
+/** Returns the faults, one sentence each (the first 20 of a kind). */
 export async function checkInvariant7(db: Queryable, from: From = EVERYTHING): Promise<string[]> {
   const wrong: string[] = [];
   for (const { sql, fault, needsHistory } of CHECKS) {
     if (needsHistory === true && from !== EVERYTHING) continue;
-    // Materialized: the planner would take the limit for a reason to look up row after row, and mostly there is no fault to end that.
+    // Materialized, since the limit makes the planner expect an early end, and there is usually no fault.
     const { rows } = await db.query<{ name: string }>(
       `with faults as materialized (${sql(from)}) select distinct name from faults limit 20`,
     );
@@ -328,6 +328,6 @@ async function wrongLoad(db: Queryable): Promise<string[]> {
   const { rows } = await db.query<{ utxos: string; sompi: string; count: string; summed: string }>(SELECT_WRONG_LOAD);
   return rows.map(
     (row) =>
-      `the load of a coming start has ${row.utxos} UTXOs of ${row.sompi} sompi, its rows are ${row.count} of ${row.summed}`,
+      `the load of a UTXO set has ${row.utxos} UTXOs of ${row.sompi} sompi, its rows are ${row.count} of ${row.summed}`,
   );
 }

@@ -1,39 +1,38 @@
 /**
- * Colours of mergesets. A block is blue while no blue block would get more than k blues into its anticone. The database does not know k: a
- * network may have its own. So each blue says that k is at least something, each red that it is less than something, and no two
- * may contradict each other. Crescendo changed k: blocks whose selected parent is older than its activation have one of their own.
+ * Colours of mergesets. A block is blue if no blue block has more than k blues in its anticone then. The database does not have k, since a
+ * network may override it: each blue gives a lower bound of k, each red an upper bound, and bounds must not contradict each other. Crescendo
+ * changed k, so blocks with a selected parent before its activation have separate bounds.
  */
 import type { DagBlock, DagWindow } from './ghostdag-window.ts';
 
-/** A late block has thousands of blues in its anticone: it is red for any k, and tells nothing. */
+/** A late block with thousands of blues in its anticone is red for any k and gives no bound. */
 const MOST_BLUES = 500;
 
-/** Blues of a block's past whose blue anticone changed with its mergeset, and how many blues that has since. */
+/** The blue anticone sizes that changed with the mergeset of a block. */
 interface AnticoneSizes {
   sizes: Map<bigint, number>;
-  /** False where a part of the past was not known: there may be more. */
+  /** False if blocks of the past are unknown, so that there may be more. */
   isExact: boolean;
 }
 
-/** The least k for which a member of a mergeset would be blue. */
+/** The least k for which a member of a mergeset is blue. */
 interface Need {
   k: number;
-  /** Of the blues in its anticone. */
+  /** The blue anticone sizes of the blues in its anticone. */
   affected: ReadonlyMap<bigint, number>;
   isExact: boolean;
 }
 
 interface Bound {
   k: number;
-  /** Hash of the block that says so, hex. */
+  /** Hash of the block that gives the bound, hex. */
   block: string;
 }
 
-/** What is known of one k. */
 interface Bounds {
-  /** It is this at least. */
+  /** k is at least this. */
   least: Bound;
-  /** It is less than this. */
+  /** k is less than this. */
   limit: Bound;
 }
 
@@ -46,13 +45,13 @@ export class ColouringBounds {
   readonly #before = unbounded();
   readonly #since = unbounded();
 
-  /** @param activationDaaScore from which DAA score of the selected parent on the network has another k; 0 if it always had this one */
+  /** @param activationDaaScore the DAA score of the selected parent at which k changed; 0 if it never did */
   constructor(window: DagWindow, activationDaaScore: bigint) {
     this.#window = window;
     this.#activationDaaScore = activationDaaScore;
   }
 
-  /** Returns what contradicts the colours of earlier blocks. The block is in the window. */
+  /** Returns contradictions to the colours of lower blocks. The block must be in the window. */
   add({ id, hash, selectedParent, blues, reds }: DagBlock): string[] {
     const own: AnticoneSizes = { sizes: new Map(), isExact: selectedParent === undefined };
     this.#sizes.set(id, own);
@@ -72,7 +71,7 @@ export class ColouringBounds {
         if (need.isExact && need.k < bounds.limit.k) bounds.limit = { k: need.k, block };
         if (need.isExact && need.k <= bounds.least.k) {
           faults.push(
-            `it has block ${member} red, which takes a k below ${need.k}; block ${bounds.least.block} shows ${bounds.least.k} at least`,
+            `it has block ${member} red, which requires k < ${need.k}; block ${bounds.least.block} requires k >= ${bounds.least.k}`,
           );
         }
         continue;
@@ -84,7 +83,7 @@ export class ColouringBounds {
       if (need.k > bounds.least.k) bounds.least = { k: need.k, block };
       if (need.k >= bounds.limit.k) {
         faults.push(
-          `it has block ${member} blue, which takes a k of ${need.k}; block ${bounds.limit.block} shows less than ${bounds.limit.k}`,
+          `it has block ${member} blue, which requires k >= ${need.k}; block ${bounds.limit.block} requires k < ${bounds.limit.k}`,
         );
       }
     }
@@ -95,13 +94,13 @@ export class ColouringBounds {
     this.#sizes.delete(id);
   }
 
-  /** Members that are not known have no place in the order, and are left out. */
+  /** Leaves out unknown members. */
   #inOrder(members: readonly bigint[]): bigint[] {
     const known = members.flatMap((id) => this.#window.get(id) ?? []);
     return known.toSorted(compareBlocks).map(({ id }) => id);
   }
 
-  /** Goes down the selected chain, mergeset by mergeset, until a chain block is in the member's past: then all further blues are too. */
+  /** Walks down the selected chain until a chain block is in the member's past, where all further blues are, too. */
   #needOf(
     member: bigint,
     { selectedParent, blues, own }: { selectedParent: bigint; blues: readonly bigint[]; own: AnticoneSizes },
@@ -131,7 +130,7 @@ export class ColouringBounds {
     }
   }
 
-  /** How many blues a blue has in its anticone, as the nearest block down the selected chain knows it; undefined when none does. */
+  /** Returns the blue anticone size as the nearest block down the selected chain has it; undefined if none does. */
   #sizeOf(blue: bigint, selectedParent: bigint, own: AnticoneSizes): number | undefined {
     let known: AnticoneSizes | undefined = own;
     let chainBlock: bigint | undefined = selectedParent;
@@ -146,7 +145,7 @@ export class ColouringBounds {
   }
 }
 
-/** Ascending by (blue work, hash): the order in which a node prefers, merges and accepts. */
+/** Compares by (blue work, hash), the order in which a node prefers, merges and accepts. */
 export function compareBlocks(a: DagBlock, b: DagBlock): number {
   if (a.blueWork !== b.blueWork) return a.blueWork < b.blueWork ? -1 : 1;
   return Buffer.compare(a.hash, b.hash);

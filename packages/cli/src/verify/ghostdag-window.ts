@@ -1,6 +1,6 @@
 /**
- * The latest blocks of a DAG, and whether one of them is in the past of another, without walking the DAG. Selected parents make it a tree, in
- * which jump pointers find an ancestor in logarithmic time; a block's future is its subtree and the subtrees of the blocks that merge it.
+ * A window of the latest blocks of a DAG that tells whether one is in the past of another without walking the DAG. Selected parents form a tree,
+ * in which jump pointers find ancestors in logarithmic time; the future of a block is its subtree and the subtrees of blocks that merge it.
  */
 
 export interface DagBlock {
@@ -23,17 +23,17 @@ interface Node {
   block: DagBlock;
   /** Parents come first. */
   order: number;
-  /** In the tree of selected parents, above its lowest known block. */
+  /** Height in the tree of selected parents above its lowest known block. */
   height: number;
-  /** A block further down that tree: skew-binary jump pointers. */
+  /** A skew-binary jump pointer down that tree. */
   jump: bigint | undefined;
-  /** The selected parent was not known when the block came, so that nothing of its past is. */
+  /** Whether the selected parent was unknown when the block was added. */
   isRoot: boolean;
-  /** Blocks that merge it beside their selected parent, none of them above another one in the tree. */
+  /** Blocks that merge it beside their selected parent, of which none is a tree ancestor of another. */
   mergedBy: bigint[];
 }
 
-/** Blocks that are kept: an hour of ten blocks a second. */
+/** One hour of ten blocks per second. */
 export const WINDOW_BLOCKS = 36_000;
 
 export class DagWindow {
@@ -65,7 +65,7 @@ export class DagWindow {
     return oldest?.block;
   }
 
-  /** Whether a block is another one or in its past; undefined where that depends on blocks that are not known. */
+  /** Whether a block equals another or is in its past; undefined if that depends on unknown blocks. */
   isInPast(ancestor: bigint, id: bigint): boolean | undefined {
     if (ancestor === id) return true;
     const node = this.#nodes.get(ancestor);
@@ -82,13 +82,13 @@ export class DagWindow {
   #jumpFrom(parent: Node): bigint {
     const jump = parent.jump === undefined ? undefined : this.#nodes.get(parent.jump);
     const further = jump?.jump === undefined ? undefined : this.#nodes.get(jump.jump);
-    // Two jumps of equal length are followed by one over both.
+    // Two jumps of equal length are joined into one.
     const canJoin =
       further !== undefined && parent.height - (jump as Node).height === (jump as Node).height - further.height;
     return canJoin ? further.block.id : parent.block.id;
   }
 
-  /** Whether a block is another one or reached from it by selected parents; undefined where what is known ends before. */
+  /** Whether a block equals another or is its ancestor along selected parents; undefined if the window ends before. */
   #isChainAncestor(ancestor: bigint, id: bigint): boolean | undefined {
     const target = this.#nodes.get(ancestor);
     let current = this.#nodes.get(id);
@@ -102,7 +102,7 @@ export class DagWindow {
       }
       const selectedParent: bigint | undefined = current.block.selectedParent;
       const parent: Node | undefined = selectedParent === undefined ? undefined : this.#nodes.get(selectedParent);
-      // Genesis, or a block that was forgotten: what it stands on came before it, and so before the ancestor.
+      // Genesis or a forgotten block: its ancestors were added before it, and so before `ancestor`.
       if (parent === undefined) return false;
       current = parent;
     }

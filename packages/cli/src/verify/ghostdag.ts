@@ -1,14 +1,14 @@
 /**
- * Invariant 7 of what blocks say of their past, on the chain and beside it: selected parents, mergesets, their order and colours, recomputed by
- * GHOSTDAG (rusty-kaspa, consensus/src/processes/ghostdag) from parents, blue work and hashes, which the block's own hash commits to.
- * Blocks come in the order of their blue work, so parents first, and the latest of them are kept: what a block merges is hardly ever
- * older. Where a block's past is older, or before a bootstrap block, and so not known, what depends on it is not checked.
+ * Invariant 7 of all blocks: selected parents, mergesets, their order and colours equal those of GHOSTDAG (rusty-kaspa,
+ * consensus/src/processes/ghostdag), recomputed from parents, blue work and hashes, which the block's hash commits to. Blocks are read in the
+ * order of blue work, so parents come first, and a window of the latest is kept; mergesets hardly ever reach below it. Checks that depend on
+ * blocks below the window, or on pre-bootstrap ones, are left out.
  */
 import { toHex, workFromBits } from '@kasgres/kaspa';
 import { ColouringBounds, compareBlocks } from './ghostdag-colours.ts';
 import { type DagBlock, DagWindow, WINDOW_BLOCKS } from './ghostdag-window.ts';
-import { findCrescendo } from './network.ts';
-import type { Queryable } from './queryable.ts';
+import { findCrescendo } from './queryable.ts';
+import type { Queryable } from '@kasgres/state';
 import type { Since } from './since.ts';
 
 const PAGE = 2_000;
@@ -32,16 +32,16 @@ interface BlockRow {
   parents: bigint[];
 }
 
-/** Blocks before those that are judged, so that what these merge is known. */
+/** The blocks below, so that the mergesets of the first checked blocks are known. */
 const SELECT_BEFORE = `
   select blue_work, hash from blocks where (blue_work, hash) < ($1, $2) order by blue_work desc, hash desc
   offset ${WINDOW_BLOCKS - 1} limit 1`;
 
-type Place = Pick<BlockRow, 'blue_work' | 'hash'>;
+type Position = Pick<BlockRow, 'blue_work' | 'hash'>;
 
 /**
- * Returns what is wrong, one sentence each (the first 20).
- * @param since judges blocks with the blue work of this one or more
+ * Returns the faults, one sentence each (the first 20).
+ * @param since checks blocks with at least this blue work
  * @param activationDaaScore of Crescendo, which changed k; by default that of the network
  */
 export async function checkGhostdag(
@@ -51,9 +51,9 @@ export async function checkGhostdag(
 ): Promise<string[]> {
   const activation = activationDaaScore ?? (await findCrescendo(db))?.activationDaaScore ?? 0n;
   const checker = new GhostdagChecker(since === undefined ? -1n : BigInt(since.blueWork), activation);
-  let after: Place = { blue_work: '-1', hash: Buffer.alloc(0) };
+  let after: Position = { blue_work: '-1', hash: Buffer.alloc(0) };
   if (since !== undefined) {
-    const { rows } = await db.query<Place>(SELECT_BEFORE, [since.blueWork, Buffer.from(since.hash, 'hex')]);
+    const { rows } = await db.query<Position>(SELECT_BEFORE, [since.blueWork, Buffer.from(since.hash, 'hex')]);
     after = rows[0] ?? after;
   }
   while (checker.faults.length < MOST_FAULTS) {
@@ -71,32 +71,32 @@ class GhostdagChecker {
   readonly #window = new DagWindow();
   readonly #colours: ColouringBounds;
 
-  /** Keys of blocks that others referred to before they came, hex hash of one of these: most of them never come. */
+  /** By key of a block that was referred to before it came: the hash of a referring block, hex. Most are pre-bootstrap and never come. */
   readonly #awaited = new Map<bigint, string>();
-  readonly #judgedFrom: bigint;
+  readonly #checkedFrom: bigint;
 
-  /** @param judgedFrom blue work from which on blocks are judged: those before are only remembered */
-  constructor(judgedFrom: bigint, activationDaaScore: bigint) {
-    this.#judgedFrom = judgedFrom;
+  /** @param checkedFrom the least blue work of checked blocks; others only fill the window */
+  constructor(checkedFrom: bigint, activationDaaScore: bigint) {
+    this.#checkedFrom = checkedFrom;
     this.#colours = new ColouringBounds(this.#window, activationDaaScore);
   }
 
   add(row: BlockRow): void {
     const block = toDagBlock(row);
-    const isJudged = block.blueWork >= this.#judgedFrom;
-    const faults = isJudged ? [...this.#wrongParents(block), ...this.#wrongMergeSet(block)] : [];
-    if (isJudged) faults.push(...this.#wrongOrder(block));
+    const isChecked = block.blueWork >= this.#checkedFrom;
+    const faults = isChecked ? [...this.#wrongParents(block), ...this.#wrongMergeSet(block)] : [];
+    if (isChecked) faults.push(...this.#wrongOrder(block));
     const forgotten = this.#window.add(block);
     if (forgotten !== undefined) this.#colours.forget(forgotten);
-    // The colours of a mergeset that is wrong say nothing.
+    // The colours of a wrong mergeset mean nothing.
     if (faults.length === 0) {
       const wrongColours = this.#colours.add(block);
-      if (isJudged) faults.push(...wrongColours);
+      if (isChecked) faults.push(...wrongColours);
     }
     this.faults.push(...faults.map((fault) => `block ${toHex(block.hash)}: ${fault}`));
   }
 
-  /** Whatever is in the past of a block has less blue work. */
+  /** Every block in the past of a block has less blue work. */
   *#wrongOrder({ id, hash, parents, blues, reds }: DagBlock): Generator<string> {
     const child = this.#awaited.get(id);
     if (child !== undefined) yield `block ${child} refers to it, and has less blue work`;
@@ -107,7 +107,7 @@ class GhostdagChecker {
 
   *#wrongParents({ selectedParent, parents }: DagBlock): Generator<string> {
     if (selectedParent === undefined) return;
-    if (!parents.includes(selectedParent)) yield 'its selected parent is none of its parents';
+    if (!parents.includes(selectedParent)) yield 'its selected parent is not among its parents';
     const selected = this.#window.get(selectedParent);
     if (selected === undefined) return;
     const better = parents.find((id) => {
@@ -129,11 +129,11 @@ class GhostdagChecker {
     const selected = this.#window.get(selectedParent);
     if (selected === undefined) return;
     if (block.blueScore !== selected.blueScore + BigInt(blues.length))
-      yield 'its blue score is not by the number of its blues';
+      yield 'its blue score does not follow from the number of its blues';
     const known = blues.map((id) => this.#window.get(id)).filter((blue) => blue !== undefined);
     if (known.length === blues.length) {
       const work = known.reduce((sum, blue) => sum + blue.work, selected.blueWork);
-      if (work !== block.blueWork) yield 'its blue work is not that of its blues';
+      if (work !== block.blueWork) yield 'its blue work does not follow from its blues';
     }
     for (const colour of [blues.slice(1), reds]) if (!this.#isAscending(colour)) yield 'its mergeset is not in order';
     yield* this.#wrongMembers(block, merged);
@@ -144,7 +144,7 @@ class GhostdagChecker {
     }
   }
 
-  /** The members beside the selected parent are the past of the other parents without the past of the selected one. */
+  /** The mergeset beside the selected parent is the past of the other parents without the past of the selected parent. */
   *#wrongMembers({ selectedParent, parents }: DagBlock, merged: ReadonlySet<bigint>): Generator<string> {
     const others = [...merged].filter((id) => id !== selectedParent);
     const reached = new Set(parents);
@@ -165,7 +165,9 @@ class GhostdagChecker {
 
   #isAscending(ids: readonly bigint[]): boolean {
     const blocks = ids.map((id) => this.#window.get(id)).filter((block) => block !== undefined);
-    return blocks.every((block, place) => place === 0 || compareBlocks(blocks[place - 1] as DagBlock, block) < 0);
+    return blocks.every(
+      (block, position) => position === 0 || compareBlocks(blocks[position - 1] as DagBlock, block) < 0,
+    );
   }
 }
 

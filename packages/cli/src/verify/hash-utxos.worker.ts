@@ -1,4 +1,4 @@
-/** Runs on a worker thread: computes the MuHash product of some UTXOs, from the rows of utxo-copy.ts. */
+/** A worker thread that computes the MuHash product of rows from utxo-copy.ts. */
 import { MuHash } from '@kasgres/kaspa';
 import { serveJobs } from '@kasgres/runtime/worker-pool';
 import { readRows } from '../copy-rows.ts';

@@ -1,14 +1,13 @@
-/** Invariant 8 of scripts: each is there once, under the type and the address that follow from it. */
+/** Invariant 8 of scripts: each has one row, with the type and the address that follow from it. */
 import { classifyScript, findNetwork, scriptToAddress } from '@kasgres/kaspa';
-import { findNetworkName } from './network.ts';
-import { pagesByKey } from './pages.ts';
-import type { Queryable } from './queryable.ts';
+import { findNetworkName } from './queryable.ts';
+import { pagesByKey, type Queryable } from '@kasgres/state';
 
 const PAGE = 20_000;
 const MOST_FAULTS = 20;
 
-/** By a hash of the script, so that sorting them needs no memory for scripts of any length. */
-const SELECT_TWICE = `
+/** Sorts by a hash, since scripts may have any length. */
+const SELECT_DUPLICATES = `
   select array_agg(id order by id)::text as ids from scripts
   group by hashtextextended(encode(script, 'hex'), 0), version, script having count(*) > 1 limit ${MOST_FAULTS}`;
 
@@ -22,22 +21,22 @@ interface ScriptRow {
   address: string | null;
 }
 
-/** Returns what is wrong, one sentence each (the first 20 of a kind). */
+/** Returns the faults, one sentence each (the first 20 of a kind). */
 export async function checkScripts(db: Queryable): Promise<string[]> {
   const name = await findNetworkName(db);
   const network = findNetwork(name ?? '');
-  if (network === undefined) return [`the network ${JSON.stringify(name)} of the database is none that is known`];
+  if (network === undefined) return [`the network ${JSON.stringify(name)} of the database is unknown`];
   const wrong: string[] = [];
   for await (const rows of pagesByKey<ScriptRow>(db, SELECT_PAGE, -1n)) {
     for (const { id, version, script, type, address } of rows) {
       const scriptPublicKey = { version, script };
       const expectedType = classifyScript(scriptPublicKey);
       const expected = scriptToAddress(scriptPublicKey, network.addressPrefix) ?? null;
-      if (type !== expectedType) wrong.push(`script ${id} has type ${type}, and is ${expectedType}`);
-      if (address !== expected) wrong.push(`script ${id} has address ${address}, and pays to ${expected}`);
+      if (type !== expectedType) wrong.push(`script ${id} has type ${type} instead of ${expectedType}`);
+      if (address !== expected) wrong.push(`script ${id} has address ${address} instead of ${expected}`);
     }
     if (wrong.length >= MOST_FAULTS) break;
   }
-  const twice = await db.query<{ ids: string }>(SELECT_TWICE);
-  return [...wrong.slice(0, MOST_FAULTS), ...twice.rows.map(({ ids }) => `scripts ${ids} are the same script`)];
+  const duplicates = await db.query<{ ids: string }>(SELECT_DUPLICATES);
+  return [...wrong.slice(0, MOST_FAULTS), ...duplicates.rows.map(({ ids }) => `scripts ${ids} are the same script`)];
 }

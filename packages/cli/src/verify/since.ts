@@ -1,10 +1,9 @@
 /**
- * From where on facts are verified: a chain block, and keys. Keys are given in the order of first writing, so that rows of a higher key are no
- * older, and a table is read from there on. Blocks beside the chain are written before those that merge them: what belongs to the chain from
- * the chain block on is told by its index, never by keys.
+ * The point from which facts are verified: a chain block, and keys. Keys are assigned in the order of first writing, so tables are read from the
+ * keys on. Merged blocks are written before the chain block, so everything of the chain is selected by chain index, never by keys.
  */
 import { FatalError } from '@kasgres/runtime';
-import type { Queryable } from './queryable.ts';
+import type { Queryable } from '@kasgres/state';
 
 export interface Since {
   chainIndex: bigint;
@@ -19,7 +18,7 @@ export interface Since {
   time: bigint;
 }
 
-/** Below every key, also of those that tests and benchmarks have given. */
+/** Below every key, including those of tests and benchmarks. */
 const LOWEST = -(2n ** 62n);
 
 /** From the first row on. */
@@ -29,7 +28,6 @@ export const EVERYTHING: Pick<Since, 'chainIndex' | 'blockId' | 'transactionId'>
   transactionId: LOWEST,
 };
 
-/** From which keys on. */
 export type From = typeof EVERYTHING;
 
 const SELECT = (condition: string): string => `
@@ -42,7 +40,7 @@ const SELECT = (condition: string): string => `
 /**
  * Finds the first chain block from a point on.
  * @param point a DAA score, the hash of a chain block, or a time in ISO 8601
- * @throws {FatalError} if it is none of these, or no chain block is there
+ * @throws {FatalError} if the point is invalid, or no chain block follows it
  */
 export async function findSince(db: Queryable, point: string): Promise<Since> {
   const { condition, value } = readPoint(point);
@@ -50,7 +48,7 @@ export async function findSince(db: Queryable, point: string): Promise<Since> {
   const [since] = rows;
   if (since === undefined) {
     throw new FatalError(
-      `--since ${point}: this index has no chain block there. \`kasgres status\` says which part of the chain it has.`,
+      `--since ${point}: this index has no chain block there. \`kasgres status\` prints the indexed segments of the chain.`,
     );
   }
   return since;
@@ -65,7 +63,7 @@ function readPoint(point: string): { condition: string; value: unknown } {
       `--since ${point} is none of: a DAA score, the hash of a chain block, a time in ISO 8601 such as 2026-11-01 or 2026-11-01T12:00:00Z.`,
     );
   }
-  // By the expression of the index chain_blocks_chain_time.
+  // The expression of the index chain_blocks_chain_time.
   return { condition: 'to_timestamp(c.chain_time::double precision / 1000) >= $1', value: new Date(time) };
 }
 

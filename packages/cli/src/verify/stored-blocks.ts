@@ -1,11 +1,10 @@
 /**
- * Blocks as they can be rebuilt from stored rows alone, page by page: what invariant 8 hashes. It unpacks the schema by the words of
- * its comments (migrations/0001_initial.sql), not with the code that packed it.
+ * Rebuilds blocks from stored rows, page by page, for invariant 8. It decodes by the comments of the schema (migrations/0001_initial.sql), not
+ * with the code that encoded the rows.
  */
 import { type Crescendo, type Hash, type Header, toHex, transactionHashBeforeCrescendo } from '@kasgres/kaspa';
-import { findCrescendo } from './network.ts';
-import { pagesByKey } from './pages.ts';
-import type { Queryable } from './queryable.ts';
+import { findCrescendo } from './queryable.ts';
+import { pagesByKey, type Queryable } from '@kasgres/state';
 import { EVERYTHING, type From } from './since.ts';
 import { storedTransactionsOf } from './stored-transactions.ts';
 
@@ -13,53 +12,47 @@ interface StoredBlock {
   id: bigint;
   hash: Hash;
   header: Header;
-  /** What the merkle root is made of, in the order of the block: a hash of the body that it carries; null where none is stored. */
+  /** The hashes of the block's transactions in order; null where the variant is not stored. */
   merkleLeaves: (Hash | null)[];
 }
 
-interface BlockRow {
+/** A row of numeric columns comes as text. */
+interface BlockRow extends Omit<Header, 'parentsByLevel' | 'bits' | 'nonce' | 'blueWork'> {
   id: bigint;
   hash: Buffer;
-  version: number;
-  parents_by_level: Buffer;
-  hash_merkle_root: Buffer;
-  accepted_id_merkle_root: Buffer;
-  utxo_commitment: Buffer;
-  timestamp: bigint;
   bits: bigint;
   nonce: string;
-  daa_score: bigint;
-  blue_work: string;
-  blue_score: bigint;
-  pruning_point: Buffer;
-  direct_parents: Buffer[];
-  transaction_hashes: (Buffer | null)[];
+  blueWork: string;
+  higherParents: Buffer;
+  directParents: Buffer[];
+  transactionHashes: (Buffer | null)[];
 }
 
 const PAGE = 1000;
 
 const SELECT = `
-  select b.id, b.hash, b.version, b.parents_by_level, b.hash_merkle_root, b.accepted_id_merkle_root, b.utxo_commitment, b.timestamp,
-    b.bits, b.nonce, b.daa_score, b.blue_work, b.blue_score, b.pruning_point,
+  select b.id, b.hash, b.version, b.parents_by_level as "higherParents", b.hash_merkle_root as "hashMerkleRoot",
+    b.accepted_id_merkle_root as "acceptedIdMerkleRoot", b.utxo_commitment as "utxoCommitment", b.timestamp, b.bits, b.nonce,
+    b.daa_score as "daaScore", b.blue_work as "blueWork", b.blue_score as "blueScore", b.pruning_point as "pruningPoint",
     array(
       select coalesce(parent.hash, earlier.hash) from block_parents p
       left join blocks parent on parent.id = p.parent_id
       left join earlier_blocks earlier on earlier.id = p.parent_id
       where p.block_id = b.id and (parent.id is not null or earlier.id is not null) order by p.index
-    ) as direct_parents,
+    ) as "directParents",
     array(
       select coalesce(body.hash, case when bt.body = 0 then t.hash end)
       from block_transactions bt
       left join transactions t on t.id = bt.transaction_id
       left join transaction_bodies body on body.transaction_id = bt.transaction_id and body.body = bt.body
       where bt.block_id = b.id order by bt.index
-    ) as transaction_hashes
+    ) as "transactionHashes"
   from blocks b where b.id > $1`;
 
 const ORDER = `order by b.id limit ${PAGE}`;
 
-/** A block that the index knew by its hash only, from before a start, keeps its key when it is merged after all. */
-const SELECT_EARLIER = `${SELECT}
+/** A pre-bootstrap block that is merged after all keeps its key. */
+const SELECT_PRE_BOOTSTRAP = `${SELECT}
   and b.id < $2 and b.merging_block_id in (select block_id from chain_blocks where index >= $3) ${ORDER}`;
 
 export async function* storedBlocks(db: Queryable, from: From): AsyncGenerator<StoredBlock> {
@@ -67,7 +60,7 @@ export async function* storedBlocks(db: Queryable, from: From): AsyncGenerator<S
   yield* rebuild(db, crescendo, pagesByKey(db, `${SELECT} ${ORDER}`, from.blockId - 1n));
   if (from === EVERYTHING) return;
   const bounds = [from.blockId, from.chainIndex];
-  yield* rebuild(db, crescendo, pagesByKey(db, SELECT_EARLIER, EVERYTHING.blockId, bounds));
+  yield* rebuild(db, crescendo, pagesByKey(db, SELECT_PRE_BOOTSTRAP, EVERYTHING.blockId, bounds));
 }
 
 async function* rebuild(
@@ -75,14 +68,14 @@ async function* rebuild(
   crescendo: Crescendo | undefined,
   pages: AsyncIterable<BlockRow[]>,
 ): AsyncGenerator<StoredBlock> {
-  const isOld = (row: BlockRow): boolean => crescendo !== undefined && row.daa_score < crescendo.activationDaaScore;
+  const isOld = (row: BlockRow): boolean => crescendo !== undefined && row.daaScore < crescendo.activationDaaScore;
   for await (const rows of pages) {
     const leaves = await leavesBeforeCrescendo(db, rows.filter(isOld));
     for (const row of rows) yield toStoredBlock(row, isOld(row) ? leaves : new Map());
   }
 }
 
-/** Bodies with a storage mass, which a block from before Crescendo does not commit to. */
+/** Variants with a storage mass, which a block before Crescendo does not commit to. */
 const SELECT_WITH_MASS = `
   select distinct bt.transaction_id as id
   from block_transactions bt
@@ -90,7 +83,7 @@ const SELECT_WITH_MASS = `
   left join transaction_bodies body on body.transaction_id = bt.transaction_id and body.body = bt.body
   where bt.block_id = any($1) and coalesce(body.storage_mass, t.storage_mass) <> 0`;
 
-/** Of the transactions of these blocks that have a storage mass, by the hashes that are stored. */
+/** Returns the merkle leaves of transactions with a storage mass, by stored hash. */
 async function leavesBeforeCrescendo(db: Queryable, blocks: readonly BlockRow[]): Promise<Map<string, Hash>> {
   const leaves = new Map<string, Hash>();
   if (blocks.length === 0) return leaves;
@@ -103,27 +96,17 @@ async function leavesBeforeCrescendo(db: Queryable, blocks: readonly BlockRow[])
 }
 
 function toStoredBlock(row: BlockRow, leaves: ReadonlyMap<string, Hash>): StoredBlock {
-  return {
-    id: row.id,
-    hash: row.hash,
-    header: {
-      version: row.version,
-      // Genesis has no parents, at no level.
-      parentsByLevel:
-        row.direct_parents.length === 0 ? [] : [row.direct_parents, ...unpackLevels(row.parents_by_level)],
-      hashMerkleRoot: row.hash_merkle_root,
-      acceptedIdMerkleRoot: row.accepted_id_merkle_root,
-      utxoCommitment: row.utxo_commitment,
-      timestamp: row.timestamp,
-      bits: Number(row.bits),
-      nonce: BigInt(row.nonce),
-      daaScore: row.daa_score,
-      blueWork: BigInt(row.blue_work),
-      blueScore: row.blue_score,
-      pruningPoint: row.pruning_point,
-    },
-    merkleLeaves: row.transaction_hashes.map((hash) => hash && (leaves.get(toHex(hash)) ?? hash)),
+  const { id, hash, bits, nonce, blueWork, higherParents, directParents, transactionHashes, ...rest } = row;
+  const header: Header = {
+    ...rest,
+    // Genesis has no parents on any level.
+    parentsByLevel: directParents.length === 0 ? [] : [directParents, ...unpackLevels(higherParents)],
+    bits: Number(bits),
+    nonce: BigInt(nonce),
+    blueWork: BigInt(blueWork),
   };
+  const merkleLeaves = transactionHashes.map((stored) => stored && (leaves.get(toHex(stored)) ?? stored));
+  return { id, hash, header, merkleLeaves };
 }
 
 /** Runs of: number of levels, number of parents (both u16 LE), the parents' hashes. */

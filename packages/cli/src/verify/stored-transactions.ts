@@ -1,65 +1,50 @@
-/** Stored bodies of transactions, rebuilt from rows alone, page by page: what invariant 8 hashes. */
+/** Rebuilds transactions and their variants from stored rows, page by page, for invariant 8. */
 import type { Hash, Transaction, TransactionInput, TransactionOutput } from '@kasgres/kaspa';
-import { pagesByKey } from './pages.ts';
-import type { Queryable } from './queryable.ts';
+import { pagesByKey, type Queryable } from '@kasgres/state';
 import { EVERYTHING, type From } from './since.ts';
 
 interface StoredTransaction {
   transactionId: Hash;
-  /** 0 for the body in `transactions`. */
-  body: number;
+  /** 0 for the one in `transactions`. */
+  variant: number;
   hash: Hash;
   computeMass: bigint;
   transaction: Transaction;
 }
 
-interface BodyRow {
-  id: bigint;
-  transaction_id: Buffer;
-  body: number;
-  hash: Buffer;
-  version: number;
-  lock_time: string;
-  subnetwork_id: Buffer;
-  gas: string;
-  payload: Buffer;
-  storage_mass: bigint;
-  compute_mass: bigint;
-}
+/** A row of numeric columns comes as text. */
+type VariantRow = Omit<StoredTransaction, 'transaction'> &
+  Omit<Transaction, 'inputs' | 'outputs' | 'lockTime' | 'gas'> & { id: bigint; lockTime: string; gas: string };
 
-/** What the id leaves out. */
-interface OwnInput {
-  signature_script: Buffer;
-  sig_op_count: number;
-  compute_budget: number;
-}
+/** The fields of an input that the id leaves out. */
+type VariantFields = Pick<TransactionInput, 'signatureScript' | 'sigOpCount' | 'computeBudget'>;
 
-interface InputRow extends OwnInput {
+interface InputRow extends VariantFields {
   id: bigint;
   index: number;
-  previous_transaction_id: Buffer;
-  previous_index: bigint;
+  previousTransactionId: Buffer;
+  previousIndex: bigint;
   sequence: string;
 }
 
-interface OwnInputRow extends OwnInput {
+interface VariantInputRow extends VariantFields {
   id: bigint;
-  body: number;
+  variant: number;
   index: number;
 }
 
 interface OutputRow {
   id: bigint;
   amount: bigint;
-  script_version: number;
+  version: number;
   script: Buffer;
-  covenant_authorizing_input: number | null;
-  covenant_id: Buffer | null;
+  authorizingInput: number | null;
+  covenantId: Buffer | null;
 }
 
 const PAGE = 2000;
 
-const SELECT_BODIES = `
+const SELECT_VARIANTS = `
   with page as (select * from transactions where id = any($1)),
   bodies as (
     select id, 0 as body, hash, storage_mass, compute_mass from page
@@ -67,39 +52,38 @@ const SELECT_BODIES = `
     select b.transaction_id, b.body, b.hash, b.storage_mass, b.compute_mass
     from transaction_bodies b where b.transaction_id in (select id from page)
   )
-  select page.id, page.transaction_id, bodies.body, bodies.hash, page.version, page.lock_time, s.subnetwork_id, page.gas, page.payload,
-    bodies.storage_mass, bodies.compute_mass
+  select page.id, page.transaction_id as "transactionId", bodies.body as variant, bodies.hash, page.version, page.lock_time as "lockTime",
+    s.subnetwork_id as "subnetworkId", page.gas, page.payload, bodies.storage_mass as "storageMass", bodies.compute_mass as "computeMass"
   from page join bodies using (id) join subnetworks s on s.id = page.subnetwork_id
   order by page.id, bodies.body`;
 
 const SELECT_INPUTS = `
-  select i.transaction_id as id, i.index, i.previous_index, i.sequence, i.signature_script, i.sig_op_count, i.compute_budget,
-    coalesce(previous.transaction_id, earlier.transaction_id, i.previous_transaction_hash, '') as previous_transaction_id
+  select i.transaction_id as id, i.index, i.previous_index as "previousIndex", i.sequence, i.signature_script as "signatureScript",
+    i.sig_op_count as "sigOpCount", i.compute_budget as "computeBudget",
+    coalesce(previous.transaction_id, earlier.transaction_id, i.previous_transaction_hash, '') as "previousTransactionId"
   from transaction_inputs i
   left join transactions previous on previous.id = i.previous_transaction_id
   left join earlier_transactions earlier on earlier.id = i.previous_transaction_id
   where i.transaction_id = any($1)
   order by i.transaction_id, i.index`;
 
-/** What the inputs of second and further bodies have of their own; an input that has nothing is as in body 0. */
-const SELECT_OWN_INPUTS = `
-  select transaction_id as id, body, index, signature_script, sig_op_count, compute_budget
+/** Fields of inputs in which further variants differ from variant 0. */
+const SELECT_VARIANT_INPUTS = `
+  select transaction_id as id, body as variant, index, signature_script as "signatureScript", sig_op_count as "sigOpCount",
+    compute_budget as "computeBudget"
   from transaction_body_inputs where transaction_id = any($1)`;
 
 const SELECT_OUTPUTS = `
-  select o.transaction_id as id, o.amount, s.version as script_version, s.script, o.covenant_authorizing_input, o.covenant_id
+  select o.transaction_id as id, o.amount, s.version, s.script, o.covenant_authorizing_input as "authorizingInput",
+    o.covenant_id as "covenantId"
   from transaction_outputs o join scripts s on s.id = o.script_id
   where o.transaction_id = any($1)
   order by o.transaction_id, o.index`;
 
-/** In the order of their keys. */
 const SELECT_PAGE = `select id from transactions where id > $1 order by id limit ${PAGE}`;
 
-/**
- * A transaction that the index knew by its id only, from before a start, keeps its key when a block carries it again: its row is newer than
- * its key says.
- */
-const SELECT_EARLIER_PAGE = `
+/** A pre-bootstrap transaction that a block carries again keeps its key: its row is newer than the key suggests. */
+const SELECT_PRE_BOOTSTRAP_PAGE = `
   select id from transactions
    where id > $1 and id < $2 and id in (select transaction_id from block_transactions where block_id >= $3)
    order by id limit ${PAGE}`;
@@ -108,7 +92,7 @@ export async function* storedTransactions(db: Queryable, from: From): AsyncGener
   yield* readPages(db, pagesByKey(db, SELECT_PAGE, from.transactionId - 1n));
   if (from === EVERYTHING) return;
   const bounds = [from.transactionId, from.blockId];
-  yield* readPages(db, pagesByKey(db, SELECT_EARLIER_PAGE, EVERYTHING.transactionId, bounds));
+  yield* readPages(db, pagesByKey(db, SELECT_PRE_BOOTSTRAP_PAGE, EVERYTHING.transactionId, bounds));
 }
 
 async function* readPages(db: Queryable, pages: AsyncIterable<{ id: bigint }[]>): AsyncGenerator<StoredTransaction> {
@@ -118,61 +102,49 @@ async function* readPages(db: Queryable, pages: AsyncIterable<{ id: bigint }[]>)
   }
 }
 
-/** Every body of these transactions. */
+/** Yields every variant of transactions. */
 export async function* storedTransactionsOf(db: Queryable, keys: readonly bigint[]): AsyncGenerator<StoredTransaction> {
   for (let start = 0; start < keys.length; start += PAGE) yield* read(db, keys.slice(start, start + PAGE));
 }
 
 async function* read(db: Queryable, ids: readonly bigint[]): AsyncGenerator<StoredTransaction> {
-  const { rows: bodies } = await db.query<BodyRow>(SELECT_BODIES, [ids]);
+  const { rows: variants } = await db.query<VariantRow>(SELECT_VARIANTS, [ids]);
   const { rows: inputRows } = await db.query<InputRow>(SELECT_INPUTS, [ids]);
-  const { rows: ownRows } = await db.query<OwnInputRow>(SELECT_OWN_INPUTS, [ids]);
+  const { rows: variantRows } = await db.query<VariantInputRow>(SELECT_VARIANT_INPUTS, [ids]);
   const { rows: outputRows } = await db.query<OutputRow>(SELECT_OUTPUTS, [ids]);
   const inputs = Map.groupBy(inputRows, ({ id }) => id);
   const outputs = Map.groupBy(outputRows, ({ id }) => id);
-  const own = new Map(ownRows.map((row) => [`${row.id}:${row.body}:${row.index}`, row]));
-  for (const row of bodies) {
-    const ofBody = (inputs.get(row.id) ?? []).map((input) => {
-      return row.body === 0 ? input : { ...input, ...own.get(`${row.id}:${row.body}:${input.index}`) };
+  const ofVariants = new Map(variantRows.map((row) => [`${row.id}:${row.variant}:${row.index}`, row]));
+  for (const row of variants) {
+    const inputsOfRow = (inputs.get(row.id) ?? []).map((input) => {
+      return row.variant === 0 ? input : { ...input, ...ofVariants.get(`${row.id}:${row.variant}:${input.index}`) };
     });
-    yield toStoredTransaction(row, ofBody, outputs.get(row.id) ?? []);
+    yield toStoredTransaction(row, inputsOfRow, outputs.get(row.id) ?? []);
   }
 }
 
-function toStoredTransaction(row: BodyRow, inputs: InputRow[], outputs: OutputRow[]): StoredTransaction {
-  return {
-    transactionId: row.transaction_id,
-    body: row.body,
-    hash: row.hash,
-    computeMass: row.compute_mass,
-    transaction: {
-      version: row.version,
-      inputs: inputs.map(toInput),
-      outputs: outputs.map(toOutput),
-      lockTime: BigInt(row.lock_time),
-      subnetworkId: row.subnetwork_id,
-      gas: BigInt(row.gas),
-      payload: row.payload,
-      storageMass: row.storage_mass,
-    },
+function toStoredTransaction(row: VariantRow, inputs: InputRow[], outputs: OutputRow[]): StoredTransaction {
+  const { transactionId, variant, hash, computeMass, lockTime, gas, ...rest } = row;
+  const transaction = {
+    ...rest,
+    lockTime: BigInt(lockTime),
+    gas: BigInt(gas),
+    inputs: inputs.map(toInput),
+    outputs: outputs.map(toOutput),
   };
+  return { transactionId, variant, hash, computeMass, transaction };
 }
 
-function toInput(row: InputRow): TransactionInput {
-  return {
-    previousOutpoint: { transactionId: row.previous_transaction_id, index: Number(row.previous_index) },
-    signatureScript: row.signature_script,
-    sequence: BigInt(row.sequence),
-    sigOpCount: row.sig_op_count,
-    computeBudget: row.compute_budget,
-  };
+function toInput({ previousTransactionId, previousIndex, sequence, ...rest }: InputRow): TransactionInput {
+  const previousOutpoint = { transactionId: previousTransactionId, index: Number(previousIndex) };
+  return { ...rest, previousOutpoint, sequence: BigInt(sequence) };
 }
 
-function toOutput(row: OutputRow): TransactionOutput {
-  const { covenant_authorizing_input: authorizingInput, covenant_id: covenantId } = row;
+function toOutput({ amount, version, script, authorizingInput, covenantId }: OutputRow): TransactionOutput {
+  const hasCovenant = authorizingInput !== null && covenantId !== null;
   return {
-    amount: row.amount,
-    scriptPublicKey: { version: row.script_version, script: row.script },
-    covenant: authorizingInput === null || covenantId === null ? undefined : { authorizingInput, covenantId },
+    amount,
+    scriptPublicKey: { version, script },
+    covenant: hasCovenant ? { authorizingInput, covenantId } : undefined,
   };
 }

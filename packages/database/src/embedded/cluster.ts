@@ -1,24 +1,47 @@
 /**
- * A cluster on disk: a directory with Postgres's `data` and the `password` of its superuser (mode 0600). Its place is
- * `cluster` in the directory that the caller gives. Where the account of Postgres cannot get there, because only root may
- * enter, the cluster is in root's shared directory and `cluster` is a symbolic link to it.
+ * A cluster on disk: a directory `cluster` with Postgres's `data` and the `password` of its superuser (mode 0600). If the account of Postgres
+ * cannot reach it, because only root may enter, the cluster is in root's shared directory and `cluster` is a symbolic link to it.
  *
- * It is made aside and then renamed (or linked) into place, so that it is there whole or not at all, and of two starts that
- * race one wins and the other uses what it made.
+ * It is created aside and then renamed or linked, so that it is complete or missing, and of two racing starts one wins.
  */
 import { randomBytes } from 'node:crypto';
 import { chown, lstat, readFile, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FatalError } from '@kasgres/runtime';
+import { type Account, EmbeddedPostgresUnavailableError, makeReachableDirectory, run } from './account.ts';
 import type { Binaries } from './binaries.ts';
-import { EmbeddedPostgresUnavailableError } from './errors.ts';
-import { makeReachableDirectory } from './reachable-directory.ts';
-import { type Account, run } from './run.ts';
 
 export const SUPERUSER = 'kasgres';
 
-/** Messages that we read must be in one language, and nothing of the caller's PG* variables may steer these commands. */
+/** Messages must be in English, and PG* variables of the caller must have no effect. */
 export const POSTGRES_ENV: NodeJS.ProcessEnv = { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' };
+
+/** Settings for an indexer on a small machine: many writes, in large transactions, durable. `initdb` writes them into postgresql.conf. */
+export const INDEXER_SETTINGS: Readonly<Record<string, string>> = {
+  shared_buffers: '256MB',
+  work_mem: '16MB',
+  maintenance_work_mem: '256MB',
+  max_wal_size: '4GB',
+  checkpoint_timeout: '15min',
+  // These binaries are built without lz4, and pglz costs more CPU than it saves.
+  wal_compression: 'off',
+  random_page_cost: '1.1',
+  // Compiling a short query takes longer than running it.
+  jit: 'off',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+};
+
+/** Settings for databases that are thrown away: nothing waits for the disk. */
+export const TEMPORARY_SETTINGS: Readonly<Record<string, string>> = {
+  ...INDEXER_SETTINGS,
+  shared_buffers: '128MB',
+  maintenance_work_mem: '64MB',
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  max_wal_size: '1GB',
+};
 
 export interface Cluster {
   directory: string;
@@ -26,20 +49,23 @@ export interface Cluster {
   password: string;
 }
 
-/** The cluster of a directory when it has one. `realpath`, since a postmaster is recognised by where its files really are. */
+/** Returns the real path of the cluster, by which a postmaster is recognised; undefined if there is none. */
 export async function findClusterDirectory(parent: string): Promise<string | undefined> {
   const path = join(parent, 'cluster');
   if ((await lstat(path).catch(() => undefined)) === undefined) return undefined;
   try {
     return await realpath(path);
   } catch (error) {
-    throw new FatalError(`${path} leads to a database that is gone. Remove it to start with an empty one.`, {
-      cause: error,
-    });
+    throw new FatalError(
+      `${path} links to a database that no longer exists. Remove the link to start with an empty database.`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 
-/** Makes the cluster of a directory and returns where it really is. */
+/** Creates the cluster and returns its real path. */
 export async function createCluster(
   parent: string,
   binaries: Binaries,
@@ -59,14 +85,14 @@ export async function createCluster(
   return await realpath(path);
 }
 
-/** @throws {FatalError} when the cluster belongs to another user */
+/** @throws {FatalError} if the cluster belongs to another user */
 export async function readCluster(directory: string): Promise<Cluster> {
   try {
     const password = (await readFile(join(directory, 'password'), 'utf8')).trim();
     return { directory, dataDirectory: join(directory, 'data'), password };
   } catch (error) {
     throw new FatalError(
-      `The database in ${directory} cannot be read. If another user made it, start as that user or set another DATA_DIR.`,
+      `The database in ${directory} cannot be read. If another user created it, start as that user or set another DATA_DIR.`,
       { cause: error },
     );
   }
@@ -89,7 +115,7 @@ export async function initializeCluster(
       `--username=${SUPERUSER}`,
       `--pwfile=${passwordFile}`,
       '--auth=scram-sha-256',
-      // The same order of text everywhere, whatever locales the system has.
+      // Text must sort the same on all systems.
       '--encoding=UTF8',
       '--locale-provider=builtin',
       '--builtin-locale=C.UTF-8',

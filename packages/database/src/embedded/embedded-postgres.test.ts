@@ -41,7 +41,7 @@ async function query(url: string, statement: string): Promise<unknown[]> {
   }
 }
 
-/** A process of its own that starts Postgres and then waits: something to kill. */
+/** Starts a process that starts Postgres and waits, to be killed by a test. */
 async function startInProcess(
   call = `startEmbeddedPostgres({ dataDir: ${JSON.stringify(dataDir)} })`,
   account?: { uid: number; gid: number },
@@ -141,7 +141,7 @@ test('a path that is long and has blanks and quotes in it', async () => {
   expect(await query(url, 'select 1 as n')).toEqual([{ n: 1 }]);
 });
 
-test('a second start on the same directory is refused in words, and the first one goes on', async () => {
+test('it rejects a second start on the same directory, and the first one keeps running', async () => {
   const { url } = await start();
   await expect(startEmbeddedPostgres({ dataDir })).rejects.toThrow('Another Kasgres is using the database');
   expect(await query(url, 'select 1 as n')).toEqual([{ n: 1 }]);

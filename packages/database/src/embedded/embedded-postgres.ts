@@ -1,35 +1,38 @@
 /**
- * A Postgres of our own for whoever has none: for `kasgres start` without DATABASE_URL, kept in DATA_DIR, and for tests,
- * thrown away at the end. It listens on 127.0.0.1 with a generated password, since other users of the machine can reach the
- * loopback too.
+ * An embedded Postgres: kept in DATA_DIR for `kasgres start` without DATABASE_URL, temporary for tests. It listens on 127.0.0.1 with a
+ * generated password, since other users of the machine can reach the loopback interface too.
  */
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { chooseAccount } from './account.ts';
+import { chooseAccount, EmbeddedPostgresUnavailableError, makeReachableDirectory } from './account.ts';
 import { findBinaries } from './binaries.ts';
-import { createCluster, findClusterDirectory, initializeCluster, readCluster } from './cluster.ts';
-import { EmbeddedPostgresUnavailableError } from './errors.ts';
+import {
+  createCluster,
+  findClusterDirectory,
+  initializeCluster,
+  readCluster,
+  INDEXER_SETTINGS,
+  TEMPORARY_SETTINGS,
+} from './cluster.ts';
 import { type LaunchedPostgres, launch } from './launch.ts';
-import { makeReachableDirectory } from './reachable-directory.ts';
-import { INDEXER_SETTINGS, TEMPORARY_SETTINGS } from './settings.ts';
 
 interface EmbeddedPostgresOptions {
-  /** Has the cluster in it and Postgres's log, `postgres.log`. Made where missing. */
+  /** Contains the cluster and `postgres.log`. Created if missing. */
   dataDir: string;
   /** A free one by default. */
   port?: number;
 }
 
 export interface EmbeddedPostgres extends LaunchedPostgres {
-  /** Where the cluster really is: outside `dataDir` where only root may enter that. */
+  /** The real path of the cluster: outside `dataDir` if only root may enter that. */
   directory: string;
 }
 
 /**
- * Starts the Postgres of a directory, with the data of its last start.
- * @throws {EmbeddedPostgresUnavailableError} when none can run here
- * @throws {FatalError} when it is in use already, or belongs to another user
+ * Starts the Postgres of a directory, with its existing data.
+ * @throws {EmbeddedPostgresUnavailableError}
+ * @throws {FatalError} if it is in use, or belongs to another user
  */
 export async function startEmbeddedPostgres({ dataDir, port }: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   refuseWindows();
@@ -43,7 +46,7 @@ export async function startEmbeddedPostgres({ dataDir, port }: EmbeddedPostgresO
   return { ...postgres, directory };
 }
 
-/** Starts an empty Postgres in a temporary directory that is deleted when it ends. Durable against nothing, and fast. */
+/** Starts an empty Postgres in a temporary directory, which is deleted when it stops. It is fast and not durable. */
 export async function startTemporaryPostgres(): Promise<EmbeddedPostgres> {
   refuseWindows();
   const account = await chooseAccount(undefined);

@@ -1,23 +1,21 @@
-/** From a cluster on disk to a Postgres that answers: a free port, the start, and the wait for the end of its recovery. */
+/** Starts Postgres on a cluster: finds a free port, starts it, and waits until its recovery is over. */
 import { readFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { isAbortError, sleep } from '@kasgres/runtime';
 import { Client } from 'pg';
+import { type Account, EmbeddedPostgresUnavailableError } from './account.ts';
 import type { Binaries } from './binaries.ts';
 import { type Cluster, POSTGRES_ENV, SUPERUSER } from './cluster.ts';
-import { EmbeddedPostgresUnavailableError } from './errors.ts';
 import { clearDataDirectory } from './orphan.ts';
-import type { Account } from './run.ts';
-import { listenSettings } from './settings.ts';
 import { type SupervisedPostgres, supervise } from './supervisor.ts';
 
 const DATABASE = 'kasgres';
-/** Recovery after a crash replays up to `max_wal_size` of WAL before it lets anybody in. */
+/** Recovery after a crash replays up to `max_wal_size` of WAL before Postgres accepts connections. */
 const READY_MS = 600_000;
 const ATTEMPTS = 5;
 
 export interface LaunchedPostgres extends SupervisedPostgres {
-  /** With user and password, of the database `kasgres`. */
+  /** URL of the database `kasgres` with user and password. */
   url: string;
   port: number;
 }
@@ -28,15 +26,15 @@ interface LaunchOptions {
   account: Account;
   /** A free one by default. */
   port?: number | undefined;
-  /** What Postgres says goes to the end of this file. */
+  /** The log of Postgres is appended to this file. */
   logFile: string;
-  /** Deleted once Postgres was shut down, even when we are gone by then. */
+  /** Deleted after Postgres has shut down, even if this process is gone by then. */
   removeAtEnd?: string;
 }
 
 /**
- * Starts Postgres on a cluster and waits until it lets us in. A free port may be taken before Postgres has it, and backends of
- * a killed one may take a moment to go: hence attempts.
+ * Starts Postgres and waits until it accepts connections. Retries, since another program may take the free port, and backends of a killed
+ * Postgres may need a moment to exit.
  */
 export async function launch(options: LaunchOptions): Promise<LaunchedPostgres> {
   const { cluster, binaries, account, logFile, removeAtEnd } = options;
@@ -46,8 +44,8 @@ export async function launch(options: LaunchOptions): Promise<LaunchedPostgres> 
     const postgres = await supervise({
       command: [binaries.postgres, '-D', cluster.dataDirectory, ...listenSettings(port)],
       account,
-      // A process of another kind may have the id that a stale lock file names. This is how pg_ctl tells Postgres that an id
-      // is no postmaster; unlike deleting the file it leaves Postgres's check for backends that still run.
+      // Another program may have the process id in a stale lock file. With this variable pg_ctl tells Postgres that the id is not a
+      // postmaster. Deleting the file instead would disable Postgres's check for running backends.
       env: { ...POSTGRES_ENV, ...(foreignPid === undefined ? {} : { PG_GRANDPARENT_PID: String(foreignPid) }) },
       logFile,
       removeAtEnd,
@@ -58,14 +56,14 @@ export async function launch(options: LaunchOptions): Promise<LaunchedPostgres> 
     }
     if (attempt === ATTEMPTS) {
       throw new EmbeddedPostgresUnavailableError(
-        `Postgres does not start. Its last words:\n${await readTail(logFile)}`,
+        `Postgres does not start. The end of its log:\n${await readTail(logFile)}`,
       );
     }
     await sleep(200 * attempt);
   }
 }
 
-/** Whether Postgres lets us in before it ends; makes the database where it is not there yet. */
+/** Returns whether Postgres accepts connections before it exits. Creates the database if it is missing. */
 async function becomesReady(postgres: SupervisedPostgres, url: string): Promise<boolean> {
   const ended = new AbortController();
   void postgres.exited.then(() => ended.abort());
@@ -88,7 +86,7 @@ async function tryToCreateDatabase(url: string): Promise<boolean> {
     if (rowCount === 0) await client.query(`create database ${DATABASE}`);
     return true;
   } catch {
-    // Not listening yet, or still in recovery. Why it ended, if it does, is in its log.
+    // It does not listen yet, or is in recovery. If it exits, its log has the reason.
     return false;
   } finally {
     await client.end().catch(() => {});
@@ -110,4 +108,9 @@ async function findFreePort(): Promise<number> {
 async function readTail(file: string): Promise<string> {
   const text = await readFile(file, 'utf8').catch(() => '');
   return text.trimEnd().split('\n').slice(-10).join('\n');
+}
+
+/** TCP on the loopback interface. There is no Unix socket, whose path must not exceed 107 bytes. */
+function listenSettings(port: number): string[] {
+  return [`port=${port}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories='].flatMap((line) => ['-c', line]);
 }

@@ -1,14 +1,14 @@
 /**
- * A postmaster that is already at work on a cluster when we want to start one: left over by a process that was killed, still
- * shutting down, or in use by another Kasgres. Its file `postmaster.pid` names it, but the file also outlives it.
+ * A postmaster that already runs on a cluster: left over by a killed process, still shutting down, or in use by another Kasgres. Its file
+ * `postmaster.pid` contains its process id, but outlives it.
  */
 import { readFile, readlink, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FatalError, sleep } from '@kasgres/runtime';
-import { run } from './run.ts';
+import { run } from './account.ts';
 import { SUPERVISOR_NAME } from './supervisor.ts';
 
-/** How long another start's supervisor may take to notice that its parent was killed. */
+/** How long the supervisor of another start may take to notice that its parent was killed. */
 const NOTICE_MS = 2000;
 const SHUTDOWN_MS = 120_000;
 const IMMEDIATE_SHUTDOWN_MS = 10_000;
@@ -16,16 +16,15 @@ const POLL_MS = 50;
 
 interface LockFile {
   pid: number;
-  /** `starting`, `ready`, `stopping`, … as pg_ctl reads it. */
+  /** `starting`, `ready`, `stopping`, … */
   status: string;
 }
 
 /**
- * Returns once no postmaster works on the data directory. One whose supervisor is alive belongs to a start that runs, unless
- * it is stopping; one without is an orphan and is shut down.
- * @returns the process id in a lock file that speaks of no Postgres, when another process has that id now: Postgres must be
- * told that it is none (see `start`), else it refuses to start
- * @throws {FatalError} when the cluster is in use
+ * Waits until no postmaster runs on the data directory. A postmaster with a supervisor belongs to a running start, unless it is stopping.
+ * One without is an orphan and is shut down.
+ * @returns the process id in a stale lock file if another program has that id now (see `launch`)
+ * @throws {FatalError} if the cluster is in use
  */
 export async function clearDataDirectory(dataDirectory: string): Promise<number | undefined> {
   const lock = await readLockFile(dataDirectory);
@@ -47,7 +46,9 @@ export async function clearDataDirectory(dataDirectory: string): Promise<number 
   if (await waitWhile(isRunning, SHUTDOWN_MS)) return undefined;
   signal(lock.pid, 'SIGQUIT');
   if (await waitWhile(isRunning, IMMEDIATE_SHUTDOWN_MS)) return undefined;
-  throw new FatalError(`The Postgres of an earlier start (process ${lock.pid}) on ${dataDirectory} does not stop.`);
+  throw new FatalError(
+    `The Postgres of a previous start (process ${lock.pid}) on ${dataDirectory} does not stop. Stop it, then try again.`,
+  );
 }
 
 async function readLockFile(dataDirectory: string): Promise<LockFile | undefined> {
@@ -67,12 +68,12 @@ async function isStopping(dataDirectory: string): Promise<boolean> {
 }
 
 /**
- * Process ids are used again, in containers at every start: only a Postgres in this very directory counts. A zombie, which a
- * container without an init process keeps for ever, has no working directory and is none.
+ * Process ids are reused, in containers at every start, so only a Postgres in this directory counts. A zombie, which a container without an
+ * init process keeps forever, has no working directory.
  */
 async function isPostmasterOf(pid: number, dataDirectory: string): Promise<boolean> {
   if (process.platform === 'linux') {
-    // A postmaster works in its data directory; this holds also after the checkout was moved.
+    // A postmaster runs in its data directory, even after the checkout was moved.
     const cwd = await readlink(`/proc/${pid}/cwd`).catch(() => undefined);
     return cwd === (await realpath(dataDirectory)) && (await readCommand(pid)).includes('postgres');
   }
@@ -84,7 +85,7 @@ async function isSupervised(pid: number): Promise<boolean> {
   return parent !== undefined && (await readCommand(parent)).includes(SUPERVISOR_NAME);
 }
 
-/** Not every Linux has `ps` (slim containers do not), and no other system has /proc. */
+/** Slim Linux containers have no `ps`, and other systems have no /proc. */
 async function readCommand(pid: number): Promise<string> {
   if (process.platform !== 'linux') return (await run('ps', ['-o', 'command=', '-p', String(pid)])).output;
   return (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).replaceAll('\0', ' ');
@@ -115,7 +116,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-/** Whether the condition has ended within the time. */
+/** Returns whether the condition became false in time. */
 async function waitWhile(condition: () => Promise<boolean>, milliseconds: number): Promise<boolean> {
   for (const end = Date.now() + milliseconds; Date.now() < end; ) {
     if (!(await condition())) return true;

@@ -1,22 +1,21 @@
 /**
- * Starts the postmaster under a small shell that lives exactly as long as it. The shell holds one end of a pipe whose other
- * end is ours; when we close it, or die by whatever signal, it reads the end of file and shuts Postgres down. So no Postgres
- * outlives its parent, unless the shell itself is killed: `orphan.ts` deals with that at the next start.
+ * Runs the postmaster under a small shell that reads a pipe from this process. When this process closes the pipe, or dies by any signal, the
+ * shell shuts Postgres down, so that Postgres does not outlive it. If the shell is killed too, the next start stops Postgres (orphan.ts).
  *
- * Both run in a session of their own: Ctrl-C at a terminal reaches us alone, and we decide when Postgres stops.
+ * Both run in a separate session: Ctrl-C at a terminal reaches this process alone, which decides when Postgres stops.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants, open } from 'node:fs/promises';
 import { sleep } from '@kasgres/runtime';
-import type { Account } from './run.ts';
+import type { Account } from './account.ts';
 
-/** Name of the shell in the list of processes, by which `orphan.ts` knows it. */
+/** Name of the shell in the list of processes, by which orphan.ts recognises it. */
 export const SUPERVISOR_NAME = 'kasgres-postgres-supervisor';
 
 /**
- * SIGINT is Postgres's fast shutdown: it ends its clients, writes a checkpoint and goes. SIGQUIT is its immediate one, without
- * the checkpoint. (A shell makes its background jobs ignore both; Postgres sets its own handlers all the same.)
+ * SIGINT is Postgres's fast shutdown: it disconnects clients and writes a checkpoint. SIGQUIT is the immediate shutdown, without a
+ * checkpoint. A shell makes background jobs ignore both, but Postgres installs its own handlers.
  */
 const SCRIPT = `
 remove=$1; shift
@@ -33,18 +32,18 @@ kill $watcher 2>/dev/null
 if [ -n "$remove" ] && [ $code -eq 0 ]; then rm -rf -- "$remove"; fi
 exit $code`;
 
-/** After this long a fast shutdown that hangs becomes an immediate one. */
+/** A fast shutdown that takes longer becomes an immediate one. */
 const FAST_SHUTDOWN_MS = 60_000;
 
 export interface SupervisedPostgres {
-  /** Resolves with the exit code when Postgres has ended, for whatever reason. */
+  /** Resolves with the exit code when Postgres has exited, for any reason. */
   exited: Promise<number | undefined>;
-  /** Shuts Postgres down and waits for its end. */
+  /** Shuts Postgres down and waits until it has exited. */
   stop: (options?: StopOptions) => Promise<void>;
 }
 
 export interface StopOptions {
-  /** Without a checkpoint, for somebody who will not wait: the next start recovers what was committed from the WAL. */
+  /** Skips the checkpoint: the next start recovers from the WAL. */
   immediate?: boolean;
 }
 
@@ -52,16 +51,16 @@ interface SuperviseOptions {
   command: readonly string[];
   account: Account;
   env: NodeJS.ProcessEnv;
-  /** What Postgres says goes to the end of this file. */
+  /** The log of Postgres is appended to this file. */
   logFile: string;
-  /** Deleted once Postgres was shut down, even when we are gone by then. */
+  /** Deleted after Postgres has shut down, even if this process is gone by then. */
   removeAtEnd?: string | undefined;
 }
 
 /** @throws when the shell cannot be started */
 export async function supervise(options: SuperviseOptions): Promise<SupervisedPostgres> {
-  // Opened here and handed on, since the account of Postgres need not be able to reach the file. No symbolic link is followed:
-  // root must not write where that account would point it to.
+  // Opened here, since the account of Postgres may not reach the file. Symbolic links are not followed: that account must not direct
+  // the writes of root.
   const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = constants;
   const log = await open(options.logFile, O_APPEND | O_CREAT | O_NOFOLLOW | O_WRONLY, 0o600);
   let child: ChildProcess;
@@ -82,7 +81,7 @@ export async function supervise(options: SuperviseOptions): Promise<SupervisedPo
     child.stdin?.destroy();
     return code ?? undefined;
   });
-  // Neither the process nor the pipe keeps a program alive that has nothing else to do.
+  // Neither the process nor the pipe keeps this process alive.
   child.unref();
   return {
     exited,

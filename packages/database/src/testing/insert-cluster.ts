@@ -1,11 +1,11 @@
-/** A cluster written by hand, for tests of what reads clusters. What makes them in earnest is the indexer's clustering. */
+/** Inserts a cluster for tests that read clusters, without the clustering of the indexer. */
 import type { Pool, PoolClient } from 'pg';
-import { addTagsOfMembers } from '../cluster-tags.ts';
-import type { OwnerTag } from '../tags.ts';
+import { addTagsOfMembers } from '../clusters/cluster-tags.ts';
+import type { OwnerTag } from '../tags/tags.ts';
 
 /**
  * @param members script keys; the first is the root, the others are below it
- * @param tag instead of what its members' tags say
+ * @param tag overrides the tags of its members
  */
 export async function insertCluster(
   client: Pool | PoolClient,

@@ -1,8 +1,8 @@
-/** Scripts and addresses by number, for tests of what is known of them. */
+/** Scripts and addresses by number, for tests of tags and clusters. */
 import { type AddressPrefix, scriptToAddress } from '@kasgres/kaspa';
 import type { Pool, PoolClient } from 'pg';
 
-/** The script of the public key that ends in this number. */
+/** Returns the script of the public key that ends in this number. */
 function scriptOf(number: number): Buffer {
   const script = Buffer.alloc(34);
   script[0] = 0x20;
@@ -15,7 +15,7 @@ export function addressOf(number: number, prefix: AddressPrefix = 'kaspasim'): s
   return scriptToAddress({ version: 0, script: scriptOf(number) }, prefix) as string;
 }
 
-/** Scripts, with these numbers as their keys, that hold nothing. */
+/** Inserts scripts with these numbers as keys and zero balances. */
 export async function insertScripts(client: Pool | PoolClient, numbers: readonly number[]): Promise<void> {
   await client.query(
     `insert into scripts select n, 0, script, 'pubkey', address from unnest($1::bigint[], $2::bytea[], $3::text[]) s (n, script, address)`,

@@ -1,29 +1,36 @@
 /**
- * A primary and a streaming standby for tests of what a replica does: real ones, on free ports, thrown away at the end.
- *
- * A cluster that was never started is at rest, so its copy needs no backup: started with `standby.signal`, it replays whatever
- * the other one has written since.
+ * A temporary primary and a streaming standby for tests of replicas. The standby is a file copy of the cluster before its first start, so no
+ * backup is needed: started with `standby.signal`, it replays the WAL of the primary.
  */
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chooseAccount } from '../embedded/account.ts';
+import {
+  type Account,
+  chooseAccount,
+  EmbeddedPostgresUnavailableError,
+  makeReachableDirectory,
+  run,
+} from '../embedded/account.ts';
 import { findBinaries } from '../embedded/binaries.ts';
-import { type Cluster, initializeCluster, POSTGRES_ENV, readCluster, SUPERUSER } from '../embedded/cluster.ts';
-import { EmbeddedPostgresUnavailableError } from '../embedded/errors.ts';
+import {
+  type Cluster,
+  initializeCluster,
+  POSTGRES_ENV,
+  readCluster,
+  SUPERUSER,
+  TEMPORARY_SETTINGS,
+} from '../embedded/cluster.ts';
 import { type LaunchedPostgres, launch } from '../embedded/launch.ts';
-import { makeReachableDirectory } from '../embedded/reachable-directory.ts';
-import { type Account, run } from '../embedded/run.ts';
-import { TEMPORARY_SETTINGS } from '../embedded/settings.ts';
 import type { StopOptions } from '../embedded/supervisor.ts';
 
 const SETTINGS: Readonly<Record<string, string>> = {
   ...TEMPORARY_SETTINGS,
-  // What is committed is sent at once, not with the next round of the WAL writer.
+  // Commits are sent at once, not by the next cycle of the WAL writer.
   synchronous_commit: 'on',
-  // A standby that was stopped finds what it missed.
+  // A stopped standby can catch up later.
   wal_keep_size: '1GB',
-  // Rows are removed when a test removes them.
+  // Only tests remove rows.
   autovacuum: 'off',
 };
 
@@ -33,17 +40,17 @@ interface ReplicatedPostgresOptions {
 }
 
 export interface ReplicatedPostgres {
-  /** Of the database `kasgres`, which is empty at first. */
+  /** URL of the database `kasgres`, which is empty at first. */
   primaryUrl: string;
-  /** The same on the standby, also after a restart. */
+  /** URL on the standby, unchanged after a restart. */
   standbyUrl: string;
   stopStandby: (options?: StopOptions) => Promise<void>;
-  /** Starts the standby again where it was. */
+  /** Restarts the standby at the same port. */
   restartStandby: () => Promise<void>;
   stop: () => Promise<void>;
 }
 
-/** @throws {EmbeddedPostgresUnavailableError} when no embedded Postgres can run here */
+/** @throws {EmbeddedPostgresUnavailableError} */
 export async function startReplicatedPostgres({
   standbySettings = {},
 }: ReplicatedPostgresOptions = {}): Promise<ReplicatedPostgres> {
@@ -52,7 +59,7 @@ export async function startReplicatedPostgres({
   const { directory } = await makeReachableDirectory(tmpdir(), 'kasgres-replicated-', account);
   const running: LaunchedPostgres[] = [];
   const stop = async (): Promise<void> => {
-    // The standby first: a primary that shuts down waits for it to take the last of its WAL.
+    // The standby stops first: a primary that shuts down waits until its standby has received all WAL.
     for (const postgres of running.toReversed()) await postgres.stop();
     await rm(directory, { recursive: true, force: true });
   };
@@ -62,12 +69,12 @@ export async function startReplicatedPostgres({
     const standbyCluster = await copyCluster(cluster, account);
 
     const shared = { binaries, account };
-    // Everything goes with the primary, even when we are gone by then.
+    // The primary's supervisor deletes everything, even if this process is gone.
     const primary = await launch({ ...shared, cluster, logFile: join(directory, 'log'), removeAtEnd: directory });
     running.push(primary);
     const primaryInfo = connectionInfo(primary, cluster);
     await makeStandby(standbyCluster, { ...standbySettings, primary_conninfo: primaryInfo }, account);
-    // Its database comes from the primary: once it is there, so is all that was written before.
+    // The standby is ready when the database of the primary has been replicated.
     const standbyOptions = { ...shared, cluster: standbyCluster, logFile: join(directory, 'standby.log') };
     let standby = await launch(standbyOptions);
     running.push(standby);
@@ -93,7 +100,7 @@ async function copyCluster({ directory, dataDirectory, password }: Cluster, acco
   return { directory, dataDirectory: copy, password };
 }
 
-/** By the account itself, whose files they are to be. The settings have a password in them, which no list of processes may show. */
+/** The account itself writes the files, which it must own. The settings contain a password, so they are not passed as arguments. */
 async function makeStandby(
   { dataDirectory }: Cluster,
   settings: Readonly<Record<string, string>>,

@@ -1,12 +1,12 @@
 /**
- * A database for one test file: cloned from a template that holds the migrated schema, on the server that `global-setup.ts`
- * started (or found), and dropped at the end. The clone takes some tens of milliseconds.
+ * A database for one test file, cloned from the migrated template of `global-setup.ts` within some tens of milliseconds, and dropped at the
+ * end.
  */
 import { randomBytes } from 'node:crypto';
-import { type Connection, connect } from '../connect.ts';
+import { type Connection, connect } from '../connection/connect.ts';
 import { onServer, withDatabase } from './server-url.ts';
 
-/** Where `global-setup.ts` leaves the URL of the template for the processes that run tests. */
+/** `global-setup.ts` passes the URL of the template to the test processes in this variable. */
 export const TEMPLATE_URL_VARIABLE = 'KASGRES_TEST_TEMPLATE_URL';
 
 export interface TestDatabase extends Connection {
@@ -20,7 +20,7 @@ interface TestDatabaseOptions {
   empty?: boolean;
 }
 
-/** @throws when the tests are not run by Vitest with this repository's configuration */
+/** @throws if Vitest does not run with this repository's configuration */
 export async function createTestDatabase({ empty = false }: TestDatabaseOptions = {}): Promise<TestDatabase> {
   const templateUrl = process.env[TEMPLATE_URL_VARIABLE];
   if (templateUrl === undefined) {

@@ -1,15 +1,14 @@
 /**
- * The Postgres that tests run on: the one of TEST_DATABASE_URL; else an embedded one; else, where no embedded binary works
- * and a Docker engine answers, a container.
+ * The Postgres for tests: TEST_DATABASE_URL, else an embedded one, else a Docker container if no embedded binary works.
  */
 import { randomBytes } from 'node:crypto';
+import { EmbeddedPostgresUnavailableError } from '../embedded/account.ts';
 import { startTemporaryPostgres } from '../embedded/embedded-postgres.ts';
-import { EmbeddedPostgresUnavailableError } from '../embedded/errors.ts';
-import { migrate } from '../migrate.ts';
+import { migrate } from '../schema/migrate.ts';
 import { onServer, withDatabase } from './server-url.ts';
 
 interface TestServer {
-  /** Of a user that may create databases. */
+  /** URL of a user that may create databases. */
   url: string;
   stop: () => Promise<void>;
 }
@@ -27,7 +26,7 @@ export async function startTestServer(): Promise<TestServer> {
   }
 }
 
-/** A new database with the schema. Its name ends in random letters: several runs may share the server. */
+/** Creates a migrated database with a random name, since several runs may share the server. */
 export async function createMigratedDatabase(
   server: TestServer,
   prefix: string,
@@ -53,7 +52,7 @@ async function startContainer(whyNotEmbedded: EmbeddedPostgresUnavailableError):
     };
   } catch (error) {
     throw new Error(
-      `No Postgres for the tests: no Docker engine answers, and ${whyNotEmbedded.message}\nOr set TEST_DATABASE_URL.`,
+      `No Postgres for the tests: no Docker engine responds, and ${whyNotEmbedded.message}\nOr set TEST_DATABASE_URL.`,
       { cause: error },
     );
   }

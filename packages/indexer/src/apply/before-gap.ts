@@ -1,32 +1,32 @@
 /**
- * What the chain merged or accepted before a gap may come again after it, since nodes had left that part of the chain meanwhile: its rows bear
- * the marks of the later chain block. When that is undone, they get back those of the earlier one, whose own rows tell (invariant 7). There
- * is hardly ever anything to do, and a look at keys says so: whatever a chain block merges was written before it.
+ * Blocks and transactions that were merged or accepted before a gap may be so again after it, if the chain before the gap was reorganised
+ * meanwhile: their rows then point to the later chain block. When a reorg reverts that one, they point to the earlier chain block again
+ * (invariant 7). Keys tell that there is hardly ever anything to restore: blocks are written before the chain block that merges them.
  */
 import type { ClientBase } from 'pg';
 
 interface Gap {
-  /** chain_blocks.index of the start after it. */
+  /** chain_blocks.index of the bootstrap block after it. */
   chain_index: bigint;
   /** The last chain block before it. */
   block_id: bigint;
 }
 
-/** @param undone keys, also of what no chain block has merged or accepted before */
-export async function restoreMarks(
+/** @param reverted keys of blocks and transactions, also of those without an earlier chain block */
+export async function restoreFromBeforeGap(
   client: ClientBase,
-  undone: { merged: readonly bigint[]; accepted: readonly bigint[] },
+  reverted: { merged: readonly bigint[]; accepted: readonly bigint[] },
 ): Promise<void> {
   const gap = await findLatestGap(client);
   if (gap === undefined) return;
   await restoreMerged(
     client,
     gap,
-    undone.merged.filter((block) => block <= gap.block_id),
+    reverted.merged.filter((block) => block <= gap.block_id),
   );
   const { rows } = await client.query<{ id: bigint }>(
     'select distinct transaction_id as id from block_transactions where transaction_id = any($1::bigint[]) and block_id <= $2',
-    [undone.accepted, gap.block_id],
+    [reverted.accepted, gap.block_id],
   );
   await restoreAccepted(
     client,
@@ -47,7 +47,7 @@ async function findLatestGap(client: ClientBase): Promise<Gap | undefined> {
   return rows[0];
 }
 
-/** What a start after a gap, or the first one, has in its mergeset is before it. */
+/** Leaves out bootstrap blocks, whose mergesets are not indexed. */
 async function restoreMerged(client: ClientBase, { chain_index }: Gap, blocks: readonly bigint[]): Promise<void> {
   if (blocks.length === 0) return;
   await client.query(
@@ -66,7 +66,7 @@ async function restoreMerged(client: ClientBase, { chain_index }: Gap, blocks: r
   );
 }
 
-/** Which of several bodies it was is not known any more. */
+/** The accepted variant is unknown if the mergeset carried several. */
 async function restoreAccepted(client: ClientBase, { chain_index }: Gap, transactions: bigint[]): Promise<void> {
   if (transactions.length === 0) return;
   await client.query(

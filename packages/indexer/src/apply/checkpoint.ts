@@ -1,46 +1,21 @@
-/** The checkpoint row: read at the start and after every failure, written by every batch, and made by the very first start. */
+/** The checkpoint row: read after every failure, written by every batch, created by the first bootstrap. */
 import type { Network } from '@kasgres/kaspa';
 import type { ClientBase } from 'pg';
 import type { Batch, Checkpoint } from '../prepare/batch.ts';
 
-interface CheckpointRow {
-  block_id: bigint;
-  hash: Buffer;
-  blue_score: bigint;
-  chain_index: bigint;
-  chain_time: bigint;
-  next_block_id: bigint;
-  next_transaction_id: bigint;
-  next_script_id: bigint;
-  next_subnetwork_id: bigint;
-  first_catch_up: boolean;
-}
-
-/** @returns undefined on a database that no indexer has started on */
+/** Returns undefined before the first bootstrap. Keys are below 2 ** 53, where float8 is exact. */
 export async function findCheckpoint(client: ClientBase): Promise<Checkpoint | undefined> {
-  const { rows } = await client.query<CheckpointRow>(
-    `select c.block_id, b.hash, b.blue_score, c.chain_index, chain.chain_time, c.next_block_id, c.next_transaction_id, c.next_script_id,
-            c.next_subnetwork_id, c.first_catch_up
+  const { rows } = await client.query<Checkpoint>(
+    `select c.block_id::float8 as "blockId", b.hash, b.blue_score as "blueScore", c.chain_index::float8 as "chainIndex",
+            chain.chain_time as "chainTime", c.next_block_id::float8 as "nextBlockId", c.next_transaction_id::float8 as "nextTransactionId",
+            c.next_script_id::float8 as "nextScriptId", c.next_subnetwork_id::float8 as "nextSubnetworkId", c.first_catch_up as "firstCatchUp"
        from checkpoint c join blocks b on b.id = c.block_id join chain_blocks chain on chain.index = c.chain_index`,
   );
-  const row = rows[0];
-  if (row === undefined) return undefined;
-  return {
-    blockId: Number(row.block_id),
-    hash: row.hash,
-    blueScore: row.blue_score,
-    chainIndex: Number(row.chain_index),
-    chainTime: row.chain_time,
-    nextBlockId: Number(row.next_block_id),
-    nextTransactionId: Number(row.next_transaction_id),
-    nextScriptId: Number(row.next_script_id),
-    nextSubnetworkId: Number(row.next_subnetwork_id),
-    firstCatchUp: row.first_catch_up,
-  };
+  return rows[0];
 }
 
-/** @param circulatingChange sompi */
-export async function writeCheckpoint(client: ClientBase, batch: Batch, circulatingChange: bigint): Promise<void> {
+/** @param circulatingDelta sompi */
+export async function writeCheckpoint(client: ClientBase, batch: Batch, circulatingDelta: bigint): Promise<void> {
   const { to, virtualMergeSet, targetBlueScore, secondsLeft } = batch;
   await client.query({
     name: 'write-checkpoint',
@@ -61,7 +36,7 @@ export async function writeCheckpoint(client: ClientBase, batch: Batch, circulat
       to.nextTransactionId,
       to.nextScriptId,
       to.nextSubnetworkId,
-      circulatingChange,
+      circulatingDelta,
       virtualMergeSet,
       to.firstCatchUp,
       targetBlueScore,
@@ -70,7 +45,7 @@ export async function writeCheckpoint(client: ClientBase, batch: Batch, circulat
   });
 }
 
-/** For a new start: its UTXO set has taken keys, and what waited to be merged is not known to the node. */
+/** For a bootstrap: its UTXO set has taken keys, and the node does not know the blocks that were not merged yet. */
 export async function writeNextKeys(
   client: ClientBase,
   { nextTransactionId, nextScriptId }: Pick<Checkpoint, 'nextTransactionId' | 'nextScriptId'>,
@@ -81,7 +56,7 @@ export async function writeNextKeys(
   );
 }
 
-/** The network that the database is about, or undefined before the first start. */
+/** Returns the network of the index, or undefined before the first bootstrap. */
 export async function findNetworkOfDatabase(client: ClientBase): Promise<string | undefined> {
   const { rows } = await client.query<{ network: string }>('select network from meta');
   return rows[0]?.network;

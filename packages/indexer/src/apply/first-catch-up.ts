@@ -1,22 +1,15 @@
 /**
- * The first catch-up writes rows and leaves to its end what is cheaper made at once: indexes that only requests need, the
- * UTXOs, balances and rollups. Which indexes are missing, and how they are made, stands in `deferred_indexes`, so that a crash at
- * any moment leaves a database that the next start can finish.
+ * The first catch-up writes facts only and leaves to its end what is cheaper to make at once: indexes for requests and derived state.
+ * `deferred_indexes` has the definitions of the missing indexes, so that the next start can finish after a crash at any moment.
  */
 import { type BlockingSession, inTransaction, withExclusiveLocks } from '@kasgres/database';
+import { EMPTIED_TABLES, FILLED_TABLES, rebuildJobs, rebuildLockedState, STATE_INDEXES } from '@kasgres/state';
 import type { ClientBase } from 'pg';
 import { resolveAllLateInputs } from './late-inputs.ts';
-import {
-  makeBalanceChanges,
-  makeUtxosAndBalances,
-  makeNetworkIntervals,
-  markTagged,
-  sumClusters,
-} from './make-state.ts';
 
 /** Needed to look up what the memory forgot; built as soon as it does not know everything. */
 const LOOK_UP_INDEXES = ['transactions_transaction_id', 'scripts_script'];
-/** Needed by requests only. The largest comes first, so that connections that share them out end together. */
+/** Needed by requests only. The largest come first, so that connections that share them finish together. */
 const REQUEST_INDEXES = [
   'address_transactions_script_id',
   'transaction_inputs_previous_transaction_id',
@@ -30,10 +23,8 @@ const REQUEST_INDEXES = [
   'chain_blocks_time',
   'chain_blocks_chain_time',
 ];
-/** On tables that only the end fills. */
-const UTXO_INDEXES = ['utxos_script_id', 'balances_balance', 'balances_tagged'];
 
-/** Only added to while catching up: vacuuming and analysing them meanwhile would be done again at the end. Slowest to analyse first. */
+/** Autovacuum would analyse these meanwhile, and the end does it again. Slowest to analyse first. */
 const GROWING_TABLES = [
   'transactions',
   'transaction_inputs',
@@ -45,16 +36,14 @@ const GROWING_TABLES = [
   'block_parents',
   'chain_blocks',
 ];
-/** Made anew at the end. */
-const UTXO_TABLES = ['utxos', 'balances', 'balance_changes', 'seen_before'];
-/** For the joins that make them, and those with cluster_members: what does not fit is read again for every level of the trees. */
+/** For the joins of rebuilds: what does not fit of cluster_members is read again for every level of the trees. */
 const WORK_MEMORY = '128MB';
-/** Dropping an index waits for readers of its table, and readers that come later wait for it: the attempt fails instead and is made again. */
+/** Dropping an index waits for readers of its table, and later readers wait for it: the attempt fails instead and is retried. */
 const DROP_LOCK_TIMEOUT = '1s';
 
-/** Drops the indexes that can wait. Only on an empty database, inside a transaction; again is no harm. */
+/** Drops the indexes that can wait. Must run inside a transaction on an empty database. Idempotent. */
 export async function deferIndexes(client: ClientBase): Promise<void> {
-  const names = [...LOOK_UP_INDEXES, ...REQUEST_INDEXES, ...UTXO_INDEXES];
+  const names = [...LOOK_UP_INDEXES, ...REQUEST_INDEXES, ...STATE_INDEXES];
   await client.query(
     `insert into deferred_indexes (name, definition)
      select indexname, indexdef from pg_indexes where schemaname = 'public' and indexname = any($1)`,
@@ -66,16 +55,15 @@ export async function deferIndexes(client: ClientBase): Promise<void> {
   for (const table of GROWING_TABLES) await client.query(`alter table ${table} set (autovacuum_enabled = false)`);
 }
 
-/** Builds the indexes that lookUp needs. */
 export async function buildLookUpIndexes(client: ClientBase): Promise<void> {
   for (const name of LOOK_UP_INDEXES) await buildIndex(client, name);
 }
 
 /**
- * Ends the first catch-up: builds the indexes, completes inputs, makes UTXOs and balances, all at the checkpoint. Every step
- * can be done again after a crash; only the last one lets requests in.
- * @param clients connections that may work at the same time
- * @param onBlocked hears of sessions that read the tables of balances while these are to be emptied
+ * Finishes the first catch-up: builds the indexes, completes inputs and rebuilds derived state, all at the checkpoint. Every step is idempotent;
+ * only the last one lets requests in.
+ * @param clients connections that work in parallel
+ * @param onBlocked is called with sessions that read tables of derived state while these must be emptied
  */
 export async function finishFirstCatchUp(
   clients: readonly [ClientBase, ClientBase],
@@ -85,27 +73,27 @@ export async function finishFirstCatchUp(
   await shareOut(clients, indexesToBuild([...LOOK_UP_INDEXES, ...REQUEST_INDEXES]));
   await shareOut(clients, tablesToAnalyze(GROWING_TABLES));
   await resolveAllLateInputs(client);
-  await withExclusiveLocks(client, () => client.query(`truncate ${UTXO_TABLES.join(', ')}`), {
+  await withExclusiveLocks(client, () => client.query(`truncate ${EMPTIED_TABLES.join(', ')}`), {
     observer,
     onBlocked,
   });
   for (const worker of clients) await worker.query(`set work_mem = '${WORK_MEMORY}'`);
-  await shareOut(clients, [makeUtxosAndBalances, makeBalanceChanges, makeNetworkIntervals]);
+  await shareOut(clients, rebuildJobs());
   for (const worker of clients) await worker.query('reset work_mem');
-  await shareOut(clients, indexesToBuild(UTXO_INDEXES));
-  await shareOut(clients, tablesToAnalyze([...UTXO_TABLES, 'network_intervals']));
+  await shareOut(clients, indexesToBuild(STATE_INDEXES));
+  await shareOut(clients, tablesToAnalyze(FILLED_TABLES));
   for (const table of GROWING_TABLES) await client.query(`alter table ${table} reset (autovacuum_enabled)`);
   await letRequestsIn(client);
 }
 
 type Job = (client: ClientBase) => Promise<void>;
 
-/** Each connection takes the next job as soon as it has done one. */
+/** Each connection takes the next job when it has finished one. */
 async function shareOut(clients: readonly ClientBase[], jobs: readonly Job[]): Promise<void> {
-  const waiting = [...jobs];
+  const pending = [...jobs];
   await Promise.all(
     clients.map(async (client) => {
-      for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) await job(client);
+      for (let job = pending.shift(); job !== undefined; job = pending.shift()) await job(client);
     }),
   );
 }
@@ -120,13 +108,12 @@ function tablesToAnalyze(names: readonly string[]): Job[] {
   });
 }
 
-/** The tags are looked at last, where nobody can add one unseen: who writes tags takes a lock on the checkpoint too. */
+/** An import of tags takes the lock on the checkpoint, too, so that none is missed here. */
 async function letRequestsIn(client: ClientBase): Promise<void> {
   await inTransaction(client, async () => {
     await client.query('select from checkpoint for update');
     await client.query(`set local work_mem = '${WORK_MEMORY}'`);
-    await markTagged(client);
-    await sumClusters(client);
+    await rebuildLockedState(client);
     await client.query(
       `update checkpoint set first_catch_up = false, seconds_left = null, updated_at = now(),
               circulating_sompi = (select coalesce(sum(balance), 0) from balances)`,
@@ -134,7 +121,7 @@ async function letRequestsIn(client: ClientBase): Promise<void> {
   });
 }
 
-/** The index and its line in `deferred_indexes` change together. */
+/** Builds an index and deletes its row of `deferred_indexes` in one transaction. */
 async function buildIndex(client: ClientBase, name: string): Promise<void> {
   await inTransaction(client, async () => {
     const { rows } = await client.query<{ definition: string }>(

@@ -58,7 +58,7 @@ async function rowsOf(key: number): Promise<AddressRow[]> {
   return rows;
 }
 
-test('inputs whose UTXOs come later complete the rows of the scripts, and new rows are told', async () => {
+test('late UTXOs complete inputs and address rows, and new address rows are returned', async () => {
   await writeTransaction(EARLY, [{ script: OWN_SCRIPT, amount: 70 }]);
   await writeInput(EARLY, 0, LATE, 0);
   await writeInput(EARLY, 1, LATE, 1);
@@ -69,28 +69,28 @@ test('inputs whose UTXOs come later complete the rows of the scripts, and new ro
   ]);
   await client.query('insert into transaction_outputs values ($1, 2, 5, $2)', [LATE, OTHER_SCRIPT]);
 
-  expect(await resolveLateInputs(client, { from: LATE, earlier: [] })).toEqual([OTHER_SCRIPT]);
+  expect(await resolveLateInputs(client, { from: LATE, preBootstrap: [] })).toEqual([OTHER_SCRIPT]);
   expect(await rowsOf(EARLY)).toEqual([
     { script_id: OWN_SCRIPT, amount_sent: 50, amount_received: 70 },
     { script_id: OTHER_SCRIPT, amount_sent: 35, amount_received: 0 },
   ]);
   const { rows } = await client.query('select fee::int from transactions where id = $1', [EARLY]);
   expect(rows).toEqual([{ fee: 15 }]);
-  expect(await resolveLateInputs(client, { from: LATE, earlier: [] })).toEqual([]);
+  expect(await resolveLateInputs(client, { from: LATE, preBootstrap: [] })).toEqual([]);
 });
 
-test('an input of an output that its transaction does not have touches no script', async () => {
+test('an input of an output that does not exist touches no script', async () => {
   await writeTransaction(EARLY, [{ script: OWN_SCRIPT, amount: 70 }]);
   await writeInput(EARLY, 0, LATE, 9);
   await writeTransaction(LATE, [{ script: OTHER_SCRIPT, amount: 30 }]);
-  expect(await resolveLateInputs(client, { from: LATE, earlier: [] })).toEqual([]);
+  expect(await resolveLateInputs(client, { from: LATE, preBootstrap: [] })).toEqual([]);
   const { rows } = await client.query(
     'select t.fee, i.script_id from transactions t join transaction_inputs i on i.transaction_id = t.id',
   );
   expect(rows).toEqual([{ fee: null, script_id: null }]);
 });
 
-test('a transaction from before a start that comes again completes the inputs that spend what it no longer had there', async () => {
+test('a pre-bootstrap transaction that a block carries again completes the inputs that spend its other outputs', async () => {
   await writeTransaction(LATE, [{ script: OWN_SCRIPT, amount: 10 }]);
   await client.query(
     `insert into transaction_inputs (transaction_id, index, previous_transaction_id, previous_index, signature_script,
@@ -102,7 +102,7 @@ test('a transaction from before a start that comes again completes the inputs th
     { script: OWN_SCRIPT, amount: 70 },
     { script: OTHER_SCRIPT, amount: 12 },
   ]);
-  expect(await resolveLateInputs(client, { from: LATE + 1, earlier: [EARLY] })).toEqual([OTHER_SCRIPT]);
+  expect(await resolveLateInputs(client, { from: LATE + 1, preBootstrap: [EARLY] })).toEqual([OTHER_SCRIPT]);
   expect(await rowsOf(LATE)).toEqual([
     { script_id: OWN_SCRIPT, amount_sent: 0, amount_received: 10 },
     { script_id: OTHER_SCRIPT, amount_sent: 12, amount_received: 0 },

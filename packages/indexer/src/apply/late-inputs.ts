@@ -1,24 +1,23 @@
 /**
- * An input may be written before the transaction that makes its UTXO (both wait in parallel blocks), or name one from before a start whose
- * UTXO was spent there. When that transaction comes, the input is completed, and with it the spender's fee and the rows of the
- * addresses it spends from.
+ * An input may be written before the transaction that creates its UTXO (both in parallel blocks), or may spend a pre-bootstrap UTXO that is not
+ * in the bootstrap's set. When that transaction is written, the input is completed, and with it the spender's fee and address rows.
  */
 import type { ClientBase } from 'pg';
 
-/** Transactions that have just been written: those from a key on, and some from before a start, which have lower keys. */
+/** Transactions that have just been written: those from a key on, and pre-bootstrap ones, which have lower keys. */
 export interface NewlyWritten {
   from: number;
-  earlier: readonly number[];
+  preBootstrap: readonly number[];
 }
 
-/** @returns the script of each row that address_transactions got */
-export async function resolveLateInputs(client: ClientBase, { from, earlier }: NewlyWritten): Promise<number[]> {
-  return [...(await resolveWaiting(client, from)), ...(await completeSpent(client, earlier))];
+/** Returns the script of each row that address_transactions got. */
+export async function resolveLateInputs(client: ClientBase, { from, preBootstrap }: NewlyWritten): Promise<number[]> {
+  return [...(await resolvePending(client, from)), ...(await completeSpent(client, preBootstrap))];
 }
 
-/** The same for all transactions. */
+/** Like resolveLateInputs, for all transactions. */
 export async function resolveAllLateInputs(client: ClientBase): Promise<void> {
-  await resolveWaiting(client, 0);
+  await resolvePending(client, 0);
   const { rows } = await client.query<{ id: bigint }>(
     'select t.id from earlier_transactions e join transactions t on t.id = e.id',
   );
@@ -28,12 +27,12 @@ export async function resolveAllLateInputs(client: ClientBase): Promise<void> {
   );
 }
 
-/** Inputs that name a transaction by its hash. @param from the least key of a transaction that may have come */
-async function resolveWaiting(client: ClientBase, from: number): Promise<number[]> {
-  const waiting = await client.query(
+/** Completes inputs that name a transaction by its id. @param from the least key of a transaction that may have been written since */
+async function resolvePending(client: ClientBase, from: number): Promise<number[]> {
+  const pending = await client.query(
     'select from transaction_inputs where previous_transaction_hash is not null limit 1',
   );
-  if (waiting.rowCount === 0) return [];
+  if (pending.rowCount === 0) return [];
   return await complete(
     client,
     `update transaction_inputs i
@@ -53,7 +52,7 @@ async function resolveWaiting(client: ClientBase, from: number): Promise<number[
   );
 }
 
-/** Inputs that name a transaction by its key, but whose UTXO was not known. */
+/** Completes inputs that name a transaction by its key and have no amount. */
 async function completeSpent(client: ClientBase, transactions: readonly number[]): Promise<number[]> {
   if (transactions.length === 0) return [];
   return await complete(
@@ -67,7 +66,7 @@ async function completeSpent(client: ClientBase, transactions: readonly number[]
   );
 }
 
-/** @param update of inputs `i` */
+/** @param update a statement on inputs `i` */
 async function complete(client: ClientBase, update: string, values: unknown[]): Promise<number[]> {
   const { rows } = await client.query<{ transaction_id: bigint; script_id: bigint | null; is_new: boolean }>(
     `with resolved as (${update} returning i.transaction_id, i.script_id, i.amount),

@@ -11,7 +11,7 @@ const EARLIER = TIME - 5n * HOUR_MS;
 
 const [SPENDER, RECEIVER, BOTH, NEWCOMER, IDLE] = [1, 2, 3, 4, 5] as const;
 const [KEPT, ENDED, ACCEPTED_AGAIN, APPEARED, UNACCEPTED] = [10, 11, 12, 20, 15] as const;
-/** The least key that the new set brought. */
+/** The least key of the new set. */
 const FROM = 20;
 
 let database: TestDatabase;
@@ -55,7 +55,7 @@ async function read(query: string): Promise<unknown[]> {
   return (await client.query<Record<string, unknown>>({ text: query })).rows.map((row) => Object.values(row));
 }
 
-test('it changes what differs between the two sets, and nothing else', async () => {
+test('it changes only the differences of the two sets', async () => {
   await client.query(
     `insert into scripts select id, 0, int4send(id), 'pubkey', 'address ' || id from generate_series(1, 5) id`,
   );
@@ -85,7 +85,7 @@ test('it changes what differs between the two sets, and nothing else', async () 
        select length, start, 1, 1, 0, 0, 0, 0, 0, 183, 0, 0, 1
          from (values ('minute'::interval_length, ${TIME - 30_000n}), ('hour', ${TIME - 30_000n}), ('hour', ${TIME - 30_000n - HOUR_MS})) i (length, start)`,
   );
-  // What spends a UTXO of the gap was seen before it.
+  // The spender of a UTXO of the gap was seen before the gap.
   await client.query(
     `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas, payload, storage_mass, compute_mass)
        values (${UNACCEPTED}, 'a', 'a', 0, 0, 0, 0, '', 0, 0);

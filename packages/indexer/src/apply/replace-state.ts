@@ -1,76 +1,13 @@
-/**
- * Replaces the state by the UTXO set of a new start, by what differs between the two: the cost is that of both sets, however long the history
- * before is. What the chain accepted stays counted as it is; only a script that nothing had touched before is seen at the start.
- */
+import { countAddressRows, replaceUtxoSet } from '@kasgres/state';
 import type { ClientBase } from 'pg';
-import { hourOf } from '../prepare/balance-changes.ts';
-import { INTERVAL_LENGTHS, type IntervalLength, startOfInterval } from '../rollups/intervals.ts';
 import { resolveLateInputs } from './late-inputs.ts';
 
-const LENGTHS = Object.keys(INTERVAL_LENGTHS) as IntervalLength[];
-
 /**
- * Must run inside the transaction that writes the start, after `start_utxos` has its set and the checkpoint is at its block.
+ * Replaces the derived state by the UTXO set of a bootstrap block after a gap, and completes inputs that spend UTXOs of that set. Must run inside
+ * the transaction that writes the bootstrap block, after `start_utxos` has its set and the checkpoint is at the block.
  * @param chainTime of the block, Unix milliseconds @param fromTransactionId the least key of a transaction that the set has brought
  */
 export async function replaceState(client: ClientBase, chainTime: bigint, fromTransactionId: number): Promise<void> {
-  await client.query('analyze start_utxos');
-  await client.query(REPLACE_STATE, [hourOf(chainTime), chainTime]);
-  await client.query(MOVE_ACCEPTANCE);
-  await client.query(
-    `update network_intervals i set supply = circulating_sompi
-       from checkpoint, unnest($1::interval_length[], $2::bigint[]) ended (length, start)
-      where i.length = ended.length and i.start = ended.start`,
-    [LENGTHS, LENGTHS.map((length) => startOfInterval(length, chainTime))],
-  );
-  // The touched scripts hold UTXOs of the start, so each has a row by now.
-  const touched = await resolveLateInputs(client, { from: fromTransactionId, earlier: [] });
-  await client.query(
-    `update balances b set transaction_count = b.transaction_count + touched.count
-       from (select id, count(*) as count from unnest($1::bigint[]) id group by id) touched where b.script_id = touched.id`,
-    [touched],
-  );
+  await replaceUtxoSet(client, chainTime);
+  await countAddressRows(client, await resolveLateInputs(client, { from: fromTransactionId, preBootstrap: [] }));
 }
-
-/** An outpoint determines its amount and script, so outpoints alone are compared. $1: the hour of the start, $2: its chain_time */
-const REPLACE_STATE = `
-  with ended as (
-    delete from utxos u
-     where not exists (select from start_utxos s where s.transaction_id = u.transaction_id and s.index = u.index)
-    returning script_id, amount),
-  appeared as (
-    insert into utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase)
-    select transaction_id, index, script_id, amount, block_daa_score, is_coinbase from start_utxos s
-     where not exists (select from utxos u where u.transaction_id = s.transaction_id and u.index = s.index)
-    returning script_id, amount),
-  changes as (
-    select script_id, sum(amount) as change, sum(count) as count
-      from (select script_id, -amount as amount, -1 as count from ended
-            union all select script_id, amount, 1 from appeared) moved
-     group by script_id),
-  balances_changed as (
-    insert into balances (script_id, balance, utxo_count, transaction_count, first_seen, last_seen, is_tagged)
-    select script_id, change, count, 0, $2::bigint, $2::bigint,
-           script_id in (select s.id from scripts s join tags t on t.address = s.address)
-      from changes order by script_id
-    on conflict (script_id) do update set
-      balance = balances.balance + excluded.balance,
-      utxo_count = balances.utxo_count + excluded.utxo_count,
-      first_seen = coalesce(balances.first_seen, excluded.first_seen),
-      last_seen = coalesce(balances.last_seen, excluded.last_seen)),
-  hours_changed as (
-    insert into balance_changes (script_id, hour, change)
-    select script_id, $1::integer, change from changes where change <> 0 order by script_id
-    on conflict (script_id, hour) do update set change = balance_changes.change + excluded.change),
-  clusters_changed as (
-    update clusters c set balance = c.balance + changed.balance
-      from (select cluster_of(m.script_id) as id, sum(changes.change) as balance
-              from changes join cluster_members m using (script_id) group by 1) changed
-     where c.id = changed.id)
-  update checkpoint set circulating_sompi = circulating_sompi + coalesce((select sum(change) from changes), 0)`;
-
-/** Another chain block may have accepted the same transaction. */
-const MOVE_ACCEPTANCE = `
-  update utxos u set block_daa_score = s.block_daa_score
-    from start_utxos s
-   where s.transaction_id = u.transaction_id and s.index = u.index and s.block_daa_score <> u.block_daa_score`;

@@ -1,33 +1,33 @@
 /**
- * The sessions of this process at the server. One whose connection was lost without a word lives on there, with its locks and with a
- * statement that nobody waits for: the next attempt ends it before it begins.
+ * The sessions of this process at the server. A session whose connection was lost silently survives there with its locks and its statement, so
+ * the next attempt terminates it first.
  */
 import type { ClientBase } from 'pg';
 
 interface Session {
   pid: number;
-  /** Tells it from another of the same number, after a restart or at another server. */
+  /** Distinguishes it from another session with the same pid, after a restart or at another server. */
   backend_start: string;
 }
 
 export class Sessions {
-  #earlier: Session[] = [];
+  #previous: Session[] = [];
 
-  /** Ends those of the attempt before, and remembers these. */
+  /** Terminates the sessions of the previous attempt, and remembers these. */
   async succeed(clients: readonly [ClientBase, ...ClientBase[]]): Promise<void> {
     const [client] = clients;
-    for (const { pid, backend_start: start } of this.#earlier) {
+    for (const { pid, backend_start: start } of this.#previous) {
       await client.query(
         'select pg_terminate_backend(pid) from pg_stat_activity where pid = $1 and backend_start = $2::timestamptz',
         [pid, start],
       );
     }
-    this.#earlier = [];
+    this.#previous = [];
     for (const each of clients) {
       const { rows } = await each.query<Session>(
         'select pid, backend_start::text from pg_stat_activity where pid = pg_backend_pid()',
       );
-      this.#earlier.push(...rows);
+      this.#previous.push(...rows);
     }
   }
 }

@@ -14,13 +14,13 @@ import { replaceState } from '../apply/replace-state.ts';
 import { NodeBehindError } from '../errors.ts';
 import type { Memory } from '../memory/memory.ts';
 import type { Metrics } from '../metrics.ts';
-import { AmbiguousBodies } from '../prepare/ambiguous-bodies.ts';
+import { AmbiguousVariants } from '../prepare/ambiguous-variants.ts';
 import type { Checkpoint } from '../prepare/batch.ts';
 import {
   findFork,
   findOnChain,
   getChainBlockBelow,
-  getStart,
+  getBootstrap,
   listTopHashes,
   loadPreBootstrapBlocks,
 } from '../prepare/look-ups.ts';
@@ -196,7 +196,7 @@ async function undoAbove(
 }
 
 async function checkAboveStart(client: ClientBase, { header }: RpcBlock): Promise<void> {
-  const latest = await getStart(client);
+  const latest = await getBootstrap(client);
   if (header.blueScore > latest.blueScore) return;
   throw new FatalError(
     `${GAP_REASONS.otherChain}. Its pruning point, at blue score ${header.blueScore}, is not above the start of this database, at ` +
@@ -242,8 +242,8 @@ async function createPreparer(
   const memory = createMemory(checkpoint);
   await loadPreBootstrapBlocks(client, memory);
   // No block was merged, so none is ambiguous.
-  const ambiguousBodies = new AmbiguousBodies(async () => undefined);
-  return new Preparer(memory, network, ambiguousBodies, checkpoint, block.header.blueScore);
+  const ambiguousVariants = new AmbiguousVariants(async () => undefined);
+  return new Preparer(memory, network, ambiguousVariants, checkpoint, block.header.blueScore);
 }
 
 /** The block as a chain block on top of the fork. What it merged and accepted is before the start. */

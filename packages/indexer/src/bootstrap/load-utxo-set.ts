@@ -3,7 +3,7 @@
  * block's header. A load that was interrupted continues where it was: what was loaded, how far that is and what it hashes to are
  * committed together, and a node hands its set out in one order.
  */
-import { CopyBuffer, copyRows, inTransaction } from '@kasgres/database';
+import { copyRows, inTransaction, LOADED_UTXOS } from '@kasgres/database';
 import { classifyScript, type Hash, MuHash, type Network, scriptToAddress, toHex, type Utxo } from '@kasgres/kaspa';
 import {
   NodeProtocolError,
@@ -29,19 +29,6 @@ const PRODUCT_HEX_DIGITS = 768;
 /** What a column of type bigint holds; far above the sum of all UTXOs. */
 const MAX_AMOUNT = 2n ** 63n - 1n;
 
-const COLUMNS = [
-  'transaction_id',
-  'index',
-  'amount',
-  'script_version',
-  'script',
-  'script_type',
-  'address',
-  'block_daa_score',
-  'is_coinbase',
-  'covenant_id',
-];
-
 export interface UtxoSetParts {
   client: ClientBase;
   /** The p2p address of a node. */
@@ -61,7 +48,7 @@ interface Load {
 }
 
 interface Segment {
-  rows: CopyBuffer;
+  rows: ReturnType<typeof LOADED_UTXOS.createBuffer>;
   bytes: number;
   sompi: bigint;
   products: Promise<bigint>[];
@@ -176,7 +163,7 @@ async function readAll(parts: UtxoSetParts, load: Load, hasher: UtxoSetHasher, s
 }
 
 function newSegment(): Segment {
-  return { rows: new CopyBuffer('loaded_utxos', COLUMNS), bytes: 0, sompi: 0n, products: [] };
+  return { rows: LOADED_UTXOS.createBuffer(), bytes: 0, sompi: 0n, products: [] };
 }
 
 function writeUtxo(segment: Segment, utxo: Utxo, network: Network): void {
@@ -184,21 +171,18 @@ function writeUtxo(segment: Segment, utxo: Utxo, network: Network): void {
   if (amount > MAX_AMOUNT || blockDaaScore > MAX_AMOUNT) {
     throw new NodeProtocolError(`utxo ${outpoint.index} of ${toHex(outpoint.transactionId)} has an impossible amount`);
   }
-  const address = scriptToAddress(scriptPublicKey, network.addressPrefix);
-  const to = segment.rows;
-  to.row();
-  to.bytea(outpoint.transactionId);
-  to.key(outpoint.index);
-  to.bigint(amount);
-  to.integer(scriptPublicKey.version);
-  to.bytea(scriptPublicKey.script);
-  to.text(classifyScript(scriptPublicKey));
-  if (address === undefined) to.null();
-  else to.text(address);
-  to.bigint(blockDaaScore);
-  to.boolean(isCoinbase);
-  if (covenantId === undefined) to.null();
-  else to.bytea(covenantId);
+  segment.rows.write({
+    transaction_id: outpoint.transactionId,
+    index: outpoint.index,
+    amount,
+    script_version: scriptPublicKey.version,
+    script: scriptPublicKey.script,
+    script_type: classifyScript(scriptPublicKey),
+    address: scriptToAddress(scriptPublicKey, network.addressPrefix),
+    block_daa_score: blockDaaScore,
+    is_coinbase: isCoinbase,
+    covenant_id: covenantId,
+  });
   segment.sompi += amount;
 }
 

@@ -1,11 +1,11 @@
-/** What the log says of clustering: a line a minute at most, and what is left while it is far behind. */
 import type { Logger } from '@kasgres/runtime';
-import type { Step } from './step.ts';
+import type { Step } from '@kasgres/state';
 
 const LINE_MS = 60_000;
-/** More is left than the network adds in a few minutes. */
+/** More than the network adds in a few minutes. */
 const FAR_BEHIND = 2_000n;
 
+/** Logs the progress of clustering, at most one line a minute, with an estimate while it is far behind. */
 export class ClusteringProgress {
   readonly #log: Logger;
   readonly #now: () => number;
@@ -30,7 +30,7 @@ export class ClusteringProgress {
     const seconds = elapsed / 1_000;
     const left = targetBlueScore - blueScore;
     const done = Number(blueScore - (this.#from ?? blueScore));
-    const line = {
+    const fields = {
       blueScore,
       ...this.#sum,
       transactionsPerSecond: Math.round(this.#sum.transactions / seconds),
@@ -39,7 +39,7 @@ export class ClusteringProgress {
         secondsLeft: done > 0 ? Math.ceil(Number(left) / (done / seconds)) : null,
       }),
     };
-    this.#log.info(line, left > FAR_BEHIND ? 'clusters what the chain accepted' : 'clusters follow the chain');
+    this.#log.info(fields, left > FAR_BEHIND ? 'clustering, far behind the chain' : 'clustered the chain');
     this.#since += elapsed;
     this.#sum = { transactions: 0, merges: 0, undoneMerges: 0, held: 0 };
     this.#from = blueScore;

@@ -1,18 +1,18 @@
 /**
- * Follows the index, a depth below its sink, on a connection of its own: step after step while there is something to do, then a look
- * every second. What fails is tried again by itself, and never concerns who follows the chain: between steps nothing is locked.
+ * Clusters the chain at a depth below the sink, on a separate connection: step after step, then polling every second. A failed step is retried
+ * here and does not affect the indexing of the chain.
  */
 import { type Connection, checkSchema, isQueryCanceled, isRetryableDatabaseError } from '@kasgres/database';
 import { getNetwork } from '@kasgres/kaspa';
 import { backoff, type Logger, sleep } from '@kasgres/runtime';
+import { type ClusteringOptions, clusterStep, flagStep, type Step } from '@kasgres/state';
 import type { ClientBase } from 'pg';
 import { findNetworkOfDatabase } from '../apply/checkpoint.ts';
 import { Sessions } from '../apply/sessions.ts';
 import type { Metrics } from '../metrics.ts';
 import { ClusteringProgress } from './clustering-progress.ts';
-import { type ClusteringOptions, clusterStep, markStep, type Step } from './step.ts';
 
-/** How long a step keeps the chain from being written. */
+/** The target for how long a step holds the lock on the checkpoint. */
 const STEP_MS = 100;
 const FIRST_TRANSACTIONS = 500;
 const LEAST_TRANSACTIONS = 50;
@@ -23,7 +23,7 @@ const MAX_DELAY_MS = 60_000;
 
 export interface KeepClusteringParts {
   database: Connection;
-  /** Depth: undefined for that of the network. */
+  /** The depth defaults to that of the network. */
   options: Omit<ClusteringOptions, 'depth'> & { depth: bigint | undefined };
   log: Logger;
   metrics: Metrics['clustering'];
@@ -52,7 +52,7 @@ export async function keepClustering(parts: KeepClusteringParts, signal: AbortSi
       metrics.failures.inc();
       const delayMs = delays.next().value;
       const passes = isRetryableDatabaseError(error) || isQueryCanceled(error);
-      log[passes ? 'warn' : 'error']({ err: error, delayMs }, 'stopped clustering; begins again where it was');
+      log[passes ? 'warn' : 'error']({ err: error, delayMs }, 'retrying clustering');
       await sleep(delayMs, signal).catch(() => undefined);
     }
   }
@@ -77,7 +77,7 @@ async function follow(
     const begun = performance.now();
     const step = await clusterStep(client, { ...options, depth }, transactions);
     const tookMs = performance.now() - begun;
-    const isMarking = await markStep(client);
+    const isFlagging = await flagStep(client);
     succeeded();
     note(step, tookMs, metrics);
     progress.took(step);
@@ -86,11 +86,11 @@ async function follow(
       countHeldAt = begun + COUNT_HELD_EVERY_MS;
       metrics.held.set(await countHeld(client));
     }
-    if (!step.isBusy && !isMarking) await sleep(IDLE_MS, signal).catch(() => undefined);
+    if (!step.isBusy && !isFlagging) await sleep(IDLE_MS, signal).catch(() => undefined);
   }
 }
 
-/** So many as take about the time that a step may, by what the last one took; a small one at the tip tells nothing. */
+/** Returns how many transactions fit into the time of a step, from the last step; a small one at the tip is no measure. */
 function adapt(planned: number, done: number, tookMs: number): number {
   if (done < planned / 2 && tookMs < STEP_MS) return planned;
   const fitting = Math.round((done * STEP_MS) / Math.max(tookMs, 1));
@@ -106,7 +106,7 @@ function note(step: Step, tookMs: number, metrics: Metrics['clustering']): void 
   metrics.stepSeconds.observe(tookMs / 1_000);
 }
 
-/** Undefined before the index begins. */
+/** Returns undefined before the first bootstrap. */
 async function findSettledDepth(client: ClientBase): Promise<bigint | undefined> {
   const network = await findNetworkOfDatabase(client);
   return network === undefined ? undefined : getNetwork(network).settledDepth;

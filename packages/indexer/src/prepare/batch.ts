@@ -1,70 +1,63 @@
-/** What one database transaction applies: rows for COPY, and changes to rows that are there already. Made by prepare, used by apply. */
+/** What one database transaction applies: rows for COPY, changes to existing rows, and changes of the derived state. */
 import type { Hash } from '@kasgres/kaspa';
-import type { ChainBlockTotals } from '../rollups/chain-block-totals.ts';
-import type { BalanceChanges } from './balance-changes.ts';
-import type { Rows } from './rows.ts';
+import type { StateChanges } from '@kasgres/state';
+import type { BatchRows } from '@kasgres/database';
 
-/** The checkpoint row, as far as batches count from it. */
+/** The fields of the checkpoint row that a batch depends on. */
 export interface Checkpoint {
   blockId: number;
   hash: Hash;
   blueScore: bigint;
   chainIndex: number;
-  /** The latest time of it and the chain blocks below, Unix milliseconds. */
+  /** Running maximum of the timestamps of the chain, Unix milliseconds. */
   chainTime: bigint;
   nextBlockId: number;
   nextTransactionId: number;
   nextScriptId: number;
   nextSubnetworkId: number;
-  /** The first catch-up leaves utxos, balances and some indexes to its end. */
+  /** Whether derived state and some indexes are left to the end of the first catch-up. */
   firstCatchUp: boolean;
 }
 
 /** A block that was written before, and is merged now. */
-export interface MergedEarlier {
+export interface MergedBefore {
   block: number;
   mergingBlock: number;
   isBlue: boolean;
 }
 
 /** A transaction that was written before, and is accepted now. */
-export interface AcceptedEarlier {
+export interface AcceptedBefore {
   transaction: number;
   acceptingBlock: number;
-  body: number | null;
+  variant: number | null;
 }
 
-/** A transaction that was accepted before, and of which the node can tell the body now. */
-export interface SettledBody {
+/** A transaction that was accepted before, and whose accepted variant is known now. */
+export interface SettledVariant {
   transaction: number;
-  body: number;
+  variant: number;
 }
 
 export interface Batch {
-  /** What the batch was computed from; apply refuses any other (invariant 2). */
+  /** The checkpoint that the batch was computed from; apply refuses any other (invariant 2). */
   from: Checkpoint;
   to: Checkpoint;
   removed: Hash[];
-  rows: Rows;
-  mergedEarlier: MergedEarlier[];
-  /** Blocks written before that are on the chain now. */
-  chainEarlier: number[];
-  /** Blocks known as earlier than a start that are written now. */
-  foundEarlier: number[];
-  acceptedEarlier: AcceptedEarlier[];
-  /** Transactions from before a start that get rows of their own: they have lower keys than others that are new. */
-  writtenEarlier: number[];
-  settledBodies: SettledBody[];
-  /** UTXOs of the table utxos that are spent. */
-  spent: { transaction: number; index: number }[];
-  /** Empty during the first catch-up. */
-  balanceChanges: BalanceChanges;
-  /** chain_time of the chain block that remains when `removed` are undone. */
-  forkTime: bigint;
-  /** Of the chain blocks that are added, in their order; empty during the first catch-up. */
-  chainTotals: ChainBlockTotals[];
+  rows: BatchRows;
+  mergedBefore: MergedBefore[];
+  /** Blocks that were written before and join the chain now. */
+  chainBefore: number[];
+  /** Pre-bootstrap blocks, known by hash, that are written now. */
+  preBootstrapBlocks: number[];
+  acceptedBefore: AcceptedBefore[];
+  /** Pre-bootstrap transactions that are written now, under lower keys than other new ones. */
+  preBootstrapTransactions: number[];
+  settledVariants: SettledVariant[];
+  /** Undefined during the first catch-up. */
+  state: StateChanges | undefined;
   virtualMergeSet: number[];
   targetBlueScore: bigint;
-  /** Estimate until the target is reached; null at the tip. */
+  /** Estimated time to the target; null at the tip. */
   secondsLeft: number | null;
 }

@@ -1,54 +1,40 @@
-/** Small requests to the database before batches are made. */
 import { type Hash, toHex } from '@kasgres/kaspa';
 import type { ClientBase } from 'pg';
 import type { Memory } from '../memory/memory.ts';
 import type { Checkpoint } from './batch.ts';
 import type { Fork } from './preparer.ts';
 
-/** The chain block that remains when the top `removed` are undone. */
+/** Returns the chain block below the top `removed`. */
 export async function findFork(client: ClientBase, from: Checkpoint, removed: number): Promise<Fork> {
   const fork = await findChainBlock(client, 'c.index = $1', from.chainIndex - removed);
   if (fork === undefined) throw new Error(`the node removes ${removed} chain blocks, more than this database has`);
   return fork;
 }
 
-/** @returns undefined when the block is not on our chain */
+/** Returns undefined if the block is not on the indexed chain. */
 export function findOnChain(client: ClientBase, hash: Hash): Promise<Fork | undefined> {
   return findChainBlock(client, 'b.hash = $1', Buffer.from(hash));
 }
 
-/** The highest of our chain below a blue score. */
+/** Returns the highest chain block below a blue score. */
 export async function getChainBlockBelow(client: ClientBase, blueScore: bigint): Promise<Fork> {
   const block = await findChainBlock(client, 'b.blue_score < $1', blueScore);
   if (block === undefined) throw new Error(`no chain block is below blue score ${blueScore}`);
   return block;
 }
 
-/** The highest of those to which a condition applies. */
+/** Returns the highest chain block that satisfies a condition. Keys are below 2 ** 53, where float8 is exact. */
 async function findChainBlock(client: ClientBase, condition: string, value: unknown): Promise<Fork | undefined> {
-  const { rows } = await client.query<{
-    block_id: bigint;
-    hash: Buffer;
-    blue_score: bigint;
-    index: bigint;
-    chain_time: bigint;
-  }>(
-    `select c.block_id, b.hash, b.blue_score, c.index, c.chain_time
+  const { rows } = await client.query<Fork>(
+    `select c.block_id::float8 as "blockId", b.hash, b.blue_score as "blueScore", c.index::float8 as "chainIndex",
+            c.chain_time as "chainTime"
        from chain_blocks c join blocks b on b.id = c.block_id where ${condition} order by c.index desc limit 1`,
     [value],
   );
-  const row = rows[0];
-  if (row === undefined) return undefined;
-  return {
-    blockId: Number(row.block_id),
-    hash: row.hash,
-    blueScore: row.blue_score,
-    chainIndex: Number(row.index),
-    chainTime: row.chain_time,
-  };
+  return rows[0];
 }
 
-/** Hashes of the last chain blocks, from the top downwards. */
+/** Returns the hashes of the top chain blocks, from the top downwards. */
 export async function listTopHashes(client: ClientBase, count: number): Promise<Hash[]> {
   const { rows } = await client.query<{ hash: Buffer }>(
     'select b.hash from chain_blocks c join blocks b on b.id = c.block_id order by c.index desc limit $1',
@@ -57,13 +43,13 @@ export async function listTopHashes(client: ClientBase, count: number): Promise<
   return rows.map(({ hash }) => hash);
 }
 
-/** The latest start. */
-export async function getStart(client: ClientBase): Promise<{ blueScore: bigint; isGenesis: boolean }> {
+/** Returns the latest bootstrap block. */
+export async function getBootstrap(client: ClientBase): Promise<{ blueScore: bigint; isGenesis: boolean }> {
   const { rows } = await client.query<{ blue_score: bigint; utxo_count: bigint }>(
     'select b.blue_score, s.utxo_count from starts s join blocks b on b.id = s.block_id order by s.chain_index desc limit 1',
   );
   const row = rows[0];
-  if (row === undefined) throw new Error('this database has a checkpoint and no start');
+  if (row === undefined) throw new Error('this database has a checkpoint and no bootstrap block');
   return { blueScore: row.blue_score, isGenesis: row.utxo_count === 0n };
 }
 

@@ -1,139 +1,134 @@
 /**
- * Turns a chain update into the batch that writes it: sees every block, works out what is merged and accepted, resolves inputs,
- * follows the UTXOs, and fills the COPY buffers. Asks Postgres only through lookUp, and the node only through
- * ambiguous-bodies; everything else is computed.
+ * Turns a chain update into the batch that writes it: assigns keys, determines what is merged and accepted, resolves inputs, fills the COPY
+ * buffers and collects derived state. It queries Postgres only through memory/, and the node only through ambiguous-variants.
  */
 import { type Hash, isCoinbase, type Network, toHex } from '@kasgres/kaspa';
 import type { RpcBlock } from '@kasgres/node';
+import { collectState, StateChanges } from '@kasgres/state';
 import type { ClientBase } from 'pg';
 import type { AddedChainBlock, ChainUpdate } from '../chain-update.ts';
 import { IncompleteUpdateError } from '../errors.ts';
 import type { Memory } from '../memory/memory.ts';
 import { lookUp } from '../memory/look-up.ts';
-import type { ChainBlockTotals } from '../rollups/chain-block-totals.ts';
-import type { AmbiguousBodies, AmbiguousBody } from './ambiguous-bodies.ts';
-import { BalanceChanges } from './balance-changes.ts';
-import type { Batch, Checkpoint, MergedEarlier, SettledBody } from './batch.ts';
-import { Breather } from './breather.ts';
-import { type Acceptance, followUtxos, totalsOfMerged } from './follow-utxos.ts';
-import { Ledger } from './ledger.ts';
+import type { AmbiguousVariant, AmbiguousVariants } from './ambiguous-variants.ts';
+import type { Batch, Checkpoint, MergedBefore, SettledVariant } from './batch.ts';
+import { type Acceptance, type AddedChain, collectChain } from './collect.ts';
 import { Registry, type Seen, type SeenBlock, type SeenTransaction } from './registry.ts';
-import { feeOf, movesOf, type ResolvedInput, resolveInputs } from './resolve.ts';
+import { deltasOf, feeOf, type ResolvedInput, resolveInputs } from './resolve.ts';
 import * as write from './write-rows.ts';
+import { Yielder } from './yielder.ts';
 
-const TRANSACTIONS_A_BREATH = 64;
+const YIELD_EVERY_TRANSACTIONS = 64;
 
-/** The chain block that remains when an update's `removed` is undone; the checkpoint's own without a reorg. */
+/** The highest chain block that remains after an update's `removed`; the checkpoint's block without a reorg. */
 export type Fork = Pick<Checkpoint, 'blockId' | 'hash' | 'blueScore' | 'chainIndex' | 'chainTime'>;
 
 export class Preparer {
   readonly #memory: Memory;
   readonly #registry: Registry;
-  readonly #ambiguousBodies: AmbiguousBodies;
+  readonly #ambiguousVariants: AmbiguousVariants;
 
-  /** @param bootstrapBlueScore of the latest start; undefined: nothing is before it, since it is genesis */
+  /** @param bootstrapBlueScore of the latest bootstrap block; undefined for genesis, before which there are no blocks */
   constructor(
     memory: Memory,
     network: Network,
-    ambiguousBodies: AmbiguousBodies,
+    ambiguousVariants: AmbiguousVariants,
     checkpoint: Checkpoint,
     bootstrapBlueScore: bigint | undefined,
   ) {
     this.#memory = memory;
     this.#registry = new Registry(memory, network, checkpoint, bootstrapBlueScore);
-    this.#ambiguousBodies = ambiguousBodies;
+    this.#ambiguousVariants = ambiguousVariants;
   }
 
   /** @param from the checkpoint that the batch will find */
   async prepare(client: ClientBase, update: ChainUpdate, from: Checkpoint, fork: Fork): Promise<Batch> {
-    this.#ambiguousBodies.drop(update.removed);
+    this.#ambiguousVariants.drop(update.removed);
     const seen = this.#registry.begin(await lookUp(client, this.#memory, blocksOf(update)));
-    const breather = new Breather();
-    const acceptances: Acceptance[] = [];
-    const chain: { chainBlock: SeenBlock; accepted: number[] }[] = [];
+    const yielder = new Yielder();
+    const chain: AddedChain[] = [];
+    let { chainIndex: index, chainTime } = fork;
     for (const added of update.added) {
       const mergeSet = added.mergeSet.map((block) => this.#registry.see(seen, block));
       const chainBlock = this.#registry.see(seen, added.block);
       merge(chainBlock, mergeSet);
       const accepted = this.#accept(added, chainBlock, mergeSet);
-      acceptances.push(...accepted);
-      chain.push({ chainBlock, accepted: accepted.map(({ key }) => key) });
-      await breather.breathe();
+      index += 1;
+      const { timestamp } = added.block.header;
+      if (timestamp > chainTime) chainTime = timestamp;
+      chain.push({ added, chainBlock, index, chainTime, accepted });
+      await yielder.yieldToEventLoop();
     }
-    // The tail is of a later moment than the chain: what refers to blocks that are not here yet waits.
+    // The tail is of a later moment than the chain: blocks that refer to blocks beyond it are left out.
     const virtualMergeSet = (update.tail ?? []).flatMap((block) =>
       this.#registry.canRefer(referencesOf(block), block) ? [this.#registry.see(seen, block).key] : [],
     );
-    const settledBodies = await this.#settleBodies(acceptances, chain.length > 0);
+    const acceptances = chain.flatMap(({ accepted }) => accepted);
+    const settledVariants = await this.#settleVariants(acceptances, chain.length > 0);
 
     for (const block of seen.blocks.values()) {
       if (block.isNew) this.#writeBlock(seen, block);
-      await breather.breathe();
+      await yielder.yieldToEventLoop();
     }
-    let { chainTime } = fork;
-    const chainTotals = new Map<number, ChainBlockTotals>();
-    chain.forEach(({ chainBlock, accepted }, i) => {
-      const { timestamp } = chainBlock.block.header;
-      if (timestamp > chainTime) chainTime = timestamp;
-      const place = { index: fork.chainIndex + 1 + i, key: chainBlock.key, chainTime };
-      write.writeChainBlock(seen.rows, place, chainBlock.block, accepted);
-      if (!from.firstCatchUp) chainTotals.set(place.key, totalsOfMerged(place, update.added[i] as AddedChainBlock));
-    });
-    const { resolved, touched } = await this.#writeTransactions(seen, acceptances, breather);
-    const balanceChanges = new BalanceChanges();
-    const ledger = new Ledger(balanceChanges);
+    for (const { chainBlock, accepted, ...position } of chain) {
+      const keys = accepted.map(({ key }) => key);
+      write.writeChainBlock(seen.rows, { ...position, key: chainBlock.key }, chainBlock.block, keys);
+    }
+    const { resolved, touched } = await this.#writeTransactions(seen, acceptances, yielder);
+    let state: StateChanges | undefined;
     if (!from.firstCatchUp) {
-      for (const script of touched) balanceChanges.addTransaction(script);
-      followUtxos({ ledger, balanceChanges, chainTotals }, { registry: this.#registry, seen, resolved }, acceptances);
+      const range = { checkpoint: from.chainIndex, fork: fork.chainIndex, forkTime: fork.chainTime, to: index };
+      state = new StateChanges(range);
+      collectState({ kind: 'address-rows', scripts: touched }, state);
+      collectChain(state, chain, { registry: this.#registry, seen, resolved });
     }
 
     this.#memory.endBatch(seen.firstNewTransaction);
     const sink = chain.at(-1)?.chainBlock;
-    const earlier = [...seen.blocks.values()].filter((block) => !block.isNew);
+    const writtenBefore = [...seen.blocks.values()].filter((block) => !block.isNew);
     return {
       from,
       to: {
         blockId: sink?.key ?? fork.blockId,
         hash: sink?.block.hash ?? fork.hash,
         blueScore: sink?.block.header.blueScore ?? fork.blueScore,
-        chainIndex: fork.chainIndex + chain.length,
+        chainIndex: index,
         chainTime,
         ...this.#registry.nextKeys,
         firstCatchUp: from.firstCatchUp,
       },
       removed: update.removed,
       rows: seen.rows,
-      mergedEarlier: earlier.flatMap(mergedEarlier),
-      chainEarlier: earlier.filter((block) => block.isChainBlock).map((block) => block.key),
-      foundEarlier: seen.foundEarlier,
-      acceptedEarlier: acceptances
+      mergedBefore: writtenBefore.flatMap(toMerged),
+      chainBefore: writtenBefore.filter((block) => block.isChainBlock).map((block) => block.key),
+      preBootstrapBlocks: seen.preBootstrapBlocks,
+      acceptedBefore: acceptances
         .filter(({ key }) => key < seen.firstNewTransaction)
-        .map(({ key, chainBlock, acceptedBody }) => ({
+        .map(({ key, chainBlock, acceptedVariant }) => ({
           transaction: key,
           acceptingBlock: chainBlock.key,
-          body: acceptedBody,
+          variant: acceptedVariant,
         })),
-      writtenEarlier: seen.newTransactions.map(({ key }) => key).filter((key) => key < seen.firstNewTransaction),
-      settledBodies,
-      spent: ledger.spent,
-      balanceChanges,
-      forkTime: fork.chainTime,
-      chainTotals: [...chainTotals.values()],
+      preBootstrapTransactions: seen.newTransactions
+        .map(({ key }) => key)
+        .filter((key) => key < seen.firstNewTransaction),
+      settledVariants,
+      state,
       virtualMergeSet,
       targetBlueScore: update.targetBlueScore,
       secondsLeft: null,
     };
   }
 
-  /** Pairs each accepted id with the body that the mergeset carries, in the node's order. */
+  /** Pairs each accepted id with the variant that the mergeset carries, in the node's order. */
   #accept(added: AddedChainBlock, chainBlock: SeenBlock, mergeSet: SeenBlock[]): Acceptance[] {
     const carried = new Map<number, SeenTransaction>();
-    const severalBodies = new Set<number>();
+    const severalVariants = new Set<number>();
     for (const { transactions } of mergeSet) {
       for (const transaction of transactions) {
         const other = carried.get(transaction.key);
         if (other === undefined) carried.set(transaction.key, transaction);
-        else if (other.body !== transaction.body) severalBodies.add(transaction.key);
+        else if (other.variant !== transaction.variant) severalVariants.add(transaction.key);
       }
     }
     return added.acceptedTransactionIds.map((id) => {
@@ -144,21 +139,21 @@ export class Preparer {
           `chain block ${toHex(added.block.hash)} accepts ${toHex(id)}, which it does not merge`,
         );
       }
-      const isAmbiguous = severalBodies.has(transaction.key);
-      if (isAmbiguous) this.#ambiguousBodies.add(ambiguousBody(transaction, added, mergeSet));
-      return { ...transaction, chainBlock, acceptedBody: isAmbiguous ? null : transaction.body };
+      const isAmbiguous = severalVariants.has(transaction.key);
+      if (isAmbiguous) this.#ambiguousVariants.add(toAmbiguous(transaction, added, mergeSet));
+      return { ...transaction, chainBlock, acceptedVariant: isAmbiguous ? null : transaction.variant };
     });
   }
 
-  /** @returns bodies of transactions that earlier batches accepted */
-  async #settleBodies(acceptances: Acceptance[], chainMoved: boolean): Promise<SettledBody[]> {
-    const settled = await this.#ambiguousBodies.settle(chainMoved);
+  /** Returns the variants of transactions that earlier batches accepted. */
+  async #settleVariants(acceptances: readonly Acceptance[], chainMoved: boolean): Promise<SettledVariant[]> {
+    const settled = await this.#ambiguousVariants.settle(chainMoved);
     for (const acceptance of acceptances) {
-      if (acceptance.acceptedBody !== null) continue;
-      acceptance.acceptedBody = settled.get(acceptance.key) ?? null;
+      if (acceptance.acceptedVariant !== null) continue;
+      acceptance.acceptedVariant = settled.get(acceptance.key) ?? null;
       settled.delete(acceptance.key);
     }
-    return [...settled].map(([transaction, body]) => ({ transaction, body }));
+    return [...settled].map(([transaction, variant]) => ({ transaction, variant }));
   }
 
   #writeBlock(batch: Seen, seen: SeenBlock): void {
@@ -170,7 +165,7 @@ export class Preparer {
     const mergeSetBlues = keysOf(block.mergeSetBluesHashes);
     write.writeBlock(rows, block, {
       key,
-      // One of the parents; what the node calls genesis' is none.
+      // One of the parents, except that the node names a block for genesis that is none.
       selectedParent: this.#memory.findBlock(block.selectedParentHash) ?? null,
       parents,
       mergeSetBlues,
@@ -182,11 +177,11 @@ export class Preparer {
     transactions.forEach((transaction, index) => write.writeBlockTransaction(rows, key, index, transaction));
   }
 
-  /** @returns the inputs of the new transactions, and the scripts that they touch: each as often as it has a new row */
+  /** Returns the inputs of the new transactions, and the script of each new row of address_transactions. */
   async #writeTransactions(
     seen: Seen,
-    acceptances: Acceptance[],
-    breather: Breather,
+    acceptances: readonly Acceptance[],
+    yielder: Yielder,
   ): Promise<{ resolved: ResolvedInput[][]; touched: number[] }> {
     const { rows, lookedUp, newTransactions, firstNewTransaction } = seen;
     const accepted = new Map<number, Acceptance>();
@@ -203,16 +198,16 @@ export class Preparer {
         subnetwork: this.#registry.subnetworkKey(seen, transaction.subnetworkId),
         fee: feeOf(transaction, inputs, isCoinbase(transaction)),
         acceptingBlock: acceptance?.chainBlock.key ?? null,
-        acceptedBody: acceptance?.acceptedBody ?? null,
+        acceptedVariant: acceptance?.acceptedVariant ?? null,
       });
       write.writeInputs(rows, key, transaction, inputs);
       write.writeOutputs(rows, key, transaction, outputScripts);
-      const moves = movesOf(transaction, inputs, outputScripts);
-      write.writeAddressTransactions(rows, key, moves);
-      touched.push(...moves.keys());
-      // Those from before a start have keys of their own, and are never accepted again.
+      const deltas = deltasOf(transaction, inputs, outputScripts);
+      write.writeAddressTransactions(rows, key, deltas);
+      touched.push(...deltas.keys());
+      // Pre-bootstrap transactions have lower keys, and are never accepted again.
       if (key >= firstNewTransaction) resolved.push(inputs);
-      if (key % TRANSACTIONS_A_BREATH === 0) await breather.breathe();
+      if (key % YIELD_EVERY_TRANSACTIONS === 0) await yielder.yieldToEventLoop();
     }
     return { resolved, touched };
   }
@@ -234,7 +229,7 @@ function merge(chainBlock: SeenBlock, mergeSet: SeenBlock[]): void {
   }
 }
 
-function mergedEarlier({ key, mergingBlock, isBlue }: SeenBlock): MergedEarlier[] {
+function toMerged({ key, mergingBlock, isBlue }: SeenBlock): MergedBefore[] {
   return mergingBlock === null || isBlue === null ? [] : [{ block: key, mergingBlock, isBlue }];
 }
 
@@ -242,15 +237,15 @@ function referencesOf({ header, mergeSetBluesHashes, mergeSetRedsHashes }: RpcBl
   return [...(header.parentsByLevel[0] ?? []), ...mergeSetBluesHashes, ...mergeSetRedsHashes];
 }
 
-function ambiguousBody(
+function toAmbiguous(
   { key, transaction }: SeenTransaction,
   { block, mergeSet: [selectedParent] }: AddedChainBlock,
   mergeSet: SeenBlock[],
-): AmbiguousBody {
-  const bodies = new Map<string, number>();
+): AmbiguousVariant {
+  const variants = new Map<string, number>();
   for (const merged of mergeSet) {
     const carried = merged.transactions.find((candidate) => candidate.key === key);
-    if (carried !== undefined) bodies.set(toHex(merged.block.hash), carried.body);
+    if (carried !== undefined) variants.set(toHex(merged.block.hash), carried.variant);
   }
   return {
     transaction: key,
@@ -258,6 +253,6 @@ function ambiguousBody(
     chainBlock: toHex(block.hash),
     chainBlockBlueScore: block.header.blueScore,
     parent: toHex((selectedParent as RpcBlock).hash),
-    bodies,
+    variants,
   };
 }

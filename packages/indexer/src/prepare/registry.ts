@@ -1,7 +1,6 @@
 /**
- * Gives keys: a block, transaction, script or subnetwork that was never seen gets the next one, and what was seen keeps its own.
- * Keys are given in the order of first writing and never change. The registry lives from a read of the checkpoint to the next
- * failure, since keys that were given to rows that never landed are given again.
+ * Assigns keys to blocks, transactions, scripts and subnetworks in the order of first writing; keys never change. The registry lives from a read
+ * of the checkpoint to the next failure, since the keys of rows that were never committed are assigned again.
  */
 import { type Hash, type Network, type ScriptPublicKey, toHex } from '@kasgres/kaspa';
 import type { RpcBlock, RpcTransaction } from '@kasgres/node';
@@ -9,20 +8,20 @@ import { IncompleteUpdateError } from '../errors.ts';
 import { type Memory, scriptKey } from '../memory/memory.ts';
 import type { LookedUp } from '../memory/look-up.ts';
 import type { Checkpoint } from './batch.ts';
-import { createRows, type Rows } from './rows.ts';
+import { type BatchRows, createBatchRows } from '@kasgres/database';
 import * as write from './write-rows.ts';
 
 /** A transaction as a block carries it. */
 export interface SeenTransaction {
   key: number;
-  /** Which of the bodies of its id this is; 0 is the first that was seen. */
-  body: number;
+  /** The number of the variant; 0 is the first that was seen. */
+  variant: number;
   transaction: RpcTransaction;
 }
 
 export interface SeenBlock {
   key: number;
-  /** Whether its row is yet to be written. */
+  /** Whether it has no row. */
   isNew: boolean;
   block: RpcBlock;
   transactions: SeenTransaction[];
@@ -36,33 +35,33 @@ export interface NewTransaction extends SeenTransaction {
   outputScripts: number[];
 }
 
-/** What one update brings. */
+/** The content of one update. */
 export interface Seen {
-  rows: Rows;
+  rows: BatchRows;
   lookedUp: LookedUp;
   firstNewTransaction: number;
   /** By key, in the order in which they were seen. */
   blocks: Map<number, SeenBlock>;
-  /** Those of the new blocks that were known as earlier than a start. */
-  foundEarlier: number[];
+  /** Those of the new blocks that were known as pre-bootstrap. */
+  preBootstrapBlocks: number[];
   newTransactions: NewTransaction[];
 }
 
 export class Registry {
   readonly memory: Memory;
   readonly #network: Network;
-  /** Blocks up to this blue score may refer to blocks before the start. */
-  readonly #earlierUntil: bigint;
+  /** Blocks up to this blue score may refer to pre-bootstrap blocks. */
+  readonly #preBootstrapUntil: bigint;
   #nextBlock: number;
   #nextTransaction: number;
   #nextScript: number;
   #nextSubnetwork: number;
 
-  /** @param bootstrapBlueScore of the latest start; undefined: nothing is before it, since it is genesis */
+  /** @param bootstrapBlueScore of the latest bootstrap block; undefined for genesis, before which there are no blocks */
   constructor(memory: Memory, network: Network, checkpoint: Checkpoint, bootstrapBlueScore: bigint | undefined) {
     this.memory = memory;
     this.#network = network;
-    this.#earlierUntil = bootstrapBlueScore === undefined ? -1n : bootstrapBlueScore + network.finalityDepth;
+    this.#preBootstrapUntil = bootstrapBlueScore === undefined ? -1n : bootstrapBlueScore + network.finalityDepth;
     this.#nextBlock = checkpoint.nextBlockId;
     this.#nextTransaction = checkpoint.nextTransactionId;
     this.#nextScript = checkpoint.nextScriptId;
@@ -80,11 +79,11 @@ export class Registry {
 
   begin(lookedUp: LookedUp): Seen {
     return {
-      rows: createRows(),
+      rows: createBatchRows(),
       lookedUp,
       firstNewTransaction: this.#nextTransaction,
       blocks: new Map(),
-      foundEarlier: [],
+      preBootstrapBlocks: [],
       newTransactions: [],
     };
   }
@@ -93,7 +92,7 @@ export class Registry {
     const known = this.memory.blocks.get(block.hash);
     const before = known === undefined ? undefined : seen.blocks.get(known);
     if (before !== undefined) return before;
-    const key = known ?? this.#findEarlier(seen, block.hash) ?? this.#nextBlock++;
+    const key = known ?? this.#findPreBootstrap(seen, block.hash) ?? this.#nextBlock++;
     if (known === undefined) this.memory.blocks.set(block.hash, key);
     const now: SeenBlock = {
       key,
@@ -108,25 +107,25 @@ export class Registry {
     return now;
   }
 
-  /** Whether a block could be written: what it refers to is here, or may be before the start. */
+  /** Whether a block can be written: the blocks that it refers to are known, or may be pre-bootstrap. */
   canRefer(hashes: readonly Hash[], child: RpcBlock): boolean {
-    return this.#isNearStart(child) || hashes.every((hash) => this.memory.findBlock(hash) !== undefined);
+    return this.#isNearBootstrap(child) || hashes.every((hash) => this.memory.findBlock(hash) !== undefined);
   }
 
   /**
-   * Of a block that another one refers to. What is missing is before the start: everything that was merged since is here.
-   * (Only a block of the tail may refer to one that is yet to come; it gives up its place among the earlier ones then.)
-   * @throws IncompleteUpdateError when nothing is before the start, or the child is too far from it
+   * Returns the key of a block that another one refers to. An unknown block counts as pre-bootstrap, since all merged blocks since are known; a
+   * block of the tail may also refer to a later one, which leaves the pre-bootstrap ones when it comes.
+   * @throws IncompleteUpdateError if the bootstrap block is genesis, or too far below the child
    */
   getBlockKey({ rows }: Seen, hash: Hash, child: RpcBlock): number {
     const known = this.memory.findBlock(hash);
     if (known !== undefined) return known;
-    if (!this.#isNearStart(child)) {
+    if (!this.#isNearBootstrap(child)) {
       throw new IncompleteUpdateError(`block ${toHex(child.hash)} refers to ${toHex(hash)}, which is not indexed`);
     }
     const key = this.#nextBlock++;
     this.memory.preBootstrapBlocks.set(toHex(hash), key);
-    write.writeEarlierBlock(rows, key, hash);
+    write.writePreBootstrapBlock(rows, key, hash);
     return key;
   }
 
@@ -144,16 +143,16 @@ export class Registry {
     return key;
   }
 
-  #isNearStart(block: RpcBlock): boolean {
-    return block.header.blueScore <= this.#earlierUntil;
+  #isNearBootstrap(block: RpcBlock): boolean {
+    return block.header.blueScore <= this.#preBootstrapUntil;
   }
 
-  /** The key that an earlier block has already. */
-  #findEarlier(seen: Seen, hash: Hash): number | undefined {
+  /** Returns the key of a block that was known as pre-bootstrap. */
+  #findPreBootstrap(seen: Seen, hash: Hash): number | undefined {
     const key = this.memory.preBootstrapBlocks.get(toHex(hash));
     if (key === undefined) return undefined;
     this.memory.preBootstrapBlocks.delete(toHex(hash));
-    seen.foundEarlier.push(key);
+    seen.preBootstrapBlocks.push(key);
     return key;
   }
 
@@ -162,9 +161,9 @@ export class Registry {
     const known = memory.transactions.get(transaction.transactionId);
     if (known !== undefined) {
       if (seen.lookedUp.isPreBootstrap(known) && memory.preBootstrapHashes.get(known) === undefined) {
-        return this.#writeEarlier(seen, known, transaction);
+        return this.#writePreBootstrap(seen, known, transaction);
       }
-      return { key: known, body: this.#bodyOf(seen, known, transaction), transaction };
+      return { key: known, variant: this.#variantOf(seen, known, transaction), transaction };
     }
     const key = this.#nextTransaction++;
     memory.transactions.set(transaction.transactionId, key);
@@ -174,22 +173,22 @@ export class Registry {
       memory.utxos.addOutput(amount, script);
       return script;
     });
-    const now = { key, body: 0, transaction, outputScripts };
+    const now = { key, variant: 0, transaction, outputScripts };
     seen.newTransactions.push(now);
     return now;
   }
 
-  /** A transaction from before the start that a block carries again: it gets its row under the key that its UTXOs have. */
-  #writeEarlier(seen: Seen, key: number, transaction: RpcTransaction): SeenTransaction {
+  /** Writes a pre-bootstrap transaction that a block carries again, under the key that its UTXOs have. */
+  #writePreBootstrap(seen: Seen, key: number, transaction: RpcTransaction): SeenTransaction {
     this.memory.preBootstrapHashes.set(key, Uint8Array.from(transaction.hash));
     const outputScripts = transaction.outputs.map(({ scriptPublicKey }) => this.#seeScript(seen, scriptPublicKey));
-    const now = { key, body: 0, transaction, outputScripts };
+    const now = { key, variant: 0, transaction, outputScripts };
     seen.newTransactions.push(now);
     return now;
   }
 
-  /** The number of this body among those of its id; a body that is new gets a row. */
-  #bodyOf({ rows, lookedUp }: Seen, key: number, transaction: RpcTransaction): number {
+  /** Returns the number of a variant, and writes it if it is new. */
+  #variantOf({ rows, lookedUp }: Seen, key: number, transaction: RpcTransaction): number {
     const { variants } = this.memory;
     const first = this.memory.findHash(key) ?? lookedUp.findHash(key);
     if (first === undefined) throw new Error(`transaction ${toHex(transaction.transactionId)} was not looked up`);
@@ -198,9 +197,9 @@ export class Registry {
     const known = further.findIndex((hash) => Buffer.compare(hash, transaction.hash) === 0);
     if (known >= 0) return known + 1;
     variants.set(key, [...further, Uint8Array.from(transaction.hash)]);
-    const body = further.length + 1;
-    write.writeFurtherBody(rows, key, body, transaction);
-    return body;
+    const variant = further.length + 1;
+    write.writeVariant(rows, key, variant, transaction);
+    return variant;
   }
 
   #seeScript({ rows }: Seen, scriptPublicKey: ScriptPublicKey): number {

@@ -1,19 +1,14 @@
-/** An input and the UTXO it spends, as far as that was ever seen. */
 import type { RpcTransaction } from '@kasgres/node';
+import type { ScriptDelta } from '@kasgres/state';
 import type { Memory } from '../memory/memory.ts';
 import type { LookedUp } from '../memory/look-up.ts';
-import type { Move } from '../rollups/chain-block-totals.ts';
 
-export interface Utxo {
-  amount: bigint;
-  script: number;
-}
-
+/** An input and the UTXO that it spends. */
 export interface ResolvedInput {
-  /** Key of the transaction that made the UTXO; undefined while that was never seen. */
+  /** Key of the transaction that creates the UTXO; undefined while that was never seen. */
   transaction: number | undefined;
   /** Undefined while the transaction was never seen, or when it has no such output. */
-  utxo: Utxo | undefined;
+  utxo: { amount: bigint; script: number } | undefined;
 }
 
 export function resolveInputs(transaction: RpcTransaction, memory: Memory, lookedUp: LookedUp): ResolvedInput[] {
@@ -25,7 +20,7 @@ export function resolveInputs(transaction: RpcTransaction, memory: Memory, looke
   });
 }
 
-/** Inputs minus outputs; 0 for a coinbase, null while a UTXO is not known. */
+/** Returns inputs minus outputs; 0 for a coinbase, null while a UTXO is unknown. */
 export function feeOf(transaction: RpcTransaction, inputs: ResolvedInput[], isCoinbase: boolean): bigint | null {
   if (isCoinbase) return 0n;
   let fee = 0n;
@@ -37,24 +32,31 @@ export function feeOf(transaction: RpcTransaction, inputs: ResolvedInput[], isCo
   return fee;
 }
 
-/** What a transaction does to each script that it touches, as far as its UTXOs are known. @param outputScripts one for each output */
-export function movesOf(
+/** Returns what a transaction does to each script that it touches, as far as its UTXOs are known. @param outputScripts one for each output */
+export function deltasOf(
   transaction: RpcTransaction,
   inputs: readonly ResolvedInput[],
   outputScripts: readonly number[],
-): Map<number, Move> {
-  const moves = new Map<number, Move>();
-  const moveOf = (script: number): Move => {
-    let move = moves.get(script);
-    if (move === undefined) {
-      move = { sent: 0n, received: 0n };
-      moves.set(script, move);
+): Map<number, ScriptDelta> {
+  const deltas = new Map<number, ScriptDelta>();
+  const deltaOf = (script: number): ScriptDelta => {
+    let delta = deltas.get(script);
+    if (delta === undefined) {
+      delta = { sent: 0n, received: 0n, utxoCount: 0 };
+      deltas.set(script, delta);
     }
-    return move;
+    return delta;
   };
-  for (const { utxo } of inputs) if (utxo !== undefined) moveOf(utxo.script).sent += utxo.amount;
+  for (const { utxo } of inputs) {
+    if (utxo === undefined) continue;
+    const delta = deltaOf(utxo.script);
+    delta.sent += utxo.amount;
+    delta.utxoCount -= 1;
+  }
   outputScripts.forEach((script, index) => {
-    moveOf(script).received += (transaction.outputs[index] as RpcTransaction['outputs'][number]).amount;
+    const delta = deltaOf(script);
+    delta.received += (transaction.outputs[index] as RpcTransaction['outputs'][number]).amount;
+    delta.utxoCount += 1;
   });
-  return moves;
+  return deltas;
 }

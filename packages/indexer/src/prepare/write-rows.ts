@@ -1,14 +1,11 @@
-/** One function a table: the fields of a row, in the order of its columns (batch.ts). */
+/** One function per table turns items of a batch into rows. */
 import { type Hash, type Network, classifyScript, scriptToAddress, type ScriptPublicKey } from '@kasgres/kaspa';
-import { packParents } from '@kasgres/database';
+import { type BatchRows, packParents } from '@kasgres/database';
 import type { RpcBlock, RpcTransaction } from '@kasgres/node';
-import type { Move } from '../rollups/chain-block-totals.ts';
-import type { Rows } from './rows.ts';
-import type { NewUtxo } from './ledger.ts';
-
+import type { ScriptDelta } from '@kasgres/state';
 import type { ResolvedInput } from './resolve.ts';
 
-export interface BlockPlace {
+export interface BlockContext {
   key: number;
   selectedParent: number | null;
   parents: number[];
@@ -19,213 +16,175 @@ export interface BlockPlace {
   isBlue: boolean | null;
 }
 
-export function writeBlock(rows: Rows, block: RpcBlock, place: BlockPlace): void {
+export function writeBlock(rows: BatchRows, block: RpcBlock, context: BlockContext): void {
   const { header } = block;
-  const to = rows.blocks;
-  to.row();
-  to.key(place.key);
-  to.bytea(block.hash);
-  to.integer(header.version);
-  to.bytea(packParents(header.parentsByLevel.slice(1)));
-  to.bytea(header.hashMerkleRoot);
-  to.bytea(header.acceptedIdMerkleRoot);
-  to.bytea(header.utxoCommitment);
-  to.bigint(header.timestamp);
-  to.key(header.bits);
-  to.numeric(header.nonce);
-  to.bigint(header.daaScore);
-  to.numeric(header.blueWork);
-  to.bigint(header.blueScore);
-  to.bytea(header.pruningPoint);
-  keyOrNull(to, place.selectedParent);
-  to.keys(place.mergeSetBlues);
-  to.keys(place.mergeSetReds);
-  to.boolean(place.isChainBlock);
-  keyOrNull(to, place.mergingBlock);
-  if (place.isBlue === null) to.null();
-  else to.boolean(place.isBlue);
-  place.parents.forEach((parent, index) => {
-    rows.block_parents.row();
-    rows.block_parents.key(place.key);
-    rows.block_parents.smallint(index);
-    rows.block_parents.key(parent);
+  rows.blocks.write({
+    id: context.key,
+    hash: block.hash,
+    version: header.version,
+    parents_by_level: packParents(header.parentsByLevel.slice(1)),
+    hash_merkle_root: header.hashMerkleRoot,
+    accepted_id_merkle_root: header.acceptedIdMerkleRoot,
+    utxo_commitment: header.utxoCommitment,
+    timestamp: header.timestamp,
+    bits: header.bits,
+    nonce: header.nonce,
+    daa_score: header.daaScore,
+    blue_work: header.blueWork,
+    blue_score: header.blueScore,
+    pruning_point: header.pruningPoint,
+    selected_parent_id: context.selectedParent,
+    merge_set_blues: context.mergeSetBlues,
+    merge_set_reds: context.mergeSetReds,
+    is_chain_block: context.isChainBlock,
+    merging_block_id: context.mergingBlock,
+    is_blue: context.isBlue,
+  });
+  context.parents.forEach((parent, index) => {
+    rows.block_parents.write({ block_id: context.key, index, parent_id: parent });
   });
 }
 
-export function writeEarlierBlock(rows: Rows, key: number, hash: Hash): void {
-  rows.earlier_blocks.row();
-  rows.earlier_blocks.key(key);
-  rows.earlier_blocks.bytea(hash);
+export function writePreBootstrapBlock(rows: BatchRows, key: number, hash: Hash): void {
+  rows.earlier_blocks.write({ id: key, hash });
 }
 
 export function writeBlockTransaction(
-  rows: Rows,
+  rows: BatchRows,
   block: number,
   index: number,
-  { key, body }: { key: number; body: number },
+  { key, variant }: { key: number; variant: number },
 ): void {
-  const to = rows.block_transactions;
-  to.row();
-  to.key(block);
-  to.integer(index);
-  to.key(key);
-  to.integer(body);
+  rows.block_transactions.write({ block_id: block, index, transaction_id: key, body: variant });
 }
 
 export function writeChainBlock(
-  rows: Rows,
+  rows: BatchRows,
   { index, key, chainTime }: { index: number; key: number; chainTime: bigint },
   block: RpcBlock,
   accepted: number[],
 ): void {
-  const to = rows.chain_blocks;
-  to.row();
-  to.key(index);
-  to.key(key);
-  to.bigint(block.header.daaScore);
-  to.bigint(block.header.timestamp);
-  to.keys(accepted);
-  to.bigint(chainTime);
+  rows.chain_blocks.write({
+    index,
+    block_id: key,
+    daa_score: block.header.daaScore,
+    timestamp: block.header.timestamp,
+    accepted_transactions: accepted,
+    chain_time: chainTime,
+  });
 }
 
-export function writeSubnetwork(rows: Rows, key: number, subnetworkId: Uint8Array): void {
-  rows.subnetworks.row();
-  rows.subnetworks.key(key);
-  rows.subnetworks.bytea(subnetworkId);
+export function writeSubnetwork(rows: BatchRows, key: number, subnetworkId: Uint8Array): void {
+  rows.subnetworks.write({ id: key, subnetwork_id: subnetworkId });
 }
 
-export function writeScript(rows: Rows, key: number, scriptPublicKey: ScriptPublicKey, network: Network): void {
-  const to = rows.scripts;
-  const address = scriptToAddress(scriptPublicKey, network.addressPrefix);
-  to.row();
-  to.key(key);
-  to.integer(scriptPublicKey.version);
-  to.bytea(scriptPublicKey.script);
-  to.text(classifyScript(scriptPublicKey));
-  if (address === undefined) to.null();
-  else to.text(address);
+export function writeScript(rows: BatchRows, key: number, scriptPublicKey: ScriptPublicKey, network: Network): void {
+  rows.scripts.write({
+    id: key,
+    version: scriptPublicKey.version,
+    script: scriptPublicKey.script,
+    type: classifyScript(scriptPublicKey),
+    address: scriptToAddress(scriptPublicKey, network.addressPrefix),
+  });
 }
 
-export interface TransactionPlace {
+export interface TransactionContext {
   key: number;
   subnetwork: number;
   fee: bigint | null;
   acceptingBlock: number | null;
-  acceptedBody: number | null;
+  acceptedVariant: number | null;
 }
 
-export function writeTransaction(rows: Rows, transaction: RpcTransaction, place: TransactionPlace): void {
-  const to = rows.transactions;
-  to.row();
-  to.key(place.key);
-  to.bytea(transaction.transactionId);
-  to.bytea(transaction.hash);
-  to.integer(transaction.version);
-  to.numeric(transaction.lockTime);
-  to.key(place.subnetwork);
-  to.numeric(transaction.gas);
-  to.bytea(transaction.payload);
-  to.bigint(transaction.storageMass);
-  to.bigint(transaction.computeMass);
-  if (place.fee === null) to.null();
-  else to.bigint(place.fee);
-  keyOrNull(to, place.acceptingBlock);
-  if (place.acceptedBody === null) to.null();
-  else to.integer(place.acceptedBody);
+export function writeTransaction(rows: BatchRows, transaction: RpcTransaction, context: TransactionContext): void {
+  rows.transactions.write({
+    id: context.key,
+    transaction_id: transaction.transactionId,
+    hash: transaction.hash,
+    version: transaction.version,
+    lock_time: transaction.lockTime,
+    subnetwork_id: context.subnetwork,
+    gas: transaction.gas,
+    payload: transaction.payload,
+    storage_mass: transaction.storageMass,
+    compute_mass: transaction.computeMass,
+    fee: context.fee,
+    accepting_block_id: context.acceptingBlock,
+    accepted_body: context.acceptedVariant,
+  });
 }
 
-export function writeInputs(rows: Rows, key: number, transaction: RpcTransaction, resolved: ResolvedInput[]): void {
-  const to = rows.transaction_inputs;
+export function writeInputs(
+  rows: BatchRows,
+  key: number,
+  transaction: RpcTransaction,
+  resolved: ResolvedInput[],
+): void {
   transaction.inputs.forEach((input, index) => {
     const { transaction: previous, utxo } = resolved[index] as ResolvedInput;
-    to.row();
-    to.key(key);
-    to.integer(index);
-    if (previous === undefined) {
-      to.null();
-      to.bytea(input.previousOutpoint.transactionId);
-    } else {
-      to.key(previous);
-      to.null();
-    }
-    to.key(input.previousOutpoint.index);
-    to.bytea(input.signatureScript);
-    to.numeric(input.sequence);
-    to.integer(input.sigOpCount);
-    to.integer(input.computeBudget);
-    if (utxo === undefined) {
-      to.null();
-      to.null();
-    } else {
-      to.bigint(utxo.amount);
-      to.key(utxo.script);
-    }
+    rows.transaction_inputs.write({
+      transaction_id: key,
+      index,
+      previous_transaction_id: previous,
+      previous_transaction_hash: previous === undefined ? input.previousOutpoint.transactionId : null,
+      previous_index: input.previousOutpoint.index,
+      signature_script: input.signatureScript,
+      sequence: input.sequence,
+      sig_op_count: input.sigOpCount,
+      compute_budget: input.computeBudget,
+      amount: utxo?.amount,
+      script_id: utxo?.script,
+    });
   });
 }
 
 /** @param scripts one for each output */
-export function writeOutputs(rows: Rows, key: number, transaction: RpcTransaction, scripts: readonly number[]): void {
-  const to = rows.transaction_outputs;
+export function writeOutputs(
+  rows: BatchRows,
+  key: number,
+  transaction: RpcTransaction,
+  scripts: readonly number[],
+): void {
   transaction.outputs.forEach(({ amount, covenant }, index) => {
-    to.row();
-    to.key(key);
-    to.integer(index);
-    to.bigint(amount);
-    to.key(scripts[index] as number);
-    if (covenant === undefined) {
-      to.null();
-      to.null();
-    } else {
-      to.integer(covenant.authorizingInput);
-      to.bytea(covenant.covenantId);
-    }
+    rows.transaction_outputs.write({
+      transaction_id: key,
+      index,
+      amount,
+      script_id: scripts[index] as number,
+      covenant_authorizing_input: covenant?.authorizingInput,
+      covenant_id: covenant?.covenantId,
+    });
   });
 }
 
-export function writeFurtherBody(rows: Rows, key: number, body: number, transaction: RpcTransaction): void {
-  const to = rows.transaction_bodies;
-  to.row();
-  to.key(key);
-  to.integer(body);
-  to.bytea(transaction.hash);
-  to.bigint(transaction.storageMass);
-  to.bigint(transaction.computeMass);
+export function writeVariant(rows: BatchRows, key: number, variant: number, transaction: RpcTransaction): void {
+  rows.transaction_bodies.write({
+    transaction_id: key,
+    body: variant,
+    hash: transaction.hash,
+    storage_mass: transaction.storageMass,
+    compute_mass: transaction.computeMass,
+  });
   transaction.inputs.forEach((input, index) => {
-    const inputs = rows.transaction_body_inputs;
-    inputs.row();
-    inputs.key(key);
-    inputs.integer(body);
-    inputs.integer(index);
-    inputs.bytea(input.signatureScript);
-    inputs.integer(input.sigOpCount);
-    inputs.integer(input.computeBudget);
+    rows.transaction_body_inputs.write({
+      transaction_id: key,
+      body: variant,
+      index,
+      signature_script: input.signatureScript,
+      sig_op_count: input.sigOpCount,
+      compute_budget: input.computeBudget,
+    });
   });
 }
 
-export function writeUtxo(rows: Rows, utxo: NewUtxo): void {
-  const to = rows.utxos;
-  to.row();
-  to.key(utxo.transaction);
-  to.key(utxo.index);
-  to.key(utxo.script);
-  to.bigint(utxo.amount);
-  to.bigint(utxo.blockDaaScore);
-  to.boolean(utxo.isCoinbase);
-}
-
-/** @param moves of the transaction, by script */
-export function writeAddressTransactions(rows: Rows, key: number, moves: ReadonlyMap<number, Move>): void {
-  const to = rows.address_transactions;
-  for (const [script, { sent, received }] of moves) {
-    to.row();
-    to.key(script);
-    to.key(key);
-    to.bigint(sent);
-    to.bigint(received);
+/** @param deltas of the transaction, by script */
+export function writeAddressTransactions(rows: BatchRows, key: number, deltas: ReadonlyMap<number, ScriptDelta>): void {
+  for (const [script, { sent, received }] of deltas) {
+    rows.address_transactions.write({
+      script_id: script,
+      transaction_id: key,
+      amount_sent: sent,
+      amount_received: received,
+    });
   }
-}
-
-function keyOrNull(to: Rows['blocks'], key: number | null): void {
-  if (key === null) to.null();
-  else to.key(key);
 }

@@ -1,0 +1,95 @@
+import { createTestDatabase, type TestDatabase } from '@kasgres/database';
+import type { PoolClient } from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { columnTypeOf } from './export/column-types.ts';
+import { copyOut } from './copy-rows.ts';
+
+let database: TestDatabase;
+let client: PoolClient;
+
+beforeAll(async () => {
+  database = await createTestDatabase({ empty: true });
+  client = await database.pool.connect();
+});
+
+afterAll(async () => {
+  client.release(true);
+  await database.drop();
+});
+
+function never(): void {
+  throw new Error('There is no row');
+}
+
+/** The values of one column of this type and name, as they go into a file. */
+async function valuesOf(values: string, typeName: string, { column = 'x', modifier = -1 } = {}): Promise<unknown[]> {
+  const type = columnTypeOf(column, { typeName, modifier });
+  const read: unknown[] = [];
+  const query = `select x${type.cast} from (values ${values}) v (x)`;
+  await copyOut(
+    client,
+    query,
+    (_, bytes) => read.push(bytes === undefined ? null : type.decode(bytes)),
+    () => {},
+  );
+  return read;
+}
+
+test('numbers are exact up to the last digit, or refused', async () => {
+  expect(await valuesOf('(2::bigint ^ 62), (null)', 'float8')).toEqual([2 ** 62, null]);
+  expect(await valuesOf('(9223372036854775807), (-9223372036854775808)', 'int8')).toEqual([
+    2n ** 63n - 1n,
+    -(2n ** 63n),
+  ]);
+  const sompi = { column: 'x_sompi' };
+  expect(
+    await valuesOf(`(0::numeric), (18446744073709551615), (-1), (10000), (${'9'.repeat(38)})`, 'numeric', sompi),
+  ).toEqual([0n, 2n ** 64n - 1n, -1n, 10_000n, 10n ** 38n - 1n]);
+  await expect(valuesOf(`(1${'0'.repeat(38)}::numeric)`, 'numeric', sompi)).rejects.toThrow('more than 38 digits');
+  await expect(valuesOf('(0.5)', 'numeric', sompi)).rejects.toThrow('more than 0 decimals');
+  await expect(valuesOf(`('NaN'::numeric)`, 'numeric', sompi)).rejects.toThrow('NaN');
+  const kas = { column: 'x_kas' };
+  expect(
+    await valuesOf('(0.00000001), (-0.00000001), (1.5), (28700000000.12345678), (100000), (0.10)', 'numeric', kas),
+  ).toEqual([1n, -1n, 150_000_000n, 2_870_000_000_012_345_678n, 10_000_000_000_000n, 10_000_000n]);
+  await expect(valuesOf('(0.000000001)', 'numeric', kas)).rejects.toThrow('more than 8 decimals');
+  // 192 bits have 58 digits: as text.
+  const [work] = await valuesOf('(6277101735386680763835789423207666416102355444464034512895::numeric)', 'numeric');
+  expect(String(work)).toBe('6277101735386680763835789423207666416102355444464034512895');
+});
+
+test('times before 1970 and before 2000 too', async () => {
+  expect(
+    await valuesOf(
+      `(timestamptz '2025-06-15 15:06:40.123Z'), ('1999-12-31 23:59:59.999Z'), ('1969-12-31 23:59:59.999999Z'), ('1970-01-01Z')`,
+      'timestamptz',
+    ),
+  ).toEqual([1_750_000_000_123n, 946_684_799_999n, -1n, 0n]);
+  expect(await valuesOf(`(date '1970-01-01'), ('2000-01-01'), ('1969-12-31')`, 'date')).toEqual([0, 10_957, -1]);
+});
+
+test('it exports empty lists, lists with nulls and of bytes, and unknown types as text', async () => {
+  expect(await valuesOf(`('{}'::bigint[]), ('{1,null,-3}'), (null)`, '_int8')).toEqual([[], [1n, null, -3n], null]);
+  expect(await valuesOf(`(array['\\x00ff'::bytea, ''])`, '_bytea')).toEqual([[Buffer.from([0, 255]), Buffer.alloc(0)]]);
+  const [interval] = await valuesOf(`(interval '1 day 2 hours')`, 'interval');
+  expect(String(interval)).toBe('1 day 02:00:00');
+});
+
+test('rows larger than what comes over the wire at once, and none', async () => {
+  const [wide, after] = await valuesOf(`(repeat('ł', 3000000)), ('short')`, 'text');
+  expect(String(wide)).toBe('ł'.repeat(3_000_000));
+  expect(String(after)).toBe('short');
+  const rows = await copyOut(
+    client,
+    'select i, null, i::text from generate_series(1, 100000) i',
+    () => {},
+    () => {},
+  );
+  expect(rows).toBe(100_000);
+  expect(await copyOut(client, 'select 1 where false', never, never)).toBe(0);
+});
+
+test('it reports an error of the query, and the connection stays usable', async () => {
+  await expect(valuesOf('(1 / 0)', 'int4')).rejects.toThrow('division by zero');
+  expect(await valuesOf('(1)', 'int4')).toEqual([1]);
+});

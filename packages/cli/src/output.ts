@@ -1,0 +1,33 @@
+/** The output of a command. Only the result goes to stdout, where scripts read it; messages go to stderr. */
+
+export function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+/** Returns rows as a table for a terminal: columns padded to their widest cell, numbers aligned right. */
+export function textTable(columns: readonly string[], rows: readonly (readonly unknown[])[]): string {
+  const cells = rows.map((row) => row.map((value) => cellText(value)));
+  const widths = columns.map((name, i) => Math.max(name.length, ...cells.map((row) => row[i]?.length ?? 0)));
+  const isNumeric = columns.map((_, i) => rows.length > 0 && rows.every((row) => isNumber(row[i])));
+  const line = (row: readonly string[]): string =>
+    row
+      .map((cell, i) => (isNumeric[i] === true ? cell.padStart(widths[i] ?? 0) : cell.padEnd(widths[i] ?? 0)))
+      .join('  ')
+      .trimEnd();
+  return [line(columns), widths.map((width) => '-'.repeat(width)).join('  '), ...cells.map((row) => line(row))].join(
+    '\n',
+  );
+}
+
+function isNumber(value: unknown): boolean {
+  return value === null || typeof value === 'number' || typeof value === 'bigint';
+}
+
+function cellText(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (value instanceof Uint8Array) return `\\x${Buffer.from(value).toString('hex')}`;
+  if (value instanceof Date) return value.toISOString();
+  if (typeof value === 'object')
+    return JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? `${part}` : part));
+  return `${value as string | number | bigint | boolean}`;
+}

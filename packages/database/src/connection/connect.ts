@@ -1,0 +1,138 @@
+/**
+ * A pool of connections, with Kysely for reads. Type parsers are set for this pool only, not for all users of `pg` in the process: 64-bit
+ * integers are bigint, numeric is decimal text, dates are text.
+ */
+import { Kysely, PostgresDialect } from 'kysely';
+import { Pool, type PoolClient, type PoolConfig, types } from 'pg';
+import { PoolExhaustedError } from './errors.ts';
+import type { DB } from '../generated/database.ts';
+import { cutAfterSilence, cutWhenLost, noteSession } from './lost-connections.ts';
+
+export type Database = DB;
+
+export interface ConnectOptions {
+  /** `postgres://user:password@host:port/database` */
+  url: string;
+  /** Maximum number of open connections. */
+  max?: number;
+  /** Shown in `pg_stat_activity`. */
+  applicationName: string;
+  /** The server cancels a statement that takes longer. No limit by default. */
+  statementTimeoutMs?: number;
+  /**
+   * Client-side timeout for a connection that no longer responds. Set it some seconds above `statementTimeoutMs`, whose error cannot arrive
+   * over such a connection.
+   */
+  queryTimeoutMs?: number;
+  /**
+   * For statements that may take long: after this silence the server is asked over another connection whether it still works on the
+   * statement; if not, the query fails. Do not combine with `queryTimeoutMs`.
+   */
+  askAfterSilenceMs?: number;
+  /** How long a query waits for a connection. */
+  connectTimeoutMs?: number;
+  /** Maximum number of queries that wait for a connection: further ones fail at once. No limit by default. */
+  maxWaiting?: number;
+  /** Settings of Postgres for these sessions, `{ work_mem: '64MB' }`. */
+  settings?: Readonly<Record<string, string>>;
+  /** Called for idle connections that broke. The pool replaces them, so this is for logs only. */
+  onIdleError?: (error: Error) => void;
+}
+
+export interface Connection {
+  pool: Pool;
+  kysely: Kysely<Database>;
+  /** Waits for running queries, then closes all connections. */
+  close: () => Promise<void>;
+}
+
+/** The default of the system is two hours. A lost host is detected ten seconds later. */
+const KEEP_ALIVE_MS = 10_000;
+
+/** On the server: a session whose client is lost must not stay for hours. */
+const SERVER_KEEP_ALIVE = {
+  tcp_keepalives_idle: '10',
+  tcp_keepalives_interval: '5',
+  tcp_keepalives_count: '3',
+} as const;
+
+/** Opens no connection. The first query does, and fails if it cannot. */
+export function connect(options: ConnectOptions): Connection {
+  const pool = new BoundedPool(options.maxWaiting, {
+    connectionString: options.url,
+    max: options.max ?? 10,
+    application_name: options.applicationName,
+    connectionTimeoutMillis: options.connectTimeoutMs ?? 10_000,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+    types: { getTypeParser },
+    // Compiling a short query takes longer than running it.
+    options: encodeSettings({ jit: 'off', ...SERVER_KEEP_ALIVE, ...options.settings }),
+    ...(options.statementTimeoutMs === undefined ? {} : { statement_timeout: options.statementTimeoutMs }),
+    ...(options.askAfterSilenceMs === undefined ? {} : { verify: noteSession }),
+  });
+  // Without listeners a broken connection would crash the process. An idle one emits on the pool, one in use on the client.
+  pool.on('error', (error) => options.onIdleError?.(error));
+  pool.on('connect', (client) => client.on('error', () => {}));
+  if (options.queryTimeoutMs !== undefined) cutAfterSilence(pool, options.queryTimeoutMs);
+  if (options.askAfterSilenceMs !== undefined) cutWhenLost(pool, options.url, options.askAfterSilenceMs);
+  const kysely = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
+  const close = async (): Promise<void> => {
+    await kysely.destroy();
+    // Kysely ends a pool only if it has used it.
+    if (!pool.ending) await pool.end();
+  };
+  return { pool, kysely, close };
+}
+
+type ConnectCallback = (
+  error: Error | undefined,
+  client: PoolClient | undefined,
+  done: (release?: unknown) => void,
+) => void;
+
+/** A pg Pool with a bounded wait queue. */
+class BoundedPool extends Pool {
+  readonly #maxWaiting: number;
+
+  constructor(maxWaiting: number | undefined, config: PoolConfig) {
+    super(config);
+    this.#maxWaiting = maxWaiting ?? Number.POSITIVE_INFINITY;
+  }
+
+  override connect(): Promise<PoolClient>;
+  override connect(callback: ConnectCallback): void;
+  override connect(callback?: ConnectCallback): Promise<PoolClient> | void {
+    const isFull = this.waitingCount >= this.#maxWaiting;
+    if (callback === undefined) return isFull ? Promise.reject(new PoolExhaustedError()) : super.connect();
+    if (isFull) callback(new PoolExhaustedError(), undefined, () => {});
+    else super.connect(callback);
+  }
+}
+
+/** Escapes blanks, at which the server splits its start-up `options`. */
+function encodeSettings(settings: Readonly<Record<string, string>>): string {
+  return Object.entries(settings)
+    .map(([name, value]) => `-c ${name}=${value.replaceAll(/[\\\s]/g, (character) => `\\${character}`)}`)
+    .join(' ');
+}
+
+type TextParser = (text: string) => unknown;
+type TypeId = Parameters<typeof types.getTypeParser>[0];
+
+/** By the fixed ids of `pg_type`. */
+const PARSERS = new Map<number, TextParser>([
+  [20, BigInt], // int8
+  [1016, parseBigintArray], // int8[]
+  [1082, String], // date: a day has no time zone, a JavaScript Date does
+]);
+
+function getTypeParser(oid: TypeId, format: 'text' | 'binary' = 'text'): TextParser {
+  const parser = format === 'text' ? PARSERS.get(oid) : undefined;
+  return parser ?? (types.getTypeParser(oid, format) as TextParser);
+}
+
+/** Parses `{1,2,3}`. The columns of the schema contain no nulls and one dimension. */
+function parseBigintArray(text: string): bigint[] {
+  return text === '{}' ? [] : text.slice(1, -1).split(',').map(BigInt);
+}

@@ -1,0 +1,97 @@
+import { Client } from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { connect } from './connect.ts';
+import { isDatabaseUnavailable, isRetryableDatabaseError } from './errors.ts';
+import { createTestDatabase, type TestDatabase } from '../testing/test-database.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(async () => await database.drop());
+
+async function catchError(promise: Promise<unknown>): Promise<unknown> {
+  return await promise.then(
+    () => expect.fail('nothing was thrown'),
+    (error: unknown) => error,
+  );
+}
+
+/** What the two requests say of an error. */
+function classify(error: unknown): string {
+  if (isDatabaseUnavailable(error)) return isRetryableDatabaseError(error) ? 'unavailable' : 'contradiction';
+  return isRetryableDatabaseError(error) ? 'retryable' : 'permanent';
+}
+
+test('a server that is not there', async () => {
+  const client = new Client({ connectionString: 'postgres://nobody@127.0.0.1:1/nothing' });
+  expect(classify(await catchError(client.connect()))).toBe('unavailable');
+});
+
+test('a host that cannot be resolved', async () => {
+  const client = new Client({ connectionString: 'postgres://nobody@database.invalid/nothing' });
+  expect(classify(await catchError(client.connect()))).toBe('unavailable');
+});
+
+test('a connection that is killed while it works', async () => {
+  const client = await database.pool.connect();
+  client.on('error', () => {});
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+  const sleeping = catchError(client.query('select pg_sleep(30)'));
+  await database.pool.query('select pg_terminate_backend($1)', [rows[0]?.pid]);
+  expect(classify(await sleeping)).toBe('unavailable');
+  expect(classify(await catchError(client.query('select 1')))).toBe('unavailable');
+  client.release(true);
+});
+
+test('a pool that has no connection to give in time', async () => {
+  // Long enough for the first connection to be made on a busy machine; the second waits it out.
+  const small = connect({ url: database.url, max: 1, applicationName: 'small', connectTimeoutMs: 2_000 });
+  const client = await small.pool.connect();
+  expect(classify(await catchError(small.pool.query('select 1')))).toBe('unavailable');
+  client.release();
+  await small.close();
+});
+
+test('a server that has gone silent', async () => {
+  const { pool, close } = connect({ url: database.url, applicationName: 'silent', queryTimeoutMs: 100 });
+  expect(classify(await catchError(pool.query('select pg_sleep(1)')))).toBe('unavailable');
+  await close();
+});
+
+test('a deadlock may be tried again', async () => {
+  await database.pool.query('create table pairs (n int primary key); insert into pairs values (1), (2)');
+  const update = async (order: [number, number]): Promise<unknown> => {
+    const client = await database.pool.connect();
+    try {
+      await client.query('begin');
+      await client.query('update pairs set n = n where n = $1', [order[0]]);
+      await client.query('select pg_sleep(0.2)');
+      await client.query('update pairs set n = n where n = $1', [order[1]]);
+      return undefined;
+    } catch (error) {
+      return error;
+    } finally {
+      await client.query('rollback');
+      client.release();
+    }
+  };
+  const outcomes = await Promise.all([update([1, 2]), update([2, 1])]);
+  const errors = outcomes.filter((outcome) => outcome !== undefined);
+  expect(errors.map(classify)).toEqual(['retryable']);
+});
+
+test.each([
+  ['a mistake in the statement', 'select nothing'],
+  ['a constraint', 'insert into meta (network, one_row) values ($$simnet$$, false)'],
+  ['a statement over its time limit', 'set statement_timeout = 20; select pg_sleep(1)'],
+])('%s is permanent', async (_, statement) => {
+  const { pool, close } = connect({ url: database.url, applicationName: 'permanent' });
+  expect(classify(await catchError(pool.query(statement)))).toBe('permanent');
+  await close();
+});
+
+test('what has nothing to do with the database', () => {
+  expect(classify(new TypeError('x is not a function'))).toBe('permanent');
+  expect(classify('a string')).toBe('permanent');
+});

@@ -1,0 +1,214 @@
+/**
+ * Rows for `COPY … FROM STDIN (FORMAT binary)`: the fastest way into Postgres (docs/adr/0001). Fields are encoded straight into one
+ * growing buffer. Format: PostgreSQL manual, COPY, "Binary Format".
+ */
+import type { ClientBase } from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+import { once } from 'node:events';
+import { finished } from 'node:stream/promises';
+
+const SIGNATURE = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1');
+const INITIAL_BYTES = 64 * 1024;
+const CHUNK_BYTES = 1024 * 1024;
+const INT8_OID = 20;
+const TEXT_OID = 25;
+const UINT32 = 2 ** 32;
+/** Base of the digits of a numeric. */
+const NUMERIC_BASE = 10_000n;
+
+/** Methods of CopyBuffer that encode a field. */
+export type FieldType =
+  | 'key'
+  | 'bigint'
+  | 'integer'
+  | 'smallint'
+  | 'boolean'
+  | 'numeric'
+  | 'bytea'
+  | 'text'
+  | 'keys'
+  | 'texts';
+
+/** Encodes one row: `to.row()`, then each field in the order of the columns. */
+export type RowEncoder<Row> = (to: CopyBuffer, row: Row) => void;
+
+/** Made by the `createBuffer` of a table (define-copy-table.ts). The methods that encode single fields are for its compiled encoder. */
+export class CopyBuffer<Row = never> {
+  readonly table: string;
+  readonly columns: readonly string[];
+  rows = 0;
+  readonly #encode: RowEncoder<Row>;
+  #buffer = Buffer.allocUnsafe(INITIAL_BYTES);
+  #length = 0;
+
+  constructor(table: string, columns: readonly string[], encode: RowEncoder<Row> = () => undefined) {
+    this.table = table;
+    this.columns = columns;
+    this.#encode = encode;
+    this.clear();
+  }
+
+  write(row: Row): void {
+    this.#encode(this, row);
+  }
+
+  /** The stream so far, with its trailer. Valid until the next write. */
+  contents(): Buffer {
+    this.#reserve(2);
+    const trailer = this.#length;
+    this.#buffer.writeInt16BE(-1, trailer);
+    return this.#buffer.subarray(0, trailer + 2);
+  }
+
+  clear(): void {
+    SIGNATURE.copy(this.#buffer);
+    this.#length = SIGNATURE.length;
+    this.rows = 0;
+  }
+
+  /** Begins a row; the caller then writes one field for each column, in order. */
+  row(): void {
+    this.#reserve(2);
+    this.#length = this.#buffer.writeInt16BE(this.columns.length, this.#length);
+    this.rows += 1;
+  }
+
+  null(): void {
+    this.#reserve(4);
+    this.#length = this.#buffer.writeInt32BE(-1, this.#length);
+  }
+
+  boolean(value: boolean): void {
+    this.#reserve(5);
+    const at = this.#buffer.writeInt32BE(1, this.#length);
+    this.#length = this.#buffer.writeUInt8(value ? 1 : 0, at);
+  }
+
+  smallint(value: number): void {
+    this.#reserve(6);
+    const at = this.#buffer.writeInt32BE(2, this.#length);
+    this.#length = this.#buffer.writeInt16BE(value, at);
+  }
+
+  integer(value: number): void {
+    this.#reserve(8);
+    const at = this.#buffer.writeInt32BE(4, this.#length);
+    this.#length = this.#buffer.writeInt32BE(value, at);
+  }
+
+  /** A bigint column from a safe integer that is not negative: a key, an index. */
+  key(value: number): void {
+    this.#reserve(12);
+    const at = this.#buffer.writeInt32BE(8, this.#length);
+    this.#writeKey(value, at);
+    this.#length = at + 8;
+  }
+
+  bigint(value: bigint): void {
+    this.#reserve(12);
+    const at = this.#buffer.writeInt32BE(8, this.#length);
+    this.#length = this.#buffer.writeBigInt64BE(value, at);
+  }
+
+  /** A numeric column from an integer that is not negative. */
+  numeric(value: bigint): void {
+    const digits: number[] = [];
+    for (let rest = value; rest > 0n; rest /= NUMERIC_BASE) digits.push(Number(rest % NUMERIC_BASE));
+    this.#reserve(12 + 2 * digits.length);
+    let at = this.#buffer.writeInt32BE(8 + 2 * digits.length, this.#length);
+    at = this.#buffer.writeInt16BE(digits.length, at);
+    at = this.#buffer.writeInt16BE(Math.max(digits.length - 1, 0), at); // weight of the first digit
+    at = this.#buffer.writeInt16BE(0, at); // positive
+    at = this.#buffer.writeInt16BE(0, at); // no digits after the point
+    for (let i = digits.length - 1; i >= 0; i -= 1) at = this.#buffer.writeInt16BE(digits[i] ?? 0, at);
+    this.#length = at;
+  }
+
+  bytea(value: Uint8Array): void {
+    const size = value.length;
+    this.#reserve(4 + size);
+    const at = this.#buffer.writeInt32BE(size, this.#length);
+    this.#buffer.set(value, at);
+    this.#length = at + size;
+  }
+
+  /** A text or enum column. */
+  text(value: string): void {
+    const size = Buffer.byteLength(value);
+    this.#reserve(4 + size);
+    const at = this.#buffer.writeInt32BE(size, this.#length);
+    this.#buffer.write(value, at);
+    this.#length = at + size;
+  }
+
+  /** A bigint[] column from keys. */
+  keys(values: readonly number[]): void {
+    const dimensions = values.length === 0 ? 0 : 1;
+    const size = 12 + dimensions * 8 + values.length * 12;
+    this.#reserve(4 + size);
+    let at = this.#buffer.writeInt32BE(size, this.#length);
+    at = this.#buffer.writeInt32BE(dimensions, at);
+    at = this.#buffer.writeInt32BE(0, at); // holds no null
+    at = this.#buffer.writeInt32BE(INT8_OID, at);
+    if (dimensions === 1) {
+      at = this.#buffer.writeInt32BE(values.length, at);
+      at = this.#buffer.writeInt32BE(1, at); // lower bound
+      for (const value of values) {
+        at = this.#buffer.writeInt32BE(8, at);
+        this.#writeKey(value, at);
+        at += 8;
+      }
+    }
+    this.#length = at;
+  }
+
+  /** A text[] column. */
+  texts(values: readonly string[]): void {
+    const sizes = values.map((value) => Buffer.byteLength(value));
+    const dimensions = values.length === 0 ? 0 : 1;
+    const size = 12 + dimensions * 8 + sizes.reduce((sum, bytes) => sum + 4 + bytes, 0);
+    this.#reserve(4 + size);
+    let at = this.#buffer.writeInt32BE(size, this.#length);
+    at = this.#buffer.writeInt32BE(dimensions, at);
+    at = this.#buffer.writeInt32BE(0, at); // holds no null
+    at = this.#buffer.writeInt32BE(TEXT_OID, at);
+    if (dimensions === 1) {
+      at = this.#buffer.writeInt32BE(values.length, at);
+      at = this.#buffer.writeInt32BE(1, at); // lower bound
+      for (const [index, value] of values.entries()) {
+        at = this.#buffer.writeInt32BE(sizes[index] ?? 0, at);
+        at += this.#buffer.write(value, at);
+      }
+    }
+    this.#length = at;
+  }
+
+  #writeKey(value: number, at: number): void {
+    this.#buffer.writeUInt32BE(Math.floor(value / UINT32), at);
+    this.#buffer.writeUInt32BE(value % UINT32, at + 4);
+  }
+
+  #reserve(bytes: number): void {
+    const needed = this.#length + bytes;
+    if (needed <= this.#buffer.length) return;
+    const larger = Buffer.allocUnsafe(Math.max(needed, this.#buffer.length * 2));
+    this.#buffer.copy(larger, 0, 0, this.#length);
+    this.#buffer = larger;
+  }
+}
+
+/** Sends the rows of a buffer to its table, inside the client's transaction. Sends nothing for no rows. */
+export async function copyRows(client: ClientBase, buffer: CopyBuffer): Promise<void> {
+  if (buffer.rows === 0) return;
+  const columns = buffer.columns.map((column) => `"${column}"`).join(', ');
+  const stream = client.query(copyFrom(`copy ${buffer.table} (${columns}) from stdin (format binary)`));
+  const done = finished(stream);
+  // A failing COPY ends the stream while we may be waiting for it to drain; `done` carries the error.
+  done.catch(() => undefined);
+  const contents = buffer.contents();
+  for (let at = 0; at < contents.length && !stream.destroyed; at += CHUNK_BYTES) {
+    if (!stream.write(contents.subarray(at, at + CHUNK_BYTES))) await Promise.race([once(stream, 'drain'), done]);
+  }
+  stream.end();
+  await done;
+}

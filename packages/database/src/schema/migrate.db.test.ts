@@ -1,0 +1,151 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { SchemaError } from '../connection/errors.ts';
+import { checkSchema, migrate } from './migrate.ts';
+import { readMigrations } from './migrations.ts';
+import { createTestDatabase, type TestDatabase } from '../testing/test-database.ts';
+
+let database: TestDatabase;
+let folder: string;
+let directory: URL;
+beforeEach(async () => {
+  database = await createTestDatabase({ empty: true });
+  folder = await mkdtemp(join(tmpdir(), 'kasgres-migrations-'));
+  directory = pathToFileURL(`${folder}/`);
+});
+afterEach(async () => {
+  await database.drop();
+  await rm(folder, { recursive: true });
+});
+
+async function writeMigration(name: string, sql: string): Promise<void> {
+  await writeFile(join(folder, `${name}.sql`), sql);
+}
+
+async function countRows(table: string): Promise<number> {
+  const { rows } = await database.pool.query<{ count: number }>(`select count(*)::int as count from ${table}`);
+  return rows[0]?.count ?? 0;
+}
+
+test('ten migrators that race apply each migration once', async () => {
+  await writeMigration('0001_counted', 'create table counted (n int); insert into counted values (1)');
+  await writeMigration('0002_more', 'select pg_sleep(0.05); insert into counted values (2)');
+  const applied = await Promise.all(Array.from({ length: 10 }, async () => await migrate(database.url, { directory })));
+  expect(applied.flat().sort()).toEqual(['0001_counted', '0002_more']);
+  expect(await countRows('counted')).toBe(2);
+});
+
+test('the migrations of the repository apply, by a pool too, and then there is nothing to do', async () => {
+  const names = (await readMigrations()).map(({ name }) => name);
+  expect(await migrate(database.pool)).toEqual(names);
+  expect(await migrate(database.url)).toEqual([]);
+  await checkSchema(database.pool);
+});
+
+test('views that 0009 makes again are as they were, with their comments and rights', async () => {
+  const known = await readMigrations();
+  for (const { name, sql } of known.filter(({ number }) => number < 9)) await writeMigration(name, sql);
+  await migrate(database.url, { directory });
+  await database.pool.query('grant select on kaspa.transactions, kaspa.inputs to public');
+  const before = await describeViews();
+  expect(before.length).toBeGreaterThan(5);
+  await migrate(database.url);
+  const after = await describeViews();
+  // 0009 changes comments of columns of these on purpose.
+  const changed = new Set(['address_hours', 'addresses', 'index_status']);
+  for (const { comments, ...view } of before) {
+    const same = changed.has(view.name) ? view : { ...view, comments };
+    expect(after).toContainEqual(expect.objectContaining(same));
+  }
+});
+
+interface ViewDescription {
+  name: string;
+  definition: string;
+  comments: (string | null)[];
+  rights: string[];
+}
+
+async function describeViews(): Promise<ViewDescription[]> {
+  const { rows } = await database.pool.query<ViewDescription>(
+    `select c.relname as name, pg_get_viewdef(c.oid) as definition, pg_get_userbyid(c.relowner) as owner,
+            array_prepend(obj_description(c.oid, 'pg_class'),
+                          array(select col_description(c.oid, attnum) from pg_attribute where attrelid = c.oid and attnum > 0 order by attnum)) as comments,
+            array(select format('%s %s', grantee, privilege_type) from aclexplode(c.relacl) order by 1) as rights
+       from pg_class c where c.relnamespace = 'kaspa'::regnamespace and c.relkind = 'v' order by c.relname`,
+  );
+  return rows;
+}
+
+test('a later migration is applied alone', async () => {
+  await writeMigration('0001_first', 'create table first (n int)');
+  await migrate(database.url, { directory });
+  await writeMigration('0002_second', 'create table second (n int)');
+  const heard: string[] = [];
+  await migrate(database.url, { directory, onMigration: (name) => heard.push(name) });
+  expect(heard).toEqual(['0002_second']);
+});
+
+test('a migration that fails leaves nothing of itself, and those before it stay', async () => {
+  await writeMigration('0001_good', 'create table good (n int)');
+  await writeMigration('0002_bad', 'create table bad (n int); select 1 / 0');
+  await expect(migrate(database.url, { directory })).rejects.toThrow('Migration 0002_bad failed and was rolled back.');
+  const { rows } = await database.pool.query(`select to_regclass('good') as good, to_regclass('bad') as bad`);
+  expect(rows).toEqual([{ good: 'good', bad: null }]);
+  await writeMigration('0002_bad', 'create table bad (n int)');
+  expect(await migrate(database.url, { directory })).toEqual(['0002_bad']);
+});
+
+test('a database without the schema is told to migrate', async () => {
+  await expect(checkSchema(database.pool)).rejects.toThrow(SchemaError);
+  await expect(checkSchema(database.pool)).rejects.toThrow('no Kasgres schema yet. Run `kasgres migrate` first.');
+});
+
+test('an older schema is told to migrate', async () => {
+  await writeMigration('0001_first', 'create table first (n int)');
+  await migrate(database.url, { directory });
+  await writeMigration('0002_second', 'create table second (n int)');
+  await expect(checkSchema(database.pool, directory)).rejects.toThrow(
+    'older than this program: 1 of 2 migrations are applied, 0002_second comes next',
+  );
+});
+
+test('a newer schema is refused by program and migrator alike', async () => {
+  await writeMigration('0001_first', 'create table first (n int)');
+  await writeMigration('0002_second', 'create table second (n int)');
+  await migrate(database.url, { directory });
+  await rm(join(folder, '0002_second.sql'));
+  const words = 'newer than this program: it has migration 2, this program knows 1';
+  await expect(checkSchema(database.pool, directory)).rejects.toThrow(words);
+  await expect(migrate(database.url, { directory })).rejects.toThrow(words);
+});
+
+test('a migration that was changed after it was applied is refused; other line ends are no change', async () => {
+  await writeMigration('0001_first', 'create table first (n int);\n');
+  await migrate(database.url, { directory });
+  await writeMigration('0001_first', 'create table first (n int);\r\n');
+  expect(await migrate(database.url, { directory })).toEqual([]);
+  await writeMigration('0001_first', 'create table first (n bigint);\n');
+  await expect(migrate(database.url, { directory })).rejects.toThrow(
+    'applied to this database with a different content',
+  );
+  await expect(checkSchema(database.pool, directory)).rejects.toThrow(SchemaError);
+});
+
+test('a hole in the numbers is an error', async () => {
+  await writeMigration('0002_second', 'select 1');
+  await expect(migrate(database.url, { directory })).rejects.toThrow('migrations/0002_second.sql: expected number 1');
+});
+
+test('everything in the schema has a comment', async () => {
+  await migrate(database.url);
+  const { rows } = await database.pool.query(`
+    select relname || coalesce('.' || attname, '') as name
+    from pg_class left join pg_attribute on attrelid = pg_class.oid and attnum > 0 and not attisdropped
+    where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'v', 'm')
+      and (obj_description(pg_class.oid, 'pg_class') is null or col_description(attrelid, attnum) is null)`);
+  expect(rows).toEqual([]);
+});

@@ -1,0 +1,52 @@
+/** Reads the names and labels of addresses: tags of the address itself, or of the cluster of its script. */
+import type { ScriptPublicKey } from '@kasgres/kaspa';
+import { type Kysely, sql } from 'kysely';
+import type { Database } from '../connection/connect.ts';
+
+export interface OwnerTag {
+  name: string;
+  /** URL with further information, or empty. */
+  link: string;
+  labels: string[];
+}
+
+export interface Tag extends OwnerTag {
+  address: string;
+}
+
+/** Returns the tag of the address itself. */
+export async function findOwnTag(db: Kysely<Database>, address: string): Promise<Tag | undefined> {
+  return await db
+    .selectFrom('tags')
+    .select(['address', 'name', 'link', 'labels'])
+    .where('address', '=', address)
+    .executeTakeFirst();
+}
+
+/** Returns the tag of the script's cluster. A cluster without a known owner has none. */
+export async function findClusterTag(db: Kysely<Database>, script: ScriptPublicKey): Promise<OwnerTag | undefined> {
+  const row = await db
+    .selectFrom('scripts')
+    .innerJoin('clusters', (join) => join.on('clusters.id', '=', sql<bigint>`cluster_of(scripts.id)`))
+    .select(['clusters.name', 'clusters.link', 'clusters.labels'])
+    .where('scripts.script', '=', Buffer.from(script.script))
+    .where('scripts.version', '=', script.version)
+    .executeTakeFirst();
+  return row === undefined || row.name === null ? undefined : { ...row, name: row.name };
+}
+
+/** Returns the tags of scripts, or else of their clusters, by script. Scripts without a tag are missing. */
+export async function listTagsOfScripts(db: Kysely<Database>, scriptIds: readonly bigint[]): Promise<Map<bigint, Tag>> {
+  const { rows } = await sql<Tag & { script_id: bigint }>`
+    select s.id as script_id, s.address, tag.name, tag.link, tag.labels
+    from scripts s
+    cross join lateral (
+      select name, link, labels, 0 as rank from tags t where t.address = s.address
+      union all
+      select c.name, c.link, c.labels, 1
+      from clusters c where c.id = cluster_of(s.id) and c.name is not null
+      order by rank limit 1
+    ) tag
+    where s.id = any(${scriptIds}::bigint[]) and s.address is not null`.execute(db);
+  return new Map(rows.map(({ script_id, ...tag }) => [script_id, tag]));
+}

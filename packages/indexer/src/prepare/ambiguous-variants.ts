@@ -1,0 +1,203 @@
+/**
+ * Resolves which variant was accepted where the mergeset carries several. Only the node knows, and a non-standard script in a later chain block
+ * makes its response fail until that block can be left out. One request covers a chain block; a failed one is retried when the chain has moved.
+ *
+ * Indexing does not depend on these requests: a batch waits for them for a bounded time, a slower request finishes in the background for a later
+ * batch, and batches do not wait at all while the node is that slow. `accepted_body` is null until the variant is known.
+ */
+import { type Hash, toHex } from '@kasgres/kaspa';
+import type { ClientBase } from 'pg';
+
+/** An accepted transaction that the mergeset carries in several variants. Hashes and ids are hex. */
+export interface AmbiguousVariant {
+  transaction: number;
+  transactionId: string;
+  chainBlock: string;
+  chainBlockBlueScore: bigint;
+  /** Selected parent of the chain block. */
+  parent: string;
+  /** The variant in each merged block that carries the transaction. */
+  variants: ReadonlyMap<string, number>;
+}
+
+/** Requests which merged block each accepted transaction of a chain block came from; undefined if the node cannot tell. */
+export type FindSources = (
+  chainBlock: Pick<AmbiguousVariant, 'chainBlock' | 'chainBlockBlueScore' | 'parent'>,
+) => Promise<ReadonlyMap<string, string> | undefined>;
+
+/** After this many failures the script is in the chain block itself, and the node can never tell. */
+const MAX_ATTEMPTS = 10;
+/** The first retries come with each next chain block, which leaves out a script in the block on top; later ones back off. */
+const QUICK_ATTEMPTS = 3;
+/** The time that a batch waits for responses, which take a few milliseconds each. */
+const MAX_WAIT_MS = 5_000;
+/**
+ * Bounds the memory, in merged blocks that carry a variant, summed over the variants (about 200 bytes each). Beyond it the
+ * oldest chain blocks stay unresolved until the indexer restarts. One chain block has at most some 75,000.
+ */
+const MAX_CARRIERS = 200_000;
+
+interface OpenChainBlock {
+  variants: AmbiguousVariant[];
+  attempts: number;
+  /** The value of `#chainMoves` at which it may be requested again. */
+  dueAt: number;
+}
+
+interface Request {
+  chainBlock: string;
+  startedAt: number;
+  sources: Promise<ReadonlyMap<string, string> | undefined>;
+  finishedAt: Promise<number>;
+}
+
+export class AmbiguousVariants {
+  readonly #findSources: FindSources;
+  readonly #maxWaitMs: number;
+  readonly #maxCarriers: number;
+  /** By the hash of the chain block, the oldest first. */
+  readonly #open = new Map<string, OpenChainBlock>();
+  /** Merged blocks that carry an open variant, summed over the variants. */
+  #carriers = 0;
+  /** A request that an earlier batch did not wait for. */
+  #inFlight: Request | undefined;
+  /** Whether the latest request has taken longer than a batch waits. */
+  #isSlow = false;
+  /** Number of batches that moved the chain; only these can change the response. */
+  #chainMoves = 0;
+
+  constructor(findSources: FindSources, { maxWaitMs = MAX_WAIT_MS, maxCarriers = MAX_CARRIERS } = {}) {
+    this.#findSources = findSources;
+    this.#maxWaitMs = maxWaitMs;
+    this.#maxCarriers = maxCarriers;
+  }
+
+  /** Loads the unresolved transactions of earlier runs; of the latest chain blocks if there are too many. */
+  async load(client: ClientBase): Promise<void> {
+    const { rows } = await client.query<
+      Omit<AmbiguousVariant, 'transaction' | 'variants'> & { transaction: bigint; variants: Record<string, number> }
+    >(
+      `with open as (
+         select id, transaction_id, accepting_block_id from transactions
+          where accepted_body is null and accepting_block_id is not null and id in (select transaction_id from transaction_bodies)
+       ), carriers as (
+         select t.id, t.transaction_id, c.id as chain_block_id, c.blue_score, b.hash, bt.body
+           from open t
+           join blocks c on c.id = t.accepting_block_id
+           join block_transactions bt on bt.transaction_id = t.id
+           join blocks b on b.id = bt.block_id and b.merging_block_id = c.id
+       ), latest as (
+         select chain_block_id, sum(count(*)) over (order by blue_score desc) as total
+           from carriers group by chain_block_id, blue_score
+       )
+       select t.id as transaction, encode(t.transaction_id, 'hex') as "transactionId", encode(c.hash, 'hex') as "chainBlock",
+              c.blue_score as "chainBlockBlueScore", encode(p.hash, 'hex') as parent, json_object_agg(encode(t.hash, 'hex'), t.body) as variants
+         from carriers t
+         join latest on latest.chain_block_id = t.chain_block_id and total <= $1
+         join blocks c on c.id = t.chain_block_id
+         join blocks p on p.id = c.selected_parent_id
+        group by t.id, t.transaction_id, c.hash, c.blue_score, p.hash
+        order by c.blue_score`,
+      [this.#maxCarriers],
+    );
+    for (const row of rows) {
+      this.add({ ...row, transaction: Number(row.transaction), variants: new Map(Object.entries(row.variants)) });
+    }
+  }
+
+  add(ambiguous: AmbiguousVariant): void {
+    const open = this.#open.get(ambiguous.chainBlock);
+    if (open === undefined) this.#open.set(ambiguous.chainBlock, { variants: [ambiguous], attempts: 0, dueAt: 0 });
+    else open.variants.push(ambiguous);
+    this.#carriers += ambiguous.variants.size;
+    for (const oldest of this.#open.keys()) {
+      if (this.#carriers <= this.#maxCarriers) return;
+      this.#forget(oldest);
+    }
+  }
+
+  #forget(chainBlock: string): void {
+    this.#carriers -= countCarriers(this.#open.get(chainBlock)?.variants ?? []);
+    this.#open.delete(chainBlock);
+  }
+
+  /** Forgets removed chain blocks. */
+  drop(removed: readonly Hash[]): void {
+    for (const hash of removed) this.#forget(toHex(hash));
+  }
+
+  /**
+   * Requests the sources of the chain blocks that are due, one by one, for a bounded time.
+   * @param chainMoved whether the batch adds chain blocks
+   * @returns the accepted variant by transaction key, as far as the node could tell
+   */
+  async settle(chainMoved: boolean): Promise<Map<number, number>> {
+    const settled = new Map<number, number>();
+    if (chainMoved) this.#chainMoves += 1;
+    if (this.#open.size === 0) return settled;
+    const waitsUntil = performance.now() + this.#maxWaitMs;
+    for (;;) {
+      this.#inFlight ??= this.#requestNext();
+      if (this.#inFlight === undefined) return settled;
+      const { chainBlock, sources, startedAt } = this.#inFlight;
+      const response = await within(sources, this.#isSlow ? 0 : waitsUntil - performance.now());
+      if (response === PENDING) {
+        this.#isSlow ||= performance.now() - startedAt >= this.#maxWaitMs;
+        return settled;
+      }
+      this.#isSlow = (await this.#inFlight.finishedAt) - startedAt >= this.#maxWaitMs;
+      this.#inFlight = undefined;
+      this.#take(chainBlock, response, settled);
+    }
+  }
+
+  #requestNext(): Request | undefined {
+    for (const [chainBlock, { variants, dueAt }] of this.#open) {
+      const [first] = variants;
+      if (first === undefined || dueAt > this.#chainMoves) continue;
+      const startedAt = performance.now();
+      const sources = this.#findSources(first);
+      // A rejection is handled where `settle` awaits the sources, which may be a batch later.
+      const finishedAt = sources.then(
+        () => performance.now(),
+        () => performance.now(),
+      );
+      return { chainBlock, startedAt, sources, finishedAt };
+    }
+    return undefined;
+  }
+
+  /** A chain block that was removed meanwhile is not open; one that was added again has the same sources. */
+  #take(chainBlock: string, sources: ReadonlyMap<string, string> | undefined, settled: Map<number, number>): void {
+    const open = this.#open.get(chainBlock);
+    if (open === undefined) return;
+    const before = countCarriers(open.variants);
+    open.variants = open.variants.filter(({ transaction, transactionId, variants }) => {
+      const source = sources?.get(transactionId);
+      const variant = source === undefined ? undefined : variants.get(source);
+      if (variant !== undefined) settled.set(transaction, variant);
+      return variant === undefined;
+    });
+    this.#carriers -= before - countCarriers(open.variants);
+    open.attempts += 1;
+    open.dueAt = this.#chainMoves + 2 ** Math.max(0, open.attempts - QUICK_ATTEMPTS);
+    if (open.variants.length === 0 || open.attempts === MAX_ATTEMPTS) this.#forget(chainBlock);
+  }
+}
+
+function countCarriers(variants: readonly AmbiguousVariant[]): number {
+  return variants.reduce((sum, each) => sum + each.variants.size, 0);
+}
+
+const PENDING = Symbol('pending');
+
+/** @returns `PENDING` if the promise takes longer */
+async function within<T>(promise: Promise<T>, ms: number): Promise<T | typeof PENDING> {
+  const { promise: elapsed, resolve } = Promise.withResolvers<typeof PENDING>();
+  const timer = setTimeout(() => resolve(PENDING), Math.max(0, ms));
+  try {
+    return await Promise.race([promise, elapsed]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

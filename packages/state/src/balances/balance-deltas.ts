@@ -1,0 +1,80 @@
+import type { TransactionDeltas } from '../derived-state.ts';
+
+export interface BalanceDelta {
+  script: number;
+  /** Sompi. */
+  balance: bigint;
+  utxoCount: number;
+  transactionCount: number;
+  acceptedCount: number;
+  receivingCount: number;
+  sendingCount: number;
+  coinbaseCount: number;
+  /** Sompi. */
+  received: bigint;
+  /** Sompi. */
+  sent: bigint;
+}
+
+/** What a batch adds to rows of `balances`. */
+export class BalanceDeltas {
+  readonly #scripts = new Map<number, BalanceDelta>();
+
+  /** @param sign 1 for an accepted transaction, −1 for one of a removed chain block */
+  add({ isCoinbase, deltas }: Pick<TransactionDeltas, 'isCoinbase' | 'deltas'>, sign: 1 | -1): void {
+    const factor = BigInt(sign);
+    for (const [script, { sent, received, utxoCount }] of deltas) {
+      const delta = this.#of(script);
+      delta.balance += factor * (received - sent);
+      delta.utxoCount += sign * utxoCount;
+      delta.acceptedCount += sign;
+      if (received > 0n) delta.receivingCount += sign;
+      if (sent > 0n) delta.sendingCount += sign;
+      if (isCoinbase && received > 0n) delta.coinbaseCount += sign;
+      delta.received += factor * received;
+      delta.sent += factor * sent;
+    }
+  }
+
+  /** Counts rows that address_transactions gets. @param scripts the script of each row */
+  addAddressRows(scripts: readonly number[]): void {
+    for (const script of scripts) this.#of(script).transactionCount += 1;
+  }
+
+  /** Scripts whose rows may change, in any order. */
+  keys(): Iterable<number> {
+    return this.#scripts.keys();
+  }
+
+  /** In ascending order of scripts. */
+  rows(): BalanceDelta[] {
+    return [...this.#scripts.values()].sort((one, other) => one.script - other.script);
+  }
+
+  /** Delta of the circulating supply, sompi. */
+  get supply(): bigint {
+    let sum = 0n;
+    for (const { balance } of this.#scripts.values()) sum += balance;
+    return sum;
+  }
+
+  #of(script: number): BalanceDelta {
+    let delta = this.#scripts.get(script);
+    if (delta === undefined) {
+      delta = {
+        script,
+        balance: 0n,
+        utxoCount: 0,
+        transactionCount: 0,
+        acceptedCount: 0,
+        receivingCount: 0,
+        sendingCount: 0,
+        coinbaseCount: 0,
+        received: 0n,
+        sent: 0n,
+      };
+      this.#scripts.set(script, delta);
+    }
+    return delta;
+  }
+}

@@ -1,0 +1,95 @@
+import type { ClientBase } from 'pg';
+import type { DerivedState } from '../derived-state.ts';
+import { NEVER_SEEN, ScriptActivityChanges } from '../script-activity/replay.ts';
+import { utxos } from '../utxos/utxos.ts';
+import { BalanceDeltas } from './balance-deltas.ts';
+import { verifyBalances, verifyCurrentBalances } from './verify.ts';
+
+export const balances: DerivedState = {
+  name: 'balances',
+  emptied: ['balances'],
+  deferredIndexes: ['balances_balance', 'balances_tagged'],
+  rebuildAfter: utxos,
+  verify: { 4: verifyBalances },
+  verifyCurrent: verifyCurrentBalances,
+
+  collect(item, changes) {
+    if (item.kind === 'accepted') changes.of(BalanceDeltas).add(item.transaction, 1);
+    else if (item.kind === 'address-rows') changes.of(BalanceDeltas).addAddressRows(item.scripts);
+  },
+
+  revert(_client, removed, changes) {
+    const deltas = changes.of(BalanceDeltas);
+    for (const { transactions } of removed) for (const transaction of transactions) deltas.add(transaction, -1);
+  },
+
+  /** Also writes the script activity and, for new rows, the tag flag of the script's own tag. Every member of a cluster has a row already. */
+  async apply(client, changes) {
+    const deltas = changes.of(BalanceDeltas).rows();
+    if (deltas.length === 0) return;
+    const { after, newScripts } = changes.of(ScriptActivityChanges);
+    const activity = deltas.map(({ script }) => after.get(script) ?? NEVER_SEEN);
+    await client.query({
+      name: 'change-balances',
+      text: `insert into balances (script_id, balance, utxo_count, transaction_count, accepted_count, receiving_count, sending_count,
+               coinbase_count, received, sent, first_seen, last_seen, is_tagged)
+             select changed.*, changed.script_id in (
+                      select s.id from scripts s join tags t on t.address = s.address where s.id = any($13::bigint[]))
+               from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[],
+                           $9::numeric[], $10::numeric[], $11::bigint[], $12::bigint[])
+                      changed (script_id)
+             on conflict (script_id) do update set
+               balance = balances.balance + excluded.balance,
+               utxo_count = balances.utxo_count + excluded.utxo_count,
+               transaction_count = balances.transaction_count + excluded.transaction_count,
+               accepted_count = balances.accepted_count + excluded.accepted_count,
+               receiving_count = balances.receiving_count + excluded.receiving_count,
+               sending_count = balances.sending_count + excluded.sending_count,
+               coinbase_count = balances.coinbase_count + excluded.coinbase_count,
+               received = balances.received + excluded.received,
+               sent = balances.sent + excluded.sent,
+               first_seen = excluded.first_seen,
+               last_seen = excluded.last_seen`,
+      values: [
+        deltas.map(({ script }) => script),
+        deltas.map(({ balance }) => balance),
+        deltas.map(({ utxoCount }) => utxoCount),
+        deltas.map(({ transactionCount }) => transactionCount),
+        deltas.map(({ acceptedCount }) => acceptedCount),
+        deltas.map(({ receivingCount }) => receivingCount),
+        deltas.map(({ sendingCount }) => sendingCount),
+        deltas.map(({ coinbaseCount }) => coinbaseCount),
+        deltas.map(({ received }) => received),
+        deltas.map(({ sent }) => sent),
+        activity.map(({ first }) => first),
+        activity.map(({ last }) => last),
+        newScripts,
+      ],
+    });
+  },
+
+  /** Inserts in the order of the primary key, so that its index grows at one end. Includes the script activity. */
+  async rebuild(client) {
+    await client.query(
+      `insert into balances (script_id, balance, utxo_count, transaction_count, accepted_count, receiving_count, sending_count,
+         coinbase_count, received, sent, first_seen, last_seen)
+       select script_id, coalesce(utxos.balance, 0), coalesce(utxos.utxo_count, 0), coalesce(touched.transaction_count, 0),
+              coalesce(r.accepted_count, 0), coalesce(r.receiving_count, 0), coalesce(r.sending_count, 0), coalesce(r.coinbase_count, 0),
+              coalesce(r.received, 0), coalesce(r.sent, 0), r.first_seen, r.last_seen
+         from (select script_id, count(*) as transaction_count from address_transactions group by script_id) touched
+         full join (select script_id, sum(amount) as balance, count(*) as utxo_count from utxos group by script_id) utxos
+              using (script_id)
+         full join script_rollups() r using (script_id)
+        order by script_id`,
+    );
+  },
+};
+
+/** Counts rows that address_transactions got outside of a batch. @param scripts the script of each row; all have a balance */
+export async function countAddressRows(client: ClientBase, scripts: readonly number[]): Promise<void> {
+  await client.query(
+    `update balances b set transaction_count = b.transaction_count + touched.count
+       from (select id, count(*) as count from unnest($1::bigint[]) id group by id) touched where b.script_id = touched.id`,
+    [scripts],
+  );
+}

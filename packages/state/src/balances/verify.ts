@@ -1,0 +1,75 @@
+import { ACCEPTED } from '../chain-facts.ts';
+import { faultsOf } from '../queryable.ts';
+
+/**
+ * For every script, balance = sum of its UTXOs = its UTXOs at the latest bootstrap block + accepted deltas since = sum of its hourly changes, and
+ * the counts are those of its rows.
+ */
+const SELECT_WRONG_BALANCES = `
+  with ${ACCEPTED},
+  of_utxos as (select script_id, sum(amount) as amount, count(*) as count from utxos group by script_id),
+  of_start as (select script_id, sum(amount) as amount from start_utxos group by script_id),
+  of_earlier_starts as (select distinct script_id from start_balances),
+  of_transactions as (
+    select a.script_id, count(*) as count,
+      coalesce(sum(a.amount_received - a.amount_sent) filter (where accepted.id is not null), 0) as amount
+    from address_transactions a left join accepted on accepted.id = a.transaction_id
+    group by a.script_id
+  ),
+  of_hours as (select script_id, sum(change) as amount from balance_changes group by script_id)
+  select format('script %s: balance %s, sum of UTXOs %s, at the bootstrap block %s and accepted deltas since %s, sum of hourly changes %s; '
+      '%s UTXOs of %s counted, %s transactions of %s', script_id, coalesce(b.balance::text, 'missing'), coalesce(u.amount, 0),
+    coalesce(s.amount, 0), coalesce(t.amount, 0), coalesce(h.amount, 0), b.utxo_count, coalesce(u.count, 0), b.transaction_count,
+    coalesce(t.count, 0)) as fault
+  from balances b
+  full join of_utxos u using (script_id)
+  full join of_start s using (script_id)
+  full join of_earlier_starts e using (script_id)
+  full join of_transactions t using (script_id)
+  full join of_hours h using (script_id)
+  where (b.script_id is null and coalesce(u.script_id, s.script_id, e.script_id, t.script_id) is not null)
+    or (b.script_id is not null and coalesce(s.script_id, e.script_id, t.script_id) is null)
+    or coalesce(b.balance, 0) <> coalesce(u.amount, 0)
+    or coalesce(b.balance, 0) <> coalesce(s.amount, 0) + coalesce(t.amount, 0)
+    or coalesce(b.balance, 0) <> coalesce(h.amount, 0)
+    or b.utxo_count <> coalesce(u.count, 0) or b.transaction_count <> coalesce(t.count, 0)
+  limit 20`;
+
+/** The deltas of address_transactions recomputed from inputs and outputs, whether or not the transaction was accepted. */
+const SELECT_WRONG_DELTAS = `
+  with deltas as (
+    select script_id, transaction_id, amount as sent, 0 as received from transaction_inputs where script_id is not null
+    union all
+    select script_id, transaction_id, 0, amount from transaction_outputs
+  ),
+  expected as (
+    select script_id, transaction_id, sum(sent)::bigint as sent, sum(received)::bigint as received
+    from deltas group by script_id, transaction_id
+  ),
+  stored as (select script_id, transaction_id, amount_sent, amount_received from address_transactions)
+  select format('script %s: wrong delta by transaction %s', script_id, transaction_id) as fault from (
+    (table expected except table stored) union all (table stored except table expected)
+  ) wrong
+  limit 20`;
+
+const selectWrongSupply = (column: string, table: string): string => `
+  select format('circulating supply %s, sum of all ${table} %s', circulating_sompi, expected) as fault
+  from checkpoint cross join (select coalesce(sum(${column}), 0) as expected from ${table}) summed where circulating_sompi <> expected`;
+
+/** Also verifies that the sum of all balances is the circulating supply. */
+export const verifyBalances = faultsOf(
+  SELECT_WRONG_BALANCES,
+  SELECT_WRONG_DELTAS,
+  selectWrongSupply('balance', 'balances'),
+);
+
+const SELECT_WRONG_CURRENT_BALANCES = `
+  select format('script %s: balance %s of %s UTXOs, its UTXOs are %s of %s sompi', script_id, coalesce(b.balance::text, 'missing'),
+    b.utxo_count, coalesce(u.count, 0), coalesce(u.amount, 0)) as fault
+  from balances b
+  full join (select script_id, sum(amount) as amount, count(*) as count from utxos group by script_id) u using (script_id)
+  where b.balance is distinct from coalesce(u.amount, 0) or b.utxo_count is distinct from coalesce(u.count, 0)
+  limit 20`;
+
+/** Balances are those of the current UTXOs. With the UTXO commitment, which proves the set, this proves current balances. */
+export const verifyCurrentBalances = faultsOf(SELECT_WRONG_CURRENT_BALANCES, selectWrongSupply('amount', 'utxos'));

@@ -1,0 +1,35 @@
+/** Common table expressions over the facts that `verify` recomputes the state from. */
+
+/** Transactions accepted since the latest bootstrap block: its UTXO set contains the effect of the earlier ones. */
+export const ACCEPTED = `
+  accepted as (
+    select t.id, t.subnetwork_id, accepting.daa_score
+    from chain_blocks c
+    join blocks accepting on accepting.id = c.block_id
+    join transactions t on t.accepting_block_id = accepting.id
+    where c.index > (select coalesce(max(chain_index), -1) from starts)
+  )`;
+
+/** Every script that a chain block touches, by each transaction that it accepts. */
+export const TOUCHES = `
+  touches as (
+    select c.index, c.chain_time, a.script_id, a.transaction_id, a.amount_sent as sent, a.amount_received as received,
+      t.subnetwork_id = 1 as is_coinbase
+    from chain_blocks c
+    cross join unnest(c.accepted_transactions) as accepted (id)
+    join transactions t on t.id = accepted.id
+    join address_transactions a on a.transaction_id = t.id
+  )`;
+
+/** The first bootstrap block at which each script held UTXOs: it counts as seen there unless the chain touched it before. */
+export const AT_BOOTSTRAP = `
+  at_bootstrap as (
+    select held.script_id, c.index, c.chain_time
+    from (
+      select script_id, min(chain_index) as index from (
+        select script_id, (select max(chain_index) from starts) as chain_index from start_utxos
+        union all
+        select script_id, chain_index from start_balances
+      ) holders group by script_id
+    ) held join chain_blocks c using (index)
+  )`;

@@ -1,0 +1,42 @@
+/**
+ * Clusters of scripts with one owner. Merges follow the checkpoint at a depth, in separate transactions (step.ts); a batch only carries the
+ * balances of clusters along.
+ */
+import { BalanceDeltas } from '../balances/balance-deltas.ts';
+import type { DerivedState } from '../derived-state.ts';
+import { belowRoots } from './tree.ts';
+import { verifyClusterBalances, verifyClusters } from './verify.ts';
+
+export const clusters: DerivedState = {
+  name: 'clusters',
+  verify: { 4: verifyClusterBalances, 12: verifyClusters },
+
+  /** Finds roots for members only. Removed chain blocks are in the same deltas. */
+  async apply(client, changes) {
+    const deltas = changes
+      .of(BalanceDeltas)
+      .rows()
+      .filter(({ balance }) => balance !== 0n);
+    if (deltas.length === 0) return;
+    await client.query({
+      name: 'change-clusters',
+      text: `update clusters c set balance = c.balance + changed.balance
+               from (select cluster_of(m.script_id) as id, sum(changed.balance) as balance
+                       from unnest($1::bigint[], $2::bigint[]) changed (script_id, balance)
+                       join cluster_members m on m.script_id = changed.script_id
+                      group by 1) changed
+              where c.id = changed.id and changed.balance <> 0`,
+      values: [deltas.map(({ script }) => script), deltas.map(({ balance }) => balance)],
+    });
+  },
+
+  /** Sums balances only: an earlier version may have left clusters when it began to catch up after a gap. */
+  async rebuildLocked(client) {
+    await client.query(
+      `with ${belowRoots('')},
+       sums as (
+         select cluster_id, sum(balance) as balance from members join balances using (script_id) group by cluster_id)
+       update clusters c set balance = coalesce((select s.balance from sums s where s.cluster_id = c.id), 0)`,
+    );
+  },
+};

@@ -1,0 +1,268 @@
+/**
+ * Union-find that can be undone (migrations/0005_clusters.sql). The smaller cluster goes below the larger one, and of equal ones that of the
+ * later input below that of the earlier; paths are never shortened. The roots thus follow from the chain alone, and undoing the last merge
+ * restores the exact state before it. Pure: a step passes the roots that it needs and receives rows.
+ *
+ * The members of a cluster form a ring. Two rings become one when their roots swap their next members, and two again when they swap back, so
+ * only the pointers of the roots must be known.
+ */
+export interface Cluster {
+  root: bigint;
+  size: bigint;
+  /** Sompi. */
+  balance: bigint;
+  /** Set by an operator; undefined for the configured one. */
+  sizeLimit: bigint | undefined;
+  /** The neighbours of the root in the ring. */
+  next: bigint;
+  previous: bigint;
+}
+
+/** Inputs of one transaction that have one owner. */
+export interface Tie {
+  chainIndex: bigint;
+  transaction: bigint;
+  /** In the order of the inputs, each once. */
+  scripts: readonly bigint[];
+  /** The approved merge that this tie carries out. */
+  heldMerge?: bigint;
+}
+
+/** A row of cluster_merges, with the range of the ring that moved. */
+export interface Merge {
+  id: bigint;
+  chainIndex: bigint;
+  transaction: bigint;
+  cluster: bigint;
+  mergedCluster: bigint;
+  script: bigint;
+  mergedScript: bigint;
+  heldMerge: bigint | undefined;
+  sizeLimit: bigint | undefined;
+  mergedSizeLimit: bigint | undefined;
+  /** The members that moved to the ring: from this one to the root `mergedCluster`, before the member `ringEnd`. */
+  ringStart: bigint;
+  ringEnd: bigint;
+}
+
+/** A row of held_merges. */
+export interface HeldMerge {
+  id: bigint;
+  chainIndex: bigint;
+  transaction: bigint;
+  script: bigint;
+  otherScript: bigint;
+}
+
+export interface MemberRow {
+  script: bigint;
+  parent: bigint | undefined;
+  merge: bigint | undefined;
+  next: bigint;
+  previous: bigint;
+}
+
+export interface ForestOptions {
+  /** The root of each script that is in a cluster. */
+  roots: ReadonlyMap<bigint, bigint>;
+  clusters: readonly Cluster[];
+  /** Balances of scripts outside of clusters, sompi. */
+  balances: ReadonlyMap<bigint, bigint>;
+  sizeLimit: bigint;
+  nextMergeId: bigint;
+  nextHeldMergeId: bigint;
+}
+
+export class Forest {
+  readonly merges: Merge[] = [];
+  readonly held: HeldMerge[] = [];
+  /** Held merges that are carried out, or whose scripts are in one cluster by now. */
+  readonly settled: bigint[] = [];
+  /** Approved merges that would still make a cluster too large. */
+  readonly heldAgain: bigint[] = [];
+  nextMergeId: bigint;
+  nextHeldMergeId: bigint;
+  readonly #options: ForestOptions;
+  readonly #clusters: Map<bigint, Cluster>;
+  readonly #existing: ReadonlySet<bigint>;
+  /** Roots that this step put below others. */
+  readonly #below = new Map<bigint, { parent: bigint; merge: bigint }>();
+  readonly #changed = new Set<bigint>();
+  readonly #previous = new Map<bigint, bigint>();
+
+  constructor(options: ForestOptions) {
+    this.#options = options;
+    this.#clusters = new Map(options.clusters.map((cluster) => [cluster.root, { ...cluster }]));
+    this.#existing = new Set(this.#clusters.keys());
+    this.nextMergeId = options.nextMergeId;
+    this.nextHeldMergeId = options.nextHeldMergeId;
+  }
+
+  /** Merges the clusters of the scripts; holds merges that would make a cluster too large. */
+  tie({ chainIndex, transaction, scripts, heldMerge }: Tie): void {
+    /** One script of each cluster that remains separate. */
+    const apart: bigint[] = [];
+    for (const script of scripts) {
+      const joined = apart.some((earlier) => this.#join({ chainIndex, transaction, heldMerge }, earlier, script));
+      if (joined) {
+        if (heldMerge !== undefined) this.settled.push(heldMerge);
+        continue;
+      }
+      for (const earlier of apart) {
+        if (heldMerge !== undefined) this.heldAgain.push(heldMerge);
+        else {
+          this.held.push({ id: this.nextHeldMergeId, chainIndex, transaction, script: earlier, otherScript: script });
+          this.nextHeldMergeId += 1n;
+        }
+      }
+      apart.push(script);
+    }
+  }
+
+  find(script: bigint): bigint {
+    let root = this.#options.roots.get(script) ?? script;
+    for (let up = this.#below.get(root); up !== undefined; up = this.#below.get(root)) root = up.parent;
+    return root;
+  }
+
+  /** Rows of scripts that became or stopped being roots, or whose ring changed. */
+  memberRows(): MemberRow[] {
+    return [...this.#changed].map((script) => {
+      const { next, previous } = this.#get(script);
+      const up = this.#below.get(script);
+      return {
+        script,
+        parent: up?.parent,
+        merge: up?.merge,
+        next,
+        previous: this.#previous.get(script) ?? previous,
+      };
+    });
+  }
+
+  /** The new previous members of scripts that are not in memberRows. */
+  previousOfOthers(): Map<bigint, bigint> {
+    return new Map([...this.#previous].filter(([script]) => !this.#changed.has(script)));
+  }
+
+  /** Scripts that were in no cluster before. */
+  newMembers(): bigint[] {
+    return [...this.#changed].filter((script) => !this.#existing.has(script));
+  }
+
+  /** Clusters that grew or are new. */
+  grown(): Cluster[] {
+    return [...this.#changed].filter((script) => !this.#below.has(script)).map((script) => this.#get(script));
+  }
+
+  /** Clusters that were put below others. */
+  gone(): bigint[] {
+    return [...this.#below.keys()].filter((script) => this.#existing.has(script));
+  }
+
+  /** Returns false if the merge would make a cluster larger than its limit. */
+  #join(why: Pick<Merge, 'chainIndex' | 'transaction' | 'heldMerge'>, script: bigint, other: bigint): boolean {
+    const [first, second] = [this.#get(this.find(script)), this.#get(this.find(other))];
+    if (first === second) return true;
+    const sizeLimit = largest(first.sizeLimit, second.sizeLimit);
+    if (first.size + second.size > (largest(sizeLimit, this.#options.sizeLimit) ?? 0n)) return false;
+    const firstStays = first.size >= second.size;
+    const [stays, goes] = firstStays ? [first, second] : [second, first];
+    const id = this.nextMergeId;
+    this.nextMergeId += 1n;
+    this.merges.push({
+      ...why,
+      id,
+      cluster: stays.root,
+      mergedCluster: goes.root,
+      script: firstStays ? script : other,
+      mergedScript: firstStays ? other : script,
+      sizeLimit: stays.sizeLimit,
+      mergedSizeLimit: goes.sizeLimit,
+      ringStart: goes.next,
+      ringEnd: stays.next,
+    });
+    stays.sizeLimit = sizeLimit;
+    stays.size += goes.size;
+    stays.balance += goes.balance;
+    this.#below.set(goes.root, { parent: stays.root, merge: id });
+    swapNext(stays, goes, this.#previous);
+    this.#changed.add(stays.root).add(goes.root);
+    return true;
+  }
+
+  #get(root: bigint): Cluster {
+    let cluster = this.#clusters.get(root);
+    if (cluster === undefined) {
+      const balance = this.#options.balances.get(root) ?? 0n;
+      cluster = { root, size: 1n, balance, sizeLimit: undefined, next: root, previous: root };
+      this.#clusters.set(root, cluster);
+    }
+    return cluster;
+  }
+}
+
+/** A limit that an operator set counts only above the configured one. */
+function largest(one: bigint | undefined, other: bigint | undefined): bigint | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return one > other ? one : other;
+}
+
+/** Two rings become one, or one becomes two. */
+function swapNext(
+  one: { root: bigint; next: bigint },
+  other: { root: bigint; next: bigint },
+  previous: Map<bigint, bigint>,
+): void {
+  [one.next, other.next] = [other.next, one.next];
+  previous.set(one.next, one.root);
+  previous.set(other.next, other.root);
+}
+
+export interface Undone {
+  /** The roots of the merged clusters, with their next members. */
+  roots: { root: bigint; next: bigint }[];
+  /** The previous member of each script whose neighbour changed. */
+  previous: Map<bigint, bigint>;
+  /** The former cluster of each cluster that was split off. */
+  splitFrom: Map<bigint, bigint>;
+  /** The operator's limits where a merge had changed them, by root. */
+  sizeLimits: Map<bigint, bigint | undefined>;
+}
+
+export type UndoableMerge = Pick<Merge, 'id' | 'cluster' | 'mergedCluster' | 'sizeLimit' | 'mergedSizeLimit'>;
+
+/**
+ * Undoes the last merges.
+ * @param merges without a gap, the latest first
+ * @param nextOf the next member of each root that they name
+ * @param limitOf the limit that an operator set for each existing cluster
+ */
+export function undoMerges(
+  merges: readonly UndoableMerge[],
+  nextOf: ReadonlyMap<bigint, bigint>,
+  limitOf: ReadonlyMap<bigint, bigint>,
+): Undone {
+  const roots = new Map<bigint, { root: bigint; next: bigint }>();
+  const previous = new Map<bigint, bigint>();
+  const splitFrom = new Map<bigint, bigint>();
+  const sizeLimits = new Map<bigint, bigint | undefined>();
+  const get = (root: bigint): { root: bigint; next: bigint } => {
+    const known = roots.get(root);
+    if (known !== undefined) return known;
+    const next = nextOf.get(root);
+    if (next === undefined) throw new Error(`script ${root}, which was merged, is in no cluster`);
+    const found = { root, next };
+    roots.set(root, found);
+    return found;
+  };
+  for (const { cluster, mergedCluster, sizeLimit, mergedSizeLimit } of merges) {
+    swapNext(get(cluster), get(mergedCluster), previous);
+    splitFrom.set(mergedCluster, splitFrom.get(cluster) ?? cluster);
+    const limit = sizeLimits.has(cluster) ? sizeLimits.get(cluster) : limitOf.get(cluster);
+    // A limit that was set since concerns the larger cluster, and stays with its root.
+    sizeLimits.set(cluster, limit === largest(sizeLimit, mergedSizeLimit) ? sizeLimit : limit);
+    sizeLimits.set(mergedCluster, mergedSizeLimit);
+  }
+  return { roots: [...roots.values()], previous, splitFrom, sizeLimits };
+}

@@ -1,0 +1,257 @@
+/**
+ * What a step reads. Every statement goes from keys to rows by primary keys, so its cost depends on the step's own transactions only. The
+ * connection disables hash and merge joins for that.
+ */
+import type { ClientBase } from 'pg';
+import { scriptsOfOneOwner, type ScriptType, type SpentInput } from './common-inputs.ts';
+import type { Cluster, Tie } from './forest.ts';
+
+/** The last clustered chain block, and the next keys. */
+export interface Position {
+  /** chain_blocks.index; −1 before the first. */
+  chainIndex: bigint;
+  /** Undefined before the first step. */
+  blockId: bigint | undefined;
+  nextMergeId: bigint;
+  nextHeldMergeId: bigint;
+}
+
+const BEFORE_ALL: Position = { chainIndex: -1n, blockId: undefined, nextMergeId: 1n, nextHeldMergeId: 1n };
+
+/** Locks the checkpoint, which serialises steps with batches and imports of tags. @returns undefined during the first catch-up */
+export async function lockSink(client: ClientBase): Promise<{ blueScore: bigint } | undefined> {
+  // A joined row could be of another version than the locked one.
+  const { rows } = await client.query<{ block_id: bigint; first_catch_up: boolean }>(
+    'select block_id, first_catch_up from checkpoint for update',
+  );
+  const [checkpoint] = rows;
+  if (checkpoint === undefined || checkpoint.first_catch_up) return undefined;
+  const sink = await client.query<{ blue_score: bigint }>('select blue_score from blocks where id = $1', [
+    checkpoint.block_id,
+  ]);
+  return sink.rows[0] && { blueScore: sink.rows[0].blue_score };
+}
+
+export async function readPosition(client: ClientBase): Promise<Position> {
+  const { rows } = await client.query<Position>(
+    `select chain_index as "chainIndex", block_id as "blockId", next_merge_id as "nextMergeId", next_held_merge_id as "nextHeldMergeId"
+       from clustering`,
+  );
+  return rows[0] ?? BEFORE_ALL;
+}
+
+/** Returns the highest chain block at or below a block along its selected parents. */
+export async function findForkOf(
+  client: ClientBase,
+  blockId: bigint,
+): Promise<{ chainIndex: bigint; blockId: bigint } | undefined> {
+  const { rows } = await client.query<{ chainIndex: bigint; blockId: bigint }>(
+    `with recursive down as (
+       select b.id, b.selected_parent_id, c.index from blocks b left join chain_blocks c on c.block_id = b.id where b.id = $1
+       union all
+       select b.id, b.selected_parent_id, c.index
+         from down join blocks b on b.id = down.selected_parent_id left join chain_blocks c on c.block_id = b.id
+        where down.index is null
+     )
+     select index as "chainIndex", id as "blockId" from down where index is not null`,
+    [blockId],
+  );
+  return rows[0];
+}
+
+/** Candidates that are read at once; at the tip most are not deep enough yet. */
+const CHAIN_BLOCKS_AT_ONCE = 500;
+
+export interface ClusteringRange {
+  toIndex: bigint;
+  blockId: bigint;
+  blueScore: bigint;
+  /** Accepted ones. */
+  transactions: number;
+}
+
+/** Returns the next chain blocks that are deep enough and have about this many transactions; undefined if there is none. */
+export async function findNextRange(
+  client: ClientBase,
+  afterIndex: bigint,
+  upToBlueScore: bigint,
+  transactions: number,
+): Promise<ClusteringRange | undefined> {
+  const { rows } = await client.query<{ index: bigint; block_id: bigint; blue_score: bigint; count: number }>(
+    `select c.index, c.block_id, b.blue_score, c.count
+       from (select index, block_id, cardinality(accepted_transactions) as count
+               from chain_blocks where index > $1 order by index limit $2) c
+       join blocks b on b.id = c.block_id
+      where b.blue_score <= $3 order by c.index`,
+    [afterIndex, CHAIN_BLOCKS_AT_ONCE, upToBlueScore],
+  );
+  let range: ClusteringRange | undefined;
+  for (const { index, block_id: blockId, blue_score: blueScore, count } of rows) {
+    if (range !== undefined && range.transactions + count > transactions) break;
+    range = { toIndex: index, blockId, blueScore, transactions: (range?.transactions ?? 0) + count };
+  }
+  return range;
+}
+
+interface InputRow {
+  chain_index: bigint;
+  transaction_id: bigint;
+  script_id: bigint;
+  type: ScriptType;
+  signature_scripts: Buffer[] | null;
+  has_covenant: boolean | null;
+  equal_outputs: number;
+}
+
+/** Of an input `i` of a transaction `t`: of the accepted variant, or of all variants while the accepted one is unknown. */
+export const SIGNATURE_SCRIPTS = `
+  select array_agg(signature_script) as signature_scripts
+    from (select i.signature_script where coalesce(t.accepted_body = 0, true)
+          union all
+          select b.signature_script from transaction_body_inputs b
+           where b.transaction_id = i.transaction_id and b.index = i.index
+             and t.accepted_body is distinct from 0 and coalesce(b.body = t.accepted_body, true)) variants`;
+
+/** Inputs of accepted transactions that spend from several scripts, in the order of acceptance. */
+const SELECT_INPUTS = `
+  with several as materialized (
+    select c.index as chain_index, a.id, a.position
+      from chain_blocks c
+     cross join lateral unnest(c.accepted_transactions) with ordinality a (id, position)
+     cross join lateral (
+       select from transaction_inputs i where i.transaction_id = a.id having min(i.script_id) <> max(i.script_id)
+     ) spends_several
+     where c.index between $1 and $2
+  )
+  select several.chain_index, several.id as transaction_id, i.script_id, s.type,
+         signed.signature_scripts,
+         case when o.transaction_id is not null then o.covenant_id is not null
+              when u.transaction_id is not null then u.covenant_id is not null end as has_covenant,
+         equal.outputs as equal_outputs
+    from several
+    join transactions t on t.id = several.id
+   cross join lateral (
+     select coalesce(max(scripts), 0)::integer as outputs
+       from (select count(distinct script_id) as scripts from transaction_outputs where transaction_id = several.id group by amount) amounts
+   ) equal
+    join transaction_inputs i on i.transaction_id = several.id
+    join scripts s on s.id = i.script_id
+   cross join lateral (${SIGNATURE_SCRIPTS}) signed
+    left join transaction_outputs o on o.transaction_id = i.previous_transaction_id and o.index = i.previous_index
+    left join start_utxos u on u.transaction_id = i.previous_transaction_id and u.index = i.previous_index
+   order by several.chain_index, several.position, i.index`;
+
+/** Returns the ties of the transactions that chain blocks accept, in the order of acceptance. */
+export async function readTies(client: ClientBase, fromIndex: bigint, toIndex: bigint): Promise<Tie[]> {
+  const { rows } = await client.query<InputRow>({
+    name: 'cluster-inputs',
+    text: SELECT_INPUTS,
+    values: [fromIndex, toIndex],
+  });
+  const ties: Tie[] = [];
+  for (let first = 0; first < rows.length; ) {
+    const {
+      chain_index: chainIndex,
+      transaction_id: transaction,
+      equal_outputs: equalOutputs,
+    } = rows[first] as InputRow;
+    const inputs: SpentInput[] = [];
+    let next = first;
+    for (let row = rows[next]; row?.transaction_id === transaction; next += 1, row = rows[next]) {
+      inputs.push({
+        script: row.script_id,
+        type: row.type,
+        signatureScripts: row.signature_scripts ?? [],
+        hasCovenant: row.has_covenant ?? undefined,
+      });
+    }
+    first = next;
+    const scripts = scriptsOfOneOwner({ inputs, equalOutputs });
+    if (scripts.length > 1) ties.push({ chainIndex, transaction, scripts });
+  }
+  return ties;
+}
+
+/** Returns held merges that an operator approved, in order. @param chainIndex the position of clustering */
+export async function readApproved(client: ClientBase, chainIndex: bigint, limit: number): Promise<Tie[]> {
+  const { rows } = await client.query<Required<Tie>>(
+    `select $2::bigint as "chainIndex", transaction_id as transaction, array[script_id, other_script_id] as scripts, id as "heldMerge"
+       from held_merges where state = 'approved' order by id limit $1`,
+    [limit, chainIndex],
+  );
+  return rows;
+}
+
+export interface KnownCluster extends Cluster {
+  /** Whether it has a name. */
+  isNamed: boolean;
+  /** Whether its members' tags give it names, one or several. */
+  hasNames: boolean;
+}
+
+export interface Neighbourhood {
+  roots: Map<bigint, bigint>;
+  clusters: KnownCluster[];
+  /** Of scripts outside of clusters, sompi. */
+  balances: Map<bigint, bigint>;
+}
+
+/** Returns the clusters of scripts. */
+export async function readNeighbourhood(client: ClientBase, scripts: readonly bigint[]): Promise<Neighbourhood> {
+  const found = await client.query<{ of_id: bigint; root: bigint }>({
+    name: 'cluster-roots',
+    text: `with recursive up as (
+             select m.script_id as of_id, m.script_id, m.parent_id from cluster_members m where m.script_id = any($1::bigint[])
+             union all
+             select up.of_id, m.script_id, m.parent_id from up join cluster_members m on m.script_id = up.parent_id
+           )
+           select of_id, script_id as root from up where parent_id is null`,
+    values: [scripts],
+  });
+  const roots = new Map(found.rows.map(({ of_id, root }) => [of_id, root]));
+  const clusters = await readClusters(client, [...new Set(roots.values())]);
+  const alone = await client.query<{ script_id: bigint; balance: bigint }>({
+    name: 'cluster-balances',
+    text: 'select script_id, balance from balances where script_id = any($1::bigint[])',
+    values: [scripts.filter((script) => !roots.has(script))],
+  });
+  return { roots, clusters, balances: new Map(alone.rows.map(({ script_id, balance }) => [script_id, balance])) };
+}
+
+/** Leaves out scripts that are no roots. */
+export async function readClusters(client: ClientBase, roots: readonly bigint[]): Promise<KnownCluster[]> {
+  const { rows } = await client.query<Omit<KnownCluster, 'sizeLimit'> & { sizeLimit: bigint | null }>({
+    name: 'cluster-rows',
+    text: `select c.id as root, c.size, c.balance, c.size_limit as "sizeLimit", m.next_id as next, m.previous_id as previous,
+                  c.name is not null as "isNamed", exists (select from cluster_names n where n.cluster_id = c.id) as "hasNames"
+             from clusters c join cluster_members m on m.script_id = c.id where c.id = any($1::bigint[])`,
+    values: [roots],
+  });
+  return rows.map((row) => ({ ...row, sizeLimit: row.sizeLimit ?? undefined }));
+}
+
+/** Returns those of some clusters that have a name. */
+export async function findNamed(client: ClientBase, roots: readonly bigint[]): Promise<Set<bigint>> {
+  const { rows } = await client.query<{ id: bigint }>({
+    name: 'named-clusters',
+    text: 'select id from clusters where id = any($1::bigint[]) and name is not null',
+    values: [roots],
+  });
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Returns the block at a depth below another along selected parents. */
+export async function findAncestor(client: ClientBase, blockId: bigint, depth: bigint): Promise<bigint> {
+  const { rows } = await client.query<{ id: bigint }>(
+    `with recursive down as (
+       select id, selected_parent_id, 0::bigint as depth from blocks where id = $1
+       union all
+       select b.id, b.selected_parent_id, down.depth + 1
+         from down join blocks b on b.id = down.selected_parent_id where down.depth < $2
+     )
+     select id from down where depth = $2`,
+    [blockId, depth],
+  );
+  if (rows[0] === undefined) throw new Error(`block ${blockId} has no ${depth} selected parents`);
+  return rows[0].id;
+}

@@ -1,0 +1,171 @@
+/**
+ * Undoes clustering down to a chain block: merges from the last one, held merges and change links. The cost is proportional to the clusters that
+ * are split off, whose sizes and balances are summed along their rings.
+ */
+import { splitClusterTags } from '@kasgres/database';
+import type { ClientBase } from 'pg';
+import { queueTagFlags } from '../tag-flags/tag-flags.ts';
+import { findQueued, setOwnTagFlags } from '../tag-flags/walk.ts';
+import { type UndoableMerge, undoMerges } from './forest.ts';
+import { findAncestor, findNamed, type KnownCluster, type Position, readClusters } from './read.ts';
+import { upsertClusters, writePosition, writePrevious } from './write.ts';
+
+/** A step undoes this many merges, or more if one chain block has more. */
+const MERGES_AT_ONCE = 1_000;
+
+/** @param fork the highest chain block below the position, which this step or a later one reaches */
+export async function undoTowards(
+  client: ClientBase,
+  position: Position,
+  fork: { chainIndex: bigint; blockId: bigint },
+): Promise<{ merges: number }> {
+  const { merges, to } = await readLastMerges(client, fork.chainIndex);
+  if (merges.length > 0) await undo(client, merges);
+  const { rows: held } = await client.query<{ id: bigint }>(
+    'delete from held_merges where chain_index > $1 returning id',
+    [to],
+  );
+  // The approval of an operator still holds.
+  await client.query(
+    `update held_merges set state = 'approved', settled_chain_index = null where settled_chain_index > $1`,
+    [to],
+  );
+  await client.query('delete from change_links where chain_index > $1', [to]);
+  const blockId =
+    to === fork.chainIndex
+      ? fork.blockId
+      : await findAncestor(client, position.blockId ?? 0n, position.chainIndex - to);
+  await writePosition(client, {
+    chainIndex: to,
+    blockId,
+    nextMergeId: merges.at(-1)?.id ?? position.nextMergeId,
+    nextHeldMergeId: held.reduce((least, { id }) => (id < least ? id : least), position.nextHeldMergeId),
+  });
+  return { merges: merges.length };
+}
+
+interface LastMerges {
+  /** All above `to`, the latest first. */
+  merges: UndoableMerge[];
+  /** chain_blocks.index */
+  to: bigint;
+}
+
+type MergeRow = Pick<UndoableMerge, 'id' | 'cluster' | 'mergedCluster'> & {
+  chainIndex: bigint;
+  sizeLimit: bigint | null;
+  mergedSizeLimit: bigint | null;
+};
+
+async function readLastMerges(client: ClientBase, downTo: bigint): Promise<LastMerges> {
+  for (let limit = MERGES_AT_ONCE; ; limit *= 2) {
+    const { rows } = await client.query<MergeRow>(
+      `select id, chain_index as "chainIndex", cluster_id as cluster, merged_cluster_id as "mergedCluster", size_limit as "sizeLimit",
+              merged_size_limit as "mergedSizeLimit"
+         from cluster_merges order by id desc limit $1`,
+      [limit + 1],
+    );
+    const next = rows[limit]?.chainIndex ?? downTo;
+    const to = next > downTo ? next : downTo;
+    const above = rows.filter(({ chainIndex }) => chainIndex > to);
+    if (above.length === 0 && to > downTo) continue;
+    const merges = above.map((row) => ({
+      ...row,
+      sizeLimit: row.sizeLimit ?? undefined,
+      mergedSizeLimit: row.mergedSizeLimit ?? undefined,
+    }));
+    return { merges, to };
+  }
+}
+
+async function undo(client: ClientBase, merges: readonly UndoableMerge[]): Promise<void> {
+  const touched = [...new Set(merges.flatMap(({ cluster, mergedCluster }) => [cluster, mergedCluster]))];
+  const before = await readClusters(client, touched);
+  const queued = await findQueued(client, touched);
+  const limits = new Map(before.flatMap(({ root, sizeLimit }) => (sizeLimit === undefined ? [] : [[root, sizeLimit]])));
+  const undone = undoMerges(merges, await readNext(client, touched), limits);
+  await client.query(
+    `update cluster_members m set parent_id = null, merge_id = null, next_id = root.next_id
+       from unnest($1::bigint[], $2::bigint[]) root (script_id, next_id) where m.script_id = root.script_id`,
+    [undone.roots.map(({ root }) => root), undone.roots.map(({ next }) => next)],
+  );
+  await writePrevious(client, undone.previous);
+  await client.query('delete from cluster_merges where id >= $1', [merges.at(-1)?.id]);
+
+  const parts = await sumUp(client, [...undone.splitFrom.keys()]);
+  const rest = new Map(before.map(({ root, size, balance }) => [root, { root, size, balance }]));
+  for (const part of parts) {
+    const whole = rest.get(undone.splitFrom.get(part.root) ?? part.root);
+    if (whole === undefined) throw new Error(`script ${part.root} was split off a cluster that does not exist`);
+    whole.size -= part.size;
+    whole.balance -= part.balance;
+  }
+  const all = [...rest.values(), ...parts];
+  const alone = all.filter(({ size }) => size === 1n).map(({ root }) => root);
+  const clusters = all.filter(({ size }) => size > 1n);
+  await client.query('delete from cluster_members where script_id = any($1::bigint[])', [alone]);
+  await client.query('delete from clusters where id = any($1::bigint[])', [alone]);
+  await upsertClusters(
+    client,
+    clusters.map((cluster) => ({ ...cluster, sizeLimit: undone.sizeLimits.get(cluster.root) })),
+  );
+  await undoNames(client, { before, queued, splitFrom: undone.splitFrom, alone: new Set(alone) });
+}
+
+async function readNext(client: ClientBase, scripts: readonly bigint[]): Promise<Map<bigint, bigint>> {
+  const { rows } = await client.query<{ script_id: bigint; next_id: bigint }>(
+    'select script_id, next_id from cluster_members where script_id = any($1::bigint[])',
+    [scripts],
+  );
+  return new Map(rows.map(({ script_id, next_id }) => [script_id, next_id]));
+}
+
+/** Sums sizes and balances along the rings of these roots. */
+async function sumUp(
+  client: ClientBase,
+  roots: readonly bigint[],
+): Promise<{ root: bigint; size: bigint; balance: bigint }[]> {
+  const { rows } = await client.query<{ root: bigint; size: bigint; balance: bigint }>(
+    `with recursive ring as (
+       select script_id as root, script_id, next_id from cluster_members where script_id = any($1::bigint[])
+       union all
+       select ring.root, m.script_id, m.next_id
+         from ring join cluster_members m on m.script_id = ring.next_id where ring.next_id <> ring.root
+     )
+     select root, count(*) as size, coalesce(sum(b.balance), 0)::bigint as balance
+       from ring left join balances b on b.script_id = ring.script_id group by root`,
+    [roots],
+  );
+  return rows;
+}
+
+interface UndoneClusters {
+  before: readonly KnownCluster[];
+  /** Those of them with queued flags. */
+  queued: ReadonlySet<bigint>;
+  splitFrom: ReadonlyMap<bigint, bigint>;
+  alone: ReadonlySet<bigint>;
+}
+
+/**
+ * Recounts names where there were any, and queues flags where the name of a cluster changes now, or had changed before and the walk along the
+ * ring was not finished.
+ */
+async function undoNames(client: ClientBase, { before, queued, splitFrom, alone }: UndoneClusters): Promise<void> {
+  for (const { root, hasNames, isNamed } of before) {
+    const isQueued = queued.has(root);
+    if (!hasNames && !isQueued) continue;
+    const parts = [...splitFrom].filter(([, whole]) => whole === root).map(([part]) => part);
+    if (hasNames) for (const part of parts) await splitClusterTags(client, root, part);
+    const namedNow = await findNamed(client, [root, ...parts]);
+    const changed = [root, ...parts].filter((part) => isQueued || isNamed || namedNow.has(part));
+    await setOwnTagFlags(
+      client,
+      changed.filter((part) => alone.has(part)),
+    );
+    await queueTagFlags(
+      client,
+      changed.filter((part) => !alone.has(part)).map((part) => ({ from: part, end: part })),
+    );
+  }
+}

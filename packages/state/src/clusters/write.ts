@@ -1,0 +1,176 @@
+import type { ClientBase } from 'pg';
+import { addTagsOfMembers, moveClusterTags } from '@kasgres/database';
+import { queueTagFlags } from '../tag-flags/tag-flags.ts';
+import type { Cluster, Forest, Merge } from './forest.ts';
+import { findNamed, type KnownCluster, type Position } from './read.ts';
+
+export async function writeForest(
+  client: ClientBase,
+  forest: Forest,
+  before: readonly KnownCluster[],
+  chainIndex: bigint,
+): Promise<void> {
+  await settleHeld(client, forest, chainIndex);
+  await writeHeld(client, forest);
+  if (forest.merges.length === 0) return;
+  await writeMerges(client, forest.merges);
+  await writeMembers(client, forest);
+  await upsertClusters(client, forest.grown());
+  const gone = forest.gone();
+  if (gone.length > 0) await client.query('delete from clusters where id = any($1::bigint[])', [gone]);
+  await writeNames(client, forest, before);
+}
+
+export async function writePosition(client: ClientBase, position: Position): Promise<void> {
+  await client.query({
+    name: 'write-clustering',
+    text: `insert into clustering (chain_index, block_id, next_merge_id, next_held_merge_id, updated_at) values ($1, $2, $3, $4, now())
+           on conflict (one_row) do update set
+             chain_index = excluded.chain_index, block_id = excluded.block_id, next_merge_id = excluded.next_merge_id,
+             next_held_merge_id = excluded.next_held_merge_id, updated_at = excluded.updated_at`,
+    values: [position.chainIndex, position.blockId, position.nextMergeId, position.nextHeldMergeId],
+  });
+}
+
+async function writeMerges(client: ClientBase, merges: readonly Merge[]): Promise<void> {
+  await client.query({
+    name: 'write-cluster-merges',
+    text: `insert into cluster_merges (id, chain_index, transaction_id, cluster_id, merged_cluster_id, script_id, merged_script_id,
+             held_merge_id, size_limit, merged_size_limit)
+           select * from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
+             $8::bigint[], $9::bigint[], $10::bigint[])`,
+    values: [
+      merges.map(({ id }) => id),
+      merges.map(({ chainIndex }) => chainIndex),
+      merges.map(({ transaction }) => transaction),
+      merges.map(({ cluster }) => cluster),
+      merges.map(({ mergedCluster }) => mergedCluster),
+      merges.map(({ script }) => script),
+      merges.map(({ mergedScript }) => mergedScript),
+      merges.map(({ heldMerge }) => heldMerge),
+      merges.map(({ sizeLimit }) => sizeLimit),
+      merges.map(({ mergedSizeLimit }) => mergedSizeLimit),
+    ],
+  });
+}
+
+async function writeMembers(client: ClientBase, forest: Forest): Promise<void> {
+  const rows = forest.memberRows();
+  await client.query({
+    name: 'write-cluster-members',
+    text: `insert into cluster_members (script_id, parent_id, merge_id, next_id, previous_id)
+           select * from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[])
+           on conflict (script_id) do update set
+             parent_id = excluded.parent_id, merge_id = excluded.merge_id, next_id = excluded.next_id, previous_id = excluded.previous_id`,
+    values: [
+      rows.map(({ script }) => script),
+      rows.map(({ parent }) => parent),
+      rows.map(({ merge }) => merge),
+      rows.map(({ next }) => next),
+      rows.map(({ previous }) => previous),
+    ],
+  });
+  await writePrevious(client, forest.previousOfOthers());
+}
+
+export async function writePrevious(client: ClientBase, previous: ReadonlyMap<bigint, bigint>): Promise<void> {
+  if (previous.size === 0) return;
+  await client.query({
+    name: 'write-previous-members',
+    text: `update cluster_members m set previous_id = changed.previous_id
+             from unnest($1::bigint[], $2::bigint[]) changed (script_id, previous_id)
+            where m.script_id = changed.script_id`,
+    values: [[...previous.keys()], [...previous.values()]],
+  });
+}
+
+/** Writes the rows of clusters that changed or are new. */
+export async function upsertClusters(
+  client: ClientBase,
+  clusters: readonly Pick<Cluster, 'root' | 'size' | 'balance' | 'sizeLimit'>[],
+): Promise<void> {
+  await client.query({
+    name: 'write-clusters',
+    text: `insert into clusters (id, size, balance, size_limit)
+           select * from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[])
+           on conflict (id) do update set size = excluded.size, balance = excluded.balance, size_limit = excluded.size_limit`,
+    values: [
+      clusters.map(({ root }) => root),
+      clusters.map(({ size }) => size),
+      clusters.map(({ balance }) => balance),
+      clusters.map(({ sizeLimit }) => sizeLimit),
+    ],
+  });
+}
+
+async function writeHeld(client: ClientBase, { held }: Forest): Promise<void> {
+  if (held.length === 0) return;
+  await client.query(
+    `insert into held_merges (id, chain_index, transaction_id, script_id, other_script_id, state)
+     select *, 'held' from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[])`,
+    [
+      held.map(({ id }) => id),
+      held.map(({ chainIndex }) => chainIndex),
+      held.map(({ transaction }) => transaction),
+      held.map(({ script }) => script),
+      held.map(({ otherScript }) => otherScript),
+    ],
+  );
+}
+
+async function settleHeld(client: ClientBase, forest: Forest, chainIndex: bigint): Promise<void> {
+  if (forest.settled.length > 0) {
+    await client.query(
+      `update held_merges set state = 'merged', settled_chain_index = $2 where id = any($1::bigint[])`,
+      [forest.settled, chainIndex],
+    );
+  }
+  if (forest.heldAgain.length > 0) {
+    await client.query(`update held_merges set state = 'held' where id = any($1::bigint[])`, [forest.heldAgain]);
+  }
+}
+
+/** Names follow from counts of the members' tags; only tagged members are counted, since most have no tag. */
+async function writeNames(client: ClientBase, forest: Forest, before: readonly KnownCluster[]): Promise<void> {
+  const known = new Map(before.map((cluster) => [cluster.root, cluster]));
+  const scriptIds = await findTagged(client, forest.newMembers());
+  await addTagsOfMembers(client, { scriptIds, clusterIds: scriptIds.map((script) => forest.find(script)) });
+  for (const root of forest.gone()) {
+    if (known.get(root)?.hasNames === true) await moveClusterTags(client, root, forest.find(root));
+  }
+  await queueJoined(client, forest, known);
+}
+
+async function findTagged(client: ClientBase, scripts: readonly bigint[]): Promise<bigint[]> {
+  if (scripts.length === 0) return [];
+  const { rows } = await client.query<{ id: bigint }>({
+    name: 'tagged-new-members',
+    text: 'select s.id from scripts s join tags t on t.address = s.address where s.id = any($1::bigint[]) order by s.id',
+    values: [scripts],
+  });
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Queues the ranges of rings that moved between a cluster with a name and one without. Where the remaining cluster gained or lost its name, its
+ * whole ring is queued already.
+ */
+async function queueJoined(
+  client: ClientBase,
+  forest: Forest,
+  known: ReadonlyMap<bigint, KnownCluster>,
+): Promise<void> {
+  const named = await findNamed(
+    client,
+    forest.grown().map(({ root }) => root),
+  );
+  const wasNamed = (root: bigint): boolean => known.get(root)?.isNamed === true;
+  const joined = forest.merges.filter(({ mergedCluster, cluster }) => {
+    const isNamed = named.has(forest.find(cluster));
+    return wasNamed(mergedCluster) !== isNamed && wasNamed(forest.find(cluster)) === isNamed;
+  });
+  await queueTagFlags(
+    client,
+    joined.map(({ ringStart, ringEnd }) => ({ from: ringStart, end: ringEnd })),
+  );
+}

@@ -1,0 +1,131 @@
+/**
+ * The interface of a kind of derived state, and what a batch collects for it. Each kind keeps the changes of a batch in its own class,
+ * where additions and reverts net in memory, so that each row is written once per batch.
+ */
+import type { ClientBase } from 'pg';
+import type { Verification } from './queryable.ts';
+
+/** A chain block that a batch adds or removes. */
+export interface ChainBlock {
+  /** chain_blocks.index. */
+  index: number;
+  /** Running maximum of the timestamps of the chain, Unix milliseconds. */
+  chainTime: bigint;
+  /** Number of blocks in its mergeset. */
+  blocks: number;
+  redBlocks: number;
+  /** Of the blocks in its mergeset together. */
+  work: bigint;
+}
+
+/** What a transaction does to a script. Amounts are in sompi. */
+export interface ScriptDelta {
+  sent: bigint;
+  received: bigint;
+  /** UTXOs created minus UTXOs spent. */
+  utxoCount: number;
+}
+
+/** A transaction that a chain block accepts, as far as a revert needs it. */
+export interface TransactionDeltas {
+  chainBlock: ChainBlock;
+  isCoinbase: boolean;
+  /** By script key. */
+  deltas: ReadonlyMap<number, ScriptDelta>;
+}
+
+/** Names an output by the key of its transaction. */
+export interface Outpoint {
+  transaction: number;
+  index: number;
+}
+
+export interface Utxo extends Outpoint {
+  script: number;
+  /** Sompi. */
+  amount: bigint;
+  blockDaaScore: bigint;
+  isCoinbase: boolean;
+}
+
+export interface AcceptedTransaction extends TransactionDeltas {
+  spent: readonly Outpoint[];
+  created: readonly Utxo[];
+}
+
+/** What `collect` receives, in the order of the chain: each chain block comes before the transactions that it accepts. */
+export type BatchItem =
+  | { kind: 'chain-block'; chainBlock: ChainBlock }
+  | { kind: 'accepted'; transaction: AcceptedTransaction }
+  /** Rows that address_transactions gets: the script of each. */
+  | { kind: 'address-rows'; scripts: readonly number[] };
+
+export interface RemovedChainBlock {
+  chainBlock: ChainBlock;
+  /** Keys of the transactions that it accepted. */
+  accepted: readonly bigint[];
+  transactions: readonly TransactionDeltas[];
+}
+
+/** Where a batch begins and ends on the chain, as values of chain_blocks.index. */
+export interface BatchRange {
+  checkpoint: number;
+  /** The highest chain block that remains after the removals; equals `checkpoint` without a reorg. */
+  fork: number;
+  /** chain_time of the fork. */
+  forkTime: bigint;
+  to: number;
+}
+
+/** The changes of one batch, by the class in which a kind keeps its own. Kinds read each other's changes by importing that class. */
+export class StateChanges {
+  readonly range: BatchRange;
+  readonly #changes = new Map<new () => unknown, unknown>();
+
+  constructor(range: BatchRange) {
+    this.range = range;
+  }
+
+  /** Returns the changes of a kind, empty ones at first. */
+  of<Changes>(kind: new () => Changes): Changes {
+    let changes = this.#changes.get(kind) as Changes | undefined;
+    if (changes === undefined) {
+      changes = new kind();
+      this.#changes.set(kind, changes);
+    }
+    return changes;
+  }
+}
+
+/** A kind of derived state. Every operation is optional. */
+export interface DerivedState {
+  readonly name: string;
+  /** Adds an item of the batch to the kind's own part of `changes`. Pure otherwise. */
+  collect?(item: BatchItem, changes: StateChanges): void;
+  /** Writes the changes inside the batch's transaction, in a fixed number of statements. */
+  apply?(client: ClientBase, changes: StateChanges): Promise<void>;
+  /**
+   * Reverts chain blocks inside the batch's transaction, before the batch's rows are written: adds negative deltas to `changes`, or restores
+   * rows that a later `apply` does not touch twice.
+   * @param removed in the order of the chain
+   */
+  revert?(client: ClientBase, removed: readonly RemovedChainBlock[], changes: StateChanges): Promise<void> | void;
+  /** Computes the state from rows at the end of the first catch-up. Idempotent; `emptied` tables are empty before. */
+  rebuild?(client: ClientBase): Promise<void>;
+  /** The kind whose rows `rebuild` reads; kinds without it are rebuilt in parallel. */
+  readonly rebuildAfter?: DerivedState;
+  /** The last step of the first catch-up, under the lock on the checkpoint: for what follows from tags, which may change until then. */
+  rebuildLocked?(client: ClientBase): Promise<void>;
+  /** Tables that are truncated before `rebuild`. */
+  readonly emptied?: readonly string[];
+  /** Further tables that `rebuild` fills; they and the emptied ones are analysed after it. */
+  readonly filled?: readonly string[];
+  /** Indexes on these tables that are dropped during the first catch-up and created after `rebuild`. */
+  readonly deferredIndexes?: readonly string[];
+  /** By the invariant of docs/invariants.md that they verify. */
+  readonly verify?: Partial<Record<StateInvariant, Verification>>;
+  /** The part of invariant 4 that needs no history. */
+  verifyCurrent?: Verification;
+}
+
+export type StateInvariant = 4 | 12;

@@ -1,0 +1,77 @@
+import type { DerivedState, TransactionDeltas } from '../derived-state.ts';
+import { verifyHourlyBalanceChanges } from './verify.ts';
+
+const HOUR_MS = 3_600_000n;
+
+/**
+ * Returns the hour of `balance_changes` in Unix hours.
+ * @param chainTime of the accepting chain block, Unix milliseconds. Block timestamps may run backwards, and a running balance could be
+ *   negative in between.
+ */
+export function hourOf(chainTime: bigint): number {
+  return Number(chainTime / HOUR_MS);
+}
+
+interface HourlyDelta {
+  script: number;
+  hour: number;
+  /** Sompi. */
+  change: bigint;
+}
+
+/** What a batch adds to rows of `balance_changes`. */
+export class HourlyDeltas {
+  readonly #hours = new Map<number, Map<number, bigint>>();
+
+  /** @param sign 1 for an accepted transaction, −1 for one of a removed chain block */
+  add({ chainBlock, deltas }: Pick<TransactionDeltas, 'chainBlock' | 'deltas'>, sign: 1 | -1): void {
+    const hour = hourOf(chainBlock.chainTime);
+    let scripts = this.#hours.get(hour);
+    if (scripts === undefined) {
+      scripts = new Map();
+      this.#hours.set(hour, scripts);
+    }
+    for (const [script, { sent, received }] of deltas) {
+      scripts.set(script, (scripts.get(script) ?? 0n) + BigInt(sign) * (received - sent));
+    }
+  }
+
+  /** In ascending order of scripts, without zeros. */
+  rows(): HourlyDelta[] {
+    return [...this.#hours]
+      .flatMap(([hour, scripts]) => [...scripts].map(([script, change]) => ({ script, hour, change })))
+      .filter(({ change }) => change !== 0n)
+      .sort((one, other) => one.script - other.script || one.hour - other.hour);
+  }
+}
+
+export const hourlyBalanceChanges: DerivedState = {
+  name: 'hourly balance changes',
+  emptied: ['balance_changes'],
+  verify: { 4: verifyHourlyBalanceChanges },
+
+  collect(item, changes) {
+    if (item.kind === 'accepted') changes.of(HourlyDeltas).add(item.transaction, 1);
+  },
+
+  revert(_client, removed, changes) {
+    const deltas = changes.of(HourlyDeltas);
+    for (const { transactions } of removed) for (const transaction of transactions) deltas.add(transaction, -1);
+  },
+
+  async apply(client, changes) {
+    const rows = changes.of(HourlyDeltas).rows();
+    if (rows.length === 0) return;
+    await client.query({
+      name: 'change-balances-by-hour',
+      text: `insert into balance_changes (script_id, hour, change)
+             select * from unnest($1::bigint[], $2::integer[], $3::bigint[])
+             on conflict (script_id, hour) do update set change = balance_changes.change + excluded.change`,
+      values: [rows.map(({ script }) => script), rows.map(({ hour }) => hour), rows.map(({ change }) => change)],
+    });
+  },
+
+  async rebuild(client) {
+    await client.query('select make_balance_changes()');
+  },
+};

@@ -1,0 +1,25 @@
+/** Derived state: everything that is computed from facts, one folder per kind (docs/architecture.md, "Derived state"). */
+export { BalanceDeltas } from './balances/balance-deltas.ts';
+export { countAddressRows } from './balances/balances.ts';
+export { type ClusteringOptions, clusterStep, flagStep, type Step } from './clusters/step.ts';
+export {
+  type AcceptedTransaction,
+  type ChainBlock,
+  type ScriptDelta,
+  StateChanges,
+} from './derived-state.ts';
+export { pagesByKey, type Queryable } from './queryable.ts';
+export {
+  applyState,
+  collectState,
+  EMPTIED_TABLES,
+  FILLED_TABLES,
+  rebuildJobs,
+  rebuildLockedState,
+  revertState,
+  STATE_INDEXES,
+  verifyCurrentState,
+  verifyState,
+} from './registry.ts';
+export { replaceUtxoSet } from './replace-state.ts';
+export { UtxoChanges } from './utxos/utxos.ts';

@@ -1,0 +1,122 @@
+/** A chain block belongs to the interval of its chain_time, which never decreases: each interval is a range of the chain. */
+import type { ChainBlock, TransactionDeltas } from '../derived-state.ts';
+import type { ActiveScripts } from '../script-activity/replay.ts';
+import { type IntervalLength, LENGTHS, startOfInterval } from './intervals.ts';
+
+/** What a chain block adds to its intervals. Amounts are in sompi. */
+export interface ChainBlockTotals extends ChainBlock {
+  /** Without coinbases, like fees and volume. */
+  transactions: number;
+  fees: bigint;
+  volume: bigint;
+  minted: bigint;
+}
+
+export function totalsOf(
+  chainBlock: ChainBlock,
+  transactions: readonly Pick<TransactionDeltas, 'isCoinbase' | 'deltas'>[] = [],
+): ChainBlockTotals {
+  const totals = { ...chainBlock, transactions: 0, fees: 0n, volume: 0n, minted: 0n };
+  for (const transaction of transactions) addAccepted(totals, transaction);
+  return totals;
+}
+
+export function addAccepted(
+  totals: ChainBlockTotals,
+  { isCoinbase, deltas }: Pick<TransactionDeltas, 'isCoinbase' | 'deltas'>,
+): void {
+  let sent = 0n;
+  let received = 0n;
+  for (const delta of deltas.values()) {
+    sent += delta.sent;
+    received += delta.received;
+  }
+  totals.minted += received - sent;
+  if (isCoinbase) return;
+  totals.transactions += 1;
+  totals.fees += sent - received;
+  totals.volume += received;
+}
+
+export interface IntervalDelta {
+  length: IntervalLength;
+  /** Unix milliseconds. */
+  start: bigint;
+  chainBlocks: number;
+  blocks: number;
+  redBlocks: number;
+  transactions: number;
+  fees: bigint;
+  volume: bigint;
+  minted: bigint;
+  activeScripts: number;
+  newScripts: number;
+  work: bigint;
+  /** Minted by the batch after the interval: the difference of the supply at its end to that at the sink. */
+  mintedLater: bigint;
+}
+
+/** What a batch adds to rows of `network_intervals`: first it removes blocks from the top of the chain, then it appends others. */
+export class IntervalDeltas {
+  readonly #deltas = new Map<string, IntervalDelta>();
+
+  /** @param forkTime chain_time of the fork, whose intervals end there if no block is appended */
+  constructor(forkTime: bigint) {
+    for (const length of LENGTHS) this.#of(length, forkTime);
+  }
+
+  remove(block: ChainBlockTotals, counts: ActiveScripts): void {
+    for (const length of LENGTHS) add(this.#of(length, block.chainTime), block, counts, -1);
+  }
+
+  /** Must be called in the order of the chain. */
+  append(block: ChainBlockTotals, counts: ActiveScripts): void {
+    for (const length of LENGTHS) add(this.#of(length, block.chainTime), block, counts, 1);
+    const { chainTime: time, minted } = block;
+    for (const delta of this.#deltas.values()) {
+      if (delta.start < startOfInterval(delta.length, time)) delta.mintedLater += minted;
+    }
+  }
+
+  rows(): IntervalDelta[] {
+    return [...this.#deltas.values()];
+  }
+
+  #of(length: IntervalLength, time: bigint): IntervalDelta {
+    const start = startOfInterval(length, time);
+    const key = `${length} ${start}`;
+    const found = this.#deltas.get(key);
+    if (found !== undefined) return found;
+    const delta = {
+      length,
+      start,
+      chainBlocks: 0,
+      blocks: 0,
+      redBlocks: 0,
+      transactions: 0,
+      fees: 0n,
+      volume: 0n,
+      minted: 0n,
+      activeScripts: 0,
+      newScripts: 0,
+      work: 0n,
+      mintedLater: 0n,
+    };
+    this.#deltas.set(key, delta);
+    return delta;
+  }
+}
+
+function add(delta: IntervalDelta, block: ChainBlockTotals, counts: ActiveScripts, sign: 1 | -1): void {
+  const factor = BigInt(sign);
+  delta.chainBlocks += sign;
+  delta.blocks += sign * block.blocks;
+  delta.redBlocks += sign * block.redBlocks;
+  delta.transactions += sign * block.transactions;
+  delta.fees += factor * block.fees;
+  delta.volume += factor * block.volume;
+  delta.minted += factor * block.minted;
+  delta.work += factor * block.work;
+  delta.activeScripts += sign * counts.active[delta.length];
+  delta.newScripts += sign * counts.new;
+}

@@ -1,0 +1,89 @@
+/** Totals of the network by minute, hour and day (docs/adr/0007-rollups.md). */
+import { BalanceDeltas } from '../balances/balance-deltas.ts';
+import type { DerivedState } from '../derived-state.ts';
+import { type ActiveScripts, ScriptActivityChanges } from '../script-activity/replay.ts';
+import { addAccepted, type ChainBlockTotals, IntervalDeltas, totalsOf } from './interval-deltas.ts';
+import { verifyNetworkIntervals } from './verify.ts';
+
+class IntervalChanges {
+  readonly added: ChainBlockTotals[] = [];
+  /** In the order of the chain. */
+  removed: readonly ChainBlockTotals[] = [];
+}
+
+export const networkIntervals: DerivedState = {
+  name: 'network intervals',
+  filled: ['network_intervals'],
+  verify: { 4: verifyNetworkIntervals },
+
+  collect(item, changes) {
+    const { added } = changes.of(IntervalChanges);
+    if (item.kind === 'chain-block') added.push(totalsOf(item.chainBlock));
+    else if (item.kind === 'accepted') addAccepted(added.at(-1) as ChainBlockTotals, item.transaction);
+  },
+
+  revert(_client, removed, changes) {
+    changes.of(IntervalChanges).removed = removed.map((block) => totalsOf(block.chainBlock, block.transactions));
+  },
+
+  /** Must run after script activity, which counts active scripts, and before the batch moves the checkpoint, which has the supply. */
+  async apply(client, changes) {
+    const { added, removed } = changes.of(IntervalChanges);
+    if (added.length === 0 && removed.length === 0) return;
+    const { addedCounts, removedCounts } = changes.of(ScriptActivityChanges);
+    const deltas = new IntervalDeltas(changes.range.forkTime);
+    removed.forEach((block, i) => deltas.remove(block, removedCounts[i] as ActiveScripts));
+    added.forEach((block, i) => deltas.append(block, addedCounts[i] as ActiveScripts));
+    const rows = deltas.rows();
+    await client.query({
+      name: 'change-intervals',
+      text: `insert into network_intervals (length, start, chain_blocks, blocks, red_blocks, transactions, fees, volume, minted, supply,
+               active_scripts, new_scripts, work)
+             select i.length, i.start, i.chain_blocks, i.blocks, i.red_blocks, i.transactions, i.fees, i.volume, i.minted,
+                    checkpoint.circulating_sompi + $14::bigint - i.minted_later, i.active_scripts, i.new_scripts, i.work
+               from checkpoint,
+                    unnest($1::interval_length[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
+                           $8::numeric[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::numeric[])
+                      i (length, start, chain_blocks, blocks, red_blocks, transactions, fees, volume, minted, minted_later,
+                         active_scripts, new_scripts, work)
+             on conflict (length, start) do update set
+               chain_blocks = network_intervals.chain_blocks + excluded.chain_blocks,
+               blocks = network_intervals.blocks + excluded.blocks,
+               red_blocks = network_intervals.red_blocks + excluded.red_blocks,
+               transactions = network_intervals.transactions + excluded.transactions,
+               fees = network_intervals.fees + excluded.fees,
+               volume = network_intervals.volume + excluded.volume,
+               minted = network_intervals.minted + excluded.minted,
+               supply = excluded.supply,
+               active_scripts = network_intervals.active_scripts + excluded.active_scripts,
+               new_scripts = network_intervals.new_scripts + excluded.new_scripts,
+               work = network_intervals.work + excluded.work`,
+      values: [
+        rows.map(({ length }) => length),
+        rows.map(({ start }) => start),
+        rows.map(({ chainBlocks }) => chainBlocks),
+        rows.map(({ blocks }) => blocks),
+        rows.map(({ redBlocks }) => redBlocks),
+        rows.map(({ transactions }) => transactions),
+        rows.map(({ fees }) => fees),
+        rows.map(({ volume }) => volume),
+        rows.map(({ minted }) => minted),
+        rows.map(({ mintedLater }) => mintedLater),
+        rows.map(({ activeScripts }) => activeScripts),
+        rows.map(({ newScripts }) => newScripts),
+        rows.map(({ work }) => work),
+        changes.of(BalanceDeltas).supply,
+      ],
+    });
+    if (removed.length === 0) return;
+    await client.query(
+      `delete from network_intervals i using unnest($1::interval_length[], $2::bigint[]) changed (length, start)
+        where i.length = changed.length and i.start = changed.start and i.chain_blocks = 0`,
+      [rows.map(({ length }) => length), rows.map(({ start }) => start)],
+    );
+  },
+
+  async rebuild(client) {
+    await client.query('select make_network_intervals()');
+  },
+};

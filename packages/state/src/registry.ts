@@ -1,0 +1,93 @@
+/**
+ * The kinds of derived state, in the order in which a batch applies them. A new kind is a folder, a migration and a line here.
+ *
+ * Statements that several kinds share for speed:
+ * - `balances` apply writes the columns of script activity and, for new rows, the tag flag; its rebuild makes the script activity, too.
+ * - removed-chain.ts reads the transactions of removed chain blocks once, for the revert of every kind except UTXOs.
+ * - replace-state.ts writes the differences of two UTXO sets to every kind after a gap.
+ * - packages/database/src/write-tags.ts sets tag flags when tags are imported, and cluster-tags.ts queues those of named clusters.
+ */
+import type { ClientBase } from 'pg';
+import { balances } from './balances/balances.ts';
+import { clusters } from './clusters/clusters.ts';
+import type { BatchItem, ChainBlock, DerivedState, StateChanges, StateInvariant } from './derived-state.ts';
+import { hourlyBalanceChanges } from './hourly-balance-changes/hourly-balance-changes.ts';
+import { networkIntervals } from './network-intervals/network-intervals.ts';
+import type { Queryable, Verification } from './queryable.ts';
+import { readRemovedChain } from './removed-chain.ts';
+import { scriptActivity } from './script-activity/script-activity.ts';
+import { tagFlags } from './tag-flags/tag-flags.ts';
+import { utxos } from './utxos/utxos.ts';
+
+const DERIVED_STATE: readonly DerivedState[] = [
+  utxos,
+  // Before balances, which write its columns, and before network intervals, which add its counts.
+  scriptActivity,
+  balances,
+  hourlyBalanceChanges,
+  tagFlags,
+  clusters,
+  networkIntervals,
+];
+
+export function collectState(item: BatchItem, changes: StateChanges): void {
+  for (const kind of DERIVED_STATE) kind.collect?.(item, changes);
+}
+
+/** @param removed in the order of the chain, with the keys of the transactions that each accepted */
+export async function revertState(
+  client: ClientBase,
+  removed: readonly { chainBlock: ChainBlock; accepted: readonly bigint[] }[],
+  changes: StateChanges,
+): Promise<void> {
+  const blocks = await readRemovedChain(client, removed);
+  for (const kind of DERIVED_STATE) await kind.revert?.(client, blocks, changes);
+}
+
+export async function applyState(client: ClientBase, changes: StateChanges): Promise<void> {
+  for (const kind of DERIVED_STATE) await kind.apply?.(client, changes);
+}
+
+/** Tables to truncate before a rebuild. */
+export const EMPTIED_TABLES = DERIVED_STATE.flatMap(({ emptied = [] }) => emptied);
+/** Tables to analyse after a rebuild. */
+export const FILLED_TABLES = [...EMPTIED_TABLES, ...DERIVED_STATE.flatMap(({ filled = [] }) => filled)];
+export const STATE_INDEXES = DERIVED_STATE.flatMap(({ deferredIndexes = [] }) => deferredIndexes);
+
+/** Returns the jobs that rebuild the state; they may run in parallel. */
+export function rebuildJobs(): ((client: ClientBase) => Promise<void>)[] {
+  const firsts = DERIVED_STATE.filter(({ rebuildAfter }) => rebuildAfter === undefined);
+  return firsts.map((first) => async (client) => {
+    await first.rebuild?.(client);
+    for (const kind of DERIVED_STATE) if (kind.rebuildAfter === first) await kind.rebuild?.(client);
+  });
+}
+
+/** Must run in the transaction that ends the first catch-up, under the lock on the checkpoint. */
+export async function rebuildLockedState(client: ClientBase): Promise<void> {
+  for (const kind of DERIVED_STATE) await kind.rebuildLocked?.(client);
+}
+
+/** Verifies the kinds of an invariant. Returns the differences, one sentence each (the first 20 of a kind). */
+export async function verifyState(db: Queryable, invariant: StateInvariant): Promise<string[]> {
+  const { rows } = await db.query<{ first_catch_up: boolean }>('select first_catch_up from checkpoint');
+  if (rows[0] === undefined && invariant === 4) return ['there is no checkpoint'];
+  if (rows[0]?.first_catch_up === true && invariant === 4) {
+    return ['the first catch-up is not over, balances are not kept yet'];
+  }
+  return await verifyKinds(db, ({ verify }) => verify?.[invariant]);
+}
+
+/** Verifies the part of the state that needs no history. */
+export function verifyCurrentState(db: Queryable): Promise<string[]> {
+  return verifyKinds(db, ({ verifyCurrent }) => verifyCurrent);
+}
+
+async function verifyKinds(
+  db: Queryable,
+  verificationOf: (kind: DerivedState) => Verification | undefined,
+): Promise<string[]> {
+  const differences: string[] = [];
+  for (const kind of DERIVED_STATE) differences.push(...((await verificationOf(kind)?.(db)) ?? []));
+  return differences;
+}

@@ -1,0 +1,100 @@
+/**
+ * When scripts were active, computed chain block by chain block. A script counts once in each interval of the chain: with the first block
+ * there whose accepted transactions touch it. Holding UTXOs at a bootstrap block makes a script seen but not active.
+ */
+import { type IntervalLength, LENGTHS, startOfInterval } from '../network-intervals/intervals.ts';
+
+/** Times of chain blocks, Unix milliseconds; null means never. */
+export interface ScriptActivity {
+  first: bigint | null;
+  last: bigint | null;
+  /** Like `last`, but null for a script that was only seen at a bootstrap block; exact for intervals that the batch changes. */
+  touched: bigint | null;
+}
+
+export const NEVER_SEEN: ScriptActivity = { first: null, last: null, touched: null };
+
+/** The scripts that a chain block touches. */
+export interface TouchingBlock {
+  index: number;
+  chainTime: bigint;
+  scripts: Set<number>;
+}
+
+/** What a chain block adds to the counts of its intervals. */
+export interface ActiveScripts {
+  active: Record<IntervalLength, number>;
+  new: number;
+}
+
+/** A row of `seen_before`. */
+export interface SeenBefore {
+  chainIndex: number;
+  scripts: number[];
+  lastSeen: (bigint | null)[];
+}
+
+/** The script activity of a batch. */
+export class ScriptActivityChanges {
+  readonly added: TouchingBlock[] = [];
+  /** In the order of the chain. */
+  removed: readonly TouchingBlock[] = [];
+  /** Set by `apply`, for each of `added` and of `removed`. */
+  addedCounts: ActiveScripts[] = [];
+  removedCounts: ActiveScripts[] = [];
+  /** Set by `apply`: the activity of every script of the batch after it. */
+  after: ReadonlyMap<number, ScriptActivity> = new Map();
+  /** Set by `apply`: those of them that have no row in `balances`. */
+  newScripts: readonly number[] = [];
+}
+
+export interface Replay {
+  /** One for each block. */
+  counts: ActiveScripts[];
+  seenBefore: SeenBefore[];
+  /** Of every script that the blocks touch, after the last of them. */
+  after: Map<number, ScriptActivity>;
+}
+
+/** @param blocks in the order of the chain @param before activity below the first of them; absent scripts were never seen */
+export function replay(blocks: readonly TouchingBlock[], before: ReadonlyMap<number, ScriptActivity>): Replay {
+  const after = new Map<number, ScriptActivity>();
+  const counts: ActiveScripts[] = [];
+  const seenBefore: SeenBefore[] = [];
+  for (const { index, chainTime, scripts } of blocks) {
+    const count: ActiveScripts = { active: { minute: 0, hour: 0, day: 0 }, new: 0 };
+    const row: SeenBefore = { chainIndex: index, scripts: [], lastSeen: [] };
+    for (const script of scripts) {
+      const { first, last, touched } = after.get(script) ?? before.get(script) ?? NEVER_SEEN;
+      for (const length of LENGTHS) {
+        if (touched === null || touched < startOfInterval(length, chainTime)) count.active[length] += 1;
+      }
+      if (last === null) count.new += 1;
+      row.scripts.push(script);
+      row.lastSeen.push(last);
+      after.set(script, { first: first ?? chainTime, last: chainTime, touched: chainTime });
+    }
+    counts.push(count);
+    seenBefore.push(row);
+  }
+  return { counts, seenBefore, after };
+}
+
+/**
+ * Returns the activity below removed blocks.
+ * @param now activity at the top of them
+ * @param rows their rows of `seen_before`, from the top downwards
+ */
+export function rewind(
+  now: ReadonlyMap<number, ScriptActivity>,
+  rows: readonly SeenBefore[],
+): Map<number, ScriptActivity> {
+  const before = new Map(now);
+  for (const { scripts, lastSeen } of rows) {
+    scripts.forEach((script, i) => {
+      const last = lastSeen[i] ?? null;
+      before.set(script, last === null ? NEVER_SEEN : { first: now.get(script)?.first ?? null, last, touched: last });
+    });
+  }
+  return before;
+}

@@ -1,0 +1,83 @@
+/**
+ * When scripts were first and last seen. The columns are in `balances`, whose statement writes them; `seen_before` keeps what a reorg needs to
+ * restore them (docs/adr/0007-rollups.md).
+ */
+import type { ClientBase } from 'pg';
+import { BalanceDeltas } from '../balances/balance-deltas.ts';
+import type { BatchRange, ChainBlock, DerivedState, TransactionDeltas } from '../derived-state.ts';
+import { loadActivityAtFork, readStoredActivity } from './look-up.ts';
+import { replay, ScriptActivityChanges, type SeenBefore, type TouchingBlock } from './replay.ts';
+import { verifyScriptActivity } from './verify.ts';
+
+/**
+ * Number of the latest chain blocks that have a row in `seen_before`: one for each block of the hour within which mainnet merges blocks.
+ * Deeper reorgs look the activity up in the rows of the chain.
+ */
+const SEEN_BEFORE_BLOCKS = 36_000;
+/** Chain blocks. */
+const PRUNE_EVERY = 100;
+
+export const scriptActivity: DerivedState = {
+  name: 'script activity',
+  emptied: ['seen_before'],
+  verify: { 4: verifyScriptActivity },
+
+  collect(item, changes) {
+    const { added } = changes.of(ScriptActivityChanges);
+    if (item.kind === 'chain-block') added.push(toTouchingBlock(item.chainBlock, []));
+    else if (item.kind === 'accepted') touch(added.at(-1) as TouchingBlock, item.transaction);
+  },
+
+  revert(_client, removed, changes) {
+    changes.of(ScriptActivityChanges).removed = removed.map(({ chainBlock, transactions }) =>
+      toTouchingBlock(chainBlock, transactions),
+    );
+  },
+
+  /** Must run before the batch updates acceptance: before a gap, the chain below the batch may accept the same transactions. */
+  async apply(client, changes) {
+    const activity = changes.of(ScriptActivityChanges);
+    const touched = [...activity.removed, ...activity.added].flatMap(({ scripts }) => [...scripts]);
+    const wanted = [...new Set([...touched, ...changes.of(BalanceDeltas).keys()])];
+    const stored = await readStoredActivity(client, wanted);
+    const before = await loadActivityAtFork(client, changes.range.fork, activity, stored);
+    const { counts, seenBefore, after } = replay(activity.added, before);
+    activity.removedCounts = replay(activity.removed, before).counts;
+    activity.addedCounts = counts;
+    activity.after = new Map([...before, ...after]);
+    activity.newScripts = wanted.filter((script) => !stored.now.has(script));
+    await writeSeenBefore(client, changes.range, seenBefore);
+  },
+};
+
+function toTouchingBlock({ index, chainTime }: ChainBlock, transactions: readonly TransactionDeltas[]): TouchingBlock {
+  const block = { index, chainTime, scripts: new Set<number>() };
+  for (const transaction of transactions) touch(block, transaction);
+  return block;
+}
+
+function touch({ scripts }: TouchingBlock, { deltas }: TransactionDeltas): void {
+  for (const script of deltas.keys()) scripts.add(script);
+}
+
+async function writeSeenBefore(
+  client: ClientBase,
+  { checkpoint, fork, to }: BatchRange,
+  rows: readonly SeenBefore[],
+): Promise<void> {
+  if (fork === checkpoint && rows.length === 0) return;
+  if (fork < checkpoint) await client.query('delete from seen_before where chain_index > $1', [fork]);
+  await client.query({
+    name: 'write-seen-before',
+    text: `insert into seen_before (chain_index, script_ids, last_seen)
+           select chain_index, script_ids::bigint[], last_seen::bigint[] from unnest($1::bigint[], $2::text[], $3::text[])
+             block (chain_index, script_ids, last_seen)`,
+    values: [
+      rows.map(({ chainIndex }) => chainIndex),
+      rows.map(({ scripts }) => `{${scripts.join(',')}}`),
+      rows.map(({ lastSeen }) => `{${lastSeen.map((time) => time ?? 'null').join(',')}}`),
+    ],
+  });
+  if (Math.floor(to / PRUNE_EVERY) === Math.floor(checkpoint / PRUNE_EVERY)) return;
+  await client.query('delete from seen_before where chain_index <= $1', [to - SEEN_BEFORE_BLOCKS]);
+}

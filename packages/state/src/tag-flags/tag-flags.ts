@@ -1,0 +1,36 @@
+/**
+ * The flags `balances.is_tagged`: of scripts whose address has a tag or that are in a named cluster. Tags themselves are sources. The
+ * balances statement flags new rows by the tag of their script; an import of tags (packages/database) and merges of clusters queue ranges of rings
+ * in `tag_marks`, which the steps of the clusters work off (walk.ts).
+ */
+import type { ClientBase } from 'pg';
+import { belowRoots } from '../clusters/tree.ts';
+import type { DerivedState } from '../derived-state.ts';
+import { verifyTagFlags, verifyTags } from './verify.ts';
+
+export const tagFlags: DerivedState = {
+  name: 'tag flags',
+  verify: { 4: verifyTagFlags, 12: verifyTags },
+
+  async rebuildLocked(client) {
+    await client.query(
+      `with ${belowRoots('where name is not null')}
+       update balances set is_tagged = true
+        where script_id in (select s.id from tags t join scripts s on s.address = t.address union select script_id from members)`,
+    );
+  },
+};
+
+/** Queues ranges of rings whose flags are to be set. @param ranges the member where each begins, and the one before which it ends */
+export async function queueTagFlags(
+  client: ClientBase,
+  ranges: readonly { from: bigint; end: bigint }[],
+): Promise<void> {
+  if (ranges.length === 0) return;
+  const ends = new Map(ranges.map(({ from, end }) => [end, from]));
+  await client.query(
+    `insert into tag_marks (script_id, at_script_id) select * from unnest($1::bigint[], $2::bigint[])
+     on conflict (script_id) do update set at_script_id = excluded.at_script_id`,
+    [[...ends.keys()], [...ends.values()]],
+  );
+}

@@ -1,0 +1,109 @@
+import { copyRows, UTXOS } from '@kasgres/database';
+import type { AcceptedTransaction, DerivedState, Outpoint, Utxo } from '../derived-state.ts';
+import { verifyUtxos } from './verify.ts';
+
+/** Makes a number of an outpoint: an output index is far below this, a transaction key below 2 ** 33. */
+const MAX_OUTPUTS = 2 ** 20;
+
+/** Nets UTXOs within a batch: one that is created and spent there never becomes a row. */
+export class UtxoChanges {
+  /** UTXOs that have a row. */
+  readonly spent: Outpoint[] = [];
+  readonly #created = new Map<number, Utxo>();
+
+  get created(): Iterable<Utxo> {
+    return this.#created.values();
+  }
+
+  get createdCount(): number {
+    return this.#created.size;
+  }
+
+  add({ spent, created }: Pick<AcceptedTransaction, 'spent' | 'created'>): void {
+    for (const outpoint of spent) if (!this.#created.delete(numberOf(outpoint))) this.spent.push(outpoint);
+    for (const utxo of created) this.#created.set(numberOf(utxo), utxo);
+  }
+}
+
+function numberOf({ transaction, index }: Outpoint): number {
+  return transaction * MAX_OUTPUTS + index;
+}
+
+export const utxos: DerivedState = {
+  name: 'UTXOs',
+  emptied: ['utxos'],
+  deferredIndexes: ['utxos_script_id'],
+  verify: { 4: verifyUtxos },
+
+  collect(item, changes) {
+    if (item.kind === 'accepted') changes.of(UtxoChanges).add(item.transaction);
+  },
+
+  async apply(client, changes) {
+    const { created, spent } = changes.of(UtxoChanges);
+    await copyRows(client, toRows(created));
+    if (spent.length === 0) return;
+    const { rowCount } = await client.query({
+      name: 'spend-utxos',
+      text: `delete from utxos u using unnest($1::bigint[], $2::bigint[]) spent (transaction_id, index)
+              where u.transaction_id = spent.transaction_id and u.index = spent.index`,
+      values: [spent.map(({ transaction }) => transaction), spent.map(({ index }) => index)],
+    });
+    if (rowCount !== spent.length) {
+      throw new Error(`${spent.length} UTXOs are spent but only ${rowCount} of them were unspent (invariant 4)`);
+    }
+  },
+
+  /** Runs before the batch writes UTXOs, since its chain blocks may accept the same transactions again. */
+  async revert(client, removed) {
+    const transactions = removed.flatMap(({ accepted }) => accepted);
+    await client.query('delete from utxos where transaction_id = any($1::bigint[])', [transactions]);
+    await client.query(
+      `insert into utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase)
+       select i.previous_transaction_id, i.previous_index, i.script_id, i.amount, coalesce(u.block_daa_score, c.daa_score),
+              coalesce(u.is_coinbase, p.subnetwork_id = 1)
+         from unnest($1::bigint[]) removed (id)
+         join transaction_inputs i on i.transaction_id = removed.id
+         left join start_utxos u on u.transaction_id = i.previous_transaction_id and u.index = i.previous_index
+         left join transactions p on p.id = i.previous_transaction_id
+         left join chain_blocks c on c.block_id = p.accepting_block_id
+        where i.previous_transaction_id <> all($1::bigint[])`,
+      [transactions],
+    );
+  },
+
+  async rebuild(client) {
+    // Acceptance counts from the latest bootstrap block, whose UTXO set contains the effect of earlier transactions.
+    await client.query(
+      `with accepted as not materialized (
+         select t.id, t.subnetwork_id, c.daa_score
+           from transactions t join chain_blocks c on c.block_id = t.accepting_block_id
+          where c.index > (select max(chain_index) from starts)),
+       created as (
+         select transaction_id, index, script_id, amount, block_daa_score, is_coinbase from start_utxos
+         union all
+         select o.transaction_id, o.index, o.script_id, o.amount, a.daa_score, a.subnetwork_id = 1
+           from accepted a join transaction_outputs o on o.transaction_id = a.id)
+       insert into utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase)
+       select * from created
+        where not exists (
+                select from transaction_inputs i join accepted a on a.id = i.transaction_id
+                 where i.previous_transaction_id = created.transaction_id and i.previous_index = created.index)`,
+    );
+  },
+};
+
+function toRows(created: Iterable<Utxo>): ReturnType<typeof UTXOS.createBuffer> {
+  const rows = UTXOS.createBuffer();
+  for (const { transaction, index, script, amount, blockDaaScore, isCoinbase } of created) {
+    rows.write({
+      transaction_id: transaction,
+      index,
+      script_id: script,
+      amount,
+      block_daa_score: blockDaaScore,
+      is_coinbase: isCoinbase,
+    });
+  }
+  return rows;
+}

@@ -1,0 +1,42 @@
+import { ACCEPTED } from '../chain-facts.ts';
+import { faultsOf } from '../queryable.ts';
+
+const SELECT_WRONG_BOOTSTRAP = `
+  select format('the latest bootstrap block has %s UTXOs of %s sompi, its rows are %s of %s', s.utxo_count, s.utxo_sompi, count(u.amount),
+    sum(u.amount)) as fault
+  from (select * from starts order by chain_index desc limit 1) s left join start_utxos u on true
+  group by s.utxo_count, s.utxo_sompi
+  having s.utxo_count <> count(u.amount) or s.utxo_sompi <> coalesce(sum(u.amount), 0)`;
+
+/** The UTXO sets of earlier bootstrap blocks are kept as sums by script. */
+const SELECT_WRONG_EARLIER_BOOTSTRAPS = `
+  select format('the bootstrap block at index %s had UTXOs of %s sompi, the balances of its scripts are %s', chain_index, s.utxo_sompi,
+    sum(b.balance)) as fault
+  from (select * from starts where chain_index < (select max(chain_index) from starts)) s full join start_balances b using (chain_index)
+  group by chain_index, s.utxo_sompi, s.balances_known
+  having s.balances_known is distinct from false and s.utxo_sompi is distinct from coalesce(sum(b.balance), 0)
+  limit 20`;
+
+const SELECT_WRONG_UTXOS = `
+  with ${ACCEPTED},
+  created as (
+    select transaction_id, index, script_id, amount, block_daa_score, is_coinbase from start_utxos
+    union all
+    select o.transaction_id, o.index::bigint, o.script_id, o.amount, a.daa_score, a.subnetwork_id = 1
+    from accepted a join transaction_outputs o on o.transaction_id = a.id
+  ),
+  expected as (
+    select * from created
+    where not exists (
+      select from transaction_inputs i join accepted spending on spending.id = i.transaction_id
+      where i.previous_transaction_id = created.transaction_id and i.previous_index = created.index
+    )
+  ),
+  stored as (select transaction_id, index, script_id, amount, block_daa_score, is_coinbase from utxos)
+  select format('UTXO %s of transaction %s is missing', index, transaction_id) as fault from (table expected except all table stored) missing
+  union all
+  select format('UTXO %s of transaction %s is wrong', index, transaction_id) from (table stored except all table expected) wrong
+  limit 20`;
+
+/** UTXOs are those of the latest bootstrap block and of transactions accepted since, without those that these spend. */
+export const verifyUtxos = faultsOf(SELECT_WRONG_BOOTSTRAP, SELECT_WRONG_EARLIER_BOOTSTRAPS, SELECT_WRONG_UTXOS);
