@@ -34,8 +34,8 @@ class Reads {
   }
 }
 
-const queueOf = (places: number, { maxWaiting = 100, maxWaitMs = 3000 } = {}) =>
-  new FairQueue({ places, maxWaiting, maxWaitMs });
+const queueOf = (slots: number, { maxWaiting = 100, maxWaitMs = 3000 } = {}) =>
+  new FairQueue({ slots, maxWaiting, maxWaitMs });
 
 test('a caller alone has half of the places, and another one finds a free one', async () => {
   const reads = new Reads(queueOf(5));

@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { markExactIntegers, withoutMark } from './exact-integers.ts';
+import { exactNumber, markExactIntegers, withoutMark } from './exact-integers.ts';
 
 const LONG = '18446744073709551615';
 
@@ -63,4 +64,12 @@ test.each<[string, string]>([
   const { user: begun } = process.cpuUsage();
   markExactIntegers(text);
   expect((process.cpuUsage().user - begun) / 1000).toBeLessThan(MAX_CPU_MS);
+});
+
+test('every unsigned 64-bit number is written with all its digits', () => {
+  fc.assert(
+    fc.property(fc.bigInt(0n, 2n ** 64n - 1n), (value) => {
+      expect(JSON.stringify({ sequence: exactNumber(value) })).toBe(`{"sequence":${value}}`);
+    }),
+  );
 });

@@ -1,6 +1,6 @@
 import { hashKey, type KeyInForce } from '@kasgres/database';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { KeyCache, type KeyCacheParts } from './key-cache.ts';
+import { KeyCache, type KeyCacheOptions } from './key-cache.ts';
 
 const keyNumber = (number: number) => `kdp_${number.toString(16).padStart(64, '0')}`;
 const KEY = keyNumber(1);
@@ -17,23 +17,23 @@ const apiKey: KeyInForce = {
   used: undefined,
 };
 
-type Read = KeyCacheParts['readKnown'];
+type Read = KeyCacheOptions['readKnown'];
 
 let cache: KeyCache;
 let readKnown: ReturnType<typeof vi.fn<Read>>;
 let readUnknown: ReturnType<typeof vi.fn<Read>>;
-let isUseUncertain: boolean;
+let isUsageUncertain: boolean;
 let good: KeyInForce[];
 
 beforeEach(() => {
   vi.useFakeTimers();
   good = [apiKey];
-  isUseUncertain = false;
+  isUsageUncertain = false;
   const read: Read = async (hashes) =>
     good.filter(({ keyHash }) => hashes.some((hash) => Buffer.from(hash).equals(keyHash)));
   readKnown = vi.fn<Read>(read);
   readUnknown = vi.fn<Read>(read);
-  cache = new KeyCache({ readKnown, readUnknown, isUseUncertain: () => isUseUncertain, onError: () => undefined });
+  cache = new KeyCache({ readKnown, readUnknown, isUsageUncertain: () => isUsageUncertain, onError: () => undefined });
 });
 afterEach(() => {
   cache.close();
@@ -121,10 +121,10 @@ test('what was read of use while a batch of it was written is not relied on: wha
   good = [withUse(1)];
   await cache.find(KEY);
   good = [withUse(4)];
-  isUseUncertain = true;
+  isUsageUncertain = true;
   await vi.advanceTimersByTimeAsync(1001);
   expect(cache.find(KEY)).toMatchObject({ bucket: { quota: { used: { ru: 1 } } } });
-  isUseUncertain = false;
+  isUsageUncertain = false;
   await vi.advanceTimersByTimeAsync(1001);
   expect(cache.find(KEY)).toMatchObject({ bucket: { quota: { used: { ru: 4 } } } });
 });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { serveInTurn } from './pipelining.ts';
+import { serveOneAtATime } from './pipelining.ts';
 
 /** More than the kernel takes for a client that does not read. */
 const LARGE = Buffer.alloc(16 * 2 ** 20, 'a');
@@ -14,7 +14,7 @@ let socket: Socket;
 beforeEach(async () => {
   begun = [];
   app = Fastify();
-  serveInTurn(app);
+  serveOneAtATime(app);
   app.get('/:name', (request, reply) => {
     const { name } = request.params as { name: string };
     begun.push(name);

@@ -33,7 +33,7 @@ test('a reservation counts until it is taken back', () => {
   const book = quotas(0);
   for (let request = 0; request < 3; request += 1) expect(book.reserve(bucket, 0.1)).toBeUndefined();
   expect(book.reserve(bucket, 0.1)).toBe(3600);
-  book.takeBack(bucket, 0.1);
+  book.release(bucket, 0.1);
   expect(book.reserve(bucket, 0.1)).toBeUndefined();
   expect(book.reserve(bucket, 0.1)).toBe(3600);
 });

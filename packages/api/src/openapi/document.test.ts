@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
-import { generateDocument } from './generate.ts';
+import { generateDocument } from '../app.ts';
 
 interface Operation {
   operationId: string;

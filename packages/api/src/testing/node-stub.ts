@@ -6,7 +6,7 @@ import type { IndexReader } from '../index-state/state.ts';
 import { EventLoopTurns } from '../fairness/event-loop-turns.ts';
 import type { CachedKey } from '../http/key-cache.ts';
 import { LocalLimits } from '../limits/local-limits.ts';
-import { MemoryWindows } from '../limits/memory-windows.ts';
+import { MemoryWindows } from '../limits/windows.ts';
 import { Pacer } from '../limits/pacer.ts';
 import { UsageMeter } from '../limits/usage-meter.ts';
 import { createMetrics } from '../metrics.ts';

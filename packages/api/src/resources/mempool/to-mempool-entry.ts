@@ -1,12 +1,26 @@
-/** From the node's message to a mempool entry, as the endpoints under /v1/rpc show it. */
+/** Converts the node's messages to mempool entries in the form of the endpoints under /v1/rpc (api-spec.md §4.3). */
 import type { ScriptType } from '@kasgres/kaspa';
 import type { protocol } from '@kasgres/node';
-import { required } from '../../node-messages.ts';
-import type { TransactionInputJson, TransactionJson, TransactionOutputJson } from '../../schemas/transaction.ts';
-import { hasComputeBudgets, toPayload, toScriptPublicKey } from '../transactions/to-transaction.ts';
-import type { MempoolEntryJson } from './schemas.ts';
+import { z } from 'zod';
+import { required } from '../../node-calls.ts';
+import {
+  type TransactionInputJson,
+  type TransactionJson,
+  type TransactionOutputJson,
+  transaction,
+} from '../../schemas/transaction.ts';
+import { sompi } from '../../schemas/values.ts';
+import { hasComputeBudgets, toPayload, toScriptPublicKey } from '../transactions/load-transactions.ts';
 
-export function toMempoolEntry(entry: protocol.MempoolEntry): MempoolEntryJson {
+export const mempoolEntry = z
+  .object({
+    fee: sompi,
+    transaction,
+    isOrphan: z.boolean().meta({ description: 'Whether it spends a UTXO that is not known yet' }),
+  })
+  .meta({ id: 'MempoolEntry' });
+
+export function toMempoolEntry(entry: protocol.MempoolEntry): z.infer<typeof mempoolEntry> {
   return {
     fee: String(entry.fee),
     transaction: toTransaction(required(entry.transaction, 'transaction')),
@@ -36,7 +50,7 @@ function toTransaction(transaction: protocol.Transaction): TransactionJson {
   };
 }
 
-function toInput(input: protocol.TransactionInput, hasBudget: boolean): TransactionInputJson {
+export function toInput(input: protocol.TransactionInput, hasBudget: boolean): TransactionInputJson {
   const { transactionId, index } = required(input.previousOutpoint, 'outpoint of an input');
   return {
     previousOutpoint: { transactionId, index },

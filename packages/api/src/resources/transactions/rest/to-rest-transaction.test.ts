@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { OutputRow } from '../queries.ts';
-import type { ContainingBlockRow, RestTransactionRow, SpendingInputRow } from './queries.ts';
-import { type RestTransactionParts, toRestTransaction } from './to-rest-transaction.ts';
+import type { ContainingBlockRow, RestTransactionRow, SpendingInputRow } from './load-rest-transactions.ts';
+import { type RelatedRows, toRestTransaction } from './to-rest-transaction.ts';
 
 const ID = '05'.repeat(32);
 const SINK_BLUE_SCORE = 120n;
@@ -62,11 +62,11 @@ const output: OutputRow = {
   covenant_id: null,
 };
 
-const show = (row: RestTransactionRow, parts: Partial<RestTransactionParts> = {}) =>
+const show = (row: RestTransactionRow, parts: Partial<RelatedRows> = {}) =>
   toRestTransaction(
     row,
     { blocks: [block(1, 1000n, 9n)], inputs: [], outputs: [], spenders: [], ...parts },
-    { sinkBlueScore: SINK_BLUE_SCORE, startBlueScore: START_BLUE_SCORE },
+    { sinkBlueScore: SINK_BLUE_SCORE, bootstrapBlueScore: START_BLUE_SCORE },
   );
 
 test('an accepted transaction, whole', () => {
