@@ -22,7 +22,7 @@ export const CONNECTIONS = {
 const RATE_LIMIT_CONNECTIONS = 2;
 const RATE_LIMIT_TIMEOUT_MS = 1000;
 
-/** Keeps plans as tested in test/plans, whatever the settings of the server. */
+/** Keeps plans as tested in test/plans, independent of the settings of the server. */
 export const PLANNER_SETTINGS = {
   // Starting workers takes longer than they save, and concurrent requests keep the cores busy.
   max_parallel_workers_per_gather: '0',

@@ -171,10 +171,10 @@ async function checkNetwork(index: IndexReader, pool: NodePool, node: PooledNode
   const { networkId } = await node.client.call('getServerInfo', {});
   if (networkId === network.id) return;
   if (await pool.exclude(node)) {
-    logger.error({ node: node.name, networkId }, `excluded node: the database is of network ${network.id}`);
+    logger.error({ node: node.name, networkId }, `excluded node: the database is of ${network.id}`);
     return;
   }
   throw new FatalError(
-    `The database is of network ${network.id}, and the node at NODE_URL of ${networkId}: correct DATABASE_URL or NODE_URL.`,
+    `The database is of ${network.id}, but the node at NODE_URL is of ${networkId}: correct DATABASE_URL or NODE_URL.`,
   );
 }

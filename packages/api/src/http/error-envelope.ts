@@ -1,4 +1,4 @@
-/** Responds to every error with `{statusCode, message}`, and `details` for a 400 (API.md, "Errors"). Only bugs are logged as errors. */
+/** Responds to every error with `{statusCode, message}`, and `details` for a 400. Only bugs are logged as errors. */
 import type { FastifyError, FastifyInstance } from 'fastify';
 import { MAX_DETAILS } from '../schemas/list.ts';
 import type { ErrorEnvelope } from '../schemas/responses.ts';

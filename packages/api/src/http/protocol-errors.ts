@@ -1,4 +1,4 @@
-/** Responds to errors that occur before hooks and routes run, with the same envelope and headers (API.md, "Errors"). */
+/** Responds to errors that occur before hooks and routes run, with the same envelope and headers. */
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import Fastify, { type FastifyInstance } from 'fastify';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { limitResponseTime } from './response-timeout.ts';
 import { useErrorEnvelope } from './error-envelope.ts';
 
@@ -27,7 +27,7 @@ async function ask(): Promise<[status: number, body: string]> {
 
 const TOO_LATE = [503, '{"statusCode":503,"message":"The response was not ready after 0.1 seconds"}'];
 
-test('a response that is not ready in time is a 503', async () => {
+it('responds with a 503 if the response is not ready in time', async () => {
   app.get('/', async () => {
     await sleep(3 * LIMIT_MS);
     return { late: true };
@@ -35,7 +35,7 @@ test('a response that is not ready in time is a 503', async () => {
   expect(await ask()).toEqual(TOO_LATE);
 });
 
-test('a response that is being serialized when its time is over is dropped, without a failure', async () => {
+it('drops a response that is being serialized at the deadline', async () => {
   app.addHook('preSerialization', async (_request, _reply, payload) => {
     if (payload !== null && typeof payload === 'object' && 'late' in payload) await sleep(3 * LIMIT_MS);
     return payload;
@@ -53,7 +53,7 @@ async function* slowly(): AsyncGenerator<string> {
   }
 }
 
-test('the time that a client takes to read a streamed response does not count', async () => {
+it('does not count the time in which the client reads a streamed response', async () => {
   app.get('/', async () => Readable.from(slowly()));
   expect(await ask()).toEqual([200, 'part '.repeat(6)]);
 });

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { MemoryWindows } from './windows.ts';
 
 beforeEach(() => {
@@ -10,7 +10,7 @@ afterEach(() => {
 
 const LIMIT = { hundredths: 100, seconds: 10 };
 
-test('a window begins with a charge, counts what is charged, and ends', async () => {
+it('opens a window with a charge, sums up charges, and closes it', async () => {
   const windows = new MemoryWindows();
   expect(await windows.charge('a', LIMIT, 50)).toMatchObject({ charged: true, remaining: 50, endsInMs: 10_000 });
   vi.advanceTimersByTime(4100);
@@ -22,7 +22,7 @@ test('a window begins with a charge, counts what is charged, and ends', async ()
   expect(await windows.charge('a', LIMIT, 10)).toMatchObject({ charged: true, remaining: 90, endsInMs: 10_000 });
 });
 
-test('what is refused is not charged: less may still fit', async () => {
+it('does not charge a refused cost, so that a lower one may fit', async () => {
   const windows = new MemoryWindows();
   await windows.charge('a', LIMIT, 90);
   for (let time = 0; time < 5; time += 1) {
@@ -31,7 +31,7 @@ test('what is refused is not charged: less may still fit', async () => {
   expect(await windows.charge('a', LIMIT, 10)).toMatchObject({ charged: true, remaining: 0 });
 });
 
-test('a cost beyond the limit is refused, and begins no window', async () => {
+it('refuses a cost above the limit without opening a window', async () => {
   const windows = new MemoryWindows();
   expect(await windows.charge('a', LIMIT, 101)).toEqual({
     charged: false,
@@ -41,7 +41,7 @@ test('a cost beyond the limit is refused, and begins no window', async () => {
   });
 });
 
-test('buckets have windows of their own, and a changed limit holds for the window that runs', async () => {
+it('separates buckets, and applies a changed limit to the open window', async () => {
   const windows = new MemoryWindows();
   await windows.charge('a', LIMIT, 100);
   expect(await windows.charge('b', LIMIT, 100)).toMatchObject({ charged: true });
@@ -49,7 +49,7 @@ test('buckets have windows of their own, and a changed limit holds for the windo
   expect(await windows.charge('a', { ...LIMIT, hundredths: 50 }, 10)).toMatchObject({ charged: false, remaining: 0 });
 });
 
-test('a charge is given back to the window that it was made in, and to no later one', async () => {
+it('refunds a charge to its window only', async () => {
   const windows = new MemoryWindows();
   const { window = 0 } = await windows.charge('a', LIMIT, 60);
   windows.refund('a', window, 60);

@@ -24,7 +24,7 @@ interface OperationExample {
   query?: Record<string, unknown>;
   body?: unknown;
   /** Absent if the node does not implement the operation. */
-  answer?: unknown;
+  response?: unknown;
 }
 
 /** Returns an array to which every route is added that is registered from here on. */
@@ -91,7 +91,7 @@ function describeRoute({ schema = {}, config }: RouteOptions): object {
         content: {
           'application/json': {
             schema: describeSchema(ok as z.ZodType, 'output'),
-            ...(example?.answer !== undefined && { example: example.answer }),
+            ...(example?.response !== undefined && { example: example.response }),
           },
         },
       },

@@ -1,6 +1,6 @@
 /**
  * Reads one page of a listing by key, never by offset: a cursor is looked up once and becomes a position, and the page is the rows next to it,
- * whatever was added or moved meanwhile.
+ * even if items were added or moved meanwhile.
  */
 import { type RawBuilder, sql } from 'kysely';
 import { notFound } from '../http/errors.ts';

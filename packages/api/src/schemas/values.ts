@@ -1,6 +1,6 @@
 /**
  * Schemas of the values in requests and responses: they validate requests, describe both in openapi.json, and give the TypeScript types. In
- * requests a hash becomes bytes; in responses each value is what the JSON shows (API.md, "Conventions").
+ * requests a hash becomes bytes; in responses each value is what the JSON shows.
  */
 import { AddressError, decodeAddress, fromHex } from '@kasgres/kaspa';
 import { z } from 'zod';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type BalanceDelta, INTERVALS, numberings, toHistory, toMilliseconds } from './balance-history.ts';
 
 const hourAt = (iso: string): number => Math.floor(Date.parse(iso) / toMilliseconds(1));
@@ -7,7 +7,7 @@ const HOURS_OF_A_CENTURY = 24 * 365 * 100;
 const hours = fc.integer({ min: 0, max: HOURS_OF_A_CENTURY });
 
 describe('intervals', () => {
-  test.each(INTERVALS)('every hour is in the %s with its number, and not in the next', (interval) => {
+  it.each(INTERVALS)('assigns every hour to one %s', (interval) => {
     const { numberOf, firstHourOf } = numberings[interval];
     fc.assert(
       fc.property(hours, (hour) => {
@@ -18,7 +18,7 @@ describe('intervals', () => {
     );
   });
 
-  test('months are those of the calendar, leap years too', () => {
+  it('uses calendar months, also in leap years', () => {
     const { numberOf, firstHourOf } = numberings.month;
     const february = numberOf(hourAt('2024-02-29T23:59:59Z'));
     expect(new Date(toMilliseconds(firstHourOf(february))).toISOString()).toBe('2024-02-01T00:00:00.000Z');
@@ -35,7 +35,7 @@ describe('a history', () => {
     { hour: hourAt('2025-06-18T00:00:00Z'), change: -30n },
   ];
 
-  test('has the balance at the end of each day, those without a change too', () => {
+  it('has the balance at the end of each day, also without a change', () => {
     const history = toHistory({
       interval: 'day',
       first: day('2025-06-15T00:00:00Z'),
@@ -53,7 +53,7 @@ describe('a history', () => {
     ]);
   });
 
-  test('that is cut off begins with what was there before', () => {
+  it('begins with the previous balance if it is truncated', () => {
     const first = day('2025-06-17T00:00:00Z');
     const history = toHistory({
       interval: 'day',
@@ -66,7 +66,7 @@ describe('a history', () => {
     expect(history.map(({ balance }) => balance)).toEqual(['30', '0']);
   });
 
-  test('leaves out the ends of intervals in a gap', () => {
+  it('omits intervals that end in a gap', () => {
     const history = toHistory({
       interval: 'day',
       first: day('2025-06-15T00:00:00Z'),
@@ -87,7 +87,7 @@ describe('a history', () => {
   });
   const someDeltas = fc.array(change, { minLength: 1 }).map((unsorted) => unsorted.toSorted((a, b) => a.hour - b.hour));
 
-  test.each(INTERVALS)('by the %s is, at any end, the sum of all changes before it', (interval) => {
+  it.each(INTERVALS)('has the sum of all previous deltas at the end of every %s', (interval) => {
     const { numberOf } = numberings[interval];
     fc.assert(
       fc.property(someDeltas, (ascending) => {

@@ -66,7 +66,7 @@ interface SelectedBlocks {
 }
 
 /**
- * Selects blocks by the rule of the node (API.md, "Where each answer comes from"): upwards from the highest chain ancestor of the low block, the
+ * Selects blocks by the rule of the node: upwards from the highest chain ancestor of the low block, the
  * mergeset of each chain block; then the last of these chain blocks, and at the sink the blocks that the virtual block would merge. Stops at a
  * gap of the index.
  * @throws HttpError 409 if a gap begins right above the low block

@@ -1,5 +1,5 @@
 /**
- * Loads whole blocks by id, in the form of the endpoints under /v1/rpc: one query for each kind of row, whatever the number of blocks. Hashes of
+ * Loads whole blocks by id, in the form of the endpoints under /v1/rpc: one query for each kind of row, not for each block. Hashes of
  * pre-bootstrap blocks are in earlier_blocks.
  */
 import { unpackParents } from '@kasgres/database';

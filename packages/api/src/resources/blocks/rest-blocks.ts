@@ -1,4 +1,4 @@
-/** Blocks in the form of listings and look-ups (API.md, "Listings"): with their position relative to the chain. */
+/** Blocks in the form of listings and look-ups: with their position relative to the chain. */
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { anyOf, type Db, hex, hexOrNull, text } from '../../index-state/sql.ts';

@@ -1,6 +1,6 @@
 /**
  * getVirtualChainFromBlock: the chain blocks that a client which knows the chain up to a block must remove and add to reach the sink. It has the
- * semantics of the node, over the whole indexed history (API.md, "Where each answer comes from").
+ * semantics of the node, over the whole indexed history.
  */
 import { sql } from 'kysely';
 import { z } from 'zod';

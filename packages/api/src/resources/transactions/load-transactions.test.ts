@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import type { ContainedRow, InputRow, OutputRow } from './queries.ts';
 import { toPayload, toScriptPublicKey, toTransaction } from './load-transactions.ts';
 
@@ -37,7 +37,7 @@ const output: OutputRow = {
 };
 const block = { hash: '01'.repeat(32), timestamp: '1750000000000' };
 
-test('an input of version 0 has no compute budget', () => {
+it('omits the compute budget of version 0', () => {
   expect(toTransaction(row, [input], [], block).inputs).toEqual([
     {
       previousOutpoint: { transactionId: '04'.repeat(32), index: 4_294_967_295 },
@@ -48,24 +48,24 @@ test('an input of version 0 has no compute budget', () => {
   ]);
 });
 
-test('an input of version 1 has one, be it zero', () => {
+it('has the compute budget of version 1, also if it is zero', () => {
   const { inputs } = toTransaction({ ...row, version: 1 }, [{ ...input, compute_budget: 0 }], [], block);
   expect(inputs[0]?.computeBudget).toBe(0);
 });
 
-test('a non-standard output has neither address nor type', () => {
+it('omits address and type of a non-standard output', () => {
   expect(toTransaction(row, [], [output], block).outputs).toEqual([
     { value: '2900000000000000000', scriptPublicKey: '000051' },
   ]);
 });
 
-test('a covenant is shown where there is one', () => {
+it('has the covenant of an output', () => {
   const covenant = { covenant_authorizing_input: 0, covenant_id: '0c'.repeat(32) };
   const { outputs } = toTransaction(row, [], [{ ...output, ...covenant }], block);
   expect(outputs[0]?.covenant).toEqual({ authorizingInput: 0, covenantId: '0c'.repeat(32) });
 });
 
-test('the block that it stands in', () => {
+it('has the containing block', () => {
   expect(toTransaction(row, [], [], block).verboseData).toEqual({
     transactionId: '05'.repeat(32),
     hash: '06'.repeat(32),
@@ -75,7 +75,7 @@ test('the block that it stands in', () => {
   });
 });
 
-test('payloads are empty or begin with 0x, scripts begin with their version', () => {
+it('prefixes payloads with 0x, and scripts with their version', () => {
   expect([toPayload(''), toPayload('00ff')]).toEqual(['', '0x00ff']);
   expect([toScriptPublicKey(0, '51'), toScriptPublicKey(0x1234, '')]).toEqual(['000051', '1234']);
 });

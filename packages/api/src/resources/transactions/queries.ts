@@ -1,5 +1,5 @@
 /**
- * Queries of transactions: one for each kind of row, whatever their number. Postgres converts numbers that JSON shows as strings, since pages of
+ * Queries of transactions: one for each kind of row. Postgres converts numbers that JSON shows as strings, since pages of
  * blocks have tens of thousands of rows.
  */
 import { sql } from 'kysely';
