@@ -114,10 +114,10 @@ test('a window of the hash rate that reaches into the gap is refused', async () 
   const template = '/v1/rpc/estimateNetworkHashesPerSecond';
   const large = await index.get(template, {}, { windowSize: 10_000 });
   expect(large.status).toBe(409);
-  expect(large.json['message']).toContain(`below block ${before}`);
+  expect(large.json['message']).toContain(`begins with block ${before}`);
   const lower = await index.get(template, {}, { startHash: after });
   expect(lower.status).toBe(409);
-  expect(lower.json['message']).toContain(`below block ${index.hashAt(START)}`);
+  expect(lower.json['message']).toContain(`begins with block ${index.hashAt(START)}`);
 });
 
 test('times in the gap are between those of its ends; blocks with such scores are refused', async () => {

@@ -243,7 +243,7 @@ describe('an index that begins at a pruning point', () => {
     const rate = '/v1/rpc/estimateNetworkHashesPerSecond';
     const large = await index.get(rate, {}, { windowSize: 10_000 });
     expect(large.status).toBe(409);
-    expect(large.json['message']).toContain(`below block ${start}`);
+    expect(large.json['message']).toContain(`begins with block ${start}`);
     expect((await index.get(rate, {}, { startHash: index.hashAt(START + 50) })).status).toBe(409);
   });
 

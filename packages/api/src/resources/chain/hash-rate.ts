@@ -1,6 +1,5 @@
 /**
- * estimateNetworkHashesPerSecond: the formula of the node, over the blocks with the most blue work in the past of a block or of the virtual block
- *.
+ * estimateNetworkHashesPerSecond: the formula of the node, over the blocks with the most blue work in the past of a block or of the virtual block.
  */
 import { type Network, networkHashesPerSecond } from '@kasgres/kaspa';
 import { sql } from 'kysely';

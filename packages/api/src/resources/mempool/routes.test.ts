@@ -188,7 +188,7 @@ it('refuses a listing of more than 32 MB', async () => {
   });
   const pool = await post(server, '/v1/rpc/getMempoolEntries', {});
   expect(pool.status).toBe(503);
-  expect(pool.json['message']).toContain('up to 32000000 bytes of JSON only');
+  expect(pool.json['message']).toContain('more than 32000000 bytes of JSON');
   const ofAddresses = await post(server, MANY, { addresses: [ALICE] });
   expect(ofAddresses.status).toBe(400);
   expect(ofAddresses.json['details']).toEqual([
