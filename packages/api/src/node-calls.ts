@@ -10,6 +10,7 @@ import {
   type RequestOf,
   type ResponseOf,
 } from '@kasgres/node';
+import type { z } from 'zod';
 import { FairQueue } from './fairness/fair-queue.ts';
 import { unavailable } from './http/errors.ts';
 
@@ -54,4 +55,21 @@ export class NodeCalls {
 export function required<T>(field: T | undefined, name: string): T {
   if (field === undefined) throw new NodeProtocolError(`the response of the node has no ${name}`);
   return field;
+}
+
+/** Fields of a message for a schema: numbers that JSON shows as strings are bigints. */
+type MessageFor<Shape extends z.ZodRawShape> = {
+  [Name in keyof Shape]: z.output<Shape[Name]> | (string extends z.output<Shape[Name]> ? bigint : never);
+};
+
+/** Picks the fields of a schema from a message of the node, with bigints as decimal strings. */
+export function toJson<Shape extends z.ZodRawShape>(
+  { shape }: z.ZodObject<Shape>,
+  message: MessageFor<Shape>,
+): { [Name in keyof Shape]: z.output<Shape[Name]> } {
+  const entries = Object.keys(shape).map((name) => {
+    const value: unknown = message[name];
+    return [name, typeof value === 'bigint' ? String(value) : value];
+  });
+  return Object.fromEntries(entries) as { [Name in keyof Shape]: z.output<Shape[Name]> };
 }

@@ -35,7 +35,6 @@ const compress: Record<Encoding, (body: Buffer) => Promise<Buffer>> = {
 /** In the order of preference (http/compression.ts). */
 const PREFERRED: readonly Encoding[] = ['zstd', 'br', 'gzip'];
 
-/** Applies to the routes of this instance. */
 export function serveConstantResponses(app: FastifyInstance, { folder, paths }: ConstantResponsesOptions): void {
   const responses = new Map<string, ConstantResponse>();
   // Other spellings of a path are not cached, since clients could fill the memory with them.

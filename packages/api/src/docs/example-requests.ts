@@ -10,14 +10,12 @@ export interface ExampleRequest {
 export interface ExampleChain {
   /** Has a few transactions. */
   address: string;
-  /** Has a tag. */
   taggedAddress: string;
   /** Belongs to a cluster together with `otherMember`, if there is a cluster. */
   member: string;
   otherMember: string | undefined;
   /** Accepted, and no coinbase. */
   transactionId: string;
-  /** Never seen. */
   unknownTransactionId: string;
   /** A chain block some blocks below the sink. */
   blockHash: string;
@@ -25,7 +23,6 @@ export interface ExampleChain {
   daaScore: bigint;
   /** A chain block before the first payments. */
   early: { blockHash: string; daaScore: string };
-  /** In the mempool. */
   mempoolTransactionId: string;
   mempoolAddress: string;
   /** A payment that was not submitted yet, in the form of submitTransaction. */

@@ -18,7 +18,6 @@ interface Caller {
 }
 
 export interface FairQueueOptions {
-  /** Tasks that run at once. */
   slots: number;
   /** Tasks that may wait. Beyond that, the caller with most of them loses its latest. */
   maxWaiting: number;

@@ -20,7 +20,6 @@ export class KeyLookUps {
   readonly #read: (keyHashes: readonly Uint8Array[]) => Promise<KeyInForce[]>;
   /** By the name of the hash, oldest first. */
   readonly #waiting = new Map<string, LookUp>();
-  /** The look-ups of the running query. */
   #reading: ReadonlyMap<string, LookUp> = new Map();
   #isReading = false;
 

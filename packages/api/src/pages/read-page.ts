@@ -4,6 +4,7 @@
  */
 import { type RawBuilder, sql } from 'kysely';
 import { notFound } from '../http/errors.ts';
+import type { Db } from '../index-state/sql.ts';
 import type { PageMetadataJson, PageQuery } from './page-query.ts';
 
 /** The rows that a page needs of its listing. */
@@ -58,4 +59,25 @@ const UPWARDS: Direction = { behind: sql`>`, order: sql`asc` };
 /** Returns the direction of a slice in SQL. @param order that of the listing */
 export function directionOf({ isBackward }: Pick<Slice<unknown>, 'isBackward'>, order: 'asc' | 'desc'): Direction {
   return (order === 'asc') === isBackward ? DOWNWARDS : UPWARDS;
+}
+
+interface KeySource {
+  table: string;
+  column: string;
+  where?: RawBuilder<unknown>;
+}
+
+/** Lists the keys of a slice in a listing with descending keys, nearest to the start of the slice first. */
+export async function listKeys(db: Db, { table, column, where }: KeySource, slice: Slice<bigint>): Promise<bigint[]> {
+  const { behind, order } = directionOf(slice, 'desc');
+  const key = sql.ref(column);
+  const conditions = [
+    ...(where === undefined ? [] : [where]),
+    ...(slice.from === undefined ? [] : [sql`${key} ${behind} ${slice.from}`]),
+  ];
+  const { rows } = await sql<{ key: bigint }>`
+    select ${key} as key from ${sql.table(table)}
+    ${conditions.length === 0 ? sql`` : sql`where ${sql.join(conditions, sql` and `)}`}
+    order by ${key} ${order} limit ${slice.limit}`.execute(db);
+  return rows.map((row) => row.key);
 }

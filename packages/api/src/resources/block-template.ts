@@ -3,7 +3,7 @@ import { parseBlueWork } from '@kasgres/kaspa';
 import type { protocol } from '@kasgres/node';
 import { z } from 'zod';
 import { exactNumber } from '../http/exact-integers.ts';
-import { required } from '../node-calls.ts';
+import { required, toJson } from '../node-calls.ts';
 import { route } from '../route.ts';
 import { requireNetwork } from '../schemas/address.ts';
 import { headerFields } from '../schemas/block.ts';
@@ -53,30 +53,23 @@ const templateTransaction = z
   })
   .meta({ id: 'BlockTemplateTransaction' });
 
+const templateHeader = z.object(headerFields);
+
 const blockTemplate = z
   .object({
-    header: z.object(headerFields).meta({ description: 'Without a hash' }),
+    header: templateHeader.meta({ description: 'Without a hash' }),
     transactions: z.array(templateTransaction),
   })
   .meta({ id: 'BlockTemplate' });
 
 type TemplateTransactionJson = z.infer<typeof templateTransaction>;
 
-function toHeader(header: protocol.Header): z.infer<typeof blockTemplate>['header'] {
-  return {
-    version: header.version,
+function toHeader(header: protocol.Header): z.infer<typeof templateHeader> {
+  return toJson(templateHeader, {
+    ...header,
     parentsByLevel: header.parents.map((level) => level.parentHashes),
-    hashMerkleRoot: header.hashMerkleRoot,
-    acceptedIdMerkleRoot: header.acceptedIdMerkleRoot,
-    utxoCommitment: header.utxoCommitment,
-    timestamp: String(header.timestamp),
-    bits: header.bits,
-    nonce: String(header.nonce),
-    daaScore: String(header.daaScore),
-    blueWork: String(parseBlueWork(header.blueWork)),
-    blueScore: String(header.blueScore),
-    pruningPoint: header.pruningPoint,
-  };
+    blueWork: parseBlueWork(header.blueWork),
+  });
 }
 
 function toTemplateTransaction(transaction: protocol.Transaction): TemplateTransactionJson {

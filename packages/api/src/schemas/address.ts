@@ -1,7 +1,9 @@
-/** Checks that addresses belong to the indexed network, and the schemas of tags and labels of addresses. */
+/** Addresses in requests, which must be of the indexed network, and the schemas of tags and labels. */
 import { decodeAddress, type Network } from '@kasgres/kaspa';
 import { z } from 'zod';
 import { badRequest } from '../http/errors.ts';
+import { findScriptId } from '../index-state/sql.ts';
+import { type Reading, requireCaughtUp } from '../index-state/state.ts';
 import type { PageQuery } from '../pages/page-query.ts';
 import { address } from './values.ts';
 
@@ -23,6 +25,16 @@ export function requireNetworkOfCursor(network: Network, query: PageQuery<string
     const cursor = query[path];
     if (cursor !== undefined) requireNetwork(network, cursor, path);
   }
+}
+
+/**
+ * Returns the key of the script of the address in the path of a request, or undefined if it was never seen.
+ * @throws HttpError 400 for an address of another network, 503 during the first catch-up
+ */
+export async function findScriptOfRequest({ db, state }: Reading, address: string): Promise<bigint | undefined> {
+  requireNetwork(state.network, address, 'address');
+  requireCaughtUp(state);
+  return findScriptId(db, address);
 }
 
 /** The tag of an address (api-spec.md §2). */

@@ -1,10 +1,10 @@
 /** GET /v1/addresses/{address}: the balance and the activity of an address. */
 import { sql } from 'kysely';
 import { z } from 'zod';
-import { type Db, findScriptId } from '../../index-state/sql.ts';
-import { type Reading, requireCaughtUp } from '../../index-state/state.ts';
+import type { Db } from '../../index-state/sql.ts';
+import type { Reading } from '../../index-state/state.ts';
 import { indexRoute } from '../../route.ts';
-import { addressTag, automaticLabels, requireNetwork } from '../../schemas/address.ts';
+import { addressTag, automaticLabels, findScriptOfRequest } from '../../schemas/address.ts';
 import { address, addressInput, count, sompi, timestamp } from '../../schemas/values.ts';
 import { loadRestTransactions } from '../transactions/rest/load-rest-transactions.ts';
 import { findTag } from './tag.ts';
@@ -64,10 +64,8 @@ async function findActivity(reading: Reading, scriptId: bigint): Promise<Activit
 }
 
 async function getDetails(reading: Reading, address: string): Promise<z.infer<typeof addressDetails>> {
-  const { db, state } = reading;
-  requireNetwork(state.network, address, 'address');
-  requireCaughtUp(state);
-  const scriptId = await findScriptId(db, address);
+  const { db } = reading;
+  const scriptId = await findScriptOfRequest(reading, address);
   const balance = scriptId === undefined ? undefined : await findBalance(db, scriptId);
   const activity = scriptId === undefined ? undefined : await findActivity(reading, scriptId);
   return {

@@ -1,9 +1,9 @@
 /** GET /v1/addresses/{address}/balance-history: the balance at the end of each hour, day or month. */
 import { z } from 'zod';
-import { type Db, findScriptId } from '../../index-state/sql.ts';
-import { type Reading, requireCaughtUp } from '../../index-state/state.ts';
+import type { Db } from '../../index-state/sql.ts';
+import type { Reading } from '../../index-state/state.ts';
 import { indexRoute } from '../../route.ts';
-import { requireNetwork } from '../../schemas/address.ts';
+import { findScriptOfRequest } from '../../schemas/address.ts';
 import { addressInput, sompi, timestamp } from '../../schemas/values.ts';
 import { listGaps } from '../chain/segments.ts';
 
@@ -139,10 +139,8 @@ async function getHistory(
   address: string,
   interval: Interval,
 ): Promise<z.infer<typeof balanceHistory>> {
-  const { db, state } = reading;
-  requireNetwork(state.network, address, 'address');
-  requireCaughtUp(state);
-  const scriptId = await findScriptId(db, address);
+  const { db } = reading;
+  const scriptId = await findScriptOfRequest(reading, address);
   const firstHour = scriptId === undefined ? undefined : await findFirstHour(db, scriptId);
   if (scriptId === undefined || firstHour === undefined) return { history: [] };
 

@@ -1,12 +1,12 @@
 /** GET /v1/addresses/{address}/transactions: transactions that spend from or pay to an address, newest first. */
 import { sql } from 'kysely';
 import { z } from 'zod';
-import { type Db, findScriptId } from '../../index-state/sql.ts';
-import { type Reading, requireCaughtUp } from '../../index-state/state.ts';
+import type { Db } from '../../index-state/sql.ts';
+import type { Reading } from '../../index-state/state.ts';
 import { pageMetadata, pageQuery } from '../../pages/page-query.ts';
-import { type Listing, readPage, type Slice } from '../../pages/read-page.ts';
+import { type Listing, listKeys, readPage } from '../../pages/read-page.ts';
 import { indexRoute } from '../../route.ts';
-import { requireNetwork } from '../../schemas/address.ts';
+import { findScriptOfRequest } from '../../schemas/address.ts';
 import { addressInput, hashInput, sompi, sompiDelta } from '../../schemas/values.ts';
 import { isAccepted } from '../transactions/pre-bootstrap.ts';
 import { loadRestTransactions } from '../transactions/rest/load-rest-transactions.ts';
@@ -49,34 +49,21 @@ async function findPosition(db: Db, scriptId: bigint, transactionId: Uint8Array)
 }
 
 /**
- * Lists keys of transactions that touch the script, nearest to the start of the slice first. Acceptance is looked up row by row (`offset 0` keeps
- * Postgres from turning that into a join), so that reading stops with the page. Few transactions are not accepted, and so skipped.
+ * Makes the listing of transactions that touch the script. Acceptance is looked up row by row (`offset 0` keeps Postgres from turning that into a
+ * join), so that reading stops with the page. Few transactions are not accepted, and so skipped.
  */
-async function listKeys(
-  db: Db,
-  scriptId: bigint,
-  { from, isBackward, limit }: Slice<bigint>,
-  onlyAccepted: boolean,
-): Promise<bigint[]> {
-  const accepted = sql<boolean>`exists (
-    select from transactions where id = address_transactions.transaction_id and ${isAccepted()} offset 0)`;
-  const rows = await db
-    .selectFrom('address_transactions')
-    .select('transaction_id')
-    .where('script_id', '=', scriptId)
-    .$if(from !== undefined, (all) => all.where('transaction_id', isBackward ? '>' : '<', from as bigint))
-    .$if(onlyAccepted, (all) => all.where(accepted))
-    .orderBy('transaction_id', isBackward ? 'asc' : 'desc')
-    .limit(limit)
-    .execute();
-  return rows.map((row) => row.transaction_id);
-}
-
 function listingOf(db: Db, scriptId: bigint | undefined, onlyAccepted: boolean): Listing<Uint8Array, bigint, bigint> {
   if (scriptId === undefined) return { findPosition: async () => undefined, list: async () => [] };
+  const accepted = sql`exists (
+    select from transactions where id = address_transactions.transaction_id and ${isAccepted()} offset 0)`;
+  const source = {
+    table: 'address_transactions',
+    column: 'transaction_id',
+    where: sql`script_id = ${scriptId} ${onlyAccepted ? sql`and ${accepted}` : sql``}`,
+  };
   return {
     findPosition: (transactionId) => findPosition(db, scriptId, transactionId),
-    list: (slice) => listKeys(db, scriptId, slice, onlyAccepted),
+    list: (slice) => listKeys(db, source, slice),
   };
 }
 
@@ -101,10 +88,8 @@ async function getPage(
   address: string,
   request: z.infer<typeof query>,
 ): Promise<z.infer<typeof page>> {
-  const { db, state } = reading;
-  requireNetwork(state.network, address, 'address');
-  requireCaughtUp(state);
-  const scriptId = await findScriptId(db, address);
+  const { db } = reading;
+  const scriptId = await findScriptOfRequest(reading, address);
   const { rows, metadata } = await readPage(request, listingOf(db, scriptId, request.accepted_only));
   const transactions = await loadRestTransactions(reading, rows, { includePayload: request.include_payload });
   return { transactions: transactions.map((transaction) => toAddressTransaction(transaction, address)), metadata };

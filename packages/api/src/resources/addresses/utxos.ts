@@ -2,12 +2,12 @@
 import { addressToScript, fromHex, toHex } from '@kasgres/kaspa';
 import { sql } from 'kysely';
 import { z } from 'zod';
-import { type Db, findScriptId } from '../../index-state/sql.ts';
-import { type Reading, requireCaughtUp } from '../../index-state/state.ts';
+import type { Db } from '../../index-state/sql.ts';
+import type { Reading } from '../../index-state/state.ts';
 import { pageMetadata, pageQuery } from '../../pages/page-query.ts';
 import { directionOf, readPage, type Slice } from '../../pages/read-page.ts';
 import { indexRoute } from '../../route.ts';
-import { requireNetwork } from '../../schemas/address.ts';
+import { findScriptOfRequest } from '../../schemas/address.ts';
 import { addressInput, count, decimal, hash, hexBytes, sompi } from '../../schemas/values.ts';
 
 interface Outpoint {
@@ -120,13 +120,12 @@ function toRestUtxo(row: UtxoRow, script: string): RestUtxoJson {
 }
 
 async function getPage(
-  { db, state }: Reading,
+  reading: Reading,
   address: string,
   request: z.infer<typeof query>,
 ): Promise<z.infer<typeof page>> {
-  requireNetwork(state.network, address, 'address');
-  requireCaughtUp(state);
-  const scriptId = await findScriptId(db, address);
+  const { db } = reading;
+  const scriptId = await findScriptOfRequest(reading, address);
   const { rows, metadata } = await readPage(request, {
     findPosition: async (cursor) => (scriptId === undefined ? undefined : await findPosition(db, scriptId, cursor)),
     list: async (slice) => (scriptId === undefined ? [] : await listUtxos(db, scriptId, slice)),

@@ -1,34 +1,14 @@
 /** GET /v1/blocks: blocks in the order in which they were first written, newest first. */
 import { z } from 'zod';
-import type { Db } from '../../index-state/sql.ts';
 import { pageMetadata, pageQuery, queryFlag } from '../../pages/page-query.ts';
-import { readPage, type Slice } from '../../pages/read-page.ts';
+import { listKeys, readPage } from '../../pages/read-page.ts';
 import { indexRoute } from '../../route.ts';
 import { hashInput } from '../../schemas/values.ts';
 import { findBlockId, loadRestBlocks, restBlock } from './rest-blocks.ts';
 
-async function listBlockIds(db: Db, { from, isBackward, limit }: Slice<bigint>): Promise<bigint[]> {
-  const rows = await db
-    .selectFrom('blocks')
-    .select('id')
-    .$if(from !== undefined, (blocks) => blocks.where('id', isBackward ? '>' : '<', from as bigint))
-    .orderBy('id', isBackward ? 'asc' : 'desc')
-    .limit(limit)
-    .execute();
-  return rows.map(({ id }) => id);
-}
-
-/** Reads chain_blocks, since between two chain blocks there may be any number of others. */
-async function listChainBlockIds(db: Db, { from, isBackward, limit }: Slice<bigint>): Promise<bigint[]> {
-  const rows = await db
-    .selectFrom('chain_blocks')
-    .select('block_id')
-    .$if(from !== undefined, (blocks) => blocks.where('block_id', isBackward ? '>' : '<', from as bigint))
-    .orderBy('block_id', isBackward ? 'asc' : 'desc')
-    .limit(limit)
-    .execute();
-  return rows.map(({ block_id }) => block_id);
-}
+const ALL_BLOCKS = { table: 'blocks', column: 'id' };
+/** Between two chain blocks there may be any number of others, so these are read from their own table. */
+const CHAIN_BLOCKS = { table: 'chain_blocks', column: 'block_id' };
 
 export const listBlocks = indexRoute(
   {
@@ -48,10 +28,9 @@ export const listBlocks = indexRoute(
     errors: [404],
   },
   async ({ db }, { query }) => {
-    const listIds = query.chain_only ? listChainBlockIds : listBlockIds;
     const { rows, metadata } = await readPage(query, {
       findPosition: (hash) => findBlockId(db, hash),
-      list: (slice) => listIds(db, slice),
+      list: (slice) => listKeys(db, query.chain_only ? CHAIN_BLOCKS : ALL_BLOCKS, slice),
     });
     return { blocks: await loadRestBlocks(db, rows), metadata };
   },

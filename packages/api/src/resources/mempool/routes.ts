@@ -35,14 +35,15 @@ const listing = z.object({ entries: z.array(mempoolEntry) });
 /** Whole pools are read for all clients together, whoever requests them first. */
 const FOR_ALL = 'mempool';
 
+const tooLarge = (size: string) =>
+  unavailable(
+    `The mempool is too large to list, with ${size}: use getMempoolEntriesByAddresses, or retry later`,
+    RETRY_AFTER_SECONDS,
+  );
+
 async function readPools({ nodeCalls, turns }: Services, flags: Pools): Promise<Buffer> {
   // The size is read first, since a mempool that is too large would have to be received and decoded to find out.
   const { mempoolSize } = await nodeCalls.of(FOR_ALL).call('getInfo', {});
-  const tooLarge = (size: string) =>
-    unavailable(
-      `The mempool is too large to list, with ${size}: use getMempoolEntriesByAddresses, or retry later`,
-      RETRY_AFTER_SECONDS,
-    );
   if (mempoolSize > MAX_ENTRIES) throw tooLarge(`${mempoolSize} transactions of at most ${MAX_ENTRIES}`);
   return nodeCalls.list(FOR_ALL, async (node) => {
     const { entries } = await node.call('getMempoolEntries', { ...flags });
@@ -50,13 +51,14 @@ async function readPools({ nodeCalls, turns }: Services, flags: Pools): Promise<
   });
 }
 
+const tooMany = (size: string) =>
+  badRequest({ path: 'addresses', message: `have ${size} in the mempool: request fewer addresses at once` });
+
 async function readEntries(
   { services: { index, nodeCalls, turns }, caller }: RequestContext,
   request: z.infer<typeof entriesBody>,
 ): Promise<Buffer> {
   requireNetworkOfAll(await index.getNetwork(), request.addresses);
-  const tooMany = (size: string) =>
-    badRequest({ path: 'addresses', message: `have ${size} in the mempool: request fewer addresses at once` });
   return nodeCalls.list(caller, async (node) => {
     const { entries } = await node.call('getMempoolEntriesByAddresses', request);
     const count = entries.reduce((sum, { sending, receiving }) => sum + sending.length + receiving.length, 0);

@@ -2,7 +2,7 @@
 import type { ScriptType } from '@kasgres/kaspa';
 import type { protocol } from '@kasgres/node';
 import { z } from 'zod';
-import { required } from '../../node-calls.ts';
+import { required, toJson } from '../../node-calls.ts';
 import {
   type TransactionInputJson,
   type TransactionJson,
@@ -28,25 +28,19 @@ export function toMempoolEntry(entry: protocol.MempoolEntry): z.infer<typeof mem
   };
 }
 
-function toTransaction(transaction: protocol.Transaction): TransactionJson {
-  const verboseData = required(transaction.verboseData, 'verbose data of a transaction');
-  const hasBudgets = hasComputeBudgets(transaction);
+function toTransaction(message: protocol.Transaction): TransactionJson {
+  const verboseData = required(message.verboseData, 'verbose data of a transaction');
+  const hasBudgets = hasComputeBudgets(message);
   return {
-    version: transaction.version,
-    inputs: transaction.inputs.map((input) => toInput(input, hasBudgets)),
-    outputs: transaction.outputs.map(toOutput),
-    lockTime: String(transaction.lockTime),
-    subnetworkId: transaction.subnetworkId,
-    gas: String(transaction.gas),
-    payload: toPayload(transaction.payload),
-    mass: String(transaction.storageMass),
-    verboseData: {
-      transactionId: verboseData.transactionId,
-      hash: verboseData.hash,
-      computeMass: String(verboseData.computeMass),
-      blockHash: verboseData.blockHash,
-      blockTime: String(verboseData.blockTime),
-    },
+    version: message.version,
+    inputs: message.inputs.map((input) => toInput(input, hasBudgets)),
+    outputs: message.outputs.map(toOutput),
+    lockTime: String(message.lockTime),
+    subnetworkId: message.subnetworkId,
+    gas: String(message.gas),
+    payload: toPayload(message.payload),
+    mass: String(message.storageMass),
+    verboseData: toJson(transaction.shape.verboseData, verboseData),
   };
 }
 

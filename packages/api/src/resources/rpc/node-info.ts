@@ -1,8 +1,7 @@
 /** Operations that pass on what the node reports of itself, of the DAG, and of fees. */
 import { toHex } from '@kasgres/kaspa';
-import type { protocol } from '@kasgres/node';
 import { z } from 'zod';
-import { required } from '../../node-calls.ts';
+import { required, toJson } from '../../node-calls.ts';
 import { route } from '../../route.ts';
 import { count, decimal, hash, milliseconds } from '../../schemas/values.ts';
 import { subnetworkIdInput } from './submitted/values.ts';
@@ -12,9 +11,16 @@ const blockCount = z.object({
   headerCount: decimal.meta({ description: 'Estimate of the node' }),
 });
 
-const toBlockCount = (count: { blockCount: bigint; headerCount: bigint }): z.infer<typeof blockCount> => ({
-  blockCount: String(count.blockCount),
-  headerCount: String(count.headerCount),
+const blockDagInfo = z.object({
+  networkName: z.string().meta({ description: '`kaspa-mainnet`, `kaspa-testnet-10`, …' }),
+  ...blockCount.shape,
+  tipHashes: z.array(hash),
+  difficulty: z.number(),
+  pastMedianTime: milliseconds,
+  virtualParentHashes: z.array(hash).meta({ description: 'Parents of the next block' }),
+  pruningPointHash: hash,
+  virtualDaaScore: decimal,
+  sink: hash.meta({ description: 'Sink of the node, which the index may not have reached yet' }),
 });
 
 export const getBlockDagInfo = route(
@@ -25,32 +31,9 @@ export const getBlockDagInfo = route(
     summary: 'Current state of the DAG at the node',
     tag: 'Node RPC Proxy',
     cost: 0.1,
-    response: z.object({
-      networkName: z.string().meta({ description: '`kaspa-mainnet`, `kaspa-testnet-10`, …' }),
-      ...blockCount.shape,
-      tipHashes: z.array(hash),
-      difficulty: z.number(),
-      pastMedianTime: milliseconds,
-      virtualParentHashes: z.array(hash).meta({ description: 'Parents of the next block' }),
-      pruningPointHash: hash,
-      virtualDaaScore: decimal,
-      sink: hash.meta({ description: 'Sink of the node, which the index may not have reached yet' }),
-    }),
+    response: blockDagInfo,
   },
-  async ({ node }) => {
-    const info = await node.call('getBlockDagInfo', {});
-    return {
-      networkName: info.networkName,
-      ...toBlockCount(info),
-      tipHashes: info.tipHashes,
-      difficulty: info.difficulty,
-      pastMedianTime: String(info.pastMedianTime),
-      virtualParentHashes: info.virtualParentHashes,
-      pruningPointHash: info.pruningPointHash,
-      virtualDaaScore: String(info.virtualDaaScore),
-      sink: info.sink,
-    };
-  },
+  async ({ node }) => toJson(blockDagInfo, await node.call('getBlockDagInfo', {})),
 );
 
 export const getBlockCount = route(
@@ -63,7 +46,7 @@ export const getBlockCount = route(
     cost: 0.1,
     response: blockCount,
   },
-  async ({ node }) => toBlockCount(await node.call('getBlockCount', {})),
+  async ({ node }) => toJson(blockCount, await node.call('getBlockCount', {})),
 );
 
 const feerateBucket = z
@@ -74,11 +57,6 @@ const feerateBucket = z
       .meta({ description: 'Estimated time until a transaction with this fee rate is in a block' }),
   })
   .meta({ id: 'FeerateBucket' });
-
-const toBucket = ({ feerate, estimatedSeconds }: protocol.FeerateBucket): z.infer<typeof feerateBucket> => ({
-  feerate,
-  estimatedSeconds,
-});
 
 export const getFeeEstimate = route(
   {
@@ -98,18 +76,28 @@ export const getFeeEstimate = route(
   },
   async ({ node }) => {
     const response = await node.call('getFeeEstimate', {});
-    const estimate = required(response.estimate, 'estimate');
+    const { priorityBucket, normalBuckets, lowBuckets } = required(response.estimate, 'estimate');
     return {
       estimate: {
-        priorityBucket: toBucket(required(estimate.priorityBucket, 'priority bucket')),
-        normalBuckets: estimate.normalBuckets.map(toBucket),
-        lowBuckets: estimate.lowBuckets.map(toBucket),
+        priorityBucket: toJson(feerateBucket, required(priorityBucket, 'priority bucket')),
+        normalBuckets: normalBuckets.map((bucket) => toJson(feerateBucket, bucket)),
+        lowBuckets: lowBuckets.map((bucket) => toJson(feerateBucket, bucket)),
       },
     };
   },
 );
 
 const isSynced = z.boolean().meta({ description: 'Whether the node is near the tip of the network' });
+
+const info = z.object({
+  p2pId: z.string(),
+  mempoolSize: decimal,
+  serverVersion: z.string(),
+  isUtxoIndexed: z.boolean(),
+  isSynced,
+  hasNotifyCommand: z.boolean(),
+  hasMessageId: z.boolean(),
+});
 
 export const getInfo = route(
   {
@@ -119,29 +107,20 @@ export const getInfo = route(
     summary: 'Version of the node, and the size of its mempool',
     tag: 'Node RPC Proxy',
     cost: 0.1,
-    response: z.object({
-      p2pId: z.string(),
-      mempoolSize: decimal,
-      serverVersion: z.string(),
-      isUtxoIndexed: z.boolean(),
-      isSynced,
-      hasNotifyCommand: z.boolean(),
-      hasMessageId: z.boolean(),
-    }),
+    response: info,
   },
-  async ({ node }) => {
-    const info = await node.call('getInfo', {});
-    return {
-      p2pId: info.p2pId,
-      mempoolSize: String(info.mempoolSize),
-      serverVersion: info.serverVersion,
-      isUtxoIndexed: info.isUtxoIndexed,
-      isSynced: info.isSynced,
-      hasNotifyCommand: info.hasNotifyCommand,
-      hasMessageId: info.hasMessageId,
-    };
-  },
+  async ({ node }) => toJson(info, await node.call('getInfo', {})),
 );
+
+const serverInfo = z.object({
+  rpcApiVersion: count,
+  rpcApiRevision: count,
+  serverVersion: z.string(),
+  networkId: z.string().meta({ description: '`mainnet`, `testnet-10`, …' }),
+  hasUtxoIndex: z.boolean(),
+  isSynced,
+  virtualDaaScore: decimal,
+});
 
 export const getServerInfo = route(
   {
@@ -151,29 +130,12 @@ export const getServerInfo = route(
     summary: 'Network of the node, and the version of its RPC',
     tag: 'Node RPC Proxy',
     cost: 0.1,
-    response: z.object({
-      rpcApiVersion: count,
-      rpcApiRevision: count,
-      serverVersion: z.string(),
-      networkId: z.string().meta({ description: '`mainnet`, `testnet-10`, …' }),
-      hasUtxoIndex: z.boolean(),
-      isSynced,
-      virtualDaaScore: decimal,
-    }),
+    response: serverInfo,
   },
-  async ({ node }) => {
-    const info = await node.call('getServerInfo', {});
-    return {
-      rpcApiVersion: info.rpcApiVersion,
-      rpcApiRevision: info.rpcApiRevision,
-      serverVersion: info.serverVersion,
-      networkId: info.networkId,
-      hasUtxoIndex: info.hasUtxoIndex,
-      isSynced: info.isSynced,
-      virtualDaaScore: String(info.virtualDaaScore),
-    };
-  },
+  async ({ node }) => toJson(serverInfo, await node.call('getServerInfo', {})),
 );
+
+const subnetwork = z.object({ gasLimit: decimal });
 
 export const getSubnetwork = route(
   {
@@ -185,10 +147,8 @@ export const getSubnetwork = route(
     tag: 'Node RPC Proxy',
     cost: 0.1,
     body: z.strictObject({ subnetworkId: subnetworkIdInput }),
-    response: z.object({ gasLimit: decimal }),
+    response: subnetwork,
   },
-  async ({ node }, { body }) => {
-    const { gasLimit } = await node.call('getSubnetwork', { subnetworkId: toHex(body.subnetworkId) });
-    return { gasLimit: String(gasLimit) };
-  },
+  async ({ node }, { body }) =>
+    toJson(subnetwork, await node.call('getSubnetwork', { subnetworkId: toHex(body.subnetworkId) })),
 );

@@ -1,10 +1,9 @@
 /** GET /v1/transactions, and look-ups of transactions by id. */
 import { z } from 'zod';
 import { type HttpError, notFound } from '../../../http/errors.ts';
-import type { Db } from '../../../index-state/sql.ts';
 import { type Reading, requireCaughtUp } from '../../../index-state/state.ts';
 import { pageMetadata, pageQuery } from '../../../pages/page-query.ts';
-import { readPage, type Slice } from '../../../pages/read-page.ts';
+import { listKeys, readPage } from '../../../pages/read-page.ts';
 import { indexRoute } from '../../../route.ts';
 import { list } from '../../../schemas/list.ts';
 import { flag, hashInput } from '../../../schemas/values.ts';
@@ -14,19 +13,6 @@ import { findTransactionKey, findTransactionKeys, loadRestTransactions } from '.
 import { acceptedOnly, includePayload, type RestTransactionJson, restTransaction } from './schemas.ts';
 
 const MAX_IDS = 500;
-
-/** Lists keys, nearest to the start of the slice first. Few transactions are not accepted, and so skipped. */
-async function listKeys(db: Db, { from, isBackward, limit }: Slice<bigint>, onlyAccepted: boolean): Promise<bigint[]> {
-  const rows = await db
-    .selectFrom('transactions')
-    .select('id')
-    .$if(from !== undefined, (all) => all.where('id', isBackward ? '>' : '<', from as bigint))
-    .$if(onlyAccepted, (all) => all.where(isAccepted()))
-    .orderBy('id', isBackward ? 'asc' : 'desc')
-    .limit(limit)
-    .execute();
-  return rows.map(({ id }) => id);
-}
 
 async function findTransactions(
   reading: Reading,
@@ -63,7 +49,13 @@ export const listTransactions = indexRoute(
     requireCaughtUp(state);
     const { rows, metadata } = await readPage(query, {
       findPosition: (transactionId) => findTransactionKey(db, transactionId),
-      list: (slice) => listKeys(db, slice, query.accepted_only),
+      // Few transactions are not accepted, and so skipped.
+      list: (slice) =>
+        listKeys(
+          db,
+          { table: 'transactions', column: 'id', ...(query.accepted_only && { where: isAccepted() }) },
+          slice,
+        ),
     });
     return {
       transactions: await loadRestTransactions(reading, rows, { includePayload: query.include_payload }),
