@@ -1,7 +1,7 @@
 /** Converts zod schemas to the JSON schemas of the document: schemas with an id become components. */
 import { z } from 'zod';
 
-export type JsonSchema = z.core.JSONSchema.BaseSchema;
+type JsonSchema = z.core.JSONSchema.BaseSchema;
 
 const COMPONENTS = '#/components/schemas/';
 

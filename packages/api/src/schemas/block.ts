@@ -19,7 +19,7 @@ export const headerFields = {
   pruningPoint: hash,
 };
 
-export const blockHeader = z.object({ hash, ...headerFields }).meta({ id: 'BlockHeader' });
+const blockHeader = z.object({ hash, ...headerFields }).meta({ id: 'BlockHeader' });
 
 export const block = z
   .object({

@@ -12,7 +12,7 @@ export const scriptPublicKeyType = z.enum(['pubkey', 'pubkeyecdsa', 'scripthash'
 
 export const computeBudget = count.meta({ description: 'Transaction version 1 and later; absent before' });
 
-export const transactionInput = z.object({
+const transactionInput = z.object({
   previousOutpoint: outpoint,
   sequence: decimal,
   sigOpCount: count,
@@ -20,7 +20,7 @@ export const transactionInput = z.object({
   computeBudget: computeBudget.optional(),
 });
 
-export const transactionOutput = z.object({
+const transactionOutput = z.object({
   value: sompi,
   scriptPublicKey: hexBytes.meta({ description: 'Version as 4 hex digits, then the script in hex' }),
   verboseData: z

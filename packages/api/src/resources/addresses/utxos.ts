@@ -16,7 +16,7 @@ interface Outpoint {
 }
 
 /** Ten digits may exceed an unsigned 32-bit index; such outpoints are unknown. */
-export const outpointInput = z
+const outpointInput = z
   .string()
   .regex(/^(?:0x)?[0-9a-fA-F]{64}:\d{1,10}$/, 'must be a transaction id, a colon and an index')
   .transform((text): Outpoint => {
