@@ -54,7 +54,7 @@ describe('while the first catch-up runs', () => {
       const { status, json, headers } = await harness.api.request(path, body && { body });
       expect(status, path).toBe(503);
       expect(json['message']).toMatch(
-        /^The index is catching up from its start, at blue score \d+ of 5000, about 42 seconds left$/,
+        /^The first catch-up has not finished: it is at blue score \d+ of 5000, about 42 seconds left$/,
       );
       expect(headers.get('retry-after')).toBe('42');
     }
@@ -113,7 +113,7 @@ test('a start that is known but before the index is a 409 that names the first i
   const hash = await cutOff(harness);
   const wanted = {
     status: 409,
-    json: { statusCode: 409, message: `The block is before what is indexed, which begins with ${genesis}` },
+    json: { statusCode: 409, message: `The block is before the first indexed block, ${genesis}` },
   };
   const requests: [string, object?][] = [
     ['/v1/rpc/getVirtualChainFromBlock', { startHash: hash, includeAcceptedTransactionIds: true }],

@@ -12,7 +12,7 @@ let after: string;
 let before: string;
 const inTheWay = () => ({
   statusCode: 409,
-  message: `The chain is not indexed between ${after} and ${before}: go on from the latter`,
+  message: `The chain is not indexed between ${after} and ${before}: continue from the latter`,
 });
 
 beforeAll(async () => {
@@ -47,7 +47,7 @@ test('every answer from it says so', async () => {
   expect(unchanged.headers.get('x-kasgres-gaps')).toBe('1');
   const unknown = await index.get('/v1/blocks/{hash}', { hash: index.hashAt(AFTER + 2) });
   expect(unknown.json['message']).toBe(
-    `Unknown block; it may be before what is indexed, which begins with block ${index.hashAt(START)}, or in a gap (/v1/status has more)`,
+    `Unknown block: it may be before the first indexed block, ${index.hashAt(START)}, or in a gap (see /v1/status)`,
   );
   expect(unknown.headers.has('x-kasgres-gaps')).toBe(false);
 });
@@ -102,7 +102,7 @@ test('a block that left the chain before the gap leads back to it, and no furthe
   );
   expect((await index.post(BLOCKS, { lowHash: side })).json).toEqual({
     statusCode: 409,
-    message: `The block is before what is indexed, or in a gap: the parts of the chain that are indexed begin with ${index.hashAt(START)} and ${before}`,
+    message: `The block is before the first indexed block or in a gap: the indexed segments of the chain begin with ${index.hashAt(START)} and ${before}`,
   });
   await pool.query('update blocks set selected_parent_id = $2 where id = $1', [
     kept[0]?.id,
@@ -114,10 +114,10 @@ test('a window of the hash rate that reaches into the gap is refused', async () 
   const template = '/v1/rpc/estimateNetworkHashesPerSecond';
   const large = await index.get(template, {}, { windowSize: 10_000 });
   expect(large.status).toBe(409);
-  expect(large.json['message']).toContain(`below block ${before}`);
+  expect(large.json['message']).toContain(`begins with block ${before}`);
   const lower = await index.get(template, {}, { startHash: after });
   expect(lower.status).toBe(409);
-  expect(lower.json['message']).toContain(`below block ${index.hashAt(START)}`);
+  expect(lower.json['message']).toContain(`begins with block ${index.hashAt(START)}`);
 });
 
 test('times in the gap are between those of its ends; blocks with such scores are refused', async () => {

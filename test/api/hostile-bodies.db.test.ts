@@ -185,7 +185,7 @@ const withMass = (list: object[]) => list.map((each) => ({ ...each, mass: '1' })
 const expectedRefusal = (text: string): unknown =>
   text.includes('"block"') && !text.includes('"mass"')
     ? 'The request is not valid'
-    : (expect.stringMatching(/^The node refuses: /) as unknown);
+    : (expect.stringMatching(/^The node rejected the request: /) as unknown);
 
 /** As many hashes of parents as a header may have. */
 const block = (transactions: object[]) =>

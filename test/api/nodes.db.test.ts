@@ -104,7 +104,7 @@ test('a node of another network is left out', async () => {
     const api = new HttpClient(url, harness.api.key);
     const networkId = async () => (await api.request('/v1/rpc/getServerInfo')).json['networkId'];
     await expect.poll(networkId, WAIT).toBe('simnet');
-    await expect.poll(() => program.output(), WAIT).toContain('this node is not asked');
+    await expect.poll(() => program.output(), WAIT).toContain('excluded node');
     expect(await networkId()).toBe('simnet');
   } finally {
     await program.stop();

@@ -133,7 +133,7 @@ test('and behind a gap, which the answers admit', async () => {
   });
   const inTheWay = {
     statusCode: 409,
-    message: `The chain is not indexed between ${after} and ${before}: go on from the latter`,
+    message: `The chain is not indexed between ${after} and ${before}: continue from the latter`,
   };
   const request = { startHash: start, includeAcceptedTransactionIds: false };
   const added = (await post(VIRTUAL_CHAIN, request)).json['addedChainBlockHashes'] as string[];

@@ -35,7 +35,7 @@ test('gives thousands of charges back in a few statements', async () => {
   }
   const query = vi.spyOn(database.pool, 'query');
   for (let count = 0; count < 10_000; count += 1) {
-    for (const bucket of buckets) windows.giveBack(bucket, begun.get(bucket) as number, 4);
+    for (const bucket of buckets) windows.refund(bucket, begun.get(bucket) as number, 4);
   }
   // It goes out before what is charged after it.
   const { remaining } = await windows.charge('a', LIMIT, 1);
@@ -47,9 +47,9 @@ test('gives thousands of charges back in a few statements', async () => {
 test('gives nothing back to another window', async () => {
   const windows = newWindows();
   const { window } = await windows.charge('c', LIMIT, 500);
-  windows.giveBack('c', (window as number) - 1, 300);
-  windows.giveBack('d', window as number, 300);
-  windows.giveBack('c', window as number, 100);
+  windows.refund('c', (window as number) - 1, 300);
+  windows.refund('d', window as number, 300);
+  windows.refund('c', window as number, 100);
   await windows.charge('e', LIMIT, 1);
   expect(await pointsOf('c')).toBe(400);
 });
@@ -58,7 +58,7 @@ test('gives nothing back to another window', async () => {
 async function work(windows: PostgresWindows, order: readonly string[]): Promise<void> {
   for (let round = 0; round < 20; round += 1) {
     const states = await Promise.all(order.map((bucket) => windows.charge(bucket, LIMIT, 3)));
-    for (const [index, { window }] of states.entries()) windows.giveBack(order[index] as string, window as number, 2);
+    for (const [index, { window }] of states.entries()) windows.refund(order[index] as string, window as number, 2);
   }
   await windows.charge('last', LIMIT, 1);
 }

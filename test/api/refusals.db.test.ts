@@ -83,7 +83,10 @@ describe('paths and methods', () => {
   test.each(['/v1', '/v1/nothing', '/v1/rpc/shutdown', '/v2/rpc/getBlocks'])(
     '%s is unknown, with a key or without',
     async (path) => {
-      const wanted = { status: 404, json: { statusCode: 404, message: 'There is nothing at this path' } };
+      const wanted = {
+        status: 404,
+        json: { statusCode: 404, message: 'Unknown path: /openapi.json lists those of this API' },
+      };
       expect(await refusal(path)).toEqual(wanted);
       expect(await harness.api.requestWithoutKey(path)).toMatchObject(wanted);
     },
@@ -101,7 +104,7 @@ describe('paths and methods', () => {
   ])('%s %s is a 405 that names what is allowed', async (method, path, allow) => {
     const { status, json, headers } = await harness.api.request(path, { method });
     expect(status).toBe(405);
-    expect(json).toEqual({ statusCode: 405, message: `This path answers ${allow} only` });
+    expect(json).toEqual({ statusCode: 405, message: `This path supports ${allow} only` });
     expect(headers.get('allow')).toBe(allow);
   });
 
@@ -255,7 +258,7 @@ describe('fields', () => {
     const body = { payAddress: address, extraData: 'x'.repeat(500) };
     const { status, json } = await refusal('/v1/rpc/getBlockTemplate', { body });
     expect(status).toBe(400);
-    expect(json['message']).toMatch(/^The node refuses: .*payload/i);
+    expect(json['message']).toMatch(/^The node rejected the request: .*payload/i);
   });
 });
 
@@ -276,6 +279,6 @@ describe('things that are not there', () => {
   test('a window with fewer than 1,000 blocks is a 409 that says how many there are', async () => {
     const { status, json } = await refusal('/v1/rpc/estimateNetworkHashesPerSecond');
     expect(status).toBe(409);
-    expect(json['message']).toMatch(/^Only \d+ indexed blocks are before this one; 1000 are needed$/);
+    expect(json['message']).toMatch(/^Only \d+ blocks are in the past of this block, and 1000 are needed$/);
   });
 });

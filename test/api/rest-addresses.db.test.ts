@@ -72,7 +72,7 @@ describe('the richest', () => {
     for (const direction of ['starting_after', 'ending_before']) {
       const refused = await checkedGet(harness.api, '/v1/addresses', {}, { [direction]: emptied });
       expect(refused.status).toBe(409);
-      expect(refused.json['message']).toContain(`${emptied} holds nothing now`);
+      expect(refused.json['message']).toContain(`${emptied} has no balance now`);
     }
   });
 

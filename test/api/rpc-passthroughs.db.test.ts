@@ -83,7 +83,7 @@ test('what is asked without a field', async () => {
 test('getSubnetwork, which the node has not implemented, is refused in its words', async () => {
   const { status, json } = await ask('/v1/rpc/getSubnetwork', { subnetworkId: '00'.repeat(20) });
   expect(status).toBe(400);
-  expect(json['message']).toBe('The node refuses: Not implemented');
+  expect(json['message']).toBe('The node rejected the request: Not implemented');
   const malformed = await ask('/v1/rpc/getSubnetwork', { subnetworkId: ID });
   expect(detailsOf(malformed.json)[0]?.path).toBe('subnetworkId');
 });

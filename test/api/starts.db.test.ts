@@ -213,15 +213,15 @@ describe('an index that begins at a pruning point', () => {
       [index.hashAt(0)],
     );
     const known = rows[0]?.hash as string;
-    const before = { statusCode: 409, message: `The block is before what is indexed, which begins with ${start}` };
+    const before = { statusCode: 409, message: `The block is before the first indexed block, ${start}` };
     const rate = '/v1/rpc/estimateNetworkHashesPerSecond';
     expect((await index.post(BLOCKS, { lowHash: known })).json).toEqual(before);
     expect((await index.post(VIRTUAL_CHAIN, { startHash: known, includeAcceptedTransactionIds: false })).json).toEqual(
       before,
     );
     expect((await index.get(rate, {}, { startHash: known })).json).toEqual(before);
-    const hint = `it may be before what is indexed, which begins with block ${start} (/v1/status has more)`;
-    const notFound = { statusCode: 404, message: `Unknown block; ${hint}` };
+    const hint = `it may be before the first indexed block, ${start} (see /v1/status)`;
+    const notFound = { statusCode: 404, message: `Unknown block: ${hint}` };
     expect((await index.post(BLOCKS, { lowHash: UNKNOWN })).json).toEqual(notFound);
     expect((await index.post('/v1/rpc/getBlock', { hash: known })).json).toEqual(notFound);
     expect((await index.get('/v1/blocks/{hash}', { hash: known })).json).toEqual(notFound);
@@ -231,11 +231,11 @@ describe('an index that begins at a pruning point', () => {
     const template = '/v1/transactions/{transactionId}';
     expect((await index.get(template, { transactionId: withUtxos[0] })).json).toEqual({
       statusCode: 404,
-      message: 'This transaction was accepted before what is indexed: nothing is known of it but UTXOs that it made',
+      message: 'The transaction was accepted before the indexed blocks: only UTXOs of it are known',
     });
     expect((await index.get(template, { transactionId: spentBefore[0] })).json).toEqual({
       statusCode: 404,
-      message: `Unknown transaction; it may be before what is indexed, which begins with block ${start} (/v1/status has more)`,
+      message: `Unknown transaction: it may be before the first indexed block, ${start} (see /v1/status)`,
     });
   });
 
@@ -243,7 +243,7 @@ describe('an index that begins at a pruning point', () => {
     const rate = '/v1/rpc/estimateNetworkHashesPerSecond';
     const large = await index.get(rate, {}, { windowSize: 10_000 });
     expect(large.status).toBe(409);
-    expect(large.json['message']).toContain(`below block ${start}`);
+    expect(large.json['message']).toContain(`begins with block ${start}`);
     expect((await index.get(rate, {}, { startHash: index.hashAt(START + 50) })).status).toBe(409);
   });
 
@@ -263,7 +263,7 @@ describe('an index that begins at a pruning point', () => {
 
     expect((await index.getBlocksOfScores(half, half + 1n)).json).toEqual({
       statusCode: 409,
-      message: `What is indexed begins with block ${start}, at DAA score ${first.daa_score}`,
+      message: `The first indexed block, ${start}, has DAA score ${first.daa_score}: start there or above`,
     });
     expect((await index.getBlocksOfScores(first.daa_score, first.daa_score + 10n)).status).toBe(200);
   });

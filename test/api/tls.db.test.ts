@@ -73,7 +73,7 @@ describe('with a certificate', () => {
     await once(open, 'secureConnect');
 
     await writeFile(certFile(), second.cert);
-    await expect.poll(() => running.output(), { timeout: 15_000 }).toContain('kept the certificate');
+    await expect.poll(() => running.output(), { timeout: 15_000 }).toContain('keeping the current certificate');
     expect(await statusOf('/v1/status', first)).toBe(200);
 
     await write(second);

@@ -1,5 +1,5 @@
 /**
- * The examples in openapi.json are true: each request is sent again to the real API over the same simulated chain, and what it answers
+ * The examples in openapi.json are true: each request is sent again to the real API over the same simulated chain, and its response
  * must be what the document shows. `npm run generate:examples` writes them anew.
  */
 import { createKey } from '@kasgres/database';
@@ -12,10 +12,10 @@ const FILE = '../../packages/api/src/generated/examples.json';
 
 interface Example extends ExampleRequest {
   /** Left out where no request gets one. */
-  answer?: object;
+  response?: object;
 }
 
-/** What no node answers: kaspad 2.1 says that it has not implemented it. */
+/** No node implements this: kaspad 2.1 says that it has not implemented it. */
 const NEVER_RESPONSEED = new Set(['getSubnetwork']);
 
 interface Document {
@@ -49,13 +49,13 @@ test('every operation has an example', () => {
   expect(Object.keys(exampleRequests(harness.chain)).toSorted()).toEqual(names.toSorted());
 });
 
-test('every answer is what the document shows', async () => {
+test('every response is what the document shows', async () => {
   const examples: Record<string, Example> = {};
   for (const [operationId, request] of Object.entries(exampleRequests(harness.chain))) {
-    if (operationId === 'submitBlock') request.body = examples['getBlockTemplate']?.answer ?? {};
+    if (operationId === 'submitBlock') request.body = examples['getBlockTemplate']?.response ?? {};
     const { status, json, text } = await ask(operationId, request);
     expect(status, `${operationId}: ${text}`).toBe(NEVER_RESPONSEED.has(operationId) ? 400 : 200);
-    examples[operationId] = { ...request, ...(status === 200 && { answer: json }) };
+    examples[operationId] = { ...request, ...(status === 200 && { response: json }) };
   }
   const file = { operations: examples, errors: await errors() };
   await expect(`${JSON.stringify(file, undefined, 2)}\n`).toMatchFileSnapshot(FILE);
@@ -68,7 +68,7 @@ async function errors(): Promise<object[]> {
   const { pruningPointHash: genesis } = await harness.node.call('getBlockDagInfo', {});
   const small = new HttpClient(api.url, key);
   const block = `/v1/blocks/${chain.unknownTransactionId}`;
-  const answers = [
+  const responses = [
     await api.request('/v1/blocks?limit=101&page=2'),
     await api.requestWithoutKey('/v1/blocks'),
     await api.request('/v1/blocks', { headers: { 'x-api-key': 'kdp_00' } }),
@@ -82,10 +82,10 @@ async function errors(): Promise<object[]> {
     }),
   ];
   await small.request(block);
-  answers.push(await small.request(block));
+  responses.push(await small.request(block));
   simulatedDag.stop();
   await expect.poll(async () => (await api.request('/v1/rpc/getInfo')).status).toBe(503);
-  answers.push(await api.request('/v1/rpc/getInfo'));
-  expect(answers.map(({ status }) => status)).toEqual([400, 401, 401, 404, 409, 413, 415, 429, 503]);
-  return answers.map(({ json }) => json);
+  responses.push(await api.request('/v1/rpc/getInfo'));
+  expect(responses.map(({ status }) => status)).toEqual([400, 401, 401, 404, 409, 413, 415, 429, 503]);
+  return responses.map(({ json }) => json);
 }

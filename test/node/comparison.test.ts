@@ -126,7 +126,7 @@ describe.skipIf(isWithoutNode)('the API against a real node', () => {
     );
     expect(await simulatedDag.api.post('/v1/rpc/getSubnetwork', { subnetworkId: '00'.repeat(20) })).toMatchObject({
       status: 400,
-      body: { message: 'The node refuses: Not implemented' },
+      body: { message: 'The node rejected the request: Not implemented' },
     });
   });
 
@@ -229,7 +229,7 @@ describe.skipIf(isWithoutNode)('the API against a real node', () => {
     await untilTemplateHas(api, '"sequence":18446744073709551615');
     expect((await mineThroughApi(node, api, withWrongRoot)).answer).toMatchObject({
       status: 400,
-      body: { message: 'The node refuses: Block was not submitted: block is invalid' },
+      body: { message: 'The node rejected the request: Block was not submitted: block is invalid' },
     });
 
     const mined = await mineThroughApi(node, api);

@@ -1,46 +1,45 @@
-/** How the API connects to a database: no request may hang, and none is so large that it would need more than one process. */
+/** Connects to the database with limits, so that no request hangs. */
 import { type Connection, connect } from '@kasgres/database';
 
-/** A statement that takes longer is given up: no request hangs. */
 const STATEMENT_TIMEOUT_MS = 5000;
-/** For a database that does not even say so. */
+/** Client-side timeout, for a server that does not respond at all. */
 const QUERY_TIMEOUT_MS = 6000;
-/** For a connection, made or free again. */
+/** Limits the time to open a connection, and to wait for a free one. */
 const CONNECT_TIMEOUT_MS = 3000;
-/** For each connection: so many short requests it answers in the time that one waits for it. More are turned away at once. */
+/** Most requests are short: about this many finish on a connection within the longest wait. */
 const MAX_WAITING_PER_CONNECTION = 50;
 
-/** Keys and usage have connections of their own: they are not to wait for responses. */
-const KEY_CONNECTIONS = 2;
-/** Keys that are not known yet are looked up one query at a time (http/key-look-ups.ts). */
-const UNKNOWN_KEY_CONNECTIONS = 1;
-/** The status is read once at a time; readiness and the lag of a replica are asked for by who scrapes them. */
-const STATUS_CONNECTIONS = 2;
+/** Sizes of the pools beside the one for responses, which must not wait for responses. */
+export const CONNECTIONS = {
+  keys: 2,
+  /** Keys that are not cached are looked up with one query at a time (http/key-look-ups.ts). */
+  unknownKeys: 1,
+  /** For the status, readiness, and the replica lag in metrics. */
+  status: 2,
+} as const;
 
-/** Rate limits are charged one statement at a time (limits/postgres-windows.ts); another connection gives back. */
+/** One connection charges with one statement at a time (limits/postgres-windows.ts); another one sweeps. */
 const RATE_LIMIT_CONNECTIONS = 2;
-/** A request waits at most this long for a connection, and for the statement. */
 const RATE_LIMIT_TIMEOUT_MS = 1000;
 
-/** So that plans are those that were looked at (test/plans), whatever the server's own settings are. */
+/** Keeps plans as tested in test/plans, independent of the settings of the server. */
 export const PLANNER_SETTINGS = {
-  // Starting workers takes longer than they save, and many requests at once are what keeps the cores busy.
+  // Starting workers takes longer than they save, and concurrent requests keep the cores busy.
   max_parallel_workers_per_gather: '0',
-  // Rows are looked up by key. On the disks that Postgres's default of 4 is made for, that would be slow whatever the plan.
+  // Postgres's default of 4 is for disks on which look-ups by key are slow with any plan.
   random_page_cost: '1.1',
 } as const;
 
-/** An answer never pauses that long: its session has lost us, and would keep rows from being vacuumed and others from their locks. */
-const LOST_SETTINGS = { idle_in_transaction_session_timeout: '10s' } as const;
+/** No response pauses this long in a transaction: the connection is lost, and its session would block vacuum and locks. */
+const LOST_CONNECTION_SETTINGS = { idle_in_transaction_session_timeout: '10s' } as const;
 
 export interface DatabaseOptions {
   url: string;
-  /** Most connections open at once. */
+  /** Largest number of open connections. */
   max: number;
   onIdleError: (error: Error) => void;
 }
 
-/** Connections that answers are read through. */
 export function openDatabase({ url, max, onIdleError }: DatabaseOptions): Connection {
   return connect({
     url,
@@ -50,27 +49,12 @@ export function openDatabase({ url, max, onIdleError }: DatabaseOptions): Connec
     queryTimeoutMs: QUERY_TIMEOUT_MS,
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
     maxWaiting: max * MAX_WAITING_PER_CONNECTION,
-    settings: { ...PLANNER_SETTINGS, ...LOST_SETTINGS },
+    settings: { ...PLANNER_SETTINGS, ...LOST_CONNECTION_SETTINGS },
     onIdleError,
   });
 }
 
-/** Connections for keys and usage. */
-export function openKeyDatabase(options: Omit<DatabaseOptions, 'max'>): Connection {
-  return openDatabase({ ...options, max: KEY_CONNECTIONS });
-}
-
-/** Connections for keys that are not known yet. */
-export function openUnknownKeyDatabase(options: Omit<DatabaseOptions, 'max'>): Connection {
-  return openDatabase({ ...options, max: UNKNOWN_KEY_CONNECTIONS });
-}
-
-/** Connections for what needs no key. */
-export function openStatusDatabase(options: Omit<DatabaseOptions, 'max'>): Connection {
-  return openDatabase({ ...options, max: STATUS_CONNECTIONS });
-}
-
-/** Connections for rate limits that processes share. */
+/** Opens connections for rate limits that API processes share. */
 export function openRateLimitDatabase({ url, onIdleError }: Omit<DatabaseOptions, 'max'>): Connection {
   return connect({
     url,

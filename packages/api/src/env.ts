@@ -1,4 +1,4 @@
-/** The environment of the API. */
+/** The environment variables of the API. */
 import { readFileSync } from 'node:fs';
 import { parseNodeUrls } from '@kasgres/node';
 import { LOG_LEVELS, parsed, postgresUrl } from '@kasgres/runtime';
@@ -8,20 +8,20 @@ import { isCorsOrigin } from './http/cors.ts';
 
 const port = z.coerce.number().int().min(0).max(65_535);
 
-const splitOrigins = (text: string): string[] => text.split(',').map((part) => part.trim());
+const splitOrigins = (text: string): string[] => text.split(',').map((origin) => origin.trim());
 
 const origins = z
   .string()
   .refine((text) => splitOrigins(text).every(isCorsOrigin), {
     error:
-      'expected origins such as https://example.org, without a path, separated by commas; or *; a port may be * for localhost, 127.0.0.1 and [::1]',
+      'expected origins such as https://example.org, without a path, separated by commas; or *; the port may be * for localhost, 127.0.0.1 and [::1]',
   })
   .transform(splitOrigins);
 
 const pemFile = z
   .string()
   .min(1)
-  .refine((path) => readPem(path) !== undefined, { error: 'cannot be read, or is no PEM file' });
+  .refine((path) => readPem(path) !== undefined, { error: 'cannot be read, or is not a PEM file' });
 
 function readPem(path: string): Buffer | undefined {
   try {
@@ -33,15 +33,17 @@ function readPem(path: string): Buffer | undefined {
 }
 
 const variables = z.object({
-  DATABASE_URL: postgresUrl().describe('Postgres with keys and usage: postgres://user:password@host:port/database.'),
+  DATABASE_URL: postgresUrl().describe(
+    'Postgres: postgres://user:password@host:port/database. Keys and usage are read and written here.',
+  ),
   DATABASE_READ_URL: postgresUrl()
     .optional()
-    .describe('A replica to answer from. Unset: the database of DATABASE_URL.'),
+    .describe('A replica to read responses from. Unset: the database of DATABASE_URL.'),
   NODE_URL: parsed(parseNodeUrls).describe(
-    'kaspad to ask for mempool and block templates: grpc://host:port. Several, separated by commas: one is asked until it fails, then the next.',
+    'kaspad for the mempool, block templates and submissions: grpc://host:port. Several, separated by commas: calls fail over to the next one.',
   ),
-  HOST: z.string().min(1).default('127.0.0.1').describe('Address to listen at.'),
-  PORT: port.default(3000).describe('Port to listen at; 0 takes a free one.'),
+  HOST: z.string().min(1).default('127.0.0.1').describe('Address to listen on.'),
+  PORT: port.default(3000).describe('Port to listen on; 0 chooses a free one.'),
   METRICS_PORT: port.default(9100).describe('Port of /metrics, /healthz and /readyz.'),
   METRICS_HOST: z.string().min(1).default('127.0.0.1').describe('Address of /metrics, /healthz and /readyz.'),
   LOG_LEVEL: z
@@ -53,27 +55,27 @@ const variables = z.object({
     .int()
     .min(1)
     .default(10)
-    .describe('Most connections that answers are read through; a few more are for keys, usage and rate limits.'),
+    .describe('Largest number of connections for responses; a few more are for keys, usage and rate limits.'),
   RATE_LIMIT_STORE: z
     .enum(['memory', 'postgres'])
     .default('memory')
     .describe(
-      'Where rate limits are counted: `memory`, by each API process for itself; `postgres`, for all that share a DATABASE_URL.',
+      'Where rate limits are counted: `memory`, separately in each API process; `postgres`, for all processes with the same DATABASE_URL.',
     ),
   CORS_ORIGINS: origins
     .optional()
     .describe(
-      'Origins whose pages may call the API from a browser, separated by commas; `*` for all. `http://localhost:*` is any port of this machine. Unset: none; with the simulated node of `start`, those of this machine.',
+      'Origins whose pages may call the API from a browser, separated by commas; `*` for all. `http://localhost:*` allows any port of this machine. Unset: none, or those of this machine with the simulated node of `start`.',
     ),
   TLS_CERT_FILE: pemFile
     .optional()
     .describe(
-      'PEM file of the certificate, with its chain, for HTTPS. Renewed files are taken by themselves. Unset: HTTP.',
+      'PEM file of the certificate with its chain, for HTTPS. Renewed files are reloaded automatically. Unset: HTTP.',
     ),
-  TLS_KEY_FILE: pemFile.optional().describe('PEM file of the key of the certificate.'),
+  TLS_KEY_FILE: pemFile.optional().describe('PEM file of the private key of the certificate.'),
 });
 
-/** The two files of HTTPS belong together; said beside whatever else is wrong. */
+/** Also checks that the two files of HTTPS match, even if other variables are invalid. */
 export const envSchema = variables.superRefine(
   ({ TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile }, context) => {
     const report = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });

@@ -1,4 +1,4 @@
-/** The API as a process: answers HTTP requests from the database and the node until it is told to stop. */
+/** The API as a process: serves HTTP until it is stopped. */
 import type { Server as HttpsServer } from 'node:https';
 import { type Connection, checkSchema, SchemaError } from '@kasgres/database';
 import {
@@ -13,22 +13,15 @@ import {
   startProbes,
   untilAborted,
 } from '@kasgres/runtime';
-import {
-  openDatabase,
-  openKeyDatabase,
-  openRateLimitDatabase,
-  openStatusDatabase,
-  openUnknownKeyDatabase,
-} from './database.ts';
+import { CONNECTIONS, type DatabaseOptions, openDatabase, openRateLimitDatabase } from './database.ts';
 import { type Env, envSchema } from './env.ts';
 import { type Certificate, type CertificateFiles, CertificateRenewal, readCertificate } from './http/certificate.ts';
 import { unavailable } from './http/errors.ts';
 import { toHttpError } from './http/outages.ts';
-import { findReplicaLag } from './index-state/replica-lag.ts';
+import { findReplicaLag } from './index-state/progress.ts';
 import type { IndexReader } from './index-state/state.ts';
-import { MemoryWindows } from './limits/memory-windows.ts';
 import { PostgresWindows } from './limits/postgres-windows.ts';
-import type { Windows } from './limits/windows.ts';
+import { MemoryWindows, type Windows } from './limits/windows.ts';
 import { createMetrics, watchNode, watchPool, watchReplicaLag } from './metrics.ts';
 import { NODE_STREAMS } from './node-calls.ts';
 import { NodePool, type PooledNode } from './node-pool.ts';
@@ -36,7 +29,7 @@ import { createServer } from './server.ts';
 import { createServices } from './services.ts';
 
 const NODE_DEADLINE_MS = 5000;
-/** Far above the largest block template, and what the entries of a mempool take that are listed at once. */
+/** Far above the largest block template, and above the entries of a mempool that are listed at once. */
 const NODE_RECEIVE_LIMIT_BYTES = 128 * 1024 * 1024;
 
 await runProgram('api', async ({ signal, shutdown, useLogger }) => {
@@ -47,25 +40,21 @@ await runProgram('api', async ({ signal, shutdown, useLogger }) => {
   const certificate = certificateFiles && (await readCertificate(certificateFiles));
 
   const onIdleError = (error: Error): void => logger.warn({ reason: error.message }, 'lost a database connection');
-  const database = openKeyDatabase({ url: env.DATABASE_URL, onIdleError });
-  shutdown.add('database', database.close);
-  const unknownKeysDatabase = openUnknownKeyDatabase({ url: env.DATABASE_URL, onIdleError });
-  shutdown.add('database for unknown keys', unknownKeysDatabase.close);
-  const readDatabase = openDatabase({
-    url: env.DATABASE_READ_URL ?? env.DATABASE_URL,
-    max: env.DATABASE_CONNECTIONS,
-    onIdleError,
+  const open = (name: string, options: Pick<DatabaseOptions, 'url' | 'max'>, onError = onIdleError): Connection => {
+    const connection = openDatabase({ ...options, onIdleError: onError });
+    shutdown.add(`${name} database`, connection.close);
+    return connection;
+  };
+  const url = env.DATABASE_URL;
+  const readUrl = env.DATABASE_READ_URL ?? url;
+  const database = open('key', { url, max: CONNECTIONS.keys });
+  const unknownKeysDatabase = open('unknown key', { url, max: CONNECTIONS.unknownKeys });
+  const readDatabase = open('read', { url: readUrl, max: env.DATABASE_CONNECTIONS });
+  const statusDatabase = open('status', { url: readUrl, max: CONNECTIONS.status }, (error) => {
+    onIdleError(error);
+    // The next status must show the outage.
+    services.status.forget();
   });
-  shutdown.add('database to read from', readDatabase.close);
-  const statusDatabase = openStatusDatabase({
-    url: env.DATABASE_READ_URL ?? env.DATABASE_URL,
-    onIdleError: (error) => {
-      onIdleError(error);
-      // The status is to tell of an outage at once.
-      services.status.forget();
-    },
-  });
-  shutdown.add('database for the status', statusDatabase.close);
 
   const registry = createRegistry('api');
   const metrics = createMetrics(registry);
@@ -114,22 +103,21 @@ await runProgram('api', async ({ signal, shutdown, useLogger }) => {
     port: env.METRICS_PORT,
     registry,
     ready: async () => {
-      if (!server.server.listening) return { ready: false, reason: 'does not listen yet' };
+      if (!server.server.listening) return { ready: false, reason: 'not listening yet' };
       return services.statusIndex.read(async () => ({ ready: true }));
     },
     signal,
   });
-  // Before the server, which is closed first: readiness can be asked for until the last answer is out.
+  // Closed after the server, so that readiness is served until the last response has been sent.
   shutdown.add('probes', probes.close);
   shutdown.add('server', () => server.close());
 
   if (certificateFiles && certificate) {
     const onCertificate = ({ expiresAt }: Certificate) => metrics.certificateExpiry.set(expiresAt.getTime() / 1000);
     onCertificate(certificate);
-    // With a certificate the server is one of HTTPS.
-    const https = server.server as HttpsServer;
     const renewal = new CertificateRenewal({
-      server: https,
+      // With a certificate, this is an HTTPS server.
+      server: server.server as HttpsServer,
       files: certificateFiles,
       certificate,
       onRenewed: onCertificate,
@@ -139,7 +127,7 @@ await runProgram('api', async ({ signal, shutdown, useLogger }) => {
   }
   await server.listen({ host: env.HOST, port: env.PORT });
 
-  // It listens already: until the database can be used, the answers say so.
+  // The server is listening already: until the database is available, responses are a 503.
   await checkOnceReachable(() => checkSchemas(database, readDatabase), logger, signal);
   const networkChecks = node.nodes.map((one) =>
     checkOnceReachable(() => checkNetwork(services.index, node, one, logger), logger, signal),
@@ -152,7 +140,7 @@ function certificateFilesOf({ TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile }: 
   return certFile === undefined || keyFile === undefined ? undefined : { certFile, keyFile };
 }
 
-/** Runs a check as soon as what it needs can be reached. @throws FatalError, which ends the program, when it fails */
+/** Retries a check during outages. @throws FatalError, which stops the program, if the check fails */
 async function checkOnceReachable(check: () => Promise<void>, logger: Logger, signal: AbortSignal): Promise<void> {
   for (const pauseMs of backoff()) {
     try {
@@ -160,13 +148,13 @@ async function checkOnceReachable(check: () => Promise<void>, logger: Logger, si
     } catch (error) {
       if (error instanceof FatalError || toHttpError(error) === undefined) throw error;
       const reason = error instanceof Error ? error.message : String(error);
-      logger.warn({ reason, pauseMs }, 'could not check yet what the answers come from');
+      logger.warn({ reason, pauseMs }, 'could not check database and node, retrying');
     }
     await sleep(pauseMs, signal);
   }
 }
 
-/** A replica has a new schema some time after its primary: only where both are without it does somebody have to migrate. */
+/** A replica gets a new schema some time after its primary, so a missing schema is fatal only if the primary lacks it, too. */
 async function checkSchemas(primary: Connection, readFrom: Connection): Promise<void> {
   try {
     await checkSchema(readFrom.pool);
@@ -177,16 +165,16 @@ async function checkSchemas(primary: Connection, readFrom: Connection): Promise<
   }
 }
 
-/** A node of another network would answer for other coins. It is left out where there are others. */
+/** Excludes a node of another network. @throws FatalError if it is the only node */
 async function checkNetwork(index: IndexReader, pool: NodePool, node: PooledNode, logger: Logger): Promise<void> {
   const network = await index.getNetwork();
   const { networkId } = await node.client.call('getServerInfo', {});
   if (networkId === network.id) return;
   if (await pool.exclude(node)) {
-    logger.error({ node: node.name, networkId }, `the database is of ${network.id}: this node is not asked`);
+    logger.error({ node: node.name, networkId }, `excluded node: the database is of ${network.id}`);
     return;
   }
   throw new FatalError(
-    `The database is of ${network.id}, and the node at NODE_URL of ${networkId}: one of them is wrong.`,
+    `The database is of ${network.id}, but the node at NODE_URL is of ${networkId}: correct DATABASE_URL or NODE_URL.`,
   );
 }

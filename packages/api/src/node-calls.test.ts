@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { type NodeCaller, NodeCalls } from './node-calls.ts';
 
 /** A node whose calls end when a test says so. */
@@ -23,7 +23,7 @@ const open = () => {
   return { node, calls: new NodeCalls(node as unknown as NodeCaller) };
 };
 
-test('a caller with many calls leaves room for another one', async () => {
+it('leaves room for another caller beside one with many calls', async () => {
   const { node, calls } = open();
   for (let call = 0; call < 100; call += 1) void calls.of('greedy').call('getInfo', {});
   await turn();
@@ -33,7 +33,7 @@ test('a caller with many calls leaves room for another one', async () => {
   expect(node.calls.at(-1)?.op).toBe('getFeeEstimate');
 });
 
-test('listings take turns, on a stream of their own, and no small call waits for one', async () => {
+it('runs listings in turns on a separate stream, without delaying small calls', async () => {
   const { node, calls } = open();
   const listing = (caller: string) => calls.list(caller, (own) => own.call('getMempoolEntries', {}));
   for (let call = 0; call < 100; call += 1) void listing('greedy').catch(() => undefined);
@@ -51,7 +51,7 @@ test('listings take turns, on a stream of their own, and no small call waits for
   expect(modestEnded).toBe(true);
 });
 
-test('what has to wait for too long is refused as busy', async () => {
+it('refuses a call that waits for too long', async () => {
   const { calls } = open();
   const listings = Array.from({ length: 300 }, () =>
     calls.list('greedy', (node) => node.call('getMempoolEntries', {})).catch((error: unknown) => error),

@@ -1,12 +1,20 @@
 /**
- * Calls of the node for clients. Callers take turns at it as at the database (fairness/fair-queue.ts). Listings of the mempool, which are
- * megabytes, have a line and a stream of their own, so that no small call waits behind one.
+ * Calls of the node for clients. Callers take turns as at the database (fairness/fair-queue.ts). Listings of the mempool, which are megabytes,
+ * have a separate queue and stream, so that no small call waits behind one.
  */
-import type { CallOptions, NodeClient, Op, RequestOf, ResponseOf } from '@kasgres/node';
+import {
+  type CallOptions,
+  type NodeClient,
+  NodeProtocolError,
+  type Op,
+  type RequestOf,
+  type ResponseOf,
+} from '@kasgres/node';
+import type { z } from 'zod';
 import { FairQueue } from './fairness/fair-queue.ts';
 import { unavailable } from './http/errors.ts';
 
-/** Streams to each node, as NodePool needs them. */
+/** Streams to each node, for NodePool. */
 export const NODE_STREAMS = 2;
 const LISTINGS_STREAM = 1;
 
@@ -18,15 +26,15 @@ export type NodeCaller = Pick<NodeClient, 'call'>;
 
 export class NodeCalls {
   readonly #node: NodeCaller;
-  readonly #small = new FairQueue({ places: 16, maxWaiting: 800, maxWaitMs: MAX_WAIT_MS, busy });
-  /** The one that runs is all that is in memory, beside responses on their way. */
-  readonly #listings = new FairQueue({ places: 1, maxWaiting: 200, maxWaitMs: MAX_WAIT_MS, busy });
+  readonly #small = new FairQueue({ slots: 16, maxWaiting: 800, maxWaitMs: MAX_WAIT_MS, busy });
+  /** One at a time bounds the memory for listings, beside responses that are being sent. */
+  readonly #listings = new FairQueue({ slots: 1, maxWaiting: 200, maxWaitMs: MAX_WAIT_MS, busy });
 
   constructor(node: NodeCaller) {
     this.#node = node;
   }
 
-  /** The node as a caller has it: each call waits for the caller's turn. @throws HttpError 503 if that takes too long */
+  /** Returns the node for a caller, whose calls take turns with others. They throw an HttpError 503 if that takes too long. */
   of(caller: string): NodeCaller {
     return {
       call: <O extends Op>(op: O, request: RequestOf<O>, options?: CallOptions): Promise<ResponseOf<O>> =>
@@ -41,4 +49,27 @@ export class NodeCalls {
     };
     return this.#listings.run(caller, () => work(node));
   }
+}
+
+/** Returns a field that protobuf makes optional. @throws NodeProtocolError if it is absent */
+export function required<T>(field: T | undefined, name: string): T {
+  if (field === undefined) throw new NodeProtocolError(`the response of the node has no ${name}`);
+  return field;
+}
+
+/** Fields of a message for a schema: numbers that JSON shows as strings are bigints. */
+type MessageFor<Shape extends z.ZodRawShape> = {
+  [Name in keyof Shape]: z.output<Shape[Name]> | (string extends z.output<Shape[Name]> ? bigint : never);
+};
+
+/** Picks the fields of a schema from a message of the node, with bigints as decimal strings. */
+export function toJson<Shape extends z.ZodRawShape>(
+  { shape }: z.ZodObject<Shape>,
+  message: MessageFor<Shape>,
+): { [Name in keyof Shape]: z.output<Shape[Name]> } {
+  const entries = Object.keys(shape).map((name) => {
+    const value: unknown = message[name];
+    return [name, typeof value === 'bigint' ? String(value) : value];
+  });
+  return Object.fromEntries(entries) as { [Name in keyof Shape]: z.output<Shape[Name]> };
 }

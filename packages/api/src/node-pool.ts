@@ -1,7 +1,4 @@
-/**
- * The nodes of NODE_URL as one that answers while any of them does. A client of each is kept connected; the one that answered
- * last is asked until it fails.
- */
+/** Presents the nodes of NODE_URL as one. All of them stay connected; calls go to the one that responded last, and fail over to the next. */
 import {
   type CallOptions,
   nameOfNode,
@@ -16,9 +13,9 @@ import {
 } from '@kasgres/node';
 import type { Logger } from '@kasgres/runtime';
 
-export interface NodePoolParts {
+export interface NodePoolOptions {
   urls: readonly string[];
-  /** Of the client of each. */
+  /** Options of each client. */
   client: Omit<NodeClientOptions, 'url' | 'logger'>;
   logger: Logger;
 }
@@ -29,23 +26,23 @@ export interface PooledNode {
   readonly client: NodeClient;
 }
 
-/** What is handed in is not handed in twice: nobody knows whether a node that fell silent has taken it. */
-const HAND_IN = new Set(['submitTransaction', 'submitBlock']);
+/** These are not sent to a second node, since a node that did not respond may have accepted them. */
+const NON_IDEMPOTENT_CALLS = new Set(['submitTransaction', 'submitBlock']);
 
 export class NodePool {
   readonly #logger: Logger;
   #nodes: readonly PooledNode[];
   #preferred: PooledNode;
 
-  /** Connects to all in the background. Throws TypeError for a malformed address, RangeError for none. */
-  constructor({ urls, client, logger }: NodePoolParts) {
+  /** Connects to all nodes in the background. @throws TypeError for a malformed address, RangeError for none */
+  constructor({ urls, client, logger }: NodePoolOptions) {
     this.#logger = logger;
     this.#nodes = urls.map((url) => ({
       name: nameOfNode(url),
       client: new NodeClient({ ...client, url, logger }),
     }));
     const [first] = this.#nodes;
-    if (first === undefined) throw new RangeError('there is no node');
+    if (first === undefined) throw new RangeError('NODE_URL has no node');
     this.#preferred = first;
   }
 
@@ -53,12 +50,11 @@ export class NodePool {
     return this.#nodes;
   }
 
-  /** Any of them answers. */
   get connected(): boolean {
     return this.#nodes.some(({ client }) => client.connected);
   }
 
-  /** Never asks this node again, unless it is the only one left. @returns false when it is */
+  /** Stops using a node. @returns false if it is the only one left, which stays in use */
   async exclude(node: PooledNode): Promise<boolean> {
     const next = this.#nodes.find((other) => other !== node);
     if (next === undefined) return false;
@@ -68,22 +64,22 @@ export class NodePool {
     return true;
   }
 
-  /** As that of NodeClient, on the first stream unless told otherwise; a request that a node leaves unanswered is put to the next that is connected. */
+  /** Calls a node, on the first stream by default. If it fails, the call is retried on the next connected node. */
   async call<O extends Op>(op: O, request: RequestOf<O>, options: CallOptions = {}): Promise<ResponseOf<O>> {
     let failure: unknown;
-    for (const node of this.#inTurn()) {
+    for (const node of this.#candidates()) {
       try {
-        const answer = await node.client.call(op, request, { stream: 0, ...options });
+        const response = await node.client.call(op, request, { stream: 0, ...options });
         this.#prefer(node);
-        return answer;
+        return response;
       } catch (error) {
         failure = error;
         if (!isFailureOfNode(error)) throw error;
-        if (HAND_IN.has(op)) break;
+        if (NON_IDEMPOTENT_CALLS.has(op)) break;
       }
     }
-    // The next request begins with another.
-    const [, next] = this.#inTurn();
+    // The next call begins with another node.
+    const [, next] = this.#candidates();
     if (next !== undefined) this.#prefer(next);
     throw failure;
   }
@@ -92,17 +88,17 @@ export class NodePool {
     await Promise.all(this.#nodes.map(({ client }) => client.close()));
   }
 
-  /** Those that are connected, from the preferred one on; where none is, that one says why. */
-  #inTurn(): PooledNode[] {
-    const place = this.#nodes.indexOf(this.#preferred);
-    const turn = [...this.#nodes.slice(place), ...this.#nodes.slice(0, place)];
-    const connected = turn.filter(({ client }) => client.connected);
+  /** Returns the connected nodes from the preferred one on. If none is connected, the preferred one gives the error. */
+  #candidates(): PooledNode[] {
+    const first = this.#nodes.indexOf(this.#preferred);
+    const inOrder = [...this.#nodes.slice(first), ...this.#nodes.slice(0, first)];
+    const connected = inOrder.filter(({ client }) => client.connected);
     return connected.length > 0 ? connected : [this.#preferred];
   }
 
   #prefer(node: PooledNode): void {
     if (node === this.#preferred || !this.#nodes.includes(node)) return;
-    this.#logger.info({ from: this.#preferred.name, to: node.name }, 'asks another node');
+    this.#logger.info({ from: this.#preferred.name, to: node.name }, 'failed over to another node');
     this.#preferred = node;
   }
 }

@@ -1,16 +1,16 @@
-/** What /v1/status says of the node. It is asked at most once a second, since the status needs no key. */
+/** Reads the state of the node for /v1/status at most once per second, since the status needs no key. */
 import type { NodeClient } from '@kasgres/node';
 
 export interface NodeState {
   connected: boolean;
-  /** As the node says of itself; undefined while it does not answer. */
+  /** Both as reported by the node; undefined while it does not respond. */
   synced: boolean | undefined;
   sinkBlueScore: bigint | undefined;
 }
 
 const LIFE_MS = 1000;
 const DEADLINE_MS = 1000;
-const AWAY: NodeState = { connected: false, synced: undefined, sinkBlueScore: undefined };
+const UNAVAILABLE: NodeState = { connected: false, synced: undefined, sinkBlueScore: undefined };
 
 export class NodeStatus {
   readonly #node: Pick<NodeClient, 'call' | 'connected'>;
@@ -23,13 +23,13 @@ export class NodeStatus {
   get(): Promise<NodeState> {
     const now = performance.now();
     if (this.#last === undefined || this.#last.validUntil < now) {
-      this.#last = { state: this.#ask(), validUntil: now + LIFE_MS };
+      this.#last = { state: this.#read(), validUntil: now + LIFE_MS };
     }
     return this.#last.state;
   }
 
-  async #ask(): Promise<NodeState> {
-    if (!this.#node.connected) return AWAY;
+  async #read(): Promise<NodeState> {
+    if (!this.#node.connected) return UNAVAILABLE;
     try {
       const options = { deadlineMs: DEADLINE_MS };
       const [{ isSynced }, { blueScore }] = await Promise.all([
@@ -38,8 +38,8 @@ export class NodeStatus {
       ]);
       return { connected: true, synced: isSynced, sinkBlueScore: blueScore };
     } catch {
-      // Whatever went wrong, the node is of no use now, which is what the status is to say.
-      return { ...AWAY, connected: this.#node.connected };
+      // The status shows any error as an unavailable node.
+      return { ...UNAVAILABLE, connected: this.#node.connected };
     }
   }
 }

@@ -1,4 +1,4 @@
-/** The HTTP server: limits that keep a request from hanging or growing, and what is the same for every answer. */
+/** The HTTP server: limits on time and size of requests, and hooks of every response. */
 import { fastifyCors } from '@fastify/cors';
 import type { Logger } from '@kasgres/runtime';
 import Fastify, {
@@ -10,49 +10,49 @@ import Fastify, {
 } from 'fastify';
 import { api } from './app.ts';
 import { logAccess } from './http/access-log.ts';
-import { limitResponseTime } from './http/answer-timeout.ts';
 import type { Certificate } from './http/certificate.ts';
 import { compressResponses } from './http/compression.ts';
 import { MAX_BODY_BYTES, parseJsonBodies } from './http/json-body.ts';
 import { corsOptions } from './http/cors.ts';
-import { serveInTurn } from './http/pipelining.ts';
+import { serveOneAtATime } from './http/pipelining.ts';
 import { respondBadUrl, respondClientError } from './http/protocol-errors.ts';
-import { respondWithRequestId, requestIdOf } from './http/request-id.ts';
+import { requestIdOf, respondWithRequestId } from './http/request-identity.ts';
+import { limitResponseTime } from './http/response-timeout.ts';
 import { limitUnreadResponses, UNREAD_RESPONSES, UnreadResponses } from './http/unread-responses.ts';
 import { validateLargeBodies } from './http/validation.ts';
 import type { ApiMetrics } from './metrics.ts';
 import type { Services } from './services.ts';
 
-/** Each takes some 20 kB while it is idle. What is beyond them is closed as soon as it is accepted. */
+/** An idle connection takes about 20 kB. Further connections are closed at once. */
 const MAX_CONNECTIONS = 10_000;
-/** The URL counts too. */
+/** Includes the URL. */
 const MAX_HEADER_BYTES = 16 * 1024;
-/** For the request to arrive. */
+/** Limits the time in which a request arrives. */
 const REQUEST_TIMEOUT_MS = 10_000;
-/** For a TLS handshake; Node's own limit is two minutes. */
+/** The default of Node is two minutes. */
 const HANDSHAKE_TIMEOUT_MS = 10_000;
-/** How often Node looks for requests that are late: its own half a minute would treble the time they have. */
+/** The default of Node, half a minute, would triple REQUEST_TIMEOUT_MS. */
 const TIMEOUT_CHECK_MS = 2000;
-/** For the answer, whatever the database and the node do. */
+/** Limits the time until the response is ready. */
 const RESPONSE_TIMEOUT_MS = 15_000;
-/** Longer than an answer takes. What is sent has limits of its own (unread-responses.ts), and so has what arrives. */
+/** Longer than the time until a response. Sending and receiving have separate limits. */
 const SILENCE_TIMEOUT_MS = 30_000;
-/** Longer than the minute after which load balancers close connections: who closes first must not be the one that is sent to. */
+/** Longer than the 60 seconds of load balancers, which must close idle connections first. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
-/** Longer than any address, so that a wrong one is told to be wrong. */
+/** Longer than any address, so that invalid ones get their own message. */
 const MAX_PARAMETER_LENGTH = 1000;
 
 export interface ServerOptions {
   services: Services;
   logger: Logger;
   metrics: ApiMetrics;
-  /** Serves HTTPS alone when given. */
+  /** Enables HTTPS instead of HTTP. */
   certificate?: Pick<Certificate, 'cert' | 'key'>;
-  /** Of pages that may call from a browser; none by default. */
+  /** Origins of pages that may call the API from a browser; none by default. */
   corsOrigins?: readonly string[];
 }
 
-/** Not listening yet. */
+/** Returns a server that is not listening yet. */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
   const { services, logger, metrics, certificate, corsOrigins } = options;
   const loggerInstance: FastifyBaseLogger = logger;
@@ -77,12 +77,12 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: SILENCE_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-    // Connections that are still open at the end are answered like all others; the answer closes them.
+    // During shutdown, requests on open connections are served as usual, and then the connections are closed.
     return503OnClosing: false,
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
   });
   app.server.maxConnections = MAX_CONNECTIONS;
-  serveInTurn(app);
+  serveOneAtATime(app);
   limitResponseTime(app, RESPONSE_TIMEOUT_MS);
   limitUnreadResponses(app, {
     unread: new UnreadResponses(UNREAD_RESPONSES),
@@ -95,7 +95,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     observe(metrics, request, reply);
     logAccess(request, reply);
   });
-  closeConnectionsAtTheEnd(app);
+  closeIdleConnectionsOnShutdown(app);
   respondWithRequestId(app);
   await compressResponses(app);
   if (corsOrigins !== undefined) await app.register(fastifyCors, corsOptions(corsOrigins));
@@ -103,8 +103,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   return app;
 }
 
-/** Closing waits for every connection; one that is answering when the end comes is idle, and can be closed, only afterwards. */
-function closeConnectionsAtTheEnd(app: FastifyInstance): void {
+/** Closing the server waits for every connection. A busy one can be closed only when its response has been sent. */
+function closeIdleConnectionsOnShutdown(app: FastifyInstance): void {
   app.addHook('preClose', async () => {
     const timer = setInterval(() => app.server.closeIdleConnections(), 50);
     app.server.once('close', () => clearInterval(timer));
@@ -118,7 +118,7 @@ function observe(metrics: ApiMetrics, request: FastifyRequest, reply: FastifyRep
     status: String(reply.statusCode),
   };
   metrics.requestSeconds.observe(labels, reply.elapsedTime / 1000);
-  // Only requests under a key have these.
+  // Only requests with a key have these.
   if (request.refusal) metrics.refusedRequests.inc({ reason: request.refusal });
   if (request.spentRu) metrics.spentUnits.inc(request.spentRu);
 }

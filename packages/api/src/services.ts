@@ -1,13 +1,11 @@
-/** What the routes work with. */
-import { addUsage, type Database, findKeys } from '@kasgres/database';
+/** The services that routes use. */
+import { addUsage, findKeys } from '@kasgres/database';
 import type { NodeClient } from '@kasgres/node';
 import type { Logger } from '@kasgres/runtime';
-import type { FastifyPluginAsync, FastifyTypeProvider, RawServerDefault } from 'fastify';
-import type { Kysely } from 'kysely';
-import type { z } from 'zod';
 import { EventLoopTurns } from './fairness/event-loop-turns.ts';
 import { FairQueue } from './fairness/fair-queue.ts';
 import { KeyCache } from './http/key-cache.ts';
+import type { Db } from './index-state/sql.ts';
 import { IndexReader } from './index-state/state.ts';
 import type { Limits } from './limits/limits.ts';
 import { LocalLimits } from './limits/local-limits.ts';
@@ -21,12 +19,12 @@ import { SharedRead } from './shared-read.ts';
 
 export interface Services {
   index: IndexReader;
-  /** Where reads of the index wait for each other. */
+  /** The queue of reads of `index`. */
   readQueue: Pick<FairQueue, 'waiting'>;
   turns: EventLoopTurns;
-  /** For what needs no key: it neither waits for what keys have paid for, nor delays it. */
+  /** Reads for requests without a key, over separate connections: they neither wait for requests of keys nor delay them. */
   statusIndex: IndexReader;
-  /** What is read there: however often it is asked for, it costs the database one read a second in the long run. */
+  /** Shares the status among requests: in the long run it is read once per second. */
   status: SharedRead<StatusJson>;
   node: Pick<NodeClient, 'call' | 'connected'>;
   /** The node for requests of clients. */
@@ -34,57 +32,48 @@ export interface Services {
   nodeStatus: NodeStatus;
   keys: Pick<KeyCache, 'find' | 'close'>;
   limits: Limits;
-  /** Of all requests without a good key together. */
+  /** Limits the rate of all requests without a valid key together. */
   anonymousPacer: Pacer;
 }
 
-/** What zod makes of a request is what its handler gets, and what the answer's schema says is what it must give. */
-interface ZodTypes extends FastifyTypeProvider {
-  validator: this['schema'] extends z.ZodType ? z.output<this['schema']> : unknown;
-  serializer: this['schema'] extends z.ZodType ? z.output<this['schema']> : unknown;
-}
-
-/** A resource's routes. */
-export type ApiPlugin = FastifyPluginAsync<Services, RawServerDefault, ZodTypes>;
-
-export interface ServiceParts {
-  /** Keys and usage: the database that is written to. */
-  database: Kysely<Database>;
-  /** The same database over connections of their own, for keys that are not known yet. */
-  unknownKeysDatabase: Kysely<Database>;
-  /** What responses are read from: the same database, or a replica. */
-  readDatabase: Kysely<Database>;
-  /** How many connections that has. */
+export interface ServiceOptions {
+  /** The primary, for keys and usage. */
+  database: Db;
+  /** Separate connections to the primary, for keys that are not cached. */
+  unknownKeysDatabase: Db;
+  /** The primary or a replica, for responses. */
+  readDatabase: Db;
+  /** Number of connections of `readDatabase`. */
   readConnections: number;
-  /** The same over connections of their own, for the status. */
-  statusDatabase: Kysely<Database>;
+  /** Separate connections to the same database, for the status. */
+  statusDatabase: Db;
   node: Services['node'];
-  /** Where rate limits are counted. */
   windows: Windows;
   logger: Logger;
 }
 
-/** Requests a second without a good key. One costs a tenth to a fifth of a millisecond of this process. */
+/** One takes a tenth to a fifth of a millisecond of this process. */
 const ANONYMOUS = { perSecond: 500, burst: 100 };
 
 /** The status is at most a second old. */
 const STATUS = { lifeMs: 1000, burst: 10 };
 
-/** For each connection: so many short reads end in the time that one waits. More are turned away at once. */
+/** Most reads are short: about this many finish within the longest wait. */
 const MAX_WAITING_PER_CONNECTION = 50;
-/** A read that waits longer for its turn fails: its client has waited long enough. */
 const MAX_WAIT_MS = 3000;
 
-const createQueue = (places: number): FairQueue =>
-  new FairQueue({ places, maxWaiting: places * MAX_WAITING_PER_CONNECTION, maxWaitMs: MAX_WAIT_MS });
-
-/** Close `keys` and `limits` at the end. */
-export function createServices(parts: ServiceParts): Services {
-  const { database, unknownKeysDatabase, readDatabase, readConnections, statusDatabase, node, windows, logger } = parts;
+/** `keys` and `limits` must be closed by the caller. */
+export function createServices(options: ServiceOptions): Services {
+  const { database, unknownKeysDatabase, readDatabase, readConnections, statusDatabase, node, windows, logger } =
+    options;
   const warn = (message: string) => (error: unknown) => logger.warn({ reason: String(error) }, message);
   const usage = new UsageMeter((batch) => addUsage(database, batch), warn('could not write usage'));
   const turns = new EventLoopTurns();
-  const readQueue = createQueue(readConnections);
+  const readQueue = new FairQueue({
+    slots: readConnections,
+    maxWaiting: readConnections * MAX_WAITING_PER_CONNECTION,
+    maxWaitMs: MAX_WAIT_MS,
+  });
   return {
     index: new IndexReader(readDatabase, { queue: readQueue, turns }),
     readQueue,
@@ -97,7 +86,7 @@ export function createServices(parts: ServiceParts): Services {
     keys: new KeyCache({
       readKnown: (keyHashes) => findKeys(database, keyHashes),
       readUnknown: (keyHashes) => findKeys(unknownKeysDatabase, keyHashes),
-      isUseUncertain: (since) => usage.mayHaveWrittenSince(since),
+      isUsageUncertain: (since) => usage.mayHaveWrittenSince(since),
       onError: warn('could not refresh keys'),
     }),
     limits: new LocalLimits({ windows, usage }),

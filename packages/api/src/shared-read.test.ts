@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { SharedRead } from './shared-read.ts';
 
 beforeEach(() => {
@@ -15,13 +15,13 @@ const readerOf = () => {
   return { shared, get, count: () => reads };
 };
 
-test('reads once for all who ask at the same time', async () => {
+it('reads once for concurrent requests', async () => {
   const { get, count } = readerOf();
   expect(await Promise.all(Array.from({ length: 1000 }, get))).toEqual(Array.from({ length: 1000 }, () => 1));
   expect(count()).toBe(1);
 });
 
-test('reads for a few in a row, then once a second, with a result that is no older', async () => {
+it('reads for a burst of requests, then once per second', async () => {
   const { get, count } = readerOf();
   for (let request = 1; request <= 4; request += 1) expect(await get()).toBe(request);
   expect(await get()).toBe(4);
@@ -36,7 +36,7 @@ test('reads for a few in a row, then once a second, with a result that is no old
   expect([await get(), await get()]).toEqual([15, 16]);
 });
 
-test('keeps no failure, and nothing that it was told to forget', async () => {
+it('keeps no failure, and no forgotten result', async () => {
   const shared = new SharedRead<number>({ lifeMs: 1000, burst: 0 });
   await expect(shared.get(() => Promise.reject(new Error('away')))).rejects.toThrow('away');
   expect(await shared.get(async () => 1)).toBe(1);
@@ -45,7 +45,7 @@ test('keeps no failure, and nothing that it was told to forget', async () => {
   expect(await shared.get(async () => 3)).toBe(3);
 });
 
-test('reads again within a second after many reads that failed', async () => {
+it('reads again within a second after many failures', async () => {
   const { shared, get } = readerOf();
   for (let failure = 0; failure < 100; failure += 1) {
     await expect(shared.get(() => Promise.reject(new Error('away')))).rejects.toThrow('away');

@@ -1,6 +1,6 @@
 /**
- * A result that many ask for. It is read once at a time. A few reads in a row are made for whoever asks; beyond that there is one for each
- * `lifeMs`, and the last result for everybody else, which is no older than that.
+ * Shares the result of a read among many requests. One read runs at a time. A burst of reads is made for whoever comes; beyond that there is one
+ * every `lifeMs`, and other requests get the latest result.
  */
 export class SharedRead<T> {
   readonly #lifeMs: number;
@@ -20,20 +20,20 @@ export class SharedRead<T> {
     const now = performance.now();
     const dueAt = Math.max(this.#nextAt, now);
     if (this.#last !== undefined && dueAt - now > this.#burstMs) return this.#last;
-    // Reads that failed must not postpone the ones after the outage: the last result would be served long after its life.
+    // The limit keeps failed reads from postponing those after an outage, which would serve the latest result for too long.
     this.#nextAt = Math.min(dueAt, now + this.#burstMs) + this.#lifeMs;
     const running = read();
     this.#running = running;
     const settle = (result: Promise<T> | undefined) => (): void => {
       this.#running = undefined;
-      // A failure is not kept.
       this.#last = result;
     };
+    // A failure is not kept.
     running.then(settle(running), settle(undefined));
     return running;
   }
 
-  /** Reads again for the next who asks: what was read does not hold any longer. */
+  /** Makes the next request read again. */
   forget(): void {
     this.#last = undefined;
   }

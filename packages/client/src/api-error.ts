@@ -1,21 +1,21 @@
-/** Every error that the API answers, as one class. */
+/** Errors of the API as one class. */
 import type { Schema } from './operations.ts';
 
-/** Which field of a request is wrong, and how. */
+/** An invalid field of a request, and its error. */
 export type ErrorDetail = NonNullable<Schema<'Error'>['details']>[number];
 
 export class ApiError extends Error {
   override name = 'ApiError';
-  /** Of HTTP: 400, 401, 404, 409, 429, 500, 503, … */
+  /** HTTP status: 400, 401, 404, 409, 429, 500, 503, … */
   readonly status: number;
-  /** With status 400. */
+  /** Empty unless the status is 400. */
   readonly details: readonly ErrorDetail[];
-  /** With 429 and 503: when the same request may succeed. */
+  /** Set with 429 and 503: when a retry may succeed. */
   readonly retryAfterSeconds: number | undefined;
-  /** What the operator finds the request by in the log. */
+  /** Identifies the request in the log of the API. */
   readonly requestId: string | undefined;
 
-  /** `body`: what came with the answer, which a proxy on the way may have given instead of the API. */
+  /** @param body may be that of a proxy instead of the API */
   constructor({ status, statusText, headers }: Response, body: unknown) {
     const envelope = isEnvelope(body) ? body : undefined;
     super(envelope?.message ?? `${status} ${statusText}`.trimEnd());

@@ -1,40 +1,43 @@
-/** What users call: the operations of the API by method and path, with the types that openapi.json gives them. */
+/** The client: operations of the API by method and path, with the types of openapi.json. */
 import createFetchClient, { type Client as FetchClient } from 'openapi-fetch';
 import { ApiError } from './api-error.ts';
-import type { Answer, Argument, GetPath, Method, paths, PostPath, Request as ApiRequest } from './operations.ts';
+import type { Argument, GetPath, Method, paths, PostPath, Request as ApiRequest, ResponseBody } from './operations.ts';
 import { type Item, type ListingPath, type ListingRequest, paginate } from './paginate.ts';
 import { type RetryOptions, retrying } from './retry.ts';
 
 export interface ClientOptions {
-  /** Where the API answers, without `/v1`. */
+  /** URL of the API without `/v1`. */
   baseUrl: string;
   apiKey: string;
-  /** Instead of the global one. */
+  /** The global one by default. */
   fetch?: (request: Request) => Promise<Response>;
-  /** Ask again when the API says so; without it a 429 or 503 is an error at once. */
+  /** Retries after a 429 or 503; without it, these are errors at once. */
   retry?: RetryOptions;
 }
 
 export interface Client {
-  /** @throws ApiError when the answer is no 200 */
-  get<Path extends GetPath>(path: Path, ...request: Argument<ApiRequest<'get', Path>>): Promise<Answer<'get', Path>>;
+  /** @throws ApiError if the status is not 200 */
+  get<Path extends GetPath>(
+    path: Path,
+    ...request: Argument<ApiRequest<'get', Path>>
+  ): Promise<ResponseBody<'get', Path>>;
 
-  /** @throws ApiError when the answer is no 200 */
+  /** @throws ApiError if the status is not 200 */
   post<Path extends PostPath>(
     path: Path,
     ...request: Argument<ApiRequest<'post', Path>>
-  ): Promise<Answer<'post', Path>>;
+  ): Promise<ResponseBody<'post', Path>>;
 
   /**
-   * Every item of a listing, from the newest on, asked for page by page as they are used.
-   * @throws ApiError when the answer to a page is no 200
+   * Yields every item of a listing, and requests its pages as they are needed.
+   * @throws ApiError if the status of a page is not 200
    */
   paginate<Path extends ListingPath>(
     path: Path,
     ...request: Argument<ListingRequest<Path>>
   ): AsyncGenerator<Item<Path>, void, undefined>;
 
-  /** openapi-fetch itself, which never throws for a status: for answers' headers, entity tags and the like. */
+  /** openapi-fetch itself, which never throws for a status: for headers of responses, entity tags and the like. */
   http: FetchClient<paths>;
 }
 
@@ -45,7 +48,7 @@ export function createClient({ baseUrl, apiKey, fetch = globalThis.fetch, retry 
     fetch: retry === undefined ? fetch : retrying(fetch, retry),
   });
 
-  const ask = async (method: Method, path: string, request: object = {}): Promise<unknown> => {
+  const send = async (method: Method, path: string, request: object = {}): Promise<unknown> => {
     const { data, error, response } = (await http.request(method, path as never, request as never)) as {
       data?: unknown;
       error?: unknown;
@@ -56,9 +59,9 @@ export function createClient({ baseUrl, apiKey, fetch = globalThis.fetch, retry 
   };
 
   return {
-    get: (path, ...[request]) => ask('get', path, request) as never,
-    post: (path, ...[request]) => ask('post', path, request) as never,
-    paginate: (path, ...[request]) => paginate((page) => ask('get', path, page) as never, (request ?? {}) as never),
+    get: (path, ...[request]) => send('get', path, request) as never,
+    post: (path, ...[request]) => send('post', path, request) as never,
+    paginate: (path, ...[request]) => paginate((page) => send('get', path, page) as never, (request ?? {}) as never),
     http,
   };
 }

@@ -4,7 +4,7 @@ import type { components, paths } from './generated/api.ts';
 
 export type { paths };
 
-/** A part of answers, by its name in openapi.json: `Schema<'RestTransaction'>`. */
+/** A schema by its name in openapi.json: `Schema<'RestTransaction'>`. */
 export type Schema<Name extends keyof components['schemas']> = components['schemas'][Name];
 
 export type Method = 'get' | 'post';
@@ -20,13 +20,13 @@ export type PostPath = PathWith<'post'>;
 type Operation<M extends Method, Path extends PathWith<M>> =
   paths[Path] extends Record<M, infer O extends object> ? O : never;
 
-/** Parameters by where they are (`params.path`, `params.query`), the body, and what `fetch` takes beside them (`signal`, …). */
+/** The parameters (`params.path`, `params.query`), the body, and options of `fetch` (`signal`, …). */
 export type Request<M extends Method, Path extends PathWith<M>> = FetchOptions<Operation<M, Path>>;
 
-/** What an operation answers with status 200. */
-export type Answer<M extends Method, Path extends PathWith<M>> = NonNullable<
+/** The body of a response with status 200. */
+export type ResponseBody<M extends Method, Path extends PathWith<M>> = NonNullable<
   FetchResponse<Operation<M, Path>, object, 'application/json'>['data']
 >;
 
-/** The request as an argument: it may be left out where nothing in it is required. */
+/** The request as an argument, which is optional if nothing in it is required. */
 export type Argument<R> = object extends R ? [request?: R] : [request: R];

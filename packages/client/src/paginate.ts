@@ -1,36 +1,35 @@
-/** Listings to their end: page by page, each from behind the last item of the one before. */
-import type { Answer, GetPath, Request, Schema } from './operations.ts';
+/** Iterates over listings page by page: each page begins behind the last item of the previous one. */
+import type { GetPath, Request, ResponseBody, Schema } from './operations.ts';
 
-/** What a page of any listing looks like. */
 interface Page {
   metadata: Schema<'PageMetadata'>;
 }
 
-/** The operations that answer pages. */
+/** The operations whose responses are pages. */
 export type ListingPath = {
-  [Path in GetPath]: Answer<'get', Path> extends Page ? Path : never;
+  [Path in GetPath]: ResponseBody<'get', Path> extends Page ? Path : never;
 }[GetPath];
 
-/** Under which names pages have their items; some have more beside them. */
+/** Fields of pages that have the items. */
 type ItemsName = 'transactions' | 'utxos' | 'blocks' | 'addresses' | 'tags' | 'members';
 
-type ItemsKey<Path extends ListingPath> = Extract<keyof Answer<'get', Path>, ItemsName>;
+type ItemsKey<Path extends ListingPath> = Extract<keyof ResponseBody<'get', Path>, ItemsName>;
 
-export type Item<Path extends ListingPath> = Answer<'get', Path>[ItemsKey<Path>] extends readonly (infer I)[]
+export type Item<Path extends ListingPath> = ResponseBody<'get', Path>[ItemsKey<Path>] extends readonly (infer I)[]
   ? I
   : never;
 
-/** As the request for the first page; `limit` is the size of each page, and `starting_after` where to begin. */
+/** The request for the first page: `limit` is the size of each page. */
 export type ListingRequest<Path extends ListingPath> = Request<'get', Path>;
 
 type Items = { [Path in ListingPath as ItemsKey<Path>]: Item<Path> };
 
-/** The id of an item, by the name of the items: what the next page starts after. */
+/** Returns the cursor behind an item. */
 const CURSORS: { [Name in ItemsName]: (item: Items[Name]) => string } = {
   transactions: (transaction) => transaction.transactionId,
   utxos: ({ transactionId, index }) => `${transactionId}:${index}`,
   blocks: (block) => block.hash,
-  // The address alone would stand for its present position, which moves with its balance.
+  // The address alone would stand for its current position, which changes with its balance.
   addresses: ({ address, balance }) => `${balance}:${address}`,
   tags: ({ address }) => address,
   members: ({ address }) => address,
@@ -40,9 +39,9 @@ const NAMES = Object.keys(CURSORS) as ItemsName[];
 
 type AnyRequest = { params?: { query?: Record<string, unknown> } };
 
-/** @param getPage asks for one page */
+/** @param getPage requests one page */
 export async function* paginate<Path extends ListingPath>(
-  getPage: (request: ListingRequest<Path>) => Promise<Answer<'get', Path>>,
+  getPage: (request: ListingRequest<Path>) => Promise<ResponseBody<'get', Path>>,
   request: ListingRequest<Path>,
 ): AsyncGenerator<Item<Path>, void, undefined> {
   const { params, ...rest } = request as AnyRequest;

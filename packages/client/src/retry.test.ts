@@ -1,16 +1,16 @@
-/** Asking again, by the answers of an API that is played here. */
-import { expect, test } from 'vitest';
+/** Retries, with the responses of a fake API. */
+import { expect, it } from 'vitest';
 import { ApiError } from './api-error.ts';
 import { createClient } from './client.ts';
 import type { RetryOptions } from './retry.ts';
 
-interface Played {
-  ask: (signal?: AbortSignal) => Promise<unknown>;
-  /** Bodies, in the order in which they were sent. */
+interface FakeApi {
+  send: (signal?: AbortSignal) => Promise<unknown>;
+  /** Bodies in the order in which they were sent. */
   sent: string[];
 }
 
-function play(answers: (() => Response)[], retry?: RetryOptions): Played {
+function createFakeApi(responses: (() => Response)[], retry?: RetryOptions): FakeApi {
   const sent: string[] = [];
   const client = createClient({
     baseUrl: 'http://api.test',
@@ -18,11 +18,11 @@ function play(answers: (() => Response)[], retry?: RetryOptions): Played {
     ...(retry && { retry }),
     fetch: async (request) => {
       sent.push(await request.text());
-      return (answers[sent.length - 1] as () => Response)();
+      return (responses[sent.length - 1] as () => Response)();
     },
   });
   return {
-    ask: (signal) =>
+    send: (signal) =>
       client.post('/v1/transactions/acceptance', { body: { transactionIds: [] }, ...(signal && { signal }) }),
     sent,
   };
@@ -35,38 +35,38 @@ const later = (status: number, seconds?: string) => () =>
   );
 const good = () => Response.json({ transactions: [] });
 
-test('a 429 and a 503 are asked again, with the same body, when their time has come', async () => {
-  const { ask, sent } = play([later(429, '0'), later(503, '0'), good], { attempts: 3 });
-  await expect(ask()).resolves.toEqual({ transactions: [] });
+it('retries a 429 and a 503 with the same body after the time in retry-after', async () => {
+  const { send, sent } = createFakeApi([later(429, '0'), later(503, '0'), good], { attempts: 3 });
+  await expect(send()).resolves.toEqual({ transactions: [] });
   expect(sent).toEqual(Array.from({ length: 3 }, () => '{"transactionIds":[]}'));
 });
 
-test('not more often than told, and then the error is that of the API', async () => {
-  const { ask, sent } = play([later(429, '0'), later(429, '0'), good], { attempts: 2 });
-  await expect(ask()).rejects.toMatchObject({ status: 429, message: 'later', retryAfterSeconds: 0 });
+it('throws the error of the API after the last attempt', async () => {
+  const { send, sent } = createFakeApi([later(429, '0'), later(429, '0'), good], { attempts: 2 });
+  await expect(send()).rejects.toMatchObject({ status: 429, message: 'later', retryAfterSeconds: 0 });
   expect(sent).toHaveLength(2);
 });
 
-test.each([
-  ['without being told to', undefined, later(429, '0')],
-  ['when the wait would be too long', { attempts: 5, maxWaitSeconds: 1 }, later(429, '2')],
-  ['when the answer does not say how long', { attempts: 5 }, later(503)],
-  ['what asking again does not change', { attempts: 5 }, later(404, '0')],
-])('nothing is asked again %s', async (_, retry, answer) => {
-  const { ask, sent } = play([answer], retry);
-  await expect(ask()).rejects.toBeInstanceOf(ApiError);
+it.each([
+  ['without retry options', undefined, later(429, '0')],
+  ['if the wait is too long', { attempts: 5, maxWaitSeconds: 1 }, later(429, '2')],
+  ['without retry-after', { attempts: 5 }, later(503)],
+  ['for a status that a retry does not change', { attempts: 5 }, later(404, '0')],
+])('does not retry %s', async (_, retry, response) => {
+  const { send, sent } = createFakeApi([response], retry);
+  await expect(send()).rejects.toBeInstanceOf(ApiError);
   expect(sent).toHaveLength(1);
 });
 
-test('an aborted wait ends at once', async () => {
+it('stops waiting when it is aborted', async () => {
   const controller = new AbortController();
-  const { ask } = play([later(503, '50'), good], { attempts: 2 });
-  const answer = ask(controller.signal);
+  const { send } = createFakeApi([later(503, '50'), good], { attempts: 2 });
+  const response = send(controller.signal);
   setTimeout(() => controller.abort(new Error('enough')), 10);
-  await expect(answer).rejects.toThrow('enough');
+  await expect(response).rejects.toThrow('enough');
 });
 
-test('an answer that is not of the API is an error of its status', async () => {
-  const { ask } = play([() => new Response('<html>', { status: 502, statusText: 'Bad Gateway' })]);
-  await expect(ask()).rejects.toMatchObject({ status: 502, message: '502 Bad Gateway', details: [] });
+it('throws an error with the status of a response that is not from the API', async () => {
+  const { send } = createFakeApi([() => new Response('<html>', { status: 502, statusText: 'Bad Gateway' })]);
+  await expect(send()).rejects.toMatchObject({ status: 502, message: '502 Bad Gateway', details: [] });
 });

@@ -1,24 +1,24 @@
-/** Asking again where the API says when: 429, request units spent, and 503, something is out of reach for a while. */
+/** Retries requests after a 429 (request units are spent) or a 503 (a dependency is unavailable), as `retry-after` says. */
 
 export interface RetryOptions {
-  /** How often a request is sent at most, the first time included. */
+  /** Largest number of requests, including the first one. */
   attempts: number;
-  /** An answer that asks for a longer wait is given back as it is. 60 by default. */
+  /** A response with a longer `retry-after` is returned. 60 by default. */
   maxWaitSeconds?: number;
 }
 
 type Fetch = (request: Request) => Promise<Response>;
 
-const AGAIN = new Set([429, 503]);
+const RETRYABLE = new Set([429, 503]);
 
-/** A `fetch` that waits as long as `retry-after` says, and sends the same request again. */
+/** Wraps `fetch` with retries. */
 export function retrying(fetch: Fetch, { attempts, maxWaitSeconds = 60 }: RetryOptions): Fetch {
   return async (request) => {
     for (let attempt = 1; ; attempt += 1) {
-      // A request can be sent once; the copy keeps the body for the next time.
+      // A request can be sent only once, so a copy is sent.
       const response = await fetch(request.clone());
       const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
-      if (attempt >= attempts || !AGAIN.has(response.status) || !(seconds <= maxWaitSeconds)) return response;
+      if (attempt >= attempts || !RETRYABLE.has(response.status) || !(seconds <= maxWaitSeconds)) return response;
       await response.body?.cancel();
       await sleep(seconds * 1000, request.signal);
     }

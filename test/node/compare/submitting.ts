@@ -74,7 +74,7 @@ export async function compareRefusals(api: ApiClient, load: Load, inMempool: Pay
   for (const [{ id, transaction }, words] of cases) {
     const answer = await api.post(SUBMIT_TRANSACTION, { transaction: submittedForm(transaction) });
     const message = String(answer.body['message']);
-    const isRight = message.startsWith(`The node refuses: Rejected transaction ${toHex(id)}: `) && words.test(message);
+    const isRight = message.startsWith(`The node rejected the request: Rejected transaction ${toHex(id)}: `) && words.test(message);
     if (answer.status !== 400 || !isRight) wrong.push(`a refusal: ${JSON.stringify(answer)}`);
   }
   load.wallet.giveBack(utxo);

@@ -1,6 +1,6 @@
 /**
- * Responses that stay the same as long as the process runs: made, compressed and hashed once, and served from memory. Swagger UI's bundle has
- * 1.5 MB, needs no key, and would be compressed for each request otherwise.
+ * Compresses and hashes constant responses once, and serves them from memory. The bundle of Swagger UI has 1.5 MB, needs no key, and would
+ * otherwise be compressed for each request.
  */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -8,9 +8,9 @@ import { brotliCompress, type BrotliOptions, constants, gzip, zstdCompress } fro
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 export interface ConstantResponsesOptions {
-  /** Paths under which every file is constant; browsers need not ask for it again for an hour. */
+  /** Path under which every file is constant, and cached by browsers for an hour. */
   folder: string;
-  /** Other paths; browsers ask each time whether they have the latest. */
+  /** Other constant paths, which browsers revalidate each time. */
   paths: readonly string[];
 }
 
@@ -24,7 +24,7 @@ const brotli = promisify<Buffer, BrotliOptions, Buffer>(brotliCompress);
 
 type Encoding = 'zstd' | 'br' | 'gzip' | 'identity';
 
-/** Once, so that the size counts; but the best of brotli would take seconds. */
+/** Uses better levels than other responses, except the best of brotli, which takes seconds. */
 const compress: Record<Encoding, (body: Buffer) => Promise<Buffer>> = {
   zstd: promisify(zstdCompress),
   br: (body) => brotli(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
@@ -32,13 +32,12 @@ const compress: Record<Encoding, (body: Buffer) => Promise<Buffer>> = {
   identity: async (body) => body,
 };
 
-/** In the order in which the API prefers them (compression.ts). */
+/** In the order of preference (http/compression.ts). */
 const PREFERRED: readonly Encoding[] = ['zstd', 'br', 'gzip'];
 
-/** For the routes of this instance. */
 export function serveConstantResponses(app: FastifyInstance, { folder, paths }: ConstantResponsesOptions): void {
   const responses = new Map<string, ConstantResponse>();
-  // A path has many spellings, of which only the plain one is kept: clients must not fill the memory with others.
+  // Other spellings of a path are not cached, since clients could fill the memory with them.
   const isFile = (path: string): boolean =>
     path.startsWith(folder) && /^\/\w[\w.-]*(?:\/\w[\w.-]*)?$/.test(path.slice(folder.length));
   const isConstant = (path: string): boolean => isFile(path) || paths.includes(path);
@@ -47,7 +46,7 @@ export function serveConstantResponses(app: FastifyInstance, { folder, paths }: 
     const path = pathOf(request);
     if (!isConstant(path)) return undefined;
     const { headers } = request;
-    // One of few, whatever the client's list looks like; and never a part.
+    // Normalizes the header, so that it is a key of the cache, and ignores ranges.
     headers['accept-encoding'] = chooseEncoding(headers['accept-encoding']);
     delete headers.range;
     const known = responses.get(keyOf(request));
@@ -68,7 +67,7 @@ export function serveConstantResponses(app: FastifyInstance, { folder, paths }: 
       'content-type': reply.getHeader('content-type'),
       'cache-control': isFile(path) ? 'public, max-age=3600' : 'public, no-cache',
       etag,
-      // Also tells the compression of other responses that there is nothing left to do.
+      // Also keeps http/compression.ts from compressing again.
       ...(encoding !== 'identity' && { 'content-encoding': encoding }),
     };
     for (const name of ['content-length', 'last-modified', 'accept-ranges']) reply.removeHeader(name);
@@ -99,7 +98,7 @@ function isEtagOf({ etag }: ConstantResponse, list = ''): boolean {
 async function readPayload(payload: unknown): Promise<Buffer> {
   if (Buffer.isBuffer(payload)) return payload;
   if (typeof payload === 'string') return Buffer.from(payload);
-  const parts: Buffer[] = [];
-  for await (const part of payload as AsyncIterable<Buffer | string>) parts.push(Buffer.from(part));
-  return Buffer.concat(parts);
+  const chunks: Buffer[] = [];
+  for await (const chunk of payload as AsyncIterable<Buffer | string>) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks);
 }

@@ -1,6 +1,6 @@
 /**
- * What tells people and programs how to use the API: the document at /openapi.json, and at /docs a page on which every call can be
- * tried. Needs no key, and nothing from other hosts. The page has a document of its own, with examples from the index that serves it.
+ * Serves the OpenAPI document at /openapi.json, and Swagger UI at /docs. Both need no key, and nothing from other hosts. The page uses a separate
+ * document with examples from this index.
  */
 import { readFile } from 'node:fs/promises';
 import swagger, { type SwaggerOptions } from '@fastify/swagger';
@@ -13,7 +13,7 @@ import type { OpenApiDocument } from './with-examples.ts';
 
 const PATH = '/docs';
 
-/** The page runs only what comes from here, and sends keys and requests only to here. */
+/** Restricts the page to scripts and requests of this origin. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -25,17 +25,16 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** In the page, where Swagger UI is made and written down nowhere else. */
+/** Globals of the page in the script that creates Swagger UI. */
 declare const ui: object;
 declare const window: EventTarget;
 
-/** Sent to the page as its text. */
-function tellOfUi(): void {
+/** Runs in the browser: its source text becomes part of the page. */
+function announceUi(): void {
   window.dispatchEvent(new CustomEvent('swagger-ui', { detail: ui }));
 }
 
 interface DocsOptions {
-  /** OpenAPI, of everything that is registered. */
   document: OpenApiDocument;
   services: Services;
 }
@@ -51,11 +50,13 @@ export const docsRoutes: FastifyPluginAsync<DocsOptions> = async (app, { documen
   const live = new LiveDocument(document, services);
   app.addHook('preHandler', async (request, reply) => {
     if (request.routeOptions.url !== `${PATH}/json`) return;
-    const text = await live.getText((error) => request.log.warn({ reason: String(error) }, 'could not find examples'));
+    const text = await live.getText((error) =>
+      request.log.warn({ reason: String(error) }, 'could not find examples for /docs'),
+    );
     await reply.type('application/json; charset=utf-8').send(text);
   });
 
-  // Its types know no OpenAPI 3.1.
+  // The types of the plugin do not support OpenAPI 3.1.
   await app.register(swagger, { mode: 'static', specification: { document } } as SwaggerOptions);
   await app.register(swaggerUi, {
     routePrefix: PATH,
@@ -64,9 +65,9 @@ export const docsRoutes: FastifyPluginAsync<DocsOptions> = async (app, { documen
       displayOperationId: true,
       displayRequestDuration: true,
       docExpansion: 'list',
-      // Without a bar to load other documents.
+      // This layout has no bar to load other documents.
       layout: 'BaseLayout',
-      onComplete: tellOfUi,
+      onComplete: announceUi,
       showExtensions: true,
       syntaxHighlight: { theme: 'agate' },
       tryItOutEnabled: true,

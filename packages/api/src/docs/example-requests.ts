@@ -1,4 +1,4 @@
-/** The request that each operation is shown with, on whatever chain: that of the committed document, or the one that is indexed. */
+/** The example request of each operation, for the chain of the committed document or for the indexed one. */
 
 export interface ExampleRequest {
   path?: Record<string, string>;
@@ -6,33 +6,30 @@ export interface ExampleRequest {
   body?: object;
 }
 
-/** What of a chain the requests speak of. */
+/** Items of a chain that the requests refer to. */
 export interface ExampleChain {
-  /** Paid a few times. */
+  /** Has a few transactions. */
   address: string;
-  /** Has a tag. */
   taggedAddress: string;
-  /** Belongs to a cluster, with another member of it if there is a cluster at all. */
+  /** Belongs to a cluster together with `otherMember`, if there is a cluster. */
   member: string;
   otherMember: string | undefined;
-  /** Accepted, and not a coinbase. */
+  /** Accepted, and no coinbase. */
   transactionId: string;
-  /** Never seen. */
   unknownTransactionId: string;
-  /** Of the chain, some blocks below the sink. */
+  /** A chain block some blocks below the sink. */
   blockHash: string;
   sink: string;
   daaScore: bigint;
-  /** A chain block from before the first payments. */
+  /** A chain block before the first payments. */
   early: { blockHash: string; daaScore: string };
-  /** In the mempool. */
   mempoolTransactionId: string;
   mempoolAddress: string;
-  /** A payment that nobody has submitted yet, as one submits it. */
+  /** A payment that was not submitted yet, in the form of submitTransaction. */
   payment: object;
 }
 
-/** By operationId, in the order in which they are asked: the last two change what the node knows. */
+/** Returns requests by operationId, in the order in which they can be sent: the last two change the state of the node. */
 export function exampleRequests(chain: ExampleChain): Record<string, ExampleRequest> {
   const { address, transactionId, blockHash, sink, daaScore, early, mempoolTransactionId, mempoolAddress } = chain;
   const ids = [transactionId, chain.unknownTransactionId];
@@ -83,7 +80,7 @@ export function exampleRequests(chain: ExampleChain): Record<string, ExampleRequ
     getServerInfo: {},
     getSubnetwork: { body: { subnetworkId: `01${'0'.repeat(38)}` } },
     submitTransaction: { body: { transaction: chain.payment } },
-    // With the answer of getBlockTemplate.
+    // The body is made from the response of getBlockTemplate.
     submitBlock: {},
   };
 }

@@ -1,4 +1,4 @@
-/** What of the indexed chain and of the node's mempool examples speak of, found by keys and indexes alone. */
+/** Finds the items of the indexed chain and of the mempool that examples refer to, by keys and indexes only. */
 import { type RawBuilder, sql } from 'kysely';
 import type { IndexState, Reading } from '../index-state/state.ts';
 import type { Services } from '../services.ts';
@@ -6,20 +6,20 @@ import type { ExampleChain } from './example-requests.ts';
 
 type Landmarks = Omit<ExampleChain, 'payment'>;
 
-/** A few chain blocks below the sink: a reorganisation seldom goes so deep. */
+/** Chain blocks; few reorgs are deeper. */
 const BELOW_SINK = 5n;
-/** Chain blocks, and accepted transactions of each, among which a payment is looked for. */
+/** Chain blocks, and accepted transactions of each, that are searched for a payment. */
 const CHAIN_BLOCKS = 60n;
-const TRANSACTIONS_A_BLOCK = 20;
-/** Of so many of them the recipients are looked at. */
+const TRANSACTIONS_PER_BLOCK = 20;
+/** Transactions whose recipients are considered. */
 const RECIPIENTS_OF = 50;
-/** Addresses with more UTXOs than this give long responses. */
+/** Addresses with more UTXOs have long responses. */
 const MANY_UTXOS = 1000;
-/** A larger mempool is not fetched for the sake of an example. */
+/** A larger mempool is not loaded for an example. */
 const MANY_ENTRIES = 1000;
 const NODE_DEADLINE_MS = 2000;
 
-/** Undefined on an index that is empty, or catches up: then most operations would be refused. */
+/** Returns undefined if the index is empty or in the first catch-up, when most operations are a 503. */
 export async function findLandmarks({ statusIndex: index, node }: Services): Promise<Landmarks | undefined> {
   const found = await index.readIfAny(async (db, state, slices) => {
     if (state === undefined || state.firstCatchUp) return undefined;
@@ -47,7 +47,7 @@ export async function findLandmarks({ statusIndex: index, node }: Services): Pro
 
 type Position = Pick<Landmarks, 'transactionId' | 'blockHash' | 'sink' | 'daaScore'>;
 
-/** A chain block and a transaction that it accepts: a payment, unless there is none in a long while. */
+/** Finds a chain block and a transaction that it accepts: a payment if there is a recent one. */
 async function findPosition({ db, state }: Reading): Promise<Position | undefined> {
   const { rows } = await sql<Omit<Position, 'sink'>>`
     select encode(t.transaction_id, 'hex') as "transactionId", encode(b.hash, 'hex') as "blockHash", b.daa_score as "daaScore"
@@ -58,7 +58,7 @@ async function findPosition({ db, state }: Reading): Promise<Position | undefine
   return row && { ...row, sink: state.sinkHash };
 }
 
-/** Of somebody who was paid not long ago and holds something, as often as can be; else of the rich. */
+/** Finds a recently paid address with a balance, preferably with several transactions; else one with a large balance. */
 async function findAddress({ db, state }: Reading): Promise<string | undefined> {
   const { rows } = await sql<{ address: string }>`
     select s.address
@@ -80,13 +80,13 @@ async function findAddress({ db, state }: Reading): Promise<string | undefined> 
   return rich.rows[0]?.address;
 }
 
-/** Keys of what the latest chain blocks accept: payments first, the newest first. */
+/** Selects transactions that the latest chain blocks accept: payments before coinbases, newest first. */
 function recentlyAccepted({ sinkChainIndex }: IndexState): RawBuilder<unknown> {
   const highest = sinkChainIndex > BELOW_SINK ? sinkChainIndex - BELOW_SINK : sinkChainIndex;
   return sql`
     select t.id, c.block_id
     from chain_blocks c
-      cross join lateral unnest(c.accepted_transactions[1:${sql.lit(TRANSACTIONS_A_BLOCK)}]) as accepted (id)
+      cross join lateral unnest(c.accepted_transactions[1:${sql.lit(TRANSACTIONS_PER_BLOCK)}]) as accepted (id)
       join transactions t on t.id = accepted.id
     where c.index between ${highest - CHAIN_BLOCKS} and ${highest}
     order by t.subnetwork_id = 1, c.index desc, t.id`;
@@ -102,7 +102,7 @@ interface Members {
   otherMember: string;
 }
 
-/** The root of a cluster and the member before it in the ring: the way between them is as long as any. */
+/** Finds the root of a cluster and the member before it in the ring, which has a long path to the root. */
 async function findMembers({ db }: Reading): Promise<Partial<Members>> {
   const { rows } = await sql<Members>`
     select last.address as member, root.address as "otherMember"

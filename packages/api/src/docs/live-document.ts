@@ -1,17 +1,14 @@
-/**
- * The document of the page at /docs: what somebody executes there finds something, since the examples are of the index and the node that
- * serve it. Made at most once a minute, however many pages are opened.
- */
+/** The document of the page at /docs, with examples from this index and its node, so that they can be executed. Built at most once per minute. */
 import type { Services } from '../services.ts';
 import { exampleRequests } from './example-requests.ts';
 import { findLandmarks } from './find-landmarks.ts';
 import { type OpenApiDocument, withExamples } from './with-examples.ts';
 
 const LIFE_MS = 60_000;
-/** After a failure: a database that is away is not asked by every page. */
+/** Also after a failure, so that a database outage is not queried for every page. */
 const RETRY_AFTER_MS = 5_000;
 
-/** These keep what the committed document has: a payment that nobody signed cannot be made up, and no node answers the last. */
+/** These keep the example of the committed document: a signed payment cannot be made up, and no node implements the last. */
 const COMMITTED = ['submitTransaction', 'submitBlock', 'getSubnetwork'];
 
 export class LiveDocument {
@@ -20,18 +17,18 @@ export class LiveDocument {
   #text: Promise<string> | undefined;
   #validUntil = 0;
 
-  /** @param document with the examples that are used while the index has none */
+  /** @param document has the examples that are used while the index has none */
   constructor(document: OpenApiDocument, services: Services) {
     this.#document = document;
     this.#services = services;
   }
 
-  /** JSON. Never rejects: `onFailure` is told what stood in the way of examples of the index. */
+  /** Returns JSON, and never rejects: errors in finding examples are passed to `onFailure`. */
   getText(onFailure: (error: unknown) => void): Promise<string> {
     const now = performance.now();
     if (this.#text === undefined || this.#validUntil < now) {
       this.#validUntil = now + LIFE_MS;
-      this.#text = this.#makeText().catch((error: unknown) => {
+      this.#text = this.#buildText().catch((error: unknown) => {
         onFailure(error);
         this.#validUntil = performance.now() + RETRY_AFTER_MS;
         return JSON.stringify(this.#document);
@@ -40,16 +37,16 @@ export class LiveDocument {
     return this.#text;
   }
 
-  async #makeText(): Promise<string> {
+  async #buildText(): Promise<string> {
     const landmarks = await findLandmarks(this.#services);
     if (landmarks === undefined) {
-      // The first blocks may come any moment.
+      // The first blocks may arrive at any time.
       this.#validUntil = performance.now() + RETRY_AFTER_MS;
       return JSON.stringify(this.#document);
     }
     const requests = exampleRequests({ ...landmarks, payment: {} });
     for (const operationId of COMMITTED) delete requests[operationId];
-    // The mempool has orphans now and then at most.
+    // The mempool rarely has orphans.
     requests['getMempoolEntriesOfPools'] = { body: { includeOrphanPool: true, filterTransactionPool: false } };
     return JSON.stringify(withExamples(this.#document, requests));
   }

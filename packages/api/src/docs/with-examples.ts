@@ -1,4 +1,4 @@
-/** Another document with the same operations and other examples in their requests. */
+/** Replaces the examples in the requests of a document. */
 import type { ExampleRequest } from './example-requests.ts';
 
 interface Parameter {
@@ -13,7 +13,7 @@ interface Operation {
   requestBody?: { content: Record<string, { example?: unknown }> };
 }
 
-/** As much of it as is looked at here. */
+/** The parts of the document that are used here. */
 export interface OpenApiDocument {
   paths: Record<string, Record<string, Operation>>;
 }
@@ -52,6 +52,6 @@ function withExample(operation: Operation, { path, query, body }: ExampleRequest
   };
 }
 
-function mapValues<T, U>(record: Readonly<Record<string, T>>, change: (value: T) => U): Record<string, U> {
-  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));
+function mapValues<T, U>(record: Readonly<Record<string, T>>, map: (value: T) => U): Record<string, U> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value)]));
 }

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { EventLoopTurns, Slices } from './event-loop-turns.ts';
 
 function busyFor(milliseconds: number): void {
@@ -7,7 +7,7 @@ function busyFor(milliseconds: number): void {
   while (performance.now() < end);
 }
 
-test('gives one slice a turn of the event loop, to the callers in rounds', async () => {
+it('grants one slice per turn of the event loop, to callers in rounds', async () => {
   const turns = new EventLoopTurns();
   const granted: string[] = [];
   for (const name of ['a1', 'a2', 'a3', 'b1', 'c1']) {
@@ -21,7 +21,7 @@ test('gives one slice a turn of the event loop, to the callers in rounds', async
   expect(granted).toEqual(['a1', 'b1', 'c1', 'a2', 'a3']);
 });
 
-test('maps much in slices between which everything else goes on, and little at once', async () => {
+it('maps many items in slices without blocking the event loop, and few items at once', async () => {
   const turns = new EventLoopTurns();
   const items = Array.from({ length: 100 }, (_, item) => item);
   const begun = performance.now();

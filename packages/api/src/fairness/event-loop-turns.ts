@@ -1,16 +1,15 @@
 /**
- * Whose computation is next in the one thread that there is. What takes more than a few milliseconds is done in slices: at most one of
- * them in each turn of the event loop, whichever request it belongs to, and the callers take turns. So a small request waits for one
- * slice at each of its steps, and not for all that large ones still have to do.
+ * Shares the one thread among callers. Computation of more than a few milliseconds runs in slices, at most one in each turn of the event loop,
+ * and callers take turns: a small request waits for one slice at each of its steps, and not for all that large requests have left to do.
  */
 const SLICE_MS = 4;
 
 export class EventLoopTurns {
-  /** Of each caller, in the order in which their turns come. */
+  /** Callers in the order of their turns. */
   readonly #waiting = new Map<string, (() => void)[]>();
   #isScheduled = false;
 
-  /** Resolves in a turn that no other slice has. */
+  /** Resolves in a turn of the event loop that no other slice has. */
   next(caller: string): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const waiting = this.#waiting.get(caller);
@@ -35,14 +34,14 @@ export class EventLoopTurns {
     if (first === undefined) return;
     const [caller, waiting] = first;
     const resolve = waiting.shift();
-    // To the end of the round.
+    // Adding the caller again moves it to the end of the round.
     this.#waiting.delete(caller);
     if (waiting.length > 0) this.#waiting.set(caller, waiting);
     resolve?.();
   }
 }
 
-/** The slices of one computation. */
+/** Runs one computation in slices. */
 export class Slices {
   readonly #turns: EventLoopTurns;
   readonly #caller: string;
@@ -52,14 +51,13 @@ export class Slices {
     this.#caller = caller;
   }
 
-  /** Maps items in as many slices as it takes. The first one begins at once: what is small does not wait. */
   async map<T, U>(items: Iterable<T>, toResult: (item: T) => U): Promise<U[]> {
     const results: U[] = [];
     await this.forEach(items, (item) => results.push(toResult(item)));
     return results;
   }
 
-  /** The same, without results. */
+  /** The first slice begins at once, so that small computations do not wait. */
   async forEach<T>(items: Iterable<T>, handle: (item: T) => void): Promise<void> {
     let endsAt = performance.now() + SLICE_MS;
     for (const item of items) {

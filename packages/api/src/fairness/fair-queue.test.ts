@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { isPoolExhausted } from '@kasgres/database';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { FairQueue } from './fair-queue.ts';
 
 beforeEach(() => {
@@ -34,10 +34,10 @@ class Reads {
   }
 }
 
-const queueOf = (places: number, { maxWaiting = 100, maxWaitMs = 3000 } = {}) =>
-  new FairQueue({ places, maxWaiting, maxWaitMs });
+const queueOf = (slots: number, { maxWaiting = 100, maxWaitMs = 3000 } = {}) =>
+  new FairQueue({ slots, maxWaiting, maxWaitMs });
 
-test('a caller alone has half of the places, and another one finds a free one', async () => {
+it('gives a single caller half of the slots, and another caller a free one', async () => {
   const reads = new Reads(queueOf(5));
   for (let read = 1; read <= 6; read += 1) void reads.run('greedy', `g${read}`);
   expect(reads.started).toEqual(['g1', 'g2']);
@@ -47,7 +47,7 @@ test('a caller alone has half of the places, and another one finds a free one', 
   expect(reads.started.slice(3)).toEqual(['g3']);
 });
 
-test('whoever was served least is next', async () => {
+it('starts the task of the caller that was served least', async () => {
   const reads = new Reads(queueOf(1));
   void reads.run('slow', 's1');
   for (const name of ['s2', 's3', 's4']) void reads.run('slow', name);
@@ -64,7 +64,7 @@ test('whoever was served least is next', async () => {
   expect(reads.started).toEqual(['s1', 'f1', 'f2', 'f3', 's2']);
 });
 
-test('who comes later has no claim on the time before', async () => {
+it('gives a new caller no credit for the time before', async () => {
   const reads = new Reads(queueOf(1));
   void reads.run('early', 'e1');
   void reads.run('early', 'e2');
@@ -79,7 +79,7 @@ test('who comes later has no claim on the time before', async () => {
   expect(reads.started).toEqual(['e1', 'e2', 'l1', 'e3']);
 });
 
-test('when too many wait, the caller with most of them loses its latest, and others still get in', async () => {
+it('drops the latest task of the caller with most waiting tasks if too many wait', async () => {
   const reads = new Reads(queueOf(1, { maxWaiting: 3 }));
   void reads.run('flood', 'f1');
   const waiting = ['f2', 'f3', 'f4'].map((name) => reads.run('flood', name).catch((error: unknown) => error));
@@ -92,7 +92,7 @@ test('when too many wait, the caller with most of them loses its latest, and oth
   expect(await modest).toBe('m1');
 });
 
-test('a read that has waited for too long fails, and leaves its place in the line', async () => {
+it('fails a task that has waited for too long, and removes it from the queue', async () => {
   const queue = queueOf(1);
   const reads = new Reads(queue);
   void reads.run('a', 'a1');
@@ -107,7 +107,7 @@ test('a read that has waited for too long fails, and leaves its place in the lin
   expect(await b2).toBe('b2');
 });
 
-test('a caller whose reads have waited for too long has no claim on the time before', async () => {
+it('gives a caller whose tasks have waited for too long no credit for that time', async () => {
   const reads = new Reads(queueOf(1));
   void reads.run('busy', 'b1');
   const late = ['g1', 'g2'].map((name) => reads.run('gone', name).catch((error: unknown) => error));
@@ -125,7 +125,7 @@ test('a caller whose reads have waited for too long has no claim on the time bef
   expect(reads.started).toEqual(['b1', 'b2', 'g3', 'b3']);
 });
 
-test('a read that fails gives its place back', async () => {
+it('frees the slot of a task that fails', async () => {
   const queue = queueOf(1);
   await expect(queue.run('a', () => Promise.reject(new Error('no')))).rejects.toThrow('no');
   expect(await queue.run('b', async () => 1)).toBe(1);

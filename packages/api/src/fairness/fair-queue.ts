@@ -1,7 +1,7 @@
 /**
- * Decides which caller uses a limited resource next: connections to the database, streams to the node, the time for large bodies. Callers
- * take turns by the time that their work has taken: the one that was served least is next, whatever the others have waiting. No caller
- * holds more than half of the places, so that another one finds a free place at once.
+ * Decides which caller uses a limited resource next: connections to the database, streams to the node, the time for large bodies. The caller
+ * that was served least is next, however much the others have waiting. No caller holds more than half of the slots, so that another one finds a
+ * free slot at once.
  */
 import { PoolExhaustedError } from '@kasgres/database';
 
@@ -12,41 +12,34 @@ interface Waiting {
 
 interface Caller {
   running: number;
-  /** Milliseconds that its reads have taken, from at least where the others were when it came. */
+  /** Milliseconds that its tasks have taken. A new caller starts at the level of the others. */
   served: number;
   waiting: Set<Waiting>;
 }
 
 export interface FairQueueOptions {
-  /** Reads that run at once. */
-  places: number;
-  /** Reads that may wait. Beyond that the caller with most of them loses its latest. */
+  slots: number;
+  /** Tasks that may wait. Beyond that, the caller with most of them loses its latest. */
   maxWaiting: number;
-  /** A read that has waited so long fails. */
+  /** A task that has waited this long fails. */
   maxWaitMs: number;
-  /** The error of a read that cannot wait, or has waited for too long. By default that of the database. */
+  /** Makes the error of a task that cannot wait, or has waited for too long. */
   busy?: () => Error;
 }
 
 export class FairQueue {
-  readonly #places: number;
-  readonly #placesOfOne: number;
-  readonly #maxWaiting: number;
-  readonly #maxWaitMs: number;
-  readonly #busy: () => Error;
-  /** Those with a read that runs or waits. */
+  readonly #options: Required<FairQueueOptions>;
+  readonly #slotsPerCaller: number;
+  /** Callers with a running or waiting task. */
   readonly #callers = new Map<string, Caller>();
   #running = 0;
   #waiting = 0;
-  /** What the caller had been served who was next last. */
+  /** How much the caller had been served whose task was started last. */
   #served = 0;
 
-  constructor({ places, maxWaiting, maxWaitMs, busy = () => new PoolExhaustedError() }: FairQueueOptions) {
-    this.#places = places;
-    this.#placesOfOne = Math.max(Math.floor(places / 2), 1);
-    this.#maxWaiting = maxWaiting;
-    this.#maxWaitMs = maxWaitMs;
-    this.#busy = busy;
+  constructor(options: FairQueueOptions) {
+    this.#options = { busy: () => new PoolExhaustedError(), ...options };
+    this.#slotsPerCaller = Math.max(Math.floor(options.slots / 2), 1);
   }
 
   get waiting(): number {
@@ -54,10 +47,10 @@ export class FairQueue {
   }
 
   /**
-   * Runs a read when it is the caller's turn.
-   * @throws the error of `busy` if too many wait, or it has waited for too long
+   * Runs a task when it is the caller's turn.
+   * @throws the error of `busy` if too many tasks wait, or this one has waited for too long
    */
-  async run<T>(name: string, read: () => Promise<T>): Promise<T> {
+  async run<T>(name: string, task: () => Promise<T>): Promise<T> {
     const caller = this.#callers.get(name) ?? this.#add(name);
     if (this.#mayStart(caller) && caller.waiting.size === 0) this.#start(caller);
     else {
@@ -70,7 +63,7 @@ export class FairQueue {
     }
     const startedAt = performance.now();
     try {
-      return await read();
+      return await task();
     } finally {
       caller.served += performance.now() - startedAt;
       caller.running -= 1;
@@ -80,7 +73,7 @@ export class FairQueue {
     }
   }
 
-  /** A caller that stayed would keep what it was served, and go before everybody the next time. */
+  /** An idle caller that stayed would keep its low `served`, and overtake everybody the next time. */
   #forgetIfIdle(name: string, caller: Caller): void {
     if (caller.running > 0 || caller.waiting.size > 0) return;
     if (this.#callers.get(name) === caller) this.#callers.delete(name);
@@ -93,7 +86,7 @@ export class FairQueue {
   }
 
   #mayStart({ running }: Caller): boolean {
-    return this.#running < this.#places && running < this.#placesOfOne;
+    return this.#running < this.#options.slots && running < this.#slotsPerCaller;
   }
 
   #start(caller: Caller): void {
@@ -103,7 +96,7 @@ export class FairQueue {
   }
 
   #wait(caller: Caller): Promise<void> {
-    if (this.#waiting >= this.#maxWaiting) this.#dropLatest(caller);
+    if (this.#waiting >= this.#options.maxWaiting) this.#dropLatest(caller);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const leave = (): void => {
       clearTimeout(timer);
@@ -121,18 +114,18 @@ export class FairQueue {
         reject(error);
       },
     };
-    const timer = setTimeout(() => waiting.reject(this.#busy()), this.#maxWaitMs);
+    const timer = setTimeout(() => waiting.reject(this.#options.busy()), this.#options.maxWaitMs);
     caller.waiting.add(waiting);
     this.#waiting += 1;
     return promise;
   }
 
-  /** Of the caller that has most waiting. @throws the error of `busy` if that is the one who comes */
-  #dropLatest(comer: Caller): void {
-    let longest = comer;
+  /** Drops the latest task of the caller with most waiting tasks. @throws the error of `busy` if that is the arriving caller */
+  #dropLatest(arriving: Caller): void {
+    let longest = arriving;
     for (const caller of this.#callers.values()) if (caller.waiting.size > longest.waiting.size) longest = caller;
-    if (longest === comer) throw this.#busy();
-    [...longest.waiting].at(-1)?.reject(this.#busy());
+    if (longest === arriving) throw this.#options.busy();
+    [...longest.waiting].at(-1)?.reject(this.#options.busy());
   }
 
   #startNext(): void {

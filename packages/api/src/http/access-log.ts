@@ -1,27 +1,27 @@
-/** A line in the log for each request. Never the key: its number in the database tells whose request it was. */
+/** Logs a line for each request: with the number of the key in the database, never the key itself. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** Some put the key where it does not belong; a percent-encoded underscore does not hide it. */
+/** Some clients send the key in the URL, possibly with a percent-encoded underscore. */
 const KEY_IN_URL = /kdp(_|%5f)[0-9a-f]+/gi;
 
 export const withoutKeys = (url: string): string => url.replaceAll(KEY_IN_URL, 'kdp_[redacted]');
 
-/** Enough to tell what was asked for; anybody can send URLs of 16 KiB. */
+/** Anybody can send URLs of 16 KiB. */
 const MAX_URL_LENGTH = 300;
 
 const shorten = (url: string): string => (url.length > MAX_URL_LENGTH ? `${url.slice(0, MAX_URL_LENGTH)}…` : url);
 
-/** A second. Anybody can also send any number of requests that are refused without a key. */
+/** Lines per second: anybody can send any number of requests that are refused without a key. */
 const MAX_KEYLESS_ERRORS = 20;
 
 const keylessErrors = { second: 0, lines: 0, omitted: 0 };
 
-/** Counts a line, and tells whether there is room for it. */
+/** Counts a line, and returns whether it may be written. */
 function hasRoom(request: FastifyRequest): boolean {
   const second = Math.floor(Date.now() / 1000);
   if (second !== keylessErrors.second) {
     const { omitted } = keylessErrors;
-    if (omitted > 0) request.log.warn({ omitted }, 'left out lines of requests that were refused without a key');
+    if (omitted > 0) request.log.warn({ omitted }, 'omitted log lines of refused requests without a key');
     Object.assign(keylessErrors, { second, lines: 0, omitted: 0 });
   }
   keylessErrors.lines += 1;
@@ -41,5 +41,5 @@ export function logAccess(request: FastifyRequest, reply: FastifyReply): void {
     apiKeyId: request.apiKey?.id,
     ...(request.refusal && { refusal: request.refusal }),
   };
-  request.log.info(fields, 'answered');
+  request.log.info(fields, 'responded');
 }

@@ -1,48 +1,53 @@
 /**
- * Whether a request may run, before anything else of it is looked at: its key (api-spec.md §5), and that key's limits. What is refused
- * costs nothing; all else is charged at once, whatever the response will be.
+ * Checks the API key (api-spec.md §5) and its limits before anything else of a request is read. A refused request costs nothing; an admitted one
+ * is charged at once, even if its response will be an error.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Charge, RefusalReason, Refused, Standing } from '../limits/limits.ts';
+import {
+  type Charge,
+  fromHundredths,
+  type RefusalReason,
+  type Refused,
+  type Standing,
+  toHundredths,
+} from '../limits/limits.ts';
 import { Pacers } from '../limits/pacer.ts';
-import { fromHundredths, toHundredths } from '../limits/request-units.ts';
 import type { Services } from '../services.ts';
-import { callerOf } from './caller.ts';
 import { HttpError } from './errors.ts';
 import type { CachedKey } from './key-cache.ts';
+import { callerOf } from './request-identity.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whose request it is; null until the key is found to be good. */
+    /** Null until the key is found to be valid. */
     apiKey: CachedKey | null;
-    /** What it was charged so far, while it is in flight; null before and after. */
+    /** The first charge while the request is in flight; null before and after. */
     charge: Charge | null;
-    /** Request units that it was charged. */
+    /** Request units charged in total. */
     spentRu: number;
-    /** Why it was refused; null unless it was. */
+    /** Null unless the request was refused. */
     refusal: Refusal | null;
-    /** The response is on its way, and nothing is computed for it any longer. */
-    isAnswered: boolean;
+    /** Whether computation has finished and the response is being sent. */
+    hasResponse: boolean;
   }
   interface FastifyContextConfig {
     /** Request units. */
     cost?: number;
-    /** Path to an array in the body whose items cost: the route's cost for every ITEMS_A_COST of them begun. */
+    /** Path to an array in the body: each group of ITEMS_PER_COST items, also an incomplete one, costs as much as the route. */
     costsByItemsOf?: readonly string[];
-    /** Whether it submits something to the network, which a read-only key may not. */
+    /** Whether the operation submits to the network, which a read-only key may not do. */
     submits?: boolean;
   }
 }
 
 export type Refusal = 'missing_key' | 'invalid_key' | 'read_only' | RefusalReason;
 
-/** Of requests for many items, so many cost as much as a request for one. */
-export const ITEMS_A_COST = 20;
+const ITEMS_PER_COST = 20;
 
-/** Bodies whose size is not told count as large. */
+/** Bodies of unknown size count as large. */
 const LARGE_BODY_BYTES = 4096;
 
-/** A key that is refused goes on asking, mostly: its refusals are not to take the time of others' responses. */
+/** Paces the refusals of each key, since clients tend to continue at full speed. */
 const REFUSALS = { perSecond: 500, burst: 100 };
 
 /** Requires a key on every route of this instance, and meters each request that is admitted. */
@@ -52,10 +57,10 @@ export function requireKey(app: FastifyInstance, { keys, limits, anonymousPacer,
   app.decorateRequest('charge', null);
   app.decorateRequest('spentRu', 0);
   app.decorateRequest('refusal', null);
-  app.decorateRequest('isAnswered', false);
+  app.decorateRequest('hasResponse', false);
 
   app.addHook('onRequest', async (request, reply) => {
-    // Data behind a key is for nobody else's cache, and a copy of it has to be revalidated, which is what the etag is for.
+    // Only the client's own cache may keep the response, and must revalidate it with the etag.
     reply.header('cache-control', 'private, no-cache');
     const cost = costOf(request);
     const apiKey = await authenticate(request, reply);
@@ -67,32 +72,32 @@ export function requireKey(app: FastifyInstance, { keys, limits, anonymousPacer,
     request.charge = verdict.charge;
     setCost(request, reply, cost);
     reply.raw.once('close', () => {
-      if (request.isAnswered) release(request);
+      if (request.hasResponse) release(request);
     });
 
     if (apiKey.readOnly && request.routeOptions.config.submits === true) {
       request.refusal = 'read_only';
-      throw new HttpError(403, 'The key is read-only');
+      throw new HttpError(403, 'The API key is read-only: it may not submit to the network');
     }
   });
 
-  // A large body is parsed and checked in one go, which takes milliseconds: these take turns.
+  // Bodies that take milliseconds to parse and validate take turns.
   app.addHook('preParsing', async (request) => {
     const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
     if (encoding !== undefined || Number(length ?? 0) >= LARGE_BODY_BYTES) await turns.next(callerOf(request));
   });
 
-  // Requests for many are charged in full once it is known that they are valid.
+  // The items of a request are counted and charged once the body is known to be valid.
   app.addHook('onRoute', (route) => {
     const path = route.config?.costsByItemsOf;
     if (path === undefined) return;
     const charge = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-      const { apiKey, charge: earlier } = request;
+      const { apiKey, charge: first } = request;
       const cost = costOf(request);
-      const groups = Math.ceil(countItems(request.body, path) / ITEMS_A_COST);
-      if (apiKey === null || earlier === null || groups <= 1) return;
+      const groups = Math.ceil(countItems(request.body, path) / ITEMS_PER_COST);
+      if (apiKey === null || first === null || groups <= 1) return;
       const moreRu = fromHundredths(toHundredths(cost) * (groups - 1));
-      const verdict = await limits.chargeMore(apiKey.bucket, earlier, moreRu);
+      const verdict = await limits.chargeMore(apiKey.bucket, first, moreRu);
       setRateHeaders(reply, apiKey, verdict);
       if (verdict.refusal !== undefined) {
         setCost(request, reply, 0);
@@ -103,9 +108,9 @@ export function requireKey(app: FastifyInstance, { keys, limits, anonymousPacer,
     route.preHandler = [charge, ...[route.preHandler ?? []].flat()];
   });
 
-  // A request is in flight until both are over: what it computes, which goes on when its client leaves, and its response.
+  // A request is in flight until both its computation, which continues if the client disconnects, and its response have finished.
   app.addHook('onSend', (request, reply, payload, done) => {
-    request.isAnswered = true;
+    request.hasResponse = true;
     if (reply.raw.destroyed) release(request);
     done(null, payload);
   });
@@ -153,7 +158,6 @@ function costOf(request: FastifyRequest): number {
   return cost;
 }
 
-/** The body is valid by now. */
 function countItems(body: unknown, path: readonly string[]): number {
   let value = body;
   for (const name of path) value = (value as Record<string, unknown>)[name];

@@ -1,6 +1,6 @@
 /**
- * The certificate that the API serves HTTPS with, from two PEM files, and from the same files again when it was renewed. The files are
- * read again rather than watched: they are often links to a folder that is swapped, of which a watcher hears nothing.
+ * Reads the certificate of the HTTPS server from two PEM files, and reloads it when it is renewed. The files are polled, not watched, since they
+ * are often links into a directory that is swapped, which a watcher does not notice.
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -19,17 +19,17 @@ export interface Certificate {
   expiresAt: Date;
 }
 
-const READ_AGAIN_MS = 5000;
+const RELOAD_EVERY_MS = 5000;
 
-/** @throws Error when a file cannot be read, is not what it should be, or the two do not belong together */
+/** @throws Error if a file cannot be read, is not PEM, or the two do not match */
 export async function readCertificate({ certFile, keyFile }: CertificateFiles): Promise<Certificate> {
   return toCertificate(await readFile(certFile), await readFile(keyFile));
 }
 
-/** @throws Error when they are not PEM, or do not belong together */
+/** @throws Error if they are not PEM, or do not match */
 export function toCertificate(cert: Buffer, key: Buffer): Certificate {
   const parsed = new X509Certificate(cert);
-  if (!parsed.checkPrivateKey(createPrivateKey(key))) throw new Error('The key is not that of the certificate');
+  if (!parsed.checkPrivateKey(createPrivateKey(key))) throw new Error('the private key does not match the certificate');
   createSecureContext({ cert, key });
   return { cert, key, expiresAt: parsed.validToDate };
 }
@@ -37,14 +37,13 @@ export function toCertificate(cert: Buffer, key: Buffer): Certificate {
 export interface RenewalOptions {
   server: Pick<Server, 'setSecureContext'>;
   files: CertificateFiles;
-  /** What the server began with. */
+  /** The certificate that the server was started with. */
   certificate: Certificate;
-  /** Hears of each certificate that is taken. */
   onRenewed: (certificate: Certificate) => void;
   logger: Logger;
 }
 
-/** Gives new connections the certificate that is in the files; connections that are open keep theirs. */
+/** Serves new connections with the certificate in the files; open connections keep theirs. */
 export class CertificateRenewal {
   readonly #options: RenewalOptions;
   readonly #timer: NodeJS.Timeout;
@@ -54,10 +53,10 @@ export class CertificateRenewal {
   constructor(options: RenewalOptions) {
     this.#options = options;
     this.#current = options.certificate;
-    this.#timer = setInterval(() => void this.renew(), READ_AGAIN_MS).unref();
+    this.#timer = setInterval(() => void this.renew(), RELOAD_EVERY_MS).unref();
   }
 
-  /** Takes what is in the files now, if it is new and can be used. */
+  /** Loads the files, and switches to their certificate if it is new and valid. */
   async renew(): Promise<void> {
     const { server, files, onRenewed, logger } = this.#options;
     try {
@@ -67,11 +66,12 @@ export class CertificateRenewal {
       server.setSecureContext({ cert: found.cert, key: found.key });
       this.#current = found;
       onRenewed(found);
-      logger.info({ expiresAt: found.expiresAt }, 'took a renewed certificate');
+      logger.info({ expiresAt: found.expiresAt }, 'loaded renewed certificate');
     } catch (error) {
-      // Between the writing of the one file and of the other they do not fit. A failure that stays is told once.
+      // While a renewal writes the files one after the other, they do not match. A lasting failure is logged once.
       const reason = String(error);
-      if (reason !== this.#failure) logger.warn({ reason }, 'kept the certificate, since the files cannot be used');
+      if (reason !== this.#failure)
+        logger.warn({ reason }, 'could not load certificate files, keeping the current certificate');
       this.#failure = reason;
     }
   }

@@ -1,4 +1,4 @@
-/** How answers are compressed: they are made anew all the time, so fast counts more than small. */
+/** Compresses responses at low levels: they differ each time, so speed matters more than size. */
 import { constants, type ZlibOptions, type ZstdOptions } from 'node:zlib';
 import { type FastifyCompressOptions, fastifyCompress } from '@fastify/compress';
 import type { FastifyInstance } from 'fastify';
@@ -6,7 +6,7 @@ import { HttpError } from './errors.ts';
 
 const THRESHOLD_BYTES = 1024;
 
-/** The library hands these to gzip and to zstd; each takes its own. */
+/** The library passes these options to both gzip and zstd; each ignores those of the other. */
 const zlibOptions: ZlibOptions & ZstdOptions = {
   level: 1,
   params: { [constants.ZSTD_c_compressionLevel]: 1 },
@@ -23,12 +23,13 @@ const compression: FastifyCompressOptions = {
 export async function compressResponses(app: FastifyInstance): Promise<void> {
   await app.register(fastifyCompress, compression);
   app.addHook('onRequest', async (_request, reply) => {
-    // Also of answers that are not compressed: another client may get this one so.
+    // Also set on uncompressed responses, since another client may get the same response compressed.
     reply.header('vary', 'accept-encoding');
   });
-  // Bodies of requests are taken as they are: a small one could unpack to any size.
+  // A small compressed body could unpack to any size.
   app.addHook('preParsing', async (request) => {
     const { 'content-encoding': encoding = 'identity' } = request.headers;
-    if (encoding !== 'identity') throw new HttpError(415, 'The body must not be compressed');
+    if (encoding !== 'identity')
+      throw new HttpError(415, 'The body must not be compressed: send it without content-encoding');
   });
 }

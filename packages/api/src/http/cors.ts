@@ -1,6 +1,6 @@
-/** Which pages of which origins may call the API from a browser, and which of its headers they may read. */
+/** Which origins may call the API from a browser, and which headers their pages may send and read. */
 import type { FastifyCorsOptions } from '@fastify/cors';
-import { REQUEST_ID_HEADER } from './request-id.ts';
+import { REQUEST_ID_HEADER } from './request-identity.ts';
 
 const REQUEST_HEADERS = ['x-api-key', 'content-type', 'if-none-match', REQUEST_ID_HEADER];
 const RESPONSE_HEADERS = [
@@ -15,18 +15,18 @@ const RESPONSE_HEADERS = [
   'x-request-cost-ru',
   REQUEST_ID_HEADER,
 ];
-/** How long a browser need not ask again whether it may. */
+/** How long browsers may cache the result of a preflight request. */
 const PREFLIGHT_SECONDS = 7200;
 
-/** Any port, of this machine alone: elsewhere another port is another one's. */
+/** Any port is allowed on the local machine only: on other hosts, ports may belong to others. */
 const ANY_PORT = /^(?<host>https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])):\*$/;
 
-/** As browsers send it, a scheme and a host with nothing after them; or `http://localhost:*`; or `*` for all. */
+/** Returns whether the text is a scheme and a host as browsers send them, `http://localhost:*` or the like, or `*` for all. */
 export function isCorsOrigin(text: string): boolean {
   return text === '*' || ANY_PORT.test(text) || (URL.canParse(text) && new URL(text).origin === text);
 }
 
-/** @param origins all of them as `isCorsOrigin` has them */
+/** @param origins each valid by `isCorsOrigin` */
 export function corsOptions(origins: readonly string[]): FastifyCorsOptions {
   return {
     origin: origins.map(toMatcher),
@@ -34,7 +34,7 @@ export function corsOptions(origins: readonly string[]): FastifyCorsOptions {
     allowedHeaders: REQUEST_HEADERS,
     exposedHeaders: RESPONSE_HEADERS,
     maxAge: PREFLIGHT_SECONDS,
-    // An OPTIONS request that is none of a browser's is answered like one.
+    // OPTIONS requests of other clients get the same response as those of browsers.
     strictPreflight: false,
   };
 }

@@ -1,11 +1,11 @@
-/** Every error leaves as `{statusCode, message}`, a 400 with `details` (API.md, "Errors"); only bugs are logged as errors. */
+/** Responds to every error with `{statusCode, message}`, and `details` for a 400. Only bugs are logged as errors. */
 import type { FastifyError, FastifyInstance } from 'fastify';
 import { MAX_DETAILS } from '../schemas/list.ts';
 import type { ErrorEnvelope } from '../schemas/responses.ts';
 import { type ErrorDetail, HttpError } from './errors.ts';
 import { toHttpError } from './outages.ts';
 
-/** What Fastify refuses by itself, in our words. */
+/** Messages for errors of Fastify itself. */
 const REFUSALS: Readonly<Record<number, string>> = {
   400: 'The request is malformed',
   413: 'The body is larger than 1 MiB',
@@ -16,10 +16,10 @@ const REFUSALS: Readonly<Record<number, string>> = {
 export function useErrorEnvelope(app: FastifyInstance): void {
   app.setErrorHandler(async (error: unknown, request, reply) => {
     const known = toHttpError(error) ?? fromFastify(error);
-    if (known === undefined) request.log.error({ err: error, requestId: request.id }, 'failed to answer');
+    if (known === undefined) request.log.error({ err: error, requestId: request.id }, 'request failed');
     else if (known.statusCode === 503) request.log.warn({ reason: reasonOf(known.cause) }, known.message);
     const { statusCode, message, details, retryAfterSeconds } = known ?? internalError(request.id);
-    // They were set before it was known that there is no answer from the index to speak of.
+    // These headers may have been set before the error; they describe responses from the index only.
     reply.code(statusCode).removeHeader('etag').removeHeader('x-kasgres-sink').removeHeader('x-kasgres-gaps');
     if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
     const envelope: ErrorEnvelope = { statusCode, message: shorten(message, MAX_MESSAGE_LENGTH) };
@@ -28,10 +28,10 @@ export function useErrorEnvelope(app: FastifyInstance): void {
   });
 }
 
-/** Names of fields, and errors of the node, may repeat any part of the request. */
+/** Field names and errors of the node may repeat any part of the request. */
 const MAX_MESSAGE_LENGTH = 1000;
 const MAX_DETAIL_LENGTH = 200;
-/** Of the details as JSON, where a character may take 6 bytes: with the message the body stays below 16 kB. */
+/** Size of the details as JSON, where a character may take 6 bytes. With the message, the response stays below 16 kB. */
 const MAX_DETAILS_BYTES = 9000;
 
 function boundDetails(details: readonly ErrorDetail[]): ErrorDetail[] {
@@ -51,15 +51,18 @@ const shorten = (text: string, length: number): string =>
 
 function fromFastify(error: unknown): HttpError | undefined {
   const { code, statusCode, message, expose } = error as FastifyError & { expose?: boolean };
-  // Fastify's own errors have a code; those of the plugin that serves files say that they are meant for the client.
+  // Fastify's errors have a code; those of its static-file plugin have `expose`.
   const isForClient = code !== undefined || expose === true;
   if (!isForClient || statusCode === undefined || statusCode >= 500) return undefined;
-  const words = REFUSALS[statusCode] ?? message;
-  return new HttpError(statusCode, words, statusCode === 400 ? { details: [{ path: '', message }] } : {});
+  return new HttpError(
+    statusCode,
+    REFUSALS[statusCode] ?? message,
+    statusCode === 400 ? { details: [{ path: '', message }] } : {},
+  );
 }
 
 const internalError = (requestId: string): HttpError =>
   new HttpError(500, `Internal server error (request ${requestId})`);
 
-/** An outage is told in a line: its errors carry whole connections along. */
+/** Returns the message only, since errors of outages reference whole connections. */
 const reasonOf = (cause: unknown): string | undefined => (cause instanceof Error ? cause.message : undefined);

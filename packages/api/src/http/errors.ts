@@ -1,9 +1,6 @@
-/**
- * The errors that a client is told of. Whatever else is thrown is either something out of reach (outages.ts) or a bug of ours, of
- * which the answer says nothing but the request id (error-envelope.ts).
- */
+/** Errors for clients. Any other error is an outage (outages.ts) or a bug, whose response has the request id only (error-envelope.ts). */
 
-/** What is wrong with one field: `path` leads to it by dots (`transactionIds.3`), '' is the whole body or query. */
+/** An error of one field. `path` has dots (`transactionIds.3`), and is empty for the whole body or query. */
 export interface ErrorDetail {
   path: string;
   message: string;
@@ -28,7 +25,7 @@ export class HttpError extends Error {
   }
 }
 
-/** 400 that names its fields. */
+/** Makes a 400 with an error per field. */
 export const badRequest = (...details: ErrorDetail[]): HttpError =>
   new HttpError(400, 'The request is not valid', { details });
 
@@ -36,6 +33,6 @@ export const notFound = (message: string): HttpError => new HttpError(404, messa
 
 export const conflict = (message: string): HttpError => new HttpError(409, message);
 
-/** 503: what the answer needs is out of reach now; the message says what. */
+/** Makes a 503 for a dependency that is unavailable for the moment. */
 export const unavailable = (message: string, retryAfterSeconds: number, cause?: unknown): HttpError =>
   new HttpError(503, message, { retryAfterSeconds, cause });

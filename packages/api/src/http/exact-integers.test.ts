@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest';
-import { markExactIntegers, withoutMark } from './exact-integers.ts';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { exactNumber, markExactIntegers, withoutMark } from './exact-integers.ts';
 
 const LONG = '18446744073709551615';
 
@@ -11,7 +12,7 @@ function parse(text: string): unknown {
   );
 }
 
-test('keeps all digits of long integers, and leaves other numbers alone', () => {
+it('keeps all digits of long integers, and does not change other numbers', () => {
   const text = `{"long":${LONG},"sixteen" : 1234567890123456 ,"fifteen":123456789012345,"negative":-${LONG},"real":1234567890123456.5,"power":12345678901234567e1}`;
   expect(parse(text)).toEqual({
     long: LONG,
@@ -28,12 +29,12 @@ test('keeps all digits of long integers, and leaves other numbers alone', () => 
   ).toEqual([LONG, '1', LONG]);
 });
 
-test('takes nothing within a string for a number', () => {
+it('finds no number within a string', () => {
   const text = JSON.stringify({ a: `:${LONG}`, b: `\\":${LONG},"\\\\`, [`,${LONG}`]: `\n${LONG}` });
   expect(markExactIntegers(text)).toBe(text);
 });
 
-test.each([
+it.each([
   `{${LONG}:1}`,
   `{${LONG} \n:1}`,
   `{"a":0${LONG}}`,
@@ -42,7 +43,7 @@ test.each([
   `{"a":${LONG}`,
   `{"a":${LONG},"b":"\\"`,
   `{"a":${LONG},"b":"\\\n"}`,
-])('leaves what is not JSON without a meaning: %j', (text) => {
+])('keeps invalid JSON invalid: %j', (text) => {
   expect(() => JSON.parse(text) as unknown).toThrow(SyntaxError);
   expect(() => JSON.parse(markExactIntegers(text)) as unknown).toThrow(SyntaxError);
 });
@@ -51,7 +52,7 @@ const MIB = 2 ** 20;
 /** Of the processor: some 20 minutes for the first one, if time grows with the square of the length. */
 const MAX_CPU_MS = 1000;
 
-test.each<[string, string]>([
+it.each<[string, string]>([
   ['a string of escapes that does not end', `{"a":${LONG},"b":"${'\\"'.repeat(MIB / 2)}`],
   ['backslashes that do not end', `{"a":${LONG},"b":"${'\\\\'.repeat(MIB / 2)}`],
   ['a line break after a backslash', `{"a":${LONG},"b":"${'\\"'.repeat(MIB / 2)}\\\n"}`],
@@ -59,8 +60,16 @@ test.each<[string, string]>([
   ['a number without end', `{"a":${LONG},"b":${'9'.repeat(MIB)}`],
   ['digits and signs', `{"a":${LONG},"b":${'9-'.repeat(MIB / 2)}`],
   ['spaces after numbers', `[${`${LONG}${' '.repeat(1000)}`.repeat(MIB / 1020)}`],
-])('takes time in proportion to the length of %s', (_, text) => {
+])('takes linear time for %s', (_, text) => {
   const { user: begun } = process.cpuUsage();
   markExactIntegers(text);
   expect((process.cpuUsage().user - begun) / 1000).toBeLessThan(MAX_CPU_MS);
+});
+
+it('writes every unsigned 64-bit number with all its digits', () => {
+  fc.assert(
+    fc.property(fc.bigInt(0n, 2n ** 64n - 1n), (value) => {
+      expect(JSON.stringify({ sequence: exactNumber(value) })).toBe(`{"sequence":${value}}`);
+    }),
+  );
 });

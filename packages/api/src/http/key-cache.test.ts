@@ -1,6 +1,6 @@
 import { hashKey, type KeyInForce } from '@kasgres/database';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { KeyCache, type KeyCacheParts } from './key-cache.ts';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { KeyCache, type KeyCacheOptions } from './key-cache.ts';
 
 const keyNumber = (number: number) => `kdp_${number.toString(16).padStart(64, '0')}`;
 const KEY = keyNumber(1);
@@ -17,30 +17,30 @@ const apiKey: KeyInForce = {
   used: undefined,
 };
 
-type Read = KeyCacheParts['readKnown'];
+type Read = KeyCacheOptions['readKnown'];
 
 let cache: KeyCache;
 let readKnown: ReturnType<typeof vi.fn<Read>>;
 let readUnknown: ReturnType<typeof vi.fn<Read>>;
-let isUseUncertain: boolean;
+let isUsageUncertain: boolean;
 let good: KeyInForce[];
 
 beforeEach(() => {
   vi.useFakeTimers();
   good = [apiKey];
-  isUseUncertain = false;
+  isUsageUncertain = false;
   const read: Read = async (hashes) =>
     good.filter(({ keyHash }) => hashes.some((hash) => Buffer.from(hash).equals(keyHash)));
   readKnown = vi.fn<Read>(read);
   readUnknown = vi.fn<Read>(read);
-  cache = new KeyCache({ readKnown, readUnknown, isUseUncertain: () => isUseUncertain, onError: () => undefined });
+  cache = new KeyCache({ readKnown, readUnknown, isUsageUncertain: () => isUsageUncertain, onError: () => undefined });
 });
 afterEach(() => {
   cache.close();
   vi.useRealTimers();
 });
 
-test('a key is looked up once, and read again every second while it is used', async () => {
+it('looks up a key once, and refreshes it every second while it is used', async () => {
   expect(await Promise.all([cache.find(KEY), cache.find(KEY)])).toMatchObject([{ id: 7n }, { id: 7n }]);
   expect(readUnknown.mock.calls).toEqual([[[hashKey(KEY)]]]);
   for (let second = 0; second < 10; second += 1) {
@@ -52,7 +52,7 @@ test('a key is looked up once, and read again every second while it is used', as
   expect(readKnown).toHaveBeenCalledTimes(10);
 });
 
-test('a revoked key is refused within two seconds, one whose limits changed has the new ones', async () => {
+it('refuses a revoked key, and applies changed limits, within two seconds', async () => {
   await cache.find(KEY);
   good = [{ ...apiKey, rateRu: 1 }];
   await vi.advanceTimersByTimeAsync(1001);
@@ -62,7 +62,7 @@ test('a revoked key is refused within two seconds, one whose limits changed has 
   expect(await cache.find(KEY)).toBeUndefined();
 });
 
-test('what was read last holds for three seconds when the database is away, then the request fails', async () => {
+it('keeps keys valid for three seconds during a database outage, then fails', async () => {
   await cache.find(KEY);
   readKnown.mockRejectedValue(new Error('the database is away'));
   await vi.advanceTimersByTimeAsync(2500);
@@ -71,27 +71,27 @@ test('what was read last holds for three seconds when the database is away, then
   await expect(cache.find(KEY)).rejects.toThrow('away');
 });
 
-test.each(['', 'kdp_', 'wrong', `kdp_${'0'.repeat(63)}`, `kdp_${'G'.repeat(64)}`, `${KEY} `])(
-  'what has not the form of a key, such as %j, is refused without a query',
+it.each(['', 'kdp_', 'wrong', `kdp_${'0'.repeat(63)}`, `kdp_${'G'.repeat(64)}`, `${KEY} `])(
+  'refuses %j without a query',
   (text) => {
     expect(cache.find(text)).toBeUndefined();
     expect(readUnknown).not.toHaveBeenCalled();
   },
 );
 
-test('unknown keys are looked up together, and a key in use does not wait for them', async () => {
+it('looks up unknown keys together, without delaying a key in use', async () => {
   await cache.find(KEY);
-  const { promise: answered, resolve: answer } = Promise.withResolvers<KeyInForce[]>();
-  readUnknown.mockReturnValueOnce(answered);
+  const { promise: found, resolve: finish } = Promise.withResolvers<KeyInForce[]>();
+  readUnknown.mockReturnValueOnce(found);
   const wrong = Array.from({ length: 901 }, async (_, number) => cache.find(keyNumber(number + 2)));
   await vi.advanceTimersByTimeAsync(5000);
   expect(await cache.find(KEY)).toMatchObject({ id: 7n });
-  answer([]);
+  finish([]);
   expect(await Promise.all(wrong)).toEqual(wrong.map(() => undefined));
   expect(readUnknown.mock.calls.map(([hashes]) => hashes.length)).toEqual([1, 1, 500, 400]);
 });
 
-test('a wrong key is remembered for two seconds, and ten thousand of them at most', async () => {
+it('remembers at most ten thousand invalid keys for two seconds', async () => {
   await cache.find(keyNumber(2));
   expect(cache.find(keyNumber(2))).toBeUndefined();
   await vi.advanceTimersByTimeAsync(2001);
@@ -105,7 +105,7 @@ test('a wrong key is remembered for two seconds, and ten thousand of them at mos
   expect(readUnknown).toHaveBeenCalledOnce();
 });
 
-test('so many look-ups may wait, and no more', async () => {
+it('refuses look-ups if too many wait', async () => {
   readUnknown.mockReturnValue(new Promise(() => undefined));
   const found = Array.from({ length: 10_002 }, (_, number) => cache.find(keyNumber(number + 2)));
   await expect(found.at(-1)).rejects.toMatchObject({ statusCode: 503 });
@@ -117,14 +117,14 @@ const withUse = (ru: number): KeyInForce => ({
   used: { ru, since: '2026-01-31' },
 });
 
-test('what was read of use while a batch of it was written is not relied on: what was read before is', async () => {
+it('keeps the previous usage if a batch was being written while the usage was read', async () => {
   good = [withUse(1)];
   await cache.find(KEY);
   good = [withUse(4)];
-  isUseUncertain = true;
+  isUsageUncertain = true;
   await vi.advanceTimersByTimeAsync(1001);
   expect(cache.find(KEY)).toMatchObject({ bucket: { quota: { used: { ru: 1 } } } });
-  isUseUncertain = false;
+  isUsageUncertain = false;
   await vi.advanceTimersByTimeAsync(1001);
   expect(cache.find(KEY)).toMatchObject({ bucket: { quota: { used: { ru: 4 } } } });
 });

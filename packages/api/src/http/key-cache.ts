@@ -1,65 +1,64 @@
 /**
- * Keys as requests look them up. Keys in use are read again every second, all in one query, so that a request neither waits for the
- * database nor costs a query, and a revoked key is refused within seconds. Keys that nobody has used lately, mostly wrong ones, are
- * looked up through a connection of their own: no flood of them delays a key in use.
+ * Caches API keys. Keys in use are refreshed every second, all in one query, so that requests do not wait for the database and a revoked key is
+ * refused within seconds. Other keys, most of them invalid, are looked up over a separate connection, so that a flood of them delays no key in
+ * use.
  */
 import { hashKey, type KeyInForce } from '@kasgres/database';
 import type { Bucket } from '../limits/limits.ts';
-import { LookUps } from './key-look-ups.ts';
+import { KeyLookUps } from './key-look-ups.ts';
 
-/** A key with what its requests are charged to. */
+/** A key with the bucket that its requests are charged to. */
 export interface CachedKey extends KeyInForce {
   bucket: Bucket;
 }
 
 interface Entry {
   key: CachedKey;
-  /** When it was read, by performance.now(). */
+  /** Both by performance.now(). */
   readAt: number;
   usedAt: number;
 }
 
-export interface KeyCacheParts {
-  /** Reads keys that were good when they were last read. */
+export interface KeyCacheOptions {
+  /** Reads keys that were valid when they were last read. */
   readKnown: (keyHashes: readonly Uint8Array[]) => Promise<KeyInForce[]>;
-  /** Reads all others. Should not share connections with `readKnown`. */
+  /** Reads all other keys; should not share connections with `readKnown`. */
   readUnknown: (keyHashes: readonly Uint8Array[]) => Promise<KeyInForce[]>;
-  /** Whether what was read of keys' use since a time, by performance.now(), may have what this process wrote meanwhile, or not. */
-  isUseUncertain: (since: number) => boolean;
+  /** Returns whether usage read since a time (by performance.now()) may or may not include what this process was writing meanwhile. */
+  isUsageUncertain: (since: number) => boolean;
   onError: (error: unknown) => void;
 }
 
 const REFRESH_MS = 1000;
-/** What was read holds so long, also while the database is away. */
+/** How long a key is valid after it was read, also during an outage of the database. */
 const LIFE_MS = 3000;
 const REFRESHED_AFTER_USE_MS = 60_000;
 const KNOWN_AFTER_USE_MS = 3_600_000;
-/** How long a wrong key is refused from memory. A key that is made after it was tried works that much later. */
-const WRONG_LIFE_MS = 2000;
-const MAX_WRONG = 10_000;
+/** How long an invalid key is refused from memory. A key that is created after it was tried works this much later. */
+const INVALID_LIFE_MS = 2000;
+const MAX_INVALID = 10_000;
 
 const KEY_PATTERN = /^kdp_[0-9a-f]{64}$/;
 
 export class KeyCache {
-  readonly #known: LookUps;
-  readonly #unknown: LookUps;
-  readonly #isUseUncertain: KeyCacheParts['isUseUncertain'];
-  /** By the hash of the key, which is no secret. */
+  readonly #known: KeyLookUps;
+  readonly #unknown: KeyLookUps;
+  readonly #isUsageUncertain: KeyCacheOptions['isUsageUncertain'];
+  /** By the hash of the key. */
   readonly #entries = new Map<string, Entry>();
-  /** Until when, oldest first. */
-  readonly #wrong = new Map<string, number>();
+  /** When each expires, oldest first. */
+  readonly #invalid = new Map<string, number>();
   readonly #timer: NodeJS.Timeout;
 
-  constructor({ readKnown, readUnknown, isUseUncertain, onError }: KeyCacheParts) {
-    this.#known = new LookUps(readKnown);
-    this.#unknown = new LookUps(readUnknown);
-    this.#isUseUncertain = isUseUncertain;
+  constructor({ readKnown, readUnknown, isUsageUncertain, onError }: KeyCacheOptions) {
+    this.#known = new KeyLookUps(readKnown);
+    this.#unknown = new KeyLookUps(readUnknown);
+    this.#isUsageUncertain = isUsageUncertain;
     this.#timer = setInterval(() => void this.#refresh().catch(onError), REFRESH_MS).unref();
   }
 
-  /** The key if it is in force. */
+  /** Returns the key if it is valid. */
   find(key: string): CachedKey | undefined | Promise<CachedKey | undefined> {
-    // Whatever has another form is no key: it takes no query to know that.
     if (!KEY_PATTERN.test(key)) return undefined;
     const keyHash = hashKey(key);
     const name = nameOf(keyHash);
@@ -67,55 +66,56 @@ export class KeyCache {
     const entry = this.#entries.get(name);
     if (entry !== undefined) {
       entry.usedAt = now;
-      return entry.readAt + LIFE_MS > now ? entry.key : this.#look(this.#known, name, keyHash);
+      return entry.readAt + LIFE_MS > now ? entry.key : this.#lookUp(this.#known, name, keyHash);
     }
-    return (this.#wrong.get(name) ?? 0) > now ? undefined : this.#look(this.#unknown, name, keyHash);
+    return (this.#invalid.get(name) ?? 0) > now ? undefined : this.#lookUp(this.#unknown, name, keyHash);
   }
 
   close(): void {
     clearInterval(this.#timer);
   }
 
-  async #look(lookUps: LookUps, name: string, keyHash: Uint8Array): Promise<CachedKey | undefined> {
+  async #lookUp(lookUps: KeyLookUps, name: string, keyHash: Uint8Array): Promise<CachedKey | undefined> {
     const { key, readAt } = await lookUps.find(name, keyHash);
     return this.#keep(name, key, readAt);
   }
 
   async #refresh(): Promise<void> {
     const now = performance.now();
-    const looks: Promise<unknown>[] = [];
+    const lookUps: Promise<unknown>[] = [];
     for (const [name, { key, usedAt }] of this.#entries) {
       if (usedAt + KNOWN_AFTER_USE_MS < now) this.#entries.delete(name);
-      else if (usedAt + REFRESHED_AFTER_USE_MS > now) looks.push(this.#look(this.#known, name, key.keyHash));
+      else if (usedAt + REFRESHED_AFTER_USE_MS > now) lookUps.push(this.#lookUp(this.#known, name, key.keyHash));
     }
-    await Promise.all(looks);
+    await Promise.all(lookUps);
   }
 
   #keep(name: string, key: KeyInForce | undefined, readAt: number): CachedKey | undefined {
     const known = this.#entries.get(name);
-    // Another look-up that began later has come back first.
+    // A look-up that began later has finished first.
     if (known !== undefined && known.readAt > readAt) return known.key;
     if (key === undefined) {
       this.#entries.delete(name);
-      this.#keepWrong(name);
+      this.#keepInvalid(name);
       return undefined;
     }
-    this.#wrong.delete(name);
+    this.#invalid.delete(name);
     const entry = { key: { ...key, bucket: toBucket(key, readAt) }, readAt, usedAt: known?.usedAt ?? readAt };
-    const before = known?.key.bucket.quota;
-    // Until it is certain again, what was read before holds, with all that was spent here since.
-    if (before && entry.key.bucket.quota && this.#isUseUncertain(readAt)) entry.key.bucket.quota.used = before.used;
+    const previous = known?.key.bucket.quota;
+    // While the usage is uncertain, the one read before stays, to which everything spent here since is added.
+    if (previous && entry.key.bucket.quota && this.#isUsageUncertain(readAt))
+      entry.key.bucket.quota.used = previous.used;
     this.#entries.set(name, entry);
     return entry.key;
   }
 
-  #keepWrong(name: string): void {
-    this.#wrong.delete(name);
-    if (this.#wrong.size >= MAX_WRONG) {
-      const [oldest] = this.#wrong.keys();
-      if (oldest !== undefined) this.#wrong.delete(oldest);
+  #keepInvalid(name: string): void {
+    this.#invalid.delete(name);
+    if (this.#invalid.size >= MAX_INVALID) {
+      const [oldest] = this.#invalid.keys();
+      if (oldest !== undefined) this.#invalid.delete(oldest);
     }
-    this.#wrong.set(name, performance.now() + WRONG_LIFE_MS);
+    this.#invalid.set(name, performance.now() + INVALID_LIFE_MS);
   }
 }
 

@@ -1,4 +1,4 @@
-/** Look-ups of keys, one query at a time: whatever is asked meanwhile goes into the next one. */
+/** Looks up keys with one query at a time: look-ups that arrive meanwhile share the next one. */
 import type { KeyInForce } from '@kasgres/database';
 import { unavailable } from './errors.ts';
 
@@ -13,14 +13,13 @@ interface LookUp {
   found: PromiseWithResolvers<Found>;
 }
 
-const MAX_A_QUERY = 500;
+const MAX_PER_QUERY = 500;
 const MAX_WAITING = 10_000;
 
-export class LookUps {
+export class KeyLookUps {
   readonly #read: (keyHashes: readonly Uint8Array[]) => Promise<KeyInForce[]>;
-  /** By the name of the hash, in the order in which they were asked for. */
+  /** By the name of the hash, oldest first. */
   readonly #waiting = new Map<string, LookUp>();
-  /** What the running query reads. */
   #reading: ReadonlyMap<string, LookUp> = new Map();
   #isReading = false;
 
@@ -28,10 +27,10 @@ export class LookUps {
     this.#read = read;
   }
 
-  /** @throws HttpError 503 if too many wait already; what the query throws */
+  /** @throws HttpError 503 if too many wait already, or the error of the query */
   find(name: string, keyHash: Uint8Array): Promise<Found> {
-    const asked = this.#reading.get(name) ?? this.#waiting.get(name);
-    if (asked !== undefined) return asked.found.promise;
+    const running = this.#reading.get(name) ?? this.#waiting.get(name);
+    if (running !== undefined) return running.found.promise;
     if (this.#waiting.size >= MAX_WAITING) return Promise.reject(unavailable('Too many keys are being looked up', 1));
     const found = Promise.withResolvers<Found>();
     this.#waiting.set(name, { keyHash, found });
@@ -43,7 +42,7 @@ export class LookUps {
     if (this.#isReading) return;
     this.#isReading = true;
     while (this.#waiting.size > 0) {
-      const batch = [...this.#waiting].slice(0, MAX_A_QUERY);
+      const batch = [...this.#waiting].slice(0, MAX_PER_QUERY);
       for (const [name] of batch) this.#waiting.delete(name);
       this.#reading = new Map(batch);
       const readAt = performance.now();

@@ -1,34 +1,34 @@
 /**
- * Large bodies are parsed and validated one after another, and each stretch of work is followed by a pause of twice its length: together they
- * take a third of the event loop at most, and the rest is for small requests. Callers take turns by the time that their bodies have taken.
+ * Parses and validates large bodies one at a time, each stretch of work followed by a pause of twice its length, so that they take at most a
+ * third of the event loop. Turns (fairness/event-loop-turns.ts) are not enough here, since parsing cannot be divided into short slices.
  */
 import { setImmediate as yieldToEventLoop, setTimeout as sleep } from 'node:timers/promises';
 import { FairQueue } from '../fairness/fair-queue.ts';
 import { unavailable } from './errors.ts';
 
-/** A body of this size takes about a millisecond, less than putting it off would be worth. */
+/** A body of this size takes about a millisecond. */
 const LARGE_CHARACTERS = 32 * 1024;
-/** After this long, work on a large body pauses. */
+/** Work in a loop pauses after this time. */
 const STRETCH_MS = 10;
 const PAUSE_FACTOR = 2;
-/** After work that cannot be divided, such as the parsing of a megabyte on a slow machine. */
+/** Bounds the pause after work that cannot be divided. */
 const MAX_PAUSE_MS = 100;
 
-const largeBodies = new WeakSet<object>();
 /** As long as any response may take (server.ts). */
 const MAX_WAIT_MS = 15_000;
 const RETRY_AFTER_SECONDS = 2;
-/** With their texts these take 256 MiB at most. */
+/** Their texts take at most 256 MiB. */
 const MAX_WAITING = 256;
-/** The one place goes to the caller whose bodies have taken the least time. */
+
+const largeBodies = new WeakSet<object>();
 const queue = new FairQueue({
-  places: 1,
+  slots: 1,
   maxWaiting: MAX_WAITING,
   maxWaitMs: MAX_WAIT_MS,
-  busy: () => unavailable('Too many large bodies are waiting', RETRY_AFTER_SECONDS),
+  busy: () => unavailable('Too many large request bodies are being processed', RETRY_AFTER_SECONDS),
 });
 
-/** Of the stretch of work that is going on, or was last: there is one place. On the clock of `performance`. */
+/** Times of the current or latest stretch, by performance.now(). There is one slot, so one pair is enough. */
 let startedAt = 0;
 let pausedUntil = 0;
 
@@ -53,7 +53,7 @@ export function markLarge(body: unknown): void {
 export const isLarge = (body: unknown): boolean => typeof body === 'object' && body !== null && largeBodies.has(body);
 
 /**
- * Runs `work` when it is the caller's turn, after the pause that other work was followed by.
+ * Runs `work` on a large body when it is the caller's turn.
  * @throws HttpError 503 if too many large bodies wait, or this one has waited for too long
  */
 export function afterOtherLargeBodies<T>(caller: string, work: () => T | Promise<T>): Promise<T> {
@@ -67,7 +67,7 @@ export function afterOtherLargeBodies<T>(caller: string, work: () => T | Promise
   });
 }
 
-/** Whether work in a loop, within `afterOtherLargeBodies`, is to pause. */
+/** Returns whether a loop within `afterOtherLargeBodies` should pause now. */
 export const isPauseDue = (): boolean => performance.now() > startedAt + STRETCH_MS;
 
 export async function pause(): Promise<void> {

@@ -1,12 +1,12 @@
-/** Responses with many items become text in slices (fairness/event-loop-turns.ts): JSON.stringify of megabytes would stop everything else. */
+/** Serializes responses with many items in slices (fairness/event-loop-turns.ts): JSON.stringify of megabytes would block the event loop. */
 import type { FastifyInstance } from 'fastify';
 import { type EventLoopTurns, Slices } from '../fairness/event-loop-turns.ts';
-import { callerOf } from './caller.ts';
+import { callerOf } from './request-identity.ts';
 
-/** More than a page has. */
+/** The size of the largest page. */
 const MANY_ITEMS = 100;
 
-/** The serializer leaves a Buffer as it is. */
+/** The serializer passes a Buffer on unchanged. */
 export function serializeLargeResponses(app: FastifyInstance, turns: EventLoopTurns): void {
   app.addHook('preSerialization', async (request, _reply, payload) =>
     hasManyItems(payload) ? await toJson(payload, new Slices(turns, callerOf(request))) : payload,
@@ -19,10 +19,10 @@ function hasManyItems(payload: unknown): payload is object {
   return false;
 }
 
-/** Text is encoded in pieces of about this many characters, and not item by item, which takes longer than making it. */
+/** Text is encoded in pieces of about this many characters, since encoding item by item takes longer than making the text. */
 const PIECE_LENGTH = 2 ** 16;
 
-/** As JSON.stringify does it: the items of arrays directly in the object one by one, all else at once. */
+/** Gives the result of JSON.stringify. The items of arrays directly in the object are serialized one by one, all else at once. */
 async function toJson(payload: object, slices: Slices): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let text = '';

@@ -1,6 +1,6 @@
 import { NodeProtocolError, NodeRpcError, NodeUnavailableError } from '@kasgres/node';
 import { DatabaseError } from 'pg';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { notFound } from './errors.ts';
 import { toHttpError } from './outages.ts';
 
@@ -11,15 +11,15 @@ const REFUSALS: [string, number][] = [
   ['Coinbase payload is above max length (204). Try to shorten the extra data.', 400],
 ];
 
-describe('what the node answers with', () => {
-  test.each(REFUSALS)('%s is a %i with its words', (message, statusCode) => {
+describe('errors of the node', () => {
+  it.each(REFUSALS)('turns "%s" into a %i with its message', (message, statusCode) => {
     const error = toHttpError(new NodeRpcError('getMempoolEntry', message));
     expect(error?.statusCode).toBe(statusCode);
     expect(error?.message).toContain(message);
   });
 });
 
-test('what is out of reach is a 503 that names it, with a time to come back', () => {
+it('turns outages into a 503 that names the dependency, with retry-after', () => {
   expect(toHttpError(new NodeUnavailableError('connect ECONNREFUSED'))).toMatchObject({
     statusCode: 503,
     message: 'The node is out of reach',
@@ -34,7 +34,7 @@ test('what is out of reach is a 503 that names it, with a time to come back', ()
   expect(toHttpError(cancelled)).toMatchObject({ statusCode: 503, message: 'The database took too long' });
 });
 
-test('our own errors stay what they are, bugs are none of these', () => {
+it('passes HttpErrors on, and returns undefined for bugs', () => {
   const error = notFound('Unknown block');
   expect(toHttpError(error)).toBe(error);
   expect(toHttpError(new TypeError('x is not a function'))).toBeUndefined();

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import Fastify, { type FastifyInstance } from 'fastify';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { serveInTurn } from './pipelining.ts';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { serveOneAtATime } from './pipelining.ts';
 
 /** More than the kernel takes for a client that does not read. */
 const LARGE = Buffer.alloc(16 * 2 ** 20, 'a');
@@ -14,7 +14,7 @@ let socket: Socket;
 beforeEach(async () => {
   begun = [];
   app = Fastify();
-  serveInTurn(app);
+  serveOneAtATime(app);
   app.get('/:name', (request, reply) => {
     const { name } = request.params as { name: string };
     begun.push(name);
@@ -31,7 +31,7 @@ afterEach(async () => {
 
 const get = (name: string): string => `GET /${name} HTTP/1.1\r\nhost: x\r\n\r\n`;
 
-test('a request waits until the response before it was read, and then is served in its order', async () => {
+it('serves a request after the response before it has been read', async () => {
   socket.write(`${get('large')}${get('b')}${get('c')}`);
   await expect.poll(() => begun).toEqual(['large']);
   await new Promise((resolve) => setTimeout(resolve, 300));
@@ -47,7 +47,7 @@ test('a request waits until the response before it was read, and then is served 
   await expect.poll(() => begun.at(-1)).toBe('d');
 });
 
-test('a connection with too many waiting requests is closed, and none of them is served', async () => {
+it('closes a connection with too many waiting requests, and serves none of them', async () => {
   socket.write(`${get('large')}${get('b').repeat(33)}`);
   socket.resume();
   await once(socket, 'close');
@@ -55,7 +55,7 @@ test('a connection with too many waiting requests is closed, and none of them is
   expect(begun).toEqual(['large']);
 });
 
-test('thirty-two requests may wait', async () => {
+it('allows thirty-two waiting requests', async () => {
   socket.write(`${get('large')}${get('b').repeat(32)}`);
   socket.resume();
   await expect.poll(() => begun.length).toBe(33);

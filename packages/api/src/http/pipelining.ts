@@ -1,20 +1,19 @@
 /**
- * Requests that a client pipelines on one connection are served one after the other: the next begins when the response before it has been
- * read. Otherwise a single connection could have any number of whole responses in memory, since Node lets them run at once and keeps what
- * may not be sent yet.
+ * Serves pipelined requests of a connection one after the other: each begins when the response before it has been read. Node runs them at once
+ * and buffers their responses, so that one connection could fill the memory.
  */
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
-/** Requests that may wait on a connection. Hardly any client pipelines; one that sends more is cut off. */
+/** Requests that may wait on a connection. Hardly any client pipelines; one that sends more is disconnected. */
 const MAX_WAITING = 32;
 
-/** Must be the first hook: a request that waits has cost nothing yet, and none of its time has passed. */
-export function serveInTurn(app: FastifyInstance): void {
+/** Must be the first hook, so that a waiting request has cost nothing and its timeout has not started. */
+export function serveOneAtATime(app: FastifyInstance): void {
   const waiting = new WeakMap<Socket, number>();
 
   app.addHook('onRequest', (request, reply, done) => {
-    // Node gives a response its socket when all earlier ones on the connection are over.
+    // Node assigns the socket to a response when all previous ones on the connection have finished.
     if (reply.raw.socket !== null) {
       done();
       return;
@@ -26,7 +25,7 @@ export function serveInTurn(app: FastifyInstance): void {
       return;
     }
     waiting.set(socket, others + 1);
-    // If the connection ends before, the request is never continued, and nothing holds it in memory.
+    // If the connection closes before, the request is never continued, and nothing keeps it in memory.
     reply.raw.once('socket', () => {
       waiting.set(socket, (waiting.get(socket) ?? 1) - 1);
       process.nextTick(done);

@@ -1,36 +1,36 @@
-/** Errors before a request is one that a route or a hook could see: the same envelope and headers (API.md, "Errors"), set by hand. */
+/** Responds to errors that occur before hooks and routes run, with the same envelope and headers. */
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorEnvelope } from '../schemas/responses.ts';
 import { logAccess } from './access-log.ts';
-import { REQUEST_ID_HEADER } from './request-id.ts';
+import { REQUEST_ID_HEADER } from './request-identity.ts';
 
-/** A URL that cannot be decoded, or has a parameter that is longer than any. */
+/** Responds to a URL that cannot be decoded, or has a parameter that is too long. */
 export function respondBadUrl(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
   reply.header(REQUEST_ID_HEADER, request.id).header('x-request-cost-ru', '0');
   reply.code(400).send(envelopeOf(400, 'The URL is malformed'));
   logAccess(request, reply);
 }
 
-/** For the client to take the response to a malformed request and close its side. */
+/** Time for the client to read the response and close its side. */
 const CLOSE_TIMEOUT_MS = 2000;
 
-/** What is no HTTP, comes too slowly, or has headers without end. */
+/** Responds to invalid HTTP, requests that arrive too slowly, and headers that are too large. */
 export function respondClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   const { code = '' } = error;
-  // Over TLS, errors of the handshake come here too. Nothing can be sent before it is complete: `end` would wait for that for ever.
+  // TLS handshake errors arrive here, too. Nothing can be sent before the handshake is complete: `end` would wait forever.
   if (!isOfHttp(code) || !socket.writable) {
     socket.destroy();
     return;
   }
   const statusCode = STATUS_OF[code] ?? 400;
-  const words = STATUS_CODES[statusCode] ?? '';
-  const body = JSON.stringify(envelopeOf(statusCode, words));
+  const reason = STATUS_CODES[statusCode] ?? '';
+  const body = JSON.stringify(envelopeOf(statusCode, reason));
   socket.end(
     [
-      `HTTP/1.1 ${statusCode} ${words}`,
+      `HTTP/1.1 ${statusCode} ${reason}`,
       'connection: close',
       'content-type: application/json; charset=utf-8',
       `content-length: ${Buffer.byteLength(body)}`,
@@ -40,12 +40,12 @@ export function respondClientError(error: NodeJS.ErrnoException, socket: Socket)
       body,
     ].join('\r\n'),
   );
-  // The parser is done with this connection, and with it the time limits of requests.
+  // Request timeouts no longer apply to this connection.
   const timer = setTimeout(() => socket.destroy(), CLOSE_TIMEOUT_MS);
   socket.once('close', () => clearTimeout(timer));
 }
 
-/** Errors of the HTTP parser, and of a request that did not arrive in time. Both come only once the connection can carry a response. */
+/** Parser errors and request timeouts occur only once the connection can carry a response. */
 const isOfHttp = (code: string): boolean => code.startsWith('HPE_') || code === 'ERR_HTTP_REQUEST_TIMEOUT';
 
 const envelopeOf = (statusCode: number, message: string): ErrorEnvelope =>
@@ -54,6 +54,5 @@ const envelopeOf = (statusCode: number, message: string): ErrorEnvelope =>
 const STATUS_OF: Readonly<Record<string, number>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
   HPE_HEADER_OVERFLOW: 431,
-  // The chunks of a body may carry extensions without end.
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
 };

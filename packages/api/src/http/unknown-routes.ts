@@ -1,4 +1,4 @@
-/** Paths that do not exist (404), and methods that a path does not have (405): neither asks for a key, since neither costs anything. */
+/** Refuses unknown paths (404) and methods that a path does not have (405). Both cost nothing, and need no key. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Services } from '../services.ts';
 import { HttpError, notFound } from './errors.ts';
@@ -21,18 +21,18 @@ export function refuseUnknownRoutes(app: FastifyInstance, { anonymousPacer }: Pi
     await anonymousPacer.wait(reply.raw);
     const path = pathOf(request);
     const known = paths.get(path) ?? [...paths.values()].find(({ pattern }) => pattern.test(path));
-    if (known === undefined) throw notFound('There is nothing at this path');
+    if (known === undefined) throw notFound('Unknown path: /openapi.json lists those of this API');
     const allow = [...known.methods].join(', ');
     reply.header('allow', allow);
-    throw new HttpError(405, `This path answers ${allow} only`);
+    throw new HttpError(405, `This path supports ${allow} only`);
   };
-  // Before anything is said of a body that nobody wants.
+  // This hook runs before any error of the body.
   app.addHook('onRequest', async (request, reply) => {
     if (request.is404 || isMistaken(request)) await refuse(request, reply);
   });
   app.setNotFoundHandler(refuse);
 
-  /** A path that is written out is no parameter of another: GET /v1/transactions/acceptance asks for no transaction of that name. */
+  /** GET /v1/transactions/acceptance is a wrong method, and no transaction with the id `acceptance`. */
   function isMistaken(request: FastifyRequest): boolean {
     return paths.has(pathOf(request)) && request.routeOptions.url?.includes(':') === true;
   }
@@ -43,7 +43,6 @@ function pathOf({ url }: FastifyRequest): string {
   return path;
 }
 
-/** `/v1/rpc/getBalanceByAddress/:address` as a pattern of whole paths. */
 function patternOf(url: string): RegExp {
   return new RegExp(`^${url.replace(/:\w+/g, '[^/]+')}$`);
 }

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type CutOffReason, type Unread, UnreadResponses } from './unread-responses.ts';
 
 const OPTIONS = { stallMs: 30_000, maxBytes: 1000, graceMs: 2000, checkMs: 500 };
@@ -24,7 +24,7 @@ function takeSlice(response: Unread): void {
 }
 
 describe('a response whose client does not read', () => {
-  test('is cut off after the time for a slice, and no longer counts', () => {
+  it('closes the connection after the time for a slice, and stops counting the response', () => {
     add('a');
     vi.advanceTimersByTime(29_500);
     expect(cutOff).toEqual([]);
@@ -33,7 +33,7 @@ describe('a response whose client does not read', () => {
     expect(unread.bytes).toBe(0);
   });
 
-  test('is left alone as long as it makes progress, and when it is over', () => {
+  it('keeps the connection if the response makes progress, or has been sent', () => {
     const [slow, read] = [add('slow'), add('read')];
     unread.remove(read);
     for (let minute = 0; minute < 60; minute += 1) {
@@ -47,8 +47,8 @@ describe('a response whose client does not read', () => {
   });
 });
 
-describe('responses that take more than there is room for', () => {
-  test('of the caller with most of them go first, the longest stalled before others', () => {
+describe('responses that exceed the memory limit', () => {
+  it('closes responses of the caller with most bytes first, the longest stalled before others', () => {
     add('modest', { caller: 'two', bytes: 300 });
     add('first', { bytes: 300 });
     vi.advanceTimersByTime(100);
@@ -60,7 +60,7 @@ describe('responses that take more than there is room for', () => {
     expect(unread.bytes).toBe(900);
   });
 
-  test('of a caller who reads one of them leave that one', () => {
+  it('keeps a response that its client reads', () => {
     const read = add('read', { bytes: 500 });
     add('unread', { bytes: 501 });
     vi.advanceTimersByTime(1900);
@@ -69,7 +69,7 @@ describe('responses that take more than there is room for', () => {
     expect(cutOff).toEqual([['unread', 'memory']]);
   });
 
-  test('are left alone for the grace, in which most clients read theirs', () => {
+  it('keeps responses within the grace period', () => {
     const responses = Array.from({ length: 20 }, (_, number) => add(`${number}`));
     vi.advanceTimersByTime(1900);
     for (const response of responses) unread.remove(response);

@@ -1,26 +1,25 @@
 /**
- * Bounds the memory of responses that their clients do not read, or read slowly. A large response is handed to its connection in slices,
- * each when the one before has been taken, so that progress can be told: also through compression and TLS. A connection is cut off
+ * Bounds the memory of responses that clients read slowly or not at all. A large response is sent in slices, each when the one before has been
+ * taken, so that progress can be measured, also through compression and TLS. A connection is closed
  *
  * - if it has not taken a slice, or the rest of its response, for `stallMs`;
- * - if all unread responses exceed `maxBytes`: of the caller who has most of them, the one that has been stalled longest.
+ * - if all unread responses exceed `maxBytes`: the longest stalled one of the caller with the most bytes.
  *
- * A response counts with its whole size until it is over, since its slices are parts of one buffer.
+ * A response counts with its whole size until it has been sent, since its slices share one buffer.
  */
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { callerOf } from './caller.ts';
+import { callerOf } from './request-identity.ts';
 
 export interface UnreadResponsesOptions {
-  /** How long a slice may take: with SLICE_BYTES it is the lowest rate, 9 kB a second. */
+  /** How long a slice may take. With SLICE_BYTES, the lowest rate is 9 kB per second. */
   stallMs: number;
-  /** Of all responses together, before compression. */
+  /** Total size of unread responses, before compression. */
   maxBytes: number;
-  /** A response is not cut off for its memory before this time, in which a good client reads most of them. */
+  /** A response is not closed for its memory before this time. Most clients need less. */
   graceMs: number;
-  /** How often connections are looked at. */
   checkMs: number;
 }
 
@@ -33,14 +32,13 @@ export const UNREAD_RESPONSES: UnreadResponsesOptions = {
 
 export type CutOffReason = 'stalled' | 'memory';
 
-export const SLICE_BYTES = 256 * 1024;
+const SLICE_BYTES = 256 * 1024;
 
-/** A response that is being sent. */
 export interface Unread {
   caller: string;
   bytes: number;
   sentAt: number;
-  /** When a slice was taken last. */
+  /** When the latest slice was taken. */
   progressAt: number;
   cutOff: (reason: CutOffReason) => void;
 }
@@ -56,7 +54,6 @@ export class UnreadResponses {
     this.#timer = setInterval(() => this.#check(), options.checkMs).unref();
   }
 
-  /** Of all responses that are being sent. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -83,7 +80,7 @@ export class UnreadResponses {
       if (now - unread.progressAt >= this.#options.stallMs) this.#cutOff(unread, 'stalled');
     }
     while (this.#bytes > this.#options.maxBytes) {
-      const next = this.#nextToGo(now);
+      const next = this.#findNextToClose(now);
       if (next === undefined) return;
       this.#cutOff(next, 'memory');
     }
@@ -94,13 +91,13 @@ export class UnreadResponses {
     unread.cutOff(reason);
   }
 
-  /** Undefined while all of that caller are too young. */
-  #nextToGo(now: number): Unread | undefined {
+  /** Returns undefined while all responses of the caller with the most bytes are within the grace period. */
+  #findNextToClose(now: number): Unread | undefined {
     const bytesOf = new Map<string, number>();
     for (const { caller, bytes } of this.#responses) bytesOf.set(caller, (bytesOf.get(caller) ?? 0) + bytes);
-    const [greediest] = [...bytesOf].toSorted(([, left], [, right]) => right - left)[0] ?? [];
+    const [largest] = [...bytesOf].toSorted(([, left], [, right]) => right - left)[0] ?? [];
     return [...this.#responses]
-      .filter(({ caller, sentAt }) => caller === greediest && now - sentAt >= this.#options.graceMs)
+      .filter(({ caller, sentAt }) => caller === largest && now - sentAt >= this.#options.graceMs)
       .toSorted((left, right) => left.progressAt - right.progressAt)[0];
   }
 }
@@ -110,7 +107,7 @@ export interface LimitUnreadResponsesOptions {
   onCutOff: (reason: CutOffReason) => void;
 }
 
-/** Must be registered before compression, which takes slices as they are read. */
+/** Must be registered before compression, which reads the slices. */
 export function limitUnreadResponses(app: FastifyInstance, { unread, onCutOff }: LimitUnreadResponsesOptions): void {
   app.addHook('onClose', async () => unread.close());
   app.addHook('onSend', (request, reply, payload: unknown, done) => {
@@ -121,7 +118,10 @@ export function limitUnreadResponses(app: FastifyInstance, { unread, onCutOff }:
     const bytes = Buffer.byteLength(payload);
     const response = unread.add(callerOf(request), bytes, (reason) => {
       const seconds = Math.round((performance.now() - response.sentAt) / 1000);
-      request.log.info({ reason, bytes, seconds, apiKeyId: request.apiKey?.id }, 'cut off a client that did not read');
+      request.log.info(
+        { reason, bytes, seconds, apiKeyId: request.apiKey?.id },
+        'closed connection of client that did not read',
+      );
       onCutOff(reason);
       cutOff(request, reply.raw);
     });
@@ -146,7 +146,7 @@ function toStream(body: Buffer, unread: Unread): Readable {
   return Readable.from(slices(), { objectMode: false, highWaterMark: SLICE_BYTES });
 }
 
-/** A reset frees what the kernel holds as well, and tells the client at once; TLS has none. */
+/** A reset frees the buffers of the kernel, too, and tells the client at once. It is not available over TLS. */
 function cutOff(request: FastifyRequest, response: ServerResponse): void {
   const { socket } = request.raw;
   if (socket instanceof TLSSocket) response.destroy();

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { z } from 'zod';
 import type { HttpError } from './errors.ts';
 import { validatorCompiler } from './validation.ts';
@@ -11,11 +11,11 @@ const schema = z.strictObject({
 const validate = validatorCompiler({ schema, method: 'POST', url: '/', httpPart: 'body' });
 const detailsOf = (data: unknown) => (validate(data) as { error: HttpError }).error.details;
 
-test('passes on what the schema makes of the data', () => {
+it('passes on the output of the schema', () => {
   expect(validate({ transactionIds: ['ab'] })).toEqual({ value: { transactionIds: ['ab'], includeBlocks: false } });
 });
 
-test('names every wrong field by its path', () => {
+it('names every invalid field by its path', () => {
   expect(detailsOf({ transactionIds: ['ab', 'zz', 5], includeBlocks: 'yes' })).toEqual([
     { path: 'transactionIds.1', message: 'must be hex' },
     { path: 'transactionIds.2', message: 'Invalid input: expected string, received number' },
@@ -23,7 +23,7 @@ test('names every wrong field by its path', () => {
   ]);
 });
 
-test('names unknown fields one by one, and missing ones', () => {
+it('names each unknown and each missing field', () => {
   expect(detailsOf({ limit: 1, offset: 2 })).toEqual([
     { path: 'transactionIds', message: 'is required' },
     { path: 'limit', message: 'is not a known field' },
@@ -31,12 +31,12 @@ test('names unknown fields one by one, and missing ones', () => {
   ]);
 });
 
-test('a body that is no object has the empty path', () => {
+it('uses the empty path for a body that is no object', () => {
   expect(detailsOf([])).toEqual([{ path: '', message: 'Invalid input: expected object, received array' }]);
   expect(detailsOf(undefined)).toEqual([{ path: '', message: 'is required' }]);
 });
 
-test('of the forms that a value may have, the one of its type tells what is wrong', () => {
+it('reports the errors of the union member that matches the type of the value', () => {
   const eitherForm = z.strictObject({
     script: z.union([z.string().regex(/^[0-9a-f]*$/, 'must be hex'), z.strictObject({ version: z.int() })]),
   });

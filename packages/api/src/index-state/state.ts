@@ -1,15 +1,15 @@
 /**
- * Where the index is, and answers from one state of it: every answer from the database is read in one repeatable-read, read-only
- * transaction whose first statement reads the checkpoint (invariant 9).
+ * Reads from one state of the index: every response is read in one repeatable-read, read-only transaction whose first statement reads the
+ * checkpoint (invariant 9).
  */
 import { type Database, isPoolExhausted, isRetryableDatabaseError } from '@kasgres/database';
 import { getNetwork, type Network } from '@kasgres/kaspa';
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import { EventLoopTurns, Slices } from '../fairness/event-loop-turns.ts';
 import type { FairQueue } from '../fairness/fair-queue.ts';
 import { type HttpError, unavailable } from '../http/errors.ts';
-import { hex } from './sql.ts';
-import { findUtxoSetLoad } from './utxo-set-load.ts';
+import { findUtxoSetLoad } from './progress.ts';
+import { type Db, hex } from './sql.ts';
 
 /** The checkpoint and its block. Times are Unix milliseconds, amounts sompi. */
 export interface IndexState {
@@ -22,55 +22,54 @@ export interface IndexState {
   sinkBlueWork: string;
   sinkDaaScore: bigint;
   sinkTimestamp: bigint;
-  /** Ids of the blocks, other than the sink, that the virtual block would merge. */
+  /** Keys of the blocks, other than the sink, that the virtual block would merge. */
   virtualMergeSet: readonly bigint[];
   circulatingSompi: bigint;
   firstCatchUp: boolean;
-  /** How many blocks the index was started from: more than one where it had to start anew. */
+  /** Number of bootstrap blocks. */
   starts: number;
-  /** How many stretches of the chain are missing. */
   gaps: number;
   targetBlueScore: bigint;
   secondsLeft: number | null;
 }
 
-/** A read that failed later than this is not tried again: its client has waited long enough, and its answer may fail as late. */
+/** A read that fails later than this is not retried, since its client has waited long enough. */
 const RETRY_WITHIN_MS = 5000;
 
-/** What a query of one answer runs on. */
+/** The transaction of one response, and the state that it sees. */
 export interface Reading {
   db: Transaction<Database>;
   state: IndexState;
-  /** For what is computed from many rows. */
+  /** Runs computation over many rows. */
   slices: Slices;
 }
 
 export interface IndexReaderOptions {
-  /** Has as many places as there are connections. Without one a read starts at once. */
+  /** Has as many slots as there are connections. Without a queue, reads start at once. */
   queue?: FairQueue;
   turns?: EventLoopTurns;
 }
 
-type WorkIfAny<T> = (db: Transaction<Database>, state: IndexState | undefined, slices: Slices) => Promise<T>;
+type ReadIfAny<T> = (db: Transaction<Database>, state: IndexState | undefined, slices: Slices) => Promise<T>;
 
-/** Whoever reads for the program itself. */
+/** The caller of reads for the program itself. */
 const PROGRAM = 'program';
 
 export class IndexReader {
-  readonly #database: Kysely<Database>;
+  readonly #database: Db;
   readonly #queue: FairQueue | undefined;
   readonly #turns: EventLoopTurns;
   #network: Network | undefined;
 
-  constructor(database: Kysely<Database>, { queue, turns = new EventLoopTurns() }: IndexReaderOptions = {}) {
+  constructor(database: Db, { queue, turns = new EventLoopTurns() }: IndexReaderOptions = {}) {
     this.#database = database;
     this.#queue = queue;
     this.#turns = turns;
   }
 
   /**
-   * The network of this database, which never changes.
-   * @throws HttpError 503 while nothing is indexed yet
+   * Returns the network of this database, which never changes.
+   * @throws HttpError 503 while nothing is indexed
    */
   async getNetwork(): Promise<Network> {
     this.#network ??= await this.read(async ({ state }) => state.network);
@@ -78,104 +77,87 @@ export class IndexReader {
   }
 
   /**
-   * Runs all queries of one answer on one state of the chain; on a later one, from the start, if the database interrupts them.
-   * @param caller who takes turns with others
-   * @throws HttpError 503 while nothing is indexed yet
+   * Runs all queries of one response on one state. If the database interrupts them, they are retried on the state at that time.
+   * @param caller takes turns with others
+   * @throws HttpError 503 while nothing is indexed
    */
-  read<T>(work: (reading: Reading) => Promise<T>, caller = PROGRAM): Promise<T> {
+  read<T>(read: (reading: Reading) => Promise<T>, caller = PROGRAM): Promise<T> {
     return this.readIfAny(async (db, state, slices) => {
       if (state === undefined) throw await nothingIndexed(db);
-      return work({ db, state, slices });
+      return read({ db, state, slices });
     }, caller);
   }
 
-  /** The same for an answer that there is before anything is indexed. */
-  async readIfAny<T>(work: WorkIfAny<T>, caller = PROGRAM): Promise<T> {
+  /** Works like `read`, but also while nothing is indexed. */
+  async readIfAny<T>(read: ReadIfAny<T>, caller = PROGRAM): Promise<T> {
     const startedAt = performance.now();
     try {
-      return await this.#readOnce(work, caller);
+      return await this.#readOnce(read, caller);
     } catch (error) {
-      if (!mayPassAtOnce(error) || performance.now() - startedAt > RETRY_WITHIN_MS) throw error;
-      return await this.#readOnce(work, caller);
+      if (!isWorthRetrying(error) || performance.now() - startedAt > RETRY_WITHIN_MS) throw error;
+      return await this.#readOnce(read, caller);
     }
   }
 
-  #readOnce<T>(work: WorkIfAny<T>, caller: string): Promise<T> {
-    const read = (): Promise<T> =>
+  #readOnce<T>(read: ReadIfAny<T>, caller: string): Promise<T> {
+    const run = (): Promise<T> =>
       this.#database
         .transaction()
         .setIsolationLevel('repeatable read')
         .setAccessMode('read only')
-        .execute(async (db) => work(db, await findState(db), new Slices(this.#turns, caller)));
-    return this.#queue === undefined ? read() : this.#queue.run(caller, read);
+        .execute(async (db) => read(db, await findState(db), new Slices(this.#turns, caller)));
+    return this.#queue === undefined ? run() : this.#queue.run(caller, run);
   }
 }
 
 /**
- * A replica cancels a read that stands in the way of what it replays, or, between two statements, closes its connection. A read of the
- * state that it has now is in nobody's way, and nothing of the first one has left yet.
+ * A replica cancels reads that conflict with replay, or closes their connection between two statements. A new read sees a state that does not
+ * conflict, and nothing of the first one has been sent.
  */
-const mayPassAtOnce = (error: unknown): boolean => isRetryableDatabaseError(error) && !isPoolExhausted(error);
+const isWorthRetrying = (error: unknown): boolean => isRetryableDatabaseError(error) && !isPoolExhausted(error);
 
-async function nothingIndexed(db: Kysely<Database>): Promise<HttpError> {
+async function nothingIndexed(db: Db): Promise<HttpError> {
   const load = await findUtxoSetLoad(db);
-  const why =
+  const reason =
     load && `: the UTXO set of the pruning point ${load.blockHash} is being loaded, ${load.utxos} UTXOs so far`;
-  return unavailable(`Nothing is indexed yet${why ?? ''}`, 5);
+  return unavailable(`Nothing is indexed yet${reason ?? ''}`, 5);
 }
 
-async function findState(db: Transaction<Database>): Promise<IndexState | undefined> {
+async function findState(db: Db): Promise<IndexState | undefined> {
   const row = await db
     .selectFrom('checkpoint')
     .innerJoin('blocks', 'blocks.id', 'checkpoint.block_id')
     .innerJoin('meta', (join) => join.onTrue())
     .select((eb) => [
       'meta.network',
-      'checkpoint.block_id',
-      'checkpoint.chain_index',
-      'checkpoint.virtual_merge_set',
-      'checkpoint.circulating_sompi',
-      'checkpoint.first_catch_up',
-      'checkpoint.target_blue_score',
-      'checkpoint.seconds_left',
-      hex('blocks.hash').as('hash'),
-      'blocks.blue_score',
-      'blocks.blue_work',
-      'blocks.daa_score',
-      'blocks.timestamp',
+      'checkpoint.block_id as sinkId',
+      'checkpoint.chain_index as sinkChainIndex',
+      'checkpoint.virtual_merge_set as virtualMergeSet',
+      'checkpoint.circulating_sompi as circulatingSompi',
+      'checkpoint.first_catch_up as firstCatchUp',
+      'checkpoint.target_blue_score as targetBlueScore',
+      'checkpoint.seconds_left as secondsLeft',
+      hex('blocks.hash').as('sinkHash'),
+      'blocks.blue_score as sinkBlueScore',
+      'blocks.blue_work as sinkBlueWork',
+      'blocks.daa_score as sinkDaaScore',
+      'blocks.timestamp as sinkTimestamp',
       eb.selectFrom('starts').select(sql<number>`count(*)::int`.as('count')).as('starts'),
       eb.selectFrom('gaps').select(sql<number>`count(*)::int`.as('count')).as('gaps'),
     ])
     .executeTakeFirst();
-  if (row === undefined) return undefined;
-  return {
-    network: getNetwork(row.network),
-    sinkId: row.block_id,
-    sinkHash: row.hash,
-    sinkChainIndex: row.chain_index,
-    sinkBlueScore: row.blue_score,
-    sinkBlueWork: row.blue_work,
-    sinkDaaScore: row.daa_score,
-    sinkTimestamp: row.timestamp,
-    virtualMergeSet: row.virtual_merge_set,
-    circulatingSompi: row.circulating_sompi,
-    firstCatchUp: row.first_catch_up,
-    starts: row.starts ?? 0,
-    gaps: row.gaps ?? 0,
-    targetBlueScore: row.target_blue_score,
-    secondsLeft: row.seconds_left,
-  };
+  return row && { ...row, network: getNetwork(row.network), starts: row.starts ?? 0, gaps: row.gaps ?? 0 };
 }
 
 /**
- * For what is complete only after the first catch-up from a start: UTXOs, balances, the supply, whether a transaction is accepted.
- * @throws HttpError 503 that says how far the catch-up is
+ * Refuses operations on data that is complete only after the first catch-up: UTXOs, balances, the supply, acceptance.
+ * @throws HttpError 503 with the progress of the first catch-up
  */
 export function requireCaughtUp(state: IndexState): void {
   if (!state.firstCatchUp) return;
   const left = state.secondsLeft === null ? '' : `, about ${state.secondsLeft} seconds left`;
   throw unavailable(
-    `The index is catching up from its start, at blue score ${state.sinkBlueScore} of ${state.targetBlueScore}${left}`,
+    `The first catch-up has not finished: it is at blue score ${state.sinkBlueScore} of ${state.targetBlueScore}${left}`,
     Math.min(Math.max(state.secondsLeft ?? 30, 1), 3600),
   );
 }

@@ -1,15 +1,14 @@
 /**
- * The one way to ask whether a request may run. Rate limits, quotas and requests in flight sit behind it, whoever is limited: today a
- * key, and anything else that has a bucket. It is asynchronous and its values are plain data, so that a process which coordinates
- * several API workers can serve it to them.
+ * Decides whether a request may run: rate limits, quotas and requests in flight of a bucket, which today belongs to a key. The interface is
+ * asynchronous and its values are plain data, so that one process could coordinate several API workers.
  */
 import type { QuotaPeriod } from '@kasgres/database';
 
-/** Whose requests are limited together, and how far. */
+/** Requests that are limited together. */
 export interface Bucket {
-  /** Unlike that of any other bucket, of whatever kind. */
+  /** Unique among all buckets. */
   name: string;
-  /** The key whose use is metered; undefined where nobody is charged. */
+  /** The key whose usage is metered; undefined if nobody is charged. */
   apiKeyId: bigint | undefined;
   rateRu: number;
   windowSeconds: number;
@@ -21,26 +20,26 @@ export interface Bucket {
 export interface Quota {
   ru: number;
   period: QuotaPeriod;
-  /** The use that the database had, of the period that began on this day (UTC), when it was read. */
+  /** The usage in the database when it was read at `asOf`, in the period that began on the day `since` (UTC). */
   used: { ru: number; since: string; asOf: number };
 }
 
 export type RefusalReason = 'concurrency' | 'quota' | 'rate_limit';
 
-/** What was charged for a request, as it takes to give it back. */
+/** A charge, with what is needed to refund it. */
 export interface Charge {
   ru: number;
-  /** The window of its bucket in which it was charged. */
+  /** The window in which it was charged. */
   window: number | undefined;
   /** The day (UTC) on which it was metered. */
   day: string;
 }
 
-/** The state of the window, after the request was charged or refused. */
+/** The state of the window after the request was charged or refused. */
 export interface Standing {
   /** Request units left in the window. */
   remainingRu: number;
-  /** Whole seconds until the window, or the quota's period, has ended; of a refusal: after which to ask again. */
+  /** Whole seconds until the window, or the period of the quota, ends; of a refusal, until a retry may succeed. */
   resetSeconds: number;
 }
 
@@ -57,17 +56,21 @@ export type Verdict = Admitted | Refused;
 
 export interface Limits {
   /**
-   * Charges what a request costs and counts it as in flight, or refuses it and charges nothing. Whatever is admitted is released.
-   * @throws HttpError 503 if nobody can tell
+   * Charges the cost of a request and counts it as in flight, or refuses it and charges nothing. Each admitted request must be released.
+   * @throws HttpError 503 if the store is unavailable
    */
   admit(bucket: Bucket, ru: number): Promise<Verdict>;
   /**
-   * Charges what a request in flight costs beyond an earlier charge. A refusal gives that back as well: what is refused costs nothing.
-   * @throws HttpError 503 if nobody can tell
+   * Charges what a request in flight costs beyond its first charge. A refusal also refunds the first charge.
+   * @throws HttpError 503 if the store is unavailable
    */
-  chargeMore(bucket: Bucket, earlier: Charge, ru: number): Promise<Verdict>;
-  /** An admitted request is no longer in flight. */
+  chargeMore(bucket: Bucket, first: Charge, ru: number): Promise<Verdict>;
   release(bucket: Bucket): void;
-  /** Writes what is metered and not written yet. */
+  /** Writes the usage that is not written yet. */
   close(): Promise<void>;
 }
+
+/** Whole hundredths add up without the rounding of fractions. */
+export const toHundredths = (ru: number): number => Math.round(ru * 100);
+
+export const fromHundredths = (hundredths: number): number => hundredths / 100;

@@ -1,18 +1,21 @@
-/** Limits that this process keeps itself. Windows may be shared with other processes; requests in flight are counted for each. */
+/** Keeps limits in this process. Windows may be shared with other processes; requests in flight are counted per process. */
 import { dayOf } from '@kasgres/database';
-import type { Bucket, Charge, Limits, Refused, RefusalReason, Verdict } from './limits.ts';
+import {
+  type Bucket,
+  type Charge,
+  fromHundredths,
+  type Limits,
+  type Refused,
+  type RefusalReason,
+  toHundredths,
+  type Verdict,
+} from './limits.ts';
 import { Quotas } from './quota.ts';
-import { fromHundredths, toHundredths } from './request-units.ts';
 import type { UsageMeter } from './usage-meter.ts';
 import type { Windows } from './windows.ts';
 
-/** Requests end within a fraction of this, mostly: a place is free again soon. */
+/** Most requests take a fraction of this. */
 const CONCURRENCY_RETRY_SECONDS = 1;
-
-export interface LocalLimitsParts {
-  windows: Windows;
-  usage: UsageMeter;
-}
 
 export class LocalLimits implements Limits {
   readonly #windows: Windows;
@@ -20,7 +23,7 @@ export class LocalLimits implements Limits {
   readonly #quotas: Quotas;
   readonly #inFlight = new Map<string, number>();
 
-  constructor({ windows, usage }: LocalLimitsParts) {
+  constructor({ windows, usage }: { windows: Windows; usage: UsageMeter }) {
     this.#windows = windows;
     this.#usage = usage;
     this.#quotas = new Quotas(usage);
@@ -40,9 +43,9 @@ export class LocalLimits implements Limits {
     }
   }
 
-  async chargeMore(bucket: Bucket, earlier: Charge, ru: number): Promise<Verdict> {
+  async chargeMore(bucket: Bucket, first: Charge, ru: number): Promise<Verdict> {
     const verdict = await this.#charge(bucket, ru, 0);
-    if (verdict.refusal !== undefined) this.#giveBack(bucket, earlier);
+    if (verdict.refusal !== undefined) this.#refund(bucket, first);
     return verdict;
   }
 
@@ -69,13 +72,13 @@ export class LocalLimits implements Limits {
       if (bucket.apiKeyId !== undefined) this.#usage.add(bucket.apiKeyId, ru, { requests, day });
       return { charge: { ru, window, day }, remainingRu, resetSeconds };
     } finally {
-      // Metered by now, or refused.
-      this.#quotas.takeBack(bucket, ru);
+      // By now the request is metered or refused.
+      this.#quotas.release(bucket, ru);
     }
   }
 
-  #giveBack({ name, apiKeyId }: Bucket, { ru, window, day }: Charge): void {
-    if (window !== undefined) this.#windows.giveBack(name, window, toHundredths(ru));
+  #refund({ name, apiKeyId }: Bucket, { ru, window, day }: Charge): void {
+    if (window !== undefined) this.#windows.refund(name, window, toHundredths(ru));
     if (apiKeyId !== undefined) this.#usage.add(apiKeyId, -ru, { requests: -1, day });
   }
 }

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { type Held, Pacer } from './pacer.ts';
 
 beforeEach(() => {
@@ -33,7 +33,7 @@ async function pausesOf(pacer: Pacer, count: number): Promise<(number | 'destroy
   return Promise.all(pauses);
 }
 
-test('within the rate nobody waits, and a burst neither', async () => {
+it('does not delay requests within the rate or a burst', async () => {
   const pacer = new Pacer({ perSecond: 100, burst: 10 });
   expect(await pausesOf(pacer, 11)).toEqual(Array.from({ length: 11 }, () => 0));
   for (let request = 0; request < 100; request += 1) {
@@ -42,14 +42,14 @@ test('within the rate nobody waits, and a burst neither', async () => {
   }
 });
 
-test('what is beyond the rate waits, and the burst is there again after a pause', async () => {
+it('delays requests beyond the rate, and allows a burst again after a pause', async () => {
   const pacer = new Pacer({ perSecond: 100, burst: 10 });
   expect((await pausesOf(pacer, 20)).slice(11)).toEqual([10, 20, 30, 40, 50, 60, 70, 80, 90]);
   expect(pacer.isIdle).toBe(true);
   expect(Math.max(...((await pausesOf(pacer, 11)) as number[]))).toBe(0);
 });
 
-test('nobody waits longer than five seconds; beyond what is due by then connections are destroyed', async () => {
+it('delays requests by at most five seconds, and destroys further connections', async () => {
   const pacer = new Pacer({ perSecond: 100, burst: 10 });
   const pauses = await pausesOf(pacer, 10_000);
   const waited = pauses.filter((pause) => pause !== 'destroyed');
@@ -58,7 +58,7 @@ test('nobody waits longer than five seconds; beyond what is due by then connecti
   expect(waited).toHaveLength(11 + 500);
 });
 
-test('a client that leaves is forgotten at once, and makes room for others', async () => {
+it('forgets a client that disconnects at once', async () => {
   const pacer = new Pacer({ perSecond: 100, burst: 10 });
   await pausesOf(pacer, 11);
   for (let flood = 0; flood < 5; flood += 1) {
@@ -71,7 +71,7 @@ test('a client that leaves is forgotten at once, and makes room for others', asy
   }
 });
 
-test('who has left before is not waited for', () => {
+it('does not wait for a client that has already disconnected', () => {
   const pacer = new Pacer({ perSecond: 100, burst: 0 });
   void pacer.wait(newResponse());
   const gone = newResponse();

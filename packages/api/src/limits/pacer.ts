@@ -1,15 +1,14 @@
 /**
- * Spreads what costs nobody anything over time: requests without a key, and refusals. Within the rate nobody waits. Beyond it a response
- * is held back until it is due, so that a flood, whose clients wait for their responses, comes at the rate and not as fast as this
- * process can refuse. A flood whose clients do not wait is bounded too: a client that leaves is forgotten at once, and when as many are held
- * as are due within the longest pause, further connections are destroyed.
+ * Limits the rate of responses that cost nobody request units: requests without a key, and refusals. Beyond the rate, responses are delayed until
+ * they are due, which slows down clients that wait for their responses. Clients that do not wait are bounded, too: a client that disconnects
+ * is forgotten at once, and when as many responses are delayed as are due within the longest delay, further connections are destroyed.
  */
 import type { ServerResponse } from 'node:http';
 
-/** All that is beyond so many seconds' worth goes out this late. */
-const MAX_PAUSE_MS = 5000;
+/** The longest delay. */
+const MAX_DELAY_MS = 5000;
 
-/** The response that waits. */
+/** A response whose delay ends when its connection closes. */
 export type Held = Pick<ServerResponse, 'destroyed' | 'destroy' | 'once' | 'off'>;
 
 export class Pacer {
@@ -23,28 +22,28 @@ export class Pacer {
   constructor({ perSecond, burst }: { perSecond: number; burst: number }) {
     this.#intervalMs = 1000 / perSecond;
     this.#burstMs = burst * this.#intervalMs;
-    this.#maxHeld = (perSecond * MAX_PAUSE_MS) / 1000;
+    this.#maxHeld = (perSecond * MAX_DELAY_MS) / 1000;
   }
 
-  /** Resolves when the response is due, or its connection is closed, by the client or because too many are held; undefined if it is due now. */
+  /** Resolves when the response is due or its connection is closed. Returns undefined if there is no delay. */
   wait(response: Held): Promise<void> | undefined {
     const now = performance.now();
-    const dueAt = Math.min(Math.max(this.#nextAt, now), now + this.#burstMs + MAX_PAUSE_MS);
+    const dueAt = Math.min(Math.max(this.#nextAt, now), now + this.#burstMs + MAX_DELAY_MS);
     this.#nextAt = dueAt + this.#intervalMs;
-    const pauseMs = dueAt - this.#burstMs - now;
-    if (pauseMs <= 0 || response.destroyed) return undefined;
+    const delayMs = dueAt - this.#burstMs - now;
+    if (delayMs <= 0 || response.destroyed) return undefined;
     if (this.#held >= this.#maxHeld) {
       response.destroy();
       return undefined;
     }
-    return this.#hold(response, pauseMs);
+    return this.#hold(response, delayMs);
   }
 
   get isIdle(): boolean {
     return this.#held === 0 && this.#nextAt <= performance.now();
   }
 
-  #hold(response: Held, pauseMs: number): Promise<void> {
+  #hold(response: Held, delayMs: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#held += 1;
     const release = (): void => {
@@ -53,13 +52,13 @@ export class Pacer {
       this.#held -= 1;
       resolve();
     };
-    const timer = setTimeout(release, pauseMs);
+    const timer = setTimeout(release, delayMs);
     response.once('close', release);
     return promise;
   }
 }
 
-/** A pacer for each bucket, as long as it is needed. */
+/** Keeps a pacer for each bucket while it is in use. */
 export class Pacers {
   readonly #rate: { perSecond: number; burst: number };
   readonly #pacers = new Map<string, Pacer>();

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Bucket } from './limits.ts';
 import { Quotas } from './quota.ts';
 
@@ -21,34 +21,34 @@ const bucketOf = (period: 'day' | 'month', usedRu: number, since: string) =>
   bucketWith({ ru: 10, period, used: { ru: usedRu, since, asOf: 0 } });
 const quotas = (missing: number) => new Quotas({ missingRu: () => missing });
 
-test('what the database has and what it misses count together, to the last tenth', () => {
+it('adds unwritten usage to that in the database, exactly', () => {
   const bucket = bucketOf('day', 9.7, '2026-01-30');
   expect(quotas(0.2).reserve(bucket, 0.1)).toBeUndefined();
   expect(quotas(0.3).reserve(bucket, 0.1)).toBe(3600);
   expect(quotas(0).reserve(bucket, 0.5)).toBe(3600);
 });
 
-test('a reservation counts until it is taken back', () => {
+it('counts a reservation until it is released', () => {
   const bucket = bucketOf('day', 9.7, '2026-01-30');
   const book = quotas(0);
   for (let request = 0; request < 3; request += 1) expect(book.reserve(bucket, 0.1)).toBeUndefined();
   expect(book.reserve(bucket, 0.1)).toBe(3600);
-  book.takeBack(bucket, 0.1);
+  book.release(bucket, 0.1);
   expect(book.reserve(bucket, 0.1)).toBeUndefined();
   expect(book.reserve(bucket, 0.1)).toBe(3600);
 });
 
-test('a month ends with its last day', () => {
+it('ends a month with its last day', () => {
   expect(quotas(0).reserve(bucketOf('month', 10, '2026-01-01'), 0.1)).toBe(25 * 3600);
 });
 
-test('what was read before midnight does not count after it', () => {
+it('ignores usage of the previous day after midnight', () => {
   const bucket = bucketOf('day', 10, '2026-01-30');
   vi.setSystemTime(Date.UTC(2026, 0, 31));
   expect(quotas(0).reserve(bucket, 0.1)).toBeUndefined();
   expect(quotas(0).reserve(bucketOf('month', 10, '2026-01-01'), 0.1)).toBe(24 * 3600);
 });
 
-test('a key without a quota may spend what its rate allows', () => {
+it('does not limit a key without a quota', () => {
   expect(quotas(1e9).reserve(bucketWith(undefined), 0.1)).toBeUndefined();
 });

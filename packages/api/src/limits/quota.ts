@@ -1,16 +1,14 @@
 /**
- * Quotas: request units that a key may spend in a day or month (UTC). What all processes wrote of its use is read with the key; what
- * this one has not written yet, and what requests have reserved that are still being admitted, is added here. So one process alone never
- * lets a key go beyond its quota.
+ * Checks quotas: the request units of a key in a day or month (UTC). To the usage that was read from the database with the key, it adds what this
+ * process has not written yet and what requests have reserved that are being admitted, so that one process alone never exceeds a quota.
  */
 import { endOf, firstDayOf } from '@kasgres/database';
-import type { Bucket } from './limits.ts';
-import { toHundredths } from './request-units.ts';
+import { type Bucket, toHundredths } from './limits.ts';
 import type { UsageMeter } from './usage-meter.ts';
 
 export class Quotas {
   readonly #usage: Pick<UsageMeter, 'missingRu'>;
-  /** Hundredths by bucket. */
+  /** Hundredths of a request unit by bucket. */
   readonly #reserved = new Map<string, number>();
 
   constructor(usage: Pick<UsageMeter, 'missingRu'>) {
@@ -18,15 +16,14 @@ export class Quotas {
   }
 
   /**
-   * Reserves what a request costs, in the same turn of the event loop as the check. A reservation is taken back when the request was
-   * refused, or once it is metered.
+   * Reserves a cost in the same turn of the event loop as the check. The reservation is released when the request is refused or metered.
    * @returns whole seconds until the quota allows this cost again; undefined if it was reserved, or there is no quota
    */
   reserve({ name, apiKeyId, quota }: Bucket, ru: number): number | undefined {
     if (quota === undefined || apiKeyId === undefined) return undefined;
     const now = new Date();
     const firstDay = firstDayOf(quota.period, now);
-    // What was read before midnight says nothing of the new period.
+    // The usage of another period does not count.
     const writtenRu = quota.used.since === firstDay ? quota.used.ru : 0;
     const missingRu = this.#usage.missingRu(apiKeyId, firstDay, quota.used.asOf);
     const reserved = this.#reserved.get(name) ?? 0;
@@ -38,7 +35,7 @@ export class Quotas {
     return undefined;
   }
 
-  takeBack({ name, quota }: Bucket, ru: number): void {
+  release({ name, quota }: Bucket, ru: number): void {
     if (quota === undefined) return;
     const left = (this.#reserved.get(name) ?? 0) - toHundredths(ru);
     if (left > 0) this.#reserved.set(name, left);

@@ -1,5 +1,5 @@
 import { type KeyUsage, UnknownCommitError } from '@kasgres/database';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { UsageMeter } from './usage-meter.ts';
 
 beforeEach(() => {
@@ -17,7 +17,7 @@ const meterInto = (written: KeyUsage[][]) =>
     () => undefined,
   );
 
-test('sums up by key and day and writes every five seconds', async () => {
+it('sums up usage by key and day, and writes it every five seconds', async () => {
   const written: KeyUsage[][] = [];
   const meter = meterInto(written);
   for (let request = 0; request < 3; request += 1) meter.add(1n, 0.1);
@@ -35,7 +35,7 @@ test('sums up by key and day and writes every five seconds', async () => {
   ]);
 });
 
-test('keeps what could not be written', async () => {
+it('keeps usage that could not be written', async () => {
   const write = vi.fn<(batch: readonly KeyUsage[]) => Promise<void>>(async () => undefined);
   write.mockRejectedValueOnce(new Error('the database is away'));
   const onError = vi.fn();
@@ -48,10 +48,10 @@ test('keeps what could not be written', async () => {
   expect(write.mock.lastCall).toEqual([[{ apiKeyId: 1n, day: '2026-01-31', requests: 2, ru: 0.6 }]]);
 });
 
-test.each([
-  ['arrived, is not written again', true, []],
-  ['did not arrive, is written again', false, [{ apiKeyId: 1n, day: '2026-01-31', requests: 1, ru: 0.1 }]],
-])('what %s, when the answer was lost', async (_, arrived, writtenAgain) => {
+it.each([
+  ['does not write a batch again that was committed', true, []],
+  ['writes a batch again that was not committed', false, [{ apiKeyId: 1n, day: '2026-01-31', requests: 1, ru: 0.1 }]],
+])('%s, if the response of the database was lost', async (_, arrived, writtenAgain) => {
   const hasCommitted = vi.fn<() => Promise<boolean>>(async () => arrived);
   hasCommitted.mockRejectedValueOnce(new Error('the database is away'));
   const write = vi.fn<(batch: readonly KeyUsage[]) => Promise<void>>(async () => undefined);
@@ -76,7 +76,7 @@ test.each([
   expect(meter.missingRu(1n, '2026-01-31', performance.now() + 1)).toBe(0);
 });
 
-test('tenths of a unit stay exact over many requests', async () => {
+it('sums up tenths of a unit exactly', async () => {
   const written: KeyUsage[][] = [];
   const meter = meterInto(written);
   for (let request = 0; request < 30_000; request += 1) meter.add(1n, 0.1);
@@ -84,7 +84,7 @@ test('tenths of a unit stay exact over many requests', async () => {
   expect(written[0]?.[0]?.ru).toBe(3000);
 });
 
-test('counts what is on its way to the database, and after it has arrived, as missing in what was read before', async () => {
+it('counts a batch as missing in usage that was read before the batch was written', async () => {
   const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
   const meter = new UsageMeter(
     () => arrived,
@@ -111,7 +111,7 @@ test('counts what is on its way to the database, and after it has arrived, as mi
   await meter.close();
 });
 
-test('gives back what a refused request was counted with, also after it was written', async () => {
+it('refunds usage, also after it was written', async () => {
   const written: KeyUsage[][] = [];
   const meter = meterInto(written);
   meter.add(1n, 0.1);
@@ -121,7 +121,7 @@ test('gives back what a refused request was counted with, also after it was writ
   expect(written.at(-1)).toEqual([{ apiKeyId: 1n, day: '2026-01-31', requests: -1, ru: -0.1 }]);
 });
 
-test('a batch waits for the one before, and the end for both', async () => {
+it('writes one batch after another, and waits for both on close', async () => {
   const written: KeyUsage[][] = [];
   const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
   const meter = new UsageMeter(
@@ -141,7 +141,7 @@ test('a batch waits for the one before, and the end for both', async () => {
   expect(written.map(([usage]) => usage?.ru)).toEqual([0.1, 0.2]);
 });
 
-test('an outage of days leaves one entry for each key and day', async () => {
+it('keeps one entry per key and day during an outage of days', async () => {
   const write = vi.fn<(batch: readonly KeyUsage[]) => Promise<void>>(async () => undefined);
   write.mockRejectedValue(new Error('the database is away'));
   const meter = new UsageMeter(write, () => undefined);

@@ -1,9 +1,9 @@
-/** Request units spent, summed up by key and day, and written to the database in batches. */
+/** Sums up spent request units by key and day, and writes them to the database in batches. */
 import { dayOf, type KeyUsage, UnknownCommitError } from '@kasgres/database';
-import { fromHundredths, toHundredths } from './request-units.ts';
+import { fromHundredths, toHundredths } from './limits.ts';
 
 const FLUSH_MS = 5000;
-/** Longer than anybody relies on what was read from the database of a key's use. */
+/** Longer than usage that was read from the database is relied on. */
 const WRITTEN_KEPT_MS = 60_000;
 
 interface Sum {
@@ -11,7 +11,7 @@ interface Sum {
   hundredths: number;
 }
 
-/** By key, then by day: as many as there are keys, however long the database is away. */
+/** By key, then by day, so that the size does not depend on the length of an outage. */
 type Sums = Map<bigint, Map<string, Sum>>;
 
 interface WrittenBatch {
@@ -25,17 +25,17 @@ export class UsageMeter {
   readonly #onError: (error: unknown) => void;
   readonly #timer: NodeJS.Timeout;
   #unwritten: Sums = new Map();
-  /** On their way to the database; that they arrived is not known yet. */
+  /** Being written. */
   #inFlight: Sums = new Map();
-  /** In the database, and missing in what was read of it before. Oldest first. */
+  /** Written, but missing in what was read before. Oldest first. */
   #written: WrittenBatch[] = [];
-  /** The answer to them was lost: they are neither written again nor forgotten before this has told whether they arrived. */
-  #hasArrived: (() => Promise<boolean>) | undefined;
+  /** Set while the outcome of the commit of `#inFlight` is unknown. */
+  #hasCommitted: (() => Promise<boolean>) | undefined;
   #flushing: Promise<void> | undefined;
 
   /**
-   * @param write adds a batch to what is in the database, all of it or nothing; an UnknownCommitError tells later which
-   * @param onError hears of batches that could not be written, or not be asked about; they are kept
+   * @param write adds a whole batch to the database, or throws; UnknownCommitError if the outcome is unknown
+   * @param onError is called if a batch could not be written or its outcome not be determined; the batch is kept
    */
   constructor(write: (usage: readonly KeyUsage[]) => Promise<void>, onError: (error: unknown) => void) {
     this.#write = write;
@@ -43,12 +43,12 @@ export class UsageMeter {
     this.#timer = setInterval(() => void this.flush(), FLUSH_MS).unref();
   }
 
-  /** Counts one request, unless told otherwise. Negative numbers give back what was counted before. */
+  /** Counts one request by default. Negative numbers refund. */
   add(apiKeyId: bigint, ru: number, { requests = 1, day = dayOf(new Date()) } = {}): void {
     addTo(this.#unwritten, apiKeyId, day, { requests, hundredths: toHundredths(ru) });
   }
 
-  /** What this key spent from a day on that is missing in what was read from the database at a time, by performance.now(). */
+  /** Returns what the key has spent since a day that is missing in what was read from the database at `readAt` (by performance.now()). */
   missingRu(apiKeyId: bigint, firstDay: string, readAt: number): number {
     let hundredths = 0;
     const add = (sums: Sums): void => {
@@ -60,12 +60,12 @@ export class UsageMeter {
     return fromHundredths(hundredths);
   }
 
-  /** Whether a batch was being written at a time or since: what was read then may have it, or not. */
+  /** Returns whether a batch was being written at or since `time`, so that usage read then may or may not include it. */
   mayHaveWrittenSince(time: number): boolean {
     return this.#inFlight.size > 0 || (this.#written.at(-1)?.writtenAt ?? Number.NEGATIVE_INFINITY) >= time;
   }
 
-  /** Writes what was added since the last time, one batch after another; what cannot be written is kept for the next time. */
+  /** Writes what was added since, one batch after another. A batch that fails is kept for the next time. */
   flush(): Promise<void> {
     this.#flushing ??= this.#writeOut().finally(() => {
       this.#flushing = undefined;
@@ -75,25 +75,24 @@ export class UsageMeter {
 
   async #writeOut(): Promise<void> {
     try {
-      if (this.#hasArrived !== undefined) await this.#settle(this.#hasArrived);
+      if (this.#hasCommitted !== undefined) await this.#settle(this.#hasCommitted);
       if (this.#unwritten.size === 0) return;
       this.#inFlight = this.#unwritten;
       this.#unwritten = new Map();
       await this.#write(toUsage(this.#inFlight));
       this.#keepWritten();
     } catch (error) {
-      if (error instanceof UnknownCommitError) this.#hasArrived = error.hasCommitted;
-      if (this.#hasArrived === undefined) this.#takeBack();
+      if (error instanceof UnknownCommitError) this.#hasCommitted = error.hasCommitted;
+      if (this.#hasCommitted === undefined) this.#restore();
       this.#onError(error);
     }
   }
 
-  /** What becomes of a batch whose answer was lost. */
-  async #settle(hasArrived: () => Promise<boolean>): Promise<void> {
-    const arrived = await hasArrived();
-    this.#hasArrived = undefined;
-    if (arrived) this.#keepWritten();
-    else this.#takeBack();
+  async #settle(hasCommitted: () => Promise<boolean>): Promise<void> {
+    const committed = await hasCommitted();
+    this.#hasCommitted = undefined;
+    if (committed) this.#keepWritten();
+    else this.#restore();
   }
 
   #keepWritten(): void {
@@ -103,15 +102,13 @@ export class UsageMeter {
     this.#inFlight = new Map();
   }
 
-  /** It was not written. */
-  #takeBack(): void {
+  #restore(): void {
     for (const [apiKeyId, days] of this.#inFlight) {
       for (const [day, sum] of days) addTo(this.#unwritten, apiKeyId, day, sum);
     }
     this.#inFlight = new Map();
   }
 
-  /** Writes the rest. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.#flushing;

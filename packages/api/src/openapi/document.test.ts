@@ -1,8 +1,8 @@
-/** The document is one: by the schema of OpenAPI itself, in its references, and in what clients count on in every operation. */
+/** Validates the document by the schema of OpenAPI, its references, and what clients rely on in every operation. */
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { expect, test } from 'vitest';
-import { generateDocument } from './generate.ts';
+import { expect, it } from 'vitest';
+import { generateDocument } from '../app.ts';
 
 interface Operation {
   operationId: string;
@@ -26,7 +26,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, operation })),
 );
 
-test('is valid by the schema of OpenAPI 3.1', () => {
+it('is valid by the schema of OpenAPI 3.1', () => {
   // https://spec.openapis.org/oas/3.1/schema/2022-10-07. The one dynamic anchor in it, which ajv resolves otherwise, is that of schemas.
   const text = readFileSync(new URL('../testing/openapi-3.1.schema.json', import.meta.url), 'utf8');
   const schema = JSON.parse(text.replaceAll('"$dynamicRef": "#meta"', '"$ref": "#/$defs/schema"')) as object;
@@ -35,7 +35,7 @@ test('is valid by the schema of OpenAPI 3.1', () => {
   expect(validate.errors).toBeNull();
 });
 
-test('every schema in it is one that ajv takes in its strict mode', () => {
+it('contains only schemas that are valid in the strict mode of ajv', () => {
   const ajv = new Ajv2020({ strict: true, validateFormats: false });
   ajv.addVocabulary(['components']);
   const { schemas } = document.components;
@@ -61,7 +61,7 @@ const isBounded = (schema: Record<string, unknown>): boolean => {
   return true;
 };
 
-test('every array, object and text of a request has a maximum', () => {
+it('has a maximum size for every array, object and string in a request', () => {
   const unbounded = operations.flatMap(({ name, operation }) =>
     schemasWithin(operation.requestBody, name).filter(({ schema }) => !isBounded(schema)),
   );
@@ -77,7 +77,7 @@ function schemasWithin(value: unknown, place: string): { place: string; schema: 
   return typeof schema['type'] === 'string' ? [{ place, schema }, ...within] : within;
 }
 
-test('has the endpoints of the specification at their costs, and the status, which is free', () => {
+it('has the specified endpoints at their costs, and the free status', () => {
   const costs = Object.fromEntries(operations.map(({ name, operation }) => [name, operation['x-request-cost-ru']]));
   expect(costs).toMatchObject({
     'POST /v1/rpc/getVirtualChainFromBlock': 0.1,
@@ -96,7 +96,7 @@ test('has the endpoints of the specification at their costs, and the status, whi
   });
 });
 
-test('every operation has its own name, tags of the document, a cost, and the answers that any has', () => {
+it('has a unique name, declared tags, a cost and the common statuses for every operation', () => {
   const names = operations.map(({ operation }) => operation.operationId);
   expect(new Set(names).size).toBe(names.length);
   for (const { name, operation } of operations) {
@@ -109,7 +109,7 @@ test('every operation has its own name, tags of the document, a cost, and the an
   }
 });
 
-test('exactly the operations that submit something declare the 403 of a read-only key', () => {
+it('declares the 403 of a read-only key for exactly the operations that submit', () => {
   const forbidden = operations.filter(({ operation }) => '403' in operation.responses);
   expect(forbidden.map(({ operation }) => operation.operationId).toSorted()).toEqual([
     'submitBlock',
@@ -117,7 +117,7 @@ test('exactly the operations that submit something declare the 403 of a read-onl
   ]);
 });
 
-test('every reference leads to a component, and every component is referred to', () => {
+it('references exactly the components that exist', () => {
   const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/([\w/]+)"/g)].map(
     ([, name]) => name,
   );
@@ -127,7 +127,7 @@ test('every reference leads to a component, and every component is referred to',
   expect(new Set(references)).toEqual(new Set(components));
 });
 
-test('every example is valid by the schema beside it, and every operation has one', () => {
+it('has a valid example for every operation', () => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
   const { schemas } = document.components;
   const faults = shownIn(document).flatMap(({ place, schema, example }) => {
@@ -135,13 +135,13 @@ test('every example is valid by the schema beside it, and every operation has on
     return validate(example) ? [] : [`${place}: ${ajv.errorsText(validate.errors)}`];
   });
   expect(faults).toEqual([]);
-  const answers = operations.map(({ operation }) => [operation.operationId, exampleOf(operation.responses['200'])]);
-  // No node knows how to answer this one.
-  expect(answers.flatMap(([name, example]) => (example === undefined ? [name] : []))).toEqual(['getSubnetwork']);
+  const responses = operations.map(({ operation }) => [operation.operationId, exampleOf(operation.responses['200'])]);
+  // No node implements this one.
+  expect(responses.flatMap(([name, example]) => (example === undefined ? [name] : []))).toEqual(['getSubnetwork']);
 });
 
-const exampleOf = (answer: object | undefined): unknown =>
-  (answer as { content: { 'application/json': { example?: unknown } } }).content['application/json'].example;
+const exampleOf = (response: object | undefined): unknown =>
+  (response as { content: { 'application/json': { example?: unknown } } }).content['application/json'].example;
 
 interface Shown {
   place: string;

@@ -1,10 +1,10 @@
-/** What every listing is asked with (api-spec.md §8, "Pagination"): `limit`, and a cursor forwards or backwards. */
+/** The query parameters of listings (api-spec.md §8, "Pagination"): `limit`, and a cursor forwards or backwards. */
 import { z } from 'zod';
 
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
 
-/** The form is that of texts, and what openapi.json says of it is what the text means: `unknown` says nothing by itself. */
+/** Query values are text; `meta` documents the type that the text stands for. */
 const limit = z
   .unknown()
   .refine((text) => /^\d{1,9}$/.test(String(text)), 'must be a whole number')
@@ -15,10 +15,10 @@ const limit = z
     type: 'integer',
     minimum: 1,
     maximum: MAX_LIMIT,
-    description: `Most items of the page; ${DEFAULT_LIMIT} when left out`,
+    description: `Largest number of items of the page; ${DEFAULT_LIMIT} by default`,
   });
 
-/** A boolean in a query string; left out it is false. */
+/** A boolean in a query string, false by default. */
 export const queryFlag = z
   .unknown()
   .refine((text) => text === 'true' || text === 'false', 'must be true or false')
@@ -26,13 +26,13 @@ export const queryFlag = z
   .default(false)
   .meta({ type: 'boolean' });
 
-/** The query of a listing whose cursors are of one kind, with parameters of its own. */
+/** Makes the query of a listing with one kind of cursor, and with parameters of the listing. */
 export function pageQuery<Cursor extends z.ZodType, Extra extends z.ZodRawShape>(cursor: Cursor, extra: Extra) {
   return z
     .strictObject({
       limit,
-      starting_after: cursor.optional().meta({ description: 'Id of the last item of the page before' }),
-      ending_before: cursor.optional().meta({ description: 'Id of the first item of the page after' }),
+      starting_after: cursor.optional().meta({ description: 'Id of the last item of the previous page' }),
+      ending_before: cursor.optional().meta({ description: 'Id of the first item of the next page' }),
       ...extra,
     })
     .refine(hasOneCursor, {
@@ -41,7 +41,6 @@ export function pageQuery<Cursor extends z.ZodType, Extra extends z.ZodRawShape>
     });
 }
 
-/** What follows from a query of any kind of cursor. */
 export interface PageQuery<Cursor> {
   limit: number;
   starting_after?: Cursor | undefined;
@@ -55,7 +54,7 @@ const hasOneCursor = (query: object): boolean => {
 
 export const pageMetadata = z
   .object({
-    hasMore: z.boolean().meta({ description: 'Whether more items follow in the direction of travel' }),
+    hasMore: z.boolean().meta({ description: 'Whether more items follow in the direction of the request' }),
     count: z.int().nonnegative().meta({ description: 'Number of items of this page' }),
   })
   .meta({ id: 'PageMetadata' });

@@ -1,6 +1,6 @@
 /** Pages of any listing: a walk in either direction sees every item once, in order. */
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { pageQuery, queryFlag } from './page-query.ts';
 import { type Listing, readPage } from './read-page.ts';
 import { z } from 'zod';
@@ -18,7 +18,7 @@ const listingOf = (items: readonly number[]): Listing<number, number, number> =>
 
 const sets = fc.uniqueArray(fc.integer(), { maxLength: 60 });
 
-test('a walk forwards, then backwards, sees every item once and in order', async () => {
+it('shows every item once and in order when paging forwards, then backwards', async () => {
   await fc.assert(
     fc.asyncProperty(sets, fc.integer({ min: 1, max: 100 }), async (items, limit) => {
       const listing = listingOf(items);
@@ -43,7 +43,7 @@ test('a walk forwards, then backwards, sees every item once and in order', async
   );
 });
 
-test('a cursor that the listing never had is not found', async () => {
+it('responds with a 404 to an unknown cursor', async () => {
   await expect(readPage({ limit: 1, starting_after: 9 }, listingOf([1, 2]))).rejects.toMatchObject({
     statusCode: 404,
     message: 'starting_after is not an item of this listing',
@@ -52,7 +52,7 @@ test('a cursor that the listing never had is not found', async () => {
 
 const query = pageQuery(z.string(), { some_flag: queryFlag });
 
-test('the query has defaults', () => {
+it('has defaults for query parameters', () => {
   expect(query.parse({})).toEqual({ limit: 20, some_flag: false });
   expect(query.parse({ limit: '100', some_flag: 'true', starting_after: 'x' })).toEqual({
     limit: 100,
@@ -61,7 +61,7 @@ test('the query has defaults', () => {
   });
 });
 
-test.each([
+it.each([
   { limit: '0' },
   { limit: '101' },
   { limit: '-1' },

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { post, serverOnNode } from '../testing/node-stub.ts';
 
 const PAY_ADDRESS = 'kaspasim:qr559rjklgdt576fdeuydxqjnsz7ycqj770ys3gr7dn7p3u96ula76nheyd3t';
@@ -45,7 +45,7 @@ const transaction = {
   storageMass: 10n,
 };
 
-test('a template has the form of its own: numbers with all their digits, scripts as objects, no hash and no mass', async () => {
+it('has numbers with all their digits, scripts as objects, no hash and no mass', async () => {
   const server = await serverOnNode((op, request) => {
     expect({ op, request }).toEqual({
       op: 'getBlockTemplate',

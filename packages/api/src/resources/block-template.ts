@@ -1,23 +1,22 @@
-/** getBlockTemplate: what to mine on, live from the node, in the form that only templates have (api-spec.md §4.5). */
-import type { protocol } from '@kasgres/node';
+/** getBlockTemplate: a block to mine on, from the node, in the form that only templates have (api-spec.md §4.5). */
 import { parseBlueWork } from '@kasgres/kaspa';
+import type { protocol } from '@kasgres/node';
 import { z } from 'zod';
-import { exactNumber } from '../exact-number.ts';
-import { callerOf } from '../http/caller.ts';
-import { required } from '../node-messages.ts';
+import { exactNumber } from '../http/exact-integers.ts';
+import { required, toJson } from '../node-calls.ts';
+import { route } from '../route.ts';
 import { requireNetwork } from '../schemas/address.ts';
 import { headerFields } from '../schemas/block.ts';
-import { answers, UNDER_KEY, WITH_BODY } from '../schemas/responses.ts';
 import { computeBudget, covenant, outpoint } from '../schemas/transaction.ts';
 import { addressInput, count, decimal, hexBytes, payload, sompi } from '../schemas/values.ts';
-import type { ApiPlugin, Services } from '../services.ts';
-import { hasComputeBudgets, toPayload } from './transactions/to-transaction.ts';
+import { toInput } from './mempool/to-mempool-entry.ts';
+import { hasComputeBudgets, toPayload } from './transactions/load-transactions.ts';
 
-/** Nodes take at most 204 bytes of coinbase payload; how many of them are left for this text only they know. */
+/** Nodes accept at most 204 bytes of coinbase payload, of which a part is taken. */
 const MAX_EXTRA_DATA = 1000;
 
 const body = z.strictObject({
-  payAddress: addressInput.meta({ description: 'Who gets the reward' }),
+  payAddress: addressInput.meta({ description: 'Address that receives the reward' }),
   extraData: z
     .string()
     .max(MAX_EXTRA_DATA)
@@ -25,7 +24,7 @@ const body = z.strictObject({
     .meta({ description: 'Text at the end of the coinbase payload' }),
 });
 
-/** Beyond 2^53 too: all digits are sent, and a client has to read them as a big integer. */
+/** Numbers beyond 2^53 have all their digits: clients must parse them as big integers. */
 const uint64Number = z.number().meta({ description: 'An unsigned 64-bit number with all its digits' });
 
 const templateTransaction = z
@@ -54,46 +53,41 @@ const templateTransaction = z
   })
   .meta({ id: 'BlockTemplateTransaction' });
 
+const templateHeader = z.object(headerFields);
+
 const blockTemplate = z
   .object({
-    header: z.object(headerFields).meta({ description: 'Without a hash' }),
+    header: templateHeader.meta({ description: 'Without a hash' }),
     transactions: z.array(templateTransaction),
   })
   .meta({ id: 'BlockTemplate' });
 
-type BlockTemplateJson = z.infer<typeof blockTemplate>;
 type TemplateTransactionJson = z.infer<typeof templateTransaction>;
 
-function toBlockTemplate(block: protocol.Block): BlockTemplateJson {
-  return {
-    header: toHeader(required(block.header, 'header')),
-    transactions: block.transactions.map(toTemplateTransaction),
-  };
-}
-
-function toHeader(header: protocol.Header): BlockTemplateJson['header'] {
-  return {
-    version: header.version,
+function toHeader(header: protocol.Header): z.infer<typeof templateHeader> {
+  return toJson(templateHeader, {
+    ...header,
     parentsByLevel: header.parents.map((level) => level.parentHashes),
-    hashMerkleRoot: header.hashMerkleRoot,
-    acceptedIdMerkleRoot: header.acceptedIdMerkleRoot,
-    utxoCommitment: header.utxoCommitment,
-    timestamp: String(header.timestamp),
-    bits: header.bits,
-    nonce: String(header.nonce),
-    daaScore: String(header.daaScore),
-    blueWork: String(parseBlueWork(header.blueWork)),
-    blueScore: String(header.blueScore),
-    pruningPoint: header.pruningPoint,
-  };
+    blueWork: parseBlueWork(header.blueWork),
+  });
 }
 
 function toTemplateTransaction(transaction: protocol.Transaction): TemplateTransactionJson {
   const hasBudgets = hasComputeBudgets(transaction);
   return {
     version: transaction.version,
-    inputs: transaction.inputs.map((input) => toTemplateInput(input, hasBudgets)),
-    outputs: transaction.outputs.map(toTemplateOutput),
+    inputs: transaction.inputs.map((input) => ({
+      ...toInput(input, hasBudgets),
+      sequence: exactNumber(input.sequence),
+    })),
+    outputs: transaction.outputs.map(({ amount, scriptPublicKey, covenant }) => {
+      const { version, scriptPublicKey: script } = required(scriptPublicKey, 'script of an output');
+      return {
+        value: String(amount),
+        scriptPublicKey: { version, script },
+        ...(covenant && { covenant: { authorizingInput: covenant.authorizingInput, covenantId: covenant.covenantId } }),
+      };
+    }),
     lockTime: exactNumber(transaction.lockTime),
     subnetworkId: transaction.subnetworkId,
     gas: String(transaction.gas),
@@ -101,56 +95,26 @@ function toTemplateTransaction(transaction: protocol.Transaction): TemplateTrans
   };
 }
 
-function toTemplateInput(
-  input: protocol.TransactionInput,
-  hasBudget: boolean,
-): TemplateTransactionJson['inputs'][number] {
-  const { transactionId, index } = required(input.previousOutpoint, 'outpoint of an input');
-  return {
-    previousOutpoint: { transactionId, index },
-    sequence: exactNumber(input.sequence),
-    sigOpCount: input.sigOpCount,
-    signatureScript: input.signatureScript,
-    ...(hasBudget && { computeBudget: input.computeBudget }),
-  };
-}
-
-function toTemplateOutput({
-  amount,
-  scriptPublicKey,
-  covenant,
-}: protocol.TransactionOutput): TemplateTransactionJson['outputs'][number] {
-  const { version, scriptPublicKey: script } = required(scriptPublicKey, 'script of an output');
-  return {
-    value: String(amount),
-    scriptPublicKey: { version, script },
-    ...(covenant && { covenant: { authorizingInput: covenant.authorizingInput, covenantId: covenant.covenantId } }),
-  };
-}
-
-async function getTemplate(
-  { index, nodeCalls }: Services,
-  caller: string,
-  request: z.infer<typeof body>,
-): Promise<{ block: BlockTemplateJson }> {
-  requireNetwork(await index.getNetwork(), request.payAddress, 'payAddress');
-  const { block } = await nodeCalls.of(caller).call('getBlockTemplate', request);
-  return { block: toBlockTemplate(required(block, 'block')) };
-}
-
-export const blockTemplateRoutes: ApiPlugin = async (app, services) => {
-  app.post(
-    '/v1/rpc/getBlockTemplate',
-    {
-      config: { cost: 0.1 },
-      schema: {
-        operationId: 'getBlockTemplate',
-        summary: 'A block to mine on',
-        tags: ['Node RPC Proxy'],
-        body,
-        response: answers(z.object({ block: blockTemplate }), ...UNDER_KEY, ...WITH_BODY),
+export const getBlockTemplate = route(
+  {
+    method: 'POST',
+    url: '/v1/rpc/getBlockTemplate',
+    operationId: 'getBlockTemplate',
+    summary: 'Block template to mine on',
+    tag: 'Node RPC Proxy',
+    cost: 0.1,
+    body,
+    response: z.object({ block: blockTemplate }),
+  },
+  async ({ services, node }, { body }) => {
+    requireNetwork(await services.index.getNetwork(), body.payAddress, 'payAddress');
+    const response = await node.call('getBlockTemplate', body);
+    const block = required(response.block, 'block');
+    return {
+      block: {
+        header: toHeader(required(block.header, 'header')),
+        transactions: block.transactions.map(toTemplateTransaction),
       },
-    },
-    (request) => getTemplate(services, callerOf(request), request.body),
-  );
-};
+    };
+  },
+);

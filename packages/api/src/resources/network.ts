@@ -1,49 +1,64 @@
-/** getCurrentNetwork and getCoinSupply: answers that stand in the checkpoint itself. */
+/** getCurrentNetwork, getCoinSupply, getSink and getSinkBlueScore, which follow from the checkpoint alone. */
 import { MAX_SOMPI } from '@kasgres/kaspa';
 import { z } from 'zod';
-import { respondFromIndex } from '../index-state/answer.ts';
 import { requireCaughtUp } from '../index-state/state.ts';
-import { answers, UNDER_KEY } from '../schemas/responses.ts';
-import { sompi } from '../schemas/values.ts';
-import type { ApiPlugin } from '../services.ts';
+import { indexRoute } from '../route.ts';
+import { decimal, hash, sompi } from '../schemas/values.ts';
 
-const currentNetwork = z.object({ network: z.enum(['mainnet', 'testnet', 'simnet', 'devnet']) });
+export const getCurrentNetwork = indexRoute(
+  {
+    method: 'GET',
+    url: '/v1/rpc/getCurrentNetwork',
+    operationId: 'getCurrentNetwork',
+    summary: 'Name of the network',
+    tag: 'Node RPC Proxy',
+    cost: 0.1,
+    response: z.object({ network: z.enum(['mainnet', 'testnet', 'simnet', 'devnet']) }),
+  },
+  async ({ state }) => ({ network: state.network.name }),
+);
 
-const coinSupply = z.object({
-  maxSompi: sompi,
-  circulatingSompi: sompi.meta({ description: 'Sum of all unspent outputs at the sink' }),
-});
+export const getCoinSupply = indexRoute(
+  {
+    method: 'GET',
+    url: '/v1/rpc/getCoinSupply',
+    operationId: 'getCoinSupply',
+    summary: 'Circulating and maximum supply',
+    tag: 'Node RPC Proxy',
+    cost: 0.1,
+    response: z.object({
+      maxSompi: sompi,
+      circulatingSompi: sompi.meta({ description: 'Sum of all UTXOs at the sink' }),
+    }),
+  },
+  async ({ state }) => {
+    requireCaughtUp(state);
+    return { maxSompi: String(MAX_SOMPI), circulatingSompi: String(state.circulatingSompi) };
+  },
+);
 
-export const networkRoutes: ApiPlugin = async (app, { index }) => {
-  app.get(
-    '/v1/rpc/getCurrentNetwork',
-    {
-      config: { cost: 0.1 },
-      schema: {
-        operationId: 'getCurrentNetwork',
-        summary: 'Which network this is',
-        tags: ['Node RPC Proxy'],
-        response: answers(currentNetwork, 304, ...UNDER_KEY),
-      },
-    },
-    (request, reply) => respondFromIndex(index, request, reply, async ({ state }) => ({ network: state.network.name })),
-  );
+export const getSink = indexRoute(
+  {
+    method: 'GET',
+    url: '/v1/rpc/getSink',
+    operationId: 'getSink',
+    summary: 'Hash of the sink: the highest indexed chain block',
+    tag: 'Node RPC Proxy',
+    cost: 0.1,
+    response: z.object({ sink: hash }),
+  },
+  async ({ state }) => ({ sink: state.sinkHash }),
+);
 
-  app.get(
-    '/v1/rpc/getCoinSupply',
-    {
-      config: { cost: 0.1 },
-      schema: {
-        operationId: 'getCoinSupply',
-        summary: 'UTXOs in circulation, and how many there can ever be',
-        tags: ['Node RPC Proxy'],
-        response: answers(coinSupply, 304, ...UNDER_KEY),
-      },
-    },
-    (request, reply) =>
-      respondFromIndex(index, request, reply, async ({ state }) => {
-        requireCaughtUp(state);
-        return { maxSompi: String(MAX_SOMPI), circulatingSompi: String(state.circulatingSompi) };
-      }),
-  );
-};
+export const getSinkBlueScore = indexRoute(
+  {
+    method: 'GET',
+    url: '/v1/rpc/getSinkBlueScore',
+    operationId: 'getSinkBlueScore',
+    summary: 'Blue score of the sink',
+    tag: 'Node RPC Proxy',
+    cost: 0.1,
+    response: z.object({ blueScore: decimal }),
+  },
+  async ({ state }) => ({ blueScore: String(state.sinkBlueScore) }),
+);

@@ -1,19 +1,14 @@
-/** /v1/status: how far the index is, and whether the node is there. Needs no key. */
-import type { Database } from '@kasgres/database';
-import type { Kysely } from 'kysely';
+/** GET /v1/status: the progress of the index and the state of the node. Needs no key. */
 import { z } from 'zod';
 import packageJson from '../../package.json' with { type: 'json' };
-import { findReplicaLag } from '../index-state/replica-lag.ts';
-import { hex, text, textOrNull } from '../index-state/sql.ts';
+import { findReplicaLag, findUtxoSetLoad, type UtxoSetLoad } from '../index-state/progress.ts';
+import { type Db, hex, text, textOrNull } from '../index-state/sql.ts';
 import type { IndexState } from '../index-state/state.ts';
-import { findUtxoSetLoad, type UtxoSetLoad } from '../index-state/utxo-set-load.ts';
 import type { NodeState } from '../node-status.ts';
-import { answers } from '../schemas/responses.ts';
+import { route } from '../route.ts';
 import { count, decimal, hash, timestamp } from '../schemas/values.ts';
-import type { ApiPlugin } from '../services.ts';
-import { findFirstBlockHash } from './chain/parts.ts';
+import { findFirstBlockHash } from './chain/segments.ts';
 
-/** An index this close behind counts as synced. */
 const SYNCED_WITHIN_SECONDS = 10;
 
 const start = z.object({
@@ -21,12 +16,12 @@ const start = z.object({
   blueScore: decimal,
   daaScore: decimal,
   timestamp,
-  utxoCount: count.meta({ description: 'UTXOs that the index began with there; 0 at genesis' }),
+  utxoCount: count.meta({ description: 'Size of its UTXO set; 0 at genesis' }),
 });
 
 const gap = z.object({
-  afterBlock: hash.meta({ description: 'Last chain block before it' }),
-  beforeBlock: hash.meta({ description: 'First chain block after it: a start' }),
+  afterBlock: hash.meta({ description: 'Last chain block before the gap' }),
+  beforeBlock: hash.meta({ description: 'First chain block after the gap, which is in `starts`' }),
   reason: z.string(),
   afterBlueScore: decimal.nullable(),
   beforeBlueScore: decimal.nullable(),
@@ -42,31 +37,33 @@ const utxoSetLoad = z.object({
 
 const status = z
   .object({
-    network: z.string().nullable().meta({ description: 'Null until the indexer has started once' }),
+    network: z.string().nullable().meta({ description: 'Null until the indexer has run once' }),
     synced: z.boolean().meta({
       description:
-        'Catch-up from the start over, every index built, at the sink of the node or less than 10 seconds behind',
+        'Whether the first catch-up has finished, every database index is built, and the sink is that of the node or less than 10 seconds old',
     }),
     sink: hash.nullable(),
     sinkBlueScore: decimal.nullable(),
-    nodeSinkBlueScore: decimal.nullable().meta({ description: 'Null while the node is away' }),
-    lagSeconds: count.nullable().meta({ description: 'Age of the sink; 0 when it is as high as that of the node' }),
+    nodeSinkBlueScore: decimal.nullable().meta({ description: 'Null while the node is unavailable' }),
+    lagSeconds: count.nullable().meta({ description: 'Age of the sink; 0 if its blue score is that of the node' }),
     replicaLagSeconds: count.nullable().meta({
-      description:
-        'How far the replica that answers are read from is behind its primary; null when they are read from the primary',
+      description: 'Lag of the replica that responses are read from; null if they are read from the primary',
     }),
-    firstBlock: hash.nullable().meta({ description: 'Where the index begins' }),
+    firstBlock: hash.nullable().meta({ description: 'First indexed chain block' }),
     starts: z.array(start).meta({
       description:
-        'The blocks from which the index counts, each with its UTXO set, as they follow on the chain. What is before the first is not indexed but for the UTXOs that were left of it; state is exact since the last',
+        'The bootstrap blocks of the index, each with its UTXO set, in the order of the chain. Of blocks before the first one, only their UTXOs are indexed; UTXOs and balances count from the last one',
     }),
-    gaps: z.array(gap).meta({ description: 'Stretches of the chain that are missing' }),
+    gaps: z.array(gap).meta({ description: 'Stretches of the chain that are not indexed' }),
     utxoSetLoad: utxoSetLoad.nullable().meta({
       description:
-        'While the UTXO set of a coming start is being loaded, how far that is; else, and on a replica, null',
+        'Progress of loading the UTXO set of the next bootstrap block; null if none is being loaded, and on a replica',
     }),
     nodeConnected: z.boolean(),
-    nodeSynced: z.boolean().nullable().meta({ description: 'What the node says of itself; null while it is away' }),
+    nodeSynced: z
+      .boolean()
+      .nullable()
+      .meta({ description: 'Whether the node reports that it is synced; null while it is unavailable' }),
     version: z.string(),
   })
   .meta({ id: 'Status' });
@@ -83,7 +80,7 @@ interface IndexStatus {
   allIndexesBuilt: boolean;
 }
 
-async function getIndexStatus(db: Kysely<Database>, state: IndexState | undefined): Promise<IndexStatus> {
+async function getIndexStatus(db: Db, state: IndexState | undefined): Promise<IndexStatus> {
   const deferred = await db.selectFrom('deferred_indexes').select('name').limit(1).execute();
   return {
     state,
@@ -96,7 +93,7 @@ async function getIndexStatus(db: Kysely<Database>, state: IndexState | undefine
   };
 }
 
-async function listStarts(db: Kysely<Database>): Promise<IndexStatus['starts']> {
+async function listStarts(db: Db): Promise<IndexStatus['starts']> {
   const rows = await db
     .selectFrom('starts')
     .innerJoin('blocks', 'blocks.id', 'starts.block_id')
@@ -112,7 +109,7 @@ async function listStarts(db: Kysely<Database>): Promise<IndexStatus['starts']> 
   return rows.map((row) => ({ ...row, timestamp: Number(row.timestamp), utxoCount: Number(row.utxoCount) }));
 }
 
-async function listGaps(db: Kysely<Database>): Promise<IndexStatus['gaps']> {
+async function listGaps(db: Db): Promise<IndexStatus['gaps']> {
   const rows = await db
     .selectFrom('gaps')
     .leftJoin('blocks as after', 'after.hash', 'gaps.after_block_hash')
@@ -162,24 +159,21 @@ function toStatus(index: IndexStatus, node: NodeState): StatusJson {
   };
 }
 
-/** A quiet network makes no blocks: who has the node's sink is not behind, however old it is. */
+/** The age of the sink is no lag if the node has no higher one, as in a network without new blocks. */
 function lagOf(state: IndexState, node: NodeState): number {
   if (node.sinkBlueScore !== undefined && state.sinkBlueScore >= node.sinkBlueScore) return 0;
   return Math.max(0, Math.round((Date.now() - Number(state.sinkTimestamp)) / 1000));
 }
 
-export const statusRoutes: ApiPlugin = async (app, { statusIndex, status: shared, nodeStatus }) => {
-  app.get(
-    '/v1/status',
-    {
-      schema: {
-        operationId: 'getStatus',
-        summary: 'How far the index is, and whether the node is there',
-        tags: ['Status'],
-        security: [],
-        response: answers(status, 400, 500, 503),
-      },
-    },
-    () => shared.get(async () => toStatus(await statusIndex.readIfAny(getIndexStatus), await nodeStatus.get())),
-  );
-};
+export const getStatus = route(
+  {
+    method: 'GET',
+    url: '/v1/status',
+    operationId: 'getStatus',
+    summary: 'Progress of the index, and state of the node',
+    tag: 'Status',
+    response: status,
+  },
+  ({ services: { status, statusIndex, nodeStatus } }) =>
+    status.get(async () => toStatus(await statusIndex.readIfAny(getIndexStatus), await nodeStatus.get())),
+);

@@ -1,24 +1,54 @@
-/** Addresses of other networks are well-formed, and refused. */
+/** Addresses in requests, which must be of the indexed network, and the schemas of tags and labels. */
 import { decodeAddress, type Network } from '@kasgres/kaspa';
+import { z } from 'zod';
 import { badRequest } from '../http/errors.ts';
+import { findScriptId } from '../index-state/sql.ts';
+import { type Reading, requireCaughtUp } from '../index-state/state.ts';
 import type { PageQuery } from '../pages/page-query.ts';
+import { address } from './values.ts';
 
-/** @throws HttpError 400 that names the field, for the address of another network */
+/** @throws HttpError 400 for an address of another network */
 export function requireNetwork(network: Network, address: string, path: string): void {
   if (decodeAddress(address).prefix !== network.addressPrefix) {
     throw badRequest({ path, message: `is not an address of ${network.name}` });
   }
 }
 
-/** @throws HttpError 400 that names the first place of the field `addresses` with an address of another network */
+/** @throws HttpError 400 for the first item of the field `addresses` that is an address of another network */
 export function requireNetworkOfAll(network: Network, addresses: readonly string[]): void {
-  for (const [place, address] of addresses.entries()) requireNetwork(network, address, `addresses.${place}`);
+  for (const [index, address] of addresses.entries()) requireNetwork(network, address, `addresses.${index}`);
 }
 
-/** @throws HttpError 400 for a cursor that is the address of another network */
+/** @throws HttpError 400 for a cursor that is an address of another network */
 export function requireNetworkOfCursor(network: Network, query: PageQuery<string>): void {
   for (const path of ['starting_after', 'ending_before'] as const) {
     const cursor = query[path];
     if (cursor !== undefined) requireNetwork(network, cursor, path);
   }
 }
+
+/**
+ * Returns the key of the script of the address in the path of a request, or undefined if it was never seen.
+ * @throws HttpError 400 for an address of another network, 503 during the first catch-up
+ */
+export async function findScriptOfRequest({ db, state }: Reading, address: string): Promise<bigint | undefined> {
+  requireNetwork(state.network, address, 'address');
+  requireCaughtUp(state);
+  return findScriptId(db, address);
+}
+
+/** The tag of an address (api-spec.md §2). */
+export const addressTag = z
+  .object({
+    address,
+    name: z.string(),
+    link: z.string().meta({ description: 'Page with more information, or empty' }),
+    labels: z.array(z.string()),
+  })
+  .meta({ id: 'AddressTag' });
+
+/** Labels by measured behaviour (docs/labels.md), which are never part of a tag. */
+export const automaticLabels = z.array(z.string()).meta({
+  description:
+    'Measured behaviour of the address on the chain, sorted: `dormant`, `dust-sweeper`, `exchange-like`, `miner`, `reused`; later versions may add others. They do not identify the owner',
+});

@@ -1,12 +1,12 @@
-/** A block as the endpoints under /v1/rpc show it (api-spec.md §2). */
+/** Blocks in the form of the endpoints under /v1/rpc (api-spec.md §2). */
 import { z } from 'zod';
 import { transaction } from './transaction.ts';
 import { count, decimal, hash, milliseconds } from './values.ts';
 
-/** What the header of a template has too. */
+/** Fields that a block template has, too. */
 export const headerFields = {
   version: count,
-  parentsByLevel: z.array(z.array(hash)).meta({ description: 'Parents of each level; level 0 are the direct parents' }),
+  parentsByLevel: z.array(z.array(hash)).meta({ description: 'Parents at each level; level 0 has the direct parents' }),
   hashMerkleRoot: hash,
   acceptedIdMerkleRoot: hash,
   utxoCommitment: hash,
@@ -19,12 +19,12 @@ export const headerFields = {
   pruningPoint: hash,
 };
 
-export const blockHeader = z.object({ hash, ...headerFields }).meta({ id: 'BlockHeader' });
+const blockHeader = z.object({ hash, ...headerFields }).meta({ id: 'BlockHeader' });
 
 export const block = z
   .object({
     header: blockHeader,
-    transactions: z.array(transaction).optional().meta({ description: 'Only when asked for' }),
+    transactions: z.array(transaction).optional().meta({ description: 'Only if requested' }),
     verboseData: z.object({
       hash,
       difficulty: z.number(),
@@ -32,7 +32,7 @@ export const block = z
       transactionIds: z.array(hash),
       isHeaderOnly: z.boolean(),
       blueScore: count,
-      childrenHashes: z.array(hash).meta({ description: 'In no fixed order' }),
+      childrenHashes: z.array(hash).meta({ description: 'In any order' }),
       mergeSetBluesHashes: z.array(hash).meta({ description: 'Selected parent first' }),
       mergeSetRedsHashes: z.array(hash),
       isChainBlock: z.boolean(),

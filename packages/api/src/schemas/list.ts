@@ -1,9 +1,9 @@
-/** Arrays in requests. Each has a maximum, and what is wrong with its items is collected only until an error has enough to show. */
+/** Arrays in requests. Each has a maximum length, and validation stops when it has collected enough errors for a response. */
 /* oxlint-disable no-underscore-dangle -- zod is extended through `_zod`, as its documentation for libraries says. */
 import { z } from 'zod';
 import { isPauseDue, pause } from '../http/large-bodies.ts';
 
-/** Of one error. More of them tell a client nothing that the first do not. */
+/** Details of one error response. */
 export const MAX_DETAILS = 20;
 
 interface ListDefinition extends z.core.$ZodArrayDef {
@@ -16,14 +16,14 @@ interface List<T extends z.ZodType = z.ZodType> extends z.ZodArray<T> {
 
 const SYNCHRONOUS: z.core.ParseContextInternal = { async: false };
 
-/** zod's own array collects every problem of every item: 200 bytes of a body may become 20 kB of them. */
+/** zod's array collects every issue of every item: 200 bytes of a body may become 20 kB. */
 const List: z.core.$constructor<List> = z.core.$constructor('List', (list, definition) => {
   z.ZodArray.init(list, definition);
-  const parseUnfit = list._zod.parse.bind(list._zod);
+  const parseInvalid = list._zod.parse.bind(list._zod);
 
   list._zod.parse = (payload, context) => {
     const items: unknown = payload.value;
-    if (!Array.isArray(items) || items.length > definition.maxItems) return parseUnfit(payload, context);
+    if (!Array.isArray(items) || items.length > definition.maxItems) return parseInvalid(payload, context);
     payload.value = [];
     return context.async === true ? parseWithPauses(payload, items) : parseFrom(0, payload, items, () => false);
   };
@@ -42,7 +42,7 @@ const List: z.core.$constructor<List> = z.core.$constructor('List', (list, defin
     return payload;
   }
 
-  /** Lists within items are parsed with their item: none of ours is of lists that take long each. */
+  /** Lists within items are parsed together with their item, since each of them is short. */
   async function parseWithPauses(payload: z.core.ParsePayload, items: readonly unknown[]) {
     const output = payload.value as unknown[];
     parseFrom(0, payload, items, isPauseDue);

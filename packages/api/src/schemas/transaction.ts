@@ -1,4 +1,4 @@
-/** A transaction as the endpoints under /v1/rpc show it (api-spec.md §2), in a block or in the mempool. */
+/** Transactions of blocks and of the mempool in the form of the endpoints under /v1/rpc (api-spec.md §2). */
 import { z } from 'zod';
 import { address, count, decimal, hash, hexBytes, milliseconds, payload, sompi } from './values.ts';
 
@@ -6,13 +6,13 @@ export const outpoint = z.object({ transactionId: hash, index: count });
 
 export const covenant = z
   .object({ authorizingInput: count, covenantId: hash })
-  .meta({ description: 'What binds the output to a covenant; left out without one' });
+  .meta({ description: 'Binds the output to a covenant; absent without one' });
 
 export const scriptPublicKeyType = z.enum(['pubkey', 'pubkeyecdsa', 'scripthash', 'nonstandard']);
 
-export const computeBudget = count.meta({ description: 'Transaction version 1 and later; left out before' });
+export const computeBudget = count.meta({ description: 'Transaction version 1 and later; absent before' });
 
-export const transactionInput = z.object({
+const transactionInput = z.object({
   previousOutpoint: outpoint,
   sequence: decimal,
   sigOpCount: count,
@@ -20,13 +20,13 @@ export const transactionInput = z.object({
   computeBudget: computeBudget.optional(),
 });
 
-export const transactionOutput = z.object({
+const transactionOutput = z.object({
   value: sompi,
   scriptPublicKey: hexBytes.meta({ description: 'Version as 4 hex digits, then the script in hex' }),
   verboseData: z
     .object({ scriptPublicKeyType, scriptPublicKeyAddress: address })
     .optional()
-    .meta({ description: 'Left out for a non-standard script' }),
+    .meta({ description: 'Absent for a non-standard script' }),
   covenant: covenant.optional(),
 });
 
@@ -42,9 +42,9 @@ export const transaction = z
     mass: decimal.meta({ description: 'Storage mass' }),
     verboseData: z.object({
       transactionId: hash,
-      hash: hash.meta({ description: 'Hash over everything, signature scripts too' }),
+      hash: hash.meta({ description: 'Hash over all fields including signature scripts' }),
       computeMass: decimal,
-      blockHash: hash.meta({ description: 'The block it is shown in; zeros in the mempool' }),
+      blockHash: hash.meta({ description: 'The containing block; zeros in the mempool' }),
       blockTime: milliseconds.meta({ description: 'Time of that block; 0 in the mempool' }),
     }),
   })

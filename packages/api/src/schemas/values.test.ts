@@ -1,10 +1,10 @@
 import { networks, scriptToAddress } from '@kasgres/kaspa';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { addressInput, hashInput, hashOrEmptyInput, uint64Input } from './values.ts';
 
 describe('hashes', () => {
-  test('of either case, with or without 0x, become their bytes', () => {
+  it('converts either case, with or without 0x, to bytes', () => {
     fc.assert(
       fc.property(
         fc.uint8Array({ minLength: 32, maxLength: 32 }),
@@ -20,7 +20,7 @@ describe('hashes', () => {
     );
   });
 
-  test.each([
+  it.each([
     '',
     '0x',
     'ab',
@@ -30,17 +30,17 @@ describe('hashes', () => {
     `0X${'ab'.repeat(32)}`,
     7,
     null,
-  ])('%j is none', (value) => {
+  ])('refuses %j', (value) => {
     expect(hashInput.safeParse(value).success).toBe(false);
   });
 
-  test('the empty one stands for none where there may be none', () => {
+  it('accepts an empty text as none where a hash is optional', () => {
     expect(hashOrEmptyInput.parse('')).toBeUndefined();
   });
 });
 
 describe('unsigned 64-bit numbers', () => {
-  test('are decimal digits below 2^64', () => {
+  it('converts decimal digits below 2^64', () => {
     fc.assert(
       fc.property(fc.bigInt(0n, 2n ** 64n - 1n), (value) => {
         expect(uint64Input.parse(String(value))).toBe(value);
@@ -48,13 +48,13 @@ describe('unsigned 64-bit numbers', () => {
     );
   });
 
-  test.each(['', '-1', '1.5', '1e3', '0x10', ' 1', String(2n ** 64n), '9'.repeat(400), 5])('%j is none', (value) => {
+  it.each(['', '-1', '1.5', '1e3', '0x10', ' 1', String(2n ** 64n), '9'.repeat(400), 5])('refuses %j', (value) => {
     expect(uint64Input.safeParse(value).success).toBe(false);
   });
 });
 
 describe('addresses', () => {
-  test('of every network are read', () => {
+  it('accepts addresses of every network', () => {
     for (const { addressPrefix } of networks) {
       const address = scriptToAddress(
         { version: 0, script: Buffer.from(`20${'ab'.repeat(32)}ac`, 'hex') },
@@ -64,7 +64,7 @@ describe('addresses', () => {
     }
   });
 
-  test.each(['', 'kaspa:', 'kaspa:qqqq', 'bitcoincash:qqqq', 'not an address'])('%j is refused in words', (text) => {
+  it.each(['', 'kaspa:', 'kaspa:qqqq', 'bitcoincash:qqqq', 'not an address'])('refuses %j with a message', (text) => {
     const { error } = addressInput.safeParse(text);
     expect(error?.issues[0]?.message).toMatch(/address/);
   });

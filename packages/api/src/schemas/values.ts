@@ -1,6 +1,6 @@
 /**
- * The values that requests and answers are made of, as zod schemas: they check what comes in, describe both ways in openapi.json, and
- * give the TypeScript types. On input a hash becomes bytes; on output everything is what the JSON shows (API.md, "Conventions").
+ * Schemas of the values in requests and responses: they validate requests, describe both in openapi.json, and give the TypeScript types. In
+ * requests a hash becomes bytes; in responses each value is what the JSON shows.
  */
 import { AddressError, decodeAddress, fromHex } from '@kasgres/kaspa';
 import { z } from 'zod';
@@ -8,14 +8,14 @@ import { list } from './list.ts';
 
 const MAX_UINT64 = 2n ** 64n - 1n;
 
-/** A hash or id as clients send it; becomes 32 bytes. */
+/** A hash or id in a request; becomes 32 bytes. */
 export const hashInput = z
   .string()
   .regex(/^(?:0x)?[0-9a-fA-F]{64}$/, 'must be 64 hex digits, with or without 0x')
   .transform((text) => fromHex(text.slice(-64)))
   .meta({ description: '64 hex digits of either case, with or without `0x`' });
 
-/** The same where an empty text means that there is none. */
+/** A hash in a request where an empty text means none. */
 export const hashOrEmptyInput = z
   .string()
   .regex(/^(?:(?:0x)?[0-9a-fA-F]{64})?$/, 'must be 64 hex digits, with or without 0x')
@@ -38,27 +38,24 @@ export const payload = z
 
 export const decimal = z.string().regex(/^\d+$/).meta({ description: 'A whole number in decimal digits' });
 
-export const sompi = z
-  .string()
-  .regex(/^\d+$/)
-  .meta({ description: 'An amount in sompi, the smallest unit (1 KAS = 100,000,000 sompi)' });
+export const sompi = z.string().regex(/^\d+$/).meta({ description: 'An amount in sompi (1 KAS = 100,000,000 sompi)' });
 
-export const sompiChange = z
+export const sompiDelta = z
   .string()
   .regex(/^-?\d+$/)
   .meta({ description: 'An amount in sompi that may be negative' });
 
 export const milliseconds = z.string().regex(/^\d+$/).meta({ description: 'Unix time in milliseconds' });
 
-/** A time where the endpoints beyond the specification show it. */
+/** A time outside of /v1/rpc. */
 export const timestamp = z.int().nonnegative().meta({ description: 'Unix time in milliseconds' });
 
 export const count = z.int().nonnegative();
 
-/** A flag of a request body: left out it is false. */
+/** A flag in a request body, false by default. */
 export const flag = z.boolean().default(false);
 
-/** An unsigned 64-bit number as clients send it: decimal digits; becomes a bigint. */
+/** An unsigned 64-bit number in a request; becomes a bigint. */
 export const uint64Input = z
   .string()
   .regex(/^\d{1,20}$/, 'must be a whole number in decimal digits')
@@ -69,7 +66,7 @@ export const uint64Input = z
 /** The longest address has 79 characters: `kaspatest:`, 61 digits of an ECDSA key and 8 of the checksum. */
 const MAX_ADDRESS_LENGTH = 100;
 
-/** An address of any network; whether it is of ours is known only with the network (schemas/address.ts). */
+/** An address of any network: schemas/address.ts checks the network. */
 export const addressInput = z
   .string()
   .max(MAX_ADDRESS_LENGTH, { error: 'is longer than any address', abort: true })
@@ -81,9 +78,8 @@ export const addressInput = z
       context.addIssue({ code: 'custom', message: error.message });
     }
   })
-  .meta({ format: 'kaspa-address', description: 'An address with its prefix, as `kaspa:qr…`' });
+  .meta({ format: 'kaspa-address', description: 'An address with its prefix, such as `kaspa:qr…`' });
 
-/** Addresses that are asked for together. */
 export const addressesInput = list(addressInput, 1000);
 
 export const address = z.string().meta({ id: 'Address', description: 'An address with its prefix' });

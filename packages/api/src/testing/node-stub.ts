@@ -1,4 +1,4 @@
-/** A server whose node answers what a test says, and whose database is not asked: for what comes live from the node. */
+/** A server with a fake node and without a database, for tests of operations on the node. */
 import { getNetwork } from '@kasgres/kaspa';
 import { createLogger, createRegistry } from '@kasgres/runtime';
 import type { FastifyInstance } from 'fastify';
@@ -6,7 +6,7 @@ import type { IndexReader } from '../index-state/state.ts';
 import { EventLoopTurns } from '../fairness/event-loop-turns.ts';
 import type { CachedKey } from '../http/key-cache.ts';
 import { LocalLimits } from '../limits/local-limits.ts';
-import { MemoryWindows } from '../limits/memory-windows.ts';
+import { MemoryWindows } from '../limits/windows.ts';
 import { Pacer } from '../limits/pacer.ts';
 import { UsageMeter } from '../limits/usage-meter.ts';
 import { createMetrics } from '../metrics.ts';
@@ -16,10 +16,10 @@ import { createServer } from '../server.ts';
 import { SharedRead } from '../shared-read.ts';
 import type { Services } from '../services.ts';
 
-type Response = (op: string, request: object) => object;
+type Respond = (op: string, request: object) => object;
 
-export async function serverOnNode(answer: Response): Promise<FastifyInstance> {
-  const node = { connected: true, call: async (op: string, request: object) => answer(op, request) };
+export async function serverOnNode(respond: Respond): Promise<FastifyInstance> {
+  const node = { connected: true, call: async (op: string, request: object) => respond(op, request) };
   const bucket = { name: 'key:1', apiKeyId: 1n, rateRu: 1000, windowSeconds: 1, concurrency: 10, quota: undefined };
   const index = { getNetwork: async () => getNetwork('simnet') } as unknown as IndexReader;
   const usage = new UsageMeter(
@@ -44,6 +44,6 @@ export async function serverOnNode(answer: Response): Promise<FastifyInstance> {
 }
 
 export async function post(server: FastifyInstance, url: string, payload: object) {
-  const answer = await server.inject({ method: 'POST', url, payload, headers: { 'x-api-key': 'any' } });
-  return { status: answer.statusCode, text: answer.body, json: answer.json<Record<string, unknown>>() };
+  const response = await server.inject({ method: 'POST', url, payload, headers: { 'x-api-key': 'any' } });
+  return { status: response.statusCode, text: response.body, json: response.json<Record<string, unknown>>() };
 }

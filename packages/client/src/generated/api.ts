@@ -11,7 +11,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How far the index is, and whether the node is there */
+        /** Progress of the index, and state of the node */
         get: operations["getStatus"];
         put?: never;
         post?: never;
@@ -31,8 +31,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * The virtual chain from a block to the sink
-         * @description An answer ends before a gap of the index. From the last block before it there is no way on: a 409 that names the first block after it.
+         * Changes of the virtual chain from a block to the sink
+         * @description A response ends before a gap of the index; a request from the last block before a gap is a 409 that names the first block after it.
          */
         post: operations["getVirtualChainFromBlock"];
         delete?: never;
@@ -51,8 +51,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Blocks from a low block upwards, at most about 250 of them
-         * @description A response with transactions ends sooner, with a chain block as always, where these have more than 32,000,000 of compute mass together. An answer ends before a gap of the index. From the last block before it there is no way on: a 409 that names the first block after it. Blocks before the first block of the index, or of a part behind a gap, are shown by their hashes alone, as its parents and in its mergeset.
+         * About 250 blocks from a low block upwards
+         * @description A response with transactions ends earlier, with a chain block as always, if they have more than 32,000,000 of compute mass together. A response ends before a gap of the index; a request from the last block before a gap is a 409 that names the first block after it. Blocks before the first indexed block, or in a gap, appear only as hashes of parents and in mergesets.
          */
         post: operations["getBlocks"];
         delete?: never;
@@ -86,14 +86,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * All transactions of the mempool, without orphans
-         * @description Under load it is read once a second for all clients, so that a response may be a second old.
+         * All transactions of the mempool without orphans
+         * @description Under load it is read once per second for all clients: a response may be one second old.
          */
         get: operations["getMempoolEntries"];
         put?: never;
         /**
          * All transactions of the mempool, its orphans, or both
-         * @description Under load it is read once a second for all clients, so that a response may be a second old.
+         * @description Under load it is read once per second for all clients: a response may be one second old.
          */
         post: operations["getMempoolEntriesOfPools"];
         delete?: never;
@@ -111,7 +111,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Transactions of the mempool that spend from or pay to some addresses */
+        /** Transactions of the mempool that spend from or pay to addresses */
         post: operations["getMempoolEntriesByAddresses"];
         delete?: never;
         options?: never;
@@ -128,7 +128,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** A block to mine on */
+        /** Block template to mine on */
         post: operations["getBlockTemplate"];
         delete?: never;
         options?: never;
@@ -145,7 +145,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Acceptance data of up to 500 transactions */
+        /** Acceptance of up to 500 transactions */
         post: operations["getTransactionsAcceptance"];
         delete?: never;
         options?: never;
@@ -164,7 +164,7 @@ export interface paths {
         put?: never;
         /**
          * Times of up to 1,000 DAA scores
-         * @description That of the chain block with the score; between two blocks, and over a gap of the index, interpolated; above the sink reckoned with the time that the network aims at for a block; before the first indexed block interpolated between genesis, some thousand times that the node knows, and that block.
+         * @description The time of the chain block with the score; interpolated between two blocks, and over a gap of the index; extrapolated above the sink with the target block time; before the first indexed block, interpolated between genesis, some thousand times that the node knows, and that block.
          */
         post: operations["getDaaScoreTimestampEstimate"];
         delete?: never;
@@ -180,7 +180,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whose address this is, as far as it is known */
+        /** Tag of an address, else of its cluster */
         get: operations["getAddressTag"];
         put?: never;
         post?: never;
@@ -198,8 +198,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The hash rate of the network over a window of blocks
-         * @description A window that reaches below the first block of the index, where that is not genesis, or into a gap is a 409.
+         * Hash rate of the network over a window of blocks
+         * @description A window that needs blocks before the first indexed block, if that is not genesis, or in a gap is a 409.
          */
         get: operations["estimateNetworkHashesPerSecond"];
         put?: never;
@@ -217,7 +217,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The balance of an address at the sink */
+        /** Balance of an address at the sink */
         get: operations["getBalanceByAddress"];
         put?: never;
         post?: never;
@@ -234,7 +234,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Which network this is */
+        /** Name of the network */
         get: operations["getCurrentNetwork"];
         put?: never;
         post?: never;
@@ -251,7 +251,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** UTXOs in circulation, and how many there can ever be */
+        /** Circulating and maximum supply */
         get: operations["getCoinSupply"];
         put?: never;
         post?: never;
@@ -285,7 +285,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The DAG as the node sees it now */
+        /** Current state of the DAG at the node */
         get: operations["getBlockDagInfo"];
         put?: never;
         post?: never;
@@ -302,7 +302,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How many blocks and headers the node has */
+        /** Number of blocks and headers of the node */
         get: operations["getBlockCount"];
         put?: never;
         post?: never;
@@ -319,7 +319,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The sink: the highest block of the chain that is indexed */
+        /** Hash of the sink: the highest indexed chain block */
         get: operations["getSink"];
         put?: never;
         post?: never;
@@ -336,7 +336,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The blue score of the sink */
+        /** Blue score of the sink */
         get: operations["getSinkBlueScore"];
         put?: never;
         post?: never;
@@ -355,7 +355,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The balances of up to 1,000 addresses at the sink */
+        /** Balances of up to 1,000 addresses at the sink */
         post: operations["getBalancesByAddresses"];
         delete?: never;
         options?: never;
@@ -373,8 +373,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * The unspent outputs of up to 1,000 addresses at the sink
-         * @description Of addresses that hold more than 10000 together the UTXOs are had in pages only, from listAddressUtxos.
+         * UTXOs of up to 1,000 addresses at the sink
+         * @description Addresses with more than 10000 UTXOs in total are a 400: use the pages of listAddressUtxos.
          */
         post: operations["getUtxosByAddresses"];
         delete?: never;
@@ -390,7 +390,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Fee rates, and how soon they bring a transaction into a block */
+        /** Fee rates, and the estimated time until inclusion in a block */
         get: operations["getFeeEstimate"];
         put?: never;
         post?: never;
@@ -407,7 +407,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The node, its version and the size of its mempool */
+        /** Version of the node, and the size of its mempool */
         get: operations["getInfo"];
         put?: never;
         post?: never;
@@ -424,7 +424,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The node, its network and the version of its RPC */
+        /** Network of the node, and the version of its RPC */
         get: operations["getServerInfo"];
         put?: never;
         post?: never;
@@ -444,8 +444,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * The gas limit of a subnetwork
-         * @description kaspad 2.1 has not implemented it: its refusal is a 400.
+         * Gas limit of a subnetwork
+         * @description kaspad 2.1 does not implement this call: it rejects it, which is a 400.
          */
         post: operations["getSubnetwork"];
         delete?: never;
@@ -464,8 +464,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Hands a signed transaction to the node
-         * @description A transaction that the node rejects is a 400 with its words.
+         * Submit a signed transaction to the node
+         * @description A transaction that the node rejects is a 400 with the message of the node.
          */
         post: operations["submitTransaction"];
         delete?: never;
@@ -484,8 +484,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Hands a mined block to the node
-         * @description The block of getBlockTemplate with its nonce and time set, or any block in the form of getBlock. One that the node rejects is a 400 with its words, and a 503 while the node is not synced.
+         * Submit a mined block to the node
+         * @description The block of getBlockTemplate with its nonce and timestamp set, or any block in the form of getBlock. A block that the node rejects is a 400 with the message of the node, or a 503 while the node is not synced.
          */
         post: operations["submitBlock"];
         delete?: never;
@@ -518,7 +518,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One block: what it is, and what the chain made of it */
+        /** One block by its hash, with its position relative to the chain */
         get: operations["getBlockDetails"];
         put?: never;
         post?: never;
@@ -536,8 +536,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The blocks of up to 101 DAA scores, and their transactions
-         * @description Scores below the first block of the index, where that is not genesis, or in a gap are a 409.
+         * Blocks of up to 101 DAA scores, and their transactions
+         * @description Scores before the first indexed block, if that is not genesis, or in a gap are a 409.
          */
         get: operations["getBlocksByDaaScore"];
         put?: never;
@@ -555,7 +555,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Addresses that hold something, richest first */
+        /** Addresses by balance, largest first */
         get: operations["listAddresses"];
         put?: never;
         post?: never;
@@ -572,7 +572,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What an address holds, and when it was used */
+        /** Balance, activity, tag and labels of an address */
         get: operations["getAddress"];
         put?: never;
         post?: never;
@@ -589,7 +589,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The unspent outputs of an address at the sink */
+        /** UTXOs of an address at the sink, newest transaction first */
         get: operations["listAddressUtxos"];
         put?: never;
         post?: never;
@@ -606,7 +606,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The balance of an address at the end of each hour, day or month */
+        /** Balance of an address at the end of each hour, day or month */
         get: operations["getAddressBalanceHistory"];
         put?: never;
         post?: never;
@@ -623,7 +623,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Addresses that belong together by common inputs, their names, and why two of them do */
+        /** Cluster of an address by common inputs: names, members and evidence */
         get: operations["getAddressCluster"];
         put?: never;
         post?: never;
@@ -675,7 +675,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A transaction by its id */
+        /** One transaction by its id */
         get: operations["getTransaction"];
         put?: never;
         post?: never;
@@ -692,7 +692,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Transactions that an address sent or received, newest first */
+        /** Transactions that spend from or pay to an address, newest first */
         get: operations["listAddressTransactions"];
         put?: never;
         post?: never;
@@ -707,7 +707,7 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         PageMetadata: {
-            /** @description Whether more items follow in the direction of travel */
+            /** @description Whether more items follow in the direction of the request */
             hasMore: boolean;
             /** @description Number of items of this page */
             count: number;
@@ -715,7 +715,7 @@ export interface components {
         Error: {
             statusCode: number;
             message: string;
-            /** @description With status 400: which fields are wrong, and how; the first ones, if there are many */
+            /** @description Only with status 400: the invalid fields and their errors, up to a limit */
             details?: {
                 path: string;
                 message: string;
@@ -728,46 +728,62 @@ export interface components {
         AddressTag: {
             address: components["schemas"]["Address"];
             name: string;
-            /** @description Where to read more; empty when there is nothing */
+            /** @description Page with more information, or empty */
             link: string;
             labels: string[];
         };
-        Cluster: {
-            /** @description Address of the member at the root; it changes when the cluster becomes part of a larger one */
-            id: components["schemas"]["Address"];
-            /** @description Number of members; 1 for an address that stands alone */
-            size: number;
-            /** @description What all members hold together at the sink, in sompi */
+        AddressDetails: {
+            address: components["schemas"]["Address"];
+            /** @description An amount in sompi (1 KAS = 100,000,000 sompi) */
             balance: string;
-            /** @description Null while nobody knows, or the members' tags do not agree */
+            utxoCount: number;
+            /** @description Transactions that spend from it or pay to it, accepted or not */
+            transactionCount: number;
+            /** @description `blockTime` of the first of these transactions; null if there are none */
+            firstSeen: number | null;
+            /** @description `blockTime` of the last of these transactions */
+            lastSeen: number | null;
+            /** @description Tag of the address, else of its cluster */
+            tag: components["schemas"]["AddressTag"] | null;
+            /** @description Measured behaviour of the address on the chain, sorted: `dormant`, `dust-sweeper`, `exchange-like`, `miner`, `reused`; later versions may add others. They do not identify the owner */
+            automaticLabels: string[];
+        };
+        Cluster: {
+            /** @description Address of the root member; changes when the cluster is merged into a larger one */
+            id: components["schemas"]["Address"];
+            /** @description Number of members; 1 for an address without a cluster */
+            size: number;
+            /** @description Balance of all members together at the sink, in sompi */
+            balance: string;
+            /** @description Null if no member has a tag, or their names differ */
             name: string | null;
-            /** @description Where to read more; empty when there is nothing */
+            /** @description Page with more information, or empty */
             link: string;
             labels: string[];
-            /** @description Every name that tags of members give, up to 20, first what most say: more than one, and they do not agree */
+            /** @description Names in the tags of members, the most frequent first, at most 20 */
             names: {
                 name: string;
                 /** @description Members whose own tag has this name */
                 addresses: number;
-                /** @description Who says what of members with this name: of those among the first 50 addresses that have the name anywhere; the first 20 */
+                /** @description Attributions of members with this name, looked up for the first 50 addresses that have it anywhere; at most 20 */
                 attributions: {
-                    /** @description Name of the source that says so */
+                    /** @description Name of the tag source */
                     source: string;
-                    /** @description Who made the source; empty when it does not say */
+                    /** @description Creator of the source; empty if unknown */
                     creator: string;
-                    /** @description As this source calls the owner, which may be otherwise */
+                    /** @description Name of the owner in this source, which may differ */
                     name: string;
                     link: string;
                     labels: string[];
                     category: string | null;
-                    /** @description How the source knows, in its words */
+                    /** @description How the source knows */
                     confidence: string | null;
                     confidenceLevel: number;
-                    /** @description Of how many members it says so, among those that were looked at */
+                    /** @description Number of members with this attribution, among those looked up */
                     addresses: number;
                 }[];
             }[];
-            /** @description The chain block up to which accepted transactions are clustered: some way below the sink, where reorganisations have ended; null before the first */
+            /** @description The chain block up to which transactions are clustered: some blocks below the sink, beyond the reach of most reorgs; null while there is none */
             clusteredTo: {
                 hash: components["schemas"]["Hash"];
                 /** @description A whole number in decimal digits */
@@ -778,61 +794,34 @@ export interface components {
         };
         ClusterMember: {
             address: components["schemas"]["Address"];
-            /** @description An amount in sompi, the smallest unit (1 KAS = 100,000,000 sompi) */
+            /** @description An amount in sompi (1 KAS = 100,000,000 sompi) */
             balance: string;
-            /** @description Its own */
+            /** @description Tag of the address itself */
             tag: components["schemas"]["AddressTag"] | null;
-            /** @description What the address does on the chain, by measurement, sorted: `dormant`, `dust-sweeper`, `exchange-like`, `miner`, `reused`; later versions may have others. They say nothing of who its owner is */
+            /** @description Measured behaviour of the address on the chain, sorted: `dormant`, `dust-sweeper`, `exchange-like`, `miner`, `reused`; later versions may add others. They do not identify the owner */
             automaticLabels: string[];
         };
         ClusterEvidence: {
-            /** @description The one that was asked for */
+            /** @description The address in `evidence_for` */
             address: components["schemas"]["Address"];
             isSameCluster: boolean;
-            /** @description The way from the address of the path to the other one */
+            /** @description The path from the requested address to the other one */
             links: {
                 transactionId: components["schemas"]["Hash"];
-                /** @description Two addresses that it has inputs of; the second is the first of the next link */
+                /** @description Two addresses whose UTXOs it spends; the second is the first of the next link */
                 addresses: components["schemas"]["Address"][];
                 /** @constant */
                 heuristic: "common-input";
             }[];
-            /** @description Whether the way has more than 1000 transactions, of which these are some, in order. Evidence for an address between shows more */
+            /** @description Whether the path has more than 1000 transactions, of which these are some, in order. Request evidence for an address in between to see more */
             truncated: boolean;
-        };
-        AddressDetails: {
-            address: components["schemas"]["Address"];
-            /** @description An amount in sompi, the smallest unit (1 KAS = 100,000,000 sompi) */
-            balance: string;
-            utxoCount: number;
-            /** @description Transactions that spend from it or pay to it, accepted or not */
-            transactionCount: number;
-            /** @description `blockTime` of the first of these; null without any */
-            firstSeen: number | null;
-            /** @description `blockTime` of the last of these */
-            lastSeen: number | null;
-            /** @description Its own, else that of its cluster */
-            tag: components["schemas"]["AddressTag"] | null;
-            /** @description What the address does on the chain, by measurement, sorted: `dormant`, `dust-sweeper`, `exchange-like`, `miner`, `reused`; later versions may have others. They say nothing of who its owner is */
-            automaticLabels: string[];
         };
         RestAddress: {
             address: components["schemas"]["Address"];
-            /** @description An amount in sompi, the smallest unit (1 KAS = 100,000,000 sompi) */
+            /** @description An amount in sompi (1 KAS = 100,000,000 sompi) */
             balance: string;
-            /** @description Its own, else that of its cluster */
+            /** @description Tag of the address, else of its cluster */
             tag: components["schemas"]["AddressTag"] | null;
-        };
-        RestUtxo: {
-            transactionId: components["schemas"]["Hash"];
-            index: number;
-            /** @description An amount in sompi, the smallest unit (1 KAS = 100,000,000 sompi) */
-            amount: string;
-            /** @description DAA score of the accepting block */
-            blockDaaScore: string;
-            isCoinbase: boolean;
-            /** @description The script in hex, without its version */
-            scriptPublicKey: string;
         };
         Transaction: {
             version: number;
@@ -846,21 +835,21 @@ export interface components {
                 sigOpCount: number;
                 /** @description Bytes in lower-case hex */
                 signatureScript: string;
-                /** @description Transaction version 1 and later; left out before */
+                /** @description Transaction version 1 and later; absent before */
                 computeBudget?: number;
             }[];
             outputs: {
-                /** @description An amount in sompi, the smallest unit (1 KAS = 100,000,000 sompi) */
+                /** @description An amount in sompi (1 KAS = 100,000,000 sompi) */
                 value: string;
                 /** @description Version as 4 hex digits, then the script in hex */
                 scriptPublicKey: string;
-                /** @description Left out for a non-standard script */
+                /** @description Absent for a non-standard script */
                 verboseData?: {
                     /** @enum {string} */
                     scriptPublicKeyType: "pubkey" | "pubkeyecdsa" | "scripthash" | "nonstandard";
                     scriptPublicKeyAddress: components["schemas"]["Address"];
                 };
-                /** @description What binds the output to a covenant; left out without one */
+                /** @description Binds the output to a covenant; absent without one */
                 covenant?: {
                     authorizingInput: number;
                     covenantId: components["schemas"]["Hash"];
@@ -878,11 +867,11 @@ export interface components {
             mass: string;
             verboseData: {
                 transactionId: components["schemas"]["Hash"];
-                /** @description Hash over everything, signature scripts too */
+                /** @description Hash over all fields including signature scripts */
                 hash: components["schemas"]["Hash"];
                 /** @description A whole number in decimal digits */
                 computeMass: string;
-                /** @description The block it is shown in; zeros in the mempool */
+                /** @description The containing block; zeros in the mempool */
                 blockHash: components["schemas"]["Hash"];
                 /** @description Time of that block; 0 in the mempool */
                 blockTime: string;
@@ -891,45 +880,45 @@ export interface components {
         RestTransaction: {
             transactionId: components["schemas"]["Hash"];
             version: number;
-            /** @description Earliest time of the blocks that hold it; once accepted, of those merged by the accepting block */
+            /** @description Earliest time of the blocks that contain it; once accepted, of those that the accepting block merges */
             blockTime: number;
             /** @description Bytes in lower-case hex */
             subnetworkId: string;
-            /** @description Hash over everything, signature scripts too, of the accepted body */
+            /** @description Hash over all fields including signature scripts, of the accepted variant */
             hash: components["schemas"]["Hash"];
             /** @description Storage mass */
             mass: string;
             /** @description A whole number in decimal digits */
             computeMass: string;
-            /** @description Inputs less outputs in sompi; null where a UTXO does not exist or is not known. Negative only in transactions that can never be accepted */
+            /** @description Inputs less outputs in sompi; null if a spent UTXO does not exist or is unknown. Negative only in transactions that can never be accepted */
             fee: string | null;
             /** @description A whole number in decimal digits */
             lockTime: string;
             /** @description A whole number in decimal digits */
             gas: string;
-            /** @description Only when asked for */
+            /** @description Only if requested */
             payload?: string;
-            /** @description The blocks that hold it, earliest first */
+            /** @description Blocks that contain it, earliest first */
             blockHashes: components["schemas"]["Hash"][];
             isAccepted: boolean;
-            /** @description Null while not accepted, and where it was accepted before what is indexed, or in a gap */
+            /** @description Null if not accepted, or if accepted before the first indexed block or in a gap */
             acceptingBlockHash: components["schemas"]["Hash"] | null;
             acceptingBlockBlueScore: string | null;
-            /** @description Blue score of the sink less that of the accepting block; where that is not known, less that of the latest start, which is no less; 0 while not accepted */
+            /** @description Blue score of the sink less that of the accepting block; if that is unknown, a lower bound: less that of the latest bootstrap block; 0 if not accepted */
             confirmations: number;
             inputs: {
-                /** @description The transaction itself */
+                /** @description Id of this transaction */
                 transactionId: components["schemas"]["Hash"];
-                /** @description Place among its inputs */
+                /** @description Index of the input */
                 index: number;
                 /** @description Bytes in lower-case hex */
                 signatureScript: string;
                 /** @description A whole number in decimal digits */
                 sequence: string;
                 sigOpCount: number;
-                /** @description Transaction version 1 and later; left out before */
+                /** @description Transaction version 1 and later; absent before */
                 computeBudget?: number;
-                /** @description The UTXO that is spent. Amount and script are null where there is no such UTXO on the chain, only in transactions that are not accepted; and in those that were accepted before what is indexed, or in a gap, where the UTXO is not known */
+                /** @description The UTXO that is spent. Amount and script are null if the UTXO does not exist on the chain, which is possible only in transactions that are not accepted; or if it is unknown, in transactions that were accepted before the first indexed block or in a gap */
                 previousOutput: {
                     transactionId: components["schemas"]["Hash"];
                     index: number;
@@ -941,69 +930,69 @@ export interface components {
                 };
             }[];
             outputs: {
-                /** @description The transaction itself */
+                /** @description Id of this transaction */
                 transactionId: components["schemas"]["Hash"];
-                /** @description Place among its outputs */
+                /** @description Index of the output */
                 index: number;
-                /** @description An amount in sompi, the smallest unit (1 KAS = 100,000,000 sompi) */
+                /** @description An amount in sompi (1 KAS = 100,000,000 sompi) */
                 amount: string;
-                /** @description The script in hex, without its version */
+                /** @description Script in hex, without its version */
                 scriptPublicKey: string;
                 /** @description Null for a non-standard script */
                 scriptPublicKeyAddress: components["schemas"]["Address"] | null;
                 /** @enum {string} */
                 scriptPublicKeyType: "pubkey" | "pubkeyecdsa" | "scripthash" | "nonstandard";
-                /** @description What binds the output to a covenant; left out without one */
+                /** @description Binds the output to a covenant; absent without one */
                 covenant?: {
                     authorizingInput: number;
                     covenantId: components["schemas"]["Hash"];
                 };
-                /** @description Id of the accepted transaction that spends it; null also where that is in a gap */
+                /** @description Id of the accepted transaction that spends it; null if unspent, or if that transaction is in a gap */
                 spentBy: components["schemas"]["Hash"] | null;
             }[];
         };
         AddressTransaction: {
             transactionId: components["schemas"]["Hash"];
             version: number;
-            /** @description Earliest time of the blocks that hold it; once accepted, of those merged by the accepting block */
+            /** @description Earliest time of the blocks that contain it; once accepted, of those that the accepting block merges */
             blockTime: number;
             /** @description Bytes in lower-case hex */
             subnetworkId: string;
-            /** @description Hash over everything, signature scripts too, of the accepted body */
+            /** @description Hash over all fields including signature scripts, of the accepted variant */
             hash: components["schemas"]["Hash"];
             /** @description Storage mass */
             mass: string;
             /** @description A whole number in decimal digits */
             computeMass: string;
-            /** @description Inputs less outputs in sompi; null where a UTXO does not exist or is not known. Negative only in transactions that can never be accepted */
+            /** @description Inputs less outputs in sompi; null if a spent UTXO does not exist or is unknown. Negative only in transactions that can never be accepted */
             fee: string | null;
             /** @description A whole number in decimal digits */
             lockTime: string;
             /** @description A whole number in decimal digits */
             gas: string;
-            /** @description Only when asked for */
+            /** @description Only if requested */
             payload?: string;
-            /** @description The blocks that hold it, earliest first */
+            /** @description Blocks that contain it, earliest first */
             blockHashes: components["schemas"]["Hash"][];
             isAccepted: boolean;
-            /** @description Null while not accepted, and where it was accepted before what is indexed, or in a gap */
+            /** @description Null if not accepted, or if accepted before the first indexed block or in a gap */
             acceptingBlockHash: components["schemas"]["Hash"] | null;
             acceptingBlockBlueScore: string | null;
-            /** @description Blue score of the sink less that of the accepting block; where that is not known, less that of the latest start, which is no less; 0 while not accepted */
+            /** @description Blue score of the sink less that of the accepting block; if that is unknown, a lower bound: less that of the latest bootstrap block; 0 if not accepted */
             confirmations: number;
             inputs: {
-                /** @description The transaction itself */
+                /** @description Id of this transaction */
                 transactionId: components["schemas"]["Hash"];
-                /** @description Place among its inputs */
+                /** @description Index of the input */
                 index: number;
                 /** @description Bytes in lower-case hex */
                 signatureScript: string;
                 /** @description A whole number in decimal digits */
                 sequence: string;
                 sigOpCount: number;
-                /** @description Transaction version 1 and later; left out before */
+                /** @description Transaction version 1 and later; absent before */
                 computeBudget?: number;
-                /** @description The UTXO that is spent. Amount and script are null where there is no such UTXO on the chain, only in transactions that are not accepted; and in those that were accepted before what is indexed, or in a gap, where the UTXO is not known */
+                /** @description The UTXO that is spent. Amount and script are null if the UTXO does not exist on the chain, which is possible only in transactions that are not accepted; or if it is unknown, in transactions that were accepted before the first indexed block or in a gap */
                 previousOutput: {
                     transactionId: components["schemas"]["Hash"];
                     index: number;
@@ -1015,37 +1004,48 @@ export interface components {
                 };
             }[];
             outputs: {
-                /** @description The transaction itself */
+                /** @description Id of this transaction */
                 transactionId: components["schemas"]["Hash"];
-                /** @description Place among its outputs */
+                /** @description Index of the output */
                 index: number;
-                /** @description An amount in sompi, the smallest unit (1 KAS = 100,000,000 sompi) */
+                /** @description An amount in sompi (1 KAS = 100,000,000 sompi) */
                 amount: string;
-                /** @description The script in hex, without its version */
+                /** @description Script in hex, without its version */
                 scriptPublicKey: string;
                 /** @description Null for a non-standard script */
                 scriptPublicKeyAddress: components["schemas"]["Address"] | null;
                 /** @enum {string} */
                 scriptPublicKeyType: "pubkey" | "pubkeyecdsa" | "scripthash" | "nonstandard";
-                /** @description What binds the output to a covenant; left out without one */
+                /** @description Binds the output to a covenant; absent without one */
                 covenant?: {
                     authorizingInput: number;
                     covenantId: components["schemas"]["Hash"];
                 };
-                /** @description Id of the accepted transaction that spends it; null also where that is in a gap */
+                /** @description Id of the accepted transaction that spends it; null if unspent, or if that transaction is in a gap */
                 spentBy: components["schemas"]["Hash"] | null;
             }[];
-            /** @description Sum of the inputs that spend UTXOs of the address */
+            /** @description Sum of the UTXOs of the address that it spends */
             amountSent: string;
             /** @description Sum of the outputs that pay the address */
             amountReceived: string;
-            /** @description amountReceived - amountSent; it counts while it is accepted */
+            /** @description `amountReceived` less `amountSent`; effective only while accepted */
             balanceChange: string;
+        };
+        RestUtxo: {
+            transactionId: components["schemas"]["Hash"];
+            index: number;
+            /** @description An amount in sompi (1 KAS = 100,000,000 sompi) */
+            amount: string;
+            /** @description DAA score of the accepting block */
+            blockDaaScore: string;
+            isCoinbase: boolean;
+            /** @description Script in hex, without its version */
+            scriptPublicKey: string;
         };
         BlockHeader: {
             hash: components["schemas"]["Hash"];
             version: number;
-            /** @description Parents of each level; level 0 are the direct parents */
+            /** @description Parents at each level; level 0 has the direct parents */
             parentsByLevel: components["schemas"]["Hash"][][];
             hashMerkleRoot: components["schemas"]["Hash"];
             acceptedIdMerkleRoot: components["schemas"]["Hash"];
@@ -1065,7 +1065,7 @@ export interface components {
         };
         Block: {
             header: components["schemas"]["BlockHeader"];
-            /** @description Only when asked for */
+            /** @description Only if requested */
             transactions?: components["schemas"]["Transaction"][];
             verboseData: {
                 hash: components["schemas"]["Hash"];
@@ -1074,13 +1074,20 @@ export interface components {
                 transactionIds: components["schemas"]["Hash"][];
                 isHeaderOnly: boolean;
                 blueScore: number;
-                /** @description In no fixed order */
+                /** @description In any order */
                 childrenHashes: components["schemas"]["Hash"][];
                 /** @description Selected parent first */
                 mergeSetBluesHashes: components["schemas"]["Hash"][];
                 mergeSetRedsHashes: components["schemas"]["Hash"][];
                 isChainBlock: boolean;
             };
+        };
+        MempoolEntry: {
+            /** @description An amount in sompi (1 KAS = 100,000,000 sompi) */
+            fee: string;
+            transaction: components["schemas"]["Transaction"];
+            /** @description Whether it spends a UTXO that is not known yet */
+            isOrphan: boolean;
         };
         BlockTemplateTransaction: {
             version: number;
@@ -1094,18 +1101,18 @@ export interface components {
                 sigOpCount: number;
                 /** @description Bytes in lower-case hex */
                 signatureScript: string;
-                /** @description Transaction version 1 and later; left out before */
+                /** @description Transaction version 1 and later; absent before */
                 computeBudget?: number;
             }[];
             outputs: {
-                /** @description An amount in sompi, the smallest unit (1 KAS = 100,000,000 sompi) */
+                /** @description An amount in sompi (1 KAS = 100,000,000 sompi) */
                 value: string;
                 scriptPublicKey: {
                     version: number;
                     /** @description Bytes in lower-case hex */
                     script: string;
                 };
-                /** @description What binds the output to a covenant; left out without one */
+                /** @description Binds the output to a covenant; absent without one */
                 covenant?: {
                     authorizingInput: number;
                     covenantId: components["schemas"]["Hash"];
@@ -1124,7 +1131,7 @@ export interface components {
             /** @description Without a hash */
             header: {
                 version: number;
-                /** @description Parents of each level; level 0 are the direct parents */
+                /** @description Parents at each level; level 0 has the direct parents */
                 parentsByLevel: components["schemas"]["Hash"][][];
                 hashMerkleRoot: components["schemas"]["Hash"];
                 acceptedIdMerkleRoot: components["schemas"]["Hash"];
@@ -1150,19 +1157,19 @@ export interface components {
             blueScore: string;
             /** @description A whole number in decimal digits */
             daaScore: string;
-            /** @description Unix time in milliseconds, as claimed by the miner */
+            /** @description Unix time in milliseconds, set by the miner */
             timestamp: number;
             /** @description Whether it is on the virtual selected parent chain now */
             isChainBlock: boolean;
-            /** @description In the mergeset of the merging block; null while not merged */
+            /** @description Colour in the mergeset of the merging block; null if not merged */
             color: ("blue" | "red") | null;
-            /** @description The chain block in whose mergeset this block is; null while not merged, and where that block is in a gap */
+            /** @description The chain block that merges this block; null if not merged, or if that block is in a gap */
             mergingBlockHash: components["schemas"]["Hash"] | null;
             transactionCount: number;
         };
         BlockDetails: {
             header: components["schemas"]["BlockHeader"];
-            /** @description Only when asked for */
+            /** @description Only if requested */
             transactions?: components["schemas"]["Transaction"][];
             verboseData: {
                 hash: components["schemas"]["Hash"];
@@ -1171,7 +1178,7 @@ export interface components {
                 transactionIds: components["schemas"]["Hash"][];
                 isHeaderOnly: boolean;
                 blueScore: number;
-                /** @description In no fixed order */
+                /** @description In any order */
                 childrenHashes: components["schemas"]["Hash"][];
                 /** @description Selected parent first */
                 mergeSetBluesHashes: components["schemas"]["Hash"][];
@@ -1183,33 +1190,26 @@ export interface components {
             blueScore: string;
             /** @description A whole number in decimal digits */
             daaScore: string;
-            /** @description Unix time in milliseconds, as claimed by the miner */
+            /** @description Unix time in milliseconds, set by the miner */
             timestamp: number;
             /** @description Whether it is on the virtual selected parent chain now */
             isChainBlock: boolean;
-            /** @description In the mergeset of the merging block; null while not merged */
+            /** @description Colour in the mergeset of the merging block; null if not merged */
             color: ("blue" | "red") | null;
-            /** @description The chain block in whose mergeset this block is; null while not merged, and where that block is in a gap */
+            /** @description The chain block that merges this block; null if not merged, or if that block is in a gap */
             mergingBlockHash: components["schemas"]["Hash"] | null;
             transactionCount: number;
-            /** @description Blue score of the sink less that of the block itself on the chain, of its merging block off it; 0 while not merged */
+            /** @description Blue score of the sink less that of the block, if it is a chain block, else of its merging block; 0 if not merged */
             confirmations: number;
         };
         AcceptedTransactionIds: {
             acceptingBlockHash: components["schemas"]["Hash"];
             acceptedTransactionIds: components["schemas"]["Hash"][];
         };
-        MempoolEntry: {
-            /** @description An amount in sompi, the smallest unit (1 KAS = 100,000,000 sompi) */
-            fee: string;
-            transaction: components["schemas"]["Transaction"];
-            /** @description Whether a UTXO that it spends is not known yet */
-            isOrphan: boolean;
-        };
         FeerateBucket: {
-            /** @description Sompi a gram of mass */
+            /** @description Sompi per gram of mass */
             feerate: number;
-            /** @description Until a transaction that pays it is in a block */
+            /** @description Estimated time until a transaction with this fee rate is in a block */
             estimatedSeconds: number;
         };
         AddressUtxo: {
@@ -1219,33 +1219,33 @@ export interface components {
                 index: number;
             };
             utxoEntry: {
-                /** @description An amount in sompi, the smallest unit (1 KAS = 100,000,000 sompi) */
+                /** @description An amount in sompi (1 KAS = 100,000,000 sompi) */
                 amount: string;
                 /** @description Version as 4 hex digits, then the script in hex */
                 scriptPublicKey: string;
                 /** @description DAA score of the accepting block */
                 blockDaaScore: string;
                 isCoinbase: boolean;
-                /** @description Left out without a covenant */
+                /** @description Absent without a covenant */
                 covenantId?: components["schemas"]["Hash"];
             };
         };
         Status: {
-            /** @description Null until the indexer has started once */
+            /** @description Null until the indexer has run once */
             network: string | null;
-            /** @description Catch-up from the start over, every index built, at the sink of the node or less than 10 seconds behind */
+            /** @description Whether the first catch-up has finished, every database index is built, and the sink is that of the node or less than 10 seconds old */
             synced: boolean;
             sink: components["schemas"]["Hash"] | null;
             sinkBlueScore: string | null;
-            /** @description Null while the node is away */
+            /** @description Null while the node is unavailable */
             nodeSinkBlueScore: string | null;
-            /** @description Age of the sink; 0 when it is as high as that of the node */
+            /** @description Age of the sink; 0 if its blue score is that of the node */
             lagSeconds: number | null;
-            /** @description How far the replica that answers are read from is behind its primary; null when they are read from the primary */
+            /** @description Lag of the replica that responses are read from; null if they are read from the primary */
             replicaLagSeconds: number | null;
-            /** @description Where the index begins */
+            /** @description First indexed chain block */
             firstBlock: components["schemas"]["Hash"] | null;
-            /** @description The blocks from which the index counts, each with its UTXO set, as they follow on the chain. What is before the first is not indexed but for the UTXOs that were left of it; state is exact since the last */
+            /** @description The bootstrap blocks of the index, each with its UTXO set, in the order of the chain. Of blocks before the first one, only their UTXOs are indexed; UTXOs and balances count from the last one */
             starts: {
                 hash: components["schemas"]["Hash"];
                 /** @description A whole number in decimal digits */
@@ -1254,14 +1254,14 @@ export interface components {
                 daaScore: string;
                 /** @description Unix time in milliseconds */
                 timestamp: number;
-                /** @description UTXOs that the index began with there; 0 at genesis */
+                /** @description Size of its UTXO set; 0 at genesis */
                 utxoCount: number;
             }[];
-            /** @description Stretches of the chain that are missing */
+            /** @description Stretches of the chain that are not indexed */
             gaps: {
-                /** @description Last chain block before it */
+                /** @description Last chain block before the gap */
                 afterBlock: components["schemas"]["Hash"];
-                /** @description First chain block after it: a start */
+                /** @description First chain block after the gap, which is in `starts` */
                 beforeBlock: components["schemas"]["Hash"];
                 reason: string;
                 afterBlueScore: string | null;
@@ -1271,29 +1271,29 @@ export interface components {
                 /** @description Unix time in milliseconds */
                 recordedAt: number;
             }[];
-            /** @description While the UTXO set of a coming start is being loaded, how far that is; else, and on a replica, null */
+            /** @description Progress of loading the UTXO set of the next bootstrap block; null if none is being loaded, and on a replica */
             utxoSetLoad: {
                 pruningPoint: components["schemas"]["Hash"];
                 /** @description UTXOs loaded so far */
                 utxoCount: number;
             } | null;
             nodeConnected: boolean;
-            /** @description What the node says of itself; null while it is away */
+            /** @description Whether the node reports that it is synced; null while it is unavailable */
             nodeSynced: boolean | null;
             version: string;
         };
         TransactionAcceptance: {
             transactionId: components["schemas"]["Hash"];
-            /** @description False also for what is unknown. Of transactions that were accepted before what is indexed, or in a gap, those are known of which a UTXO was left at the start behind it */
+            /** @description Also false for unknown transactions. Transactions that were accepted before the first indexed block, or in a gap, are known if one of their UTXOs was unspent at the next bootstrap block */
             isAccepted: boolean;
-            /** @description Null also for a transaction that was accepted before what is indexed, or in a gap */
+            /** @description Also null for a transaction that was accepted before the first indexed block, or in a gap */
             acceptingBlockHash: components["schemas"]["Hash"] | null;
-            /** @description Blue score of the sink less that of the accepting block; where that is not known, less that of the latest start, which is no less */
+            /** @description Blue score of the sink less that of the accepting block; if that is unknown, a lower bound: less that of the latest bootstrap block */
             confirmations: number;
         };
     };
     responses: {
-        /** @description Unchanged since the `if-none-match` that was sent */
+        /** @description Unchanged since the response whose tag was sent as `if-none-match` */
         NotModified: {
             headers: {
                 "x-request-id": components["headers"]["XRequestId"];
@@ -1308,7 +1308,7 @@ export interface components {
             };
             content?: never;
         };
-        /** @description The request is not valid, and `details` names the fields; or the node refuses it, in its own words */
+        /** @description The request is invalid: `details` names the fields. Or the node rejected it: the message is that of the node */
         BadRequest: {
             headers: {
                 "x-request-id": components["headers"]["XRequestId"];
@@ -1333,7 +1333,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The key is read-only */
+        /** @description The API key is read-only */
         Forbidden: {
             headers: {
                 "x-request-id": components["headers"]["XRequestId"];
@@ -1361,7 +1361,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description Known, but what is indexed is not enough to answer, since it begins later or has a gap there (the message names the blocks); or the cursor is an address that holds nothing now */
+        /** @description The request needs blocks that are not indexed, before the first indexed block or in a gap (the message names the blocks); or the cursor is an address that has no balance now */
         Conflict: {
             headers: {
                 "x-request-id": components["headers"]["XRequestId"];
@@ -1418,7 +1418,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description A bug; the message has the request id */
+        /** @description Internal error; the message has the request id */
         InternalServerError: {
             headers: {
                 "x-request-id": components["headers"]["XRequestId"];
@@ -1429,7 +1429,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The database or the node is out of reach, or nothing is indexed yet, or the catch-up from the start is not far enough; see `retry-after` */
+        /** @description The database or the node is unavailable, nothing is indexed yet, or the first catch-up has not finished; see `retry-after` */
         ServiceUnavailable: {
             headers: {
                 "x-request-id": components["headers"]["XRequestId"];
@@ -1441,7 +1441,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The request did not come to its end in time */
+        /** @description The request did not arrive in time */
         RequestTimeout: {
             headers: {
                 [name: string]: unknown;
@@ -1450,7 +1450,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The headers, the URL among them, are larger than 16 KiB */
+        /** @description The headers and the URL are larger than 16 KiB together */
         RequestHeaderFieldsTooLarge: {
             headers: {
                 [name: string]: unknown;
@@ -1461,28 +1461,28 @@ export interface components {
         };
     };
     parameters: {
-        /** @description Entity tags of answers that one has: if one of them is still right, the answer is a 304 without a body */
+        /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
         IfNoneMatch: string;
     };
     requestBodies: never;
     headers: {
-        /** @description Names the request in the log */
+        /** @description Identifies the request in the log */
         XRequestId: string;
-        /** @description What the request cost, in request units; 0 when it was refused or needs no key */
+        /** @description Cost of the request in request units; 0 if it was refused or needs no key */
         XRequestCostRu: number;
-        /** @description Request units of the key in a window, and the window in seconds */
+        /** @description Request units per window, and the length of the window in seconds */
         RatelimitLimit: string;
         /** @description Request units left in this window */
         RatelimitRemaining: number;
         /** @description Seconds until the window ends */
         RatelimitReset: number;
-        /** @description Seconds after which the same request may succeed */
+        /** @description Seconds after which a retry may succeed */
         RetryAfter: number;
-        /** @description Changes when the answer may have changed; to be sent as `if-none-match` */
+        /** @description Changes when the response may have changed; send it as `if-none-match` */
         Etag: string;
-        /** @description Hash of the sink that the answer speaks of */
+        /** @description Hash of the sink at which the response was read */
         XKasgresSink: components["schemas"]["Hash"];
-        /** @description How many stretches of the chain the index misses, which `/v1/status` lists; left out when it misses none */
+        /** @description Number of gaps of the index, which `/v1/status` lists; absent if there are none */
         XKasgresGaps: number;
     };
     pathItems: never;
@@ -1535,7 +1535,7 @@ export interface operations {
                     "application/json": components["schemas"]["Status"];
                 };
             };
-            /** @description The request is not valid, and `details` names the fields; or the node refuses it, in its own words */
+            /** @description The request is invalid: `details` names the fields. Or the node rejected it: the message is that of the node */
             400: {
                 headers: {
                     "x-request-id": components["headers"]["XRequestId"];
@@ -1548,7 +1548,7 @@ export interface operations {
             };
             408: components["responses"]["RequestTimeout"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            /** @description A bug; the message has the request id */
+            /** @description Internal error; the message has the request id */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["XRequestId"];
@@ -1559,7 +1559,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The database or the node is out of reach, or nothing is indexed yet, or the catch-up from the start is not far enough; see `retry-after` */
+            /** @description The database or the node is unavailable, nothing is indexed yet, or the first catch-up has not finished; see `retry-after` */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["XRequestId"];
@@ -1577,7 +1577,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags of answers that one has: if one of them is still right, the answer is a 304 without a body */
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
                 "if-none-match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -1655,11 +1655,11 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @description From the start down to the chain, without the chain block */
+                        /** @description From `startHash` down to the chain, without the chain block */
                         removedChainBlockHashes: components["schemas"]["Hash"][];
-                        /** @description From the chain block up, at most 2,480 merged blocks */
+                        /** @description From the chain block upwards, as many as merge 2,480 blocks, or 2,480 without transaction ids */
                         addedChainBlockHashes: components["schemas"]["Hash"][];
-                        /** @description One entry for each added block */
+                        /** @description One entry for each added block; empty unless requested */
                         acceptedTransactionIds: components["schemas"]["AcceptedTransactionIds"][];
                     };
                 };
@@ -1682,7 +1682,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags of answers that one has: if one of them is still right, the answer is a 304 without a body */
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
                 "if-none-match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -1698,12 +1698,12 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Where the page starts; left out or empty: the first indexed block */
+                    /** @description First block of the page; the first indexed block by default, or if empty */
                     lowHash?: string;
                     /** @default false */
                     includeBlocks?: boolean;
                     /**
-                     * @description Only together with `includeBlocks`
+                     * @description Requires `includeBlocks`
                      * @default false
                      */
                     includeTransactions?: boolean;
@@ -1789,7 +1789,7 @@ export interface operations {
                     "application/json": {
                         /** @description `lowHash` first */
                         blockHashes: components["schemas"]["Hash"][];
-                        /** @description In the order of `blockHashes`; empty unless asked for */
+                        /** @description In the order of `blockHashes`; empty without `includeBlocks` */
                         blocks: components["schemas"]["Block"][];
                     };
                 };
@@ -1826,12 +1826,12 @@ export interface operations {
                     /** @description 64 hex digits of either case, with or without `0x` */
                     transactionId: string;
                     /**
-                     * @description Look into the pool of orphans
+                     * @description Include the pool of orphans
                      * @default false
                      */
                     includeOrphanPool?: boolean;
                     /**
-                     * @description Leave the ordinary pool out
+                     * @description Exclude the pool of other transactions
                      * @default false
                      */
                     filterTransactionPool?: boolean;
@@ -2144,12 +2144,12 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description Look into the pool of orphans
+                     * @description Include the pool of orphans
                      * @default false
                      */
                     includeOrphanPool?: boolean;
                     /**
-                     * @description Leave the ordinary pool out
+                     * @description Exclude the pool of other transactions
                      * @default false
                      */
                     filterTransactionPool?: boolean;
@@ -2208,12 +2208,12 @@ export interface operations {
                 "application/json": {
                     addresses: string[];
                     /**
-                     * @description Look into the pool of orphans
+                     * @description Include the pool of orphans
                      * @default false
                      */
                     includeOrphanPool?: boolean;
                     /**
-                     * @description Leave the ordinary pool out
+                     * @description Exclude the pool of other transactions
                      * @default false
                      */
                     filterTransactionPool?: boolean;
@@ -2336,7 +2336,7 @@ export interface operations {
                 "application/json": {
                     /**
                      * Format: kaspa-address
-                     * @description Who gets the reward
+                     * @description Address that receives the reward
                      */
                     payAddress: string;
                     /**
@@ -2540,7 +2540,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags of answers that one has: if one of them is still right, the answer is a 304 without a body */
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
                 "if-none-match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -2595,7 +2595,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @description One for each id asked, in the order asked */
+                        /** @description One for each id, in the given order */
                         transactions: components["schemas"]["TransactionAcceptance"][];
                     };
                 };
@@ -2616,7 +2616,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags of answers that one has: if one of them is still right, the answer is a 304 without a body */
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
                 "if-none-match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -2661,7 +2661,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @description One for each score, in the order asked */
+                        /** @description One for each score, in the given order */
                         timestamps: string[];
                     };
                 };
@@ -2682,12 +2682,12 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags of answers that one has: if one of them is still right, the answer is a 304 without a body */
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
                 "if-none-match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
                 /**
-                 * @description An address with its prefix, as `kaspa:qr…`
+                 * @description An address with its prefix, such as `kaspa:qr…`
                  * @example kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send
                  */
                 address: string;
@@ -2742,15 +2742,15 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Blocks to look at
+                 * @description Number of blocks
                  * @example 1000
                  */
                 windowSize?: number;
-                /** @description The block whose past is looked at; left out: the virtual block */
+                /** @description The block whose past is measured; the virtual block by default */
                 startHash?: string;
             };
             header?: {
-                /** @description Entity tags of answers that one has: if one of them is still right, the answer is a 304 without a body */
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
                 "if-none-match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -2799,12 +2799,12 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags of answers that one has: if one of them is still right, the answer is a 304 without a body */
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
                 "if-none-match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
                 /**
-                 * @description An address with its prefix, as `kaspa:qr…`
+                 * @description An address with its prefix, such as `kaspa:qr…`
                  * @example kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send
                  */
                 address: string;
@@ -2852,7 +2852,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags of answers that one has: if one of them is still right, the answer is a 304 without a body */
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
                 "if-none-match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -2899,7 +2899,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags of answers that one has: if one of them is still right, the answer is a 304 without a body */
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
                 "if-none-match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -2928,9 +2928,9 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @description An amount in sompi, the smallest unit (1 KAS = 100,000,000 sompi) */
+                        /** @description An amount in sompi (1 KAS = 100,000,000 sompi) */
                         maxSompi: string;
-                        /** @description Sum of all unspent outputs at the sink */
+                        /** @description Sum of all UTXOs at the sink */
                         circulatingSompi: string;
                     };
                 };
@@ -2949,7 +2949,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags of answers that one has: if one of them is still right, the answer is a 304 without a body */
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
                 "if-none-match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -3123,20 +3123,20 @@ export interface operations {
                     "application/json": {
                         /** @description `kaspa-mainnet`, `kaspa-testnet-10`, … */
                         networkName: string;
-                        /** @description As the node estimates it */
+                        /** @description Estimate of the node */
                         blockCount: string;
-                        /** @description As the node estimates it */
+                        /** @description Estimate of the node */
                         headerCount: string;
                         tipHashes: components["schemas"]["Hash"][];
                         difficulty: number;
                         /** @description Unix time in milliseconds */
                         pastMedianTime: string;
-                        /** @description The parents of the next block */
+                        /** @description Parents of the next block */
                         virtualParentHashes: components["schemas"]["Hash"][];
                         pruningPointHash: components["schemas"]["Hash"];
                         /** @description A whole number in decimal digits */
                         virtualDaaScore: string;
-                        /** @description That of the node: the index may still be on its way there */
+                        /** @description Sink of the node, which the index may not have reached yet */
                         sink: components["schemas"]["Hash"];
                     };
                 };
@@ -3177,9 +3177,9 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @description As the node estimates it */
+                        /** @description Estimate of the node */
                         blockCount: string;
-                        /** @description As the node estimates it */
+                        /** @description Estimate of the node */
                         headerCount: string;
                     };
                 };
@@ -3197,7 +3197,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags of answers that one has: if one of them is still right, the answer is a 304 without a body */
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
                 "if-none-match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -3243,7 +3243,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags of answers that one has: if one of them is still right, the answer is a 304 without a body */
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
                 "if-none-match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -3290,7 +3290,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags of answers that one has: if one of them is still right, the answer is a 304 without a body */
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
                 "if-none-match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -3341,7 +3341,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @description One for each address, in the order asked */
+                        /** @description One for each address, in the given order */
                         entries: {
                             address: components["schemas"]["Address"];
                             /** @description 0 for an address that was never seen */
@@ -3366,7 +3366,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags of answers that one has: if one of them is still right, the answer is a 304 without a body */
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
                 "if-none-match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -3434,7 +3434,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @description By address in the order asked, the oldest UTXOs first */
+                        /** @description By address in the given order, oldest UTXO first */
                         entries: components["schemas"]["AddressUtxo"][];
                     };
                 };
@@ -3757,7 +3757,7 @@ export interface operations {
                         outputs: {
                             /** @description A whole number below 2^64: decimal digits in a string, or a number with all its digits */
                             value: string | number;
-                            /** @description Version as 4 hex digits and the script in one text, or both in an object */
+                            /** @description Version as 4 hex digits followed by the script in hex, or an object with both */
                             scriptPublicKey: string | {
                                 version: number;
                                 /** @description Bytes in hex of either case, with or without `0x` */
@@ -3779,13 +3779,13 @@ export interface operations {
                         gas: string | number;
                         /** @description Bytes in hex of either case, with or without `0x` */
                         payload: string;
-                        /** @description Storage mass; left out it is computed */
+                        /** @description Storage mass; computed if absent */
                         mass?: string | number;
                         /** @description Ignored */
                         verboseData?: Record<string, never>;
                     };
                     /**
-                     * @description Take it also while a UTXO that it spends is not known; only a node with `--unsaferpc` does
+                     * @description Also accept a transaction that spends a UTXO which is not known yet; requires a node with `--unsaferpc`
                      * @default false
                      */
                     allowOrphan?: boolean;
@@ -3999,7 +3999,7 @@ export interface operations {
                 "application/json": {
                     block: {
                         header: {
-                            /** @description Ignored: it follows from the rest */
+                            /** @description Ignored, since it follows from the other fields */
                             hash?: string;
                             version: number;
                             parentsByLevel: string[][];
@@ -4047,7 +4047,7 @@ export interface operations {
                             outputs: {
                                 /** @description A whole number below 2^64: decimal digits in a string, or a number with all its digits */
                                 value: string | number;
-                                /** @description Version as 4 hex digits and the script in one text, or both in an object */
+                                /** @description Version as 4 hex digits followed by the script in hex, or an object with both */
                                 scriptPublicKey: string | {
                                     version: number;
                                     /** @description Bytes in hex of either case, with or without `0x` */
@@ -4069,7 +4069,7 @@ export interface operations {
                             gas: string | number;
                             /** @description Bytes in hex of either case, with or without `0x` */
                             payload: string;
-                            /** @description Storage mass; left out it is computed */
+                            /** @description Storage mass; computed if absent */
                             mass?: string | number;
                             /** @description Ignored */
                             verboseData?: Record<string, never>;
@@ -4078,7 +4078,7 @@ export interface operations {
                         verboseData?: Record<string, never>;
                     };
                     /**
-                     * @description Take also a block whose DAA score is far behind
+                     * @description Also accept a block whose DAA score is far behind
                      * @default false
                      */
                     allowNonDAABlocks?: boolean;
@@ -4104,7 +4104,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description A block that is rejected is no 200
+                         * @description A rejected block is an error instead
                          * @constant
                          */
                         rejectReason: "NONE";
@@ -4127,13 +4127,13 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Most items of the page; 20 when left out
+                 * @description Largest number of items of the page; 20 by default
                  * @example 2
                  */
                 limit?: number;
-                /** @description Id of the last item of the page before */
+                /** @description Id of the last item of the previous page */
                 starting_after?: string;
-                /** @description Id of the first item of the page after */
+                /** @description Id of the first item of the next page */
                 ending_before?: string;
                 /**
                  * @description Only blocks of the virtual selected parent chain
@@ -4142,7 +4142,7 @@ export interface operations {
                 chain_only?: boolean;
             };
             header?: {
-                /** @description Entity tags of answers that one has: if one of them is still right, the answer is a 304 without a body */
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
                 "if-none-match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -4216,13 +4216,13 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Whole transactions, not only their ids
+                 * @description Include whole transactions, not only their ids
                  * @example false
                  */
                 include_transactions?: boolean;
             };
             header?: {
-                /** @description Entity tags of answers that one has: if one of them is still right, the answer is a 304 without a body */
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
                 "if-none-match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
@@ -4344,7 +4344,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags of answers that one has: if one of them is still right, the answer is a 304 without a body */
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
                 "if-none-match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
@@ -4354,7 +4354,7 @@ export interface operations {
                  */
                 start: string;
                 /**
-                 * @description Highest DAA score: at least `start`, and at most 100 more
+                 * @description Highest DAA score: from `start` to `start` + 100
                  * @example 17
                  */
                 end: string;
@@ -4440,7 +4440,7 @@ export interface operations {
                     "application/json": {
                         /** @description Ascending by DAA score and hash */
                         blocks: components["schemas"]["RestBlock"][];
-                        /** @description Of these blocks, each once, in the order of its first block */
+                        /** @description The transactions of these blocks, each once, in the order of its first block */
                         transactions: components["schemas"]["RestTransaction"][];
                     };
                 };
@@ -4460,19 +4460,19 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Most items of the page; 20 when left out
+                 * @description Largest number of items of the page; 20 by default
                  * @example 2
                  */
                 limit?: number;
-                /** @description Id of the last item of the page before */
+                /** @description Id of the last item of the previous page */
                 starting_after?: string;
-                /** @description Id of the first item of the page after */
+                /** @description Id of the first item of the next page */
                 ending_before?: string;
-                /** @description Only addresses with a tag, their own or that of their cluster */
+                /** @description Only addresses with a tag, or in a cluster with a tag */
                 tagged_only?: boolean;
             };
             header?: {
-                /** @description Entity tags of answers that one has: if one of them is still right, the answer is a 304 without a body */
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
                 "if-none-match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -4515,7 +4515,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @description Those that hold something, richest first */
+                        /** @description Addresses with a balance, largest first */
                         addresses: components["schemas"]["RestAddress"][];
                         metadata: components["schemas"]["PageMetadata"];
                     };
@@ -4537,12 +4537,12 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags of answers that one has: if one of them is still right, the answer is a 304 without a body */
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
                 "if-none-match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
                 /**
-                 * @description An address with its prefix, as `kaspa:qr…`
+                 * @description An address with its prefix, such as `kaspa:qr…`
                  * @example kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send
                  */
                 address: string;
@@ -4607,22 +4607,22 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Most items of the page; 20 when left out
+                 * @description Largest number of items of the page; 20 by default
                  * @example 2
                  */
                 limit?: number;
-                /** @description Id of the last item of the page before */
+                /** @description Id of the last item of the previous page */
                 starting_after?: string;
-                /** @description Id of the first item of the page after */
+                /** @description Id of the first item of the next page */
                 ending_before?: string;
             };
             header?: {
-                /** @description Entity tags of answers that one has: if one of them is still right, the answer is a 304 without a body */
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
                 "if-none-match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
                 /**
-                 * @description An address with its prefix, as `kaspa:qr…`
+                 * @description An address with its prefix, such as `kaspa:qr…`
                  * @example kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send
                  */
                 address: string;
@@ -4672,7 +4672,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @description Those of the newest transactions first */
+                        /** @description Newest transaction first */
                         utxos: components["schemas"]["RestUtxo"][];
                         metadata: components["schemas"]["PageMetadata"];
                     };
@@ -4699,12 +4699,12 @@ export interface operations {
                 interval?: "hour" | "day" | "month";
             };
             header?: {
-                /** @description Entity tags of answers that one has: if one of them is still right, the answer is a 304 without a body */
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
                 "if-none-match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
                 /**
-                 * @description An address with its prefix, as `kaspa:qr…`
+                 * @description An address with its prefix, such as `kaspa:qr…`
                  * @example kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send
                  */
                 address: string;
@@ -4778,18 +4778,18 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @description From the interval of the first change to that of the sink, oldest first, those without a change too; the newest 10000 of them where they are more. An accepting block counts at the latest time of the chain up to it, since its own may run backwards. What the address held where the index begins, if not at genesis, is its first change. Intervals that end in a gap of the index are left out. */
+                        /** @description One entry for each interval from the first change of the balance to the sink, oldest first; the newest 10000 if there are more. A change counts at the latest time of the chain up to the accepting block, since times of blocks may decrease. If the index does not begin at genesis, the balance at its first block is the first change. Intervals that end in a gap of the index are omitted. */
                         history: {
                             /** @description End of the interval, which is the start of the next one: Unix time in milliseconds */
                             timestamp: number;
-                            /** @description An amount in sompi, the smallest unit (1 KAS = 100,000,000 sompi) */
+                            /** @description An amount in sompi (1 KAS = 100,000,000 sompi) */
                             balance: string;
                         }[];
-                        /** @description Only where the time from the first interval on has gaps of the index: what changed the balance in them is not known one by one, and shows as one change in the interval in which a gap ends */
+                        /** @description Gaps of the index since the first interval; absent if there are none. All changes in a gap appear as one change in the interval in which the gap ends */
                         gaps?: {
                             /** @description Time of the last block before the gap */
                             from: number;
-                            /** @description Time of the first block after it */
+                            /** @description Time of the first block after the gap */
                             to: number;
                         }[];
                     };
@@ -4809,27 +4809,27 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Most items of the page; 20 when left out
+                 * @description Largest number of items of the page; 20 by default
                  * @example 2
                  */
                 limit?: number;
-                /** @description Id of the last item of the page before */
+                /** @description Id of the last item of the previous page */
                 starting_after?: string;
-                /** @description Id of the first item of the page after */
+                /** @description Id of the first item of the next page */
                 ending_before?: string;
                 /**
-                 * @description Another address: the answer says by which transactions it is in the same cluster, or that it is not
+                 * @description Another address: the response lists the transactions that put it into the same cluster, or says that it is not in it
                  * @example kaspasim:qp3j0gfuk0yua8d5ya739dkyss4gtlzrvwcqxuwg429el7q3k4562yfqgpnuc
                  */
                 evidence_for?: string;
             };
             header?: {
-                /** @description Entity tags of answers that one has: if one of them is still right, the answer is a 304 without a body */
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
                 "if-none-match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
                 /**
-                 * @description An address with its prefix, as `kaspa:qr…`
+                 * @description An address with its prefix, such as `kaspa:qr…`
                  * @example kaspasim:qrk8udtac59kmlpnqup43kjer2rdygsh7ew55galezt4n6naqv9j626epq2r4
                  */
                 address: string;
@@ -4939,16 +4939,16 @@ export interface operations {
                      */
                     "application/json": {
                         cluster: components["schemas"]["Cluster"];
-                        /** @description Along the ring of the cluster, from the root on; the order changes where two clusters become one, or are parted again */
+                        /** @description In the order of the cluster, from the root on; the order changes where clusters are merged or split */
                         members: components["schemas"]["ClusterMember"][];
                         metadata: components["schemas"]["PageMetadata"];
                         /** @description Only with `evidence_for` */
                         evidence: components["schemas"]["ClusterEvidence"] | null;
-                        /** @description What a weaker heuristic supposes of the address of the path, where it is switched on; no part of the cluster. The newest 100 */
+                        /** @description Addresses that a weaker heuristic, if enabled, relates to the requested address; not part of the cluster. The newest 100 */
                         changeSuggestions: {
                             address: components["schemas"]["Address"];
                             transactionId: components["schemas"]["Hash"];
-                            /** @description True: this is the address of the output that is taken for change, where the address of the path pays. False: this one pays, and the address of the path is taken for its change */
+                            /** @description True: this address received the assumed change of a payment by the requested address. False: this address paid, and the requested address received the assumed change */
                             isChange: boolean;
                         }[];
                     };
@@ -4969,19 +4969,19 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Most items of the page; 20 when left out
+                 * @description Largest number of items of the page; 20 by default
                  * @example 2
                  */
                 limit?: number;
-                /** @description Id of the last item of the page before */
+                /** @description Id of the last item of the previous page */
                 starting_after?: string;
-                /** @description Id of the first item of the page after */
+                /** @description Id of the first item of the next page */
                 ending_before?: string;
                 /** @description Only tags with this label */
                 label?: string;
             };
             header?: {
-                /** @description Entity tags of answers that one has: if one of them is still right, the answer is a 304 without a body */
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
                 "if-none-match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -5030,7 +5030,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @description By name, then by address, in the order of their bytes */
+                        /** @description By name, then by address, in byte order */
                         tags: components["schemas"]["AddressTag"][];
                         metadata: components["schemas"]["PageMetadata"];
                     };
@@ -5051,24 +5051,24 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Most items of the page; 20 when left out
+                 * @description Largest number of items of the page; 20 by default
                  * @example 2
                  */
                 limit?: number;
-                /** @description Id of the last item of the page before */
+                /** @description Id of the last item of the previous page */
                 starting_after?: string;
-                /** @description Id of the first item of the page after */
+                /** @description Id of the first item of the next page */
                 ending_before?: string;
                 /** @description Only accepted transactions */
                 accepted_only?: boolean;
                 /**
-                 * @description Show payloads
+                 * @description Include payloads
                  * @example true
                  */
                 include_payload?: boolean;
             };
             header?: {
-                /** @description Entity tags of answers that one has: if one of them is still right, the answer is a 304 without a body */
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
                 "if-none-match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -5347,7 +5347,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags of answers that one has: if one of them is still right, the answer is a 304 without a body */
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
                 "if-none-match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -5367,7 +5367,7 @@ export interface operations {
                 "application/json": {
                     transactionIds: string[];
                     /**
-                     * @description Show payloads
+                     * @description Include payloads
                      * @default false
                      */
                     includePayload?: boolean;
@@ -5460,7 +5460,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @description In the order asked, without the unknown ones; asked for twice, it is shown twice */
+                        /** @description In the given order without unknown ones; a repeated id is shown repeatedly */
                         transactions: components["schemas"]["RestTransaction"][];
                     };
                 };
@@ -5480,11 +5480,11 @@ export interface operations {
     getTransaction: {
         parameters: {
             query?: {
-                /** @description Show payloads */
+                /** @description Include payloads */
                 include_payload?: boolean;
             };
             header?: {
-                /** @description Entity tags of answers that one has: if one of them is still right, the answer is a 304 without a body */
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
                 "if-none-match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
@@ -5600,29 +5600,29 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Most items of the page; 20 when left out
+                 * @description Largest number of items of the page; 20 by default
                  * @example 2
                  */
                 limit?: number;
-                /** @description Id of the last item of the page before */
+                /** @description Id of the last item of the previous page */
                 starting_after?: string;
-                /** @description Id of the first item of the page after */
+                /** @description Id of the first item of the next page */
                 ending_before?: string;
                 /**
                  * @description Only accepted transactions
                  * @example true
                  */
                 accepted_only?: boolean;
-                /** @description Show payloads */
+                /** @description Include payloads */
                 include_payload?: boolean;
             };
             header?: {
-                /** @description Entity tags of answers that one has: if one of them is still right, the answer is a 304 without a body */
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
                 "if-none-match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
                 /**
-                 * @description An address with its prefix, as `kaspa:qr…`
+                 * @description An address with its prefix, such as `kaspa:qr…`
                  * @example kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send
                  */
                 address: string;

@@ -1,6 +1,6 @@
 /**
- * In the browser, on /docs: the key that was entered is forgotten with the page, unless a box is ticked. Swagger UI keeps what it is
- * authorized with in the local storage while `persistAuthorization` is set; ticking and unticking sets and clears it.
+ * Runs in the browser, on /docs: keeps the entered key in the local storage only if a box is checked. Swagger UI stores it there while
+ * `persistAuthorization` is set.
  */
 const STORED = 'authorized';
 
@@ -27,11 +27,11 @@ window.addEventListener('swagger-ui', ({ detail: { authActions, authSelectors, g
   label.className = 'keep-key';
   label.append(box, ' Keep the key in this browser');
 
-  // Next to the button "Authorize".
-  const place = () => {
+  // The box is next to the button "Authorize".
+  const insert = () => {
     const area = document.querySelector('.auth-wrapper');
     if (area !== null && !area.contains(label)) area.prepend(label);
   };
-  new MutationObserver(place).observe(document.querySelector('#swagger-ui'), { childList: true, subtree: true });
-  place();
+  new MutationObserver(insert).observe(document.querySelector('#swagger-ui'), { childList: true, subtree: true });
+  insert();
 });

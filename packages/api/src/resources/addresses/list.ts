@@ -1,30 +1,26 @@
-/** GET /v1/addresses: who holds most. */
-import { type Database, listTagsOfScripts, type Tag } from '@kasgres/database';
-import { type Kysely, sql } from 'kysely';
+/** GET /v1/addresses: addresses by balance. */
+import { listTagsOfScripts, type Tag } from '@kasgres/database';
+import { sql } from 'kysely';
 import { z } from 'zod';
 import { conflict } from '../../http/errors.ts';
-import { respondByContent } from '../../index-state/answer.ts';
+import { type Db, findScriptId } from '../../index-state/sql.ts';
 import { type Reading, requireCaughtUp } from '../../index-state/state.ts';
 import { pageMetadata, pageQuery, queryFlag } from '../../pages/page-query.ts';
-import { readPage, type Slice } from '../../pages/read-page.ts';
-import { travelOf } from '../../pages/travel.ts';
-import { requireNetwork } from '../../schemas/address.ts';
-import { answers, UNDER_KEY } from '../../schemas/responses.ts';
-import { addressTag } from '../../schemas/tag.ts';
+import { directionOf, readPage, type Slice } from '../../pages/read-page.ts';
+import { indexRoute } from '../../route.ts';
+import { addressTag, requireNetwork } from '../../schemas/address.ts';
 import { address, addressInput, sompi } from '../../schemas/values.ts';
-import type { ApiPlugin } from '../../services.ts';
-import { findScriptId } from './find-script.ts';
 
-/** More than any balance; less than the largest `bigint` of Postgres. */
+/** Above any balance, and below the largest `bigint` of Postgres. */
 const MAX_SOMPI = 10n ** 19n / 2n;
 
 interface Cursor {
   address: string;
-  /** With it the cursor names a position, whatever the address holds now. */
+  /** With a balance, the cursor is a fixed position, even if the balance of the address changes. */
   balance: bigint | undefined;
 }
 
-/** An address has a colon of its own. */
+/** An address contains a colon, too. */
 const WITH_BALANCE = /^(?:(\d{1,19}):)?(.*)$/s;
 
 const cursorInput = z
@@ -35,45 +31,45 @@ const cursorInput = z
     if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
     const balance = digits === undefined ? undefined : BigInt(digits);
     if (balance !== undefined && balance > MAX_SOMPI) {
-      context.addIssue({ code: 'custom', message: 'has a balance that is larger than the supply can be' });
+      context.addIssue({ code: 'custom', message: 'has a balance above the maximum supply' });
     }
     return { address, balance };
   })
   .meta({
     format: 'kaspa-holder',
     description:
-      '`balance:address` of an item: the page begins exactly behind it, whatever happens to that balance meanwhile. An `address` alone is at its present position',
+      '`balance:address` of an item: the page begins exactly behind it, even if that balance changes meanwhile. An `address` alone stands for its current position',
   });
 
 const query = pageQuery(cursorInput, {
-  tagged_only: queryFlag.meta({ description: 'Only addresses with a tag, their own or that of their cluster' }),
+  tagged_only: queryFlag.meta({ description: 'Only addresses with a tag, or in a cluster with a tag' }),
 });
 
 const restAddress = z
   .object({
     address,
     balance: sompi,
-    tag: addressTag.nullable().meta({ description: 'Its own, else that of its cluster' }),
+    tag: addressTag.nullable().meta({ description: 'Tag of the address, else of its cluster' }),
   })
   .meta({ id: 'RestAddress' });
 
 type RestAddressJson = z.infer<typeof restAddress>;
 
 const page = z.object({
-  addresses: z.array(restAddress).meta({ description: 'Those that hold something, richest first' }),
+  addresses: z.array(restAddress).meta({ description: 'Addresses with a balance, largest first' }),
   metadata: pageMetadata,
 });
 
-interface Holder {
+interface HolderRow {
   script_id: bigint;
   address: string;
   balance: bigint;
 }
 
-type Position = Pick<Holder, 'script_id' | 'balance'>;
+type Position = Pick<HolderRow, 'script_id' | 'balance'>;
 
-/** @throws HttpError 409 for an address alone that holds nothing now: it has no position */
-async function findPosition(db: Kysely<Database>, { address, balance }: Cursor): Promise<Position | undefined> {
+/** @throws HttpError 409 for an address alone that has no balance now, and so no position */
+async function findPosition(db: Db, { address, balance }: Cursor): Promise<Position | undefined> {
   const scriptId = await findScriptId(db, address);
   if (scriptId === undefined) return undefined;
   if (balance !== undefined) return { script_id: scriptId, balance };
@@ -85,30 +81,30 @@ async function findPosition(db: Kysely<Database>, { address, balance }: Cursor):
     .executeTakeFirst();
   if (present !== undefined) return present;
   throw conflict(
-    `${address} holds nothing now and has no position in this listing. Use balance:address, with the balance that the listing had shown`,
+    `${address} has no balance now, and so no position in this listing: use balance:address with the balance that the listing showed`,
   );
 }
 
 /**
- * The conditions are those of the indexes balances_balance and balances_tagged, which have the order of the listing. Scripts without an
- * address are passed over on the way, a look-up for each: never many, since each holds as much as those that it stands between.
+ * The conditions match the indexes balances_balance and balances_tagged, which have the order of the listing. Scripts without an address are
+ * skipped with a look-up for each; few of them have a large balance.
  */
-async function listHolders(db: Kysely<Database>, slice: Slice<Position>, taggedOnly: boolean): Promise<Holder[]> {
+async function listHolders(db: Db, slice: Slice<Position>, taggedOnly: boolean): Promise<HolderRow[]> {
   const { from, limit } = slice;
-  const { behind, direction } = travelOf(slice, 'desc');
-  const { rows } = await sql<Holder>`
+  const { behind, order } = directionOf(slice, 'desc');
+  const { rows } = await sql<HolderRow>`
     select b.script_id, s.address, b.balance
     from balances b join scripts s on s.id = b.script_id
     where b.balance > 0 and s.address is not null
       ${taggedOnly ? sql`and b.is_tagged` : sql``}
       ${from ? sql`and (b.balance, b.script_id) ${behind} (${from.balance}, ${from.script_id})` : sql``}
-    order by b.balance ${direction}, b.script_id ${direction}
+    order by b.balance ${order}, b.script_id ${order}
     limit ${limit}`.execute(db);
   return rows;
 }
 
-function toRestAddress(holder: Holder, tag: Tag | undefined): RestAddressJson {
-  return { address: holder.address, balance: String(holder.balance), tag: tag ?? null };
+function toRestAddress(row: HolderRow, tag: Tag | undefined): RestAddressJson {
+  return { address: row.address, balance: String(row.balance), tag: tag ?? null };
 }
 
 async function getPage({ db, state }: Reading, request: z.infer<typeof query>): Promise<z.infer<typeof page>> {
@@ -128,19 +124,18 @@ async function getPage({ db, state }: Reading, request: z.infer<typeof query>): 
   return { addresses: rows.map((row) => toRestAddress(row, tags.get(row.script_id))), metadata };
 }
 
-export const listAddressesRoutes: ApiPlugin = async (app, { index }) => {
-  app.get(
-    '/v1/addresses',
-    {
-      config: { cost: 0.5 },
-      schema: {
-        operationId: 'listAddresses',
-        summary: 'Addresses that hold something, richest first',
-        tags: ['Address'],
-        querystring: query,
-        response: answers(page, 304, ...UNDER_KEY, 400, 404, 409),
-      },
-    },
-    (request, reply) => respondByContent(index, request, reply, (reading) => getPage(reading, request.query)),
-  );
-};
+export const listAddresses = indexRoute(
+  {
+    method: 'GET',
+    url: '/v1/addresses',
+    operationId: 'listAddresses',
+    summary: 'Addresses by balance, largest first',
+    tag: 'Address',
+    cost: 0.5,
+    tagOf: 'content',
+    query,
+    response: page,
+    errors: [404, 409],
+  },
+  (reading, { query }) => getPage(reading, query),
+);

@@ -1,16 +1,14 @@
-/** GET /v1/addresses/{address}/transactions: what an address sent and received, newest first. */
-import type { Database } from '@kasgres/database';
-import { type Kysely, sql } from 'kysely';
+/** GET /v1/addresses/{address}/transactions: transactions that spend from or pay to an address, newest first. */
+import { sql } from 'kysely';
 import { z } from 'zod';
-import { respondFromIndex } from '../../index-state/answer.ts';
-import { type Reading, requireCaughtUp } from '../../index-state/state.ts';
+import type { Db } from '../../index-state/sql.ts';
+import type { Reading } from '../../index-state/state.ts';
 import { pageMetadata, pageQuery } from '../../pages/page-query.ts';
-import { type Listing, readPage, type Slice } from '../../pages/read-page.ts';
-import { requireNetwork } from '../../schemas/address.ts';
-import { answers, UNDER_KEY } from '../../schemas/responses.ts';
-import { addressInput, hashInput, sompi, sompiChange } from '../../schemas/values.ts';
-import type { ApiPlugin } from '../../services.ts';
-import { isAccepted } from '../transactions/earlier.ts';
+import { type Listing, listKeys, readPage } from '../../pages/read-page.ts';
+import { indexRoute } from '../../route.ts';
+import { findScriptOfRequest } from '../../schemas/address.ts';
+import { addressInput, hashInput, sompi, sompiDelta } from '../../schemas/values.ts';
+import { isAccepted } from '../transactions/pre-bootstrap.ts';
 import { loadRestTransactions } from '../transactions/rest/load-rest-transactions.ts';
 import {
   acceptedOnly,
@@ -18,17 +16,16 @@ import {
   type RestTransactionJson,
   restTransaction,
 } from '../transactions/rest/schemas.ts';
-import { findScriptId } from './find-script.ts';
-
-const params = z.strictObject({ address: addressInput });
 
 const query = pageQuery(hashInput, { accepted_only: acceptedOnly, include_payload: includePayload });
 
 const addressTransaction = restTransaction
   .extend({
-    amountSent: sompi.meta({ description: 'Sum of the inputs that spend UTXOs of the address' }),
+    amountSent: sompi.meta({ description: 'Sum of the UTXOs of the address that it spends' }),
     amountReceived: sompi.meta({ description: 'Sum of the outputs that pay the address' }),
-    balanceChange: sompiChange.meta({ description: 'amountReceived - amountSent; it counts while it is accepted' }),
+    balanceChange: sompiDelta.meta({
+      description: '`amountReceived` less `amountSent`; effective only while accepted',
+    }),
   })
   .meta({ id: 'AddressTransaction' });
 
@@ -39,12 +36,8 @@ const page = z.object({
   metadata: pageMetadata,
 });
 
-/** The key of a transaction that touches the script. */
-async function findPosition(
-  db: Kysely<Database>,
-  scriptId: bigint,
-  transactionId: Uint8Array,
-): Promise<bigint | undefined> {
+/** Finds the key of a transaction that touches the script. */
+async function findPosition(db: Db, scriptId: bigint, transactionId: Uint8Array): Promise<bigint | undefined> {
   const row = await db
     .selectFrom('transactions')
     .innerJoin('address_transactions as touch', 'touch.transaction_id', 'transactions.id')
@@ -56,44 +49,25 @@ async function findPosition(
 }
 
 /**
- * Keys of the transactions that touch the script, nearest to the start of the slice first. Whether one is accepted is looked up row
- * by row (`offset 0` keeps Postgres from turning that into a join), so that reading stops with the page: it costs a look-up for each
- * row shown and two for each left out. Those left out are a small part anywhere but at an address that nobody would accept payments of.
+ * Makes the listing of transactions that touch the script. Acceptance is looked up row by row (`offset 0` keeps Postgres from turning that into a
+ * join), so that reading stops with the page. Few transactions are not accepted, and so skipped.
  */
-async function listKeys(
-  db: Kysely<Database>,
-  scriptId: bigint,
-  { from, isBackward, limit }: Slice<bigint>,
-  onlyAccepted: boolean,
-): Promise<bigint[]> {
-  const accepted = sql<boolean>`exists (
-    select from transactions where id = address_transactions.transaction_id and ${isAccepted()} offset 0)`;
-  const rows = await db
-    .selectFrom('address_transactions')
-    .select('transaction_id')
-    .where('script_id', '=', scriptId)
-    .$if(from !== undefined, (all) => all.where('transaction_id', isBackward ? '>' : '<', from as bigint))
-    .$if(onlyAccepted, (all) => all.where(accepted))
-    .orderBy('transaction_id', isBackward ? 'asc' : 'desc')
-    .limit(limit)
-    .execute();
-  return rows.map((row) => row.transaction_id);
-}
-
-/** A script that was never seen has no items, and so no cursors. */
-function listingOf(
-  db: Kysely<Database>,
-  scriptId: bigint | undefined,
-  onlyAccepted: boolean,
-): Listing<Uint8Array, bigint, bigint> {
+function listingOf(db: Db, scriptId: bigint | undefined, onlyAccepted: boolean): Listing<Uint8Array, bigint, bigint> {
   if (scriptId === undefined) return { findPosition: async () => undefined, list: async () => [] };
+  const accepted = sql`exists (
+    select from transactions where id = address_transactions.transaction_id and ${isAccepted()} offset 0)`;
+  const source = {
+    table: 'address_transactions',
+    column: 'transaction_id',
+    where: sql`script_id = ${scriptId} ${onlyAccepted ? sql`and ${accepted}` : sql``}`,
+  };
   return {
     findPosition: (transactionId) => findPosition(db, scriptId, transactionId),
-    list: (slice) => listKeys(db, scriptId, slice, onlyAccepted),
+    list: (slice) => listKeys(db, source, slice),
   };
 }
 
-/** Sums of what the transaction shows, so that a UTXO that does not exist counts as little here as there. */
+/** Sums up the inputs and outputs shown, in which the amounts of UTXOs that do not exist are null. */
 function toAddressTransaction(transaction: RestTransactionJson, address: string): AddressTransactionJson {
   const spent = transaction.inputs.map((input) => input.previousOutput);
   const sent = sumOf(spent.filter((utxo) => utxo.scriptPublicKeyAddress === address));
@@ -114,30 +88,25 @@ async function getPage(
   address: string,
   request: z.infer<typeof query>,
 ): Promise<z.infer<typeof page>> {
-  const { db, state } = reading;
-  requireNetwork(state.network, address, 'address');
-  requireCaughtUp(state);
-  const scriptId = await findScriptId(db, address);
+  const { db } = reading;
+  const scriptId = await findScriptOfRequest(reading, address);
   const { rows, metadata } = await readPage(request, listingOf(db, scriptId, request.accepted_only));
   const transactions = await loadRestTransactions(reading, rows, { includePayload: request.include_payload });
   return { transactions: transactions.map((transaction) => toAddressTransaction(transaction, address)), metadata };
 }
 
-export const addressTransactionsRoutes: ApiPlugin = async (app, { index }) => {
-  app.get(
-    '/v1/addresses/:address/transactions',
-    {
-      config: { cost: 0.5 },
-      schema: {
-        operationId: 'listAddressTransactions',
-        summary: 'Transactions that an address sent or received, newest first',
-        tags: ['Address'],
-        params,
-        querystring: query,
-        response: answers(page, 304, ...UNDER_KEY, 400, 404),
-      },
-    },
-    (request, reply) =>
-      respondFromIndex(index, request, reply, (reading) => getPage(reading, request.params.address, request.query)),
-  );
-};
+export const listAddressTransactions = indexRoute(
+  {
+    method: 'GET',
+    url: '/v1/addresses/:address/transactions',
+    operationId: 'listAddressTransactions',
+    summary: 'Transactions that spend from or pay to an address, newest first',
+    tag: 'Address',
+    cost: 0.5,
+    params: z.strictObject({ address: addressInput }),
+    query,
+    response: page,
+    errors: [404],
+  },
+  (reading, { params, query }) => getPage(reading, params.address, query),
+);

@@ -1,28 +1,22 @@
-/** GET /v1/addresses/{address}/utxos: the UTXOs of an address, those of the newest transactions first. */
-import type { Database } from '@kasgres/database';
+/** GET /v1/addresses/{address}/utxos: the UTXOs of an address, newest transaction first. */
 import { addressToScript, fromHex, toHex } from '@kasgres/kaspa';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { z } from 'zod';
-import { respondFromIndex } from '../../index-state/answer.ts';
-import { type Reading, requireCaughtUp } from '../../index-state/state.ts';
+import type { Db } from '../../index-state/sql.ts';
+import type { Reading } from '../../index-state/state.ts';
 import { pageMetadata, pageQuery } from '../../pages/page-query.ts';
-import { readPage, type Slice } from '../../pages/read-page.ts';
-import { travelOf } from '../../pages/travel.ts';
-import { requireNetwork } from '../../schemas/address.ts';
-import { answers, UNDER_KEY } from '../../schemas/responses.ts';
+import { directionOf, readPage, type Slice } from '../../pages/read-page.ts';
+import { indexRoute } from '../../route.ts';
+import { findScriptOfRequest } from '../../schemas/address.ts';
 import { addressInput, count, decimal, hash, hexBytes, sompi } from '../../schemas/values.ts';
-import type { ApiPlugin } from '../../services.ts';
-import { findScriptId } from './find-script.ts';
-
-const params = z.strictObject({ address: addressInput });
 
 interface Outpoint {
   transactionId: Uint8Array;
   index: bigint;
 }
 
-/** An outpoint as the cursor names it. Indexes are unsigned 32-bit numbers, of which ten digits may be more: those are unknown. */
-export const outpointInput = z
+/** Ten digits may exceed an unsigned 32-bit index; such outpoints are unknown. */
+const outpointInput = z
   .string()
   .regex(/^(?:0x)?[0-9a-fA-F]{64}:\d{1,10}$/, 'must be a transaction id, a colon and an index')
   .transform((text): Outpoint => {
@@ -40,14 +34,14 @@ const restUtxo = z
     amount: sompi,
     blockDaaScore: decimal.meta({ description: 'DAA score of the accepting block' }),
     isCoinbase: z.boolean(),
-    scriptPublicKey: hexBytes.meta({ description: 'The script in hex, without its version' }),
+    scriptPublicKey: hexBytes.meta({ description: 'Script in hex, without its version' }),
   })
   .meta({ id: 'RestUtxo' });
 
 type RestUtxoJson = z.infer<typeof restUtxo>;
 
 const page = z.object({
-  utxos: z.array(restUtxo).meta({ description: 'Those of the newest transactions first' }),
+  utxos: z.array(restUtxo).meta({ description: 'Newest transaction first' }),
   metadata: pageMetadata,
 });
 
@@ -57,11 +51,11 @@ interface Position {
 }
 
 /**
- * Any output that pays the script has a place here, spent or not, of an accepted transaction or not; of UTXOs from before a start those
- * of the latest one, and those of others that something spends which is indexed.
+ * Finds any output that pays the script, spent or not, accepted or not: indexed outputs, UTXOs of the latest bootstrap block, and other
+ * pre-bootstrap UTXOs that an indexed transaction spends.
  */
 async function findPosition(
-  db: Kysely<Database>,
+  db: Db,
   scriptId: bigint,
   { transactionId, index }: Outpoint,
 ): Promise<Position | undefined> {
@@ -90,13 +84,12 @@ interface UtxoRow {
 }
 
 /**
- * A range of the index utxos_script_id. The script is the first column of the order and one end of a range, not an equality, so that no
- * other index has this order: for an address that holds a good part of all UTXOs Postgres would read the primary key past those of others,
- * or join with all transactions in their order.
+ * Reads a range of the index utxos_script_id. The script is a range, not an equality, so that no other index has this order: for an address with a
+ * large share of all UTXOs, Postgres would otherwise scan the primary key, or join with all transactions in their order.
  */
-async function listUtxos(db: Kysely<Database>, scriptId: bigint, slice: Slice<Position>): Promise<UtxoRow[]> {
+async function listUtxos(db: Db, scriptId: bigint, slice: Slice<Position>): Promise<UtxoRow[]> {
   const { from, isBackward, limit } = slice;
-  const { behind, direction } = travelOf(slice, 'desc');
+  const { behind, order } = directionOf(slice, 'desc');
   const start = from
     ? sql`(script_id, transaction_id, index) ${behind} (${scriptId}, ${from.transaction_id}, ${from.index})`
     : sql`script_id <= ${scriptId}`;
@@ -106,12 +99,12 @@ async function listUtxos(db: Kysely<Database>, scriptId: bigint, slice: Slice<Po
     from (
       select * from utxos
       where ${start} and script_id ${isBackward ? sql`<=` : sql`>=`} ${scriptId}
-      order by script_id ${direction}, transaction_id ${direction}, index ${direction}
+      order by script_id ${order}, transaction_id ${order}, index ${order}
       limit ${limit}
     ) u
     left join transactions t on t.id = u.transaction_id
     left join earlier_transactions e on e.id = u.transaction_id
-    order by u.transaction_id ${direction}, u.index ${direction}`.execute(db);
+    order by u.transaction_id ${order}, u.index ${order}`.execute(db);
   return rows;
 }
 
@@ -127,13 +120,12 @@ function toRestUtxo(row: UtxoRow, script: string): RestUtxoJson {
 }
 
 async function getPage(
-  { db, state }: Reading,
+  reading: Reading,
   address: string,
   request: z.infer<typeof query>,
 ): Promise<z.infer<typeof page>> {
-  requireNetwork(state.network, address, 'address');
-  requireCaughtUp(state);
-  const scriptId = await findScriptId(db, address);
+  const { db } = reading;
+  const scriptId = await findScriptOfRequest(reading, address);
   const { rows, metadata } = await readPage(request, {
     findPosition: async (cursor) => (scriptId === undefined ? undefined : await findPosition(db, scriptId, cursor)),
     list: async (slice) => (scriptId === undefined ? [] : await listUtxos(db, scriptId, slice)),
@@ -142,21 +134,18 @@ async function getPage(
   return { utxos: rows.map((row) => toRestUtxo(row, script)), metadata };
 }
 
-export const addressUtxosRoutes: ApiPlugin = async (app, { index }) => {
-  app.get(
-    '/v1/addresses/:address/utxos',
-    {
-      config: { cost: 0.5 },
-      schema: {
-        operationId: 'listAddressUtxos',
-        summary: 'The unspent outputs of an address at the sink',
-        tags: ['Address'],
-        params,
-        querystring: query,
-        response: answers(page, 304, ...UNDER_KEY, 400, 404),
-      },
-    },
-    (request, reply) =>
-      respondFromIndex(index, request, reply, (reading) => getPage(reading, request.params.address, request.query)),
-  );
-};
+export const listAddressUtxos = indexRoute(
+  {
+    method: 'GET',
+    url: '/v1/addresses/:address/utxos',
+    operationId: 'listAddressUtxos',
+    summary: 'UTXOs of an address at the sink, newest transaction first',
+    tag: 'Address',
+    cost: 0.5,
+    params: z.strictObject({ address: addressInput }),
+    query,
+    response: page,
+    errors: [404],
+  },
+  (reading, { params, query }) => getPage(reading, params.address, query),
+);

@@ -1,29 +1,25 @@
 /**
- * Times of DAA scores: exact where the chain has a block with the score, interpolated between neighbours, also where these are the ends
- * of a gap, extrapolated above the sink. Before the index they are interpolated between genesis, what the node told the indexer
- * (`earlier_times`), and the first indexed block.
+ * getDaaScoreTimestampEstimate: exact if the chain has a block with the score, else interpolated between its neighbours, also over a gap, and
+ * extrapolated above the sink. Before the first indexed block, times are interpolated between genesis, times that the indexer got from the node
+ * (`earlier_times`), and that block.
  */
-import type { Database } from '@kasgres/database';
 import { type DaaTimestamp, estimateTimestamp, type Network } from '@kasgres/kaspa';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { z } from 'zod';
-import { respondFromIndex } from '../../index-state/answer.ts';
+import type { Db } from '../../index-state/sql.ts';
 import { type Reading, requireCaughtUp } from '../../index-state/state.ts';
+import { indexRoute } from '../../route.ts';
 import { list } from '../../schemas/list.ts';
-import { answers, UNDER_KEY, WITH_BODY } from '../../schemas/responses.ts';
 import { milliseconds, uint64Input } from '../../schemas/values.ts';
-import type { ApiPlugin } from '../../services.ts';
 
 const MAX_SCORES = 1000;
 const MAX_INT64 = 2n ** 63n - 1n;
 
-const body = z.strictObject({ daaScores: list(uint64Input, MAX_SCORES) });
-
 const estimates = z.object({
-  timestamps: z.array(milliseconds).meta({ description: 'One for each score, in the order asked' }),
+  timestamps: z.array(milliseconds).meta({ description: 'One for each score, in the given order' }),
 });
 
-/** The chain around a score; a part without a block is null. */
+/** The chain blocks at, below and above a score; null without one. */
 interface AroundRow {
   at_timestamp: bigint | null;
   below_daa_score: bigint | null;
@@ -32,32 +28,32 @@ interface AroundRow {
   above_timestamp: bigint | null;
 }
 
-/** In the order of the scores. Genesis and the chain block on it share a score: at it is genesis, as the node has it. */
-async function listAround(db: Kysely<Database>, scores: readonly bigint[]): Promise<AroundRow[]> {
+/** Returns rows in the order of the scores. Genesis shares its score with the next chain block: like the node, this uses genesis. */
+async function listAround(db: Db, scores: readonly bigint[]): Promise<AroundRow[]> {
   const withinBigint = scores.map((score) => (score > MAX_INT64 ? MAX_INT64 : score));
   const { rows } = await sql<AroundRow>`
     select at.timestamp as at_timestamp, below.daa_score as below_daa_score, below.timestamp as below_timestamp,
       above.daa_score as above_daa_score, above.timestamp as above_timestamp
-    from unnest(${withinBigint}::bigint[]) with ordinality as asked (score, place)
+    from unnest(${withinBigint}::bigint[]) with ordinality as requested (score, position)
     left join lateral (
-      select timestamp from chain_blocks where daa_score = asked.score order by index limit 1
+      select timestamp from chain_blocks where daa_score = requested.score order by index limit 1
     ) at on true
     left join lateral (
-      select daa_score, timestamp from chain_blocks where daa_score < asked.score order by daa_score desc, index desc limit 1
+      select daa_score, timestamp from chain_blocks where daa_score < requested.score order by daa_score desc, index desc limit 1
     ) below on true
     left join lateral (
-      select daa_score, timestamp from chain_blocks where daa_score > asked.score order by daa_score, index limit 1
+      select daa_score, timestamp from chain_blocks where daa_score > requested.score order by daa_score, index limit 1
     ) above on true
-    order by asked.place`.execute(db);
+    order by requested.position`.execute(db);
   return rows;
 }
 
-/** Ascending. The last of them, where there are others, is genesis. */
+/** Returns the known times of the network, ascending. Genesis is the last one. */
 function knownPoints({ daaTimestamps, genesisDaaScore, genesisTimestamp }: Network): readonly DaaTimestamp[] {
   return daaTimestamps.length > 0 ? daaTimestamps : [{ daaScore: genesisDaaScore, timestamp: genesisTimestamp }];
 }
 
-/** The blocks around a score, ascending; none where the score is before the first indexed block. */
+/** Returns the blocks around a score, ascending, or none if the score is before the first indexed block. */
 function toPoints(row: AroundRow): DaaTimestamp[] {
   const { below_daa_score, below_timestamp, above_daa_score, above_timestamp } = row;
   if (below_daa_score === null || below_timestamp === null) return [];
@@ -66,54 +62,44 @@ function toPoints(row: AroundRow): DaaTimestamp[] {
   return [below, { daaScore: above_daa_score, timestamp: above_timestamp }];
 }
 
-/** What is known up to the first indexed block, ascending, with that block. */
-async function listPointsBeforeIndex(db: Kysely<Database>, network: Network): Promise<DaaTimestamp[]> {
+/** Lists the known times up to the first indexed block and its own, ascending. */
+async function listPointsBeforeIndex(db: Db, network: Network): Promise<DaaTimestamp[]> {
   const first = await db
     .selectFrom('chain_blocks')
     .select(['daa_score', 'timestamp'])
     .orderBy('index')
     .limit(1)
     .executeTakeFirstOrThrow();
-  const earlier = await db
-    .selectFrom('earlier_times')
-    .select(['daa_score', 'timestamp'])
-    .orderBy('daa_score')
-    .execute();
-  const ofIndexer = [...earlier, first].map((row) => ({ daaScore: row.daa_score, timestamp: row.timestamp }));
-  return [...knownPoints(network).filter(({ daaScore }) => daaScore < first.daa_score), ...ofIndexer];
+  const known = await db.selectFrom('earlier_times').select(['daa_score', 'timestamp']).orderBy('daa_score').execute();
+  const indexed = [...known, first].map((row) => ({ daaScore: row.daa_score, timestamp: row.timestamp }));
+  return [...knownPoints(network).filter(({ daaScore }) => daaScore < first.daa_score), ...indexed];
 }
 
 async function getTimestamps({ db, state }: Reading, scores: readonly bigint[]): Promise<string[]> {
   const { network } = state;
-  // While the first catch-up runs, what is above the index is the past, and not to be guessed.
+  // During the first catch-up, scores above the sink are in the past, and must not be extrapolated.
   if (scores.some((score) => score > state.sinkDaaScore)) requireCaughtUp(state);
   const around = (await listAround(db, scores)).map((row) => ({ exact: row.at_timestamp, points: toPoints(row) }));
   const isSomeBeforeIndex = around.some(({ exact, points }) => exact === null && points.length === 0);
   const beforeIndex = isSomeBeforeIndex ? await listPointsBeforeIndex(db, network) : [];
-  return around.map(({ exact, points }, place) => {
+  return around.map(({ exact, points }, index) => {
     const known = points.length > 0 ? points : beforeIndex;
-    return String(exact ?? estimateTimestamp(scores[place] as bigint, known, network));
+    return String(exact ?? estimateTimestamp(scores[index] as bigint, known, network));
   });
 }
 
-export const daaScoreTimestampRoutes: ApiPlugin = async (app, { index }) => {
-  app.post(
-    '/v1/rpc/getDaaScoreTimestampEstimate',
-    {
-      config: { cost: 0.1 },
-      schema: {
-        operationId: 'getDaaScoreTimestampEstimate',
-        summary: 'Times of up to 1,000 DAA scores',
-        description:
-          'That of the chain block with the score; between two blocks, and over a gap of the index, interpolated; above the sink reckoned with the time that the network aims at for a block; before the first indexed block interpolated between genesis, some thousand times that the node knows, and that block.',
-        tags: ['Node RPC Proxy'],
-        body,
-        response: answers(estimates, 304, ...UNDER_KEY, ...WITH_BODY),
-      },
-    },
-    (request, reply) =>
-      respondFromIndex(index, request, reply, async (reading) => ({
-        timestamps: await getTimestamps(reading, request.body.daaScores),
-      })),
-  );
-};
+export const getDaaScoreTimestampEstimate = indexRoute(
+  {
+    method: 'POST',
+    url: '/v1/rpc/getDaaScoreTimestampEstimate',
+    operationId: 'getDaaScoreTimestampEstimate',
+    summary: 'Times of up to 1,000 DAA scores',
+    description:
+      'The time of the chain block with the score; interpolated between two blocks, and over a gap of the index; extrapolated above the sink with the target block time; before the first indexed block, interpolated between genesis, some thousand times that the node knows, and that block.',
+    tag: 'Node RPC Proxy',
+    cost: 0.1,
+    body: z.strictObject({ daaScores: list(uint64Input, MAX_SCORES) }),
+    response: estimates,
+  },
+  async (reading, { body }) => ({ timestamps: await getTimestamps(reading, body.daaScores) }),
+);

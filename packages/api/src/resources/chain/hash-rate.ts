@@ -1,55 +1,51 @@
 /**
- * estimateNetworkHashesPerSecond by the node's formula, over the blocks with the most blue work in the past of a block, or of the
- * virtual block (API.md, "Where each answer comes from").
+ * estimateNetworkHashesPerSecond: the formula of the node, over the blocks with the most blue work in the past of a block or of the virtual block.
  */
-import type { Database } from '@kasgres/database';
 import { type Network, networkHashesPerSecond } from '@kasgres/kaspa';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { z } from 'zod';
 import { conflict } from '../../http/errors.ts';
-import { respondFromIndex } from '../../index-state/answer.ts';
-import { anyOf } from '../../index-state/sql.ts';
+import type { Db } from '../../index-state/sql.ts';
 import type { Reading } from '../../index-state/state.ts';
-import { answers, UNDER_KEY } from '../../schemas/responses.ts';
+import { indexRoute } from '../../route.ts';
 import { decimal, hashInput } from '../../schemas/values.ts';
-import type { ApiPlugin } from '../../services.ts';
-import { findPartStart, notConnected, type PartEnd } from './parts.ts';
-import { getPathToChain } from './path-to-chain.ts';
+import { getPathToChain, includesPreBootstrapBlock } from './path-to-chain.ts';
+import { findSegmentStart, notConnected, type SegmentEnd } from './segments.ts';
 
 const MIN_WINDOW = 1000;
 const MAX_WINDOW = 10_000;
 
-const querystring = z.strictObject({
+const query = z.strictObject({
   windowSize: z.coerce
     .number()
     .int()
     .min(MIN_WINDOW)
     .max(MAX_WINDOW)
     .default(MIN_WINDOW)
-    .meta({ description: 'Blocks to look at' }),
+    .meta({ description: 'Number of blocks' }),
   startHash: hashInput
     .optional()
-    .meta({ description: 'The block whose past is looked at; left out: the virtual block' }),
+    .meta({ description: 'The block whose past is measured; the virtual block by default' }),
 });
 
 const hashRate = z.object({ networkHashesPerSecond: decimal });
 
-/** A past: what the chain has merged up to a chain block, and some blocks more, each with the blue score of what merges it. */
+/** The past of a block: the blocks merged up to a chain block, and more blocks with the blue score of the block that merges each. */
 interface Past {
   chainIndex: bigint;
-  /** That chain block's: all that it has in its past has less. */
+  /** Blue work of the chain block. All blocks in its past have less. */
   blueWork: string;
   more: readonly { id: bigint; mergingBlueScore: bigint }[];
-  /** Where what is indexed of it begins; undefined where that is all of it. */
-  start: PartEnd | undefined;
+  /** Where the indexed part of the past begins; undefined if all of it is indexed. */
+  start: SegmentEnd | undefined;
 }
 
-/** The past of the virtual block: what the chain has merged, the sink, and what is not merged yet. */
+/** The past of the virtual block includes the sink and the blocks that are not merged yet. */
 async function getPastOfVirtual(reading: Reading): Promise<Past> {
   const { state } = reading;
   const mergingBlueScore = state.sinkBlueScore + 1n;
   const more = [state.sinkId, ...state.virtualMergeSet].map((id) => ({ id, mergingBlueScore }));
-  const start = await findPartStart(reading, state.sinkChainIndex);
+  const start = await findSegmentStart(reading, state.sinkChainIndex);
   return { chainIndex: state.sinkChainIndex, blueWork: state.sinkBlueWork, more, start };
 }
 
@@ -59,15 +55,9 @@ async function getPast(reading: Reading, startHash: Uint8Array): Promise<Past> {
     mergeSet.map((id) => ({ id, mergingBlueScore: blueScore })),
   );
   const ids = more.map(({ id }) => id);
-  if (await haveEarlierBlocks(reading.db, ids)) throw await notConnected(reading);
-  const start = await findPartStart(reading, chainBlock.index);
+  if (await includesPreBootstrapBlock(reading.db, ids)) throw await notConnected(reading);
+  const start = await findSegmentStart(reading, chainBlock.index);
   return { chainIndex: chainBlock.index, blueWork: chainBlock.blueWork, more, start };
-}
-
-/** Whether any of these blocks is known by its hash alone. */
-async function haveEarlierBlocks(db: Kysely<Database>, ids: readonly bigint[]): Promise<boolean> {
-  const row = await db.selectFrom('earlier_blocks').select('id').where('id', '=', anyOf(ids)).executeTakeFirst();
-  return row !== undefined;
 }
 
 interface WindowRow {
@@ -79,11 +69,11 @@ interface WindowRow {
 }
 
 /**
- * The extremes of a window. What is not indexed of a past is in the past of the block where the index of it begins, and so has less blue
- * work than that one: a window that is full with blocks of as much is right. `offset 0` keeps Postgres from turning the look-up of the merging block into a join, so that the index
- * on blue work is read downwards just as far as the window needs.
+ * Returns the extremes of a window. Blocks that are not indexed are in the past of the first block of the segment, and have less blue work: a
+ * window that is filled with blocks of at least as much is exact. `offset 0` keeps Postgres from turning the look-up of the merging block into a
+ * join, so that the index on blue work is read only as far as the window needs.
  */
-async function getWindow(db: Kysely<Database>, past: Past, network: Network, size: number): Promise<WindowRow> {
+async function getWindow(db: Db, past: Past, network: Network, size: number): Promise<WindowRow> {
   const mergedWithin = network.difficultyWindowBlueScores;
   const { index: lowestIndex, blueWork: leastBlueWork } = past.start ?? { index: -1n, blueWork: '0' };
   const { rows } = await sql<WindowRow>`
@@ -116,10 +106,10 @@ async function getWindow(db: Kysely<Database>, past: Past, network: Network, siz
   return rows[0] as WindowRow;
 }
 
-/** The node's own hash for its virtual block is all ones. */
+/** The node uses a hash of all ones for its virtual block. */
 const isVirtual = (hash: Uint8Array): boolean => hash.every((byte) => byte === 0xff);
 
-async function estimate(reading: Reading, { windowSize, startHash }: z.infer<typeof querystring>): Promise<bigint> {
+async function estimate(reading: Reading, { windowSize, startHash }: z.infer<typeof query>): Promise<bigint> {
   const { db, state } = reading;
   const past =
     startHash === undefined || isVirtual(startHash)
@@ -128,11 +118,11 @@ async function estimate(reading: Reading, { windowSize, startHash }: z.infer<typ
   const window = await getWindow(db, past, state.network, windowSize);
   if (past.start !== undefined && window.blocks < windowSize) {
     throw conflict(
-      `The window reaches below block ${past.start.hash}, before which this part of the chain is not indexed: only ${window.blocks} of its ${windowSize} blocks are there`,
+      `Only ${window.blocks} of the ${windowSize} blocks of the window are indexed: this segment of the chain begins with block ${past.start.hash}`,
     );
   }
   if (window.blocks < MIN_WINDOW) {
-    throw conflict(`Only ${window.blocks} indexed blocks are before this one; ${MIN_WINDOW} are needed`);
+    throw conflict(`Only ${window.blocks} blocks are in the past of this block, and ${MIN_WINDOW} are needed`);
   }
   return networkHashesPerSecond({
     minBlueWork: BigInt(window.min_blue_work),
@@ -142,24 +132,19 @@ async function estimate(reading: Reading, { windowSize, startHash }: z.infer<typ
   });
 }
 
-export const hashRateRoutes: ApiPlugin = async (app, { index }) => {
-  app.get(
-    '/v1/rpc/estimateNetworkHashesPerSecond',
-    {
-      config: { cost: 0.1 },
-      schema: {
-        operationId: 'estimateNetworkHashesPerSecond',
-        summary: 'The hash rate of the network over a window of blocks',
-        description:
-          'A window that reaches below the first block of the index, where that is not genesis, or into a gap is a 409.',
-        tags: ['Node RPC Proxy'],
-        querystring,
-        response: answers(hashRate, 304, ...UNDER_KEY, 400, 404, 409),
-      },
-    },
-    (request, reply) =>
-      respondFromIndex(index, request, reply, async (reading) => ({
-        networkHashesPerSecond: String(await estimate(reading, request.query)),
-      })),
-  );
-};
+export const estimateNetworkHashesPerSecond = indexRoute(
+  {
+    method: 'GET',
+    url: '/v1/rpc/estimateNetworkHashesPerSecond',
+    operationId: 'estimateNetworkHashesPerSecond',
+    summary: 'Hash rate of the network over a window of blocks',
+    description:
+      'A window that needs blocks before the first indexed block, if that is not genesis, or in a gap is a 409.',
+    tag: 'Node RPC Proxy',
+    cost: 0.1,
+    query,
+    response: hashRate,
+    errors: [404, 409],
+  },
+  async (reading, { query }) => ({ networkHashesPerSecond: String(await estimate(reading, query)) }),
+);

@@ -1,36 +1,33 @@
-/**
- * From any block down its selected parents to the virtual chain: a start hash may be a block that left the chain, or was never on it.
- */
-import type { Database } from '@kasgres/database';
-import { type Kysely, sql } from 'kysely';
+/** Follows selected parents from any block down to the chain: the block may have left the chain, or never been on it. */
+import { sql } from 'kysely';
+import { anyOf, type Db } from '../../index-state/sql.ts';
 import type { Reading } from '../../index-state/state.ts';
-import { notConnected, unknown } from './parts.ts';
+import { notConnected, unknownItem } from './segments.ts';
 
-/** A block between the start and the chain, itself not on the chain. */
-export interface OffChainBlock {
+/** A block between the start of the path and the chain. */
+interface OffChainBlock {
   id: bigint;
   hash: string;
   blueScore: bigint;
-  /** Its own mergeset, blues before reds: with the others of the path, all of the start's past that is not below the chain block. */
+  /** Its mergeset, blues before reds. The mergesets of the path are the past of its start without that of the chain block. */
   mergeSet: readonly bigint[];
 }
 
 export interface PathToChain {
   startId: bigint;
-  /** From the start downwards; empty when the start is on the chain. */
+  /** From the start downwards; empty if the start is on the chain. */
   offChain: readonly OffChainBlock[];
   /** The highest chain block among the start and its ancestors by selected parents. */
   chainBlock: { id: bigint; index: bigint; blueWork: string };
 }
 
-/**
- * @throws HttpError 404 when the block is unknown, 409 when it is before what is indexed, or in a gap
- */
+/** @throws HttpError 404 if the block is unknown, 409 if it is before the first indexed block or in a gap */
 export async function getPathToChain(reading: Reading, startHash: Uint8Array): Promise<PathToChain> {
   const rows = await findPath(reading.db, startHash);
   const [start] = rows;
   if (start === undefined) {
-    throw (await isEarlierBlock(reading.db, startHash)) ? await notConnected(reading) : await unknown(reading, 'block');
+    const isKnown = await isPreBootstrapBlock(reading.db, startHash);
+    throw isKnown ? await notConnected(reading) : await unknownItem(reading, 'block');
   }
   const last = rows.at(-1);
   if (last?.chain_index == null) throw await notConnected(reading);
@@ -56,8 +53,8 @@ interface PathRow {
   chain_index: bigint | null;
 }
 
-/** The start, its selected parent and so on, until one is on the chain (only the last row has a chain_index) or nothing is below. */
-async function findPath(db: Kysely<Database>, startHash: Uint8Array): Promise<PathRow[]> {
+/** Lists the start and its selected ancestors down to the chain. Only the last row may have a chain_index. */
+async function findPath(db: Db, startHash: Uint8Array): Promise<PathRow[]> {
   const { rows } = await sql<PathRow>`
     with recursive path as (
       select id, selected_parent_id, is_chain_block, 0 as depth from blocks where hash = ${startHash}
@@ -74,12 +71,17 @@ async function findPath(db: Kysely<Database>, startHash: Uint8Array): Promise<Pa
   return rows;
 }
 
-/** Whether a block is known by its hash alone. */
-async function isEarlierBlock(db: Kysely<Database>, hash: Uint8Array): Promise<boolean> {
+async function isPreBootstrapBlock(db: Db, hash: Uint8Array): Promise<boolean> {
   const row = await db
     .selectFrom('earlier_blocks')
     .select('id')
     .where('hash', '=', Buffer.from(hash))
     .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Returns whether any of these blocks is known by its hash alone. */
+export async function includesPreBootstrapBlock(db: Db, ids: readonly bigint[]): Promise<boolean> {
+  const row = await db.selectFrom('earlier_blocks').select('id').where('id', '=', anyOf(ids)).executeTakeFirst();
   return row !== undefined;
 }

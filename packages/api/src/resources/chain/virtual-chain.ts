@@ -1,22 +1,20 @@
 /**
- * getVirtualChainFromBlock: what a client that knows the chain up to a block has to remove and to add to be at the sink. The node's
- * semantics, over the whole indexed history (API.md, "Where each answer comes from").
+ * getVirtualChainFromBlock: the chain blocks that a client which knows the chain up to a block must remove and add to reach the sink. It has the
+ * semantics of the node, over the whole indexed history.
  */
-import type { Database } from '@kasgres/database';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { z } from 'zod';
-import { respondFromIndex } from '../../index-state/answer.ts';
+import type { Db } from '../../index-state/sql.ts';
 import type { Reading } from '../../index-state/state.ts';
+import { indexRoute } from '../../route.ts';
 import { hash, hashInput } from '../../schemas/values.ts';
-import type { ApiPlugin } from '../../services.ts';
-import { answers, UNDER_KEY, WITH_BODY } from '../../schemas/responses.ts';
-import { type Gap, gapAbove, gapInTheWay, listGaps } from './parts.ts';
 import { getPathToChain } from './path-to-chain.ts';
+import { cannotCross, type Gap, gapAbove, listGaps } from './segments.ts';
 
-/** The node's batch at ten blocks a second: merged blocks an answer when ids are asked for, else chain blocks. */
+/** The limit of the node at ten blocks per second: merged blocks if ids are requested, else chain blocks. */
 const MAX_ADDED = 2480;
 
-/** Accepted ids a response, which then has 17 MB. The node has no such limit; clients go on from the last block as they do anyway. */
+/** Accepted ids per response, which then has 17 MB. The node has no such limit; clients continue from the last block in any case. */
 const MAX_ACCEPTED = 250_000;
 
 const body = z.strictObject({ startHash: hashInput, includeAcceptedTransactionIds: z.boolean() });
@@ -28,9 +26,13 @@ const acceptedTransactionIds = z
 const virtualChain = z.object({
   removedChainBlockHashes: z
     .array(hash)
-    .meta({ description: 'From the start down to the chain, without the chain block' }),
-  addedChainBlockHashes: z.array(hash).meta({ description: 'From the chain block up, at most 2,480 merged blocks' }),
-  acceptedTransactionIds: z.array(acceptedTransactionIds).meta({ description: 'One entry for each added block' }),
+    .meta({ description: 'From `startHash` down to the chain, without the chain block' }),
+  addedChainBlockHashes: z.array(hash).meta({
+    description: 'From the chain block upwards, as many as merge 2,480 blocks, or 2,480 without transaction ids',
+  }),
+  acceptedTransactionIds: z
+    .array(acceptedTransactionIds)
+    .meta({ description: 'One entry for each added block; empty unless requested' }),
 });
 
 type VirtualChainJson = z.infer<typeof virtualChain>;
@@ -41,8 +43,8 @@ interface AddedRow {
   merged: number;
 }
 
-/** The chain above an index up to the gap, if any, at most MAX_ADDED blocks, with how many blocks each merges. */
-async function listChain(db: Kysely<Database>, aboveIndex: bigint, gap: Gap | undefined): Promise<AddedRow[]> {
+/** Lists at most MAX_ADDED chain blocks above an index, up to the gap, with the number of blocks that each merges. */
+async function listChain(db: Db, aboveIndex: bigint, gap: Gap | undefined): Promise<AddedRow[]> {
   const { rows } = await sql<AddedRow>`
     select c.index, encode(b.hash, 'hex') as hash, cardinality(b.merge_set_blues) + cardinality(b.merge_set_reds) as merged
     from chain_blocks c join blocks b on b.id = c.block_id
@@ -52,7 +54,7 @@ async function listChain(db: Kysely<Database>, aboveIndex: bigint, gap: Gap | un
   return rows;
 }
 
-/** As many of the first as merge no more than MAX_ADDED blocks together. */
+/** Returns the longest prefix that merges at most MAX_ADDED blocks. */
 function withinMerged(added: readonly AddedRow[]): AddedRow[] {
   let merged = 0;
   const end = added.findIndex((row) => (merged += row.merged) > MAX_ADDED);
@@ -61,14 +63,14 @@ function withinMerged(added: readonly AddedRow[]): AddedRow[] {
 
 interface AcceptedRow {
   index: bigint;
-  /** In hex, one after the other. */
+  /** Concatenated, in hex. */
   ids: string;
 }
 
 /**
- * Ids that the chain blocks of a range accept, in the node's order, by chain index: of as many of the first as accept no more than
- * MAX_ACCEPTED together, and of one at least. Postgres puts the ids together: a row for each of them would cost this process five times
- * as much. One list of keys is looked up several times faster than a join for each chain block.
+ * Loads the accepted ids of a range of chain blocks in the order of the node, by chain index: for the longest prefix with at most MAX_ACCEPTED
+ * ids, and at least for one block. Postgres concatenates the ids, since a row for each would cost this process five times as much. One look-up of
+ * all keys is several times faster than a join for each chain block.
  */
 async function loadAccepted({ db, slices }: Reading, aboveIndex: bigint, size: number): Promise<Map<bigint, string[]>> {
   const { rows } = await sql<AcceptedRow>`
@@ -76,18 +78,18 @@ async function loadAccepted({ db, slices }: Reading, aboveIndex: bigint, size: n
       select index, accepted_transactions
       from (
         select index, accepted_transactions,
-          sum(cardinality(accepted_transactions)) over (order by index) as accepted, row_number() over (order by index) as place
+          sum(cardinality(accepted_transactions)) over (order by index) as accepted, row_number() over (order by index) as position
         from chain_blocks
         where index > ${aboveIndex} and index <= ${aboveIndex + BigInt(size)}
       ) as range
-      where accepted <= ${MAX_ACCEPTED} or place = 1
+      where accepted <= ${MAX_ACCEPTED} or position = 1
     ), wanted as materialized (
-      select within.index, accepted.key, accepted.place
-      from within cross join unnest(within.accepted_transactions) with ordinality as accepted (key, place)
+      select within.index, accepted.key, accepted.position
+      from within cross join unnest(within.accepted_transactions) with ordinality as accepted (key, position)
     ), found as materialized (
       select id, transaction_id from transactions where id = any(array(select key from wanted))
     ), joined as (
-      select wanted.index, encode(string_agg(found.transaction_id, '' order by wanted.place), 'hex') as ids
+      select wanted.index, encode(string_agg(found.transaction_id, '' order by wanted.position), 'hex') as ids
       from wanted join found on found.id = wanted.key
       group by wanted.index
     )
@@ -104,12 +106,12 @@ function splitIds(text: string): string[] {
   return ids;
 }
 
-async function getVirtualChain(reading: Reading, request: z.infer<typeof body>): Promise<VirtualChainJson> {
+async function readVirtualChain(reading: Reading, request: z.infer<typeof body>): Promise<VirtualChainJson> {
   const { db } = reading;
   const { offChain, chainBlock } = await getPathToChain(reading, request.startHash);
   const gap = gapAbove(await listGaps(reading), chainBlock.index);
-  // Empty lists would say that the client is at the sink.
-  if (offChain.length === 0 && gap?.after.index === chainBlock.index) throw gapInTheWay(gap);
+  // Empty lists would mean that the client is at the sink.
+  if (offChain.length === 0 && gap?.after.index === chainBlock.index) throw cannotCross(gap);
   const removed = offChain.map((block) => block.hash);
   const chain = await listChain(db, chainBlock.index, gap);
   if (!request.includeAcceptedTransactionIds) return toVirtualChain(removed, chain);
@@ -134,21 +136,19 @@ function toVirtualChain(
   };
 }
 
-export const virtualChainRoutes: ApiPlugin = async (app, { index }) => {
-  app.post(
-    '/v1/rpc/getVirtualChainFromBlock',
-    {
-      config: { cost: 0.1 },
-      schema: {
-        operationId: 'getVirtualChainFromBlock',
-        summary: 'The virtual chain from a block to the sink',
-        description:
-          'An answer ends before a gap of the index. From the last block before it there is no way on: a 409 that names the first block after it.',
-        tags: ['Node RPC Proxy'],
-        body,
-        response: answers(virtualChain, 304, ...UNDER_KEY, ...WITH_BODY, 404, 409),
-      },
-    },
-    (request, reply) => respondFromIndex(index, request, reply, (reading) => getVirtualChain(reading, request.body)),
-  );
-};
+export const getVirtualChainFromBlock = indexRoute(
+  {
+    method: 'POST',
+    url: '/v1/rpc/getVirtualChainFromBlock',
+    operationId: 'getVirtualChainFromBlock',
+    summary: 'Changes of the virtual chain from a block to the sink',
+    description:
+      'A response ends before a gap of the index; a request from the last block before a gap is a 409 that names the first block after it.',
+    tag: 'Node RPC Proxy',
+    cost: 0.1,
+    body,
+    response: virtualChain,
+    errors: [404, 409],
+  },
+  (reading, { body }) => readVirtualChain(reading, body),
+);

@@ -1,33 +1,33 @@
-/** Listings of the mempool as JSON, made in slices and bounded in bytes: with the largest transactions they would take hundreds of megabytes. */
+/** Builds listings of the mempool as JSON in slices, bounded in bytes: with the largest transactions they would take hundreds of megabytes. */
 import type { protocol } from '@kasgres/node';
 import type { Slices } from '../../fairness/event-loop-turns.ts';
 import type { HttpError } from '../../http/errors.ts';
 import { SharedRead } from '../../shared-read.ts';
 import { toMempoolEntry } from './to-mempool-entry.ts';
 
-/** Entries in one response: about ten megabytes of JSON, mostly. A mempool may hold a million. */
+/** Entries per response: usually about ten megabytes of JSON. A mempool may have a million entries. */
 export const MAX_ENTRIES = 5_000;
 export const MAX_BYTES = 32_000_000;
 
-/** @throws what `tooLarge` makes if the text has more than MAX_BYTES */
+/** @throws the error of `tooLarge` if the text has more than MAX_BYTES */
 export async function toListing(
   entries: readonly protocol.MempoolEntry[],
   slices: Slices,
   tooLarge: () => HttpError,
 ): Promise<Buffer> {
-  const parts = [Buffer.from('{"entries":[')];
+  const pieces = [Buffer.from('{"entries":[')];
   let bytes = 0;
-  await slices.map(entries, (entry) => {
-    const part = Buffer.from(`${parts.length === 1 ? '' : ','}${JSON.stringify(toMempoolEntry(entry))}`);
-    bytes += part.length;
+  await slices.forEach(entries, (entry) => {
+    const piece = Buffer.from(`${pieces.length === 1 ? '' : ','}${JSON.stringify(toMempoolEntry(entry))}`);
+    bytes += piece.length;
     if (bytes > MAX_BYTES) throw tooLarge();
-    parts.push(part);
+    pieces.push(piece);
   });
-  parts.push(Buffer.from(']}'));
-  return Buffer.concat(parts);
+  pieces.push(Buffer.from(']}'));
+  return Buffer.concat(pieces);
 }
 
-/** A listing is at most so old. The first few in a row are always made for the one who asks. */
+/** Under load, a listing is at most this old. */
 const SHARED = { lifeMs: 1000, burst: 5 };
 
 export interface Pools {
@@ -35,7 +35,7 @@ export interface Pools {
   filterTransactionPool: boolean;
 }
 
-/** Listings of whole pools, which are the same for everybody. */
+/** Shares listings of whole pools among clients. */
 export class SharedListings {
   readonly #reads = new Map<string, { read: SharedRead<Buffer>; timer: NodeJS.Timeout | undefined }>();
 
@@ -43,7 +43,7 @@ export class SharedListings {
     const name = `${includeOrphanPool} ${filterTransactionPool}`;
     const shared = this.#reads.get(name) ?? { read: new SharedRead<Buffer>(SHARED), timer: undefined };
     this.#reads.set(name, shared);
-    // Megabytes are not kept while nobody asks.
+    // Megabytes are not kept without requests.
     clearTimeout(shared.timer);
     shared.timer = setTimeout(() => shared.read.forget(), 2 * SHARED.lifeMs).unref();
     return shared.read.get(read);

@@ -1,6 +1,6 @@
 import { NodeRpcError, NodeUnavailableError } from '@kasgres/node';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { post, serverOnNode } from '../../testing/node-stub.ts';
 
 const MANY = '/v1/rpc/getMempoolEntriesByAddresses';
@@ -56,7 +56,7 @@ const idsOf = (json: Record<string, unknown>) =>
     Number.parseInt(transaction.verboseData.transactionId, 16),
   );
 
-test('one entry, in the conventions of the specification', async () => {
+it('returns an entry in the specified form', async () => {
   const server = await serverOnNode((op, request) => {
     expect({ op, request }).toEqual({
       op: 'getMempoolEntry',
@@ -104,7 +104,7 @@ test('one entry, in the conventions of the specification', async () => {
   });
 });
 
-test('for each address in the order asked what it sends, then what it receives, each transaction once', async () => {
+it('lists for each address what spends from it, then what pays to it, each transaction once', async () => {
   const server = await serverOnNode(() => ({
     entries: [
       { address: BOB, sending: [entry(4), entry(1)], receiving: [entry(5)] },
@@ -116,7 +116,7 @@ test('for each address in the order asked what it sends, then what it receives, 
   expect(await asked([BOB, ALICE])).toEqual([4, 1, 5, 2, 3]);
 });
 
-test('what the node refuses, and that it is away', async () => {
+it('reports errors and outages of the node', async () => {
   const errors = [
     new NodeRpcError('getMempoolEntry', `Transaction ${idOf(1)} not found`),
     new NodeUnavailableError('connect ECONNREFUSED'),
@@ -134,31 +134,31 @@ test('what the node refuses, and that it is away', async () => {
   });
 });
 
-test('an answer that lacks a part is not passed on', async () => {
+it('responds with a 503 if the response of the node is incomplete', async () => {
   const server = await serverOnNode(() => ({ entry: entry(1, { verboseData: undefined }) }));
   const { status, json } = await post(server, ONE, { transactionId: idOf(1) });
   expect({ status, json }).toEqual({
     status: 503,
-    json: { statusCode: 503, message: 'The answer of the node cannot be read' },
+    json: { statusCode: 503, message: 'The node sent an invalid response' },
   });
 });
 
-test.each([
+it.each([
   [5_000n, 200],
   [5_001n, 503],
-] as const)('of a mempool of %i transactions it answers the whole with %i', async (mempoolSize, status) => {
+] as const)('lists a mempool of %i transactions with status %i', async (mempoolSize, status) => {
   const asked: string[] = [];
   const server = await serverOnNode((op) => {
     asked.push(op);
     return op === 'getInfo' ? { mempoolSize } : { entries: [entry(1)] };
   });
-  const { text, ...answer } = await post(server, '/v1/rpc/getMempoolEntries', {});
-  expect(answer.status, text).toBe(status);
+  const { text, ...response } = await post(server, '/v1/rpc/getMempoolEntries', {});
+  expect(response.status, text).toBe(status);
   expect(asked.includes('getMempoolEntries')).toBe(status === 200);
-  if (status === 503) expect(answer.json['message']).toContain('listed up to 5000 only');
+  if (status === 503) expect(response.json['message']).toContain('too large to list');
 });
 
-test('addresses with more than 5,000 entries are refused, and the limit is named', async () => {
+it('refuses addresses with more than 5,000 entries', async () => {
   const many = Array.from({ length: 2_501 }, (_, n) => entry(n));
   const server = await serverOnNode(() => ({ entries: [{ address: ALICE, sending: many, receiving: many }] }));
   const { status, json } = await post(server, MANY, { addresses: [ALICE] });
@@ -166,8 +166,7 @@ test('addresses with more than 5,000 entries are refused, and the limit is named
   expect(json['details']).toEqual([
     {
       path: 'addresses',
-      message:
-        'These addresses have 5002 entries in the mempool, and at most 5000 are listed at once: ask for fewer addresses',
+      message: 'have 5002 entries, of at most 5000, in the mempool: request fewer addresses at once',
     },
   ]);
 });
@@ -179,7 +178,7 @@ const largeEntry = (n: number) => {
   return large;
 };
 
-test('a listing of more than 32 MB is refused, and what to do is named', async () => {
+it('refuses a listing of more than 32 MB', async () => {
   const entries = Array.from({ length: 3_000 }, (_, n) => largeEntry(n));
   const server = await serverOnNode((op) => {
     if (op === 'getInfo') return { mempoolSize: 3_000n };
@@ -189,15 +188,18 @@ test('a listing of more than 32 MB is refused, and what to do is named', async (
   });
   const pool = await post(server, '/v1/rpc/getMempoolEntries', {});
   expect(pool.status).toBe(503);
-  expect(pool.json['message']).toContain('up to 32000000 bytes of JSON only');
+  expect(pool.json['message']).toContain('more than 32000000 bytes of JSON');
   const ofAddresses = await post(server, MANY, { addresses: [ALICE] });
   expect(ofAddresses.status).toBe(400);
   expect(ofAddresses.json['details']).toEqual([
-    { path: 'addresses', message: 'These entries take more than 32000000 bytes of JSON: ask for fewer addresses' },
+    {
+      path: 'addresses',
+      message: 'have more than 32000000 bytes of JSON in the mempool: request fewer addresses at once',
+    },
   ]);
 });
 
-test('a whole pool is listed once for all who ask at the time, and each pair of flags by itself', async () => {
+it('shares the listing of a whole pool among concurrent requests with the same flags', async () => {
   const asked: object[] = [];
   const server = await serverOnNode((op, request) => {
     if (op === 'getMempoolEntries') asked.push(request);

@@ -1,89 +1,75 @@
-/** What the node's mempool holds: one transaction, all of them, or those that spend from or pay to some addresses. Live from the node. */
+/** Operations on the mempool of the node: one transaction, all of them, or those of some addresses. */
 import { toHex } from '@kasgres/kaspa';
 import type { protocol } from '@kasgres/node';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { Slices } from '../../fairness/event-loop-turns.ts';
-import { callerOf } from '../../http/caller.ts';
-import type { NodeCaller } from '../../node-calls.ts';
-import { requireNetworkOfAll } from '../../schemas/address.ts';
-import { answers, UNDER_KEY, WITH_BODY } from '../../schemas/responses.ts';
-import { addressesInput, hashInput } from '../../schemas/values.ts';
-import { required } from '../../node-messages.ts';
 import { badRequest, unavailable } from '../../http/errors.ts';
-import type { ApiPlugin, Services } from '../../services.ts';
+import { required } from '../../node-calls.ts';
+import { type ApiPlugin, type RequestContext, route } from '../../route.ts';
+import { requireNetworkOfAll } from '../../schemas/address.ts';
+import { addressesInput, flag, hashInput } from '../../schemas/values.ts';
+import type { Services } from '../../services.ts';
 import { MAX_BYTES, MAX_ENTRIES, type Pools, SharedListings, toListing } from './listings.ts';
-import { leavesPool, mempoolEntry, NO_POOL, poolFlags } from './schemas.ts';
-import { toMempoolEntry } from './to-mempool-entry.ts';
+import { mempoolEntry, toMempoolEntry } from './to-mempool-entry.ts';
 
-/** A mempool that is full empties over minutes. */
+/** A full mempool empties over minutes. */
 const RETRY_AFTER_SECONDS = 60;
-const SHARED = 'Under load it is read once a second for all clients, so that a response may be a second old.';
-const ASK_FOR_LESS = 'ask for those of addresses (getMempoolEntriesByAddresses), or later';
 
-const entryBody = z.strictObject({ transactionId: hashInput, ...poolFlags }).refine(leavesPool, NO_POOL);
+const poolFlags = {
+  includeOrphanPool: flag.meta({ description: 'Include the pool of orphans' }),
+  filterTransactionPool: flag.meta({ description: 'Exclude the pool of other transactions' }),
+};
 
-const poolsBody = z.strictObject(poolFlags).refine(leavesPool, NO_POOL);
+/** The node refuses flags that exclude both pools. */
+const includesPool = (flags: Pools): boolean => flags.includeOrphanPool || !flags.filterTransactionPool;
 
-const entriesBody = z.strictObject({ addresses: addressesInput, ...poolFlags }).refine(leavesPool, NO_POOL);
+const NO_POOL = {
+  path: ['filterTransactionPool'],
+  message: 'excludes all pools without includeOrphanPool',
+};
 
-const entryResponse = z.object({ mempoolEntry });
-const entriesResponse = z.object({ entries: z.array(mempoolEntry) });
+const entriesBody = z.strictObject({ addresses: addressesInput, ...poolFlags }).refine(includesPool, NO_POOL);
 
-async function getEntry(
-  node: NodeCaller,
-  { transactionId, ...flags }: z.infer<typeof entryBody>,
-): Promise<z.infer<typeof entryResponse>> {
-  const { entry } = await node.call('getMempoolEntry', { txId: toHex(transactionId), ...flags });
-  return { mempoolEntry: toMempoolEntry(required(entry, 'entry')) };
-}
+const listing = z.object({ entries: z.array(mempoolEntry) });
 
-/** Whole pools are read for the program itself, whichever key asks first. */
+/** Whole pools are read for all clients together, whoever requests them first. */
 const FOR_ALL = 'mempool';
 
-async function getPools({ nodeCalls, turns }: Services, flags: Pools): Promise<Buffer> {
-  // Asked first, since the whole mempool would have to be received and decoded to find out that it is too large.
+const tooLarge = (size: string) =>
+  unavailable(
+    `The mempool is too large to list, with ${size}: use getMempoolEntriesByAddresses, or retry later`,
+    RETRY_AFTER_SECONDS,
+  );
+
+async function readPools({ nodeCalls, turns }: Services, flags: Pools): Promise<Buffer> {
+  // The size is read first, since a mempool that is too large would have to be received and decoded to find out.
   const { mempoolSize } = await nodeCalls.of(FOR_ALL).call('getInfo', {});
-  if (mempoolSize > MAX_ENTRIES) {
-    throw unavailable(
-      `The mempool holds ${mempoolSize} transactions, and it is listed up to ${MAX_ENTRIES} only: ${ASK_FOR_LESS}`,
-      RETRY_AFTER_SECONDS,
-    );
-  }
+  if (mempoolSize > MAX_ENTRIES) throw tooLarge(`${mempoolSize} transactions of at most ${MAX_ENTRIES}`);
   return nodeCalls.list(FOR_ALL, async (node) => {
     const { entries } = await node.call('getMempoolEntries', { ...flags });
-    return toListing(entries, new Slices(turns, FOR_ALL), () =>
-      unavailable(
-        `The mempool is listed up to ${MAX_BYTES} bytes of JSON only, and it has more: ${ASK_FOR_LESS}`,
-        RETRY_AFTER_SECONDS,
-      ),
-    );
+    return toListing(entries, new Slices(turns, FOR_ALL), () => tooLarge(`more than ${MAX_BYTES} bytes of JSON`));
   });
 }
 
-async function getEntries(
-  { index, nodeCalls, turns }: Services,
-  caller: string,
+const tooMany = (size: string) =>
+  badRequest({ path: 'addresses', message: `have ${size} in the mempool: request fewer addresses at once` });
+
+async function readEntries(
+  { services: { index, nodeCalls, turns }, caller }: RequestContext,
   request: z.infer<typeof entriesBody>,
 ): Promise<Buffer> {
   requireNetworkOfAll(await index.getNetwork(), request.addresses);
   return nodeCalls.list(caller, async (node) => {
     const { entries } = await node.call('getMempoolEntriesByAddresses', request);
     const count = entries.reduce((sum, { sending, receiving }) => sum + sending.length + receiving.length, 0);
-    if (count > MAX_ENTRIES) {
-      throw tooMany(
-        `These addresses have ${count} entries in the mempool, and at most ${MAX_ENTRIES} are listed at once: ask for fewer addresses`,
-      );
-    }
+    if (count > MAX_ENTRIES) throw tooMany(`${count} entries, of at most ${MAX_ENTRIES},`);
     return toListing(flatten(request.addresses, entries), new Slices(turns, caller), () =>
-      tooMany(`These entries take more than ${MAX_BYTES} bytes of JSON: ask for fewer addresses`),
+      tooMany(`more than ${MAX_BYTES} bytes of JSON`),
     );
   });
 }
 
-const tooMany = (message: string) => badRequest({ path: 'addresses', message });
-
-/** For each address in the order asked, what sends from it, then what it receives; each transaction once. */
+/** Returns each transaction once: for each address in the given order, what spends from it, then what pays to it. */
 function flatten(
   addresses: readonly string[],
   found: readonly protocol.AddressMempoolEntries[],
@@ -97,79 +83,89 @@ function flatten(
   return [...byId.values()];
 }
 
-export const mempoolRoutes: ApiPlugin = async (app, services) => {
+/** Sends the text of a listing. Each takes a turn, since hundreds of clients may wait for the same one. */
+async function send(
+  { services, caller, reply }: RequestContext,
+  text: Promise<Buffer>,
+): Promise<z.infer<typeof listing>> {
+  const buffer = await text;
+  await services.turns.next(caller);
+  reply.type('application/json; charset=utf-8');
+  // The serializer passes a Buffer on unchanged.
+  return buffer as unknown as z.infer<typeof listing>;
+}
+
+export const getMempoolEntry = route(
+  {
+    method: 'POST',
+    url: '/v1/rpc/getMempoolEntry',
+    operationId: 'getMempoolEntry',
+    summary: 'One transaction of the mempool',
+    tag: 'Node RPC Proxy',
+    cost: 0.1,
+    body: z.strictObject({ transactionId: hashInput, ...poolFlags }).refine(includesPool, NO_POOL),
+    response: z.object({ mempoolEntry }),
+    errors: [404],
+  },
+  async ({ node }, { body: { transactionId, ...flags } }) => {
+    const { entry } = await node.call('getMempoolEntry', { txId: toHex(transactionId), ...flags });
+    return { mempoolEntry: toMempoolEntry(required(entry, 'entry')) };
+  },
+);
+
+const SHARED_DESCRIPTION = 'Under load it is read once per second for all clients: a response may be one second old.';
+
+export const mempoolListings: ApiPlugin = async (app, services) => {
   const shared = new SharedListings();
-  /** Sends the text of a listing, which `entriesResponse` describes. Each is written in a turn of its own: there may be a hundred at once. */
-  const send = async (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    listing: Promise<Buffer>,
-  ): Promise<z.infer<typeof entriesResponse>> => {
-    const text = await listing;
-    await services.turns.next(callerOf(request));
-    reply.type('application/json; charset=utf-8');
-    return text as unknown as z.infer<typeof entriesResponse>;
-  };
-  const getShared = (pools: Pools): Promise<Buffer> => shared.get(pools, () => getPools(services, pools));
+  const sendPools = (context: RequestContext, pools: Pools) =>
+    send(
+      context,
+      shared.get(pools, () => readPools(context.services, pools)),
+    );
 
-  app.post(
-    '/v1/rpc/getMempoolEntry',
+  const getMempoolEntries = route(
     {
-      config: { cost: 0.1 },
-      schema: {
-        operationId: 'getMempoolEntry',
-        summary: 'One transaction of the mempool',
-        tags: ['Node RPC Proxy'],
-        body: entryBody,
-        response: answers(entryResponse, ...UNDER_KEY, ...WITH_BODY, 404),
-      },
+      method: 'GET',
+      url: '/v1/rpc/getMempoolEntries',
+      operationId: 'getMempoolEntries',
+      summary: 'All transactions of the mempool without orphans',
+      description: SHARED_DESCRIPTION,
+      tag: 'Node RPC Proxy',
+      cost: 0.1,
+      response: listing,
     },
-    (request) => getEntry(services.nodeCalls.of(callerOf(request)), request.body),
+    (context) => sendPools(context, { includeOrphanPool: false, filterTransactionPool: false }),
   );
 
-  app.get(
-    '/v1/rpc/getMempoolEntries',
+  const getMempoolEntriesOfPools = route(
     {
-      config: { cost: 0.1 },
-      schema: {
-        operationId: 'getMempoolEntries',
-        summary: 'All transactions of the mempool, without orphans',
-        description: SHARED,
-        tags: ['Node RPC Proxy'],
-        response: answers(entriesResponse, ...UNDER_KEY),
-      },
+      method: 'POST',
+      url: '/v1/rpc/getMempoolEntries',
+      operationId: 'getMempoolEntriesOfPools',
+      summary: 'All transactions of the mempool, its orphans, or both',
+      description: SHARED_DESCRIPTION,
+      tag: 'Node RPC Proxy',
+      cost: 0.1,
+      body: z.strictObject(poolFlags).refine(includesPool, NO_POOL),
+      response: listing,
     },
-    (request, reply) => send(request, reply, getShared({ includeOrphanPool: false, filterTransactionPool: false })),
+    (context, { body }) => sendPools(context, body),
   );
 
-  app.post(
-    '/v1/rpc/getMempoolEntries',
-    {
-      config: { cost: 0.1 },
-      schema: {
-        operationId: 'getMempoolEntriesOfPools',
-        summary: 'All transactions of the mempool, its orphans, or both',
-        description: SHARED,
-        tags: ['Node RPC Proxy'],
-        body: poolsBody,
-        response: answers(entriesResponse, ...UNDER_KEY, ...WITH_BODY),
-      },
-    },
-    (request, reply) => send(request, reply, getShared(request.body)),
-  );
-
-  app.post(
-    '/v1/rpc/getMempoolEntriesByAddresses',
-    {
-      config: { cost: 0.1 },
-      schema: {
-        operationId: 'getMempoolEntriesByAddresses',
-        summary: 'Transactions of the mempool that spend from or pay to some addresses',
-        tags: ['Node RPC Proxy'],
-        body: entriesBody,
-        response: answers(entriesResponse, ...UNDER_KEY, ...WITH_BODY),
-      },
-    },
-    (request, reply) => send(request, reply, getEntries(services, callerOf(request), request.body)),
-  );
+  await app.register(getMempoolEntries, services);
+  await app.register(getMempoolEntriesOfPools, services);
 };
+
+export const getMempoolEntriesByAddresses = route(
+  {
+    method: 'POST',
+    url: '/v1/rpc/getMempoolEntriesByAddresses',
+    operationId: 'getMempoolEntriesByAddresses',
+    summary: 'Transactions of the mempool that spend from or pay to addresses',
+    tag: 'Node RPC Proxy',
+    cost: 0.1,
+    body: entriesBody,
+    response: listing,
+  },
+  (context, { body }) => send(context, readEntries(context, body)),
+);

@@ -1,12 +1,26 @@
-/** From the node's message to a mempool entry, as the endpoints under /v1/rpc show it. */
+/** Converts the node's messages to mempool entries in the form of the endpoints under /v1/rpc (api-spec.md §4.3). */
 import type { ScriptType } from '@kasgres/kaspa';
 import type { protocol } from '@kasgres/node';
-import { required } from '../../node-messages.ts';
-import type { TransactionInputJson, TransactionJson, TransactionOutputJson } from '../../schemas/transaction.ts';
-import { hasComputeBudgets, toPayload, toScriptPublicKey } from '../transactions/to-transaction.ts';
-import type { MempoolEntryJson } from './schemas.ts';
+import { z } from 'zod';
+import { required, toJson } from '../../node-calls.ts';
+import {
+  type TransactionInputJson,
+  type TransactionJson,
+  type TransactionOutputJson,
+  transaction,
+} from '../../schemas/transaction.ts';
+import { sompi } from '../../schemas/values.ts';
+import { hasComputeBudgets, toPayload, toScriptPublicKey } from '../transactions/load-transactions.ts';
 
-export function toMempoolEntry(entry: protocol.MempoolEntry): MempoolEntryJson {
+export const mempoolEntry = z
+  .object({
+    fee: sompi,
+    transaction,
+    isOrphan: z.boolean().meta({ description: 'Whether it spends a UTXO that is not known yet' }),
+  })
+  .meta({ id: 'MempoolEntry' });
+
+export function toMempoolEntry(entry: protocol.MempoolEntry): z.infer<typeof mempoolEntry> {
   return {
     fee: String(entry.fee),
     transaction: toTransaction(required(entry.transaction, 'transaction')),
@@ -14,29 +28,23 @@ export function toMempoolEntry(entry: protocol.MempoolEntry): MempoolEntryJson {
   };
 }
 
-function toTransaction(transaction: protocol.Transaction): TransactionJson {
-  const verboseData = required(transaction.verboseData, 'verbose data of a transaction');
-  const hasBudgets = hasComputeBudgets(transaction);
+function toTransaction(message: protocol.Transaction): TransactionJson {
+  const verboseData = required(message.verboseData, 'verbose data of a transaction');
+  const hasBudgets = hasComputeBudgets(message);
   return {
-    version: transaction.version,
-    inputs: transaction.inputs.map((input) => toInput(input, hasBudgets)),
-    outputs: transaction.outputs.map(toOutput),
-    lockTime: String(transaction.lockTime),
-    subnetworkId: transaction.subnetworkId,
-    gas: String(transaction.gas),
-    payload: toPayload(transaction.payload),
-    mass: String(transaction.storageMass),
-    verboseData: {
-      transactionId: verboseData.transactionId,
-      hash: verboseData.hash,
-      computeMass: String(verboseData.computeMass),
-      blockHash: verboseData.blockHash,
-      blockTime: String(verboseData.blockTime),
-    },
+    version: message.version,
+    inputs: message.inputs.map((input) => toInput(input, hasBudgets)),
+    outputs: message.outputs.map(toOutput),
+    lockTime: String(message.lockTime),
+    subnetworkId: message.subnetworkId,
+    gas: String(message.gas),
+    payload: toPayload(message.payload),
+    mass: String(message.storageMass),
+    verboseData: toJson(transaction.shape.verboseData, verboseData),
   };
 }
 
-function toInput(input: protocol.TransactionInput, hasBudget: boolean): TransactionInputJson {
+export function toInput(input: protocol.TransactionInput, hasBudget: boolean): TransactionInputJson {
   const { transactionId, index } = required(input.previousOutpoint, 'outpoint of an input');
   return {
     previousOutpoint: { transactionId, index },

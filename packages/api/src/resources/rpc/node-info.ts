@@ -1,12 +1,91 @@
-/** getInfo, getServerInfo and getSubnetwork: what the node says of itself. */
+/** Operations that pass on what the node reports of itself, of the DAG, and of fees. */
 import { toHex } from '@kasgres/kaspa';
 import { z } from 'zod';
-import { callerOf } from '../../http/caller.ts';
-import type { NodeCaller } from '../../node-calls.ts';
-import { answers, UNDER_KEY, WITH_BODY } from '../../schemas/responses.ts';
-import { count, decimal } from '../../schemas/values.ts';
-import type { ApiPlugin } from '../../services.ts';
+import { required, toJson } from '../../node-calls.ts';
+import { route } from '../../route.ts';
+import { count, decimal, hash, milliseconds } from '../../schemas/values.ts';
 import { subnetworkIdInput } from './submitted/values.ts';
+
+const blockCount = z.object({
+  blockCount: decimal.meta({ description: 'Estimate of the node' }),
+  headerCount: decimal.meta({ description: 'Estimate of the node' }),
+});
+
+const blockDagInfo = z.object({
+  networkName: z.string().meta({ description: '`kaspa-mainnet`, `kaspa-testnet-10`, …' }),
+  ...blockCount.shape,
+  tipHashes: z.array(hash),
+  difficulty: z.number(),
+  pastMedianTime: milliseconds,
+  virtualParentHashes: z.array(hash).meta({ description: 'Parents of the next block' }),
+  pruningPointHash: hash,
+  virtualDaaScore: decimal,
+  sink: hash.meta({ description: 'Sink of the node, which the index may not have reached yet' }),
+});
+
+export const getBlockDagInfo = route(
+  {
+    method: 'GET',
+    url: '/v1/rpc/getBlockDagInfo',
+    operationId: 'getBlockDagInfo',
+    summary: 'Current state of the DAG at the node',
+    tag: 'Node RPC Proxy',
+    cost: 0.1,
+    response: blockDagInfo,
+  },
+  async ({ node }) => toJson(blockDagInfo, await node.call('getBlockDagInfo', {})),
+);
+
+export const getBlockCount = route(
+  {
+    method: 'GET',
+    url: '/v1/rpc/getBlockCount',
+    operationId: 'getBlockCount',
+    summary: 'Number of blocks and headers of the node',
+    tag: 'Node RPC Proxy',
+    cost: 0.1,
+    response: blockCount,
+  },
+  async ({ node }) => toJson(blockCount, await node.call('getBlockCount', {})),
+);
+
+const feerateBucket = z
+  .object({
+    feerate: z.number().meta({ description: 'Sompi per gram of mass' }),
+    estimatedSeconds: z
+      .number()
+      .meta({ description: 'Estimated time until a transaction with this fee rate is in a block' }),
+  })
+  .meta({ id: 'FeerateBucket' });
+
+export const getFeeEstimate = route(
+  {
+    method: 'GET',
+    url: '/v1/rpc/getFeeEstimate',
+    operationId: 'getFeeEstimate',
+    summary: 'Fee rates, and the estimated time until inclusion in a block',
+    tag: 'Node RPC Proxy',
+    cost: 0.1,
+    response: z.object({
+      estimate: z.object({
+        priorityBucket: feerateBucket.meta({ description: 'For the next blocks' }),
+        normalBuckets: z.array(feerateBucket).meta({ description: 'Within a minute; the first is the fastest' }),
+        lowBuckets: z.array(feerateBucket).meta({ description: 'Within an hour' }),
+      }),
+    }),
+  },
+  async ({ node }) => {
+    const response = await node.call('getFeeEstimate', {});
+    const { priorityBucket, normalBuckets, lowBuckets } = required(response.estimate, 'estimate');
+    return {
+      estimate: {
+        priorityBucket: toJson(feerateBucket, required(priorityBucket, 'priority bucket')),
+        normalBuckets: normalBuckets.map((bucket) => toJson(feerateBucket, bucket)),
+        lowBuckets: lowBuckets.map((bucket) => toJson(feerateBucket, bucket)),
+      },
+    };
+  },
+);
 
 const isSynced = z.boolean().meta({ description: 'Whether the node is near the tip of the network' });
 
@@ -20,6 +99,19 @@ const info = z.object({
   hasMessageId: z.boolean(),
 });
 
+export const getInfo = route(
+  {
+    method: 'GET',
+    url: '/v1/rpc/getInfo',
+    operationId: 'getInfo',
+    summary: 'Version of the node, and the size of its mempool',
+    tag: 'Node RPC Proxy',
+    cost: 0.1,
+    response: info,
+  },
+  async ({ node }) => toJson(info, await node.call('getInfo', {})),
+);
+
 const serverInfo = z.object({
   rpcApiVersion: count,
   rpcApiRevision: count,
@@ -30,85 +122,33 @@ const serverInfo = z.object({
   virtualDaaScore: decimal,
 });
 
-const subnetworkBody = z.strictObject({ subnetworkId: subnetworkIdInput });
+export const getServerInfo = route(
+  {
+    method: 'GET',
+    url: '/v1/rpc/getServerInfo',
+    operationId: 'getServerInfo',
+    summary: 'Network of the node, and the version of its RPC',
+    tag: 'Node RPC Proxy',
+    cost: 0.1,
+    response: serverInfo,
+  },
+  async ({ node }) => toJson(serverInfo, await node.call('getServerInfo', {})),
+);
+
 const subnetwork = z.object({ gasLimit: decimal });
 
-async function getInfo(node: NodeCaller): Promise<z.infer<typeof info>> {
-  const answer = await node.call('getInfo', {});
-  return {
-    p2pId: answer.p2pId,
-    mempoolSize: String(answer.mempoolSize),
-    serverVersion: answer.serverVersion,
-    isUtxoIndexed: answer.isUtxoIndexed,
-    isSynced: answer.isSynced,
-    hasNotifyCommand: answer.hasNotifyCommand,
-    hasMessageId: answer.hasMessageId,
-  };
-}
-
-async function getServerInfo(node: NodeCaller): Promise<z.infer<typeof serverInfo>> {
-  const answer = await node.call('getServerInfo', {});
-  return {
-    rpcApiVersion: answer.rpcApiVersion,
-    rpcApiRevision: answer.rpcApiRevision,
-    serverVersion: answer.serverVersion,
-    networkId: answer.networkId,
-    hasUtxoIndex: answer.hasUtxoIndex,
-    isSynced: answer.isSynced,
-    virtualDaaScore: String(answer.virtualDaaScore),
-  };
-}
-
-async function getSubnetwork(
-  node: NodeCaller,
-  { subnetworkId }: z.infer<typeof subnetworkBody>,
-): Promise<z.infer<typeof subnetwork>> {
-  const { gasLimit } = await node.call('getSubnetwork', { subnetworkId: toHex(subnetworkId) });
-  return { gasLimit: String(gasLimit) };
-}
-
-export const rpcNodeInfoRoutes: ApiPlugin = async (app, { nodeCalls }) => {
-  app.get(
-    '/v1/rpc/getInfo',
-    {
-      config: { cost: 0.1 },
-      schema: {
-        operationId: 'getInfo',
-        summary: 'The node, its version and the size of its mempool',
-        tags: ['Node RPC Proxy'],
-        response: answers(info, ...UNDER_KEY),
-      },
-    },
-    (request) => getInfo(nodeCalls.of(callerOf(request))),
-  );
-
-  app.get(
-    '/v1/rpc/getServerInfo',
-    {
-      config: { cost: 0.1 },
-      schema: {
-        operationId: 'getServerInfo',
-        summary: 'The node, its network and the version of its RPC',
-        tags: ['Node RPC Proxy'],
-        response: answers(serverInfo, ...UNDER_KEY),
-      },
-    },
-    (request) => getServerInfo(nodeCalls.of(callerOf(request))),
-  );
-
-  app.post(
-    '/v1/rpc/getSubnetwork',
-    {
-      config: { cost: 0.1 },
-      schema: {
-        operationId: 'getSubnetwork',
-        summary: 'The gas limit of a subnetwork',
-        description: 'kaspad 2.1 has not implemented it: its refusal is a 400.',
-        tags: ['Node RPC Proxy'],
-        body: subnetworkBody,
-        response: answers(subnetwork, ...UNDER_KEY, ...WITH_BODY),
-      },
-    },
-    (request) => getSubnetwork(nodeCalls.of(callerOf(request)), request.body),
-  );
-};
+export const getSubnetwork = route(
+  {
+    method: 'POST',
+    url: '/v1/rpc/getSubnetwork',
+    operationId: 'getSubnetwork',
+    summary: 'Gas limit of a subnetwork',
+    description: 'kaspad 2.1 does not implement this call: it rejects it, which is a 400.',
+    tag: 'Node RPC Proxy',
+    cost: 0.1,
+    body: z.strictObject({ subnetworkId: subnetworkIdInput }),
+    response: subnetwork,
+  },
+  async ({ node }, { body }) =>
+    toJson(subnetwork, await node.call('getSubnetwork', { subnetworkId: toHex(body.subnetworkId) })),
+);

@@ -1,6 +1,6 @@
 /** What reaches the node of a submitted transaction or block, in every form that the API itself emits, and that nothing else does. */
 import { NodeRpcError } from '@kasgres/node';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { post, serverOnNode } from '../../testing/node-stub.ts';
 
 const TRANSACTION = '/v1/rpc/submitTransaction';
@@ -116,12 +116,12 @@ const withNumbers = (body: object): string =>
 
 async function sendText(url: string, payload: string) {
   const headers = { 'x-api-key': 'any', 'content-type': 'application/json' };
-  const answer = await server.inject({ method: 'POST', url, payload, headers });
-  return { status: answer.statusCode, json: answer.json<Record<string, unknown>>() };
+  const response = await server.inject({ method: 'POST', url, payload, headers });
+  return { status: response.statusCode, json: response.json<Record<string, unknown>>() };
 }
 
-describe('a transaction reaches the node', () => {
-  test('as mempool entries and blocks show it', async () => {
+describe('submitTransaction', () => {
+  it('accepts the form of mempool entries and blocks', async () => {
     expect(await post(server, TRANSACTION, { transaction, allowOrphan: true })).toMatchObject({
       status: 200,
       json: { transactionId: ID },
@@ -129,7 +129,7 @@ describe('a transaction reaches the node', () => {
     expect(asked).toEqual([{ op: 'submitTransaction', request: { transaction: message, allowOrphan: true } }]);
   });
 
-  test('as block templates show it: numbers with all their digits, scripts as objects, no mass', async () => {
+  it('accepts the form of block templates: numbers with all their digits, scripts as objects, no mass', async () => {
     const { mass: _, verboseData: __, ...rest } = transaction;
     const outputs = transaction.outputs.map(({ scriptPublicKey, value, covenant }) => ({
       value,
@@ -147,7 +147,7 @@ describe('a transaction reaches the node', () => {
     ]);
   });
 
-  test('with hex of either case, with or without 0x', async () => {
+  it('accepts hex in either case, with or without 0x', async () => {
     const [input] = transaction.inputs;
     const variant = {
       ...transaction,
@@ -165,16 +165,16 @@ describe('a transaction reaches the node', () => {
     expect(asked).toMatchObject([{ request: { transaction: message } }]);
   });
 
-  test('and is rejected in its words', async () => {
+  it('passes on the message of a rejection', async () => {
     refusal = new NodeRpcError('submitTransaction', `Rejected transaction ${ID}: transaction is an orphan`);
     const { status, json } = await post(server, TRANSACTION, { transaction });
     expect(status).toBe(400);
-    expect(json['message']).toBe(`The node refuses: Rejected transaction ${ID}: transaction is an orphan`);
+    expect(json['message']).toBe(`The node rejected the request: Rejected transaction ${ID}: transaction is an orphan`);
   });
 });
 
-describe('a block reaches the node', () => {
-  test('with numbers or texts, with what an answer has beside it or without', async () => {
+describe('submitBlock', () => {
+  it('accepts numbers or strings, and ignores fields of responses', async () => {
     const block = { header, transactions: [transaction] };
     const forms = [
       JSON.stringify({ block }),
@@ -187,19 +187,19 @@ describe('a block reaches the node', () => {
     expect(asked).toEqual(forms.map(() => ({ op: 'submitBlock', request })));
   });
 
-  test.each([
-    ['Block was not submitted: block is invalid', 400, 'The node refuses: '],
-    ['Block was not submitted: node is not synced', 503, 'The node cannot answer now: '],
-    ['Block was not submitted: route is full', 503, 'The node cannot answer now: '],
-  ])('%j is a %i', async (words, statusCode, before) => {
-    refusal = new NodeRpcError('submitBlock', words);
+  it.each([
+    ['Block was not submitted: block is invalid', 400, 'The node rejected the request: '],
+    ['Block was not submitted: node is not synced', 503, 'The node cannot serve the request now: '],
+    ['Block was not submitted: route is full', 503, 'The node cannot serve the request now: '],
+  ])('turns %j into a %i', async (message, statusCode, prefix) => {
+    refusal = new NodeRpcError('submitBlock', message);
     const { status, json } = await post(server, BLOCK, { block: { header, transactions: [] } });
     expect(status).toBe(statusCode);
-    expect(json['message']).toBe(before + words);
+    expect(json['message']).toBe(prefix + message);
   });
 });
 
-describe('what is malformed is named and goes no further', () => {
+describe('malformed requests', () => {
   const uint64s = [
     null,
     true,
@@ -287,7 +287,7 @@ describe('what is malformed is named and goes no further', () => {
     { url: BLOCK, path: 'allowNonDAABlocks', values: [null, 'true', 1] },
   ];
 
-  test.each(cases)('$url $path', async ({ url, path, values }) => {
+  it.each(cases)('$url $path', async ({ url, path, values }) => {
     for (const value of values) {
       const good = url === TRANSACTION ? { transaction } : { block: { header, transactions: [transaction] } };
       const { status, json } = await post(server, url, withValue(good, path.split('.'), value));
@@ -297,7 +297,7 @@ describe('what is malformed is named and goes no further', () => {
     expect(asked).toEqual([]);
   });
 
-  test.each([TRANSACTION, BLOCK])('%s without what it is about', async (url) => {
+  it.each([TRANSACTION, BLOCK])('refuses an empty body at %s', async (url) => {
     expect(await post(server, url, {})).toMatchObject({ status: 400, json: { details: [{ message: 'is required' }] } });
     const bare = { transaction: {}, block: { header: {}, transactions: [{}] } };
     const { json } = await post(
@@ -309,10 +309,10 @@ describe('what is malformed is named and goes no further', () => {
     expect(asked).toEqual([]);
   });
 
-  test.each([
+  it.each([
     ['a prototype', `{"transaction":{"__proto__":{"lockTime":${MOST}}}}`],
     ['a constructor with a prototype', `{"transaction":{"constructor":{"prototype":{"lockTime":${MOST}}}}}`],
-    ['a number that goes on for ever', `{"transaction":${'9'.repeat(100_000)}}`],
+    ['an endless number', `{"transaction":${'9'.repeat(100_000)}}`],
     ['a nest without an end', `{"transaction":${'['.repeat(200_000)}${MOST}${']'.repeat(200_000)}}`],
     ['an unfinished text', `{"transaction":{"lockTime":${MOST}`],
   ])('%s', async (_, text) => {

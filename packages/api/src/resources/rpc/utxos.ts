@@ -1,20 +1,15 @@
-/**
- * getUtxosByAddresses: the UTXOs of some addresses at the sink, all in one answer, which is why there may not be too many of them:
- * GET /v1/addresses/{address}/utxos has pages.
- */
-import type { Database } from '@kasgres/database';
+/** getUtxosByAddresses: the UTXOs of addresses at the sink in one response, up to a limit; GET /v1/addresses/{address}/utxos has pages. */
 import { addressToScript, toHex } from '@kasgres/kaspa';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { z } from 'zod';
 import { badRequest } from '../../http/errors.ts';
-import { respondFromIndex } from '../../index-state/answer.ts';
+import type { Db } from '../../index-state/sql.ts';
 import { type Reading, requireCaughtUp } from '../../index-state/state.ts';
+import { indexRoute } from '../../route.ts';
 import { requireNetworkOfAll } from '../../schemas/address.ts';
-import { answers, UNDER_KEY, WITH_BODY } from '../../schemas/responses.ts';
 import { outpoint } from '../../schemas/transaction.ts';
 import { address, addressesInput, decimal, hash, hexBytes, sompi } from '../../schemas/values.ts';
-import type { ApiPlugin } from '../../services.ts';
-import { toScriptPublicKey } from '../transactions/to-transaction.ts';
+import { toScriptPublicKey } from '../transactions/load-transactions.ts';
 
 const MAX_UTXOS = 10_000;
 
@@ -29,7 +24,7 @@ const addressUtxo = z
       scriptPublicKey: hexBytes.meta({ description: 'Version as 4 hex digits, then the script in hex' }),
       blockDaaScore: decimal.meta({ description: 'DAA score of the accepting block' }),
       isCoinbase: z.boolean(),
-      covenantId: hash.optional().meta({ description: 'Left out without a covenant' }),
+      covenantId: hash.optional().meta({ description: 'Absent without a covenant' }),
     }),
   })
   .meta({ id: 'AddressUtxo' });
@@ -37,7 +32,7 @@ const addressUtxo = z
 type AddressUtxoJson = z.infer<typeof addressUtxo>;
 
 const utxos = z.object({
-  entries: z.array(addressUtxo).meta({ description: 'By address in the order asked, the oldest UTXOs first' }),
+  entries: z.array(addressUtxo).meta({ description: 'By address in the given order, oldest UTXO first' }),
 });
 
 interface UtxoRow {
@@ -51,18 +46,18 @@ interface UtxoRow {
 }
 
 /**
- * At most `limit`, whichever are met first: nothing beyond it is read, and only these are sorted. Covenants are subqueries, since a
- * join might look through all outputs of a transaction for each of its coins.
+ * Reads any `limit` UTXOs and sorts only these. Covenants are subqueries, since a join might scan all outputs of a transaction for each of its
+ * UTXOs.
  */
-async function listUtxos(db: Kysely<Database>, addresses: readonly string[], limit: number): Promise<UtxoRow[]> {
+async function listUtxos(db: Db, addresses: readonly string[], limit: number): Promise<UtxoRow[]> {
   const scripts = addresses.map(addressToScript);
   const { rows } = await sql<UtxoRow>`
     with utxo as (
-      select asked.address, asked.place, u.*
+      select requested.address, requested.position, u.*
       from unnest(
         ${addresses}::text[], ${scripts.map(({ version }) => version)}::int[], ${scripts.map(({ script }) => script)}::bytea[]
-      ) with ordinality as asked (address, version, script, place)
-      join scripts s on s.script = asked.script and s.version = asked.version
+      ) with ordinality as requested (address, version, script, position)
+      join scripts s on s.script = requested.script and s.version = requested.version
       cross join lateral (select * from utxos where script_id = s.id limit ${limit}) u
       limit ${limit}
     )
@@ -75,7 +70,7 @@ async function listUtxos(db: Kysely<Database>, addresses: readonly string[], lim
     from utxo
     left join transactions t on t.id = utxo.transaction_id
     left join earlier_transactions e on e.id = utxo.transaction_id
-    order by utxo.place, utxo.transaction_id, utxo.index`.execute(db);
+    order by utxo.position, utxo.transaction_id, utxo.index`.execute(db);
   return rows;
 }
 
@@ -93,7 +88,10 @@ function toAddressUtxo(row: UtxoRow, scriptPublicKey: string): AddressUtxoJson {
   };
 }
 
-async function getUtxos({ db, state, slices }: Reading, request: z.infer<typeof body>): Promise<z.infer<typeof utxos>> {
+async function readUtxos(
+  { db, state, slices }: Reading,
+  request: z.infer<typeof body>,
+): Promise<z.infer<typeof utxos>> {
   requireNetworkOfAll(state.network, request.addresses);
   requireCaughtUp(state);
   const rows = await listUtxos(db, [...new Set(request.addresses)], MAX_UTXOS + 1);
@@ -113,23 +111,21 @@ async function getUtxos({ db, state, slices }: Reading, request: z.infer<typeof 
 const tooMany = () =>
   badRequest({
     path: 'addresses',
-    message: `hold more than ${MAX_UTXOS} UTXOs: ask for pages of each with GET /v1/addresses/{address}/utxos`,
+    message: `have more than ${MAX_UTXOS} UTXOs in total: use the pages of GET /v1/addresses/{address}/utxos`,
   });
 
-export const rpcUtxosRoutes: ApiPlugin = async (app, { index }) => {
-  app.post(
-    '/v1/rpc/getUtxosByAddresses',
-    {
-      config: { cost: 0.1, costsByItemsOf: ['addresses'] },
-      schema: {
-        operationId: 'getUtxosByAddresses',
-        summary: 'The unspent outputs of up to 1,000 addresses at the sink',
-        description: `Of addresses that hold more than ${MAX_UTXOS} together the UTXOs are had in pages only, from listAddressUtxos.`,
-        tags: ['Node RPC Proxy'],
-        body,
-        response: answers(utxos, 304, ...UNDER_KEY, ...WITH_BODY),
-      },
-    },
-    (request, reply) => respondFromIndex(index, request, reply, (reading) => getUtxos(reading, request.body)),
-  );
-};
+export const getUtxosByAddresses = indexRoute(
+  {
+    method: 'POST',
+    url: '/v1/rpc/getUtxosByAddresses',
+    operationId: 'getUtxosByAddresses',
+    summary: 'UTXOs of up to 1,000 addresses at the sink',
+    description: `Addresses with more than ${MAX_UTXOS} UTXOs in total are a 400: use the pages of listAddressUtxos.`,
+    tag: 'Node RPC Proxy',
+    cost: 0.1,
+    costsByItemsOf: ['addresses'],
+    body,
+    response: utxos,
+  },
+  (reading, { body }) => readUtxos(reading, body),
+);

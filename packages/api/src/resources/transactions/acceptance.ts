@@ -1,39 +1,35 @@
-/** Whether transactions are accepted, by which chain block, and how deep that is by now. */
-import type { Database } from '@kasgres/database';
+/** POST /v1/transactions/acceptance: whether transactions are accepted, by which chain block, and with how many confirmations. */
 import { toHex } from '@kasgres/kaspa';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { z } from 'zod';
-import { respondFromIndex } from '../../index-state/answer.ts';
+import type { Db } from '../../index-state/sql.ts';
 import { type IndexState, type Reading, requireCaughtUp } from '../../index-state/state.ts';
+import { indexRoute } from '../../route.ts';
 import { list } from '../../schemas/list.ts';
-import { answers, UNDER_KEY, WITH_BODY } from '../../schemas/responses.ts';
 import { count, hash, hashInput } from '../../schemas/values.ts';
-import type { ApiPlugin } from '../../services.ts';
-import { findEarlierIds, getStartBlueScore } from './earlier.ts';
+import { findPreBootstrapIds, getBootstrapBlueScore } from './pre-bootstrap.ts';
 
 const MAX_IDS = 500;
-
-const body = z.strictObject({ transactionIds: list(hashInput, MAX_IDS) });
 
 const transactionAcceptance = z
   .object({
     transactionId: hash,
     isAccepted: z.boolean().meta({
       description:
-        'False also for what is unknown. Of transactions that were accepted before what is indexed, or in a gap, those are known of which a UTXO was left at the start behind it',
+        'Also false for unknown transactions. Transactions that were accepted before the first indexed block, or in a gap, are known if one of their UTXOs was unspent at the next bootstrap block',
     }),
     acceptingBlockHash: hash.nullable().meta({
-      description: 'Null also for a transaction that was accepted before what is indexed, or in a gap',
+      description: 'Also null for a transaction that was accepted before the first indexed block, or in a gap',
     }),
     confirmations: count.meta({
       description:
-        'Blue score of the sink less that of the accepting block; where that is not known, less that of the latest start, which is no less',
+        'Blue score of the sink less that of the accepting block; if that is unknown, a lower bound: less that of the latest bootstrap block',
     }),
   })
   .meta({ id: 'TransactionAcceptance' });
 
 const acceptance = z.object({
-  transactions: z.array(transactionAcceptance).meta({ description: 'One for each id asked, in the order asked' }),
+  transactions: z.array(transactionAcceptance).meta({ description: 'One for each id, in the given order' }),
 });
 
 type AcceptanceJson = z.infer<typeof transactionAcceptance>;
@@ -44,8 +40,8 @@ interface AcceptedRow {
   accepting_block_blue_score: bigint;
 }
 
-/** Only those that a block of the index accepts. */
-async function listAccepted(db: Kysely<Database>, transactionIds: readonly Uint8Array[]): Promise<AcceptedRow[]> {
+/** Lists transactions that an indexed block accepts. */
+async function listAccepted(db: Db, transactionIds: readonly Uint8Array[]): Promise<AcceptedRow[]> {
   const { rows } = await sql<AcceptedRow>`
     select encode(t.transaction_id, 'hex') as transaction_id, encode(b.hash, 'hex') as accepting_block_hash,
       b.blue_score as accepting_block_blue_score
@@ -54,11 +50,10 @@ async function listAccepted(db: Kysely<Database>, transactionIds: readonly Uint8
   return rows;
 }
 
-/** Those that were accepted before a start: somewhere below the latest one. */
-async function listEarlier(db: Kysely<Database>, transactionIds: readonly Uint8Array[]): Promise<AcceptedRow[]> {
-  const ids = await findEarlierIds(db, transactionIds);
+async function listPreBootstrap(db: Db, transactionIds: readonly Uint8Array[]): Promise<AcceptedRow[]> {
+  const ids = await findPreBootstrapIds(db, transactionIds);
   if (ids.size === 0) return [];
-  const accepting = { accepting_block_hash: null, accepting_block_blue_score: await getStartBlueScore(db) };
+  const accepting = { accepting_block_hash: null, accepting_block_blue_score: await getBootstrapBlueScore(db) };
   return [...ids].map((transaction_id) => ({ transaction_id, ...accepting }));
 }
 
@@ -74,27 +69,21 @@ function toAcceptance(transactionId: string, row: AcceptedRow | undefined, state
 
 async function getAcceptance({ db, state }: Reading, transactionIds: readonly Uint8Array[]): Promise<AcceptanceJson[]> {
   requireCaughtUp(state);
-  const rows = [...(await listEarlier(db, transactionIds)), ...(await listAccepted(db, transactionIds))];
+  const rows = [...(await listPreBootstrap(db, transactionIds)), ...(await listAccepted(db, transactionIds))];
   const rowOf = new Map(rows.map((row) => [row.transaction_id, row]));
   return transactionIds.map((id) => toAcceptance(toHex(id), rowOf.get(toHex(id)), state));
 }
 
-export const acceptanceRoutes: ApiPlugin = async (app, { index }) => {
-  app.post(
-    '/v1/transactions/acceptance',
-    {
-      config: { cost: 0.1 },
-      schema: {
-        operationId: 'getTransactionsAcceptance',
-        summary: 'Acceptance data of up to 500 transactions',
-        tags: ['Transaction'],
-        body,
-        response: answers(acceptance, 304, ...UNDER_KEY, ...WITH_BODY),
-      },
-    },
-    (request, reply) =>
-      respondFromIndex(index, request, reply, async (reading) => ({
-        transactions: await getAcceptance(reading, request.body.transactionIds),
-      })),
-  );
-};
+export const getTransactionsAcceptance = indexRoute(
+  {
+    method: 'POST',
+    url: '/v1/transactions/acceptance',
+    operationId: 'getTransactionsAcceptance',
+    summary: 'Acceptance of up to 500 transactions',
+    tag: 'Transaction',
+    cost: 0.1,
+    body: z.strictObject({ transactionIds: list(hashInput, MAX_IDS) }),
+    response: acceptance,
+  },
+  async (reading, { body }) => ({ transactions: await getAcceptance(reading, body.transactionIds) }),
+);

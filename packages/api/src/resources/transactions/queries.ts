@@ -1,12 +1,11 @@
 /**
- * Reads the transactions of whole pages: one query for each kind of row. Every number that JSON shows as a string is made text by
- * Postgres, since pages of blocks have tens of thousands of rows.
+ * Queries of transactions: one for each kind of row. Postgres converts numbers that JSON shows as strings, since pages of
+ * blocks have tens of thousands of rows.
  */
-import type { Database } from '@kasgres/database';
-import { type Kysely, sql } from 'kysely';
-import { anyOf, hex, hexOrNull, text } from '../../index-state/sql.ts';
+import { sql } from 'kysely';
+import { anyOf, type Db, hex, hexOrNull, text } from '../../index-state/sql.ts';
 
-/** Of a transaction and its first body, joined with `subnetworks`. */
+/** Columns of a transaction and its first variant, joined with `subnetworks`. */
 export const transactionColumns = [
   'transactions.id',
   hex('transactions.transaction_id').as('transaction_id'),
@@ -21,8 +20,8 @@ export const transactionColumns = [
 
 export type ContainedRow = Awaited<ReturnType<typeof listContained>>[number];
 
-/** The ids of the transactions that blocks contain, in the order of each block. */
-export function listContainedIds(db: Kysely<Database>, blockIds: readonly bigint[]) {
+/** Lists the ids of the transactions in blocks, in the order of each block. */
+export function listContainedIds(db: Db, blockIds: readonly bigint[]) {
   return db
     .selectFrom('block_transactions as contained')
     .innerJoin('transactions', 'transactions.id', 'contained.transaction_id')
@@ -33,8 +32,8 @@ export function listContainedIds(db: Kysely<Database>, blockIds: readonly bigint
     .execute();
 }
 
-/** The transactions that blocks contain, in the order of each block; hash and masses are those of the body that the block carries. */
-export function listContained(db: Kysely<Database>, blockIds: readonly bigint[]) {
+/** Lists the first variants of the transactions in blocks, in the order of each block, with the number of the variant in the block. */
+export function listContained(db: Db, blockIds: readonly bigint[]) {
   return db
     .selectFrom('block_transactions as contained')
     .innerJoin('transactions', 'transactions.id', 'contained.transaction_id')
@@ -48,13 +47,13 @@ export function listContained(db: Kysely<Database>, blockIds: readonly bigint[])
 
 export type InputRow = Awaited<ReturnType<typeof listInputs>>[number];
 
-/** Inputs of first bodies, in order. */
-export function listInputs(db: Kysely<Database>, transactionIds: readonly bigint[]) {
+/** Lists the inputs of first variants in order. */
+export function listInputs(db: Db, transactionIds: readonly bigint[]) {
   return selectInputs(db, transactionIds).execute();
 }
 
-/** The same, not run yet; `previous` is the transaction that made the UTXO, `earlier` the same where it was accepted before a start. */
-export function selectInputs(db: Kysely<Database>, transactionIds: readonly bigint[]) {
+/** Builds the query of `listInputs`: the transaction of the spent UTXO is `previous`, or `earlier` if it is pre-bootstrap. */
+export function selectInputs(db: Db, transactionIds: readonly bigint[]) {
   return db
     .selectFrom('transaction_inputs as input')
     .leftJoin('transactions as previous', 'previous.id', 'input.previous_transaction_id')
@@ -78,8 +77,8 @@ export function selectInputs(db: Kysely<Database>, transactionIds: readonly bigi
 
 export type OutputRow = Awaited<ReturnType<typeof listOutputs>>[number];
 
-/** Outputs, in order. */
-export function listOutputs(db: Kysely<Database>, transactionIds: readonly bigint[]) {
+/** Lists outputs in order. */
+export function listOutputs(db: Db, transactionIds: readonly bigint[]) {
   return db
     .selectFrom('transaction_outputs as output')
     .innerJoin('scripts', 'scripts.id', 'output.script_id')
@@ -96,38 +95,5 @@ export function listOutputs(db: Kysely<Database>, transactionIds: readonly bigin
     .where('output.transaction_id', '=', anyOf(transactionIds))
     .orderBy('output.transaction_id')
     .orderBy('output.index')
-    .execute();
-}
-
-/** Second and further bodies: what is their own beside their inputs. */
-export function listBodies(db: Kysely<Database>, transactionIds: readonly bigint[]) {
-  return db
-    .selectFrom('transaction_bodies')
-    .select([
-      'transaction_id as id',
-      'body',
-      hex('hash').as('hash'),
-      text('storage_mass').as('storage_mass'),
-      text('compute_mass').as('compute_mass'),
-    ])
-    .where('transaction_id', '=', anyOf(transactionIds))
-    .execute();
-}
-
-/** Inputs of second and further bodies: what is their own; in order. */
-export function listBodyInputs(db: Kysely<Database>, transactionIds: readonly bigint[]) {
-  return db
-    .selectFrom('transaction_body_inputs')
-    .select([
-      'transaction_id as id',
-      'body',
-      hex('signature_script').as('signature_script'),
-      'sig_op_count',
-      'compute_budget',
-    ])
-    .where('transaction_id', '=', anyOf(transactionIds))
-    .orderBy('transaction_id')
-    .orderBy('body')
-    .orderBy('index')
     .execute();
 }

@@ -1,6 +1,6 @@
 /** Ways between members of clusters that grew at random, against a search of the graph of all merges. */
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { findLinks, type Link, type Links, type Member, type Merge } from './find-links.ts';
 
 /** Union-find as the indexer keeps it: the smaller below the larger, without shortening of paths. */
@@ -78,7 +78,7 @@ const SIZE = 24;
 const script = fc.bigInt({ min: 0n, max: BigInt(SIZE - 1) });
 const pairs = fc.array(fc.tuple(script, script), { maxLength: 80 });
 
-test('the way between any two members is the one through the graph of merges, whatever comes along', async () => {
+it('finds the path through the graph of merges, with any order of loading', async () => {
   await fc.assert(
     fc.asyncProperty(pairs, fc.integer({ min: 0, max: 30 }), async (joins, more) => {
       const forest = new Forest(SIZE);
@@ -95,12 +95,12 @@ test('the way between any two members is the one through the graph of merges, wh
   );
 });
 
-describe('a chain of ten thousand transactions, each with the last new address of the one before', () => {
+describe('a path of ten thousand transactions, each with the last new address of the one before', () => {
   const LENGTH = 10_000;
   const forest = new Forest(LENGTH);
   for (let id = 1n; id < LENGTH; id += 1n) forest.join(id - 1n, id);
 
-  test('is found whole where it is not too long', async () => {
+  it('is complete within the limit', async () => {
     const { links, isTruncated } = await forest.find(4000n, 5000n, 1000, 500);
     expect(isTruncated).toBe(false);
     expect(links.map(({ scriptIds }) => scriptIds)).toEqual(
@@ -108,7 +108,7 @@ describe('a chain of ten thousand transactions, each with the last new address o
     );
   });
 
-  test('is cut where it is, in a bounded number of steps', async () => {
+  it('is truncated beyond the limit, in a bounded number of steps', async () => {
     forest.loads = 0;
     const { links, isTruncated } = await forest.find(0n, 9999n, 1000, 500);
     expect(isTruncated).toBe(true);
@@ -120,7 +120,7 @@ describe('a chain of ten thousand transactions, each with the last new address o
   });
 });
 
-test('a cluster that was written by hand, without merges, shows no way', async () => {
+it('finds no links in a cluster without merges', async () => {
   const forest = new Forest(2);
   forest.members.set(1n, { scriptId: 1n, parentId: 0n, merge: null });
   expect(await forest.find(0n, 1n)).toEqual({ links: [], isTruncated: true });

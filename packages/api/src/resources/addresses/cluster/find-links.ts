@@ -1,8 +1,8 @@
 /**
- * The chain of merges that ties two members of a cluster together. Clustering keeps a forest in which every member but the root was put
- * below another by one merge, and merges become younger on the way up (migrations/0005_clusters.sql). So the youngest merge that two
- * members pass before they meet is the one that joined their parts; its two inputs belong one to each part, and what ties each of them to
- * its member is the same request again. Every merge joins two parts that were apart: the way is the only one.
+ * Finds the path of merges that links two members of a cluster. Clustering keeps a forest in which one merge put every member but the root below
+ * another, and merges get younger upwards (migrations/0005_clusters.sql). So the youngest merge below the lowest common ancestor of two members
+ * joined their two parts. One of its two inputs belongs to each part, and the link between that input and its member is the same problem again.
+ * Every merge joins two separate parts, so there is only one path.
  */
 
 export interface Merge {
@@ -10,9 +10,9 @@ export interface Merge {
   id: bigint;
   /** transactions.id */
   transactionId: bigint;
-  /** The input's script on the side that stayed. */
+  /** Script of the input in the part whose root stayed a root. */
   scriptId: bigint;
-  /** The input's script on the side that was put below it. */
+  /** Script of the input in the part that was put below it. */
   mergedScriptId: bigint;
 }
 
@@ -20,11 +20,11 @@ export interface Member {
   scriptId: bigint;
   /** Null at the root. */
   parentId: bigint | null;
-  /** What put it below its parent; null at the root. */
+  /** The merge that put it below its parent; null at the root. */
   merge: Merge | null;
 }
 
-/** A transaction with inputs of both scripts, in the order of the way. */
+/** A transaction with inputs of both scripts, in the order of the path. */
 export interface Link {
   transactionId: bigint;
   scriptIds: readonly [bigint, bigint];
@@ -32,25 +32,26 @@ export interface Link {
 
 export interface Links {
   links: Link[];
-  /** Whether some of the way is left out. */
+  /** Whether links are missing. */
   isTruncated: boolean;
 }
 
-interface Request {
+/** A stretch of the path whose links are not known yet. */
+interface Stretch {
   from: bigint;
   to: bigint;
 }
 
-type Piece = Request | Link;
+type Piece = Stretch | Link;
 
 const isLink = (piece: Piece): piece is Link => 'transactionId' in piece;
 
 /**
- * @param load gives members with these keys, and others at will: those that are likely to be asked for next
- * @param maxLinks of a longer way so many links are found, wherever on the way they are
+ * @param load returns the members with these keys, and any others that are likely to be needed next
+ * @param maxLinks limits the links found, which may be anywhere on the path
  */
 export async function findLinks(
-  { from, to }: Request,
+  { from, to }: Stretch,
   load: (scriptIds: bigint[]) => Promise<Member[]>,
   maxLinks: number,
 ): Promise<Links> {
@@ -59,11 +60,12 @@ export async function findLinks(
   for (;;) {
     const missing = new Set<bigint>();
     const found = pieces.filter(isLink).length;
-    pieces = respondWhatIsKnown(pieces, { known, missing, left: maxLinks - found });
+    pieces = divideStretches(pieces, { known, missing, left: maxLinks - found });
     if (missing.size === 0) break;
     for (const member of await load([...missing])) known.set(member.scriptId, member);
     for (const scriptId of missing) {
-      if (!known.has(scriptId)) throw new Error(`script ${scriptId} is in a cluster and is no member of it`);
+      if (!known.has(scriptId))
+        throw new Error(`script ${scriptId} is in a cluster, but has no row in cluster_members`);
     }
   }
   const links = pieces.filter(isLink);
@@ -72,27 +74,27 @@ export async function findLinks(
 
 interface Progress {
   known: ReadonlyMap<bigint, Member>;
-  /** Takes the members that must be known to go on. */
+  /** Collects the members that must be loaded to continue. */
   missing: Set<bigint>;
   /** How many more links may be found. */
   left: number;
 }
 
-/** Puts in the place of each request its answer, as far as it is known. */
-function respondWhatIsKnown(pieces: readonly Piece[], { known, missing, left: atFirst }: Progress): Piece[] {
-  const answered: Piece[] = [];
-  // Ways may be long: no recursion. The next piece of the way is the last of these.
-  const waiting = pieces.toReversed();
-  let left = atFirst;
-  for (let piece = waiting.pop(); piece !== undefined; piece = waiting.pop()) {
-    if (isLink(piece)) answered.push(piece);
+/** Divides each stretch by the merge that joined its ends, as far as members are known. */
+function divideStretches(pieces: readonly Piece[], { known, missing, left: initial }: Progress): Piece[] {
+  const divided: Piece[] = [];
+  // A stack instead of recursion, since paths may be long.
+  const pending = pieces.toReversed();
+  let left = initial;
+  for (let piece = pending.pop(); piece !== undefined; piece = pending.pop()) {
+    if (isLink(piece)) divided.push(piece);
     else if (piece.from !== piece.to) {
       const merge = left === 0 ? undefined : findJoiningMerge(piece, known, missing);
-      if (merge === undefined) answered.push(piece);
+      if (merge === undefined) divided.push(piece);
       else {
         const [near, far] = merge.ends;
         left -= 1;
-        waiting.push(
+        pending.push(
           { from: far, to: piece.to },
           { transactionId: merge.transactionId, scriptIds: merge.ends },
           { from: piece.from, to: near },
@@ -100,21 +102,21 @@ function respondWhatIsKnown(pieces: readonly Piece[], { known, missing, left: at
       }
     }
   }
-  return answered;
+  return divided;
 }
 
 interface JoiningMerge {
   transactionId: bigint;
-  /** The scripts of its inputs, first the one on the side where the request begins. */
+  /** The scripts of its inputs, the one on the side of `from` first. */
   ends: readonly [bigint, bigint];
 }
 
 /**
- * Both climb, always the one whose next merge is the older, until they meet: the last merge passed joined them. Undefined where a member is
- * not known yet, or a cluster does not say how it came to be (one written by hand).
+ * Climbs from both members, always by the older merge, until they meet: the last merge passed joined them. Returns undefined if a member is not
+ * loaded yet, or a cluster has no merges (one written by hand).
  */
 function findJoiningMerge(
-  { from, to }: Request,
+  { from, to }: Stretch,
   known: ReadonlyMap<bigint, Member>,
   missing: Set<bigint>,
 ): JoiningMerge | undefined {
@@ -128,7 +130,7 @@ function findJoiningMerge(
     const climber = climbsA ? a : b;
     const { parentId, merge } = climber;
     if (parentId === null || merge === null) return undefined;
-    // Who climbs was put below the other side.
+    // The climbing side was put below the other one.
     last = {
       transactionId: merge.transactionId,
       ends: climbsA ? [merge.mergedScriptId, merge.scriptId] : [merge.scriptId, merge.mergedScriptId],

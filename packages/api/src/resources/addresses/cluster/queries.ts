@@ -1,13 +1,13 @@
-/** Clusters as they are kept (migrations/0005_clusters.sql): each statement looks up as much as it gives, however large the cluster. */
-import type { Database } from '@kasgres/database';
-import { type Kysely, sql } from 'kysely';
+/** Queries of clusters (migrations/0005_clusters.sql): the cost of each depends on its result, not on the size of the cluster. */
+import { sql } from 'kysely';
+import type { Db } from '../../../index-state/sql.ts';
 import type { Slice } from '../../../pages/read-page.ts';
 import type { Member } from './find-links.ts';
 import { MAX_ATTRIBUTIONS, MAX_CHANGE_SUGGESTIONS, MAX_NAMES, MAX_TAGS_OF_NAME } from './schemas.ts';
 
 export interface ClusterRow {
   id: bigint;
-  /** Of the member at the root. */
+  /** Address of the root member. */
   address: string;
   size: bigint;
   balance: bigint;
@@ -16,8 +16,7 @@ export interface ClusterRow {
   labels: string[];
 }
 
-/** The cluster that a script is in; undefined for one that stands alone. */
-export async function findCluster(db: Kysely<Database>, scriptId: bigint): Promise<ClusterRow | undefined> {
+export async function findCluster(db: Db, scriptId: bigint): Promise<ClusterRow | undefined> {
   const { rows } = await sql<ClusterRow>`
     select c.id, s.address, c.size, c.balance, c.name, c.link, c.labels
     from clusters c join scripts s on s.id = c.id
@@ -31,14 +30,14 @@ export interface ClusteredTo {
   daaScore: string;
 }
 
-export async function findClusteredTo(db: Kysely<Database>): Promise<ClusteredTo | undefined> {
+export async function findClusteredTo(db: Db): Promise<ClusteredTo | undefined> {
   const { rows } = await sql<ClusteredTo>`
     select encode(b.hash, 'hex') as hash, b.blue_score::text as "blueScore", b.daa_score::text as "daaScore"
     from clustering join blocks b on b.id = clustering.block_id`.execute(db);
   return rows[0];
 }
 
-export async function isMember(db: Kysely<Database>, scriptId: bigint, clusterId: bigint): Promise<boolean> {
+export async function isMember(db: Db, scriptId: bigint, clusterId: bigint): Promise<boolean> {
   const { rows } = await sql<{ root: bigint | null }>`select cluster_of(${scriptId}) as root`.execute(db);
   return rows[0]?.root === clusterId;
 }
@@ -46,46 +45,42 @@ export async function isMember(db: Kysely<Database>, scriptId: bigint, clusterId
 export interface MemberRow {
   address: string;
   balance: bigint;
-  /** Of its own tag; null without one. */
+  /** Null without a tag of the address itself, as are the next two. */
   name: string | null;
   link: string | null;
   labels: string[] | null;
   automatic_labels: string[];
 }
 
-/** Those of the ring that follow the member `from` (or, going back, are before it), as far as the root. */
+/** Lists the members that follow `from` in the ring (or precede it, if backward), up to the root. */
 export async function listMembers(
-  db: Kysely<Database>,
+  db: Db,
   clusterId: bigint,
   { from, isBackward, limit }: Slice<bigint>,
 ): Promise<MemberRow[]> {
   const step = isBackward ? sql`previous_id` : sql`next_id`;
-  const ended = isBackward ? sql`walk.script_id = ${clusterId}` : sql`walk.step_id = ${clusterId}`;
+  const isLast = isBackward ? sql`walk.script_id = ${clusterId}` : sql`walk.step_id = ${clusterId}`;
   const { rows } = await sql<MemberRow>`
-    with recursive walk (script_id, step_id, place) as (
+    with recursive walk (script_id, step_id, position) as (
       select script_id, ${step}, ${from === undefined ? 1 : 0}::integer
       from cluster_members where script_id = ${from ?? clusterId}
       union all
-      select m.script_id, m.${step}, walk.place + 1
+      select m.script_id, m.${step}, walk.position + 1
       from walk join cluster_members m on m.script_id = walk.step_id
-      where not ${ended} and walk.place < ${limit}
+      where not ${isLast} and walk.position < ${limit}
     )
     select s.address, coalesce(b.balance, 0) as balance, t.name, t.link, t.labels, automatic_labels(walk.script_id) as automatic_labels
     from walk
     join scripts s on s.id = walk.script_id
     left join balances b on b.script_id = walk.script_id
     left join tags t on t.address = s.address
-    where walk.place > 0
-    order by walk.place`.execute(db);
+    where walk.position > 0
+    order by walk.position`.execute(db);
   return rows;
 }
 
-/** An address that stands alone, as the only member that there is. */
-export async function getAlone(
-  db: Kysely<Database>,
-  address: string,
-  scriptId: bigint | undefined,
-): Promise<MemberRow> {
+/** Returns an address without a cluster as the only member of one. */
+export async function getUnclustered(db: Db, address: string, scriptId: bigint | undefined): Promise<MemberRow> {
   const { rows } = await sql<MemberRow>`
     select one.address, coalesce(b.balance, 0) as balance, t.name, t.link, t.labels,
       coalesce(automatic_labels(one.script_id), '{}') as automatic_labels
@@ -100,8 +95,8 @@ export interface NameRow {
   addresses: bigint;
 }
 
-/** Names that most members have first; of very many, which no cluster should have, those of the first thousand. */
-export async function listNames(db: Kysely<Database>, clusterId: bigint): Promise<NameRow[]> {
+/** Lists the most frequent names first. Considers the first thousand names, which bounds the cost. */
+export async function listNames(db: Db, clusterId: bigint): Promise<NameRow[]> {
   const { rows } = await sql<NameRow>`
     select name, addresses
     from (select name, addresses from cluster_names where cluster_id = ${clusterId} order by name limit 1000) names
@@ -114,12 +109,8 @@ export interface NamedAddress {
   address: string;
 }
 
-/** Members with these names: those among the first addresses that have each of them. */
-export async function listNamedMembers(
-  db: Kysely<Database>,
-  clusterId: bigint,
-  names: readonly string[],
-): Promise<NamedAddress[]> {
+/** Lists the members among the first addresses that have each of these names. */
+export async function listNamedMembers(db: Db, clusterId: bigint, names: readonly string[]): Promise<NamedAddress[]> {
   const { rows } = await sql<NamedAddress>`
     select named.name, tagged.address
     from unnest(${names}::text[]) as named (name)
@@ -133,7 +124,7 @@ export async function listNamedMembers(
 }
 
 export interface AttributionRow {
-  /** Of the tag of the addresses that it is about. */
+  /** Name in the tag of the addresses. */
   tag_name: string;
   source: string;
   creator: string;
@@ -146,16 +137,14 @@ export interface AttributionRow {
   addresses: bigint;
 }
 
-/** What sources say of these addresses, by the name of their tag; what most say first. */
-export async function listAttributions(
-  db: Kysely<Database>,
-  named: readonly NamedAddress[],
-): Promise<AttributionRow[]> {
+/** Lists the attributions of addresses by the name in their tag, the most frequent first. */
+export async function listAttributions(db: Db, named: readonly NamedAddress[]): Promise<AttributionRow[]> {
   const { rows } = await sql<AttributionRow>`
-    select * from (
-      select said.*, row_number() over (partition by tag_name
+    select tag_name, source, creator, name, link, labels, category, confidence, confidence_level, addresses
+    from (
+      select counted.*, row_number() over (partition by tag_name
         order by addresses desc, confidence_level desc, source collate "C", name collate "C", link collate "C", labels,
-          category collate "C", confidence collate "C") as place
+          category collate "C", confidence collate "C") as position
       from (
         select named.name as tag_name, src.name as source, src.creator, a.name, a.link, a.labels, a.category, a.confidence,
           a.confidence_level, count(*) as addresses
@@ -163,14 +152,14 @@ export async function listAttributions(
         join attributions a on a.address = named.address
         join tag_sources src on src.id = a.source_id
         group by 1, 2, 3, 4, 5, 6, 7, 8, 9
-      ) said
+      ) counted
     ) ordered
-    where place <= ${MAX_ATTRIBUTIONS}
-    order by place`.execute(db);
+    where position <= ${MAX_ATTRIBUTIONS}
+    order by position`.execute(db);
   return rows;
 }
 
-/** How many members one statement brings: those asked for, and what leads on from them. */
+/** Members that a statement loads beyond the requested ones. */
 const MEMBERS_PER_LOAD = 500;
 
 interface ForestRow {
@@ -182,11 +171,8 @@ interface ForestRow {
   merged_script_id: bigint | null;
 }
 
-/**
- * Members as the forest has them, and those that their merges and parents lead to, nearest first: on a long way each leads to the next, so
- * that a statement brings a stretch of it.
- */
-export async function loadMembers(db: Kysely<Database>, scriptIds: readonly bigint[]): Promise<Member[]> {
+/** Loads members, and those that their merges and parents lead to, nearest first, so that few statements cover a long path. */
+export async function loadMembers(db: Db, scriptIds: readonly bigint[]): Promise<Member[]> {
   const { rows } = await sql<ForestRow>`
     with recursive met (script_id) as (
       select unnest(${scriptIds}::bigint[])
@@ -220,37 +206,34 @@ function toMember(row: ForestRow): Member {
   };
 }
 
-/** Addresses by the keys of their scripts. */
-export async function listAddressesOf(
-  db: Kysely<Database>,
-  scriptIds: readonly bigint[],
-): Promise<Map<bigint, string>> {
+/** Returns addresses by the keys of their scripts. */
+export async function listAddressesOf(db: Db, scriptIds: readonly bigint[]): Promise<Map<bigint, string>> {
   const { rows } = await sql<{ id: bigint; address: string }>`
     select id, address from scripts where id = any(${scriptIds}::bigint[])`.execute(db);
   return new Map(rows.map(({ id, address }) => [id, address]));
 }
 
-/** Ids of transactions, in hex, by their keys. */
-export async function listIdsOf(db: Kysely<Database>, transactionIds: readonly bigint[]): Promise<Map<bigint, string>> {
+/** Returns ids of transactions by their keys. */
+export async function listIdsOf(db: Db, transactionIds: readonly bigint[]): Promise<Map<bigint, string>> {
   const { rows } = await sql<{ id: bigint; transaction_id: string }>`
     select id, encode(transaction_id, 'hex') as transaction_id from transactions
     where id = any(${transactionIds}::bigint[])`.execute(db);
   return new Map(rows.map(({ id, transaction_id }) => [id, transaction_id]));
 }
 
-export interface ChangeRow {
-  transaction_id: string;
+export interface ChangeLinkRow {
+  transactionId: string;
   address: string;
-  is_change: boolean;
+  isChange: boolean;
 }
 
 /**
- * The newest transactions of which this script is taken for the sender, or for the change; the other one must have an address. Ranges, not
- * equalities, so that the order is that of one index only: for a script with most links Postgres would read those of others past them.
+ * Lists the newest transactions in which the script is the assumed sender or change. The conditions are ranges, not equalities, so that only one
+ * index has the order: for a script with most of the links, Postgres would otherwise scan those of others.
  */
-export async function listChangeLinks(db: Kysely<Database>, scriptId: bigint): Promise<ChangeRow[]> {
-  const { rows } = await sql<ChangeRow>`
-    select encode(t.transaction_id, 'hex') as transaction_id, s.address, supposed.is_change
+export async function listChangeLinks(db: Db, scriptId: bigint): Promise<ChangeLinkRow[]> {
+  const { rows } = await sql<ChangeLinkRow>`
+    select encode(t.transaction_id, 'hex') as "transactionId", s.address, supposed.is_change as "isChange"
     from (
       (select transaction_id, change_script_id as other_id, true as is_change from change_links
        where script_id between ${scriptId} and ${scriptId} order by script_id desc, transaction_id desc limit ${MAX_CHANGE_SUGGESTIONS})

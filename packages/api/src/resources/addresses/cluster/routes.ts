@@ -1,83 +1,110 @@
-/** GET /v1/addresses/{address}/cluster: the addresses that belong to the same owner, as far as common inputs tell, and why. */
-import { respondByContent } from '../../../index-state/answer.ts';
+/** GET /v1/addresses/{address}/cluster: the addresses that common inputs assign to one owner, and the evidence. */
+import { findScriptId } from '../../../index-state/sql.ts';
 import { type Reading, requireCaughtUp } from '../../../index-state/state.ts';
 import { type Page, readPage } from '../../../pages/read-page.ts';
+import { indexRoute } from '../../../route.ts';
 import { requireNetwork, requireNetworkOfCursor } from '../../../schemas/address.ts';
-import { answers, UNDER_KEY } from '../../../schemas/responses.ts';
-import type { ApiPlugin } from '../../../services.ts';
-import type { z } from 'zod';
-import { findScriptId } from '../find-script.ts';
-import { getEvidence } from './evidence.ts';
+import { findLinks } from './find-links.ts';
 import {
+  type AttributionRow,
   type ClusterRow,
   findCluster,
   findClusteredTo,
-  getAlone,
+  getUnclustered,
   isMember,
+  listAddressesOf,
   listAttributions,
   listChangeLinks,
+  listIdsOf,
   listMembers,
   listNamedMembers,
   listNames,
+  loadMembers,
   type MemberRow,
+  type NameRow,
 } from './queries.ts';
-import { type ClusterJson, type ClusterPageJson, clusterPage, params, query } from './schemas.ts';
-import { toChangeSuggestion, toMember, toNames } from './to-cluster.ts';
+import {
+  type ClusterJson,
+  type ClusterMemberJson,
+  type ClusterNameJson,
+  type ClusterPageJson,
+  type ClusterQuery,
+  clusterPage,
+  type EvidenceJson,
+  MAX_LINKS,
+  params,
+  query,
+} from './schemas.ts';
 
-type Query = z.infer<typeof query>;
-type Described = Omit<ClusterJson, 'clusteredTo'>;
+function toMember(row: MemberRow): ClusterMemberJson {
+  const { address, name, link, labels } = row;
+  return {
+    address,
+    balance: String(row.balance),
+    tag: name === null ? null : { address, name, link: link ?? '', labels: labels ?? [] },
+    automaticLabels: row.automatic_labels,
+  };
+}
 
-interface Company {
-  described: Described;
+function toNames(names: readonly NameRow[], attributions: readonly AttributionRow[]): ClusterNameJson[] {
+  const byName = Map.groupBy(attributions, (row) => row.tag_name);
+  return names.map(({ name, addresses }) => ({
+    name,
+    addresses: Number(addresses),
+    attributions: (byName.get(name) ?? []).map(({ tag_name: _name, confidence_level, addresses, ...attribution }) => ({
+      ...attribution,
+      confidenceLevel: confidence_level,
+      addresses: Number(addresses),
+    })),
+  }));
+}
+
+interface ClusterWithMembers {
+  cluster: Omit<ClusterJson, 'clusteredTo'>;
   members: Page<MemberRow>;
 }
 
-async function describeCluster(reading: Reading, cluster: ClusterRow, request: Query): Promise<Company> {
-  const { db } = reading;
-  const names = await listNames(db, cluster.id);
+async function describeCluster({ db }: Reading, row: ClusterRow, request: ClusterQuery): Promise<ClusterWithMembers> {
+  const names = await listNames(db, row.id);
   const named = await listNamedMembers(
     db,
-    cluster.id,
+    row.id,
     names.map(({ name }) => name),
   );
-  const { address: id, name, link, labels } = cluster;
+  const { address, name, link, labels } = row;
   return {
-    described: {
-      id,
-      size: Number(cluster.size),
-      balance: String(cluster.balance),
+    cluster: {
+      id: address,
+      size: Number(row.size),
+      balance: String(row.balance),
       name,
       link,
       labels,
       names: toNames(names, await listAttributions(db, named)),
     },
-    members: await listPage(reading, cluster, request),
+    members: await readPage(request, {
+      findPosition: async (cursor) => {
+        const scriptId = await findScriptId(db, cursor);
+        return scriptId !== undefined && (await isMember(db, scriptId, row.id)) ? scriptId : undefined;
+      },
+      list: (slice) => listMembers(db, row.id, slice),
+    }),
   };
 }
 
-async function listPage({ db }: Reading, { id }: ClusterRow, request: Query): Promise<Page<MemberRow>> {
-  return await readPage(request, {
-    findPosition: async (cursor) => {
-      const scriptId = await findScriptId(db, cursor);
-      return scriptId !== undefined && (await isMember(db, scriptId, id)) ? scriptId : undefined;
-    },
-    list: (slice) => listMembers(db, id, slice),
-  });
-}
-
-/** Who stands alone is a cluster of one that has no rows. */
-async function describeAlone(
+/** Describes an address without a cluster as a cluster of one member, which has no rows. */
+async function describeUnclustered(
   { db }: Reading,
   address: string,
   scriptId: bigint | undefined,
-  request: Query,
-): Promise<Company> {
-  const alone = await getAlone(db, address, scriptId);
-  const { tag, balance } = toMember(alone);
+  request: ClusterQuery,
+): Promise<ClusterWithMembers> {
+  const row = await getUnclustered(db, address, scriptId);
+  const { tag, balance } = toMember(row);
   const names = tag === null ? [] : [{ name: tag.name, addresses: 1n }];
   const attributions = await listAttributions(db, tag === null ? [] : [tag]);
   return {
-    described: {
+    cluster: {
       id: address,
       size: 1,
       balance,
@@ -88,12 +115,45 @@ async function describeAlone(
     },
     members: await readPage(request, {
       findPosition: async (cursor) => (cursor === address ? cursor : undefined),
-      list: async ({ from }) => (from === undefined ? [alone] : []),
+      list: async ({ from }) => (from === undefined ? [row] : []),
     }),
   };
 }
 
-async function getPage(reading: Reading, address: string, request: Query): Promise<ClusterPageJson> {
+/** The requested address, with its script and cluster if it has any. */
+interface Subject {
+  address: string;
+  scriptId: bigint | undefined;
+  clusterId: bigint | undefined;
+}
+
+/** Lists the transactions that link two addresses of a cluster, each with inputs of both its ends. */
+async function getEvidence({ db }: Reading, subject: Subject, other: string): Promise<EvidenceJson> {
+  const evidence = { address: other, isSameCluster: true, links: [], truncated: false };
+  if (other === subject.address) return evidence;
+  const { scriptId: from, clusterId } = subject;
+  const to = await findScriptId(db, other);
+  if (from === undefined || to === undefined || clusterId === undefined || !(await isMember(db, to, clusterId))) {
+    return { ...evidence, isSameCluster: false };
+  }
+  const { links, isTruncated } = await findLinks({ from, to }, (scriptIds) => loadMembers(db, scriptIds), MAX_LINKS);
+  const addresses = await listAddressesOf(db, [...new Set(links.flatMap(({ scriptIds }) => scriptIds))]);
+  const ids = await listIdsOf(
+    db,
+    links.map(({ transactionId }) => transactionId),
+  );
+  return {
+    ...evidence,
+    links: links.map(({ transactionId, scriptIds }) => ({
+      transactionId: ids.get(transactionId) ?? '',
+      addresses: scriptIds.map((scriptId) => addresses.get(scriptId) ?? ''),
+      heuristic: 'common-input',
+    })),
+    truncated: isTruncated,
+  };
+}
+
+async function getPage(reading: Reading, address: string, request: ClusterQuery): Promise<ClusterPageJson> {
   const { db, state } = reading;
   const { evidence_for: other } = request;
   requireNetwork(state.network, address, 'address');
@@ -102,37 +162,35 @@ async function getPage(reading: Reading, address: string, request: Query): Promi
   requireCaughtUp(state);
 
   const scriptId = await findScriptId(db, address);
-  const cluster = scriptId === undefined ? undefined : await findCluster(db, scriptId);
-  const { described, members } =
-    cluster === undefined
-      ? await describeAlone(reading, address, scriptId, request)
-      : await describeCluster(reading, cluster, request);
-  const subject = { address, scriptId, clusterId: cluster?.id };
+  const row = scriptId === undefined ? undefined : await findCluster(db, scriptId);
+  const { cluster, members } =
+    row === undefined
+      ? await describeUnclustered(reading, address, scriptId, request)
+      : await describeCluster(reading, row, request);
+  const subject = { address, scriptId, clusterId: row?.id };
   const changeLinks = scriptId === undefined ? [] : await listChangeLinks(db, scriptId);
   return {
-    cluster: { ...described, clusteredTo: (await findClusteredTo(db)) ?? null },
+    cluster: { ...cluster, clusteredTo: (await findClusteredTo(db)) ?? null },
     members: members.rows.map(toMember),
     metadata: members.metadata,
     evidence: other === undefined ? null : await getEvidence(reading, subject, other),
-    changeSuggestions: changeLinks.map(toChangeSuggestion),
+    changeSuggestions: changeLinks,
   };
 }
 
-export const clusterRoutes: ApiPlugin = async (app, { index }) => {
-  app.get(
-    '/v1/addresses/:address/cluster',
-    {
-      config: { cost: 0.5 },
-      schema: {
-        operationId: 'getAddressCluster',
-        summary: 'Addresses that belong together by common inputs, their names, and why two of them do',
-        tags: ['Address'],
-        params,
-        querystring: query,
-        response: answers(clusterPage, 304, ...UNDER_KEY, 400, 404),
-      },
-    },
-    (request, reply) =>
-      respondByContent(index, request, reply, (reading) => getPage(reading, request.params.address, request.query)),
-  );
-};
+export const getAddressCluster = indexRoute(
+  {
+    method: 'GET',
+    url: '/v1/addresses/:address/cluster',
+    operationId: 'getAddressCluster',
+    summary: 'Cluster of an address by common inputs: names, members and evidence',
+    tag: 'Address',
+    cost: 0.5,
+    tagOf: 'content',
+    params,
+    query,
+    response: clusterPage,
+    errors: [404],
+  },
+  (reading, { params, query }) => getPage(reading, params.address, query),
+);

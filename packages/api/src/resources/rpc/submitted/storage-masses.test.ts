@@ -1,7 +1,7 @@
 /** Where the mass comes from while the UTXOs are not indexed yet; that of indexed ones is tested over HTTP (test/api). */
 import { storageMass, toHex, transactionId } from '@kasgres/kaspa';
 import { NodeRpcError, NodeUnavailableError } from '@kasgres/node';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Services } from '../../../services.ts';
 import { completeStorageMasses } from './storage-masses.ts';
 import type { SubmittedTransaction } from './transaction.ts';
@@ -41,10 +41,10 @@ const utxoRow = {
   covenant_id: null as Buffer | null,
 };
 
-/** An index that finds these rows, and a node that answers so. */
-function services(rows: (typeof utxoRow)[], answer: (request: object) => object): Pick<Services, 'index' | 'node'> {
+/** Makes an index with these rows, and a node with this response. */
+function services(rows: (typeof utxoRow)[], respond: (request: object) => object): Pick<Services, 'index' | 'node'> {
   const index = { read: async () => rows };
-  const node = { call: async (_op: string, request: object) => answer(request) };
+  const node = { call: async (_op: string, request: object) => respond(request) };
   return { index, node } as unknown as Pick<Services, 'index' | 'node'>;
 }
 
@@ -57,24 +57,24 @@ const notInMempool = () => {
 const isAway = () => {
   throw new NodeUnavailableError('connect ECONNREFUSED');
 };
-const massesOf = async (rows: (typeof utxoRow)[], answer: (request: object) => object, one = transaction) =>
-  (await completeStorageMasses(services(rows, answer), [one])).map((complete) => complete.storageMass);
+const massesOf = async (rows: (typeof utxoRow)[], respond: (request: object) => object, one = transaction) =>
+  (await completeStorageMasses(services(rows, respond), [one])).map((complete) => complete.storageMass);
 
-test('one that was given stays, whatever it is', async () => {
+it('keeps a given mass', async () => {
   expect(await massesOf([], neverAsked, { ...transaction, storageMass: 7n })).toEqual([7n]);
 });
 
-test('a coinbase spends nothing and has none', async () => {
+it('gives a coinbase no mass', async () => {
   expect(await massesOf([], neverAsked, { ...transaction, inputs: [] })).toEqual([0n]);
 });
 
-test('it follows from indexed UTXOs', async () => {
+it('computes the mass from indexed UTXOs', async () => {
   const expected = storageMass([UTXO], transaction.outputs);
   expect(expected).toBeGreaterThan(0n);
   expect(await massesOf([utxoRow], neverAsked)).toEqual([expected]);
 });
 
-test('a covenant of a spent UTXO counts', async () => {
+it('considers the covenant of a spent UTXO', async () => {
   const covenant_id = Buffer.alloc(32, 2);
   const covenant = { authorizingInput: 0, covenantId: covenant_id };
   const expected = storageMass([{ ...UTXO, covenant }], transaction.outputs);
@@ -82,7 +82,7 @@ test('a covenant of a spent UTXO counts', async () => {
   expect(await massesOf([{ ...utxoRow, covenant_id }], neverAsked)).toEqual([expected]);
 });
 
-test('while a UTXO is not indexed, the mempool has the transaction', async () => {
+it('finds the mass in the mempool while a UTXO is not indexed', async () => {
   const txId = toHex(transactionId({ ...transaction, storageMass: 0n }));
   const inMempool = (request: object) => {
     expect(request).toEqual({ txId, includeOrphanPool: false, filterTransactionPool: false });
@@ -91,18 +91,18 @@ test('while a UTXO is not indexed, the mempool has the transaction', async () =>
   expect(await massesOf([], inMempool)).toEqual([42n]);
 });
 
-test('where nothing tells, the mass is asked for', async () => {
+it('responds with a 400 if the mass cannot be found', async () => {
   await expect(massesOf([], notInMempool)).rejects.toMatchObject({
     statusCode: 400,
     details: [{ path: 'block.transactions.0.mass' }],
   });
 });
 
-test('a node that is away is no answer', async () => {
+it('fails if the node is unavailable', async () => {
   await expect(massesOf([], isAway)).rejects.toBeInstanceOf(NodeUnavailableError);
 });
 
-test('an output of nothing has no mass, and no end of the process either', async () => {
+it('gives no mass to an output without an amount', async () => {
   const outputs = [{ amount: 0n, scriptPublicKey: SCRIPT, covenant: undefined }];
   expect(await massesOf([utxoRow], neverAsked, { ...transaction, outputs })).toEqual([0n]);
 });

@@ -1,9 +1,7 @@
 /**
- * The storage masses that a block template leaves out (api-spec.md §2) and that its merkle root commits to. They follow from what the
- * transactions spend and create (KIP-9): the UTXOs are in the index, or, while that is a moment behind, the mass is in the mempool that
- * the template was made of.
+ * Computes the storage masses that a block template omits (api-spec.md §2), although its merkle root commits to them. They follow from the UTXOs
+ * that a transaction spends and creates (KIP-9), which are in the index. While the index is behind, the mass is in the mempool of the node.
  */
-import type { Database } from '@kasgres/database';
 import {
   type Outpoint,
   storageMass,
@@ -13,8 +11,9 @@ import {
   type TransactionOutput,
 } from '@kasgres/kaspa';
 import { NodeRpcError } from '@kasgres/node';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { badRequest } from '../../../http/errors.ts';
+import type { Db } from '../../../index-state/sql.ts';
 import type { NodeCaller } from '../../../node-calls.ts';
 import type { Services } from '../../../services.ts';
 import type { SubmittedTransaction } from './transaction.ts';
@@ -24,7 +23,7 @@ interface MassSources {
   node: NodeCaller;
 }
 
-/** @throws HttpError 400 that names a mass which nothing tells */
+/** @throws HttpError 400 if a mass is absent and cannot be computed */
 export async function completeStorageMasses(
   services: MassSources,
   transactions: readonly SubmittedTransaction[],
@@ -33,11 +32,11 @@ export async function completeStorageMasses(
   const incomplete = transactions.filter(({ storageMass }) => storageMass === undefined);
   const utxos = await findUtxos(services, incomplete.flatMap(outpointsOf), caller);
   const complete: Transaction[] = [];
-  // One after another: a block of transactions that nobody knows must not cost more than one call of the node.
-  for (const [place, transaction] of transactions.entries()) {
+  // Sequential, so that a block of unknown transactions costs only one call of the node.
+  for (const [index, transaction] of transactions.entries()) {
     const mass =
       transaction.storageMass ?? massFromUtxos(transaction, utxos) ?? (await findMassInMempool(services, transaction));
-    if (mass === undefined) throw unknownMass(place);
+    if (mass === undefined) throw unknownMass(index);
     complete.push({ ...transaction, storageMass: mass });
   }
   return complete;
@@ -45,20 +44,20 @@ export async function completeStorageMasses(
 
 const outpointsOf = ({ inputs }: SubmittedTransaction): Outpoint[] => inputs.map((input) => input.previousOutpoint);
 
-/** Undefined while a UTXO is not known. */
+/** Returns undefined if a UTXO is not known. */
 function massFromUtxos(
   { inputs, outputs }: SubmittedTransaction,
   utxos: ReadonlyMap<string, TransactionOutput>,
 ): bigint | undefined {
   const spent = inputs.flatMap(({ previousOutpoint }) => utxos.get(keyOf(previousOutpoint)) ?? []);
   if (spent.length < inputs.length) return undefined;
-  // No mass is right for a UTXO of nothing: consensus forbids it, and the node says so.
+  // An output without an amount is invalid by consensus, and has no mass: the node rejects it.
   return outputs.some(({ amount }) => amount === 0n) ? 0n : storageMass(spent, outputs);
 }
 
 const keyOf = ({ transactionId, index }: Outpoint): string => `${toHex(transactionId)}:${index}`;
 
-/** The outputs that are known, by outpoint; none while looking them up would mean reading everything. */
+/** Returns known outputs by outpoint, and none during the first catch-up, when an index for the look-up may be missing. */
 async function findUtxos(
   { index }: Pick<Services, 'index'>,
   outpoints: readonly Outpoint[],
@@ -81,8 +80,8 @@ interface UtxoRow {
   covenant_id: Buffer | null;
 }
 
-/** Outputs of what is indexed, and UTXOs of the latest start. */
-async function listUtxos(db: Kysely<Database>, outpoints: readonly Outpoint[]): Promise<UtxoRow[]> {
+/** Lists indexed outputs, and UTXOs of the latest bootstrap block. */
+async function listUtxos(db: Db, outpoints: readonly Outpoint[]): Promise<UtxoRow[]> {
   const spent = sql`unnest(
     ${outpoints.map((outpoint) => outpoint.transactionId)}::bytea[], ${outpoints.map((outpoint) => outpoint.index)}::bigint[]
   ) as spent (transaction_id, index)`;
@@ -101,7 +100,7 @@ async function listUtxos(db: Kysely<Database>, outpoints: readonly Outpoint[]): 
   return rows;
 }
 
-/** Of a spent UTXO only whether it carries a covenant counts, not what authorised it. */
+/** The mass depends on whether a spent UTXO has a covenant, and not on the authorizing input. */
 const toOutput = (row: UtxoRow): TransactionOutput => ({
   amount: row.amount,
   scriptPublicKey: { version: row.version, script: row.script },
@@ -126,8 +125,8 @@ async function findMassInMempool(
   }
 }
 
-const unknownMass = (place: number) =>
+const unknownMass = (index: number) =>
   badRequest({
-    path: `block.transactions.${place}.mass`,
-    message: 'is needed: neither the UTXOs that the transaction spends nor the transaction itself are known',
+    path: `block.transactions.${index}.mass`,
+    message: 'is required: neither the transaction nor all UTXOs that it spends are known',
   });

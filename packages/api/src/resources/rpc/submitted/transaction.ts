@@ -1,17 +1,23 @@
 /**
- * A transaction as clients hand it in: the specification's Transaction as blocks and mempool entries show it, or as a block template
- * does (api-spec.md §2). It becomes the model's, but for a storage mass that was left out.
+ * Schemas of submitted transactions and blocks, in the form of blocks and mempool entries or of block templates (api-spec.md §2). They become the
+ * types of packages/kaspa, except for a storage mass that is absent.
  */
-import type { Transaction, TransactionInput, TransactionOutput } from '@kasgres/kaspa';
+import type { Header, Transaction, TransactionInput, TransactionOutput } from '@kasgres/kaspa';
 import { z } from 'zod';
 import { list } from '../../../schemas/list.ts';
 import { hashInput } from '../../../schemas/values.ts';
-import { MAX_TRANSACTION_INPUTS, MAX_TRANSACTION_OUTPUTS } from './limits.ts';
 import {
+  blueWorkInput,
   hexInput,
   ignored,
+  MAX_BLOCK_TRANSACTIONS,
+  MAX_PARENT_LEVELS,
+  MAX_PARENTS_PER_LEVEL,
+  MAX_TRANSACTION_INPUTS,
+  MAX_TRANSACTION_OUTPUTS,
   prefixedScriptInput,
   subnetworkIdInput,
+  timeInput,
   uint16Input,
   uint32Input,
   uint64InAnyForm,
@@ -19,7 +25,7 @@ import {
 } from './values.ts';
 
 export interface SubmittedTransaction extends Omit<Transaction, 'storageMass'> {
-  /** Undefined where it was left out, as in a block template. */
+  /** Undefined if absent, as in a block template. */
   storageMass: bigint | undefined;
 }
 
@@ -42,7 +48,7 @@ const output = z
     value: uint64InAnyForm,
     scriptPublicKey: z
       .union([prefixedScriptInput, z.strictObject({ version: uint16Input, script: hexInput })])
-      .meta({ description: 'Version as 4 hex digits and the script in one text, or both in an object' }),
+      .meta({ description: 'Version as 4 hex digits followed by the script in hex, or an object with both' }),
     covenant: z.strictObject({ authorizingInput: uint16Input, covenantId: hashInput }).optional(),
     verboseData: ignored,
   })
@@ -59,10 +65,37 @@ export const submittedTransaction = z
     subnetworkId: subnetworkIdInput,
     gas: uint64InAnyForm,
     payload: hexInput,
-    mass: uint64InAnyForm.optional().meta({ description: 'Storage mass; left out it is computed' }),
+    mass: uint64InAnyForm.optional().meta({ description: 'Storage mass; computed if absent' }),
     verboseData: ignored,
   })
   .transform((submitted): SubmittedTransaction => {
     const { mass, verboseData: _verboseData, ...transaction } = submitted;
     return { ...transaction, storageMass: mass };
   });
+
+const header = z
+  .strictObject({
+    hash: hashInput.optional().meta({ description: 'Ignored, since it follows from the other fields' }),
+    version: uint16Input,
+    parentsByLevel: list(list(hashInput, MAX_PARENTS_PER_LEVEL), MAX_PARENT_LEVELS),
+    hashMerkleRoot: hashInput,
+    acceptedIdMerkleRoot: hashInput,
+    utxoCommitment: hashInput,
+    timestamp: timeInput,
+    bits: uint32Input,
+    nonce: uint64InAnyForm,
+    daaScore: uint64InAnyForm,
+    blueWork: blueWorkInput,
+    blueScore: uint64InAnyForm,
+    pruningPoint: hashInput,
+  })
+  .transform((submitted): Header => {
+    const { hash: _hash, ...header } = submitted;
+    return header;
+  });
+
+export const submittedBlock = z.strictObject({
+  header,
+  transactions: list(submittedTransaction, MAX_BLOCK_TRANSACTIONS),
+  verboseData: ignored,
+});

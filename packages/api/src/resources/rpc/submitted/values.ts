@@ -1,12 +1,43 @@
 /**
- * The values that submitted blocks and transactions are made of, in every form that the API itself emits: 64-bit numbers as decimal
- * digits or as numbers (in block templates), bytes with or without `0x`. The ranges are those of the node's own types, so that nothing
- * reaches it that it cannot read.
+ * Limits and values of submitted blocks and transactions, in every form that the API itself emits: 64-bit numbers as decimal digits or as numbers
+ * (in block templates), bytes with or without `0x`. The ranges are those of the node's types.
  */
 import { fromHex, SUBNETWORK_ID_BYTES } from '@kasgres/kaspa';
 import { z } from 'zod';
 import { withoutMark } from '../../../http/exact-integers.ts';
-import { MAX_FIELD_BYTES, MAX_IGNORED_FIELDS } from './limits.ts';
+
+/**
+ * Consensus limits the transactions of a block to 1,000,000 of transient mass, 4 for each byte of their plain serialization
+ * (packages/kaspa/src/mass.ts), and so to 250,000 bytes together. Every node refuses more. The figures are those of kaspad 2.1.0
+ * (consensus/core/src/config/params.rs), the same on all networks.
+ */
+const MAX_TRANSIENT_MASS = 1_000_000;
+const TRANSIENT_MASS_PER_BYTE = 4;
+const MAX_BYTES = MAX_TRANSIENT_MASS / TRANSIENT_MASS_PER_BYTE;
+
+/** Version 2, counts of inputs and outputs 8 + 8, lock time 8, subnetwork 20, gas 8, payload hash 32 and length 8. */
+const MIN_TRANSACTION_BYTES = 94;
+/** Outpoint 36, length of the signature script 8, sequence 8. Only a coinbase has no input. */
+const MIN_INPUT_BYTES = 52;
+
+/** The coinbase, which has no mass, and 1,712 transactions with one input and no output. */
+export const MAX_BLOCK_TRANSACTIONS = 1 + Math.floor(MAX_BYTES / (MIN_TRANSACTION_BYTES + MIN_INPUT_BYTES));
+
+/** Mass alone would allow 4,805 inputs, but consensus sets a lower limit (`max_tx_inputs`). */
+export const MAX_TRANSACTION_INPUTS = 1000;
+/** Mass alone would allow 13,883 outputs of 18 bytes, but consensus sets a lower limit (`max_tx_outputs`). */
+export const MAX_TRANSACTION_OUTPUTS = 1000;
+
+/** No script or payload is larger than the transactions of a block together. */
+const MAX_FIELD_BYTES = MAX_BYTES;
+
+/** The number of a level is one byte. */
+export const MAX_PARENT_LEVELS = 256;
+/** At most 16 direct parents, 64 on simnet. Parents at higher levels are in a common mergeset, too, which has at most 248 blocks. */
+export const MAX_PARENTS_PER_LEVEL = 256;
+
+/** Fields of `verboseData`, which is ignored: responses of the API have up to 10. */
+const MAX_IGNORED_FIELDS = 32;
 
 const whole = (bits: number) =>
   z
@@ -18,22 +49,22 @@ export const uint8Input = whole(8);
 export const uint16Input = whole(16);
 export const uint32Input = whole(32);
 
-/** A whole number in any form, of at most so many bits; becomes a bigint. */
+/** Accepts a whole number of at most `bits` bits in any form; becomes a bigint. */
 function wholeOf(bits: bigint) {
   const limit = 2n ** bits;
   const pattern = `^\\d{1,${String(limit).length}}$`;
-  const words = `must be a whole number below 2^${bits}, in decimal digits`;
+  const message = `must be a whole number below 2^${bits}, in decimal digits`;
   return z
     .union(
       [
         z
           .string()
           .transform(withoutMark)
-          .pipe(z.string().regex(new RegExp(pattern), words)),
-        z.int(words).min(0, words),
+          .pipe(z.string().regex(new RegExp(pattern), message)),
+        z.int(message).min(0, message),
       ],
       {
-        error: ({ input }) => (input === undefined ? 'is required' : words),
+        error: ({ input }) => (input === undefined ? 'is required' : message),
       },
     )
     .meta({
@@ -43,18 +74,18 @@ function wholeOf(bits: bigint) {
       ],
     })
     .transform(BigInt)
-    .refine((value) => value >= 0n && value < limit, words)
+    .refine((value) => value >= 0n && value < limit, message)
     .meta({
       description: `A whole number below 2^${bits}: decimal digits in a string, or a number with all its digits`,
     });
 }
 
 export const uint64InAnyForm = wholeOf(64n);
-/** Times are signed in the node's protocol. */
+/** Times are signed in the protocol of the node. */
 export const timeInput = wholeOf(63n);
 export const blueWorkInput = wholeOf(192n);
 
-/** With `0x` and the version of a script. */
+/** Includes `0x` and the version of a script. */
 const MAX_HEX_DIGITS = 2 * MAX_FIELD_BYTES + 6;
 
 /** Becomes bytes. */
@@ -65,11 +96,11 @@ export const hexInput = z
   .transform((text) => fromHex(withoutPrefix(text)))
   .meta({ description: 'Bytes in hex of either case, with or without `0x`' });
 
-/** Version and script in one text; becomes both. */
+/** Version and script in one text; becomes an object of both. */
 export const prefixedScriptInput = z
   .string()
   .max(MAX_HEX_DIGITS)
-  .regex(/^(?:0x)?[0-9a-fA-F]{4}(?:[0-9a-fA-F]{2})*$/, 'must be 4 hex digits of the version, then the script in hex')
+  .regex(/^(?:0x)?[0-9a-fA-F]{4}(?:[0-9a-fA-F]{2})*$/, 'must be the version as 4 hex digits, then the script in hex')
   .transform((text) => {
     const hex = withoutPrefix(text);
     return { version: Number.parseInt(hex.slice(0, 4), 16), script: fromHex(hex.slice(4)) };
@@ -83,7 +114,7 @@ export const subnetworkIdInput = z
   .transform((text) => fromHex(withoutPrefix(text)))
   .meta({ description: `${2 * SUBNETWORK_ID_BYTES} hex digits of either case, with or without \`0x\`` });
 
-/** What an answer of ours has beside the thing itself. */
+/** `verboseData` of a response of the API, which may be part of a request. */
 export const ignored = z
   .custom<object>((value) => isObject(value) && Object.keys(value).length <= MAX_IGNORED_FIELDS, {
     error: ({ input }) => (isObject(input) ? `has more than ${MAX_IGNORED_FIELDS} fields` : 'must be an object'),

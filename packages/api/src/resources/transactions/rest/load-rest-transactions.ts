@@ -1,21 +1,102 @@
-/** Whole transactions by key, as listings and look-ups show them. */
+/** Finds and loads transactions in the form of listings and look-ups: one query for each kind of row, by key only. */
+import { toHex } from '@kasgres/kaspa';
+import { sql } from 'kysely';
+import { anyOf, type Db, hex, hexOrNull, textOrNull } from '../../../index-state/sql.ts';
 import type { Reading } from '../../../index-state/state.ts';
-import { getStartBlueScore } from '../earlier.ts';
-import { loadFurtherBodies } from '../further-bodies.ts';
-import { listOutputs } from '../queries.ts';
-import {
-  listContainingBlocks,
-  listRestTransactions,
-  listSpenders,
-  listSpendingInputs,
-  type RestTransactionRow,
-} from './queries.ts';
+import { getBootstrapBlueScore, isAccepted } from '../pre-bootstrap.ts';
+import { listOutputs, selectInputs, transactionColumns } from '../queries.ts';
+import { loadVariants } from '../variants.ts';
 import type { RestTransactionJson } from './schemas.ts';
 import { toRestTransaction } from './to-rest-transaction.ts';
 
+export async function findTransactionKey(db: Db, transactionId: Uint8Array): Promise<bigint | undefined> {
+  const [key] = await findTransactionKeys(db, [transactionId]);
+  return key;
+}
+
+/** Returns keys in the order of the ids, without unknown ones. */
+export async function findTransactionKeys(db: Db, transactionIds: readonly Uint8Array[]): Promise<bigint[]> {
+  const { rows } = await sql<{ id: bigint; transaction_id: string }>`
+    select id, encode(transaction_id, 'hex') as transaction_id
+    from transactions
+    where transaction_id = any(${transactionIds}::bytea[])`.execute(db);
+  const keys = new Map(rows.map((row) => [row.transaction_id, row.id]));
+  return transactionIds.flatMap((id) => keys.get(toHex(id)) ?? []);
+}
+
+export type RestTransactionRow = Awaited<ReturnType<typeof listRestTransactions>>[number];
+
+/** Lists transactions in any order, with the accepting block and the number of the accepted variant. */
+function listRestTransactions(db: Db, ids: readonly bigint[], includePayload: boolean) {
+  return db
+    .selectFrom('transactions')
+    .innerJoin('subnetworks', 'subnetworks.id', 'transactions.subnetwork_id')
+    .leftJoin('blocks as accepting', 'accepting.id', 'transactions.accepting_block_id')
+    .select([
+      ...transactionColumns,
+      sql<number>`coalesce(transactions.accepted_body, 0)`.as('body'),
+      textOrNull('transactions.fee').as('fee'),
+      'transactions.accepting_block_id',
+      isAccepted().as('is_accepted'),
+      hexOrNull('accepting.hash').as('accepting_block_hash'),
+      'accepting.blue_score as accepting_block_blue_score',
+    ])
+    .$if(includePayload, (query) => query.select(hex('transactions.payload').as('payload')))
+    .where('transactions.id', '=', anyOf(ids))
+    .execute();
+}
+
+export type ContainingBlockRow = Awaited<ReturnType<typeof listContainingBlocks>>[number];
+
+/** Lists the blocks that contain transactions, earliest first. */
+function listContainingBlocks(db: Db, transactionIds: readonly bigint[]) {
+  return db
+    .selectFrom('block_transactions as contained')
+    .innerJoin('blocks', 'blocks.id', 'contained.block_id')
+    .select(['contained.transaction_id', hex('blocks.hash').as('hash'), 'blocks.timestamp', 'blocks.merging_block_id'])
+    .where('contained.transaction_id', '=', anyOf(transactionIds))
+    .orderBy('contained.transaction_id')
+    .orderBy('blocks.timestamp')
+    .orderBy('blocks.hash')
+    .execute();
+}
+
+export type SpendingInputRow = Awaited<ReturnType<typeof listSpendingInputs>>[number];
+
+/** Lists the inputs of first variants with the UTXOs that they spend, in order. */
+function listSpendingInputs(db: Db, transactionIds: readonly bigint[]) {
+  return selectInputs(db, transactionIds)
+    .leftJoin('scripts', 'scripts.id', 'input.script_id')
+    .select([
+      sql<boolean>`previous.accepting_block_id is not null or earlier.id is not null`.as('is_previous_accepted'),
+      textOrNull('input.amount').as('amount'),
+      hexOrNull('scripts.script').as('script'),
+      'scripts.type',
+      'scripts.address',
+    ])
+    .execute();
+}
+
+export type SpenderRow = Awaited<ReturnType<typeof listSpenders>>[number];
+
+/** Lists the accepted transactions that spend outputs: at most one for each output. */
+function listSpenders(db: Db, transactionIds: readonly bigint[]) {
+  return db
+    .selectFrom('transaction_inputs as input')
+    .innerJoin('transactions as spender', 'spender.id', 'input.transaction_id')
+    .select([
+      'input.previous_transaction_id as transaction_id',
+      'input.previous_index as index',
+      hex('spender.transaction_id').as('spent_by'),
+    ])
+    .where('input.previous_transaction_id', '=', anyOf(transactionIds))
+    .where(isAccepted('spender'))
+    .execute();
+}
+
 /**
- * In the order of the keys (`transactions.id`), all of which must be there. Rests on a finished first catch-up: before, indexes for
- * some of these look-ups may be missing (`requireCaughtUp`).
+ * Loads transactions in the order of the keys (`transactions.id`), which must exist. Must be called after `requireCaughtUp`: before, indexes for
+ * these look-ups may be missing.
  */
 export async function loadRestTransactions(
   { db, state, slices }: Reading,
@@ -24,29 +105,29 @@ export async function loadRestTransactions(
 ): Promise<RestTransactionJson[]> {
   if (keys.length === 0) return [];
   const rows = new Map((await listRestTransactions(db, keys, includePayload)).map((row) => [row.id, row]));
-  const withBody = await loadFurtherBodies(db, [...rows.values()]);
+  const toVariant = await loadVariants(db, [...rows.values()]);
   const inputs = Map.groupBy(await listSpendingInputs(db, keys), (row) => row.transaction_id);
   const outputs = Map.groupBy(await listOutputs(db, keys), (row) => row.transaction_id);
   const spenders = Map.groupBy(await listSpenders(db, keys), (row) => row.transaction_id);
   const blocks = Map.groupBy(await listContainingBlocks(db, keys), (row) => row.transaction_id);
-  const wasAcceptedEarlier = [...rows.values()].some(isAcceptedEarlier);
-  const startBlueScore = wasAcceptedEarlier ? await getStartBlueScore(db) : undefined;
+  const includesPreBootstrap = [...rows.values()].some(isPreBootstrap);
+  const bootstrapBlueScore = includesPreBootstrap ? await getBootstrapBlueScore(db) : undefined;
 
   return slices.map(keys, (key) => {
     const found = rows.get(key);
-    if (found === undefined) throw new Error(`Transaction ${key} is missing`);
-    const shown = withBody(found, inputs.get(key) ?? []);
+    if (found === undefined) throw new Error(`transaction ${key} has no row`);
+    const variant = toVariant(found, inputs.get(key) ?? []);
     return toRestTransaction(
-      shown.row,
+      variant.row,
       {
         blocks: blocks.get(key) ?? [],
-        inputs: shown.inputs,
+        inputs: variant.inputs,
         outputs: outputs.get(key) ?? [],
         spenders: spenders.get(key) ?? [],
       },
-      { sinkBlueScore: state.sinkBlueScore, startBlueScore },
+      { sinkBlueScore: state.sinkBlueScore, bootstrapBlueScore },
     );
   });
 }
 
-const isAcceptedEarlier = (row: RestTransactionRow): boolean => row.is_accepted && row.accepting_block_id === null;
+const isPreBootstrap = (row: RestTransactionRow): boolean => row.is_accepted && row.accepting_block_id === null;

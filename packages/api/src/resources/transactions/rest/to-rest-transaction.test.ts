@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import type { OutputRow } from '../queries.ts';
-import type { ContainingBlockRow, RestTransactionRow, SpendingInputRow } from './queries.ts';
-import { type RestTransactionParts, toRestTransaction } from './to-rest-transaction.ts';
+import type { ContainingBlockRow, RestTransactionRow, SpendingInputRow } from './load-rest-transactions.ts';
+import { type RelatedRows, toRestTransaction } from './to-rest-transaction.ts';
 
 const ID = '05'.repeat(32);
 const SINK_BLUE_SCORE = 120n;
@@ -62,14 +62,14 @@ const output: OutputRow = {
   covenant_id: null,
 };
 
-const show = (row: RestTransactionRow, parts: Partial<RestTransactionParts> = {}) =>
+const show = (row: RestTransactionRow, parts: Partial<RelatedRows> = {}) =>
   toRestTransaction(
     row,
     { blocks: [block(1, 1000n, 9n)], inputs: [], outputs: [], spenders: [], ...parts },
-    { sinkBlueScore: SINK_BLUE_SCORE, startBlueScore: START_BLUE_SCORE },
+    { sinkBlueScore: SINK_BLUE_SCORE, bootstrapBlueScore: START_BLUE_SCORE },
   );
 
-test('an accepted transaction, whole', () => {
+it('converts an accepted transaction', () => {
   const spenders = [{ transaction_id: 5n, index: 1n, spent_by: '0a'.repeat(32) }];
   expect(show(accepted, { inputs: [input], outputs: [output, output], spenders })).toEqual({
     transactionId: ID,
@@ -116,7 +116,7 @@ test('an accepted transaction, whole', () => {
   });
 });
 
-test('one that is not accepted has no accepting block and no confirmations', () => {
+it('has no accepting block and no confirmations if not accepted', () => {
   expect(show(refused)).toMatchObject({
     isAccepted: false,
     acceptingBlockHash: null,
@@ -125,7 +125,7 @@ test('one that is not accepted has no accepting block and no confirmations', () 
   });
 });
 
-test('one that was accepted before the start has no accepting block, and at least the confirmations since the start', () => {
+it('has no accepting block, and confirmations since the bootstrap block, if pre-bootstrap', () => {
   const unseen = { ...input, is_previous_accepted: false, amount: null, script: null, type: null, address: null };
   const blocks = [block(1, 1000n, null), block(2, 2000n, 8n)];
   expect(show({ ...refused, is_accepted: true }, { blocks, inputs: [unseen] })).toMatchObject({
@@ -139,13 +139,13 @@ test('one that was accepted before the start has no accepting block, and at leas
   });
 });
 
-test('an accepted one has the time of the earliest block that it can have come from', () => {
+it('has the time of the earliest block from which it could be accepted', () => {
   const blocks = [block(1, 1000n, null), block(2, 2000n, 8n), block(3, 3000n, 9n), block(4, 4000n, 9n)];
   expect(show(accepted, { blocks }).blockTime).toBe(3000);
   expect(show(refused, { blocks }).blockTime).toBe(1000);
 });
 
-test('a UTXO whose transaction is not accepted does not exist, and then there is no fee', () => {
+it('has no amount and no fee if the transaction of a UTXO is not accepted', () => {
   const inputs = [input, { ...input, is_previous_accepted: false }];
   const shown = show(refused, { inputs });
   expect(shown.inputs.map(({ previousOutput }) => previousOutput.amount)).toEqual(['2900000000000000000', null]);
@@ -160,7 +160,7 @@ test('a UTXO whose transaction is not accepted does not exist, and then there is
   expect(shown.fee).toBeNull();
 });
 
-test('a UTXO that was never seen does not exist either', () => {
+it('has no amount for a UTXO that was never seen', () => {
   const unseen = { ...input, amount: null, script: null, type: null, address: null };
   expect(show({ ...refused, fee: null }, { inputs: [unseen] })).toMatchObject({
     fee: null,
@@ -168,17 +168,17 @@ test('a UTXO that was never seen does not exist either', () => {
   });
 });
 
-test('one that is not accepted has a fee as long as its UTXOs exist', () => {
+it('has a fee if not accepted, but its UTXOs exist', () => {
   expect(show(refused, { inputs: [input] }).fee).toBe('700');
 });
 
-test('the payload is there only when it was read', () => {
+it('has the payload only if it was read', () => {
   expect(show(accepted)).not.toHaveProperty('payload');
   expect(show({ ...accepted, payload: '' }).payload).toBe('');
   expect(show({ ...accepted, payload: '00ff' }).payload).toBe('0x00ff');
 });
 
-test('compute budgets since version 1, a covenant where there is one', () => {
+it('has compute budgets since version 1, and covenants', () => {
   const covenant = { covenant_authorizing_input: 0, covenant_id: '0c'.repeat(32) };
   const { inputs, outputs } = show(
     { ...accepted, version: 1 },

@@ -1,12 +1,12 @@
-/** From rows to a transaction as listings and look-ups show it. */
+/** Converts rows to a transaction in the form of listings and look-ups. */
 import type { OutputRow } from '../queries.ts';
-import { hasComputeBudgets, toCovenant, toPayload } from '../to-transaction.ts';
-import type { ContainingBlockRow, RestTransactionRow, SpenderRow, SpendingInputRow } from './queries.ts';
+import { hasComputeBudgets, toCovenant, toPayload } from '../load-transactions.ts';
+import type { ContainingBlockRow, RestTransactionRow, SpenderRow, SpendingInputRow } from './load-rest-transactions.ts';
 import type { RestInputJson, RestOutputJson, RestTransactionJson } from './schemas.ts';
 
-/** What belongs to a transaction beside its own row. */
-export interface RestTransactionParts {
-  /** The earliest first. */
+/** Rows of a transaction beside its own. */
+export interface RelatedRows {
+  /** Earliest first. */
   blocks: readonly ContainingBlockRow[];
   inputs: readonly SpendingInputRow[];
   outputs: readonly OutputRow[];
@@ -15,23 +15,23 @@ export interface RestTransactionParts {
 
 export interface BlueScores {
   sinkBlueScore: bigint;
-  /** Of the latest start; undefined where nothing shown was accepted before it. */
-  startBlueScore: bigint | undefined;
+  /** Blue score of the latest bootstrap block; undefined if no pre-bootstrap transaction is shown. */
+  bootstrapBlueScore: bigint | undefined;
 }
 
 export function toRestTransaction(
   row: RestTransactionRow,
-  parts: RestTransactionParts,
+  related: RelatedRows,
   blueScores: BlueScores,
 ): RestTransactionJson {
   const { transaction_id: transactionId, accepting_block_blue_score: acceptingBlueScore } = row;
   const isAccepted = row.is_accepted;
-  const inputs = parts.inputs.map((input, index) => toInput(row, input, index));
-  const spentBy = new Map(parts.spenders.map((spender) => [Number(spender.index), spender.spent_by]));
+  const inputs = related.inputs.map((input, index) => toInput(row, input, index));
+  const spentBy = new Map(related.spenders.map((spender) => [Number(spender.index), spender.spent_by]));
   return {
     transactionId,
     version: row.version,
-    blockTime: toBlockTime(row, parts.blocks),
+    blockTime: toBlockTime(row, related.blocks),
     subnetworkId: row.subnetwork_id,
     hash: row.hash,
     mass: row.storage_mass,
@@ -40,31 +40,34 @@ export function toRestTransaction(
     lockTime: row.lock_time,
     gas: row.gas,
     ...(row.payload !== undefined && { payload: toPayload(row.payload) }),
-    blockHashes: parts.blocks.map((block) => block.hash),
+    blockHashes: related.blocks.map((block) => block.hash),
     isAccepted,
     acceptingBlockHash: row.accepting_block_hash,
     acceptingBlockBlueScore: acceptingBlueScore === null ? null : String(acceptingBlueScore),
     confirmations: isAccepted ? countConfirmations(acceptingBlueScore, blueScores) : 0,
     inputs,
-    outputs: parts.outputs.map((output, index) => toOutput(transactionId, output, index, spentBy.get(index) ?? null)),
+    outputs: related.outputs.map((output, index) => toOutput(transactionId, output, index, spentBy.get(index) ?? null)),
   };
 }
 
-/** What was accepted before a start has at least those since. */
-function countConfirmations(acceptingBlueScore: bigint | null, { sinkBlueScore, startBlueScore }: BlueScores): number {
-  return Number(sinkBlueScore - (acceptingBlueScore ?? startBlueScore ?? sinkBlueScore));
+/** Pre-bootstrap transactions have at least the confirmations since the bootstrap block. */
+function countConfirmations(
+  acceptingBlueScore: bigint | null,
+  { sinkBlueScore, bootstrapBlueScore }: BlueScores,
+): number {
+  return Number(sinkBlueScore - (acceptingBlueScore ?? bootstrapBlueScore ?? sinkBlueScore));
 }
 
-/** Of an accepted transaction the blocks count that its accepting block merged: from one of them it was accepted. Where that is not known, all. */
+/** Uses the blocks that the accepting block merges, since the transaction was accepted from one of them; all blocks if that is unknown. */
 function toBlockTime(row: RestTransactionRow, blocks: readonly ContainingBlockRow[]): number {
   const isSource = (block: ContainingBlockRow) => block.merging_block_id === row.accepting_block_id;
   const earliest = row.accepting_block_id === null ? blocks[0] : blocks.find(isSource);
   if (earliest === undefined)
-    throw new Error(`Transaction ${row.transaction_id} is in no block that it could come from`);
+    throw new Error(`transaction ${row.transaction_id} is in no block from which it could be accepted`);
   return Number(earliest.timestamp);
 }
 
-/** A UTXO whose transaction is not accepted does not exist: whoever spends it is not accepted either. */
+/** A UTXO whose transaction is not accepted does not exist, and a transaction that spends it is not accepted either. */
 function toInput(transaction: RestTransactionRow, row: SpendingInputRow, index: number): RestInputJson {
   const exists = transaction.is_accepted || row.is_previous_accepted;
   return {

@@ -1,5 +1,0 @@
-/** Request units in whole hundredths, which add up without the rounding of fractions. */
-
-export const toHundredths = (ru: number): number => Math.round(ru * 100);
-
-export const fromHundredths = (hundredths: number): number => hundredths / 100;

@@ -1,0 +1,41 @@
+/** Converts zod schemas to the JSON schemas of the document: schemas with an id become components. */
+import { z } from 'zod';
+
+type JsonSchema = z.core.JSONSchema.BaseSchema;
+
+const COMPONENTS = '#/components/schemas/';
+
+/** Returns every schema with an id. All of them are used in responses. */
+export function describeComponents(): Record<string, JsonSchema> {
+  const { schemas } = z.toJSONSchema(z.globalRegistry, { io: 'output', uri: (id) => `${COMPONENTS}${id}` });
+  return Object.fromEntries(Object.entries(schemas).map(([id, schema]) => [id, withoutNames(schema)]));
+}
+
+/** Converts the schema of a request (`input`) or a response (`output`), with references to components. */
+export function describeSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
+  const text = JSON.stringify(z.toJSONSchema(schema, { io, unrepresentable: 'any' }));
+  return withoutNames(JSON.parse(text.replaceAll('#/$defs/', COMPONENTS)) as JsonSchema);
+}
+
+function withoutNames(schema: JsonSchema): JsonSchema {
+  const { $schema: _schema, $id: _id, $defs: _definitions, id: _name, ...rest } = schema;
+  return rest;
+}
+
+/** Describes each property of an object as a parameter. */
+export function describeParameters(
+  schema: unknown,
+  location: 'path' | 'query',
+  examples: Record<string, unknown> = {},
+): object[] {
+  if (!(schema instanceof z.ZodType)) return [];
+  const { properties = {}, required = [] } = describeSchema(schema, 'input');
+  return Object.entries(properties as Record<string, JsonSchema>).map(([name, { description, ...property }]) => ({
+    name,
+    in: location,
+    required: required.includes(name),
+    description,
+    schema: property,
+    ...(name in examples && { example: examples[name] }),
+  }));
+}

@@ -1,0 +1,107 @@
+/** GET /v1/transactions, and look-ups of transactions by id. */
+import { z } from 'zod';
+import { type HttpError, notFound } from '../../../http/errors.ts';
+import { type Reading, requireCaughtUp } from '../../../index-state/state.ts';
+import { pageMetadata, pageQuery } from '../../../pages/page-query.ts';
+import { listKeys, readPage } from '../../../pages/read-page.ts';
+import { indexRoute } from '../../../route.ts';
+import { list } from '../../../schemas/list.ts';
+import { flag, hashInput } from '../../../schemas/values.ts';
+import { unknownItem } from '../../chain/segments.ts';
+import { findPreBootstrapIds, isAccepted } from '../pre-bootstrap.ts';
+import { findTransactionKey, findTransactionKeys, loadRestTransactions } from './load-rest-transactions.ts';
+import { acceptedOnly, includePayload, type RestTransactionJson, restTransaction } from './schemas.ts';
+
+const MAX_IDS = 500;
+
+async function findTransactions(
+  reading: Reading,
+  transactionIds: readonly Uint8Array[],
+  options: { includePayload: boolean },
+): Promise<RestTransactionJson[]> {
+  requireCaughtUp(reading.state);
+  return loadRestTransactions(reading, await findTransactionKeys(reading.db, transactionIds), options);
+}
+
+async function unknownTransaction(reading: Reading, transactionId: Uint8Array): Promise<HttpError> {
+  const preBootstrapIds = await findPreBootstrapIds(reading.db, [transactionId]);
+  if (preBootstrapIds.size === 0) return await unknownItem(reading, 'transaction');
+  return notFound('The transaction was accepted before the indexed blocks: only UTXOs of it are known');
+}
+
+export const listTransactions = indexRoute(
+  {
+    method: 'GET',
+    url: '/v1/transactions',
+    operationId: 'listTransactions',
+    summary: 'Transactions, newest first',
+    tag: 'Transaction',
+    cost: 0.5,
+    query: pageQuery(hashInput, { accepted_only: acceptedOnly, include_payload: includePayload }),
+    response: z.object({
+      transactions: z.array(restTransaction).meta({ description: 'Newest first' }),
+      metadata: pageMetadata,
+    }),
+    errors: [404],
+  },
+  async (reading, { query }) => {
+    const { db, state } = reading;
+    requireCaughtUp(state);
+    const { rows, metadata } = await readPage(query, {
+      findPosition: (transactionId) => findTransactionKey(db, transactionId),
+      // Few transactions are not accepted, and so skipped.
+      list: (slice) =>
+        listKeys(
+          db,
+          { table: 'transactions', column: 'id', ...(query.accepted_only && { where: isAccepted() }) },
+          slice,
+        ),
+    });
+    return {
+      transactions: await loadRestTransactions(reading, rows, { includePayload: query.include_payload }),
+      metadata,
+    };
+  },
+);
+
+export const getTransaction = indexRoute(
+  {
+    method: 'GET',
+    url: '/v1/transactions/:transactionId',
+    operationId: 'getTransaction',
+    summary: 'One transaction by its id',
+    tag: 'Transaction',
+    cost: 0.1,
+    params: z.strictObject({ transactionId: hashInput }),
+    query: z.strictObject({ include_payload: includePayload }),
+    response: z.object({ transaction: restTransaction }),
+    errors: [404],
+  },
+  async (reading, { params: { transactionId }, query }) => {
+    const [transaction] = await findTransactions(reading, [transactionId], { includePayload: query.include_payload });
+    if (transaction === undefined) throw await unknownTransaction(reading, transactionId);
+    return { transaction };
+  },
+);
+
+export const getTransactions = indexRoute(
+  {
+    method: 'POST',
+    url: '/v1/transactions',
+    operationId: 'getTransactions',
+    summary: 'Up to 500 transactions by their ids',
+    tag: 'Transaction',
+    cost: 0.1,
+    costsByItemsOf: ['transactionIds'],
+    body: z.strictObject({
+      transactionIds: list(hashInput, MAX_IDS),
+      includePayload: flag.meta({ description: 'Include payloads' }),
+    }),
+    response: z.object({
+      transactions: z
+        .array(restTransaction)
+        .meta({ description: 'In the given order without unknown ones; a repeated id is shown repeatedly' }),
+    }),
+  },
+  async (reading, { body }) => ({ transactions: await findTransactions(reading, body.transactionIds, body) }),
+);
