@@ -6,7 +6,7 @@ import { fromHex, NATIVE_SUBNETWORK, type Outpoint, type ScriptPublicKey } from 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { assembleBlock } from '../../packages/devnet/src/simulation/node/assemble-block.ts';
 import { withDerived } from '../../packages/devnet/src/simulation/transactions.ts';
-import { ApiClient } from '../node/api-client.ts';
+import { ApiClient as NodeApiClient } from '../node/api-client.ts';
 import { firstDifference } from '../node/compare/first-difference.ts';
 import { inParallel } from '../node/compare/in-parallel.ts';
 import {
@@ -17,7 +17,7 @@ import {
   type NodeTransactions,
   readTransactions,
 } from '../node/compare/rest-transactions.ts';
-import { checkedGet, walk } from './checked-requests.ts';
+import { walk } from '../support/listings.ts';
 import { openHarness, type Harness } from './harness.ts';
 
 let harness: Harness;
@@ -84,7 +84,7 @@ function payment(utxos: readonly Outpoint[], amount: bigint, scriptPublicKey: Sc
   });
 }
 
-const client = () => new ApiClient(harness.api.url, harness.api.key);
+const client = () => new NodeApiClient(harness.api.url, harness.api.key);
 
 /** Every item of a listing, with payloads. */
 const readAll = (template: string, values: Record<string, string>, query: Record<string, string> = {}) =>
@@ -129,7 +129,7 @@ test('every transaction by its id, 500 at a time', async () => {
 test('a transaction by its id alone is the same', async () => {
   for (const id of newestFirst.filter((_, place) => place % 20 === 0)) {
     const template = '/v1/transactions/{transactionId}';
-    const { json } = await checkedGet(harness.api, template, { transactionId: id }, { include_payload: 'true' });
+    const { json } = await harness.api.getChecked(template, { transactionId: id }, { include_payload: 'true' });
     expect(differenceOf(transactions, id, json['transaction'])).toBeUndefined();
   }
 });

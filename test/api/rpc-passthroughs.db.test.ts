@@ -1,10 +1,10 @@
 /** The endpoints under /v1/rpc beyond the twelve, over HTTP against the real process: each is what the node itself answers. */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ApiClient } from '../node/api-client.ts';
+import { ApiClient as NodeApiClient } from '../node/api-client.ts';
 import { compareBalancesTogether, compareUtxos, recordUtxos } from '../node/compare/utxos.ts';
 import { compareBlocksByHash, comparePools, compareStates } from '../node/compare/passthroughs.ts';
-import { faultsOf } from './openapi-validator.ts';
+import { faultsOf } from '../support/openapi.ts';
 import { openHarness, type Harness } from './harness.ts';
 
 const GET_BLOCK = '/v1/rpc/getBlock';
@@ -16,12 +16,12 @@ const STRANGER = 'kaspasim:qr559rjklgdt576fdeuydxqjnsz7ycqj770ys3gr7dn7p3u96ula7
 const FOREIGN = 'kaspa:qr559rjklgdt576fdeuydxqjnsz7ycqj770ys3gr7dn7p3u96ula74r2ccn0c';
 
 let harness: Harness;
-let api: ApiClient;
+let api: NodeApiClient;
 let addresses: string[];
 
 beforeAll(async () => {
   harness = await openHarness({ rounds: 300 });
-  api = new ApiClient(harness.api.url, harness.api.key);
+  api = new NodeApiClient(harness.api.url, harness.api.key);
   const rows = await harness.database.kysely
     .selectFrom('scripts')
     .select('address')

@@ -8,10 +8,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildTransaction } from '../../packages/devnet/src/simulation/generator/build-transaction.ts';
 import type { UtxoEntry } from '../../packages/devnet/src/simulation/consensus/utxo.ts';
 import { withOtherSignatures } from '../../packages/devnet/src/simulation/signatures.ts';
-import { ApiClient } from '../node/api-client.ts';
+import { ApiClient as NodeApiClient } from '../node/api-client.ts';
 import { submittedForm } from '../node/submitted-form.ts';
-import { checkedPost } from './checked-requests.ts';
-import { HttpClient } from './http-client.ts';
+import { ApiClient } from '../support/api-client.ts';
 import { openHarness, type Harness } from './harness.ts';
 
 const TRANSACTION = '/v1/rpc/submitTransaction';
@@ -21,16 +20,16 @@ const COINBASE_MATURITY = 20n;
 const FEE = 5_000_000n;
 
 let harness: Harness;
-let api: ApiClient;
+let api: NodeApiClient;
 const spent = new Set<string>();
 
 beforeAll(async () => {
   harness = await openHarness({ rounds: 80 });
-  api = new ApiClient(harness.api.url, harness.api.key);
+  api = new NodeApiClient(harness.api.url, harness.api.key);
 });
 afterAll(() => harness.close());
 
-const ask = (path: string, body: object | string) => checkedPost(harness.api, path, body);
+const ask = (path: string, body: object | string) => harness.api.postChecked(path, body);
 
 /** A UTXO of a public key that nobody spends yet. */
 function takeUtxo(): UtxoEntry {
@@ -224,7 +223,7 @@ test('a mass that nothing tells is asked for', async () => {
 
 test('a read-only key gets a 403 for what it submits, before the body is looked at, and reads like any other', async () => {
   const { key } = await createKey(harness.database.kysely, { name: 'reader', readOnly: true });
-  const reader = new HttpClient(harness.api.url, key);
+  const reader = new ApiClient(harness.api.url, key);
   const one = payment();
   for (const [path, body] of [
     [TRANSACTION, { transaction: submittedForm(one) }],

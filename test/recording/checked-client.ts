@@ -1,6 +1,6 @@
 /** Requests to the API under test, each of whose answers must be what openapi.json says of it. */
 import { ApiClient, type Received } from '../node/api-client.ts';
-import { faultsOf, findTemplate, type Method } from '../api/openapi-validator.ts';
+import { faultsOf, findTemplate, type Method } from '../support/openapi.ts';
 
 export class CheckedClient extends ApiClient {
   protected override inspect(method: Method, path: string, { status, body, headers }: Received): void {
