@@ -7,16 +7,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { assembleBlock } from '../../packages/devnet/src/simulation/node/assemble-block.ts';
 import { withDerived } from '../../packages/devnet/src/simulation/transactions.ts';
 import { ApiClient } from '../node/api-client.ts';
-import { firstDifference } from '../node/compare/first-difference.ts';
-import { inParallel } from '../node/compare/in-parallel.ts';
+import { firstDifference, inParallel, type Json } from '../support/compare/comparison.ts';
 import {
   acceptedHashIn,
   compareTransactions,
   differenceOf,
-  type Json,
   type NodeTransactions,
   readTransactions,
-} from '../node/compare/rest-transactions.ts';
+} from '../support/compare/transactions.ts';
 import { checkedGet, walk } from './checked-requests.ts';
 import { openHarness, type Harness } from './harness.ts';
 

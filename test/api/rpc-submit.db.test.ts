@@ -9,7 +9,7 @@ import { buildTransaction } from '../../packages/devnet/src/simulation/generator
 import type { UtxoEntry } from '../../packages/devnet/src/simulation/consensus/utxo.ts';
 import { withOtherSignatures } from '../../packages/devnet/src/simulation/signatures.ts';
 import { ApiClient } from '../node/api-client.ts';
-import { submittedForm } from '../node/submitted-form.ts';
+import { submittedForm } from '../support/compare/expected.ts';
 import { checkedPost } from './checked-requests.ts';
 import { HttpClient } from './http-client.ts';
 import { openHarness, type Harness } from './harness.ts';

@@ -29,7 +29,7 @@ import {
   type Utxo,
 } from '@kasgres/kaspa';
 import type { protocol } from '@kasgres/node';
-import { type Utxos, utxosAtSink, scriptKey, sumOf } from './utxos.ts';
+import { scriptKey, sumOf, type UtxoOracle, utxosAtSink } from '../support/oracle.ts';
 import { Acceptance, blocksSeenAt, dagTransaction } from './recorded-blocks.ts';
 import { type Checkpoint, type Exchange, exchanges, type Recording } from './recording.ts';
 
@@ -53,7 +53,7 @@ export class ReplayNode implements NodeState {
   private readonly listeners = new Set<(event: NodeEvent) => void>();
   private mempool: MempoolEntry[] = [];
   private templates: Exchange<'getBlockTemplate'>[] = [];
-  private virtualUtxos: Utxos | undefined;
+  private virtualUtxos: UtxoOracle | undefined;
   private mostCirculatingSompi = 0n;
   private isSupplyInDoubt = false;
 
@@ -229,7 +229,7 @@ export class ReplayNode implements NodeState {
     this.emit({ kind: 'virtualChanged', change: this.change });
   }
 
-  private utxosOfVirtual(): Utxos {
+  private utxosOfVirtual(): UtxoOracle {
     if (this.virtualUtxos !== undefined) return this.virtualUtxos;
     const accepted = this.acceptedByVirtual();
     if (accepted === undefined)

@@ -1,11 +1,11 @@
-/** What a scenario did on purpose (`special` in expected.json), in the database. Kinds that a scenario does not have are passed over. */
+/** The special cases that a scenario created on purpose (`special` in expected.json), in the database. */
 import type { Pool } from 'pg';
 
 interface Special {
   redBlocks?: string[];
-  /** In several blocks. */
+  /** Transactions in several blocks. */
   dupTxs?: string[];
-  /** Pairs that spend the same coin. */
+  /** Pairs that spend the same UTXO. */
   conflicts?: [string, string][];
   /** Two blocks, and the coinbase id that both carry. */
   sameCoinbase?: [string, string, string][];
