@@ -6,7 +6,7 @@ import { fromHex, NATIVE_SUBNETWORK, type Outpoint, type ScriptPublicKey } from 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { assembleBlock } from '../../packages/devnet/src/simulation/node/assemble-block.ts';
 import { withDerived } from '../../packages/devnet/src/simulation/transactions.ts';
-import { ApiClient } from '../node/api-client.ts';
+import { ApiClient } from '../support/api-client.ts';
 import { firstDifference, inParallel, type Json } from '../support/compare/comparison.ts';
 import {
   acceptedHashIn,

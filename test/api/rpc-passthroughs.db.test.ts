@@ -1,7 +1,7 @@
 /** The endpoints under /v1/rpc beyond the twelve, over HTTP against the real process: each is what the node itself answers. */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ApiClient } from '../node/api-client.ts';
+import { ApiClient } from '../support/api-client.ts';
 import { compareCalls, comparePools, compareStates } from '../support/compare/calls.ts';
 import { compareBalancesTogether, compareUtxos, readUtxoState } from '../support/compare/utxos.ts';
 import { faultsOf } from './openapi-validator.ts';

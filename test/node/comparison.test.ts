@@ -116,7 +116,7 @@ describe.skipIf(isWithoutNode)('the API against a real node', () => {
     );
     expect(await indexed.api.post('/v1/rpc/getSubnetwork', { subnetworkId: '00'.repeat(20) })).toMatchObject({
       status: 400,
-      body: { message: 'The node refuses: Not implemented' },
+      json: { message: 'The node refuses: Not implemented' },
     });
   });
 
@@ -209,11 +209,11 @@ describe.skipIf(isWithoutNode)('the API against a real node', () => {
     await untilTemplateHas(api, '"sequence":18446744073709551615');
     expect((await mineThroughApi(node, api, withWrongRoot)).response).toMatchObject({
       status: 400,
-      body: { message: 'The node refuses: Block was not submitted: block is invalid' },
+      json: { message: 'The node refuses: Block was not submitted: block is invalid' },
     });
 
     const mined = await mineThroughApi(node, api);
-    expect(mined.response).toEqual({ status: 200, body: { rejectReason: 'NONE' } });
+    expect(mined.response).toMatchObject({ status: 200, json: { rejectReason: 'NONE' } });
     await indexed.untilAtRest();
     expect(await compareCalls(comparison, 'getBlock', blockRequests([mined.sink]))).toEqual([]);
     const { block } = await node.call('getBlock', { hash: mined.sink, includeTransactions: true });
@@ -222,8 +222,8 @@ describe.skipIf(isWithoutNode)('the API against a real node', () => {
 
     expect((await mineThroughApi(node, api)).response.status).toBe(200);
     await indexed.untilAtRest();
-    const { body } = await api.post('/v1/transactions/acceptance', { transactionIds: ids });
-    expect(body['transactions']).toMatchObject(ids.map((transactionId) => ({ transactionId, isAccepted: true })));
+    const { json } = await api.post('/v1/transactions/acceptance', { transactionIds: ids });
+    expect(json['transactions']).toMatchObject(ids.map((transactionId) => ({ transactionId, isAccepted: true })));
     const transactions = await readTransactions(node, indexed.pool, () => undefined);
     expect(await compareTransactions(api, transactions)).toEqual([]);
   });

@@ -5,7 +5,7 @@
 import type { Pool } from 'pg';
 import { connect, createKey, createTestDatabase, revokeKey } from '@kasgres/database';
 import { NodeClient } from '@kasgres/node';
-import { ApiClient } from './api-client.ts';
+import { ApiClient } from '../support/api-client.ts';
 import { findKaspad, Kaspad } from '../support/kaspad.ts';
 import { Load } from './load/load.ts';
 import { type Reorganisation, SecondNode } from './load/second-node.ts';

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { scriptToAddress, toHex } from '@kasgres/kaspa';
 import type { NodeClient } from '@kasgres/node';
-import type { ApiClient, Response } from './api-client.ts';
+import type { ApiClient, ApiResponse } from '../support/api-client.ts';
 import { type Utxo, isStandard } from './load/utxo.ts';
 import type { Load } from './load/load.ts';
 import { schnorrOwner } from './load/owner.ts';
@@ -48,7 +48,7 @@ export async function submitPayments(api: ApiClient, payments: readonly Payment[
   const wrong: string[] = [];
   for (const { id, transaction } of payments) {
     const response = await api.post(SUBMIT_TRANSACTION, { transaction: submittedForm(transaction) });
-    if (response.status !== 200 || response.body['transactionId'] !== toHex(id)) {
+    if (response.status !== 200 || response.json['transactionId'] !== toHex(id)) {
       wrong.push(`submitTransaction ${toHex(id)}: ${JSON.stringify(response)}`);
     }
   }
@@ -70,7 +70,7 @@ export async function compareRefusals(api: ApiClient, load: Load, inMempool: Pay
   const wrong: string[] = [];
   for (const [{ id, transaction }, reason] of cases) {
     const response = await api.post(SUBMIT_TRANSACTION, { transaction: submittedForm(transaction) });
-    const message = String(response.body['message']);
+    const message = String(response.json['message']);
     const isRight = message.startsWith(`The node refuses: Rejected transaction ${toHex(id)}: `) && reason.test(message);
     if (response.status !== 400 || !isRight) wrong.push(`a refusal: ${JSON.stringify(response)}`);
   }
@@ -83,15 +83,14 @@ export async function mineThroughApi(
   node: NodeClient,
   api: ApiClient,
   change = (template: string): string => template,
-): Promise<{ response: Response; sink: string }> {
-  const submitted = await api.postText('/v1/rpc/submitBlock', change(await getTemplate(api)));
-  const { sink } = await node.call('getSink', {});
-  return { response: { status: submitted.status, body: JSON.parse(submitted.text) as Response['body'] }, sink };
+): Promise<{ response: ApiResponse; sink: string }> {
+  const response = await api.post('/v1/rpc/submitBlock', change(await getTemplate(api)));
+  return { response, sink: (await node.call('getSink', {})).sink };
 }
 
 async function getTemplate(api: ApiClient): Promise<string> {
   const payAddress = scriptToAddress(miner.scriptPublicKey, 'kaspasim');
-  return (await api.postText('/v1/rpc/getBlockTemplate', JSON.stringify({ payAddress, extraData: 'HTTP' }))).text;
+  return (await api.post('/v1/rpc/getBlockTemplate', { payAddress, extraData: 'HTTP' })).text;
 }
 
 const TEMPLATE_DEADLINE_MS = 20_000;

@@ -8,10 +8,9 @@ import { NodeServer } from '@kasgres/devnet';
 import { decodeAddress, scriptToAddress, toHex, type Utxo } from '@kasgres/kaspa';
 import { NodeClient, type protocol } from '@kasgres/node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { faultsOf, findTemplate } from '../api/openapi-validator.ts';
 import { checkInvariant3 } from '../invariants/acceptance.ts';
 import { checkInvariant4, checkInvariant7, checkInvariant8 } from '@kasgres/cli';
-import { ApiClient, type Received } from '../node/api-client.ts';
+import { ApiClient } from '../support/api-client.ts';
 import { untilAtRest } from '../support/harness.ts';
 import { type Program, startApi, startIndexer } from '../support/programs.ts';
 import { compareRestBlocks } from '../support/compare/blocks.ts';
@@ -41,14 +40,6 @@ import { compareSpecialCases } from './special-cases.ts';
 /** The UTXOs of this many addresses are read at a checkpoint. */
 const ADDRESSES = 50;
 
-class CheckedClient extends ApiClient {
-  protected override inspect(method: 'get' | 'post', path: string, { status, body, headers }: Received): void {
-    const template = findTemplate(method, path);
-    if (template === undefined) throw new Error(`openapi.json has no ${method} ${path}`);
-    expect(faultsOf(method, template, { status, json: body, headers }), `${method} ${path}`).toEqual([]);
-  }
-}
-
 const recording = await readRecording(recordingDirectory);
 const node = new ReplayNode(recording);
 const server = await NodeServer.start({ state: node });
@@ -67,7 +58,7 @@ beforeAll(async () => {
   const api = await startApi(env);
   programs = [indexer, api.program];
   const { key } = await createKey(database.kysely, { name: 'recording', rateRu: 1e9 });
-  comparison = { node: client, api: new CheckedClient(api.url, key), dag: await readDag(client) };
+  comparison = { node: client, api: new ApiClient(api.url, key, { checked: true }), dag: await readDag(client) };
 });
 
 afterAll(async () => {
@@ -202,8 +193,8 @@ describe('at the end of the recording', () => {
     const { balances } = (await findExpected(recordingDirectory)) ?? oracle.result();
     const wrong: string[] = [];
     await inParallel(Object.entries(balances), async ([address, { atSink }]) => {
-      const { body } = await comparison.api.get(`/v1/rpc/getBalanceByAddress/${address}`);
-      if (body['balance'] !== atSink) wrong.push(`${address}: ${String(body['balance'])}, not ${atSink}`);
+      const { json } = await comparison.api.get(`/v1/rpc/getBalanceByAddress/${address}`);
+      if (json['balance'] !== atSink) wrong.push(`${address}: ${String(json['balance'])}, not ${atSink}`);
     });
     expect(wrong).toEqual([]);
   });

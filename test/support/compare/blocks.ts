@@ -24,15 +24,15 @@ export async function compareRestBlocks(
     if (block?.header === undefined) throw new Error(`the node has no header of block ${hash}`);
     const merging = dag.mergedBy.get(hash);
     const counted = block.verboseData?.isChainBlock === true ? block.header : merging?.header;
-    const { body } = await api.get(`/v1/blocks/${hash}`);
-    const { header, verboseData, confirmations, ...lookedUp } = (body['block'] ?? {}) as Json;
+    const { json } = await api.get(`/v1/blocks/${hash}`);
+    const { header, verboseData, confirmations, ...lookedUp } = (json['block'] ?? {}) as Json;
     const expected = expectedRestBlock(block, merging, await colorOf(node, hash));
     const difference = firstDifference(
       {
         listed: expected,
         lookedUp: expected,
         confirmations: counted === undefined ? 0 : Number(dag.sink.header.blueScore - counted.blueScore),
-        block: (await api.post('/v1/rpc/getBlock', { hash })).body['block'],
+        block: (await api.post('/v1/rpc/getBlock', { hash })).json['block'],
       },
       { listed: shown, lookedUp, confirmations, block: { header, verboseData } },
     );

@@ -33,7 +33,7 @@ interface Rule<Op extends ComparedOp> {
   isRefused?: (request: RequestOf<Op>, comparison: DagComparison) => boolean;
   expected: (response: ResponseOf<Op>, request: RequestOf<Op>, comparison: DagComparison) => Json;
   /** Brings whatever has no fixed order into a common one, in place. */
-  sort?: (body: Json, call: { request: RequestOf<Op>; response: ResponseOf<Op>; comparison: DagComparison }) => void;
+  sort?: (json: Json, call: { request: RequestOf<Op>; response: ResponseOf<Op>; comparison: DagComparison }) => void;
   tolerates?: Parameters<typeof tolerate>[0];
 }
 
@@ -67,8 +67,8 @@ const RULES: { [Op in ComparedOp]: Rule<Op> } = {
   })),
   getBlockDagInfo: {
     ...get('getBlockDagInfo', expectedDagInfo),
-    sort: (body) => {
-      for (const value of Object.values(body)) if (Array.isArray(value)) value.sort();
+    sort: (json) => {
+      for (const value of Object.values(json)) if (Array.isArray(value)) value.sort();
     },
     tolerates: 'dagOrder',
   },
@@ -101,7 +101,7 @@ const RULES: { [Op in ComparedOp]: Rule<Op> } = {
       blockHashes,
       blocks: blocks.map((block) => expectedBlock(block, { withTransactions: includeTransactions })),
     }),
-    sort: (body, { request, comparison }) => sortPage(body as unknown as BlocksJson, request.lowHash ?? '', comparison),
+    sort: (json, { request, comparison }) => sortPage(json as unknown as BlocksJson, request.lowHash ?? '', comparison),
     tolerates: 'blockOrder',
   },
 
@@ -128,14 +128,14 @@ const RULES: { [Op in ComparedOp]: Rule<Op> } = {
 
   getMempoolEntries: {
     expected: ({ entries }) => ({ entries: entries.map(expectedMempoolEntry) }),
-    sort: (body) => (body['entries'] as Json[]).sort(byTransactionId),
+    sort: (json) => (json['entries'] as Json[]).sort(byTransactionId),
     tolerates: 'mempoolOrder',
   },
 
   getMempoolEntriesByAddresses: {
     expected: ({ entries }, { addresses = [] }) => ({ entries: entryGroups(entries, addresses).flat() }),
-    sort: (body, { request: { addresses = [] }, response }) => {
-      const entries = body['entries'] as Json[];
+    sort: (json, { request: { addresses = [] }, response }) => {
+      const entries = json['entries'] as Json[];
       const groups = entryGroups(response.entries, addresses).map(({ length }) => entries.splice(0, length));
       entries.unshift(...groups.flatMap((group) => group.sort(byTransactionId)));
     },
@@ -187,23 +187,23 @@ async function compareCall<Op extends ComparedOp>(
 ): Promise<string | undefined> {
   const { node, api } = comparison;
   const rule = RULES[op] as Rule<Op>;
-  const [fromNode, { status, body }] = await Promise.all([
+  const [fromNode, { status, json }] = await Promise.all([
     node.call(op, request).catch((error: unknown) => {
       if (error instanceof NodeRpcError) return error;
       throw error;
     }),
     rule.path === undefined
-      ? api.postExactly(`/v1/rpc/${op}`, (rule.body ?? fieldsOf)(request))
+      ? api.request(`/v1/rpc/${op}`, { body: (rule.body ?? fieldsOf)(request), exact: true })
       : api.get(rule.path(request)),
   ]);
   if (rule.isRefused?.(request, comparison) === true) return firstDifference(400, status);
   if (fromNode instanceof NodeRpcError) return firstDifference(statusOf(fromNode.message), status);
   const response = fromNode as ResponseOf<Op>;
-  if (status !== 200) return `status ${status}: ${show(body)}`;
+  if (status !== 200) return `status ${status}: ${show(json)}`;
   const expected = rule.expected(response, request, comparison);
-  const isSameOrder = rule.tolerates === undefined || JSON.stringify(expected) === JSON.stringify(body);
-  for (const json of [expected, body]) rule.sort?.(json, { request, response, comparison });
-  const difference = firstDifference(expected, body);
+  const isSameOrder = rule.tolerates === undefined || JSON.stringify(expected) === JSON.stringify(json);
+  for (const sorted of [expected, json]) rule.sort?.(sorted, { request, response, comparison });
+  const difference = firstDifference(expected, json);
   if (difference === undefined && !isSameOrder && rule.tolerates !== undefined) tolerate(rule.tolerates);
   return difference;
 }
@@ -392,8 +392,8 @@ export async function compareTemplate(
   const { node, api } = comparison;
   const timeFromNode = async () => (await node.call('getBlockTemplate', request)).block?.header?.timestamp ?? 0n;
   const before = await timeFromNode();
-  const { body } = await api.post('/v1/rpc/getBlockTemplate', request);
-  const { timestamp } = (body as { block: { header: { timestamp: string } } }).block.header;
+  const { json } = await api.post('/v1/rpc/getBlockTemplate', request);
+  const { timestamp } = (json as { block: { header: { timestamp: string } } }).block.header;
   if (BigInt(timestamp) < before || BigInt(timestamp) > (await timeFromNode()))
     return [`block template: its time ${timestamp} is not that of the request`];
   if (BigInt(timestamp) !== before) tolerate('templateTime');

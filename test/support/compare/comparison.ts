@@ -3,7 +3,7 @@
  * that it found, one sentence each.
  */
 import type { NodeClient } from '@kasgres/node';
-import type { ApiClient } from '../../node/api-client.ts';
+import type { ApiClient } from '../api-client.ts';
 import type { NodeDag } from './node-dag.ts';
 
 export type Json = Record<string, unknown>;
@@ -81,10 +81,10 @@ export async function readListing(
   for (;;) {
     const last = items.at(-1);
     const cursor = last === undefined ? '' : `&starting_after=${cursorOf(last)}`;
-    const { status, body } = await api.get(`${path}${path.includes('?') ? '&' : '?'}limit=${PAGE_LIMIT}${cursor}`);
-    if (status !== 200) throw new Error(`${path} after '${cursor}': ${JSON.stringify(body)}`);
-    const page = body[field] as Json[];
-    const { hasMore, count } = body['metadata'] as { hasMore: boolean; count: number };
+    const { status, json } = await api.get(`${path}${path.includes('?') ? '&' : '?'}limit=${PAGE_LIMIT}${cursor}`);
+    if (status !== 200) throw new Error(`${path} after '${cursor}': ${JSON.stringify(json)}`);
+    const page = json[field] as Json[];
+    const { hasMore, count } = json['metadata'] as { hasMore: boolean; count: number };
     if (count !== page.length) throw new Error(`${path} has ${page.length} items and reports ${count}`);
     items.push(...page);
     if (!hasMore) return items;

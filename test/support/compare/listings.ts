@@ -1,7 +1,7 @@
 /** Listings of the API against the look-ups of their items: an item must be the same wherever it is shown. */
 import type { Pool } from 'pg';
 import { listCursors, transactions } from '../../api/listings.ts';
-import type { ApiClient } from '../../node/api-client.ts';
+import type { ApiClient } from '../api-client.ts';
 import { chunks, firstDifference, inParallel, type Json, readListing } from './comparison.ts';
 
 const MAX_IDS = 500;
@@ -29,7 +29,7 @@ export async function compareTransactionListing({ api, pool }: { api: ApiClient;
     findings.compare('look-up of transactions', { transactions: some }, await lookUpTransactions(api, some));
     const [transaction] = some;
     const id = String(transaction?.['transactionId']);
-    findings.compare(`look-up of ${id}`, { transaction }, (await api.get(`/v1/transactions/${id}`)).body);
+    findings.compare(`look-up of ${id}`, { transaction }, (await api.get(`/v1/transactions/${id}`)).json);
   }
   return findings;
 }
@@ -42,8 +42,8 @@ export async function compareBlockListing(api: ApiClient, chainHashes: readonly 
   const highest = Math.max(...listed.map(({ daaScore }) => Number(daaScore)));
   const found: string[] = [];
   for (let start = 0; start <= highest; start += MAX_SPAN + 1) {
-    const { body } = await api.get(`/v1/blocks/daa-score/${start}/${start + MAX_SPAN}`);
-    for (const block of body['blocks'] as Json[]) {
+    const { json } = await api.get(`/v1/blocks/daa-score/${start}/${start + MAX_SPAN}`);
+    for (const block of json['blocks'] as Json[]) {
       findings.compare(`block ${hashOf(block)}`, byHash.get(hashOf(block)), block);
       found.push(hashOf(block));
     }
@@ -60,8 +60,8 @@ export async function compareAddressListing(api: ApiClient): Promise<Findings> {
   const cursorOf = ({ balance, address }: Json): string => `${String(balance)}:${String(address)}`;
   const listed = await readListing(api, '/v1/addresses', 'addresses', cursorOf);
   await inParallel(listed, async (item) => {
-    const { body } = await api.get(`/v1/addresses/${String(item['address'])}`);
-    const { address, balance, tag } = body['address'] as Json;
+    const { json } = await api.get(`/v1/addresses/${String(item['address'])}`);
+    const { address, balance, tag } = json['address'] as Json;
     findings.compare(`address ${String(address)}`, item, { address, balance, tag });
   });
   await inParallel(listed.slice(0, RICHEST), (item) => compareHistory(api, item, findings));
@@ -80,7 +80,7 @@ async function compareHistory(api: ApiClient, { address, balance }: Json, findin
   findings.compare(
     `last balance of ${String(address)}`,
     balance,
-    (history.body['history'] as Json[]).at(-1)?.['balance'],
+    (history.json['history'] as Json[]).at(-1)?.['balance'],
   );
   for (const some of chunks(listed, MAX_IDS)) {
     const transactions = some.map(
@@ -94,5 +94,5 @@ const hashOf = ({ hash }: Json): string => String(hash);
 const transactionIdOf = ({ transactionId }: Json): string => String(transactionId);
 
 async function lookUpTransactions(api: ApiClient, listed: readonly Json[]): Promise<Json> {
-  return (await api.post('/v1/transactions', { transactionIds: listed.map(transactionIdOf) })).body;
+  return (await api.post('/v1/transactions', { transactionIds: listed.map(transactionIdOf) })).json;
 }

@@ -3,7 +3,7 @@ import type { Dag } from '@kasgres/devnet';
 import { COINBASE_SUBNETWORK, toHex } from '@kasgres/kaspa';
 import type { NodeClient, protocol } from '@kasgres/node';
 import type { Pool } from 'pg';
-import type { ApiClient } from '../../node/api-client.ts';
+import type { ApiClient } from '../api-client.ts';
 import { chunks, type DagComparison, firstDifference, inParallel, type Json } from './comparison.ts';
 import { type ChainBlock, type NodeDag, readDag } from './node-dag.ts';
 
@@ -207,8 +207,8 @@ const UNKNOWN_ID = 'ab'.repeat(32);
 export async function compareTransactions(api: ApiClient, transactions: NodeTransactions): Promise<string[]> {
   const faults: string[] = [];
   await inParallel(chunks(transactions.ids, MAX_IDS), async (transactionIds) => {
-    const { status, body } = await api.post('/v1/transactions', { transactionIds, includePayload: true });
-    const shown = (body['transactions'] ?? []) as Json[];
+    const { status, json } = await api.post('/v1/transactions', { transactionIds, includePayload: true });
+    const shown = (json['transactions'] ?? []) as Json[];
     if (status !== 200 || shown.length !== transactionIds.length)
       faults.push(`${shown.length} of ${transactionIds.length} transactions with status ${status}`);
     for (const [index, id] of transactionIds.entries()) {
@@ -239,8 +239,8 @@ export async function compareAcceptance({ api, dag }: Omit<DagComparison, 'node'
         confirmations: accepting === undefined ? 0 : Number(dag.sink.header.blueScore - accepting.header.blueScore),
       };
     });
-    const { status, body } = await api.post('/v1/transactions/acceptance', { transactionIds });
-    const difference = firstDifference({ status: 200, body: { transactions } }, { status, body });
+    const { status, json } = await api.post('/v1/transactions/acceptance', { transactionIds });
+    const difference = firstDifference({ status: 200, json: { transactions } }, { status, json });
     if (difference !== undefined) faults.push(`acceptance: ${difference}`);
   });
   return faults;

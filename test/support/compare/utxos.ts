@@ -4,7 +4,7 @@
  */
 import { MAX_SOMPI } from '@kasgres/kaspa';
 import type { NodeClient, protocol } from '@kasgres/node';
-import type { ApiClient } from '../../node/api-client.ts';
+import type { ApiClient } from '../api-client.ts';
 import {
   chunks,
   type Comparison,
@@ -87,7 +87,7 @@ async function compareBalances(api: ApiClient, { balances }: UtxoState): Promise
   const faults: string[] = [];
   await inParallel([...balances], async ([address, balance]) => {
     const response = await api.get(`/v1/rpc/getBalanceByAddress/${address}`);
-    const difference = firstDifference({ status: 200, body: { balance: String(balance) } }, statusAndBody(response));
+    const difference = firstDifference({ status: 200, json: { balance: String(balance) } }, statusAndJson(response));
     if (difference !== undefined) faults.push(`balance of ${address}: ${difference}`);
   });
   return faults;
@@ -101,7 +101,7 @@ export async function compareBalancesTogether(api: ApiClient, { balances }: Utxo
     const entries = some.map(([address, balance]) => ({ address, balance: String(balance) }));
     const body = { addresses: [...addresses, ...addresses.slice(0, 3)] };
     const response = await api.post('/v1/rpc/getBalancesByAddresses', body);
-    const difference = firstDifference({ status: 200, body: { entries } }, statusAndBody(response));
+    const difference = firstDifference({ status: 200, json: { entries } }, statusAndJson(response));
     if (difference !== undefined) faults.push(`balances of ${addresses.length} addresses: ${difference}`);
   }
   return faults;
@@ -112,12 +112,12 @@ export async function compareUtxos(api: ApiClient, { balances, utxos }: UtxoStat
   const faults: string[] = [];
   for (const addresses of chunks([...balances.keys()], MAX_UTXO_ADDRESSES)) {
     const expected = addresses.flatMap((address) => utxos.get(address) ?? []).map(expectedUtxo);
-    const { status, body } = await api.post('/v1/rpc/getUtxosByAddresses', { addresses });
+    const { status, json } = await api.post('/v1/rpc/getUtxosByAddresses', { addresses });
     if (expected.length > MAX_UTXOS && status === 400) {
       tolerate('utxoBound');
       continue;
     }
-    const actual = (body['entries'] ?? []) as Json[];
+    const actual = (json['entries'] ?? []) as Json[];
     if (JSON.stringify(expected) !== JSON.stringify(actual)) tolerate('utxoOrder');
     const difference = firstDifference(
       { status: 200, count: expected.length, order: orderOf(expected), entries: byOutpoint(expected) },
@@ -136,12 +136,12 @@ const byOutpoint = (entries: readonly Json[]): Record<string, Json> =>
   Object.fromEntries(entries.map((entry) => [JSON.stringify(entry['outpoint']), entry]));
 
 async function compareSupply(api: ApiClient, { circulatingSompi, isSupplyExact }: UtxoState): Promise<string[]> {
-  const { status, body } = await api.get('/v1/rpc/getCoinSupply');
-  const actual = BigInt(String(body['circulatingSompi']));
+  const { status, json } = await api.get('/v1/rpc/getCoinSupply');
+  const actual = BigInt(String(json['circulatingSompi']));
   const isBelow = !isSupplyExact && actual < circulatingSompi;
   if (isBelow) tolerate('supplyMaximum');
   const expected = { maxSompi: String(MAX_SOMPI), circulatingSompi: String(isBelow ? actual : circulatingSompi) };
-  const difference = firstDifference({ status: 200, body: expected }, { status, body });
+  const difference = firstDifference({ status: 200, json: expected }, { status, json });
   return difference === undefined ? [] : [`supply: ${difference}`];
 }
 
@@ -150,8 +150,8 @@ async function compareUtxoListings(api: ApiClient, { balances, utxos }: UtxoStat
   const faults: string[] = [];
   await inParallel([...utxos], async ([address, ofAddress]) => {
     const listed = await readListing(api, `/v1/addresses/${address}/utxos`, 'utxos', nameOf);
-    const { body } = await api.get(`/v1/addresses/${address}`);
-    const { balance, utxoCount } = (body['address'] ?? {}) as Json;
+    const { json } = await api.get(`/v1/addresses/${address}`);
+    const { balance, utxoCount } = (json['address'] ?? {}) as Json;
     const expected = {
       listed: byName(ofAddress.map(expectedRestUtxo)),
       listedCount: ofAddress.length,
@@ -186,12 +186,12 @@ async function compareRichList(api: ApiClient, { balances }: UtxoState, addressl
   const listed = await readListing(api, '/v1/addresses', 'addresses', cursorOf);
   const amounts = listed.map(({ balance }) => BigInt(String(balance)));
   const held = [...balances].filter(([, sompi]) => sompi > 0n);
-  const { body } = await api.get('/v1/rpc/getCoinSupply');
+  const { json } = await api.get('/v1/rpc/getCoinSupply');
   const difference = firstDifference(
     {
       balances: Object.fromEntries(held.map(([address, sompi]) => [address, String(sompi)])),
       isSorted: true,
-      supply: body['circulatingSompi'],
+      supply: json['circulatingSompi'],
     },
     {
       balances: Object.fromEntries(listed.map(({ address, balance }) => [String(address), balance])),
@@ -202,4 +202,4 @@ async function compareRichList(api: ApiClient, { balances }: UtxoState, addressl
   return difference === undefined ? [] : [`rich list: ${difference}`];
 }
 
-const statusAndBody = ({ status, body }: { status: number; body: Json }) => ({ status, body });
+const statusAndJson = ({ status, json }: { status: number; json: Json }) => ({ status, json });
