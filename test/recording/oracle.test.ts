@@ -10,7 +10,7 @@ const collector = new OracleCollector();
 do {
   if (exchanges(node.checkpoint, 'getBlockDagInfo').length > 0)
     collector.visit(node.checkpoint.name, factsOfReplay(node));
-} while (node.moveOn());
+} while (node.nextCheckpoint());
 const { balances, circulatingSupply, counts, txToContainingBlocks, ...exact } = collector.result();
 
 describe.skipIf(expected === undefined)('the oracle', () => {
