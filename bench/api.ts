@@ -9,7 +9,7 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { connect, createKey, migrate, startTemporaryPostgres } from '@kasgres/database';
 import { sleep } from '@kasgres/runtime';
-import { freePort } from '../test/node/kaspad.ts';
+import { freePort } from '../test/support/programs.ts';
 import { fillLargeIndex } from '../test/plans/large-index.ts';
 import { listings, pagesOf } from '../test/plans/listings.ts';
 import { findLandmarks, lookUps } from '../test/plans/requests.ts';

@@ -11,7 +11,7 @@ import { performance } from 'node:perf_hooks';
 import { gunzipSync } from 'node:zlib';
 import { clusterStep, openClusteringDatabase } from '@kasgres/indexer';
 import { z } from 'zod';
-import { figuresOf } from '../test/simulation/cluster-figures.ts';
+import { figuresOf } from '../test/simulation/clusters-harness.ts';
 
 const oracleFile = z.record(z.string(), z.unknown()).transform((fields) => {
   const owners = new Map<string, string>();

@@ -1,7 +1,7 @@
 /** What addresses have to do with the chain, by plain accounting over the DAG of the simulated node. */
 import { acceptedBy, type DagTransaction } from '@kasgres/devnet';
 import { type Outpoint, scriptToAddress, type ScriptPublicKey, toHex, type Utxo } from '@kasgres/kaspa';
-import { utxosAtSink, sumOf } from '../recording/utxos.ts';
+import { utxosAtSink, sumOf } from '../support/oracle.ts';
 import type { Harness } from './harness.ts';
 
 export interface Change {

@@ -5,7 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import { createTestDatabase, upsertTags } from '@kasgres/database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startApi } from '../node/programs.ts';
+import { startApi } from '../support/programs.ts';
 import { cluster } from '../simulation/clusters-harness.ts';
 import type { ApiResponse } from '../support/api-client.ts';
 import { openHarness, type Harness } from './harness.ts';

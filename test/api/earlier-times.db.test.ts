@@ -7,9 +7,9 @@ import type { FaultPlan } from '@kasgres/devnet';
 import { getNetwork, spreadDaaScores } from '@kasgres/kaspa';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { pruneAbove } from '../simulation/starts-harness.ts';
-import { startIndexing } from '../simulation/simulated-dag.ts';
-import { atRest, setHarness } from '../simulation/harness.ts';
-import { startApi } from '../node/programs.ts';
+import { startIndexing } from '../support/simulated-dag.ts';
+import { atRest, createHarness } from '../support/harness.ts';
+import { startApi } from '../support/programs.ts';
 import { ApiClient } from '../support/api-client.ts';
 
 vi.setConfig({ testTimeout: 240_000 });
@@ -43,7 +43,7 @@ test('it stores what the node estimates, although the node fails at first, and e
   let failures = 2;
   const plan: FaultPlan = (op) =>
     op === ESTIMATE && failures-- > 0 ? { kind: 'error', message: 'not now' } : undefined;
-  const harness = await setHarness('earlier times', plan, { commitsToUtxos: true });
+  const harness = await createHarness('earlier times', plan, { commitsToUtxos: true });
   const { simulatedDag, database, node } = harness;
   pruneAbove(simulatedDag, 80);
   const indexer = startIndexing(simulatedDag, database.url);

@@ -4,9 +4,9 @@
  */
 import { createKey, createTestDatabase, type TestDatabase } from '@kasgres/database';
 import { NodeClient } from '@kasgres/node';
-import { untilAtRest } from '../node/at-rest.ts';
-import { type Program, type ProgramEnv, startApi } from '../node/programs.ts';
-import { type RunningIndexer, startIndexing, SimulatedDag } from '../simulation/simulated-dag.ts';
+import { untilAtRest } from '../support/harness.ts';
+import { type Program, type ProgramEnv, startApi } from '../support/programs.ts';
+import { type RunningIndexer, startIndexing, SimulatedDag } from '../support/simulated-dag.ts';
 import { ApiClient } from '../support/api-client.ts';
 
 export interface Harness {

@@ -7,7 +7,7 @@ import { connect } from 'node:net';
 import { once } from 'node:events';
 import { createKey } from '@kasgres/database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { freePort } from '../node/kaspad.ts';
+import { freePort } from '../support/programs.ts';
 import { hostileBodies, type Schema } from './hostile-bodies.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { openHarness, type Harness } from './harness.ts';

@@ -2,8 +2,7 @@
 import { request } from 'node:http';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { freePort } from '../node/kaspad.ts';
-import { type Program, startApi } from '../node/programs.ts';
+import { freePort, type Program, startApi } from '../support/programs.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { sendRaw } from './raw-http.ts';
 import { openHarness, type Harness } from './harness.ts';

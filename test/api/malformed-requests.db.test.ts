@@ -2,10 +2,9 @@
 import { connect } from 'node:net';
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { freePort } from '../node/kaspad.ts';
-import { type Program, startApi, startIndexer } from '../node/programs.ts';
+import { freePort, type Program, startApi, startIndexer } from '../support/programs.ts';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database';
-import { SimulatedDag } from '../simulation/simulated-dag.ts';
+import { SimulatedDag } from '../support/simulated-dag.ts';
 
 let simulatedDag: SimulatedDag;
 let database: TestDatabase;

@@ -1,8 +1,8 @@
 /** Several nodes in NODE_URL: what comes live from a node keeps coming while any of them answers. Against the real process. */
 import { getNetwork } from '@kasgres/kaspa';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { startApi } from '../node/programs.ts';
-import { NodeBehindProxy, nodeThatDiffers } from '../simulation/node-behind-proxy.ts';
+import { startApi } from '../support/programs.ts';
+import { NodeBehindProxy, nodeThatDiffers } from '../support/simulated-dag.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { openHarness, type Harness } from './harness.ts';
 import { TcpProxy } from './tcp-proxy.ts';

@@ -2,8 +2,7 @@
 import { connect as netConnect } from 'node:net';
 import { createKey, createTestDatabase, migrate } from '@kasgres/database';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { freePort } from '../node/kaspad.ts';
-import { startApi, startApiProgram, startIndexer } from '../node/programs.ts';
+import { freePort, startApi, startApiProgram, startIndexer } from '../support/programs.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { openHarness, type Harness } from './harness.ts';
 import { TcpProxy } from './tcp-proxy.ts';

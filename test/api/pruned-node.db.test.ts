@@ -5,11 +5,11 @@
 import { createKey, createTestDatabase } from '@kasgres/database';
 import { NodeClient } from '@kasgres/node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { expectedBlock } from '../node/expected.ts';
-import { type Program, startApi } from '../node/programs.ts';
-import type { Harness } from '../simulation/harness.ts';
+import { expectedBlock } from '../support/compare/expected.ts';
+import { type Program, startApi } from '../support/programs.ts';
+import type { Harness } from '../support/harness.ts';
 import { followToTheTip, pruneAbove } from '../simulation/starts-harness.ts';
-import { SimulatedDag } from '../simulation/simulated-dag.ts';
+import { SimulatedDag } from '../support/simulated-dag.ts';
 import { type ApiResponse, ApiClient } from '../support/api-client.ts';
 
 const BLOCKS = '/v1/rpc/getBlocks';

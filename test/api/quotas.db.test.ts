@@ -1,7 +1,7 @@
 /** Quotas as clients meet them: of a day and of a month, exact in one process, and soon in all. */
 import { addUsage, createKey, dayOf, endOf, type QuotaPeriod } from '@kasgres/database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startApi } from '../node/programs.ts';
+import { startApi } from '../support/programs.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { openHarness, type Harness } from './harness.ts';
 

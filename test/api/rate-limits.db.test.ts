@@ -1,8 +1,7 @@
 /** Rate limits as clients meet them: what a key may spend, what it is told of it, and several API processes that share it. */
 import { createKey, type NewKey } from '@kasgres/database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { freePort } from '../node/kaspad.ts';
-import { type Program, startApi } from '../node/programs.ts';
+import { freePort, type Program, startApi } from '../support/programs.ts';
 import { type ApiResponse, ApiClient } from '../support/api-client.ts';
 import { openHarness, type Harness } from './harness.ts';
 

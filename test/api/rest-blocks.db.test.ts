@@ -2,7 +2,7 @@
 import { type DagBlock, sinkAnticone } from '@kasgres/devnet';
 import { toHex } from '@kasgres/kaspa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { expectedBlock } from '../node/expected.ts';
+import { expectedBlock } from '../support/compare/expected.ts';
 import { walk } from '../support/listings.ts';
 import { openHarness, type Harness } from './harness.ts';
 

@@ -6,17 +6,15 @@ import { fromHex, NATIVE_SUBNETWORK, type Outpoint, type ScriptPublicKey } from 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { assembleBlock } from '../../packages/devnet/src/simulation/node/assemble-block.ts';
 import { withDerived } from '../../packages/devnet/src/simulation/transactions.ts';
-import { ApiClient as NodeApiClient } from '../node/api-client.ts';
-import { firstDifference } from '../node/compare/first-difference.ts';
-import { inParallel } from '../node/compare/in-parallel.ts';
+import { ApiClient } from '../support/api-client.ts';
+import { firstDifference, inParallel, type Json } from '../support/compare/comparison.ts';
 import {
   acceptedHashIn,
   compareTransactions,
   differenceOf,
-  type Json,
   type NodeTransactions,
   readTransactions,
-} from '../node/compare/rest-transactions.ts';
+} from '../support/compare/transactions.ts';
 import { walk } from '../support/listings.ts';
 import { openHarness, type Harness } from './harness.ts';
 
@@ -84,7 +82,7 @@ function payment(utxos: readonly Outpoint[], amount: bigint, scriptPublicKey: Sc
   });
 }
 
-const client = () => new NodeApiClient(harness.api.url, harness.api.key);
+const client = () => new ApiClient(harness.api.url, harness.api.key);
 
 /** Every item of a listing, with payloads. */
 const readAll = (template: string, values: Record<string, string>, query: Record<string, string> = {}) =>

@@ -8,8 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildTransaction } from '../../packages/devnet/src/simulation/generator/build-transaction.ts';
 import type { UtxoEntry } from '../../packages/devnet/src/simulation/consensus/utxo.ts';
 import { withOtherSignatures } from '../../packages/devnet/src/simulation/signatures.ts';
-import { ApiClient as NodeApiClient } from '../node/api-client.ts';
-import { submittedForm } from '../node/submitted-form.ts';
+import { submittedForm } from '../support/compare/expected.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { openHarness, type Harness } from './harness.ts';
 
@@ -20,12 +19,12 @@ const COINBASE_MATURITY = 20n;
 const FEE = 5_000_000n;
 
 let harness: Harness;
-let api: NodeApiClient;
+let api: ApiClient;
 const spent = new Set<string>();
 
 beforeAll(async () => {
   harness = await openHarness({ rounds: 80 });
-  api = new NodeApiClient(harness.api.url, harness.api.key);
+  api = harness.api;
 });
 afterAll(() => harness.close());
 
@@ -113,7 +112,7 @@ test('payments go from submitTransaction over a template that is handed back int
   expect(template.text).not.toContain('"mass"');
   const hash = await mineThroughApi(payAddress);
 
-  const { body } = await api.post('/v1/rpc/getBlock', { hash, includeTransactions: true });
+  const { json: body } = await api.post('/v1/rpc/getBlock', { hash, includeTransactions: true });
   const inBlock = new Map(
     (body['block'] as BlockJson).transactions.map((one) => [one.verboseData.transactionId, one] as const),
   );
@@ -126,7 +125,7 @@ test('payments go from submitTransaction over a template that is handed back int
   await mineThroughApi(payAddress);
   const transactionIds = payments.map(idOf);
   const acceptance = await api.post('/v1/transactions/acceptance', { transactionIds });
-  for (const entry of acceptance.body['transactions'] as object[]) expect(entry).toMatchObject({ isAccepted: true });
+  for (const entry of acceptance.json['transactions'] as object[]) expect(entry).toMatchObject({ isAccepted: true });
 });
 
 test('a template comes back while the index does not have the UTXOs that it spends yet', async () => {
@@ -178,7 +177,7 @@ describe('the node rejects, in its words, with a 400', () => {
     const orphan = { ...one, inputs: [{ ...input, previousOutpoint }] };
     await rejected(orphan, `transaction ${idOf(orphan)} is an orphan where orphan is disallowed`);
     expect(await submit(submittedForm(orphan), { allowOrphan: true })).toMatchObject({ status: 200 });
-    const { body } = await api.post('/v1/rpc/getMempoolEntries', {
+    const { json: body } = await api.post('/v1/rpc/getMempoolEntries', {
       includeOrphanPool: true,
       filterTransactionPool: true,
     });

@@ -4,7 +4,7 @@
  */
 import { createKey } from '@kasgres/database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Program, startApi } from '../node/programs.ts';
+import { type Program, startApi } from '../support/programs.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { openHarness, type Harness } from './harness.ts';
 import { TcpProxy } from './tcp-proxy.ts';

@@ -8,8 +8,7 @@ import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { freePort } from '../node/kaspad.ts';
-import { type Program, startApiProgram } from '../node/programs.ts';
+import { freePort, type Program, startApiProgram } from '../support/programs.ts';
 import { createSelfSigned, type SelfSigned } from './self-signed.ts';
 
 /** Nobody listens there: what needs no node is asked. */

@@ -3,7 +3,7 @@
  * holds every invariant of `kasgres verify`, so that the times are those of right data. A generator that spends a UTXO twice, or hands on
  * a block that does not hash to its name, fails here.
  */
-import { checkInvariant12 } from '@kasgres/cli';
+import { checkInvariant12, checkInvariant4, checkInvariant7, checkInvariant8 } from '@kasgres/cli';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database';
 import { toHex } from '@kasgres/kaspa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -11,9 +11,6 @@ import { RequestChain } from '../../bench/request-chain/chain.ts';
 import { clusterChain } from '../../bench/request-chain/cluster-chain.ts';
 import { indexChain } from '../../bench/request-chain/index-chain.ts';
 import { findFault } from '../../packages/indexer/src/source/check-block.ts';
-import { checkInvariant4 } from '../invariants/balances.ts';
-import { checkInvariant7 } from '../invariants/completeness.ts';
-import { checkInvariant8 } from '../invariants/hashes.ts';
 
 const OPTIONS = { seed: 'test', transactions: 5_000 };
 

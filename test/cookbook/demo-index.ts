@@ -2,8 +2,8 @@
 import { createTestDatabase, type TestDatabase, upsertTags } from '@kasgres/database';
 import { clusterStep } from '@kasgres/indexer';
 import { NodeClient } from '@kasgres/node';
-import { untilAtRest } from '../node/at-rest.ts';
-import { startIndexing } from '../simulation/simulated-dag.ts';
+import { untilAtRest } from '../support/harness.ts';
+import { startIndexing } from '../support/simulated-dag.ts';
 import { type DemoNetwork, startDemoNetwork } from './demo-network.ts';
 
 const CLUSTERING = { depth: 0n, sizeLimit: 1_000_000n, change: false };

@@ -5,8 +5,8 @@
 import { sleep } from '@kasgres/runtime';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ApiClient } from '../support/api-client.ts';
-import { atRest } from '../simulation/harness.ts';
-import { startIndexing } from '../simulation/simulated-dag.ts';
+import { atRest } from '../support/harness.ts';
+import { startIndexing } from '../support/simulated-dag.ts';
 import { answer, openHarness, type Harness, untilItResponses } from './harness.ts';
 
 /** As test/api/outages: what falls silent is given up after some seconds. */

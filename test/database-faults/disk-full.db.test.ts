@@ -1,7 +1,7 @@
 /** The database's disk is full: the indexer waits and says so, the API goes on reading, and with room everything goes on (invariant 5). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ApiClient } from '../support/api-client.ts';
-import { atRest } from '../simulation/harness.ts';
+import { atRest } from '../support/harness.ts';
 import { SmallDisk } from './small-disk.ts';
 import { answer, emptyDatabase, expectRecovery, follow, openHarness, type Harness } from './harness.ts';
 

@@ -6,8 +6,8 @@ import { afterEach, beforeEach, test } from 'vitest';
 import { connect } from '@kasgres/database';
 import { sleep } from '@kasgres/runtime';
 import type { ApiClient } from '../support/api-client.ts';
-import { atRest } from '../simulation/harness.ts';
-import { startIndexing } from '../simulation/simulated-dag.ts';
+import { atRest } from '../support/harness.ts';
+import { startIndexing } from '../support/simulated-dag.ts';
 import { OwnPostgres } from './own-postgres.ts';
 import { answer, expectRecovery, follow, mineWhile, openHarness, type Harness } from './harness.ts';
 

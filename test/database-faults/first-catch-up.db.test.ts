@@ -3,7 +3,7 @@
  * there, and the index equals one that was never disturbed (invariants 1 and 5).
  */
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import type { RunningIndexer } from '../simulation/simulated-dag.ts';
+import type { RunningIndexer } from '../support/simulated-dag.ts';
 import { FAULTS, failAtEach, holdAt, letGo, preparePlaces, removePlaces } from './held-places.ts';
 import { SmallDisk } from './small-disk.ts';
 import { emptyDatabase, expectRecovery, follow, openHarness } from './harness.ts';

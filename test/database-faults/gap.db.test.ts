@@ -5,13 +5,12 @@
 import { type Connection, connect, inTransaction, isDatabaseUnavailable } from '@kasgres/database';
 import { sleep } from '@kasgres/runtime';
 import { afterAll, beforeEach, expect, test } from 'vitest';
-import { checkInvariant4 } from '../invariants/balances.ts';
-import { checkUtxoCommitment } from '../invariants/hashes.ts';
+import { checkInvariant4, checkUtxoCommitment } from '@kasgres/cli';
 import { differencesOf, takeSnapshot } from '../invariants/snapshot.ts';
-import { type Program, startIndexer } from '../node/programs.ts';
-import { atRest } from '../simulation/harness.ts';
+import { type Program, startIndexer } from '../support/programs.ts';
+import { atRest } from '../support/harness.ts';
 import { gapsOf, loadedUtxos, pruneAbove, startsOf } from '../simulation/starts-harness.ts';
-import { startIndexing } from '../simulation/simulated-dag.ts';
+import { startIndexing } from '../support/simulated-dag.ts';
 import { FAULTS, failAtEach, holdAt, letGo, preparePlaces, removePlaces, untilOneWaits } from './held-places.ts';
 import { emptyDatabase, follow, openHarness } from './harness.ts';
 

@@ -9,9 +9,9 @@ import { sleep } from '@kasgres/runtime';
 import { expect, onTestFinished } from 'vitest';
 import { ApiClient } from '../support/api-client.ts';
 import { TcpProxy } from '../api/tcp-proxy.ts';
-import { startApi } from '../node/programs.ts';
-import { atRest, expectRight, SEED } from '../simulation/harness.ts';
-import { type RunningIndexer, startIndexing, SimulatedDag } from '../simulation/simulated-dag.ts';
+import { startApi } from '../support/programs.ts';
+import { atRest, expectRight, SEED } from '../support/harness.ts';
+import { type RunningIndexer, startIndexing, SimulatedDag } from '../support/simulated-dag.ts';
 import { OwnPostgres } from './own-postgres.ts';
 
 /** In which the API must answer again when the database does. */

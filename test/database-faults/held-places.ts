@@ -3,7 +3,7 @@
  * triggers that look again and again at what place is held.
  */
 import { expect } from 'vitest';
-import type { RunningIndexer } from '../simulation/simulated-dag.ts';
+import type { RunningIndexer } from '../support/simulated-dag.ts';
 import { type Harness, untilItResponses } from './harness.ts';
 
 /** What is before the first block of an index. */

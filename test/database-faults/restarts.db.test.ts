@@ -1,7 +1,7 @@
 /** Postgres ends, in whatever way, under the indexer and the API, and is started again: invariants 1 and 5. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ApiClient } from '../support/api-client.ts';
-import { atRest } from '../simulation/harness.ts';
+import { atRest } from '../support/harness.ts';
 import { AT_COMMIT, holdEveryBatch, letBatchesGo, untilHeld, WITH_ROWS_WRITTEN } from './held-batches.ts';
 import type { OwnPostgres } from './own-postgres.ts';
 import { answer, expectRecovery, follow, growChain, mineWhile, openHarness, type Harness } from './harness.ts';

@@ -1,7 +1,7 @@
 /** The way to the database is lost without a word: invariants 1 and 5. What is silent is not taken for dead while it works. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ApiClient } from '../support/api-client.ts';
-import { atRest } from '../simulation/harness.ts';
+import { atRest } from '../support/harness.ts';
 import { AT_COMMIT, holdEveryBatch, untilHeld, WITH_ROWS_WRITTEN } from './held-batches.ts';
 import { answer, expectRecovery, follow, growChain, openHarness, type Harness, untilItResponses } from './harness.ts';
 

@@ -1,8 +1,8 @@
 /** The database is slow, or somebody stands in the way: the indexer waits as long as it takes, and nothing is taken for dead (invariant 5). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ApiClient } from '../support/api-client.ts';
-import type { RunningIndexer } from '../simulation/simulated-dag.ts';
-import { atRest } from '../simulation/harness.ts';
+import type { RunningIndexer } from '../support/simulated-dag.ts';
+import { atRest } from '../support/harness.ts';
 import { holdEveryBatch, letBatchesGo, untilHeld, WITH_ROWS_WRITTEN } from './held-batches.ts';
 import { answer, expectRecovery, follow, growChain, openHarness, type Harness } from './harness.ts';
 

@@ -3,7 +3,7 @@
  * on, or begins again where a crash has emptied it, and the index equals one that was never disturbed (invariants 1 and 5).
  */
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { checkUtxoCommitment } from '../invariants/hashes.ts';
+import { checkUtxoCommitment } from '@kasgres/cli';
 import { loadedUtxos, pruneBeforeEarlierHour } from '../simulation/starts-harness.ts';
 import { FAULTS, failAtEach, holdAt, preparePlaces, removePlaces } from './held-places.ts';
 import { emptyDatabase, expectRecovery, follow, openHarness } from './harness.ts';

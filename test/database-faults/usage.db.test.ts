@@ -1,8 +1,8 @@
 /** The way to the database is lost while the use of keys is being written: each request is counted exactly once, after a crash at most once. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { ApiClient } from '../support/api-client.ts';
-import { atRest } from '../simulation/harness.ts';
-import { startIndexing } from '../simulation/simulated-dag.ts';
+import { atRest } from '../support/harness.ts';
+import { startIndexing } from '../support/simulated-dag.ts';
 import { holdEveryBatch, letBatchesGo, untilHeld } from './held-batches.ts';
 import { answer, openHarness, type Harness, untilItResponses } from './harness.ts';
 

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sleep } from '@kasgres/runtime';
 import type { ApiClient } from '../support/api-client.ts';
-import { atRest } from '../simulation/harness.ts';
+import { atRest } from '../support/harness.ts';
 import { SmallDisk } from './small-disk.ts';
 import { answer, expectRecovery, follow, growChain, openHarness, repeatWhile, type Harness } from './harness.ts';
 

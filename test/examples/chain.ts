@@ -6,7 +6,7 @@ import { NodeClient } from '@kasgres/node';
 import { toMempoolEntry } from '../../packages/api/src/resources/mempool/to-mempool-entry.ts';
 import { openHarness, type Harness } from '../api/harness.ts';
 import { cluster } from '../simulation/clusters-harness.ts';
-import { SimulatedDag } from '../simulation/simulated-dag.ts';
+import { SimulatedDag } from '../support/simulated-dag.ts';
 
 /** Enough for a hash rate, which looks at a thousand blocks. */
 const ROUNDS = 1000;

@@ -10,16 +10,16 @@ import { fileURLToPath } from 'node:url';
 import type { TestDatabase } from '@kasgres/database';
 import { sleep } from '@kasgres/runtime';
 import { expect, test, vi } from 'vitest';
-import { atRest, type Harness } from '../simulation/harness.ts';
-import { acceptable } from '../simulation/accepted-before-gap.ts';
+import { atRest, type Harness } from '../support/harness.ts';
 import {
+  acceptable,
   followToTheTip,
   partBelowFinality,
   pruneAbove,
   setHarnessThatPrunes,
   withLowFinality,
 } from '../simulation/starts-harness.ts';
-import { startIndexing } from '../simulation/simulated-dag.ts';
+import { startIndexing } from '../support/simulated-dag.ts';
 import { expectedState } from './expected.ts';
 import { hasReaders, readWithDuckDb } from './readers.ts';
 import { expectWhole, exportTo, freshFolder, readManifest } from './harness.ts';
@@ -173,7 +173,7 @@ test.skipIf(!hasReaders)('it exports once what is accepted before a gap and agai
   await withLowFinality(() => followToTheTip(theirs, RECORD));
   const indexer = startIndexing(theirs.simulatedDag, database.url);
   for (const transaction of await acceptable(database, simulatedDag, theirs.simulatedDag))
-    theirs.simulatedDag.handIn(transaction);
+    theirs.simulatedDag.submit(transaction);
   const countTwice = async (): Promise<number> => {
     const { rows } = await database.pool.query(
       `select id from chain_blocks cross join lateral unnest(accepted_transactions) accepted (id) group by id having count(*) > 1`,

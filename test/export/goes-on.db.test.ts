@@ -12,8 +12,8 @@ import { sleep } from '@kasgres/runtime';
 import { expect, test } from 'vitest';
 import { runExport } from '../../packages/cli/src/commands/export.ts';
 import { takeLock } from '../../packages/cli/src/start/lock.ts';
-import { atRest, indexAfresh, setHarness, type Harness } from '../simulation/harness.ts';
-import { startIndexing } from '../simulation/simulated-dag.ts';
+import { atRest, indexFromScratch, createHarness, type Harness } from '../support/harness.ts';
+import { startIndexing } from '../support/simulated-dag.ts';
 import { hasReaders } from './readers.ts';
 import { expectWhole, exportTo, freshFolder, listFiles, readManifest } from './harness.ts';
 
@@ -29,7 +29,7 @@ async function index({ simulatedDag, database, node }: Harness): Promise<void> {
 }
 
 test.skipIf(!hasReaders)('killed at many places, an export is whole after the next run', async () => {
-  const harness = await setHarness('killed exports');
+  const harness = await createHarness('killed exports');
   const { simulatedDag, database } = harness;
   simulatedDag.mine(120);
   await index(harness);
@@ -82,7 +82,7 @@ async function knownPaths(directory: string): Promise<string[]> {
 }
 
 test.skipIf(!hasReaders)('a file that has no name yet gets it, and what is left of others goes', async () => {
-  const harness = await setHarness('drafts');
+  const harness = await createHarness('drafts');
   const { simulatedDag, database } = harness;
   simulatedDag.mine(120);
   await index(harness);
@@ -103,7 +103,7 @@ test.skipIf(!hasReaders)('a file that has no name yet gets it, and what is left 
 });
 
 test.skipIf(!hasReaders)('follows the chain in new files, and never touches those that are there', async () => {
-  const harness = await setHarness('grows');
+  const harness = await createHarness('grows');
   const { simulatedDag, database, node } = harness;
   const directory = await freshFolder();
   const indexer = startIndexing(simulatedDag, database.url);
@@ -133,7 +133,7 @@ async function contents(directory: string): Promise<Map<string, string>> {
 }
 
 test.skipIf(!hasReaders)('a reorganisation below the depth replaces files from the fork on', async () => {
-  const harness = await setHarness('reorganised exports');
+  const harness = await createHarness('reorganised exports');
   const { simulatedDag, database, node } = harness;
   const indexer = startIndexing(simulatedDag, database.url);
   simulatedDag.mine(60);
@@ -155,7 +155,7 @@ test.skipIf(!hasReaders)('a reorganisation below the depth replaces files from t
 });
 
 test.skipIf(!hasReaders)('the chain may be reorganised while an export runs', async () => {
-  const harness = await setHarness('exports under way');
+  const harness = await createHarness('exports under way');
   const { simulatedDag, database, node } = harness;
   const indexer = startIndexing(simulatedDag, database.url);
   simulatedDag.mine(60);
@@ -176,7 +176,7 @@ test.skipIf(!hasReaders)('the chain may be reorganised while an export runs', as
 });
 
 test.skipIf(!hasReaders)('another chain, another network, and tables among views are refused in words', async () => {
-  const harness = await setHarness('one chain');
+  const harness = await createHarness('one chain');
   const { simulatedDag, database } = harness;
   simulatedDag.mine(60);
   await index(harness);
@@ -184,11 +184,11 @@ test.skipIf(!hasReaders)('another chain, another network, and tables among views
   await exportTo(directory, database, { names: SOME, depth: 0n });
 
   // The same chain in another database is gone on with.
-  const same = await indexAfresh(harness);
+  const same = await indexFromScratch(harness);
   const { lines } = await exportTo(directory, same, { names: SOME, depth: 0n });
   expect(lines.at(-1)).toContain('Nothing new');
 
-  const other = await setHarness('another chain');
+  const other = await createHarness('another chain');
   other.simulatedDag.mine(80);
   await index(other);
   await expect(exportTo(directory, other.database, { names: SOME, depth: 0n })).rejects.toThrow('it has another chain');
@@ -207,7 +207,7 @@ test.skipIf(!hasReaders)('another chain, another network, and tables among views
 });
 
 test('two exports into one directory: the second is told who writes', async () => {
-  const { database } = await setHarness('two exports');
+  const { database } = await createHarness('two exports');
   const directory = await freshFolder();
   const lock = await takeLock(join(directory, 'lock.json'), String);
   await expect(exportTo(directory, database)).rejects.toThrow(`Another export (process ${process.pid})`);
@@ -215,7 +215,7 @@ test('two exports into one directory: the second is told who writes', async () =
 });
 
 test('in the first catch-up, and while nothing is deep enough, there is nothing to export', async () => {
-  const harness = await setHarness('early');
+  const harness = await createHarness('early');
   const { simulatedDag, database } = harness;
   const directory = await freshFolder();
   await expect(exportTo(directory, database)).rejects.toThrow('Nothing is indexed in this database yet');
@@ -231,7 +231,7 @@ test('in the first catch-up, and while nothing is deep enough, there is nothing 
 });
 
 test('days are those of the accepting block, and --from and --until name the first and the last', async () => {
-  const harness = await setHarness('days');
+  const harness = await createHarness('days');
   const { simulatedDag, database } = harness;
   simulatedDag.mine(300);
   await index(harness);

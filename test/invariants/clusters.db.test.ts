@@ -3,8 +3,8 @@ import { checkInvariant12 } from '@kasgres/cli';
 import { upsertTags } from '@kasgres/database';
 import { expect, test } from 'vitest';
 import { cluster } from '../simulation/clusters-harness.ts';
-import { atRest, setHarness } from '../simulation/harness.ts';
-import { startIndexing } from '../simulation/simulated-dag.ts';
+import { atRest, createHarness } from '../support/harness.ts';
+import { startIndexing } from '../support/simulated-dag.ts';
 
 const LARGEST = '(select id from clusters order by size desc, id limit 1)';
 const A_LEAF = `(select max(script_id) from cluster_members m where parent_id = ${LARGEST}
@@ -56,7 +56,7 @@ const STATEMENTS = [
 ];
 
 test('every change by hand is found', async () => {
-  const { simulatedDag, database, node } = await setHarness('clusters tampered');
+  const { simulatedDag, database, node } = await createHarness('clusters tampered');
   simulatedDag.mine(120);
   const indexer = startIndexing(simulatedDag, database.url);
   await atRest(database, node, indexer);

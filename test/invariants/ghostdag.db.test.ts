@@ -4,8 +4,8 @@
  */
 import type { PoolClient } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { checkGhostdag } from './completeness.ts';
-import { PARAMS } from '../simulation/simulated-dag.ts';
+import { checkGhostdag } from '@kasgres/cli';
+import { PARAMS } from '../support/simulated-dag.ts';
 import { openHarness, type Harness } from './harness.ts';
 
 const ROUNDS = 250;

@@ -6,8 +6,8 @@ import { type Connection, createTestDatabase } from '@kasgres/database';
 import type { SimulatedNodeOptions } from '@kasgres/devnet';
 import { NodeClient } from '@kasgres/node';
 import type { PoolClient } from 'pg';
-import { atRest } from '../simulation/harness.ts';
-import { startIndexing, SimulatedDag } from '../simulation/simulated-dag.ts';
+import { atRest } from '../support/harness.ts';
+import { startIndexing, SimulatedDag } from '../support/simulated-dag.ts';
 import { type Snapshot, takeSnapshot } from './snapshot.ts';
 
 export interface Harness {

@@ -4,9 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { finishFirstCatchUp } from '../../packages/indexer/src/apply/first-catch-up.ts';
-import { checkInvariant4 } from './balances.ts';
-import { checkInvariant7 } from './completeness.ts';
-import { checkInvariant8, checkUtxoCommitment } from './hashes.ts';
+import { checkInvariant4, checkInvariant7, checkInvariant8, checkUtxoCommitment } from '@kasgres/cli';
 import { openHarness, type Harness } from './harness.ts';
 
 const ROUNDS = 120;

@@ -6,9 +6,7 @@ import type { PoolClient } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startAfterGap, startAgainAt, startAt } from '../simulation/start-at.ts';
 import { checkInvariant3 } from './acceptance.ts';
-import { checkInvariant4 } from './balances.ts';
-import { checkGhostdag, checkInvariant7 } from './completeness.ts';
-import { checkInvariant8, checkUtxoCommitment } from './hashes.ts';
+import { checkGhostdag, checkInvariant4, checkInvariant7, checkInvariant8, checkUtxoCommitment } from '@kasgres/cli';
 import { differencesOf, stateOf, takeSnapshot } from './snapshot.ts';
 import { openHarness, type Harness } from './harness.ts';
 

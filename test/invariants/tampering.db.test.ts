@@ -4,11 +4,16 @@
  */
 import type { PoolClient } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { checkAcceptance, checkBlocks, checkTransactions, findSince } from '@kasgres/cli';
+import {
+  checkAcceptance,
+  checkBlocks,
+  checkInvariant4,
+  checkInvariant7,
+  checkInvariant8,
+  checkTransactions,
+  findSince,
+} from '@kasgres/cli';
 import { checkInvariant3 } from './acceptance.ts';
-import { checkInvariant4 } from './balances.ts';
-import { checkInvariant7 } from './completeness.ts';
-import { checkInvariant8 } from './hashes.ts';
 import { differencesOf, takeSnapshot } from './snapshot.ts';
 import { openHarness, type Harness } from './harness.ts';
 

@@ -4,11 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database';
 import { NodeClient } from '@kasgres/node';
 import { differencesOf, takeSnapshot } from '../invariants/snapshot.ts';
-import { untilAtRest } from './at-rest.ts';
-import { snapshotOfFreshIndex } from './fresh-index.ts';
-import { findKaspad, Kaspad, type KaspadOptions } from './kaspad.ts';
+import { snapshotOfFreshIndex, untilAtRest } from '../support/harness.ts';
+import { findKaspad, Kaspad, type KaspadOptions } from '../support/kaspad.ts';
 import { Load } from './load/load.ts';
-import { type Program, startIndexer } from './programs.ts';
+import { type Program, startIndexer } from '../support/programs.ts';
 
 const WARM_UP_BLOCKS = 1100;
 const PAYMENTS_PER_BLOCK = 8;

@@ -10,13 +10,12 @@ import { fromHex, getNetwork, toHex, type Utxo } from '@kasgres/kaspa';
 import { NodeClient, NodeRpcError, readUtxoSet } from '@kasgres/node';
 import { blueScoreOfMove } from '../../packages/indexer/src/start/lasting-pruning-point.ts';
 import { holdAt, letGo, preparePlaces, untilOneWaits } from '../database-faults/held-places.ts';
-import { checkUtxoCommitment } from '../invariants/hashes.ts';
+import { checkUtxoCommitment } from '@kasgres/cli';
 import { differencesOf, stateOf, takeSnapshot } from '../invariants/snapshot.ts';
-import { untilAtRest } from './at-rest.ts';
-import { compareState } from './compare/state.ts';
-import { findKaspad, Kaspad } from './kaspad.ts';
+import { untilAtRest } from '../support/harness.ts';
+import { findKaspad, Kaspad } from '../support/kaspad.ts';
 import { Load } from './load/load.ts';
-import { type Program, startIndexer } from './programs.ts';
+import { type Program, startIndexer } from '../support/programs.ts';
 import {
   BLOCKS_UNTIL_PRUNED,
   FINALITY_DEPTH,
@@ -28,9 +27,9 @@ import {
 } from './pruning.ts';
 import {
   blueScoreOf,
-  bringBack,
   expectRight,
   expectSound,
+  expectStateOfNode,
   type Index,
   joinSlowly,
   linkTo,
@@ -41,11 +40,12 @@ import {
   pruningPointOf,
   startIndex,
   startIndexing,
+  restartPeer,
   startPeer,
   until,
   untilIndexed,
   untilSameSink,
-  untilSaid,
+  untilLogged,
   watchCheckpoint,
 } from './harness.ts';
 
@@ -62,9 +62,6 @@ const AT_REST_MS = 3_000;
 /** Exit code of what an operator has to put right. */
 const FATAL = 1;
 
-const SELECT_UNRESOLVED = `
-  select count(*)::int as inputs from transaction_inputs i join transactions t on t.id = i.transaction_id
-  where t.accepting_block_id is not null and (i.amount is null or i.script_id is null or t.fee is null)`;
 const SELECT_INPUTS = `
   select count(*)::int as inputs from transaction_inputs i join earlier_transactions e on e.id = i.previous_transaction_id`;
 const SELECT_START = `
@@ -180,7 +177,7 @@ describe.skipIf(findKaspad() === undefined)('a start at a pruning point', () => 
       const index = await startHeld(WRITE, { ON_GAP: onGap });
       const after = await movePruningPoint(before);
       await letGo(index, WRITE);
-      await untilSaid(index, 'discarded the index to bootstrap again');
+      await untilLogged(index, 'discarded the index to bootstrap again');
       await expectBootstrappedAt(index, after);
     },
   );
@@ -197,7 +194,7 @@ describe.skipIf(findKaspad() === undefined)('a start at a pruning point', () => 
     // It discards what it has, and is killed while the next set is loaded.
     const link = await linkTo(peer, SLOW_SET);
     index.indexer = startIndexing(index.database, [peer], { ...p2pOf(peer), ...small, NODE_P2P_URL: link.url });
-    await untilSaid(index, 'loads a UTXO set');
+    await untilLogged(index, 'loads a UTXO set');
     await index.indexer.kill();
     const { rows } = await index.database.pool.query<{ rows: bigint }>(COUNT_VISIBLE);
     expect(rows[0]?.rows).toBe(0n);
@@ -216,9 +213,9 @@ describe.skipIf(findKaspad() === undefined)('a start at a pruning point', () => 
     const index = await startIndex([peer], p2pOf(peer));
     const mining = new AbortController();
     onTestFinished(() => mining.abort());
-    await untilSaid(index, 'waiting for the node to move its pruning point');
+    await untilLogged(index, 'waiting for the node to move its pruning point');
     const mined = loadThroughOutages(load, mining.signal, 50);
-    await untilSaid(index, 'the pruning point has moved');
+    await untilLogged(index, 'the pruning point has moved');
     mining.abort();
     await mined;
     expect(index.indexer.output().split('the pruning point has moved')[0]).not.toContain('loads a UTXO set');
@@ -252,7 +249,7 @@ describe.skipIf(findKaspad() === undefined)('a start at a pruning point', () => 
   test('begins on a node that is still at genesis, and then gets its state from a peer', async () => {
     const synced = await startPeer({ overrides: smallPruning });
     const index = await startIndex([synced], p2pOf(synced));
-    await untilSaid(index, 'began an index at genesis');
+    await untilLogged(index, 'began an index at genesis');
     await joinSlowly(synced, peer, SLOW_SYNC);
     await untilSameSink(synced, peer);
     await more(load, 20);
@@ -270,14 +267,14 @@ describe.skipIf(findKaspad() === undefined)('a start at a pruning point', () => 
     await untilSameSink(other, peer);
     await untilIndexed(whole, peer);
     await peer.kaspad.wipe();
-    await bringBack(peer);
-    await untilSaid(whole, 'The node is behind this database');
+    await restartPeer(peer);
+    await untilLogged(whole, 'The node is behind this database');
     const watch = watchCheckpoint(whole);
     await joinSlowly(peer, other, SLOW_SYNC);
     await untilSameSink(peer, other);
     await more(load, 20);
     await untilIndexed(whole, peer);
-    await watch.expectNothingUndone();
+    await watch.expectNoReorg();
     expect(await startsOf(whole)).toMatchObject([{ hash: GENESIS }]);
     await expectSound(whole);
     await expectStateRight(whole, peer);
@@ -335,18 +332,7 @@ describe.skipIf(findKaspad() === undefined)('a start at a pruning point', () => 
   /** Every UTXO is that of the index from genesis, and every UTXO, balance and the supply that of the node. */
   async function expectStateRight(index: Index, of: Peer): Promise<void> {
     const { pool } = index.database;
-    // The supply that a node tells is the largest since it started.
-    await of.kaspad.halt();
-    await bringBack(of);
-    const ofNode = await compareState({
-      node: of.node,
-      pool,
-      loads: [load],
-      untilIndexed: () => untilIndexed(index, of),
-    });
-    expect(ofNode).toEqual([]);
-    const { rows } = await pool.query<{ inputs: number }>(SELECT_UNRESOLVED);
-    expect(rows[0]?.inputs).toBe(0);
+    await expectStateOfNode(index, of, [load]);
     await expectSound(index);
     if (of !== peer || index === whole) return;
     await untilIndexed(whole, of);

@@ -1,13 +1,13 @@
 /** The node under a running indexer ends, is killed, or loses all that it had: the indexer waits, and goes on with it (invariant 5). */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { findKaspad } from './kaspad.ts';
+import { findKaspad } from '../support/kaspad.ts';
 import { Random } from './load/random.ts';
 import {
-  beginLoad,
+  startLoad,
   blueScoreOf,
-  bringBack,
-  expectPatience,
+  restartPeer,
+  expectNoProgress,
   expectRight,
   isolate,
   joinSlowly,
@@ -20,7 +20,7 @@ import {
   until,
   untilIndexed,
   untilSameSink,
-  untilSaid,
+  untilLogged,
   watchCheckpoint,
 } from './harness.ts';
 
@@ -36,7 +36,7 @@ describe.skipIf(findKaspad() === undefined)('a node that starts anew', () => {
   ] as const)(`%s: ${RESTARTS} times in the middle of the load`, async ([signal]) => {
     const random = new Random(`restarts ${signal}`);
     const peer = await startPeer();
-    const load = await beginLoad(peer, `restarted ${signal}`, 150);
+    const load = await startLoad(peer, `restarted ${signal}`, 150);
     const index = await startIndex([peer]);
     await untilIndexed(index, peer);
     const done = new AbortController();
@@ -45,7 +45,7 @@ describe.skipIf(findKaspad() === undefined)('a node that starts anew', () => {
       await sleep(random.below(LONGEST_MS));
       await peer.kaspad.halt(signal);
       await sleep(random.below(LONGEST_MS));
-      await bringBack(peer);
+      await restartPeer(peer);
     }
     done.abort();
     await loading;
@@ -55,28 +55,28 @@ describe.skipIf(findKaspad() === undefined)('a node that starts anew', () => {
 
   test('wiped, it has everything again from a peer: the indexer waits, and undoes nothing', async () => {
     const [peer, other] = await startPair();
-    const load = await beginLoad(peer, 'wiped', 250);
+    const load = await startLoad(peer, 'wiped', 250);
     const index = await startIndex([peer]);
     await untilSameSink(peer, other);
     await untilIndexed(index, peer);
 
     await peer.kaspad.wipe();
-    await bringBack(peer);
-    await untilSaid(index, 'The node is behind this database');
-    await expectPatience(index, 1_000);
+    await restartPeer(peer);
+    await untilLogged(index, 'The node is behind this database');
+    await expectNoProgress(index, 1_000);
     const watch = watchCheckpoint(index);
     await joinSlowly(peer, other, SLOW);
-    await untilSaid(index, 'has no more than the header of block');
+    await untilLogged(index, 'has no more than the header of block');
     await untilSameSink(peer, other);
     await more(load, 30);
     await untilIndexed(index, peer);
-    await watch.expectNothingUndone();
+    await watch.expectNoReorg();
     await expectRight(index, peer);
   });
 
   test('wiped, it is joined by a peer that never got our newest blocks: they are taken back', async () => {
     const [peer, other] = await startPair();
-    const load = await beginLoad(peer, 'orphaned', 150);
+    const load = await startLoad(peer, 'orphaned', 150);
     const index = await startIndex([peer]);
     await untilSameSink(peer, other);
     await isolate(other);
@@ -85,12 +85,12 @@ describe.skipIf(findKaspad() === undefined)('a node that starts anew', () => {
     const orphaned = { sink: await sinkOf(peer), blueScore: await blueScoreOf(peer) };
 
     await peer.kaspad.wipe();
-    await bringBack(peer);
+    await restartPeer(peer);
     await peer.kaspad.join(other.kaspad.p2pUrl);
     await untilSameSink(peer, other);
     // As long as it has less than we have, the rest may still come.
-    await expectPatience(index, 2_000);
-    const newLoad = await beginLoad(peer, 'after the orphans', 0);
+    await expectNoProgress(index, 2_000);
+    const newLoad = await startLoad(peer, 'after the orphans', 0);
     await until(async () => {
       await more(newLoad, 5);
       return (await blueScoreOf(peer)) > orphaned.blueScore + 20n;
@@ -105,7 +105,7 @@ describe.skipIf(findKaspad() === undefined)('a node that starts anew', () => {
 
   test('an index begins on a node that is still in its initial download', async () => {
     const [peer, other] = [await startPeer(), await startPeer()];
-    const load = await beginLoad(other, 'initial download', 250);
+    const load = await startLoad(other, 'initial download', 250);
     const index = await startIndex([peer]);
     await joinSlowly(peer, other, SLOW);
     await untilSameSink(peer, other);

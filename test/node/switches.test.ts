@@ -1,11 +1,11 @@
 /** Several nodes in NODE_URL: the one that is followed dies, and the next is ahead, behind, on another branch or of another network (invariants 5 and 10). */
 import { describe, expect, test } from 'vitest';
-import { findKaspad } from './kaspad.ts';
+import { findKaspad } from '../support/kaspad.ts';
 import {
-  beginLoad,
+  startLoad,
   blueScoreOf,
-  bringBack,
-  expectPatience,
+  restartPeer,
+  expectNoProgress,
   expectRight,
   isolate,
   more,
@@ -15,7 +15,7 @@ import {
   until,
   untilIndexed,
   untilSameSink,
-  untilSaid,
+  untilLogged,
 } from './harness.ts';
 
 /** Long enough that every node in turn is asked several times. */
@@ -24,17 +24,17 @@ const PATIENCE_MS = 3_000;
 describe.skipIf(findKaspad() === undefined)('the node that is followed dies, and the next', () => {
   test('is ahead, in turn: it is followed', async () => {
     const [first, second] = await startPair();
-    const load = await beginLoad(first, 'ahead', 150);
+    const load = await startLoad(first, 'ahead', 150);
     const index = await startIndex([first, second]);
     await untilIndexed(index, first);
     await untilSameSink(first, second);
 
     await first.kaspad.halt('SIGKILL');
-    const secondLoad = await beginLoad(second, 'ahead, second', 60);
+    const secondLoad = await startLoad(second, 'ahead, second', 60);
     await untilIndexed(index, second);
     await expectRight(index, second);
 
-    await bringBack(first);
+    await restartPeer(first);
     await first.kaspad.join(second.kaspad.p2pUrl);
     await untilSameSink(first, second);
     await more(secondLoad, 20);
@@ -48,7 +48,7 @@ describe.skipIf(findKaspad() === undefined)('the node that is followed dies, and
     const [first, second] = await startPair();
     const third = await startPeer();
     await third.kaspad.join(first.kaspad.p2pUrl);
-    const load = await beginLoad(first, 'behind', 150);
+    const load = await startLoad(first, 'behind', 150);
     const index = await startIndex([first, second]);
     await untilSameSink(first, second);
     await isolate(second);
@@ -57,17 +57,17 @@ describe.skipIf(findKaspad() === undefined)('the node that is followed dies, and
     await untilIndexed(index, first);
 
     await first.kaspad.halt('SIGKILL');
-    await untilSaid(index, 'The node is behind this database');
-    await expectPatience(index, PATIENCE_MS);
+    await untilLogged(index, 'The node is behind this database');
+    await expectNoProgress(index, PATIENCE_MS);
     await second.kaspad.join(third.kaspad.p2pUrl);
     await untilSameSink(second, third);
-    await beginLoad(second, 'behind, second', 30);
+    await startLoad(second, 'behind, second', 30);
     await expectRight(index, second);
   });
 
   test('is behind: the first is taken again', async () => {
     const [first, second] = await startPair();
-    const load = await beginLoad(first, 'behind for good', 150);
+    const load = await startLoad(first, 'behind for good', 150);
     const index = await startIndex([first, second]);
     await untilSameSink(first, second);
     await isolate(second);
@@ -75,28 +75,28 @@ describe.skipIf(findKaspad() === undefined)('the node that is followed dies, and
     await untilIndexed(index, first);
 
     await first.kaspad.halt();
-    await untilSaid(index, 'The node is behind this database');
-    await expectPatience(index, PATIENCE_MS);
-    await bringBack(first);
+    await untilLogged(index, 'The node is behind this database');
+    await expectNoProgress(index, PATIENCE_MS);
+    await restartPeer(first);
     await more(load, 40);
     await expectRight(index, first);
   });
 
   test('has a heavier branch, and both are joined then: a reorganisation', async () => {
     const [first, second] = await startPair();
-    const load = await beginLoad(first, 'branch', 150);
+    const load = await startLoad(first, 'branch', 150);
     const index = await startIndex([first, second]);
     await untilSameSink(first, second);
     await isolate(second);
     await more(load, 30);
     await untilIndexed(index, first);
-    const secondLoad = await beginLoad(second, 'branch, second', 60);
+    const secondLoad = await startLoad(second, 'branch, second', 60);
     expect(await blueScoreOf(second)).toBeGreaterThan(await blueScoreOf(first));
 
     await first.kaspad.halt('SIGKILL');
-    await untilSaid(index, second.name);
+    await untilLogged(index, second.name);
     await more(secondLoad, 20);
-    await bringBack(first);
+    await restartPeer(first);
     await first.kaspad.join(second.kaspad.p2pUrl);
     await untilSameSink(first, second);
     // The first merges its own branch, which the second gets to know so.
@@ -109,13 +109,13 @@ describe.skipIf(findKaspad() === undefined)('the node that is followed dies, and
 
   test('has a heavier branch, and stays the only one: what it does not know is taken back', async () => {
     const [first, second] = await startPair();
-    const load = await beginLoad(first, 'branch for good', 150);
+    const load = await startLoad(first, 'branch for good', 150);
     const index = await startIndex([first, second]);
     await untilSameSink(first, second);
     await isolate(second);
     await more(load, 30);
     await untilIndexed(index, first);
-    await beginLoad(second, 'branch for good, second', 60);
+    await startLoad(second, 'branch for good, second', 60);
     expect(await blueScoreOf(second)).toBeGreaterThan(await blueScoreOf(first));
     await first.kaspad.halt('SIGKILL');
     await expectRight(index, second);
@@ -123,14 +123,14 @@ describe.skipIf(findKaspad() === undefined)('the node that is followed dies, and
 
   test('is of another network: it is refused, and nothing of it lands', async () => {
     const [first, other] = [await startPeer(), await startPeer({ network: 'devnet' })];
-    const load = await beginLoad(first, 'another network', 150);
+    const load = await startLoad(first, 'another network', 150);
     const index = await startIndex([first, other]);
     await untilIndexed(index, first);
     await first.kaspad.halt();
-    await untilSaid(index, other.name);
-    await untilSaid(index, /This database holds simnet, but the node is on devnet/);
-    await expectPatience(index, PATIENCE_MS);
-    await bringBack(first);
+    await untilLogged(index, other.name);
+    await untilLogged(index, /This database holds simnet, but the node is on devnet/);
+    await expectNoProgress(index, PATIENCE_MS);
+    await restartPeer(first);
     await more(load, 40);
     await until(async () => index.indexer.output().includes(`"to":"${first.name}"`), 'the first is not taken again');
     await expectRight(index, first);

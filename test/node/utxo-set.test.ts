@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fromHex, getNetwork, MuHash, scriptToAddress, toHex, type Utxo } from '@kasgres/kaspa';
 import { NodeClient, PruningPointMovedError, readUtxoSet } from '@kasgres/node';
-import { findKaspad, Kaspad } from './kaspad.ts';
+import { findKaspad, Kaspad } from '../support/kaspad.ts';
 import { Load } from './load/load.ts';
 import { BLOCKS_UNTIL_PRUNED, SMALL_WARM_UP_BLOCKS, smallPruning, smallPruningLoad } from './pruning.ts';
 

@@ -13,9 +13,9 @@ import { NodeClient } from '@kasgres/node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { ApiClient } from '../support/api-client.ts';
-import { untilAtRest } from '../node/at-rest.ts';
-import { startApi, startIndexer } from '../node/programs.ts';
-import { SimulatedDag } from '../simulation/simulated-dag.ts';
+import { untilAtRest } from '../support/harness.ts';
+import { startApi, startIndexer } from '../support/programs.ts';
+import { SimulatedDag } from '../support/simulated-dag.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const COMMAND = join(ROOT, 'packages/cli/bin/kasgres.js');

@@ -9,10 +9,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { ApiClient } from '../support/api-client.ts';
 import { TcpProxy } from '../api/tcp-proxy.ts';
-import { untilAtRest } from '../node/at-rest.ts';
-import { freePort } from '../node/kaspad.ts';
-import { type Program, startApi, startIndexer } from '../node/programs.ts';
-import { SimulatedDag } from '../simulation/simulated-dag.ts';
+import { untilAtRest } from '../support/harness.ts';
+import { freePort, type Program, startApi, startIndexer } from '../support/programs.ts';
+import { SimulatedDag } from '../support/simulated-dag.ts';
 import { findPrometheus, Prometheus } from './prometheus.ts';
 
 interface AlertRule {

@@ -6,8 +6,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../node/kaspad.ts';
-import { stopWithTest } from '../node/stop-with-test.ts';
+import { freePort, killAtExit } from '../support/programs.ts';
 
 const START_DEADLINE_MS = 60_000;
 
@@ -60,7 +59,7 @@ export class Prometheus {
       ],
       { stdio: ['ignore', 'ignore', 'pipe'] },
     );
-    stopWithTest(child);
+    killAtExit(child);
     const exited = once(child, 'exit');
     let output = '';
     child.stderr.on('data', (data: Buffer) => {

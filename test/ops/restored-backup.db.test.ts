@@ -10,8 +10,8 @@ import { promisify } from 'node:util';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database';
 import { Client } from 'pg';
 import { afterEach, expect, test } from 'vitest';
-import { atRest, expectRight, setHarness } from '../simulation/harness.ts';
-import { startIndexing } from '../simulation/simulated-dag.ts';
+import { atRest, expectRight, createHarness } from '../support/harness.ts';
+import { startIndexing } from '../support/simulated-dag.ts';
 
 const run = promisify(execFile);
 
@@ -66,7 +66,7 @@ test.for([
   ['dump', dumpAndRestore],
   ['copy of the files', copyFiles],
 ] as const)('an index restored from a %s goes on from there', { timeout: 180_000 }, async ([name, copy], { skip }) => {
-  const harness = await setHarness(`restored ${name}`);
+  const harness = await createHarness(`restored ${name}`);
   const { simulatedDag, database, node } = harness;
   if (copy === dumpAndRestore && (await findDumpVersion()) < (await getServerVersion(database))) {
     skip('no pg_dump that is as new as the server on the PATH (apt-get install postgresql-client)');

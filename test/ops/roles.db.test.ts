@@ -9,9 +9,9 @@ import { NodeClient } from '@kasgres/node';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ApiClient } from '../support/api-client.ts';
-import { untilAtRest } from '../node/at-rest.ts';
-import { type Program, startApi, startIndexer } from '../node/programs.ts';
-import { SimulatedDag } from '../simulation/simulated-dag.ts';
+import { untilAtRest } from '../support/harness.ts';
+import { type Program, startApi, startIndexer } from '../support/programs.ts';
+import { SimulatedDag } from '../support/simulated-dag.ts';
 
 const ROLES_SQL = readFileSync(new URL('../../ops/roles.sql', import.meta.url), 'utf8');
 const ROLES = ['kasgres_indexer', 'kasgres_api', 'kasgres_analyst'] as const;

@@ -3,7 +3,7 @@ import { type Connection, connect, migrate, type ReplicatedPostgres, startReplic
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readOneState, sinkOf } from '../api/one-state.ts';
 import { openHarness, type Harness } from '../api/harness.ts';
-import { freePort } from '../node/kaspad.ts';
+import { freePort } from '../support/programs.ts';
 
 /** What passes by itself: a busy machine may take its time. */
 const SOON = { timeout: 60_000 };

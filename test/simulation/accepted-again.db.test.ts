@@ -2,19 +2,22 @@
  * What the chain accepted before a gap, and accepts again after it since the nodes left that part below finality: it counts in both stretches
  * (invariant 4, docs/adr/0007-rollups.md) and is marked with the later block, and with the earlier one again when a reorg undoes that (invariant 7).
  */
-import { checkInvariant12 } from '@kasgres/cli';
+import { checkInvariant12, checkInvariant4, checkInvariant7 } from '@kasgres/cli';
 import type { TestDatabase } from '@kasgres/database';
 import type { DagTransaction } from '@kasgres/devnet';
 import { expect, test, vi } from 'vitest';
 import { restoreMarks } from '../../packages/indexer/src/apply/before-gap.ts';
 import { checkInvariant3 } from '../invariants/acceptance.ts';
-import { checkInvariant4 } from '../invariants/balances.ts';
-import { checkInvariant7 } from '../invariants/completeness.ts';
-import { acceptable } from './accepted-before-gap.ts';
+import {
+  acceptable,
+  followToTheTip,
+  partBelowFinality,
+  setHarnessThatPrunes,
+  withLowFinality,
+} from './starts-harness.ts';
 import { cluster } from './clusters-harness.ts';
-import { atRest, type Harness } from './harness.ts';
-import { followToTheTip, partBelowFinality, setHarnessThatPrunes, withLowFinality } from './starts-harness.ts';
-import { startIndexing } from './simulated-dag.ts';
+import { atRest, type Harness } from '../support/harness.ts';
+import { startIndexing } from '../support/simulated-dag.ts';
 
 const RECORD = { ON_GAP: 'record' };
 const OPTIONS = { depth: 0n, change: true };
@@ -72,7 +75,7 @@ test.each([
   const isCertain = prunes === 'on its branch';
   const indexer = startIndexing(theirs.simulatedDag, database.url);
   const again = await acceptable(database, simulatedDag, theirs.simulatedDag);
-  if (isCertain) for (const transaction of again) theirs.simulatedDag.handIn(transaction);
+  if (isCertain) for (const transaction of again) theirs.simulatedDag.submit(transaction);
   const twice: number[] = [];
   const mustGoOn = (): boolean => isCertain && !twice.some((count, step) => count < (twice[step - 1] ?? 0));
   for (let step = 0; step < 6 || mustGoOn(); step += 1) {

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import type { Fault } from '@kasgres/devnet';
 import { FatalError } from '@kasgres/runtime';
 import { expect, test } from 'vitest';
-import { atRest, expectRight, freshDatabase, SEED, setHarness } from './harness.ts';
-import { startIndexing, SimulatedDag } from './simulated-dag.ts';
+import { atRest, expectRight, freshDatabase, SEED, createHarness } from '../support/harness.ts';
+import { startIndexing, SimulatedDag } from '../support/simulated-dag.ts';
 
 const FAULTS: Fault[] = [
   { kind: 'drop' },
@@ -21,7 +21,7 @@ const FAULTY_OPS = new Set(['getBlocks', 'getVirtualChainFromBlock', 'getVirtual
 test('answers that fail, break off, come late, are old, or lack bodies', async () => {
   let isFaulty = true;
   let asked = 0;
-  const harness = await setHarness('bad answers', (op) => {
+  const harness = await createHarness('bad answers', (op) => {
     asked += 1;
     const [first, second] = createHash('sha256').update(`${SEED} ${asked}`).digest();
     return isFaulty && FAULTY_OPS.has(op) && Number(first) < 256 * FAULT_RATE
@@ -47,7 +47,7 @@ test('answers that fail, break off, come late, are old, or lack bodies', async (
 });
 
 test('a node that does not know the checkpoint stops the indexer, and nothing changes', async () => {
-  const { simulatedDag, database, node } = await setHarness('own chain');
+  const { simulatedDag, database, node } = await createHarness('own chain');
   simulatedDag.mine(30);
   const indexer = startIndexing(simulatedDag, database.url);
   await atRest(database, node, indexer);
@@ -68,7 +68,7 @@ test('a node that does not know the checkpoint stops the indexer, and nothing ch
 });
 
 test('a database of another network is refused', async () => {
-  const { simulatedDag } = await setHarness('another network');
+  const { simulatedDag } = await createHarness('another network');
   const database = await freshDatabase();
   await database.pool.query("insert into meta (network) values ('mainnet')");
   const indexer = startIndexing(simulatedDag, database.url);
@@ -76,7 +76,7 @@ test('a database of another network is refused', async () => {
 });
 
 test('of two indexers on one database, the second stops and says why', async () => {
-  const { simulatedDag, database, node } = await setHarness('two indexers');
+  const { simulatedDag, database, node } = await createHarness('two indexers');
   simulatedDag.mine(20);
   const first = startIndexing(simulatedDag, database.url);
   await atRest(database, node, first);

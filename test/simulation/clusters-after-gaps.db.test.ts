@@ -2,15 +2,14 @@
  * Clusters and marks across gaps. What the chain had accepted before one stays clustered, or is clustered after it; what leaves the chain
  * where the index begins again is undone; and it goes on above the new start with the merges, names and limits that there are (invariant 12).
  */
-import { checkInvariant12 } from '@kasgres/cli';
+import { checkInvariant12, checkInvariant4 } from '@kasgres/cli';
 import { approveCluster, listClustersAtLimit, type TestDatabase, upsertTags } from '@kasgres/database';
 import { addressToScript, getNetwork, scriptToAddress } from '@kasgres/kaspa';
 import { expect, test, vi } from 'vitest';
 import { payment, scriptOf } from '../../packages/devnet/src/simulation/testing/hand-made.ts';
-import { checkInvariant4 } from '../invariants/balances.ts';
 import { differencesOf } from '../invariants/snapshot.ts';
 import { cluster, clusterSnapshot, expectedClustersOfIndex, type Options, storedClusters } from './clusters-harness.ts';
-import { freshDatabase } from './harness.ts';
+import { freshDatabase } from '../support/harness.ts';
 import {
   followToTheTip,
   gapsOf,
@@ -20,7 +19,7 @@ import {
   setHarnessThatPrunes,
   withLowFinality,
 } from './starts-harness.ts';
-import { PARAMS } from './simulated-dag.ts';
+import { PARAMS } from '../support/simulated-dag.ts';
 
 const RECORD = { ON_GAP: 'record' };
 /** Offers and CoinJoins, and reorganisations by themselves. */
@@ -199,7 +198,7 @@ test('scripts that only a start knows have their marks, also when they are paid 
     .map(({ address }) => addressToScript(address));
   const { utxos: utxoSet } = simulatedDag.node.consensus;
   for (const script of known)
-    for (const utxo of utxoSet.utxosOf(script)) simulatedDag.handIn(payment(utxo, scriptOf(7)));
+    for (const utxo of utxoSet.utxosOf(script)) simulatedDag.submit(payment(utxo, scriptOf(7)));
   simulatedDag.mine(40);
   pruneAbove(simulatedDag, 20, simulatedDag.node.dag.sink);
   await followToTheTip(harness, RECORD);
@@ -221,7 +220,7 @@ test('scripts that only a start knows have their marks, also when they are paid 
     );
   });
   for (const { address } of lost) {
-    while (!simulatedDag.handIn(payment(utxos.pop(), addressToScript(address)))) continue;
+    while (!simulatedDag.submit(payment(utxos.pop(), addressToScript(address)))) continue;
   }
   simulatedDag.mine(10);
   await followToTheTip(harness, RECORD);

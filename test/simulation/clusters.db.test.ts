@@ -2,7 +2,7 @@
  * Invariant 12: clusters follow from the chain alone. Whatever reorgs, failures and lengths of steps an index went through, it has those of
  * a fresh index, and those that a simple computation finds on the node's chain.
  */
-import { checkInvariant12 } from '@kasgres/cli';
+import { checkInvariant12, checkInvariant4 } from '@kasgres/cli';
 import {
   approveCluster,
   listClustersAtLimit,
@@ -13,8 +13,6 @@ import {
 import { addressToScript, fromHex } from '@kasgres/kaspa';
 import { sleep } from '@kasgres/runtime';
 import { expect, test, vi } from 'vitest';
-import { checkInvariant4 } from '../invariants/balances.ts';
-import { figuresOf } from './cluster-figures.ts';
 import {
   acceptedSpending,
   cluster,
@@ -22,21 +20,22 @@ import {
   expectedChangeLinks,
   expectedClusters,
   expectSameClusters,
+  figuresOf,
   type Options,
   startClustering,
   storedChangeLinks,
   storedClusters,
   united,
 } from './clusters-harness.ts';
-import { atRest, freshDatabase, indexAfresh, setHarness, type Harness } from './harness.ts';
-import { startIndexing } from './simulated-dag.ts';
+import { atRest, freshDatabase, indexFromScratch, createHarness, type Harness } from '../support/harness.ts';
+import { startIndexing } from '../support/simulated-dag.ts';
 
 /** Reorganisations are many, and as deep as clustering gets. */
 const PEOPLE = { reorgRate: 0.06, collaborativeRate: 0.05, anyoneCanPayRate: 0.05 };
 
 async function expectRight(harness: Harness, options: Options, isTagged = false): Promise<void> {
   const { simulatedDag, database } = harness;
-  const fresh = await indexAfresh(harness);
+  const fresh = await indexFromScratch(harness);
   if (isTagged) await tagSome(fresh);
   await cluster(fresh, options);
   await expectSameClusters(database, fresh);
@@ -45,7 +44,7 @@ async function expectRight(harness: Harness, options: Options, isTagged = false)
 }
 
 test.each([0n, 3n, 20n])('reorgs across a depth of %i', async (depth) => {
-  const harness = await setHarness(`clusters ${depth}`, undefined, undefined, PEOPLE);
+  const harness = await createHarness(`clusters ${depth}`, undefined, undefined, PEOPLE);
   const { simulatedDag, database, node } = harness;
   const options = { depth, change: true };
   const indexer = startIndexing(simulatedDag, database.url);
@@ -62,7 +61,7 @@ test.each([0n, 3n, 20n])('reorgs across a depth of %i', async (depth) => {
 });
 
 test('the follower beside the indexer, with connections cut at any moment', async () => {
-  const harness = await setHarness('clusters cut', undefined, undefined, PEOPLE);
+  const harness = await createHarness('clusters cut', undefined, undefined, PEOPLE);
   const { simulatedDag, database, node } = harness;
   const indexer = startIndexing(simulatedDag, database.url);
   const clustering = startClustering(database, { CLUSTER_DEPTH: '2' });
@@ -83,7 +82,7 @@ test('the follower beside the indexer, with connections cut at any moment', asyn
 });
 
 test('undone as a whole, and clustered again', async () => {
-  const harness = await setHarness('clusters undone', undefined, undefined, PEOPLE);
+  const harness = await createHarness('clusters undone', undefined, undefined, PEOPLE);
   const { simulatedDag, database } = harness;
   simulatedDag.mine(150);
   const indexer = startIndexing(simulatedDag, database.url);
@@ -157,7 +156,7 @@ async function tagSome({ pool }: TestDatabase): Promise<void> {
 }
 
 test('merges beyond the limit are held in the same order, and let through by a person', async () => {
-  const harness = await setHarness('clusters limited', undefined, undefined, PEOPLE);
+  const harness = await createHarness('clusters limited', undefined, undefined, PEOPLE);
   const { simulatedDag, database, node } = harness;
   const options = { depth: 3n, sizeLimit: 4n };
   const indexer = startIndexing(simulatedDag, database.url);
@@ -167,7 +166,7 @@ test('merges beyond the limit are held in the same order, and let through by a p
     await cluster(database, options, 30);
   }
   await indexer.stop();
-  const fresh = await indexAfresh(harness);
+  const fresh = await indexFromScratch(harness);
   await cluster(fresh, options);
   await expectSameClusters(database, fresh);
 
@@ -195,7 +194,7 @@ test('merges beyond the limit are held in the same order, and let through by a p
 });
 
 test('what a person rejects is not merged, whatever grows', async () => {
-  const harness = await setHarness('clusters limited');
+  const harness = await createHarness('clusters limited');
   const { simulatedDag, database, node } = harness;
   simulatedDag.mine(150);
   const indexer = startIndexing(simulatedDag, database.url);
@@ -219,7 +218,7 @@ test('what a person rejects is not merged, whatever grows', async () => {
 });
 
 test('who owns what is found out as far as common inputs tell', async () => {
-  const harness = await setHarness('clusters of owners', undefined, undefined, {
+  const harness = await createHarness('clusters of owners', undefined, undefined, {
     collaborativeRate: 0.05,
     anyoneCanPayRate: 0.05,
     covenantRate: 0.05,

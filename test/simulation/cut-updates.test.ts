@@ -5,8 +5,8 @@ import { afterEach, expect, test } from 'vitest';
 import type { ChainUpdate } from '../../packages/indexer/src/chain-update.ts';
 import type { OwnChain } from '../../packages/indexer/src/source/own-chain.ts';
 import { Source } from '../../packages/indexer/src/source/source.ts';
-import { SEED } from './harness.ts';
-import { SimulatedDag } from './simulated-dag.ts';
+import { SEED } from '../support/harness.ts';
+import { SimulatedDag } from '../support/simulated-dag.ts';
 
 const running: (() => unknown)[] = [];
 afterEach(async () => {
@@ -50,11 +50,11 @@ test.each([
   const simulatedDag = await startSimulatedDag(name);
   simulatedDag.mine(40);
   const peer = await startSimulatedDag(`${name}: peer`);
-  peer.hear(simulatedDag);
+  peer.receiveBlocksOf(simulatedDag);
   simulatedDag.mine(3);
   const start = simulatedDag.node.dag.sink;
   peer.mineBeyond(simulatedDag, rounds);
-  peer.hear(simulatedDag);
+  peer.receiveBlocksOf(simulatedDag);
   const { dag } = peer.node;
   expect(dag.get(start.hash).chainIndex).toBeUndefined();
 

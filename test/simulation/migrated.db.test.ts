@@ -8,11 +8,11 @@ import { createTestDatabase, migrate, type TestDatabase } from '@kasgres/databas
 import { sleep } from '@kasgres/runtime';
 import { from, to } from 'pg-copy-streams';
 import { afterEach, expect, test } from 'vitest';
-import { checkInvariant4 } from '../invariants/balances.ts';
+import { checkInvariant4 } from '@kasgres/cli';
 import { differencesOf, takeSnapshot } from '../invariants/snapshot.ts';
-import { atRest, expectRight, setHarness, type Harness } from './harness.ts';
+import { atRest, expectRight, createHarness, type Harness } from '../support/harness.ts';
 import { followToTheTip, pruneAbove, pruneBeforeEarlierHour, setHarnessThatPrunes } from './starts-harness.ts';
-import { startIndexing } from './simulated-dag.ts';
+import { startIndexing } from '../support/simulated-dag.ts';
 
 const MIGRATIONS = join(import.meta.dirname, '../../migrations');
 
@@ -85,7 +85,7 @@ async function deferIndexes({ pool }: TestDatabase): Promise<void> {
 }
 
 test('migrated in the middle of the first catch-up', async () => {
-  const newer = await setHarness('migrated early');
+  const newer = await createHarness('migrated early');
   const { simulatedDag } = newer;
   simulatedDag.mine(120);
   await newer.database.pool.query(
@@ -106,7 +106,7 @@ test('migrated in the middle of the first catch-up', async () => {
 });
 
 test('migrated at the tip', async () => {
-  const newer = await setHarness('migrated at the tip');
+  const newer = await createHarness('migrated at the tip');
   const { simulatedDag, node } = newer;
   const indexer = startIndexing(simulatedDag, newer.database.url);
   for (let step = 0; step < 10; step += 1) {

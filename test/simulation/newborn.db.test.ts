@@ -5,9 +5,8 @@
 import { FatalError } from '@kasgres/runtime';
 import { expect, test, vi } from 'vitest';
 import { endWaiting, holdAt, letGo, preparePlaces, untilOneWaits } from '../database-faults/held-places.ts';
-import { untilAtRest } from '../node/at-rest.ts';
-import { type Program, startIndexer } from '../node/programs.ts';
-import { atEnd, atRest, type Harness } from './harness.ts';
+import { atRest, type Harness, onTestEnd, untilAtRest } from '../support/harness.ts';
+import { type Program, startIndexer } from '../support/programs.ts';
 import {
   expectRightFromItsStart,
   followToTheTip,
@@ -17,7 +16,7 @@ import {
   startsOf,
   visibleRows,
 } from './starts-harness.ts';
-import { type RunningIndexer, startIndexing } from './simulated-dag.ts';
+import { type RunningIndexer, startIndexing } from '../support/simulated-dag.ts';
 
 /** Several times what the longest takes. */
 vi.setConfig({ testTimeout: 240_000 });
@@ -102,7 +101,7 @@ test('it survives kill -9 in the middle of the discard and before the next boots
       FINALITY_DEPTH: '1000',
       ...SMALL_BATCHES,
     });
-    atEnd(() => program.kill());
+    onTestEnd(() => program.kill());
     return program;
   };
   let program = start();
@@ -113,7 +112,7 @@ test('it survives kill -9 in the middle of the discard and before the next boots
 
   // A reader of the last table that is emptied holds the discard up in its middle.
   const reader = await database.pool.connect();
-  atEnd(async () => reader.release(true));
+  onTestEnd(async () => reader.release(true));
   await reader.query('begin; lock table tag_marks in access share mode');
   await failAt(harness, CATCH_UP);
   await expect

@@ -2,9 +2,14 @@
 import { getNetwork } from '@kasgres/kaspa';
 import { FatalError } from '@kasgres/runtime';
 import { afterEach, expect, test } from 'vitest';
-import { atRest, expectRight, setHarness, type Harness } from './harness.ts';
-import { NodeBehindProxy, nodeThatDiffers } from './node-behind-proxy.ts';
-import { type RunningIndexer, startIndexing, SimulatedDag } from './simulated-dag.ts';
+import { atRest, expectRight, createHarness, type Harness } from '../support/harness.ts';
+import {
+  NodeBehindProxy,
+  nodeThatDiffers,
+  type RunningIndexer,
+  SimulatedDag,
+  startIndexing,
+} from '../support/simulated-dag.ts';
 
 const WAIT = { timeout: 60_000, interval: 20 };
 /** Small, so that a catch-up is made of many. */
@@ -40,7 +45,7 @@ const untilSwitched = (indexer: RunningIndexer, times: number) =>
 async function peerOf(simulatedDag: SimulatedDag): Promise<SimulatedDag> {
   const peer = await SimulatedDag.start('peer');
   running.push(() => peer.stop());
-  peer.hear(simulatedDag);
+  peer.receiveBlocksOf(simulatedDag);
   return peer;
 }
 
@@ -50,7 +55,7 @@ async function rows({ database }: Harness): Promise<number> {
 }
 
 test('the first node dies in the middle of the catch-up: the second goes on', async () => {
-  const harness = await setHarness('dies in catch-up');
+  const harness = await createHarness('dies in catch-up');
   harness.simulatedDag.mine(150);
   const peer = await peerOf(harness.simulatedDag);
   let pages = 0;
@@ -68,7 +73,7 @@ test('the first node dies in the middle of the catch-up: the second goes on', as
 });
 
 test('nodes die and come back at the tip, in turn, while the chain grows', async () => {
-  const harness = await setHarness('dies at the tip');
+  const harness = await createHarness('dies at the tip');
   const { simulatedDag } = harness;
   simulatedDag.mine(40);
   const peer = await peerOf(simulatedDag);
@@ -84,7 +89,7 @@ test('nodes die and come back at the tip, in turn, while the chain grows', async
     dying.goAway();
     await untilFollowed(indexer, next);
     simulatedDag.mine(15);
-    peer.hear(simulatedDag);
+    peer.receiveBlocksOf(simulatedDag);
     await atRest(harness.database, harness.node, indexer);
     dying.comeBack();
     // A better one is not searched for while the present one works.
@@ -95,7 +100,7 @@ test('nodes die and come back at the tip, in turn, while the chain grows', async
 });
 
 test('all nodes are away: whichever comes back is followed', async () => {
-  const harness = await setHarness('all away');
+  const harness = await createHarness('all away');
   const { simulatedDag } = harness;
   simulatedDag.mine(30);
   const peer = await peerOf(simulatedDag);
@@ -112,7 +117,7 @@ test('all nodes are away: whichever comes back is followed', async () => {
 });
 
 test('the second node is behind: it is waited for, and nothing is undone', async () => {
-  const harness = await setHarness('behind');
+  const harness = await createHarness('behind');
   const { simulatedDag } = harness;
   simulatedDag.mine(30);
   const peer = await peerOf(simulatedDag);
@@ -125,7 +130,7 @@ test('the second node is behind: it is waited for, and nothing is undone', async
   await untilSwitched(indexer, 3);
   expect(await rows(harness)).toBe(before);
   simulatedDag.mine(10);
-  peer.hear(simulatedDag);
+  peer.receiveBlocksOf(simulatedDag);
   await atRest(harness.database, harness.node, indexer);
   expect(indexer.nodes.name).toBe(second.name);
   await indexer.stop();
@@ -133,7 +138,7 @@ test('the second node is behind: it is waited for, and nothing is undone', async
 });
 
 test('the second node has another branch, of more work: a reorg like any other, whether it knows both or not', async () => {
-  const harness = await setHarness('another branch');
+  const harness = await createHarness('another branch');
   const { simulatedDag } = harness;
   simulatedDag.mine(30);
   const peer = await peerOf(simulatedDag);
@@ -146,8 +151,8 @@ test('the second node has another branch, of more work: a reorg like any other, 
   peer.mineBeyond(simulatedDag, 25);
   first.goAway();
   await untilFollowed(indexer, second);
-  peer.hear(simulatedDag);
-  simulatedDag.hear(peer);
+  peer.receiveBlocksOf(simulatedDag);
+  simulatedDag.receiveBlocksOf(peer);
   expect(simulatedDag.node.dag.sink.hash).toBe(peer.node.dag.sink.hash);
   await atRest(harness.database, harness.node, indexer);
   await indexer.stop();
@@ -155,7 +160,7 @@ test('the second node has another branch, of more work: a reorg like any other, 
 });
 
 test('it passes over a node of another network, and follows one without --utxoindex', async () => {
-  const harness = await setHarness('unsuitable nodes');
+  const harness = await createHarness('unsuitable nodes');
   const { simulatedDag } = harness;
   simulatedDag.mine(30);
   const elsewhere = await serve(nodeThatDiffers(simulatedDag.node, { network: getNetwork('testnet-10') }));
@@ -177,7 +182,7 @@ test('it passes over a node of another network, and follows one without --utxoin
 });
 
 test('the first node was wiped and has a new chain: the second is followed, and without it the end is told in words', async () => {
-  const harness = await setHarness('wiped');
+  const harness = await createHarness('wiped');
   const { simulatedDag } = harness;
   simulatedDag.mine(30);
   const wiped = await SimulatedDag.start('another chain');
@@ -202,7 +207,7 @@ test('the first node was wiped and has a new chain: the second is followed, and 
 });
 
 test('a node whose answers are cut off, time and again, is left for the next', async () => {
-  const harness = await setHarness('cut answers');
+  const harness = await createHarness('cut answers');
   const { simulatedDag } = harness;
   simulatedDag.mine(60);
   const cutting = await serve(simulatedDag.node, (op) => (op === 'getBlocks' ? { kind: 'cut' } : undefined));

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { FatalError, sleep } from '@kasgres/runtime';
 import type { TestDatabase } from '@kasgres/database';
 import { takeSnapshot } from '../invariants/snapshot.ts';
-import { atRest, expectRight, setHarness } from './harness.ts';
-import { startIndexing } from './simulated-dag.ts';
+import { atRest, expectRight, createHarness } from '../support/harness.ts';
+import { startIndexing } from '../support/simulated-dag.ts';
 
 const TABLES = [
   'blocks',
@@ -34,7 +34,7 @@ async function fingerprint({ pool }: TestDatabase): Promise<string[]> {
 }
 
 test('invariant 1: a batch that fails in its last statement leaves no row behind, and lands when it can', async () => {
-  const harness = await setHarness('fails at the end');
+  const harness = await createHarness('fails at the end');
   const { simulatedDag, database, node } = harness;
   simulatedDag.mine(60);
   const indexer = startIndexing(simulatedDag, database.url);
@@ -55,7 +55,7 @@ test('invariant 1: a batch that fails in its last statement leaves no row behind
 });
 
 test('invariant 2: an indexer whose checkpoint was moved by somebody else stops and writes nothing', async () => {
-  const { simulatedDag, database, node } = await setHarness('moved checkpoint');
+  const { simulatedDag, database, node } = await createHarness('moved checkpoint');
   simulatedDag.mine(60);
   const indexer = startIndexing(simulatedDag, database.url);
   await atRest(database, node, indexer);
@@ -68,7 +68,7 @@ test('invariant 2: an indexer whose checkpoint was moved by somebody else stops 
 });
 
 test('invariant 6: an index that is up to date is not changed by being started again', async () => {
-  const { simulatedDag, database, node } = await setHarness('started again');
+  const { simulatedDag, database, node } = await createHarness('started again');
   simulatedDag.mine(80);
   const first = startIndexing(simulatedDag, database.url);
   await atRest(database, node, first);

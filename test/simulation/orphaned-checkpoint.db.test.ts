@@ -5,9 +5,8 @@
 import { NodeClient } from '@kasgres/node';
 import { sleep } from '@kasgres/runtime';
 import { afterEach, expect, test } from 'vitest';
-import { NodeBehindProxy } from './node-behind-proxy.ts';
-import { atRest, expectRight, setHarness, type Harness } from './harness.ts';
-import { type RunningIndexer, startIndexing, SimulatedDag } from './simulated-dag.ts';
+import { NodeBehindProxy, type RunningIndexer, SimulatedDag, startIndexing } from '../support/simulated-dag.ts';
+import { atRest, expectRight, createHarness, type Harness } from '../support/harness.ts';
 
 /** Small, so that a catch-up is made of many. */
 const BATCH = { BATCH_TRANSACTIONS: '40' };
@@ -25,7 +24,7 @@ async function peerOf(harness: Harness): Promise<{ peer: SimulatedDag; there: Ha
     () => peer.stop(),
     () => node.close(),
   );
-  peer.hear(harness.simulatedDag);
+  peer.receiveBlocksOf(harness.simulatedDag);
   return { peer, there: { ...harness, simulatedDag: peer, node } };
 }
 
@@ -46,7 +45,7 @@ test.each([
   ['some blocks', 7, 12],
   ['so many that a catch-up follows', 60, 120],
 ])('%s never reached the node, which has others', async (name, lost, others) => {
-  const harness = await setHarness(`orphaned: ${name}`);
+  const harness = await createHarness(`orphaned: ${name}`);
   harness.simulatedDag.mine(80);
   const { peer, there } = await peerOf(harness);
   harness.simulatedDag.mine(lost);
@@ -57,7 +56,7 @@ test.each([
 });
 
 test('a node that was wiped is waited for until it has as much work as ours, and nothing is undone before', async () => {
-  const harness = await setHarness('orphaned: wiped');
+  const harness = await createHarness('orphaned: wiped');
   harness.simulatedDag.mine(40);
   const { peer, there } = await peerOf(harness);
   harness.simulatedDag.mine(20);
@@ -78,7 +77,7 @@ test('a node that was wiped is waited for until it has as much work as ours, and
 });
 
 test('within the first catch-up', async () => {
-  const harness = await setHarness('orphaned: first catch-up');
+  const harness = await createHarness('orphaned: first catch-up');
   harness.simulatedDag.mine(40);
   const { peer, there } = await peerOf(harness);
   harness.simulatedDag.mine(200);
@@ -107,7 +106,7 @@ test('within the first catch-up', async () => {
 });
 
 test('under a running indexer: the node loses its last blocks, others take their place, and it happens again', async () => {
-  const harness = await setHarness('orphaned: running');
+  const harness = await createHarness('orphaned: running');
   const { simulatedDag } = harness;
   simulatedDag.mine(40);
   const { peer, there } = await peerOf(harness);

@@ -4,9 +4,9 @@
  */
 import { insertCluster } from '@kasgres/database';
 import { expect, test } from 'vitest';
-import { checkInvariant4 } from '../invariants/balances.ts';
-import { atRest, expectRight, setHarness } from './harness.ts';
-import { startIndexing, type SimulatedDag } from './simulated-dag.ts';
+import { checkInvariant4 } from '@kasgres/cli';
+import { atRest, expectRight, createHarness } from '../support/harness.ts';
+import { startIndexing, type SimulatedDag } from '../support/simulated-dag.ts';
 
 const STEPS = 12;
 
@@ -17,7 +17,7 @@ function goOn(simulatedDag: SimulatedDag, step: number): void {
 }
 
 test('reorgs deeper than seen_before is kept, or of blocks that the first catch-up wrote', async () => {
-  const harness = await setHarness('rollups without seen_before');
+  const harness = await createHarness('rollups without seen_before');
   const { simulatedDag, database, node } = harness;
   const { pool } = database;
   simulatedDag.mine(60);
@@ -35,7 +35,7 @@ test('reorgs deeper than seen_before is kept, or of blocks that the first catch-
 });
 
 test('seen_before is kept for the latest chain blocks alone', async () => {
-  const { simulatedDag, database, node } = await setHarness('seen_before');
+  const { simulatedDag, database, node } = await createHarness('seen_before');
   const { pool } = database;
   simulatedDag.mine(40);
   const indexer = startIndexing(simulatedDag, database.url);
@@ -57,7 +57,7 @@ test('seen_before is kept for the latest chain blocks alone', async () => {
 });
 
 test('balances of clusters follow those of their members, through reorgs and a new catch-up', async () => {
-  const harness = await setHarness('balances of clusters');
+  const harness = await createHarness('balances of clusters');
   const { simulatedDag, database, node } = harness;
   const { pool } = database;
   simulatedDag.mine(60);

@@ -4,11 +4,11 @@
  */
 import { sleep } from '@kasgres/runtime';
 import { test } from 'vitest';
-import { atRest, expectRight, setHarness } from './harness.ts';
-import { startIndexing } from './simulated-dag.ts';
+import { atRest, expectRight, createHarness } from '../support/harness.ts';
+import { startIndexing } from '../support/simulated-dag.ts';
 
 test('followed step by step through reorgs', async () => {
-  const harness = await setHarness('steps');
+  const harness = await createHarness('steps');
   const { simulatedDag, database, node } = harness;
   const indexer = startIndexing(simulatedDag, database.url);
   for (let step = 0; step < 60; step += 1) {
@@ -22,7 +22,7 @@ test('followed step by step through reorgs', async () => {
 });
 
 test('caught up with a memory that forgets', async () => {
-  const harness = await setHarness('forgetful');
+  const harness = await createHarness('forgetful');
   const { simulatedDag, database, node } = harness;
   simulatedDag.mine(300);
   const indexer = startIndexing(simulatedDag, database.url, { MEMORY_TRANSACTIONS: '100', BATCH_TRANSACTIONS: '50' });
@@ -36,7 +36,7 @@ test('caught up with a memory that forgets', async () => {
 });
 
 test('stopped and started again at any moment, also within the first catch-up', async () => {
-  const harness = await setHarness('stops');
+  const harness = await createHarness('stops');
   const { simulatedDag, database, node } = harness;
   simulatedDag.mine(300);
   for (let start = 0; start < 15; start += 1) {
@@ -53,7 +53,7 @@ test('stopped and started again at any moment, also within the first catch-up', 
 });
 
 test('connections to the database cut at any moment', async () => {
-  const harness = await setHarness('cut connections');
+  const harness = await createHarness('cut connections');
   const { simulatedDag, database, node } = harness;
   simulatedDag.mine(100);
   const indexer = startIndexing(simulatedDag, database.url, { BATCH_TRANSACTIONS: '60' });

@@ -15,14 +15,14 @@ import { buildTransaction, leastFee } from '../../packages/devnet/src/simulation
 import { withOtherSignatures } from '../../packages/devnet/src/simulation/signatures.ts';
 import { blockOn, payment, scriptOf, siblings } from '../../packages/devnet/src/simulation/testing/hand-made.ts';
 import { withDerived } from '../../packages/devnet/src/simulation/transactions.ts';
-import { atEnd, atRest, expectRight, indexAfresh, setHarness, type Harness } from './harness.ts';
-import { PARAMS, startIndexing, type SimulatedDag } from './simulated-dag.ts';
+import { onTestEnd, atRest, expectRight, indexFromScratch, createHarness, type Harness } from '../support/harness.ts';
+import { PARAMS, startIndexing, type SimulatedDag } from '../support/simulated-dag.ts';
 
 const VARIANTS_OF = 'getVirtualChainFromBlockV2';
 const AMBIGUOUS = 300;
 
 test('a body that the node cannot tell of at once is known with the next block', async () => {
-  const harness = await setHarness('several variants', undefined, undefined, {
+  const harness = await createHarness('several variants', undefined, undefined, {
     reorgRate: 0,
     duplicateRate: 0.8,
     twoBodiesRate: 1,
@@ -36,7 +36,7 @@ test('a body that the node cannot tell of at once is known with the next block',
     await atRest(database, node, indexer);
     known = await findUntellable(database, node);
   }
-  const late = await indexAfresh(harness);
+  const late = await indexFromScratch(harness);
   expect(await findAcceptedBody(late, known)).toBeNull();
   await expectRight(harness);
 
@@ -66,10 +66,10 @@ class VariantRequests {
 
 test('one request tells the variants of all 300 ambiguous ids of a chain block', async () => {
   const requests = new VariantRequests();
-  const harness = await setHarness('many variants', requests.plan);
+  const harness = await createHarness('many variants', requests.plan);
   const { simulatedDag, database, node } = harness;
   const indexer = startIndexing(simulatedDag, database.url);
-  atEnd(() => indexer.stop());
+  onTestEnd(() => indexer.stop());
   mergeAmbiguousIds(simulatedDag);
   await atRest(database, node, indexer);
   expect(await countAmbiguous(harness)).toEqual({ ids: AMBIGUOUS, unresolved: 0 });
@@ -79,10 +79,10 @@ test('one request tells the variants of all 300 ambiguous ids of a chain block',
 
 test('a node that cannot tell is asked ever less often, and the index resolves the variants when it restarts', async () => {
   const requests = new VariantRequests();
-  const harness = await setHarness('untellable variants', requests.plan);
+  const harness = await createHarness('untellable variants', requests.plan);
   const { simulatedDag, database, node } = harness;
   const indexer = startIndexing(simulatedDag, database.url);
-  atEnd(() => indexer.stop());
+  onTestEnd(() => indexer.stop());
   requests.fault = { kind: 'error', message: 'The address is invalid' };
   mergeAmbiguousIds(simulatedDag);
   for (let blocks = 0; blocks < 30; blocks += 1) {
@@ -98,7 +98,7 @@ test('a node that cannot tell is asked ever less often, and the index resolves t
   requests.count = 0;
   await indexer.stop();
   const restarted = startIndexing(simulatedDag, database.url);
-  atEnd(() => restarted.stop());
+  onTestEnd(() => restarted.stop());
   simulatedDag.node.receive(blockOn(simulatedDag.node));
   await atRest(database, node, restarted);
   expect(await countAmbiguous(harness)).toEqual({ ids: AMBIGUOUS, unresolved: 0 });
@@ -108,10 +108,10 @@ test('a node that cannot tell is asked ever less often, and the index resolves t
 
 test('a node that takes its time does not keep the index from the tip', async () => {
   const requests = new VariantRequests();
-  const harness = await setHarness('slow variants', requests.plan);
+  const harness = await createHarness('slow variants', requests.plan);
   const { simulatedDag, database, node } = harness;
   const indexer = startIndexing(simulatedDag, database.url);
-  atEnd(() => indexer.stop());
+  onTestEnd(() => indexer.stop());
   const ms = 20_000;
   requests.fault = { kind: 'delay', ms };
   const askedAt = performance.now();
@@ -131,7 +131,7 @@ test('a node that takes its time does not keep the index from the tip', async ()
 });
 
 test('the variant with number 32,768 of an id is indexed as any other', async () => {
-  const harness = await setHarness('32,768 variants');
+  const harness = await createHarness('32,768 variants');
   const { simulatedDag, database, node } = harness;
   const [utxo] = matureUtxos(simulatedDag);
   const original = payment(utxo, scriptOf(4));

@@ -5,12 +5,10 @@
 import { FatalError } from '@kasgres/runtime';
 import { afterEach, expect, test, vi } from 'vitest';
 import { checkInvariant3 } from '../invariants/acceptance.ts';
-import { checkInvariant4 } from '../invariants/balances.ts';
-import { checkGhostdag, checkInvariant7 } from '../invariants/completeness.ts';
-import { checkInvariant8 } from '../invariants/hashes.ts';
+import { checkGhostdag, checkInvariant4, checkInvariant7, checkInvariant8 } from '@kasgres/cli';
 import { differencesOf, stateOf, takeSnapshot } from '../invariants/snapshot.ts';
-import { NodeBehindProxy } from './node-behind-proxy.ts';
-import { atRest, freshDatabase, type Harness } from './harness.ts';
+import { NodeBehindProxy, SimulatedDag, startIndexing } from '../support/simulated-dag.ts';
+import { atRest, freshDatabase, type Harness } from '../support/harness.ts';
 import {
   expectStateOfSimulatedDag,
   followToTheTip,
@@ -24,7 +22,6 @@ import {
   visibleRows,
   withLowFinality,
 } from './starts-harness.ts';
-import { startIndexing, SimulatedDag } from './simulated-dag.ts';
 
 const RECORD = { ON_GAP: 'record' };
 

@@ -1,15 +1,16 @@
 /** Worlds that prune, indexes that begin in them, and what is true of their UTXOs by the simulation's own account. */
 import type { Connection } from '@kasgres/database';
-import { type DagBlock, SimulatedNode, type SimulatedNodeOptions } from '@kasgres/devnet';
+import { type DagBlock, type DagTransaction, SimulatedNode, type SimulatedNodeOptions } from '@kasgres/devnet';
+import { outpointKey } from '../../packages/devnet/src/simulation/consensus/utxo.ts';
 import { getNetwork, type ScriptPublicKey, toHex, type Utxo } from '@kasgres/kaspa';
 import { NodeClient } from '@kasgres/node';
 import { expect } from 'vitest';
 import type { SimulationOptions } from '../../packages/devnet/src/simulation/index.ts';
 import { PruningPointUtxos } from '../../packages/devnet/src/simulation/node/pruning-point-utxos.ts';
 import { hardPruningPoints } from '../../packages/devnet/src/simulation/testing/pruning-points.ts';
-import { checkUtxoCommitment } from '../invariants/hashes.ts';
-import { atEnd, atRest, expectRight, setHarness, type Harness } from './harness.ts';
-import { type RunningIndexer, startIndexing, SimulatedDag } from './simulated-dag.ts';
+import { checkUtxoCommitment } from '@kasgres/cli';
+import { onTestEnd, atRest, expectRight, createHarness, type Harness } from '../support/harness.ts';
+import { type RunningIndexer, startIndexing, SimulatedDag } from '../support/simulated-dag.ts';
 
 type Db = Pick<Connection['pool'], 'query'>;
 
@@ -22,16 +23,16 @@ export function setHarnessThatPrunes(
   options: Partial<SimulatedNodeOptions> = {},
   people: Partial<SimulationOptions> = {},
 ): Promise<Harness> {
-  return setHarness(name, undefined, { commitsToUtxos: true, ...options }, people);
+  return createHarness(name, undefined, { commitsToUtxos: true, ...options }, people);
 }
 
 /** Another node of the network, with the blocks that the first one has by now. */
 export async function peerOf(harness: Harness, people: Partial<SimulationOptions> = {}): Promise<Harness> {
   const simulatedDag = await SimulatedDag.start('peer', undefined, { commitsToUtxos: true }, people);
-  atEnd(async () => simulatedDag.stop());
+  onTestEnd(async () => simulatedDag.stop());
   const node = new NodeClient({ url: simulatedDag.server.url });
-  atEnd(() => node.close());
-  simulatedDag.hear(harness.simulatedDag);
+  onTestEnd(() => node.close());
+  simulatedDag.receiveBlocksOf(harness.simulatedDag);
   return { ...harness, simulatedDag, node };
 }
 
@@ -55,7 +56,7 @@ export async function partBelowFinality(
   await before();
   peer.simulatedDag.mineBeyond(simulatedDag, 120);
   // It likes its own better.
-  const hear = (): void => peer.simulatedDag.hear(simulatedDag);
+  const hear = (): void => peer.simulatedDag.receiveBlocksOf(simulatedDag);
   if (prunes === 'where it left') {
     hear();
     peer.simulatedDag.node.prune(fork.hash);
@@ -274,4 +275,25 @@ async function indexedBalances(db: Db): Promise<Record<string, string>> {
 
 function sumOf(utxos: readonly Utxo[]): bigint {
   return utxos.reduce((sum, { amount }) => sum + amount, 0n);
+}
+
+/** Returns the transactions that the index accepted before the gap and the chain after it may accept again: their UTXOs are unspent. */
+export async function acceptable(
+  { pool }: Pick<Connection, 'pool'>,
+  ours: SimulatedDag,
+  theirs: SimulatedDag,
+): Promise<DagTransaction[]> {
+  const { rows } = await pool.query<{ id: string }>(
+    `select encode(t.transaction_id, 'hex') as id
+       from chain_blocks c cross join lateral unnest(c.accepted_transactions) accepted (id) join transactions t on t.id = accepted.id
+      where c.index < (select max(chain_index) from starts) and t.subnetwork_id <> 1`,
+  );
+  const known = new Set(rows.map(({ id }) => id));
+  const { utxos } = theirs.node.consensus;
+  return ours.node.dag.chainBlocks
+    .flatMap(({ accepted = [] }) => accepted.map(({ transaction }) => transaction))
+    .filter(({ transactionId, inputs }) => {
+      const areThere = inputs.every(({ previousOutpoint }) => utxos.find(outpointKey(previousOutpoint)) !== undefined);
+      return known.has(toHex(transactionId)) && areThere;
+    });
 }

@@ -13,8 +13,8 @@ import {
   startsOf,
   visibleRows,
 } from './starts-harness.ts';
-import { freshDatabase, type Harness } from './harness.ts';
-import { CHUNK_UTXOS, PARAMS, startIndexing, type SimulatedDag } from './simulated-dag.ts';
+import { freshDatabase, type Harness } from '../support/harness.ts';
+import { CHUNK_UTXOS, PARAMS, startIndexing, type SimulatedDag } from '../support/simulated-dag.ts';
 
 /** Several times what it takes. */
 const TIMEOUT_MS = 300_000;

@@ -2,8 +2,8 @@
 import { NodeServer } from '@kasgres/devnet';
 import { FatalError } from '@kasgres/runtime';
 import { expect, test, vi } from 'vitest';
-import { atEnd, atRest, freshDatabase, type Harness } from './harness.ts';
-import { startIndexing } from './simulated-dag.ts';
+import { onTestEnd, atRest, freshDatabase, type Harness } from '../support/harness.ts';
+import { startIndexing } from '../support/simulated-dag.ts';
 import {
   expectRightFromItsStart,
   followToTheTip,
@@ -214,7 +214,7 @@ test('it asks every node for a set that never fits, and then ends with an explan
   const counted = handOutStaleSets(harness, 1_000);
   simulatedDag.p2pFaults.set = () => ({ ...simulatedDag.node.pruningPointSet(), utxos: [] });
   const second = await NodeServer.start({ state: simulatedDag.node });
-  atEnd(async () => second.close());
+  onTestEnd(async () => second.close());
   const indexer = startIndexing(simulatedDag, database.url, { NODE_URL: `${simulatedDag.server.url},${second.url}` });
   await expect(indexer.ended).rejects.toThrow(/None of the nodes can be followed.*It was read 4 times/);
   expect(counted.reads).toBe(8);

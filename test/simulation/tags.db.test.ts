@@ -1,10 +1,10 @@
 /** The marks of scripts whose owner is known (`balances.is_tagged`), whenever the indexer and the tags come to a script. */
 import { type Attribution, replaceSources, type TestDatabase, toAttribution, upsertTags } from '@kasgres/database';
 import { expect, test } from 'vitest';
-import { checkInvariant4 } from '../invariants/balances.ts';
+import { checkInvariant4 } from '@kasgres/cli';
 import { cluster, expectSameClusters } from './clusters-harness.ts';
-import { atRest, freshDatabase, setHarness, type Harness } from './harness.ts';
-import { startIndexing } from './simulated-dag.ts';
+import { atRest, freshDatabase, createHarness, type Harness } from '../support/harness.ts';
+import { startIndexing } from '../support/simulated-dag.ts';
 
 async function follow({ simulatedDag, node }: Harness, database: TestDatabase): Promise<void> {
   const indexer = startIndexing(simulatedDag, database.url);
@@ -33,7 +33,7 @@ async function tagAll({ pool }: TestDatabase, addresses: readonly string[]): Pro
 }
 
 test('tags that are there before the scripts, and clusters', async () => {
-  const harness = await setHarness('tags');
+  const harness = await createHarness('tags');
   const { simulatedDag, database: ahead } = harness;
   const late = await freshDatabase();
   simulatedDag.mine(60);
@@ -58,7 +58,7 @@ test('tags that are there before the scripts, and clusters', async () => {
 });
 
 test('tags that come after the scripts', async () => {
-  const harness = await setHarness('tags later');
+  const harness = await createHarness('tags later');
   const { simulatedDag, database } = harness;
   simulatedDag.mine(60);
   await follow(harness, database);
@@ -71,7 +71,7 @@ test('tags that come after the scripts', async () => {
 });
 
 test('sources that come, change and go while the chain and its clusters grow and fall apart', async () => {
-  const harness = await setHarness('tags of clusters', undefined, undefined, { reorgRate: 0.06 });
+  const harness = await createHarness('tags of clusters', undefined, undefined, { reorgRate: 0.06 });
   const { simulatedDag, database, node } = harness;
   const options = { depth: 2n };
   const said = new Map<string, Attribution[]>();
@@ -102,7 +102,7 @@ test('sources that come, change and go while the chain and its clusters grow and
 });
 
 test('a name that went is forgotten by all who had it, also by those who leave the cluster before', async () => {
-  const harness = await setHarness('tags that go', undefined, undefined, { reorgRate: 0 });
+  const harness = await createHarness('tags that go', undefined, undefined, { reorgRate: 0 });
   const { simulatedDag, database } = harness;
   const options = { depth: 0n };
   simulatedDag.mine(60);

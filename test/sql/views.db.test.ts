@@ -8,8 +8,8 @@ import { difficultyFromBits, toHex } from '@kasgres/kaspa';
 import { NodeClient } from '@kasgres/node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Utxo, known, outpoint, sumOf, tellTruth, type Transaction, type Truth } from '../cookbook/truth.ts';
-import { atRest, SEED } from '../simulation/harness.ts';
-import { startIndexing, SimulatedDag } from '../simulation/simulated-dag.ts';
+import { atRest, SEED } from '../support/harness.ts';
+import { startIndexing, SimulatedDag } from '../support/simulated-dag.ts';
 
 let simulatedDag: SimulatedDag;
 let database: TestDatabase;

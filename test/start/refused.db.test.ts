@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createKey, createTestDatabase, type TestDatabase } from '@kasgres/database';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type Program, startIndexer } from '../node/programs.ts';
+import { type Program, startIndexer } from '../support/programs.ts';
 import { freePort, ROOT, Started } from './started.ts';
 
 const SMALL_CHAIN = { DEVNET_PAST_BLOCKS: '200', DEVNET_PAST_TRANSACTIONS: '200', DEVNET_BLOCKS_PER_SECOND: '0' };

@@ -1,38 +1,35 @@
 /**
- * A real node on simnet, with a data directory of its own and free ports, for as long as a test needs it (flags: rusty-kaspa,
- * kaspad/src/args.rs). It is found as KASPAD_BIN or on the PATH; without it the tests that need it are skipped.
+ * A real node on simnet, with its own data directory and free ports (flags: rusty-kaspa, kaspad/src/args.rs). The program is KASPAD_BIN or
+ * kaspad on the PATH; without it, the tests that need it are skipped.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { NodeClient } from '@kasgres/node';
-import { stopWithTest } from './stop-with-test.ts';
+import { freePort, killAtExit, stopProcess } from './programs.ts';
 
 export interface KaspadOptions {
   network?: 'simnet' | 'devnet';
   utxoIndex?: boolean;
-  /** Parameters of the network that are to be others (rusty-kaspa, docs/override-params.md). */
+  /** Changed parameters of the network (rusty-kaspa, docs/override-params.md). */
   overrides?: Record<string, unknown>;
 }
 
 const START_DEADLINE_MS = 60_000;
-/** Folder of what the node writes, beside what it is started with. */
 const DATA = 'data';
-/** How many are kept, and how much of each: the node prints the whole block. */
-const REFUSALS_KEPT = 20;
-const REFUSAL_LENGTH = 400;
+const MAX_REFUSALS = 20;
+/** The node prints the whole block. */
+const MAX_REFUSAL_CHARACTERS = 400;
 
-/** Path of the program, or undefined when this machine has none. @throws Error when KASPAD_BIN names what cannot be run */
+/** Returns the path of the program, if there is one. Throws Error if KASPAD_BIN is not executable. */
 export function findKaspad(): string | undefined {
   const given = process.env['KASPAD_BIN'];
   if (given !== undefined && given !== '') {
-    if (!isExecutable(given)) throw new Error(`KASPAD_BIN names ${given}, which cannot be run`);
+    if (!isExecutable(given)) throw new Error(`KASPAD_BIN=${given} is not executable`);
     return given;
   }
   const candidates = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'kaspad'));
@@ -50,13 +47,13 @@ function isExecutable(path: string): boolean {
 
 export class Kaspad {
   readonly url: string;
-  /** Where peers find it. */
+  /** The address for peers. */
   readonly p2pUrl: string;
   readonly overrides: KaspadOptions['overrides'];
   readonly #program: string;
   readonly #flags: string[];
   readonly #folder: string;
-  /** What the node said of the last blocks that it refused: to whoever hands one in it only says that it is invalid. */
+  /** Log lines about the last refused blocks. The response to the miner has no reason. */
   readonly refusals: string[] = [];
   #process: ChildProcess | undefined;
 
@@ -76,7 +73,7 @@ export class Kaspad {
 
   static async start({ network = 'simnet', utxoIndex = true, overrides }: KaspadOptions = {}): Promise<Kaspad> {
     const program = findKaspad();
-    if (program === undefined) throw new Error('kaspad is neither on the PATH nor named by KASPAD_BIN');
+    if (program === undefined) throw new Error('there is no kaspad: set KASPAD_BIN, or add it to the PATH');
     const folder = await mkdtemp(join(tmpdir(), 'kasgres-kaspad-'));
     const [rpcPort, p2pPort] = [await freePort(), await freePort()];
     const overridesFile = join(folder, 'override-params.json');
@@ -102,23 +99,23 @@ export class Kaspad {
     return kaspad;
   }
 
-  /** Starts the process (again) on the data that is there, and waits until it answers. */
+  /** Starts the process on its data, and waits until it responds. */
   async run(): Promise<void> {
     await mkdir(join(this.#folder, DATA), { recursive: true });
     const child = spawn(this.#program, this.#flags, { stdio: ['ignore', 'pipe', 'ignore'] });
-    stopWithTest(child);
-    this.#listen(child.stdout);
+    killAtExit(child);
+    this.#collectRefusals(child.stdout);
     this.#process = child;
-    await this.#ask((client) => client.call('getInfo', {}));
+    await this.#request((client) => client.call('getInfo', {}));
   }
 
-  /** Makes it a peer of the node there, for as long as both run. */
+  /** Connects to a peer for as long as both run. */
   async join(p2pUrl: string): Promise<void> {
     const { host } = new URL(p2pUrl);
-    await this.#ask((client) => client.call('addPeer', { address: host, isPermanent: true }));
+    await this.#request((client) => client.call('addPeer', { address: host, isPermanent: true }));
   }
 
-  async #ask<T>(request: (client: NodeClient) => Promise<T>): Promise<T> {
+  async #request<T>(request: (client: NodeClient) => Promise<T>): Promise<T> {
     const client = new NodeClient({ url: this.url });
     try {
       await client.waitUntilConnected({ signal: AbortSignal.timeout(START_DEADLINE_MS) });
@@ -128,25 +125,21 @@ export class Kaspad {
     }
   }
 
-  #listen(output: Readable): void {
+  #collectRefusals(output: Readable): void {
     createInterface({ input: output }).on('line', (line) => {
       if (!line.includes('triggered an error')) return;
-      this.refusals.push(line.slice(0, REFUSAL_LENGTH));
-      this.refusals.splice(0, this.refusals.length - REFUSALS_KEPT);
+      this.refusals.push(line.slice(0, MAX_REFUSAL_CHARACTERS));
+      this.refusals.splice(0, this.refusals.length - MAX_REFUSALS);
     });
   }
 
-  /** Ends the process and keeps its data; with SIGKILL as a failing machine does. Its peers are forgotten. */
+  /** Stops the process and keeps its data. The node forgets its peers. */
   async halt(signal: 'SIGINT' | 'SIGKILL' = 'SIGINT'): Promise<void> {
-    const child = this.#process;
+    if (this.#process !== undefined) await stopProcess(this.#process, signal);
     this.#process = undefined;
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
-    const ended = once(child, 'exit');
-    child.kill(signal);
-    await ended;
   }
 
-  /** Ends the process and deletes its data: when it runs again it knows genesis. */
+  /** Stops the process and deletes its data: the next run begins with genesis. */
   async wipe(): Promise<void> {
     await this.halt();
     await rm(join(this.#folder, DATA), { recursive: true, force: true });
@@ -158,13 +151,11 @@ export class Kaspad {
   }
 }
 
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port was given');
-  return address.port;
+/** Says before a run of the node layer whether it can test anything (`globalSetup` of vitest). */
+export function setup(): void {
+  const program = findKaspad();
+  const nodeUrl = process.env['NODE_URL'];
+  const missing = 'no kaspad on the PATH or in KASPAD_BIN (cargo install kaspad --version 2.1.0 --locked)';
+  const local = program === undefined ? `Skipped: ${missing}.` : `Real node: ${program}`;
+  process.stdout.write(`${local}${nodeUrl === undefined ? '' : `; compared as it is: ${nodeUrl}`}\n`);
 }

@@ -1,28 +1,21 @@
-/**
- * Transactions as the look-ups and listings of the API must show them, worked out from what a node says of its blocks and its chain:
- * written from API.md alone, without a look at the database.
- */
+/** Transactions in the REST JSON of the API, computed from a node's blocks and chain alone, and their acceptance. */
 import type { Dag } from '@kasgres/devnet';
 import { COINBASE_SUBNETWORK, toHex } from '@kasgres/kaspa';
 import type { NodeClient, protocol } from '@kasgres/node';
 import type { Pool } from 'pg';
 import type { ApiClient } from '../api-client.ts';
-import { firstDifference } from './first-difference.ts';
-import { chunks, inParallel } from './in-parallel.ts';
+import { chunks, type DagComparison, firstDifference, inParallel, type Json } from './comparison.ts';
 import { type ChainBlock, type NodeDag, readDag } from './node-dag.ts';
 
-export type Json = Record<string, unknown>;
-
-/** A transaction where it stands in a block. */
+/** A transaction in one of its blocks. */
 interface Carried {
   block: protocol.Block;
   transaction: protocol.Transaction;
 }
 
-/** The hash of the body that was accepted of an id, where that is known. */
+/** Returns the hash of the accepted variant of an id, if it is known. */
 export type FindAcceptedHash = (transactionId: string) => string | undefined;
 
-/** As a DAG in memory has it. */
 export const acceptedHashIn =
   (dag: Dag): FindAcceptedHash =>
   (transactionId) => {
@@ -37,8 +30,6 @@ export class NodeTransactions {
   readonly #carried: ReadonlyMap<string, readonly Carried[]>;
   /** By outpoint: the accepted transaction that spends it. */
   readonly #spenders = new Map<string, string>();
-  /** By block: the chain block that merges it. */
-  readonly #merging = new Map<string, string>();
 
   constructor(dag: NodeDag, findAcceptedHash: FindAcceptedHash) {
     this.#dag = dag;
@@ -52,10 +43,6 @@ export class NodeTransactions {
       for (const { previousOutpoint } of first?.transaction.inputs ?? [])
         this.#spenders.set(nameOf(previousOutpoint), id);
     }
-    for (const { hash } of dag.chain) {
-      const { mergeSetBluesHashes = [], mergeSetRedsHashes = [] } = dag.blocks.get(hash)?.verboseData ?? {};
-      for (const merged of [...mergeSetBluesHashes, ...mergeSetRedsHashes]) this.#merging.set(merged, hash);
-    }
   }
 
   get ids(): string[] {
@@ -66,39 +53,39 @@ export class NodeTransactions {
     return this.#dag.acceptedBy.has(transactionId);
   }
 
-  /** Every address that the transaction pays or names a UTXO of, whether or not that UTXO exists. */
+  /** Returns every address that the transaction pays or spends from, whether or not the spent UTXO exists. */
   addressesOf(transactionId: string): Set<string> {
     const { inputs = [], outputs = [] } = this.#carriedOf(transactionId)[0]?.transaction ?? {};
     const utxos = inputs.flatMap(({ previousOutpoint }) => this.#findUtxo(previousOutpoint) ?? []);
     return new Set([...utxos, ...outputs].flatMap(({ verboseData }) => verboseData?.scriptPublicKeyAddress ?? []));
   }
 
-  /** With its payload. @param hash of the body that is shown; undefined in return when it is none that may be shown */
+  /** Returns the JSON with the payload; undefined if the variant with this hash must not be shown. */
   expected(transactionId: string, hash: unknown): Json | undefined {
     const accepting = this.#dag.acceptedBy.get(transactionId);
     const blocks = this.#carriedOf(transactionId).toSorted(byTimeAndHash);
-    const merged = blocks.filter(({ block }) => accepting && this.#merging.get(hashOf(block)) === accepting.hash);
+    const merged = blocks.filter(({ block }) => accepting && this.#dag.mergedBy.get(hashOf(block)) === accepting);
     const acceptedHash = accepting && this.#findAcceptedHash(transactionId);
-    const body = (acceptedHash === undefined ? blocks : merged).find(
+    const variant = (acceptedHash === undefined ? blocks : merged).find(
       ({ transaction }) => transaction.verboseData?.hash === (acceptedHash ?? hash),
     )?.transaction;
-    if (body?.verboseData === undefined) return undefined;
+    if (variant?.verboseData === undefined) return undefined;
     return {
       transactionId,
-      version: body.version,
+      version: variant.version,
       blockTime: Number((merged[0] ?? blocks[0])?.block.header?.timestamp),
-      subnetworkId: body.subnetworkId,
-      hash: body.verboseData.hash,
-      mass: String(body.storageMass),
-      computeMass: String(body.verboseData.computeMass),
-      fee: this.#expectedFee(transactionId, body),
-      lockTime: String(body.lockTime),
-      gas: String(body.gas),
-      payload: body.payload === '' ? '' : `0x${body.payload}`,
+      subnetworkId: variant.subnetworkId,
+      hash: variant.verboseData.hash,
+      mass: String(variant.storageMass),
+      computeMass: String(variant.verboseData.computeMass),
+      fee: this.#expectedFee(transactionId, variant),
+      lockTime: String(variant.lockTime),
+      gas: String(variant.gas),
+      payload: variant.payload === '' ? '' : `0x${variant.payload}`,
       blockHashes: blocks.map(({ block }) => hashOf(block)),
       ...this.#expectedAcceptance(accepting),
-      inputs: body.inputs.map((input, index) => this.#expectedInput(transactionId, body.version, input, index)),
-      outputs: body.outputs.map((output, index) => ({
+      inputs: variant.inputs.map((input, index) => this.#expectedInput(transactionId, variant.version, input, index)),
+      outputs: variant.outputs.map((output, index) => ({
         transactionId,
         index,
         ...expectedUtxo(output),
@@ -149,11 +136,11 @@ export class NodeTransactions {
     return String(fee);
   }
 
-  /** A UTXO exists when the transaction that makes it is accepted; what is accepted itself spends none that does not. */
+  /** A UTXO exists if its transaction is accepted. Throws Error if an accepted transaction spends one that does not. */
   #findExistingUtxo(spender: string, outpoint: protocol.Outpoint | undefined): protocol.TransactionOutput | undefined {
     const exists = this.isAccepted(outpoint?.transactionId ?? '');
     if (!exists && this.isAccepted(spender))
-      throw new Error(`${spender} is accepted, the UTXO ${nameOf(outpoint)} not`);
+      throw new Error(`accepted transaction ${spender} spends ${nameOf(outpoint)}, which is not accepted`);
     return exists ? this.#findUtxo(outpoint) : undefined;
   }
 
@@ -188,7 +175,7 @@ function byTimeAndHash({ block: a }: Carried, { block: b }: Carried): number {
 }
 
 /**
- * The node's transactions, with the blocks that only an index may still know: after a reorganisation nobody merges them, and getBlocks
+ * Reads the node's transactions, also of blocks that only an index still knows: after a reorganisation no block merges them, and getBlocks
  * leaves them out.
  */
 export async function readTransactions(
@@ -205,44 +192,56 @@ export async function readTransactions(
       if (block !== undefined) dag.blocks.set(hash, block);
     },
   );
-  const tells = await listToldBodies(pool);
-  return new NodeTransactions(dag, (id) => (tells.has(id) ? findAcceptedHash(id) : undefined));
-}
-
-/** Of some accepted ids with several bodies the node cannot say which one it accepted (docs/architecture.md). */
-async function listToldBodies(pool: Pool): Promise<Set<string>> {
-  const { rows } = await pool.query<{ id: string }>(
+  // The node cannot always tell which variant of an id it accepted (docs/architecture.md).
+  const { rows: told } = await pool.query<{ id: string }>(
     `select encode(transaction_id, 'hex') as id from transactions where accepted_body is not null`,
   );
-  return new Set(rows.map(({ id }) => id));
+  const toldIds = new Set(told.map(({ id }) => id));
+  return new NodeTransactions(dag, (id) => (toldIds.has(id) ? findAcceptedHash(id) : undefined));
 }
 
-/** As many ids as a request may have. */
-const IDS_AT_ONCE = 500;
+const MAX_IDS = 500;
+const UNKNOWN_ID = 'ab'.repeat(32);
 
-/** Every transaction, asked for by id. */
+/** Compares the look-up of every transaction. */
 export async function compareTransactions(api: ApiClient, transactions: NodeTransactions): Promise<string[]> {
-  const wrong: string[] = [];
-  await inParallel(chunks(transactions.ids, IDS_AT_ONCE), async (transactionIds) => {
-    const { status, body } = await api.post('/v1/transactions', { transactionIds, includePayload: true });
-    const shown = body['transactions'];
-    if (status !== 200 || !Array.isArray(shown) || shown.length !== transactionIds.length) {
-      wrong.push(
-        `asked for ${transactionIds.length} transactions: status ${status}, ${JSON.stringify(body).slice(0, 300)}`,
-      );
-      return;
-    }
-    for (const [place, id] of transactionIds.entries()) {
-      const difference = differenceOf(transactions, id, shown[place]);
-      if (difference !== undefined) wrong.push(`transaction ${id}: ${difference}`);
+  const faults: string[] = [];
+  await inParallel(chunks(transactions.ids, MAX_IDS), async (transactionIds) => {
+    const { status, json } = await api.post('/v1/transactions', { transactionIds, includePayload: true });
+    const shown = (json['transactions'] ?? []) as Json[];
+    if (status !== 200 || shown.length !== transactionIds.length)
+      faults.push(`${shown.length} of ${transactionIds.length} transactions with status ${status}`);
+    for (const [index, id] of transactionIds.entries()) {
+      const difference = differenceOf(transactions, id, shown[index]);
+      if (difference !== undefined) faults.push(`transaction ${id}: ${difference}`);
     }
   });
-  return wrong;
+  return faults;
 }
 
-/** What is wrong with a transaction as it is shown with its payload. */
+/** Describes the first difference of a transaction that is shown with its payload. */
 export function differenceOf(transactions: NodeTransactions, id: string, shown: unknown): string | undefined {
   const expected = transactions.expected(id, (shown as Json | undefined)?.['hash']);
-  if (expected === undefined) return 'this is none of its bodies';
+  if (expected === undefined) return 'none of its variants is shown';
   return firstDifference(expected, shown);
+}
+
+/** Compares the acceptance of every transaction, and of an unknown one. */
+export async function compareAcceptance({ api, dag }: Omit<DagComparison, 'node'>): Promise<string[]> {
+  const faults: string[] = [];
+  await inParallel(chunks([UNKNOWN_ID, ...dag.transactionIds.toSorted()], MAX_IDS), async (transactionIds) => {
+    const transactions = transactionIds.map((transactionId) => {
+      const accepting = dag.acceptedBy.get(transactionId);
+      return {
+        transactionId,
+        isAccepted: accepting !== undefined,
+        acceptingBlockHash: accepting?.hash ?? null,
+        confirmations: accepting === undefined ? 0 : Number(dag.sink.header.blueScore - accepting.header.blueScore),
+      };
+    });
+    const { status, json } = await api.post('/v1/transactions/acceptance', { transactionIds });
+    const difference = firstDifference({ status: 200, json: { transactions } }, { status, json });
+    if (difference !== undefined) faults.push(`acceptance: ${difference}`);
+  });
+  return faults;
 }

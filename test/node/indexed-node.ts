@@ -1,48 +1,45 @@
 /**
- * A node with a busy past, an index of it and an API on that: made here, or the ones of NODE_URL (and DATABASE_URL, when an indexer
- * follows that node already and the test is to start none).
+ * A real node with a busy history, an index of it and an API: all started here, or the node of NODE_URL (and its index in DATABASE_URL, if an
+ * indexer follows that node already).
  */
 import type { Pool } from 'pg';
 import { connect, createKey, createTestDatabase, revokeKey } from '@kasgres/database';
 import { NodeClient } from '@kasgres/node';
-import { ApiClient } from './api-client.ts';
-import { untilAtRest } from './at-rest.ts';
-import { findKaspad, Kaspad } from './kaspad.ts';
+import { ApiClient } from '../support/api-client.ts';
+import { findKaspad, Kaspad } from '../support/kaspad.ts';
 import { Load } from './load/load.ts';
 import { type Reorganisation, SecondNode } from './load/second-node.ts';
 import { mineTwoBodies, type TwoBodies } from './load/two-bodies.ts';
-import { startApi, startIndexer } from './programs.ts';
+import { untilAtRest } from '../support/harness.ts';
+import { startApi, startIndexer } from '../support/programs.ts';
 
 const given = { nodeUrl: process.env['NODE_URL'], databaseUrl: process.env['DATABASE_URL'] };
 
-/** Whether somebody else has loaded the node. */
-export const isLoadedByOthers = given.nodeUrl !== undefined;
+export const isExternalNode = given.nodeUrl !== undefined;
 
-/** Whether there is neither a node nor a program to start one. */
-export const isWithoutNode = !isLoadedByOthers && findKaspad() === undefined;
+export const isWithoutNode = !isExternalNode && findKaspad() === undefined;
 
 const size = {
   seed: process.env['LOAD_SEED'] ?? String(Date.now()),
   blocks: Number(process.env['LOAD_BLOCKS'] ?? 1700),
   paymentsPerBlock: Number(process.env['LOAD_PAYMENTS_PER_BLOCK'] ?? 6),
 };
-/** Until the first coinbases are mature there is nothing to pay with. */
+/** The first coinbases are mature by then. */
 const WARM_UP_BLOCKS = 1100;
 const DEPTHS = [1, 10, 100];
-const TAIL = 3;
+const UNMERGED_BLOCKS = 3;
 
-export interface SimulatedDag {
+export interface IndexedNode {
   node: NodeClient;
   pool: Pool;
   api: ApiClient;
-  /** What the load did; undefined on a node that somebody else has loaded. */
+  /** Undefined for an external node. */
   history: History | undefined;
-  /** The load, or a new one with UTXOs of its own on a node that somebody else has loaded: mines, if that was not done yet. */
+  /** Returns the load; on an external node it is created at the first call, which mines. */
   load(): Promise<Load>;
   untilAtRest(): Promise<void>;
-  /** The API's last words. */
   apiOutput(): string;
-  /** The node starts anew on its data, if it is ours. */
+  /** Restarts the node, unless it is external. Returns whether it did. */
   restartNode(): Promise<boolean>;
   close(): Promise<void>;
 }
@@ -52,7 +49,7 @@ export interface History {
   reorganisations: Reorganisation[];
 }
 
-export async function createSimulatedDag(): Promise<SimulatedDag> {
+export async function startIndexedNode(): Promise<IndexedNode> {
   const closing: (() => Promise<unknown>)[] = [];
   const close = async (): Promise<void> => {
     for (const step of closing.toReversed()) await step();
@@ -68,11 +65,11 @@ export async function createSimulatedDag(): Promise<SimulatedDag> {
     const { url: databaseUrl, pool, kysely } = await openDatabase(closing);
     const indexer = given.databaseUrl === undefined ? startIndexer({ nodeUrl, databaseUrl }) : undefined;
     if (indexer !== undefined) closing.push(() => indexer.stop());
-    const rest = (): Promise<void> => untilAtRest(pool, node, indexer);
+    const indexed = (): Promise<void> => untilAtRest(pool, node, indexer);
 
     const load = kaspad && (await Load.begin(node, size));
-    const history = load && (await makeHistory(node, load, rest));
-    await rest();
+    const history = load && (await createHistory(node, load, indexed));
+    await indexed();
 
     const { id, key } = await createKey(kysely, { name: 'test on a real node', rateRu: 1e9 });
     closing.push(() => revokeKey(kysely, id));
@@ -85,7 +82,7 @@ export async function createSimulatedDag(): Promise<SimulatedDag> {
       api: new ApiClient(url, key),
       history,
       load: async () => (ownLoad ??= await beginWithUtxos(node)),
-      untilAtRest: rest,
+      untilAtRest: indexed,
       apiOutput: () => program.output(),
       restartNode: async () => {
         await kaspad?.halt();
@@ -114,8 +111,8 @@ async function openDatabase(
   return { ...connection, url: given.databaseUrl, drop: async () => {} };
 }
 
-/** A busy past, reorganised while the index follows; at the end a branch is left that nothing merges yet. */
-async function makeHistory(node: NodeClient, load: Load, untilIndexed: () => Promise<void>): Promise<History> {
+/** Reorganises the chain while the index follows. At the end there is a branch that no block merges. */
+async function createHistory(node: NodeClient, load: Load, untilIndexed: () => Promise<void>): Promise<History> {
   process.stdout.write(`The load comes from LOAD_SEED=${size.seed}.\n`);
   await load.warmUp(WARM_UP_BLOCKS);
   await load.run({ blocks: (WARM_UP_BLOCKS + size.blocks) / 2 });
@@ -128,7 +125,7 @@ async function makeHistory(node: NodeClient, load: Load, untilIndexed: () => Pro
       await load.run({ blocks: load.blocks + 30 });
     }
     await load.run({ blocks: size.blocks });
-    await second.branchOff(TAIL);
+    await second.branchOff(UNMERGED_BLOCKS);
     return { twoBodies, reorganisations };
   } finally {
     await second.stop();

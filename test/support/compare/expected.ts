@@ -1,5 +1,8 @@
-/** The node's messages in the forms of the API (`forms` in differences.ts), written from API.md and api-spec.md alone. */
-import { parseBlueWork } from '@kasgres/kaspa';
+/**
+ * The node's messages in the JSON of the API, written from its specification alone: 64-bit numbers are decimal strings, a payload is empty or
+ * 0x and hex, a script is one hex string after its version, and fields of other transaction versions are left out.
+ */
+import { parseBlueWork, toHex, type Transaction } from '@kasgres/kaspa';
 import type { protocol, ResponseOf } from '@kasgres/node';
 
 type Json = Record<string, unknown>;
@@ -94,8 +97,8 @@ export function expectedServerInfo(info: ResponseOf<'getServerInfo'>): Json {
   };
 }
 
-export function expectedFees(answer: ResponseOf<'getFeeEstimate'>): Json {
-  const { estimate } = present(answer, 'estimate');
+export function expectedFees(response: ResponseOf<'getFeeEstimate'>): Json {
+  const { estimate } = present(response, 'estimate');
   const { priorityBucket } = present(estimate, 'priorityBucket');
   return {
     estimate: {
@@ -122,6 +125,35 @@ export function expectedUtxo(entry: protocol.AddressUtxo): Json {
       isCoinbase: utxoEntry.isCoinbase,
       ...(utxoEntry.covenantId !== '' && { covenantId: utxoEntry.covenantId }),
     },
+  };
+}
+
+/** Returns a transaction in the form in which the API takes it. */
+export function submittedForm(transaction: Transaction) {
+  return {
+    version: transaction.version,
+    inputs: transaction.inputs.map((input) => ({
+      previousOutpoint: {
+        transactionId: toHex(input.previousOutpoint.transactionId),
+        index: input.previousOutpoint.index,
+      },
+      sequence: String(input.sequence),
+      sigOpCount: input.sigOpCount,
+      signatureScript: toHex(input.signatureScript),
+      ...(transaction.version > 0 && { computeBudget: input.computeBudget }),
+    })),
+    outputs: transaction.outputs.map(({ amount, scriptPublicKey: { version, script }, covenant }) => ({
+      value: String(amount),
+      scriptPublicKey: version.toString(16).padStart(4, '0') + toHex(script),
+      ...(covenant && {
+        covenant: { authorizingInput: covenant.authorizingInput, covenantId: toHex(covenant.covenantId) },
+      }),
+    })),
+    lockTime: String(transaction.lockTime),
+    subnetworkId: toHex(transaction.subnetworkId),
+    gas: String(transaction.gas),
+    payload: transaction.payload.length === 0 ? '' : `0x${toHex(transaction.payload)}`,
+    mass: String(transaction.storageMass),
   };
 }
 
@@ -202,18 +234,18 @@ function expectedPayload(hex: string): string {
   return hex === '' ? '' : `0x${hex}`;
 }
 
-/** As ApiClient.postExactly reads it. */
+/** Returns a number as ApiClient.postExactly reads it. */
 function exactNumber(value: bigint): number | bigint {
   return value > BigInt(Number.MAX_SAFE_INTEGER) ? value : Number(value);
 }
 
-/** A message of which these parts are there. */
+/** Returns the message. Throws Error if one of these fields is missing. */
 function present<T extends object, Key extends keyof T>(
   message: T,
   ...keys: Key[]
 ): T & { [K in Key]-?: NonNullable<T[K]> } {
   for (const key of keys) {
-    if (message[key] === undefined) throw new Error(`the node's answer has no ${String(key)}`);
+    if (message[key] === undefined) throw new Error(`the node's message has no ${String(key)}`);
   }
   return message as T & { [K in Key]-?: NonNullable<T[K]> };
 }

@@ -1,4 +1,4 @@
-/** All that a node at rest says of its DAG, read once, by the plain generated decoder. */
+/** The DAG of a node at rest, read once with the generated decoder. */
 import type { NodeClient, protocol } from '@kasgres/node';
 
 export interface ChainBlock {
@@ -9,14 +9,16 @@ export interface ChainBlock {
 
 export interface NodeDag {
   genesis: string;
-  /** Genesis while there is nothing else. */
+  /** Genesis if there is no other block. */
   sink: ChainBlock;
-  /** Every block that getBlocks gives, with transactions. */
+  /** Every block of getBlocks, with transactions. */
   blocks: Map<string, protocol.Block>;
   /** From the first block after genesis up to the sink. */
   chain: ChainBlock[];
   /** By transaction id. */
   acceptedBy: Map<string, ChainBlock>;
+  /** The chain block whose mergeset has a block, by the hash of that block. */
+  mergedBy: Map<string, ChainBlock>;
   transactionIds: string[];
   addresses: string[];
 }
@@ -36,6 +38,12 @@ export async function readDag(node: NodeClient): Promise<NodeDag> {
     blocks,
     chain,
     acceptedBy: new Map(chain.flatMap((block) => block.acceptedTransactionIds.map((id) => [id, block] as const))),
+    mergedBy: new Map(
+      chain.flatMap((block) => {
+        const { mergeSetBluesHashes = [], mergeSetRedsHashes = [] } = blocks.get(block.hash)?.verboseData ?? {};
+        return [...mergeSetBluesHashes, ...mergeSetRedsHashes].map((hash) => [hash, block] as const);
+      }),
+    ),
     transactionIds: [...new Set(transactions.flatMap(({ verboseData }) => verboseData?.transactionId ?? []))],
     addresses: [...new Set(addresses)],
   };

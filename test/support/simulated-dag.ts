@@ -1,8 +1,18 @@
 /**
- * A simulated node that a test mines on, and indexers in this process that follow it: seeded, so that what fails can be run
- * again (`SEED=… npx vitest run test/simulation`).
+ * A simulated node on which a test mines, and indexers in this process that follow it. All of it is seeded, so that failures can be repeated
+ * (`SEED=… npx vitest run test/simulation`).
  */
-import { type DagTransaction, NodeResponseError, NodeServer, UtxoSetServer } from '@kasgres/devnet';
+import {
+  type DagTransaction,
+  type FaultPlan,
+  NodeResponseError,
+  NodeServer,
+  type NodeState,
+  type PruningPointSet,
+  type SimulatedNodeOptions,
+  UtxoSetServer,
+  type UtxoSetFaultPlan,
+} from '@kasgres/devnet';
 import {
   createMetrics,
   envSchema,
@@ -16,7 +26,6 @@ import {
 } from '@kasgres/indexer';
 import { createLogger, createRegistry } from '@kasgres/runtime';
 import type { ScriptPublicKey } from '@kasgres/kaspa';
-import type { FaultPlan, PruningPointSet, SimulatedNodeOptions, UtxoSetFaultPlan } from '@kasgres/devnet';
 import type { BlockBody } from '../../packages/devnet/src/simulation/consensus/consensus.ts';
 import {
   SIMNET_PARAMS,
@@ -25,52 +34,47 @@ import {
   type SimulationOptions,
   DEFAULT_OPTIONS,
 } from '../../packages/devnet/src/simulation/index.ts';
+import { TcpProxy } from '../api/tcp-proxy.ts';
 
 const START_MS = 1_750_000_000_000;
-/** So long that an hour ends every other round, also in the middle of what a reorg removes: balance_changes counts by the hour. */
+/** An hour ends every other round, also within the blocks that a reorg removes: balance_changes counts by the hour. */
 const BLOCK_MS = 1_800_000;
 /**
- * In every fourth round a miner's clock is slow, and its block comes right after another one: chain blocks whose own times run backwards, often
- * into the hour before. Less than what makes the node say that it is not synced.
+ * In every fourth round a miner's clock is slow, and its block follows another one at once: the own times of chain blocks run backwards, often
+ * into the hour before. The node still reports that it is synced.
  */
 const SLOW_CLOCK_EVERY = 4;
 const SLOW_CLOCK_MS = 600_000;
-/** Young UTXOs may be spent at once, so that a short chain has many transactions. */
+/** UTXOs mature soon, so that a short chain has many transactions. */
 export const PARAMS = { ...SIMNET_PARAMS, coinbaseMaturity: 20 };
-/** UTXOs that the node's p2p hands out at once: a small set comes in several chunks. */
+/** So few UTXOs that even a small set is served in several chunks. */
 export const CHUNK_UTXOS = 50;
 
-/** The depths of the simulation's network are the real ones, and tests do not wait for minutes. */
-const BOOTSTRAP_TIMING = { rereadPausesMs: [20, 50, 100], pollMs: 20, settleMs: 20, standstillMs: 600_000 };
 /** Tests do not wait as long as the program. */
-const ASK_AFTER_SILENCE_MS = 1_000;
+const BOOTSTRAP_TIMING = { rereadPausesMs: [20, 50, 100], pollMs: 20, settleMs: 20, standstillMs: 600_000 };
+const PROBE_AFTER_SILENCE_MS = 1_000;
 
 export class SimulatedDag {
   /** Every block but genesis, in the order of arrival. */
   readonly bodies: readonly BlockBody[];
   readonly node: SimulatedNode;
   readonly server: NodeServer;
-  /** The node's p2p: it hands out the UTXO set at the pruning point. */
+  /** The node's p2p, which serves the UTXO set at the pruning point. */
   readonly p2p: UtxoSetServer;
-  /** What goes wrong with that. */
   readonly p2pFaults: {
     plan?: UtxoSetFaultPlan | undefined;
-    /** Handed out in place of the node's own. */
+    /** Served instead of the node's own set. */
     set?: (() => PruningPointSet) | undefined;
   };
   readonly #simulation: Simulation;
   readonly #clock: { now: number };
   #rounds = 0;
 
-  /**
-   * @param nodeOptions what the node has beyond the usual
-   * @param people what they do beyond the usual
-   */
   static async start(
     seed: string,
     faults?: FaultPlan,
     nodeOptions?: Partial<SimulatedNodeOptions>,
-    people?: Partial<SimulationOptions>,
+    simulation?: Partial<SimulationOptions>,
   ): Promise<SimulatedDag> {
     const clock = { now: START_MS };
     const bodies: BlockBody[] = [];
@@ -86,7 +90,7 @@ export class SimulatedDag {
       redRate: 0.004,
       nonStandardRate: 0.01,
       twoBodiesRate: 0.1,
-      ...people,
+      ...simulation,
     };
     const server = await NodeServer.start({ state: node, ...(faults && { faults }) });
     const p2pFaults: SimulatedDag['p2pFaults'] = {};
@@ -115,7 +119,7 @@ export class SimulatedDag {
     this.#clock = clock;
   }
 
-  /** Lets the network go on for some rounds of at least a block each, with payments between them. */
+  /** Mines some rounds of at least a block each, with payments between them. */
   mine(rounds: number, paymentsPerRound = 4): void {
     for (let round = 0; round < rounds; round += 1) {
       this.#simulation.pay(paymentsPerRound);
@@ -126,30 +130,30 @@ export class SimulatedDag {
     }
   }
 
-  /** The same; rounds have any number of blocks, so it goes on until the chain has more work than that of another world. */
+  /** Mines at least these rounds, until the chain has more work than that of the other DAG. */
   mineBeyond(other: SimulatedDag, rounds: number): void {
     do this.mine(rounds);
     while (workOf(this) <= workOf(other));
   }
 
-  /** A part of the miners comes back with a branch that replaces the chain as deep as it may change. */
+  /** A partition of the miners returns with a branch that replaces as much of the chain as may change. */
   reorganise(): void {
     this.#clock.now += BLOCK_MS;
     this.#simulation.reorganise(this.node.consensus.changeableDepth, this.#clock.now);
   }
 
-  /** Who owns an address, as far as its number was handed out. */
+  /** Returns the owner of a script of the simulation. */
   ownerOf(script: ScriptPublicKey): unknown {
     return this.#simulation.keyring.find(script)?.owner;
   }
 
-  /** Payments that wait in the mempool. */
+  /** Adds payments to the mempool. */
   pay(count: number): void {
     this.#simulation.pay(count);
   }
 
-  /** @returns whether the mempool takes it: not what is not standard, or spends a UTXO that another one spends */
-  handIn(transaction: DagTransaction): boolean {
+  /** Returns whether the mempool accepts it: it rejects non-standard and conflicting transactions. */
+  submit(transaction: DagTransaction): boolean {
     try {
       this.node.submitTransaction(transaction, false);
       return true;
@@ -159,8 +163,8 @@ export class SimulatedDag {
     }
   }
 
-  /** Its node hears of the blocks of another one that it does not have. */
-  hear(other: SimulatedDag): void {
+  /** Passes the blocks of another node to this one. */
+  receiveBlocksOf(other: SimulatedDag): void {
     for (const body of other.bodies) {
       if (this.node.consensus.find(body.hash) === undefined) this.node.receive(body);
     }
@@ -177,12 +181,12 @@ const workOf = ({ node }: SimulatedDag): bigint => node.dag.sink.header.blueWork
 export interface RunningIndexer {
   nodes: NodeChoice;
   metrics: Metrics;
-  /** Resolves when the indexer has ended; rejects with what ended it. */
+  /** Resolves when the indexer has stopped; rejects with the error that stopped it. */
   ended: Promise<void>;
   stop: () => Promise<void>;
 }
 
-/** Variables as in the environment of the program. */
+/** @param variables as in the environment of the program */
 export function startIndexing(
   simulatedDag: Pick<SimulatedDag, 'server' | 'p2p'>,
   databaseUrl: string,
@@ -192,7 +196,7 @@ export function startIndexing(
   const own = { NODE_URL: simulatedDag.server.url, NODE_P2P_URL: simulatedDag.p2p.url, DATABASE_URL: databaseUrl };
   const env = envSchema.parse({ ...own, ...variables });
   const log = createLogger({ name: 'indexer', level: process.env['LOG_LEVEL'] === undefined ? 'silent' : 'info' });
-  const database = openDatabase(databaseUrl, ASK_AFTER_SILENCE_MS);
+  const database = openDatabase(databaseUrl, PROBE_AFTER_SILENCE_MS);
   const metrics = createMetrics(createRegistry('indexer under test'));
   const client = { streams: 1 + env.PAGE_STREAMS, maxPauseMs: 200 };
   const nodes = new NodeChoice({ urls: env.NODE_URL, client, log, metrics });
@@ -226,4 +230,46 @@ export function startIndexing(
       await ended;
     },
   };
+}
+
+/** A simulated node behind an address that a test can take away and give back. */
+export class NodeBehindProxy {
+  readonly url: string;
+  readonly #server: NodeServer;
+  readonly #proxy: TcpProxy;
+
+  static async start(state: NodeState, faults?: FaultPlan): Promise<NodeBehindProxy> {
+    const server = await NodeServer.start({ state, ...(faults && { faults }) });
+    const { hostname, port } = new URL(server.url);
+    return new NodeBehindProxy(server, await TcpProxy.start({ host: hostname, port: Number(port) }));
+  }
+
+  private constructor(server: NodeServer, proxy: TcpProxy) {
+    this.#server = server;
+    this.#proxy = proxy;
+    this.url = `grpc://${this.name}`;
+  }
+
+  /** `host:port`, as in the indexer's log. */
+  get name(): string {
+    return `127.0.0.1:${this.#proxy.port}`;
+  }
+
+  goAway(): void {
+    this.#proxy.refuse();
+  }
+
+  comeBack(): void {
+    this.#proxy.pass();
+  }
+
+  stop(): void {
+    this.#proxy.stop();
+    this.#server.close();
+  }
+}
+
+/** Returns a node with other values of these properties. */
+export function nodeThatDiffers(from: NodeState, differences: Partial<NodeState>): NodeState {
+  return Object.setPrototypeOf({ ...differences }, from) as NodeState;
 }
