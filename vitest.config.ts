@@ -28,12 +28,16 @@ const FULL = [
   'test/browser/*.test.ts',
   'test/export/*.test.ts',
   'test/start/*.test.ts',
+  'test/docker/*.test.ts',
+  'test/client/package.test.ts',
   'packages/cli/src/commands/{keys,tags}.db.test.ts',
+  'packages/database/src/embedded/embedded-postgres.test.ts',
+  'packages/devnet/src/main.test.ts',
 ];
 
 const full = expand(FULL);
 const alone = expand(ALONE);
-// Tests with programs of their own; they have a configuration each.
+// They need kaspad or schemathesis, and have a configuration each.
 const other = ['**/node_modules/**', 'test/node/**', 'test/fuzz/**'];
 // It starts one Postgres for the run, only if a test of the project is to run.
 const globalSetup = 'packages/database/src/testing/global-setup.ts';
