@@ -1,6 +1,6 @@
 /**
  * Every request of the cookbook, asked as an analyst of an index of the demo network, says what really happened there: its answer is
- * worked out anew from the DAG of the simulated node. What it says is in cookbook/generated/answers.json, which docs/cookbook.md shows:
+ * worked out anew from the DAG of the simulated node. What it says is in cookbook/generated/results.json, which docs/cookbook.md shows:
  * `npm run generate:cookbook` writes both anew.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -9,24 +9,24 @@ import { type Response, ask } from './ask.ts';
 import { ANYTHING, type Cell, expectResponse } from './cells.ts';
 import { type DemoIndex, openDemoIndex } from './demo-index.ts';
 import { Names } from './names.ts';
-import { oracles } from './oracles/oracles.ts';
+import { expectedResults } from './expected/results.ts';
 import { readRequests } from './requests.ts';
-import { tellTruth, type Truth } from './truth.ts';
+import { readHistory, type History } from './history.ts';
 
 const requests = readRequests();
-const FILE = '../../cookbook/generated/answers.json';
+const FILE = '../../cookbook/generated/results.json';
 
 let index: DemoIndex;
 let analyst: Analyst;
-let truth: Truth;
+let history: History;
 let names: Names;
 const answers: Record<string, Response> = {};
 
 beforeAll(async () => {
   index = await openDemoIndex();
   analyst = await openAnalyst(index.database);
-  truth = tellTruth(index.network.node);
-  names = new Names(truth, index.network.tags);
+  history = readHistory(index.network.node);
+  names = new Names(history, index.network.tags);
 });
 afterAll(async () => {
   await analyst?.close();
@@ -35,7 +35,7 @@ afterAll(async () => {
 
 test('there are thirty requests, each with an oracle', () => {
   expect(requests).toHaveLength(30);
-  expect(requests.map(({ name }) => name)).toEqual(Object.keys(oracles));
+  expect(requests.map(({ name }) => name)).toEqual(Object.keys(expectedResults));
 });
 
 describe.each(requests)('$name', ({ name, title, explanation, sql }) => {
@@ -51,7 +51,7 @@ describe.each(requests)('$name', ({ name, title, explanation, sql }) => {
 
   test('is answered with what happened', async () => {
     const answer = await ask(analyst.client, sql);
-    const expected = oracles[name]?.(truth, names) ?? [];
+    const expected = expectedResults[name]?.(history, names) ?? [];
     expect(expected).not.toEqual([]);
     expectResponse(answer.rows, expected);
     answers[name] = withoutPassing(answer, expected);

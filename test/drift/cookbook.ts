@@ -31,7 +31,7 @@ const THEMES: readonly [string, number][] = [
 ];
 
 export const cookbookDrift = generatedFiles('docs/cookbook.md from cookbook/', async () => {
-  const answers = await readJson<Record<string, Response>>('generated/answers.json');
+  const answers = await readJson<Record<string, Response>>('generated/results.json');
   const times = await readJson<Times>('times.json');
   return { 'docs/cookbook.md': writeCookbook(readRequests(), answers, times) };
 });

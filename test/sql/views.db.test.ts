@@ -1,5 +1,5 @@
 /**
- * What the views show of a chain is what its node's DAG tells (test/cookbook/truth.ts, which reads no database): a chain with reorganisations, red
+ * What the views show of a chain is what its node's DAG tells (test/cookbook/history.ts, which reads no database): a chain with reorganisations, red
  * blocks, refused transactions, ids with several bodies and scripts without an address. What people add, and clusters, are compared with what
  * was put in.
  */
@@ -7,13 +7,13 @@ import { createTestDatabase, insertCluster, type TestDatabase, upsertTags } from
 import { difficultyFromBits, toHex } from '@kasgres/kaspa';
 import { NodeClient } from '@kasgres/node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Utxo, known, outpoint, sumOf, tellTruth, type Transaction, type Truth } from '../cookbook/truth.ts';
+import { type Utxo, known, outpoint, sumOf, readHistory, type Transaction, type History } from '../cookbook/history.ts';
 import { atRest, SEED } from '../support/harness.ts';
 import { startIndexing, SimulatedDag } from '../support/simulated-dag.ts';
 
 let simulatedDag: SimulatedDag;
 let database: TestDatabase;
-let oracle: Truth;
+let oracle: History;
 
 beforeAll(async () => {
   console.log(`SEED=${SEED} (views)`);
@@ -32,7 +32,7 @@ beforeAll(async () => {
   await atRest(database, node, indexer);
   await indexer.stop();
   await node.close();
-  oracle = tellTruth(simulatedDag.node);
+  oracle = readHistory(simulatedDag.node);
 });
 afterAll(async () => {
   simulatedDag.stop();

@@ -1,21 +1,21 @@
 /** Supply, fees, and how UTXOs are spread on the demo network. */
 import type { Cell } from '../cells.ts';
 import type { Names } from '../names.ts';
-import { percentile, recentPayments, toKas, type Truth } from '../truth.ts';
+import { percentile, recentPayments, toKas, type History } from '../history.ts';
 import { addressesOf, richest } from './addresses.ts';
 import { latestDays } from './days.ts';
 import { percentOf } from './percent.ts';
 
-export function supplyAndEmission(truth: Truth): Cell[][] {
-  return latestDays(truth).map(({ day, supply, minted }) => {
+export function supplyAndEmission(history: History): Cell[][] {
+  return latestDays(history).map(({ day, supply, minted }) => {
     const before = supply - minted;
     const growth = before === 0n ? null : percentOf(minted, before);
     return [day, toKas(supply), toKas(minted), growth, growth === null ? null : 365 * growth];
   });
 }
 
-export function feesAndRevenue(truth: Truth): Cell[][] {
-  return latestDays(truth).map(({ day, transactions, fees, minted }) => [
+export function feesAndRevenue(history: History): Cell[][] {
+  return latestDays(history).map(({ day, transactions, fees, minted }) => [
     day,
     toKas(fees),
     toKas(fees) / transactions,
@@ -24,8 +24,8 @@ export function feesAndRevenue(truth: Truth): Cell[][] {
   ]);
 }
 
-export function feePercentiles(truth: Truth): Cell[][] {
-  const recent = recentPayments(truth, 1000);
+export function feePercentiles(history: History): Cell[][] {
+  const recent = recentPayments(history, 1000);
   const columns = [
     recent.map(({ fee }) => Number(fee)),
     recent.map(({ fee, body }) => Number(fee) / Math.max(Number(body.computeMass), Number(body.storageMass), 1)),
@@ -38,8 +38,8 @@ export function feePercentiles(truth: Truth): Cell[][] {
   ]);
 }
 
-export function velocity(truth: Truth): Cell[][] {
-  return latestDays(truth).map(({ day, volume, supply }) => [
+export function velocity(history: History): Cell[][] {
+  return latestDays(history).map(({ day, volume, supply }) => [
     day,
     toKas(volume),
     toKas(supply),
@@ -47,23 +47,23 @@ export function velocity(truth: Truth): Cell[][] {
   ]);
 }
 
-const supplyOf = ({ utxos }: Truth): bigint => utxos.reduce((sum, { amount }) => sum + amount, 0n);
+const supplyOf = ({ utxos }: History): bigint => utxos.reduce((sum, { amount }) => sum + amount, 0n);
 
-export function richList(truth: Truth, names: Names): Cell[][] {
-  return richest(truth)
+export function richList(history: History, names: Names): Cell[][] {
+  return richest(history)
     .slice(0, 20)
     .map(({ address, balance }, place) => [
       place + 1,
       address,
       names.of(address) ?? null,
       toKas(balance),
-      percentOf(balance, supplyOf(truth)),
+      percentOf(balance, supplyOf(history)),
     ]);
 }
 
 /** By the definition: the mean difference of all pairs, by twice the mean. */
-export function gini(truth: Truth): Cell[][] {
-  const balances = [...addressesOf(truth).values()]
+export function gini(history: History): Cell[][] {
+  const balances = [...addressesOf(history).values()]
     .map(({ balance }) => toKas(balance))
     .filter((balance) => balance > 0);
   const total = balances.reduce((sum, balance) => sum + balance, 0);

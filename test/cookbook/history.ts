@@ -1,5 +1,5 @@
 /**
- * What happened on the demo network, as its node's DAG tells it: the truth that the answers of the cookbook are held to. Nothing here
+ * What happened on the demo network, as its node's DAG tells it: the history that the answers of the cookbook are held to. Nothing here
  * comes from the database.
  */
 import { isCoinbase, type ScriptPublicKey, scriptToAddress, SOMPI_PER_KAS, toHex } from '@kasgres/kaspa';
@@ -44,7 +44,7 @@ export interface Transaction {
   fee: bigint;
 }
 
-export interface Truth {
+export interface History {
   chain: ChainBlock[];
   sink: ChainBlock;
   /** Blocks that an index has: merged ones, the sink, and those beside it that the next block would merge. */
@@ -57,7 +57,7 @@ export interface Truth {
   utxos: (Utxo & { acceptedBy: ChainBlock })[];
 }
 
-export function tellTruth({ dag, network }: SimulatedNode): Truth {
+export function readHistory({ dag, network }: SimulatedNode): History {
   const blocks = [...dag.allBlocks()].filter((block) => block.mergingBlock !== undefined || !isBehind(block));
   const transactions = new Map<string, Transaction>();
   const utxosOf = (id: string, { outputs }: DagTransaction): Utxo[] =>
@@ -97,7 +97,7 @@ export function tellTruth({ dag, network }: SimulatedNode): Truth {
     });
   }
 
-  const spentBy: Truth['spentBy'] = new Map();
+  const spentBy: History['spentBy'] = new Map();
   let chainTime = 0;
   const chain = dag.chainBlocks.map((block, index): ChainBlock => {
     const time = Number(block.header.timestamp);
@@ -137,7 +137,7 @@ export const sumOf = (utxos: readonly Pick<Utxo, 'amount'>[]): bigint =>
 export const toKas = (sompi: bigint): number => Number(sompi) / Number(SOMPI_PER_KAS);
 
 /** Payments and all else but coinbases that the last so many chain blocks accepted. */
-export function recentPayments({ chain }: Truth, chainBlocks: number): Transaction[] {
+export function recentPayments({ chain }: History, chainBlocks: number): Transaction[] {
   return chain.slice(-chainBlocks).flatMap(({ accepted }) => accepted.filter((transaction) => !transaction.isCoinbase));
 }
 

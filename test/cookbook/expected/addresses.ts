@@ -10,8 +10,8 @@ import {
   sumOf,
   toKas,
   type Transaction,
-  type Truth,
-} from '../truth.ts';
+  type History,
+} from '../history.ts';
 import { latestDays } from './days.ts';
 import { percentOf } from './percent.ts';
 
@@ -22,14 +22,14 @@ export interface Address {
   transactions: Transaction[];
 }
 
-const cache = new WeakMap<Truth, Map<string, Address>>();
+const cache = new WeakMap<History, Map<string, Address>>();
 
 /** All that accepted transactions touch. */
-export function addressesOf(truth: Truth): Map<string, Address> {
-  const cached = cache.get(truth);
+export function addressesOf(history: History): Map<string, Address> {
+  const cached = cache.get(history);
   if (cached !== undefined) return cached;
   const addresses = new Map<string, Address>();
-  for (const { accepted } of truth.chain) {
+  for (const { accepted } of history.chain) {
     for (const transaction of accepted) {
       const touched = new Set([...sendersOf(transaction), ...receiversOf(transaction)]);
       for (const address of touched) {
@@ -40,7 +40,7 @@ export function addressesOf(truth: Truth): Map<string, Address> {
       }
     }
   }
-  cache.set(truth, addresses);
+  cache.set(history, addresses);
   return addresses;
 }
 
@@ -59,13 +59,13 @@ function changeOf(address: string, { inputs, outputs }: Transaction): bigint {
 
 const before = (a: string, b: string): number => (a < b ? -1 : 1);
 
-export function richest(truth: Truth): Address[] {
+export function richest(history: History): Address[] {
   const descending = (a: Address, b: Address) => Number(b.balance - a.balance) || before(a.address, b.address);
-  return [...addressesOf(truth).values()].sort(descending);
+  return [...addressesOf(history).values()].sort(descending);
 }
 
-export function activeAndNewAddresses(truth: Truth): Cell[][] {
-  return latestDays(truth).map(({ day, active, fresh }) => [
+export function activeAndNewAddresses(history: History): Cell[][] {
+  return latestDays(history).map(({ day, active, fresh }) => [
     day,
     active,
     fresh,
@@ -98,18 +98,18 @@ function byAge<T>(items: T[], ageOf: (item: T) => number, amountOf: (item: T) =>
 
 const lastSeen = ({ transactions }: Address): number => known(transactions.at(-1)?.acceptedBy).chainTime;
 
-export function dormancy(truth: Truth): Cell[][] {
-  const held = [...addressesOf(truth).values()].filter(({ balance }) => balance > 0n);
+export function dormancy(history: History): Cell[][] {
+  const held = [...addressesOf(history).values()].filter(({ balance }) => balance > 0n);
   return byAge(
     held,
-    (address) => truth.sink.chainTime - lastSeen(address),
+    (address) => history.sink.chainTime - lastSeen(address),
     ({ balance }) => balance,
   );
 }
 
-export function ageOfUtxos(truth: Truth): Cell[][] {
-  const ageOf = ({ acceptedBy }: Truth['utxos'][number]) => truth.sink.chainTime - acceptedBy.chainTime;
-  return byAge(truth.utxos, ageOf, ({ amount }) => amount);
+export function ageOfUtxos(history: History): Cell[][] {
+  const ageOf = ({ acceptedBy }: History['utxos'][number]) => history.sink.chainTime - acceptedBy.chainTime;
+  return byAge(history.utxos, ageOf, ({ amount }) => amount);
 }
 
 const USES: [string, number][] = [
@@ -121,8 +121,8 @@ const USES: [string, number][] = [
   ['more often', Number.POSITIVE_INFINITY],
 ];
 
-export function addressReuse(truth: Truth): Cell[][] {
-  const paid = [...addressesOf(truth).values()].flatMap(({ address, transactions }) => {
+export function addressReuse(history: History): Cell[][] {
+  const paid = [...addressesOf(history).values()].flatMap(({ address, transactions }) => {
     const own = transactions.filter((transaction) => receiversOf(transaction).has(address));
     const received = sumOf(own.flatMap(({ outputs }) => outputs.filter((utxo) => utxo.address === address)));
     return own.length === 0 ? [] : [{ count: own.length, received }];
@@ -135,8 +135,8 @@ export function addressReuse(truth: Truth): Cell[][] {
   });
 }
 
-export function largestTransfers(truth: Truth, names: Names): Cell[][] {
-  const transfers = recentPayments(truth, 1000).flatMap((transaction) => {
+export function largestTransfers(history: History, names: Names): Cell[][] {
+  const transfers = recentPayments(history, 1000).flatMap((transaction) => {
     const senders = new Set(transaction.inputs.map((utxo) => known(utxo).script));
     const strangers = transaction.outputs.filter(({ script }) => !senders.has(script));
     return [...groupBy(strangers, ({ script }) => script).values()].map((utxos) => ({
@@ -159,8 +159,8 @@ export function largestTransfers(truth: Truth, names: Names): Cell[][] {
 
 const acceptedAt = ({ acceptedBy }: Transaction): Date => new Date(known(acceptedBy).time);
 
-export function balanceHistory(truth: Truth): Cell[][] {
-  const { address, transactions } = known(richest(truth)[0]);
+export function balanceHistory(history: History): Cell[][] {
+  const { address, transactions } = known(richest(history)[0]);
   let balance = 0n;
   const days = [...groupBy(transactions, (transaction) => acceptedAt(transaction).toISOString().slice(0, 10))]
     .sort(([a], [b]) => before(a, b))
@@ -172,9 +172,9 @@ export function balanceHistory(truth: Truth): Cell[][] {
   return days.reverse().slice(0, 30);
 }
 
-export function movers(truth: Truth, names: Names): Cell[][] {
-  const at = Math.max(...truth.chain.map(({ time }) => time)) - DAY_MS;
-  return richest(truth)
+export function movers(history: History, names: Names): Cell[][] {
+  const at = Math.max(...history.chain.map(({ time }) => time)) - DAY_MS;
+  return richest(history)
     .slice(0, 10)
     .map(({ address, balance, transactions }) => {
       const until = transactions.filter((transaction) => acceptedAt(transaction).getTime() <= at);
@@ -185,8 +185,8 @@ export function movers(truth: Truth, names: Names): Cell[][] {
     });
 }
 
-export function flowBetweenTwo(truth: Truth): Cell[][] {
-  const [one = '', other = ''] = richest(truth).map(({ address }) => address);
+export function flowBetweenTwo(history: History): Cell[][] {
+  const [one = '', other = ''] = richest(history).map(({ address }) => address);
   const directions = [
     { sender: one, receiver: other },
     { sender: other, receiver: one },
@@ -194,7 +194,7 @@ export function flowBetweenTwo(truth: Truth): Cell[][] {
   return directions
     .sort((a, b) => before(a.sender, b.sender))
     .flatMap(({ sender, receiver }) => {
-      const paid = known(addressesOf(truth).get(receiver)).transactions.filter(
+      const paid = known(addressesOf(history).get(receiver)).transactions.filter(
         (transaction) => sendersOf(transaction).has(sender) && receiversOf(transaction).has(receiver),
       );
       if (paid.length === 0) return [];
@@ -206,16 +206,16 @@ export function flowBetweenTwo(truth: Truth): Cell[][] {
     });
 }
 
-export function spentTogether(truth: Truth, names: Names): Cell[][] {
+export function spentTogether(history: History, names: Names): Cell[][] {
   const balanceOf = (members: Set<string>) =>
-    [...members].map((member) => known(addressesOf(truth).get(member)).balance);
+    [...members].map((member) => known(addressesOf(history).get(member)).balance);
   const clusters = names.clusters.map(({ root, members }) => ({
     root,
     balance: balanceOf(members).reduce((sum, balance) => sum + balance, 0n),
   }));
   const [richestCluster] = clusters.sort((a, b) => Number(b.balance - a.balance) || before(a.root, b.root));
   const address = known(richestCluster).root;
-  const own = known(addressesOf(truth).get(address)).transactions.filter((transaction) =>
+  const own = known(addressesOf(history).get(address)).transactions.filter((transaction) =>
     sendersOf(transaction).has(address),
   );
   const spent = own.flatMap((transaction) => transaction.inputs.map((utxo) => ({ transaction, utxo: known(utxo) })));

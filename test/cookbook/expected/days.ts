@@ -1,5 +1,5 @@
 /** What the demo network did by minute, hour or day, by the chain time of its blocks. */
-import { DAY_MS, groupBy, sumOf, type ChainBlock, type Truth } from '../truth.ts';
+import { DAY_MS, groupBy, sumOf, type ChainBlock, type History } from '../history.ts';
 
 export interface Interval {
   start: Date;
@@ -21,7 +21,7 @@ export interface Interval {
 }
 
 /** Those with a chain block, in order. */
-export function intervalsOf({ chain }: Truth, lengthMs = DAY_MS): Interval[] {
+export function intervalsOf({ chain }: History, lengthMs = DAY_MS): Interval[] {
   const seen = new Set<string>();
   let supply = 0n;
   return [...groupBy(chain, ({ chainTime }) => Math.floor(chainTime / lengthMs))].map(([place, chainBlocks]) => {
@@ -59,7 +59,7 @@ export function intervalsOf({ chain }: Truth, lengthMs = DAY_MS): Interval[] {
 }
 
 /** Those with a merged block, latest first, as the requests by day show them. The day of genesis has none. */
-export function latestDays(truth: Truth): Interval[] {
-  const days = intervalsOf(truth).filter(({ blocks }) => blocks > 0);
+export function latestDays(history: History): Interval[] {
+  const days = intervalsOf(history).filter(({ blocks }) => blocks > 0);
   return days.reverse().slice(0, 30);
 }

@@ -2,14 +2,14 @@
 import { workFromBits } from '@kasgres/kaspa';
 import type { Cell } from '../cells.ts';
 import type { Names } from '../names.ts';
-import { DAY_MS, groupBy, known, mean, percentile, sumOf, toKas, type Truth } from '../truth.ts';
+import { DAY_MS, groupBy, known, mean, percentile, sumOf, toKas, type History } from '../history.ts';
 import { intervalsOf, latestDays } from './days.ts';
 import { percentOf } from './percent.ts';
 
 const MINUTE_MS = 60_000;
 
-export function networkByDay(truth: Truth): Cell[][] {
-  return latestDays(truth).map(({ day, blocks, transactions, fees, volume, active, fresh }) => [
+export function networkByDay(history: History): Cell[][] {
+  return latestDays(history).map(({ day, blocks, transactions, fees, volume, active, fresh }) => [
     day,
     blocks,
     transactions,
@@ -20,8 +20,8 @@ export function networkByDay(truth: Truth): Cell[][] {
   ]);
 }
 
-export function peakThroughput(truth: Truth): Cell[][] {
-  const minutes = intervalsOf(truth, MINUTE_MS);
+export function peakThroughput(history: History): Cell[][] {
+  const minutes = intervalsOf(history, MINUTE_MS);
   const last = known(minutes.at(-1)).start.getTime();
   const ofDay = minutes.filter(({ start }) => start.getTime() > last - DAY_MS);
   const counts = ofDay.map(({ transactions }) => transactions);
@@ -31,7 +31,7 @@ export function peakThroughput(truth: Truth): Cell[][] {
   return [[all, all / 86_400, percentile(counts, 0.5) / 60, most / 60, busiest.start]];
 }
 
-export function whoMines({ chain }: Truth, names: Names): Cell[][] {
+export function whoMines({ chain }: History, names: Names): Cell[][] {
   const rewards = chain
     .slice(-1000)
     .flatMap(({ accepted }) => accepted.filter(({ isCoinbase }) => isCoinbase).flatMap(({ outputs }) => outputs));
@@ -49,31 +49,31 @@ export function whoMines({ chain }: Truth, names: Names): Cell[][] {
 }
 
 /** Work is twice the difficulty, in whole hashes. */
-export function miningByDay(truth: Truth): Cell[][] {
-  const first = known(truth.chain[0]).chainTime;
-  return latestDays(truth).map(({ start, day, blocks, reds, bits }) => {
+export function miningByDay(history: History): Cell[][] {
+  const first = known(history.chain[0]).chainTime;
+  return latestDays(history).map(({ start, day, blocks, reds, bits }) => {
     const work = bits.reduce((sum, some) => sum + Number(workFromBits(some)), 0);
-    const passedMs = Math.min(start.getTime() + DAY_MS, truth.sink.chainTime) - Math.max(start.getTime(), first);
+    const passedMs = Math.min(start.getTime() + DAY_MS, history.sink.chainTime) - Math.max(start.getTime(), first);
     const hashRate = (work * 1000) / passedMs;
     return [day, blocks, reds, percentOf(reds, blocks), work / blocks / 2, hashRate];
   });
 }
 
-export function blockInterval({ chain }: Truth): Cell[][] {
+export function blockInterval({ chain }: History): Cell[][] {
   const times = chain.slice(-1001).map(({ time }) => time);
   const pauses = times.slice(1).map((time, place) => (time - known(times[place])) / 1000);
   const parts = [0.1, 0.5, 0.9, 0.99].map((part) => percentile(pauses, part));
   return [[pauses.length, mean(pauses), ...parts, Math.max(...pauses)]];
 }
 
-export function parallelism({ chain }: Truth): Cell[][] {
+export function parallelism({ chain }: History): Cell[][] {
   const sizes = chain.slice(-1000).map(({ block }) => block.mergeSet.length);
   return [...groupBy(sizes, (size) => size)]
     .sort(([a], [b]) => a - b)
     .map(([size, of]) => [size, of.length, percentOf(of.length, sizes.length)]);
 }
 
-export function fateOfBlocks({ sink, blocks }: Truth): Cell[][] {
+export function fateOfBlocks({ sink, blocks }: History): Cell[][] {
   const recent = blocks.filter(({ header }) => header.daaScore > sink.block.header.daaScore - 2000n);
   const fates = groupBy(recent, (block) => {
     if (block.chainIndex !== undefined) return 'on the chain';

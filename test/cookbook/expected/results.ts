@@ -1,7 +1,7 @@
-/** Each request of the cookbook, answered from the truth alone. */
+/** Each request of the cookbook, answered from the history alone. */
 import type { Cell } from '../cells.ts';
 import type { Names } from '../names.ts';
-import type { Truth } from '../truth.ts';
+import type { History } from '../history.ts';
 import {
   activeAndNewAddresses,
   addressReuse,
@@ -27,9 +27,9 @@ import {
 } from './network.ts';
 import { doubleInclusion, inclusionDelay, neverAccepted, transactionShapes } from './transactions.ts';
 
-type Oracle = (truth: Truth, names: Names) => Cell[][];
+type Oracle = (history: History, names: Names) => Cell[][];
 
-export const oracles: Record<string, Oracle> = {
+export const expectedResults: Record<string, Oracle> = {
   '01-network-by-day': networkByDay,
   '02-peak-throughput': peakThroughput,
   '03-who-mines': whoMines,

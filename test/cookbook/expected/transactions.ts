@@ -1,12 +1,21 @@
 /** How transactions of the demo network got onto the chain, or did not. */
 import type { Cell } from '../cells.ts';
-import { groupBy, known, mean, outpoint, percentile, recentPayments, type Transaction, type Truth } from '../truth.ts';
+import {
+  groupBy,
+  known,
+  mean,
+  outpoint,
+  percentile,
+  recentPayments,
+  type Transaction,
+  type History,
+} from '../history.ts';
 import { percentOf } from './percent.ts';
 
 const RECENT = 1000;
 
-export function inclusionDelay(truth: Truth): Cell[][] {
-  const delays = recentPayments(truth, RECENT).map(({ acceptedBy, blocks }) => {
+export function inclusionDelay(history: History): Cell[][] {
+  const delays = recentPayments(history, RECENT).map(({ acceptedBy, blocks }) => {
     const first = Math.min(...blocks.map(({ header }) => Number(header.timestamp)));
     return (known(acceptedBy).time - first) / 1000;
   });
@@ -14,8 +23,8 @@ export function inclusionDelay(truth: Truth): Cell[][] {
   return [[delays.length, mean(delays), ...parts, Math.max(...delays)]];
 }
 
-export function transactionShapes(truth: Truth): Cell[][] {
-  const recent = recentPayments(truth, RECENT);
+export function transactionShapes(history: History): Cell[][] {
+  const recent = recentPayments(history, RECENT);
   return [...groupBy(recent, ({ inputs, outputs }) => `${inputs.length} ${outputs.length}`)]
     .map(([shape, of]) => {
       const [inputs = 0, outputs = 0] = shape.split(' ').map(Number);
@@ -26,22 +35,22 @@ export function transactionShapes(truth: Truth): Cell[][] {
     .map(({ inputs, outputs, count }) => [inputs, outputs, count, percentOf(count, recent.length)]);
 }
 
-export function doubleInclusion(truth: Truth): Cell[][] {
-  const recent = recentPayments(truth, RECENT);
+export function doubleInclusion(history: History): Cell[][] {
+  const recent = recentPayments(history, RECENT);
   return [...groupBy(recent, ({ blocks }) => blocks.length)]
     .sort(([a], [b]) => a - b)
     .map(([blocks, of]) => [blocks, of.length, percentOf(of.length, recent.length), (blocks - 1) * of.length]);
 }
 
-export function neverAccepted(truth: Truth): Cell[][] {
+export function neverAccepted(history: History): Cell[][] {
   const carried = new Set<Transaction>();
-  const merged = new Set(truth.chain.slice(-RECENT).flatMap(({ block }) => block.mergeSet));
-  for (const transaction of truth.transactions.values()) {
+  const merged = new Set(history.chain.slice(-RECENT).flatMap(({ block }) => block.mergeSet));
+  for (const transaction of history.transactions.values()) {
     if (!transaction.isCoinbase && transaction.blocks.some((block) => merged.has(block))) carried.add(transaction);
   }
   const outcomes = groupBy(carried, ({ acceptedBy, inputs }) => {
     if (acceptedBy !== undefined) return 'accepted';
-    const isDoubleSpend = inputs.some((utxo) => utxo !== undefined && truth.spentBy.has(outpoint(utxo)));
+    const isDoubleSpend = inputs.some((utxo) => utxo !== undefined && history.spentBy.has(outpoint(utxo)));
     return isDoubleSpend ? 'a UTXO was spent by another' : 'not valid otherwise';
   });
   return [...outcomes]
