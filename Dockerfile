@@ -1,5 +1,5 @@
-# Two images. `kasgres`, the last stage and so the default, is the command with all its programs. `kaspad` is the node, built
-# from its crate (half an hour on two cores), for those who use the profile `kaspad` of docker-compose.yml.
+# Builds two images. `kasgres`, the last stage and so the default, has the command with all its programs. `kaspad` is the node,
+# built from its crate (half an hour on two cores) for the profile `kaspad` of docker-compose.yml.
 
 FROM rust:1.95-bookworm AS kaspad-build
 RUN apt-get update \
@@ -18,8 +18,8 @@ USER kaspad
 VOLUME /data
 ENTRYPOINT ["kaspad", "--appdir=/data", "--yes", "--nologfiles", "--disable-upnp"]
 
-# Packages of the registry, without those that only tests and tools need. The image has the right Node and needs no embedded
-# Postgres (the optional packages), so no package's install script has anything to do.
+# Installs production packages only. Install scripts are skipped: the image has the right Node and needs no embedded Postgres,
+# which is an optional package.
 FROM node:24-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./

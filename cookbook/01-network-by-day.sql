@@ -1,7 +1,7 @@
 -- What happened on the network each day?
 --
--- One row a day (UTC) that had a block: blocks that the chain merged, transactions that it accepted other than coinbases, what they paid in
--- fees and moved, and the addresses they touched. Volume counts every output, change included, so it is far more than what changed hands.
+-- One row per UTC day with a block: merged blocks, accepted transactions without coinbases, their fees and volume, and
+-- the addresses they touched. Volume counts every output, including change, so it is far more than what changed hands.
 
 select
   (start at time zone 'UTC')::date as day,

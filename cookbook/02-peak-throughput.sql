@@ -1,7 +1,7 @@
--- How many transactions a second, on average and in the busiest minute?
+-- How many transactions per second are there, on average and in the busiest minute?
 --
--- Over the last day that is indexed. Accepted transactions other than coinbases; what was sent twice, or lost against a double spend,
--- is not in it. It says what the network did, not what it could do.
+-- Accepted transactions of the last indexed day, without coinbases. Duplicates and lost double spends do not count.
+-- The figures show what the network did, not what it could do.
 
 with minutes as (
   select start, transactions

@@ -1,8 +1,8 @@
--- How much is mined each day, with what hash rate, and how much of it turns out red?
+-- How much is mined each day, with what hash rate, and how many blocks are red?
 --
--- Red blocks came too late to count for the order of the DAG: their transactions may still be accepted, their reward goes to whoever
--- merges them. A rising share means that blocks travel slowly compared to how often they are found. The hash rate is the work of the
--- merged blocks by the time it took: an estimate, as every hash rate is.
+-- Red blocks arrived too late to count for the order of the DAG. Their transactions may still be accepted, but their
+-- reward goes to the miner who merges them. A rising share means that blocks propagate slowly compared to the block
+-- rate. The hash rate is estimated as the work of the merged blocks divided by the elapsed time.
 
 select
   (start at time zone 'UTC')::date as day,

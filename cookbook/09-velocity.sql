@@ -1,7 +1,7 @@
--- How often does a coin change hands?
+-- What is the velocity of KAS?
 --
--- Volume of each day by the supply at its end: how often the average coin moved. Outputs that go back to their sender as change are in the
--- volume and nobody can tell all of them, so this is an upper bound, and one exchange that shuffles its coins can double it.
+-- Volume of each day divided by the supply at its end: how often the average KAS moved. Volume includes change, which
+-- cannot be recognised reliably, so this is an upper bound. A single exchange that moves its own funds can double it.
 
 select
   (start at time zone 'UTC')::date as day,

@@ -1,7 +1,7 @@
--- How many addresses are in use, and how many of them are new?
+-- How many addresses are active, and how many are new?
 --
--- Addresses that accepted transactions of the day touch, on either side, and those among them that were never seen before. Wallets
--- make addresses as they like: neither is a number of people.
+-- Addresses touched by accepted transactions of the day, as sender or receiver, and those among them that were never
+-- seen before. Wallets create any number of addresses, so neither is a number of people.
 
 select
   (start at time zone 'UTC')::date as day,

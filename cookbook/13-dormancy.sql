@@ -1,7 +1,7 @@
--- How many coins lie where nothing has moved for long?
+-- How much is held by dormant addresses?
 --
--- Addresses with coins by when they were last touched by an accepted transaction, counted back from the latest block. Being paid
--- counts as being touched, so dust that somebody sends to everyone makes sleepers look awake.
+-- Addresses with a balance, grouped by the time since an accepted transaction last touched them, relative to the
+-- latest block. Receiving counts as activity, so dust sent to an address makes it look active.
 
 with asked as materialized (
   select array['1 hour', '6 hours', '1 day', '2 days', '7 days', '30 days', '365 days'] as limits,

@@ -1,8 +1,8 @@
--- How often are addresses used again?
+-- How often are addresses reused?
 --
--- Addresses by the number of accepted transactions that paid them. Every use after the first ties the owner's payments together for all to
--- see. Miners are paid by every block of theirs: leave them out with `and coinbase_count = 0`. Every address there is is read, in the
--- database of the times 1.8 million of them, which is what takes a second.
+-- Addresses by the number of accepted transactions that paid them. Each reuse links the owner's payments publicly.
+-- Miners are paid by each of their blocks: exclude them with `and coinbase_count = 0`. The query reads every address,
+-- 1.8 million in the database of the measured times, which takes about a second.
 
 with counted as (
   select

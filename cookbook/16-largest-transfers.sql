@@ -1,7 +1,8 @@
 -- What are the largest recent transfers?
 --
--- What transactions of the last 1,000 chain blocks paid to who did not pay for it: what goes back to a sender is
--- change. Change to a new address still looks like a transfer, and an exchange that moves its own coins like a large one.
+-- Amounts that transactions of the last 1,000 chain blocks paid to addresses that were not among their senders;
+-- outputs back to a sender are change. Change to a new address still looks like a transfer, and so does an exchange
+-- that moves its own funds.
 
 with latest as (
   select index as chain_index from kaspa.chain_blocks order by index desc limit 1000
@@ -12,7 +13,7 @@ recent as materialized (
     join kaspa.accepted_transactions using (chain_index)
   where not is_coinbase
 ),
--- By keys: ids and addresses are looked up for ten rows only.
+-- Uses keys first, so that ids and addresses are looked up for ten rows only.
 largest as materialized (
   select transaction_key, address_key
   from recent

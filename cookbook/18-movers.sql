@@ -1,7 +1,7 @@
 -- What did the largest holders do within a day?
 --
--- The ten largest balances of now, with what they were a day before the latest block. Who sold everything within the day is not
--- among them any more.
+-- The ten largest current balances and their values a day before the latest block. An address that sold everything
+-- within that day is no longer among them.
 
 with richest as (
   select address, tag, balance_sompi, balance_kas

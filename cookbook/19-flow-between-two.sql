@@ -1,9 +1,9 @@
--- What went from one address to another, and back?
+-- What moved between two addresses?
 --
--- Accepted transactions that one of the two pays and that have outputs to the other: how many, and the sum of these outputs. Asked for
--- the two richest; put in those you mean, the one with fewer transactions first, since all of its transactions are looked at. Where others
--- pay with it in one transaction, all of the output counts: coins have no owner inside a transaction. What went by a third address is
--- not seen.
+-- Accepted transactions that one of the two addresses funds and that have outputs to the other: their number and the
+-- sum of these outputs. The query uses the two richest addresses; replace them, the one with fewer transactions first,
+-- because all of its transactions are read. If others fund the same transaction, its outputs still count in full.
+-- Transfers through a third address are not included.
 
 with richest as (
   select address, address_key, row_number() over (order by balance_sompi desc) as place

@@ -1,8 +1,8 @@
 -- With which addresses does an address spend together?
 --
--- Addresses whose coins are inputs of the same accepted transactions, by how often; of the address's latest 10,000 transactions. Mostly
--- that means one owner, and clusters are made of it; but people who do not know each other can sign a transaction together, too. Asked for
--- the address that names the richest cluster; put in the one you mean.
+-- Addresses that are inputs of the same accepted transactions, by frequency, among the latest 10,000 transactions of
+-- an address. Usually that means one owner, and clusters are built on it, but strangers can also sign a transaction
+-- together. The query uses the address that names the richest cluster; replace it by the one you mean.
 
 with asked as (
   select cluster as address from kaspa.clusters order by balance_sompi desc limit 1

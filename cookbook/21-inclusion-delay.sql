@@ -1,8 +1,7 @@
--- How long does it take from a block to acceptance?
+-- How long does it take from inclusion to acceptance?
 --
--- Seconds from the earliest block with the transaction to the chain block that accepted it, of the last 1,000 chain blocks, by the
--- times in the blocks. What it waited in mempools before is not on the chain. Late blocks that carry old transactions make no difference:
--- the earliest counts.
+-- Seconds from the earliest block that contains a transaction to the chain block that accepts it, for the last 1,000
+-- chain blocks, by the times in the blocks. Time in mempools is not on the chain and not included.
 
 with latest as (
   select index as chain_index from kaspa.chain_blocks order by index desc limit 1000

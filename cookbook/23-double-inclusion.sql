@@ -1,7 +1,7 @@
--- How much room in blocks is spent on the same transactions?
+-- How much block space is spent on duplicate transactions?
 --
--- Transactions that the last 1,000 chain blocks accepted, by the number of blocks that carry them. Miners who work at the same time pick
--- from the same mempool; what is in several blocks is accepted once, and the others carry it for nothing.
+-- Transactions accepted by the last 1,000 chain blocks, by the number of blocks that contain them. Miners who work in
+-- parallel pick from the same mempool. A transaction is accepted once; the other copies only take space.
 
 with latest as (
   select index as chain_index from kaspa.chain_blocks order by index desc limit 1000

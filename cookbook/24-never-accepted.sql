@@ -1,7 +1,8 @@
--- Which transactions are in blocks and were never accepted, and why?
+-- Which transactions were never accepted, and why?
 --
--- Of the blocks that the last 1,000 chain blocks merged, coinbases left out. Mostly another transaction spent the same coin first; what
--- remains was not valid where it was mined, or stands on such a one. None of it moved a coin.
+-- Transactions in blocks that the last 1,000 chain blocks merged, without coinbases. Usually another transaction spent
+-- the same UTXO first. The rest was invalid where it was mined, or depends on a transaction that was not accepted.
+-- None of them changed a balance.
 
 with latest as (
   select index as chain_index from kaspa.chain_blocks order by index desc limit 1000
@@ -22,7 +23,7 @@ judged as (
         from kaspa.inputs i
           join kaspa.inputs other using (previous_transaction_key, previous_index)
         where i.transaction_key = c.transaction_key and other.is_accepted
-      ) then 'a coin was spent by another'
+      ) then 'a UTXO was spent by another'
       else 'not valid otherwise'
     end as outcome
   from carried c

@@ -1,7 +1,7 @@
 -- How many blocks are found at the same time?
 --
--- The last 1,000 chain blocks by how many blocks each merges, the one before it on the chain included: 1 means that nothing was
--- found beside it. The more blocks a second, and the slower they travel, the wider the DAG.
+-- The last 1,000 chain blocks by the number of blocks that each merges, including its selected parent. 1 means that no
+-- block was found in parallel. A higher block rate or slower propagation widens the DAG.
 
 with merged as (
   select blue_count + red_count as blocks_merged

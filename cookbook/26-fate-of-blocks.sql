@@ -1,8 +1,8 @@
 -- What becomes of blocks?
 --
--- Blocks of the last 2,000 DAA scores: on the chain, merged as blue or as red beside it, or not merged. The latest are not merged yet; what
--- stays so was left behind, which a reorganisation or a very late block does. Blue and red blocks count with all that is in them:
--- an orphan in the sense of other chains is only what is never merged.
+-- Blocks of the last 2,000 DAA scores: on the chain, merged as blue or red, or not merged. The latest blocks are not
+-- merged yet. Others stay unmerged after a reorganisation or if they arrived very late. Transactions of red blocks
+-- count as well; only a block that is never merged is an orphan in the sense of other chains.
 
 with recent as (
   select

@@ -1,7 +1,7 @@
--- How much do those hold whose names are known?
+-- How much do known owners hold?
 --
--- Balances added up by name: clusters with a name, and addresses with a tag of their own outside of such. As good as the tags and
--- the clusters are: an owner has what is known of it, and mostly more.
+-- Balances by name: named clusters, and tagged addresses outside of them. The result is as good as the tags and
+-- clusters, and usually misses part of an owner's funds.
 
 with named as materialized (
   select cluster, name, size, balance_kas from kaspa.clusters where name is not null

@@ -1,7 +1,8 @@
--- Which groups of addresses that belong together hold most?
+-- Which clusters hold the most?
 --
--- Clusters of addresses that signed transactions together, with the name where one is known. A cluster is a guess with a reason (the next
--- question shows it): owners have more addresses than their clusters, and a transaction of several people would join strangers.
+-- Clusters of addresses that signed transactions together, with their name, if known. A cluster is a conclusion from
+-- evidence (see the next query): owners usually have more addresses than their cluster, and a joint transaction of
+-- several people may connect strangers.
 
 select
   cluster,

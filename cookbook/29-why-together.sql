@@ -1,7 +1,7 @@
--- Why are these addresses together?
+-- Why are these addresses in one cluster?
 --
--- The latest merges of the cluster with most addresses: each joined two groups, since a transaction spends coins of both. Anybody can look at
--- the transaction and judge. Put in the cluster that you mean.
+-- The latest merges of the cluster with the most addresses. Each joined two groups because one transaction spends from
+-- both; look at the transaction to judge it. Replace the cluster by the one you mean.
 
 with asked as (
   select cluster from kaspa.clusters order by size desc limit 1

@@ -1,7 +1,8 @@
--- How fresh and how complete is what I see?
+-- How fresh and complete is the index?
 --
--- The latest block that is indexed and its age, where the index begins, and whether anything is missing in between. Everything that the
--- other answers say is as of this block. An age of minutes means that the indexer, or its node, is behind: docs/operations.md.
+-- The latest indexed block and its age, the first block of the index, and the gaps in between. All other queries
+-- describe the state at this block. An age of minutes means that the indexer or its node is behind
+-- (docs/operations.md).
 
 select
   s.network,

@@ -1,23 +1,23 @@
--- Roles with no more rights than they need. Run it as the owner of the database (who also runs `kasgres migrate`), once the
--- role may create roles, and again after each migration: it can be repeated.
+-- Creates roles with the least privileges. Run it as the owner of the database, who needs `createrole`, after each
+-- `kasgres migrate`. Idempotent.
 --
 --   psql "$DATABASE_URL" -v ON_ERROR_STOP=1 -f ops/roles.sql
 --
--- The three roles cannot log in: logins are given out as members of them.
+-- The three roles cannot log in. Create logins as members of them:
 --
 --   create role indexer_1 login password '…' in role kasgres_indexer;
 --
--- kasgres_indexer owns the tables of the chain: its first catch-up drops and builds their indexes and holds autovacuum off
--- them, which Postgres lets only an owner do, and building an index needs `create` on the schema besides. It reads tags, and
--- it can neither see nor change keys, their use, rate limits and migrations.
--- kasgres_api reads everything, and writes what keys have used and rate limits.
--- kasgres_analyst reads the views and functions of schema kaspa, and sees nothing else. Its logins are made by `kasgres analysts`, with limits,
--- which the indexer enforces: it has the rights of each of these logins. After making one by hand, run this again.
+-- kasgres_indexer owns the tables of the chain, because its first catch-up drops and builds their indexes and disables their
+-- autovacuum, which only an owner may do. Building an index also needs `create` on the schema. It reads tags. It can neither
+-- read nor change keys, their usage and rate limits, and cannot change migrations.
+-- kasgres_api reads everything, and writes key usage and rate limits.
+-- kasgres_analyst reads the views and functions of schema kaspa only. `kasgres analysts` creates its logins with limits, which the
+-- indexer enforces as a member of each login. Run this script again after creating a login by hand.
 
 begin;
 
--- Giving a table away waits for its readers, and whoever reads it later waits for that: better to fail after two seconds, which says
--- "canceling statement due to lock timeout", and to run this again.
+-- Changing the owner of a table waits for its readers, and new readers wait behind it. So this fails after two seconds
+-- ("canceling statement due to lock timeout") and must be run again.
 set local lock_timeout = '2s';
 
 do $$
@@ -25,7 +25,7 @@ declare
   role text;
 begin
   foreach role in array array['kasgres_indexer', 'kasgres_api'] loop
-    -- Roles belong to the whole server: another database may have them already.
+    -- Roles belong to the whole server, so another database may have created them.
     begin
       execute format('create role %I nologin', role);
     exception when duplicate_object or unique_violation then null;
@@ -35,7 +35,7 @@ begin
   end loop;
 end $$;
 
--- Who gives tables away must be a member of the role that gets them; and so migrations can go on changing them.
+-- Only a member of the new owner may transfer a table to it. Membership also lets later migrations alter these tables.
 grant kasgres_indexer to current_user;
 
 revoke create on schema public from public;

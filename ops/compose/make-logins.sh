@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the roles of ops/roles.sql and the logins of the indexer and the API, after each `kasgres migrate`. Can be repeated.
-# PGHOST, PGUSER, PGDATABASE and PGPASSFILE say where.
+# Creates the roles of ops/roles.sql and the logins of the indexer and the API. Runs after each `kasgres migrate`; idempotent.
+# PGHOST, PGUSER, PGDATABASE and PGPASSFILE name the database.
 set -eu
 
 SECRETS=${SECRETS:-/secrets}

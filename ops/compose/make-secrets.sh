@@ -1,17 +1,17 @@
 #!/bin/sh
-# Makes the passwords of the database's users for docker-compose.yml, each once: later runs find them. Every container gets a volume with
-# what it needs alone, readable by the user that it runs as. So no password stands in the environment of a container.
+# Generates the passwords of the database users for docker-compose.yml. Each is generated once; later runs keep it. Each
+# container gets a volume with only the passwords that it needs, readable by its user, so no password is in an environment.
 #
-# POSTGRES_PASSWORD, where it is set, is the password of the owner: for databases that were made with one.
+# POSTGRES_PASSWORD, if set, is the owner's password: for databases that were created with it.
 set -eu
 umask 077
 
 SECRETS=${SECRETS:-/secrets}
-# Users of the images of Postgres and of Node.
+# User ids of the Postgres and Node images.
 POSTGRES_USER_ID=999
 NODE_USER_ID=1000
 
-# make_password NAME VALUE
+# make_password NAME VALUE: stores VALUE, or generates a password if VALUE is empty and none is stored
 make_password() {
   file=$SECRETS/postgres/$1
   if [ -n "$2" ]; then
@@ -22,7 +22,7 @@ make_password() {
   fi
 }
 
-# let_in FOLDER DATABASE_USER PASSWORD_NAME: the password file of libpq, which Node's driver reads, too
+# let_in FOLDER DATABASE_USER PASSWORD_NAME: writes a libpq password file, which Node's driver also reads
 let_in() {
   printf '*:*:*:%s:%s\n' "$2" "$(cat "$SECRETS/postgres/$3")" >"$SECRETS/$1/pgpass"
 }

@@ -8,15 +8,15 @@ import { generatedFiles } from './generated-files.ts';
 export const configurationDrift = generatedFiles('docs/configuration.md from the environment schemas', async () => ({
   'docs/configuration.md': `# Configuration
 
-Everything is set by environment variables, read once at the start. What is wrong is reported all at once, with exit code 1. This page
-is generated from the schemas that check them (\`npm run generate\`).
+All configuration is read once at startup from environment variables. A program with an invalid configuration reports all
+problems at once and exits with code 1. This page is generated from the schemas (\`npm run generate\`).
 
-## \`kasgres\`, and \`npm start\`
+## \`kasgres\` and \`npm start\`
 
 ${documentEnv(cliEnvSchema)}
 ## The indexer
 
-\`kasgres start\` hands its own environment on, so these can be set there too.
+\`kasgres start\` passes its environment on, so you can also set these variables there.
 
 ${documentEnv(indexerEnvSchema)}
 ## The API

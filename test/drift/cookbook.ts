@@ -64,19 +64,22 @@ function writeCookbook(requests: readonly Request[], answers: Record<string, Res
 
 const introduction = ({ machine, transactions }: Times): string => `# Cookbook
 
-Thirty requests to the Kaspa chain. Each runs as it is pasted, in psql, DBeaver, Metabase or Grafana, and asks the views of schema \`kaspa\` alone:
-[sql.md](sql.md) tells how to connect, [schema.md](schema.md) what every column means. Copy one, then change what it asks for: an address or
-a cluster stands in \`asked\` at the top, a span of time in an \`interval\` or a number of chain blocks.
+Thirty queries over the Kaspa chain. Each runs as pasted in psql, DBeaver, Metabase or Grafana and uses only the views of
+schema \`kaspa\`. [sql.md](sql.md) explains how to connect, [schema.md](schema.md) what every column means. To adapt a
+query, change the address or cluster in \`asked\`, the \`interval\`, or the number of chain blocks.
 
-- **Responses** are those of a demo network, so that they can be checked: four days that a simulated node made up, from a fixed seed, with a block in a
-  minute and a half. Tests work every answer out anew from that node, without the database. Long lists are cut, addresses and ids are shortened.
-- **Times** are of a database with ${transactions.toLocaleString('en-US')} transactions on ${machine}: asked again, with what
-  it needs in memory, and in brackets asked for the first time ([bench](../bench/README.md)). What asks for the last 1,000 chain blocks takes longer in proportion to what you put in their place.
-- **Volumes, addresses, clusters** are not people. What each number leaves out is said with it.
+- **Results** come from a demo network with a fixed seed: four days of a simulated node, one block every 90 seconds.
+  Tests compute every result independently from that node. Long results are truncated; addresses and ids are shortened.
+- **Times** are milliseconds in a database with ${transactions.toLocaleString('en-US')} transactions, on
+  ${machine}: warm, and cold in brackets
+  ([bench](../bench/README.md#the-queries-of-the-cookbook)). Queries over the last 1,000 chain blocks take
+  proportionally longer for more blocks.
+- **Volumes, addresses and clusters are not people.** Each query says what its figures leave out.
 
-This page is generated from [\`cookbook/\`](../cookbook) by \`npm run generate\`, the answers by \`npm run generate:cookbook\`.
+This page is generated from [\`cookbook/\`](../cookbook) by \`npm run generate\`, the results by
+\`npm run generate:cookbook\`.
 
-| | request | ms |
+| | query | ms |
 |---|---|---|`;
 
 function themeBefore(number: number): string[] {
