@@ -53,7 +53,7 @@ test('are those of plain accounting, of the newest transactions first', async ()
   }
 });
 
-test('go on behind any output that pays the address, spent or never accepted, in any form of its id', async () => {
+test('continue behind any output that pays the address, spent or never accepted, in any form of its id', async () => {
   const { rows } = await harness.database.pool.query<{ address: string; id: string; index: number; accepted: boolean }>(
     `select s.address, encode(t.transaction_id, 'hex') as id, o.index, t.accepting_block_id is not null as accepted
      from transaction_outputs o join transactions t on t.id = o.transaction_id join scripts s on s.id = o.script_id
@@ -85,8 +85,8 @@ test('of others, of no output, and of no form are no cursors', async () => {
     [address, `${first.transactionId}:0:0`, 400],
   ];
   for (const [holder, cursor, status] of cases) {
-    const answer = await harness.api.getChecked(TEMPLATE, { address: holder }, { starting_after: cursor });
-    expect(answer.status, cursor).toBe(status);
+    const response = await harness.api.getChecked(TEMPLATE, { address: holder }, { starting_after: cursor });
+    expect(response.status, cursor).toBe(status);
   }
 });
 
@@ -95,7 +95,7 @@ test('of an address that was never seen are none', async () => {
   expect(json).toEqual({ utxos: [], metadata: { hasMore: false, count: 0 } });
 });
 
-test('go on where they were when the UTXO that the cursor names is spent meanwhile', async () => {
+test('continue where they were when the UTXO that the cursor names is spent meanwhile', async () => {
   const [address = ''] = accounts.holders.toSorted((a, b) => accounts.utxos(b).length - accounts.utxos(a).length);
   const before = (await walk(harness.api, utxosOf(address), 100)).map(cursorOf);
   let now: Set<string>;

@@ -1,4 +1,4 @@
-/** What a cut index is asked besides the whole one, and must answer as that one does: it has all that this takes. */
+/** What a cut index is asked besides the whole one, and must respond as that one does: it has all that this takes. */
 import { expect } from 'vitest';
 import { walk } from '../support/listings.ts';
 import type { BalanceHistory, CutIndex } from './cut-index.ts';
@@ -42,7 +42,7 @@ export async function askAround(index: CutIndex, places: readonly number[]): Pro
   };
 }
 
-/** @param whole what it answered around these places and others while it was whole */
+/** @param whole its responses around these places and others while it was whole */
 export async function expectAsWhole(index: CutIndex, whole: Responses, places: readonly number[]): Promise<void> {
   const now = await askAround(index, places);
   for (const hash of hashesAround(index, places)) {

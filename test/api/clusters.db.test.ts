@@ -345,7 +345,7 @@ describe('names', () => {
     ]);
   });
 
-  test('of one that stands alone are those of its own tag', async () => {
+  test('of an address without a cluster are those of its tag', async () => {
     const [single = ''] = await listSingles();
     expect(await getCluster(single)).toMatchObject({
       id: single,

@@ -20,7 +20,7 @@ async function clientWith(concurrency: number): Promise<ApiClient> {
   return client;
 }
 
-/** Nothing of the index is answered meanwhile. */
+/** Nothing of the index is served meanwhile. */
 async function whileNothingIsRead(work: (release: () => Promise<void>) => Promise<void>): Promise<void> {
   const locker: PoolClient = await harness.database.pool.connect();
   await locker.query('begin; lock table checkpoint in access exclusive mode');

@@ -1,6 +1,6 @@
 /**
  * An index at rest, of which stretches of the chain are to be cut out, and the real API on it. What its chain holds is noted while it is
- * whole. Every answer is held to openapi.json.
+ * whole. Every response is held to openapi.json.
  */
 import { expect } from 'vitest';
 import { findBusiestOwner } from './busiest-owner.ts';

@@ -67,7 +67,7 @@ const STATEMENTS: readonly string[] = [
    set previous_transaction_id = null, previous_transaction_hash = g.transaction_id, amount = null, script_id = null
    from gone_transactions g
    where g.id = i.previous_transaction_id and g.id not in (select id from earlier_transactions)`,
-  // The chain, whose positions go on over a gap.
+  // The chain, whose positions continue over a gap.
   `delete from chain_blocks where index > $1 and index < $2`,
   `update chain_blocks set accepted_transactions = '{}' where index = $2`,
   `update checkpoint set chain_index = chain_index - ($2 - $1 - 1)`,

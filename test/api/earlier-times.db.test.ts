@@ -26,7 +26,7 @@ interface Point {
   timestamp: bigint;
 }
 
-async function earlierTimes({ pool }: Pick<TestDatabase, 'pool'>): Promise<Point[]> {
+async function readPreBootstrapTimes({ pool }: Pick<TestDatabase, 'pool'>): Promise<Point[]> {
   return (await pool.query<Point>('select daa_score, timestamp from earlier_times order by daa_score')).rows;
 }
 
@@ -43,16 +43,16 @@ test('it stores what the node estimates, although the node fails at first, and e
   let failures = 2;
   const plan: FaultPlan = (op) =>
     op === ESTIMATE && failures-- > 0 ? { kind: 'error', message: 'not now' } : undefined;
-  const harness = await createHarness('earlier times', plan, { commitsToUtxos: true });
+  const harness = await createHarness('pre-bootstrap times', plan, { commitsToUtxos: true });
   const { simulatedDag, database, node } = harness;
   pruneAbove(simulatedDag, 80);
   const indexer = startIndexing(simulatedDag, database.url);
   cleanUp.push(() => indexer.stop());
   await atRest(database, node, indexer);
-  await vi.waitFor(async () => expect(await earlierTimes(database)).not.toEqual([]), 60_000);
+  await vi.waitFor(async () => expect(await readPreBootstrapTimes(database)).not.toEqual([]), 60_000);
   expect(failures).toBeLessThan(0);
 
-  const stored = await earlierTimes(database);
+  const stored = await readPreBootstrapTimes(database);
   const { timestamps } = await node.call(ESTIMATE, { daaScores: stored.map(({ daa_score: score }) => score) });
   expect(stored.map(({ timestamp }) => timestamp)).toEqual(timestamps);
 

@@ -1,4 +1,4 @@
-/** Every endpoint over HTTP against the real process: what it answers has the form that openapi.json gives it, and makes sense. */
+/** Every endpoint over HTTP against the real process: its response has the form that openapi.json gives it, and makes sense. */
 import { insertCluster, upsertTags } from '@kasgres/database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ApiResponse } from '../support/api-client.ts';
@@ -26,12 +26,12 @@ afterAll(() => harness.close());
 
 const asked = new Set<string>();
 
-/** Asks, and checks the form of the answer. */
+/** Asks, and checks the form of the response. */
 async function ask(method: 'get' | 'post', template: string, path = template, body?: object): Promise<ApiResponse> {
   asked.add(`${method} ${template}`);
-  const answer = await harness.api.request(path, body === undefined ? {} : { body });
-  expect(faultsOf(method, template, answer), `${path}: ${answer.text.slice(0, 500)}`).toEqual([]);
-  return answer;
+  const response = await harness.api.request(path, body === undefined ? {} : { body });
+  expect(faultsOf(method, template, response), `${path}: ${response.text.slice(0, 500)}`).toEqual([]);
+  return response;
 }
 
 test('getVirtualChainFromBlock leads from genesis to the sink', async () => {
@@ -165,12 +165,12 @@ test('the tag of an address, 404 without one', async () => {
     .where('address', '<>', address)
     .limit(1)
     .executeTakeFirstOrThrow();
-  const answer = await ask('get', template, `/v1/addresses/${payload}/tag`);
-  expect(answer.status).toBe(404);
-  expect(answer.json).toEqual({ statusCode: 404, message: 'This address has no tag' });
+  const response = await ask('get', template, `/v1/addresses/${payload}/tag`);
+  expect(response.status).toBe(404);
+  expect(response.json).toEqual({ statusCode: 404, message: 'This address has no tag' });
 });
 
-test('a tag of the cluster stands in for one of its own', async () => {
+test('a tag of the cluster stands in for its own', async () => {
   const script = await harness.database.kysely
     .selectFrom('scripts')
     .select(['id', 'address'])
@@ -213,8 +213,8 @@ test('balance, supply and network', async () => {
 
 test('an address that was never seen holds nothing', async () => {
   const stranger = 'kaspasim:qr559rjklgdt576fdeuydxqjnsz7ycqj770ys3gr7dn7p3u96ula76nheyd3t';
-  const answer = await ask('get', '/v1/rpc/getBalanceByAddress/{address}', `/v1/rpc/getBalanceByAddress/${stranger}`);
-  expect(answer.json).toEqual({ balance: '0' });
+  const response = await ask('get', '/v1/rpc/getBalanceByAddress/{address}', `/v1/rpc/getBalanceByAddress/${stranger}`);
+  expect(response.json).toEqual({ balance: '0' });
 });
 
 test('what the node says of itself and of its DAG', async () => {
@@ -248,7 +248,7 @@ test('the whole mempool, as all of it and by its pools', async () => {
   expect((await ask('post', path, path, { includeOrphanPool: false })).json).toEqual(json);
 });
 
-test('a transaction and a block that are handed in', async () => {
+test('a transaction and a block that are submitted', async () => {
   const [entry] = (await ask('get', '/v1/rpc/getMempoolEntries')).json['entries'] as { transaction: object }[];
   const transaction = '/v1/rpc/submitTransaction';
   const rejected = await ask('post', transaction, transaction, { transaction: entry?.transaction });
@@ -261,14 +261,14 @@ test('a transaction and a block that are handed in', async () => {
 
 test('the status needs no key', async () => {
   asked.add('get /v1/status');
-  const answer = await harness.api.requestWithoutKey('/v1/status');
-  expect(faultsOf('get', '/v1/status', answer)).toEqual([]);
+  const response = await harness.api.requestWithoutKey('/v1/status');
+  expect(faultsOf('get', '/v1/status', response)).toEqual([]);
   const { sink, pruningPointHash } = await harness.node.call('getBlockDagInfo', {});
-  expect(answer.json).toMatchObject({
+  expect(response.json).toMatchObject({
     network: 'simnet',
     synced: true,
     sink,
-    sinkBlueScore: answer.json['nodeSinkBlueScore'],
+    sinkBlueScore: response.json['nodeSinkBlueScore'],
     lagSeconds: 0,
     firstBlock: pruningPointHash,
     gaps: [],
@@ -276,7 +276,7 @@ test('the status needs no key', async () => {
   });
 });
 
-/** What each of them says is for test files of its own. */
+/** What each of them says is for separate test files. */
 test('every listing and every look-up', async () => {
   const { sink } = await harness.node.call('getSink', {});
   const { block } = await harness.node.call('getBlock', { hash: sink, includeTransactions: true });

@@ -1,4 +1,4 @@
-/** What the API answers while the first catch-up runs, and for what was before the index. The indexer is stopped, and its checkpoint set. */
+/** The responses of the API while the first catch-up runs, and for what was before the index. The indexer is stopped, and its checkpoint set. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openHarness, type Harness } from './harness.ts';
 
@@ -60,7 +60,7 @@ describe('while the first catch-up runs', () => {
     }
   });
 
-  test('blocks, the chain, its times and its network are answered all the same', async () => {
+  test('blocks, the chain, its times and its network are served all the same', async () => {
     const requests: [string, object?][] = [
       ['/v1/rpc/getBlocks', { includeBlocks: true, includeTransactions: true }],
       ['/v1/rpc/getVirtualChainFromBlock', { startHash: genesis, includeAcceptedTransactionIds: true }],
@@ -76,7 +76,7 @@ describe('while the first catch-up runs', () => {
     }
   });
 
-  test('an address with a tag of its own has it', async () => {
+  test('an address with its own tag has it', async () => {
     await harness.database.kysely.insertInto('tags').values({ address, name: 'Pool' }).execute();
     expect((await harness.api.request(`/v1/addresses/${address}/tag`)).status).toBe(200);
   });

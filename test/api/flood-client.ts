@@ -1,5 +1,5 @@
 /**
- * Sends requests without pause from a process of its own, so that what it costs does not count into the times that a test measures:
+ * Sends requests without pause from a separate process, so that what it costs does not count into the times that a test measures:
  * `node flood-client.ts` reads a Flood as JSON from its standard input, and prints how often each status came, `error` for none.
  */
 import { randomBytes } from 'node:crypto';

@@ -1,6 +1,6 @@
 /**
- * One client floods the API with a thousand outstanding requests, without a key or within the limits of its own; another one is served as
- * if it were not there. The API and the flood are processes of their own.
+ * One client floods the API with a thousand outstanding requests, without a key or within its own limits; another one is served as
+ * if it were not there. The API and the flood are separate processes.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -42,7 +42,7 @@ interface Sample {
   count: number;
 }
 
-/** Requests at a steady pace, whether or not the one before was answered. */
+/** Requests at a steady pace, whether or not the one before was served. */
 async function sample(
   client: ApiClient,
   { everyMs, durationMs, path = SINK, body }: { everyMs: number; durationMs: number; path?: string; body?: object },
@@ -267,9 +267,9 @@ test('clients without a key that do not wait for their 401 are forgotten, and to
   const all = Array.from({ length: CONNECTIONS }, open);
   await sleep(6000);
   for (const { socket } of all) socket.destroy();
-  const answered = (await Promise.all(all.map(({ closed }) => closed))).filter((text) => text !== '').length;
-  expect(answered).toBeGreaterThan(500);
-  expect(answered).toBeLessThan(CONNECTIONS);
+  const served = (await Promise.all(all.map(({ closed }) => closed))).filter((text) => text !== '').length;
+  expect(served).toBeGreaterThan(500);
+  expect(served).toBeLessThan(CONNECTIONS);
   expect((await harness.api.request(SINK)).status).toBe(200);
   expect(harness.program.isRunning()).toBe(true);
 });

@@ -1,5 +1,5 @@
 /**
- * What the API answers on an index that begins at a pruning point and has a gap besides: the same as the whole index where it has all that
+ * The responses of the API on an index that begins at a pruning point and has a gap besides: the same as the whole index where it has all that
  * it takes, and words where it has not. The whole index is asked first; then what is before the start, and the gap, are cut out of it.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -12,7 +12,7 @@ let after: string;
 let before: string;
 const inTheWay = () => ({
   statusCode: 409,
-  message: `The chain is not indexed between ${after} and ${before}: go on from the latter`,
+  message: `The chain is not indexed between ${after} and ${before}: continue from the latter`,
 });
 
 beforeAll(async () => {
@@ -28,20 +28,20 @@ test('has blocks, transactions, UTXOs, balances, the supply and the hash rate of
   await expectAsWhole(index, whole, [BEFORE, LATER]);
 });
 
-test('every answer from it says so', async () => {
+test('every response from it says so', async () => {
   const { address } = index.owner;
-  const answers = [
+  const responses = [
     await index.get('/v1/blocks', {}, { limit: 1 }),
     await index.get('/v1/blocks/{hash}', { hash: after }),
     await index.get('/v1/addresses/{address}', { address }),
     await index.get('/v1/rpc/getCoinSupply'),
     await index.post('/v1/rpc/getBlock', { hash: before }),
   ];
-  for (const { status, headers } of answers) {
+  for (const { status, headers } of responses) {
     expect(status).toBe(200);
     expect(headers.get('x-kasgres-gaps')).toBe('1');
   }
-  const etag = answers[3]?.headers.get('etag') as string;
+  const etag = responses[3]?.headers.get('etag') as string;
   const unchanged = await index.harness.api.request('/v1/rpc/getCoinSupply', { headers: { 'if-none-match': etag } });
   expect(unchanged.status).toBe(304);
   expect(unchanged.headers.get('x-kasgres-gaps')).toBe('1');
@@ -52,7 +52,7 @@ test('every answer from it says so', async () => {
   expect(unknown.headers.has('x-kasgres-gaps')).toBe(false);
 });
 
-test('the virtual chain ends before it, and goes on behind it', async () => {
+test('the virtual chain ends before it, and continues behind it', async () => {
   const chainFrom = (startHash: string) =>
     index.post(VIRTUAL_CHAIN, { startHash, includeAcceptedTransactionIds: true });
   const { json } = await chainFrom(index.hashAt(AFTER - 5));
@@ -68,7 +68,7 @@ test('the virtual chain ends before it, and goes on behind it', async () => {
   expect(behind).toEqual(index.chain(BEFORE + 1, BEFORE + 1 + behind.length));
 });
 
-test('blocks by the page end before it, and go on behind it', async () => {
+test('blocks by the page end before it, and continue behind it', async () => {
   const below = await index.pageBlocks(index.hashAt(START));
   expect(below.end.json).toEqual(inTheWay());
   expect(new Set(below.hashes)).toEqual(new Set([...index.mergedBy(START + 1, AFTER + 1), after]));

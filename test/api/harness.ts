@@ -15,7 +15,7 @@ export interface Harness {
   node: NodeClient;
   database: TestDatabase;
   indexer: RunningIndexer;
-  /** Another indexer goes on where one that was stopped ended. */
+  /** Another indexer continues where one that was stopped ended. */
   resumeIndexing: () => void;
   program: Program;
   api: ApiClient;

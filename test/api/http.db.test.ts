@@ -1,4 +1,4 @@
-/** What holds for every answer, beside its content: ids, compression, methods, CORS, the access log, and requests that are none. */
+/** What holds for every response, beside its content: ids, compression, methods, CORS, the access log, and requests that are none. */
 import { request } from 'node:http';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -24,7 +24,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const raw = (text: string) => sendRaw(harness.api.url, text);
 
 describe('the id of a request', () => {
-  test('is new in each answer, whatever its status', async () => {
+  test('is new in each response, for any status', async () => {
     const paths = [
       NETWORK,
       '/v1/status',
@@ -42,7 +42,7 @@ describe('the id of a request', () => {
     expect(ids.size).toBe(paths.length);
   });
 
-  test('is that of the client, in the answer and in the log', async () => {
+  test('is that of the client, in the response and in the log', async () => {
     const id = 'my-request_17';
     const { headers } = await harness.api.request(NETWORK, { headers: { 'x-request-id': id } });
     expect(headers.get('x-request-id')).toBe(id);
@@ -81,11 +81,11 @@ async function bytesOf(encoding: string, path: string, body?: object, more: Reco
     ...(body && { 'content-type': 'application/json' }),
     ...more,
   };
-  const sent = request(`${harness.api.url}${path}`, { method: body ? 'POST' : 'GET', headers }, (answer) => {
+  const sent = request(`${harness.api.url}${path}`, { method: body ? 'POST' : 'GET', headers }, (response) => {
     const chunks: Buffer[] = [];
-    answer.on('data', (chunk: Buffer) => chunks.push(chunk));
-    answer.on('end', () =>
-      resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(chunks) }),
+    response.on('data', (chunk: Buffer) => chunks.push(chunk));
+    response.on('end', () =>
+      resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) }),
     );
   });
   sent.on('error', reject).end(body && JSON.stringify(body));
@@ -179,24 +179,27 @@ async function readCpuSeconds(): Promise<number> {
 }
 
 describe('compression', () => {
-  test.each(DECODERS)('%s gives the same answer in fewer bytes, with the same entity tag', async (encoding, decode) => {
-    await harness.atRest();
-    const plain = await bytesOf('identity', BLOCKS, WHOLE_BLOCKS);
-    const packed = await bytesOf(encoding, BLOCKS, WHOLE_BLOCKS);
-    expect(plain.headers['content-encoding']).toBeUndefined();
-    expect(packed.headers['content-encoding']).toBe(encoding);
-    expect(String(packed.headers['vary']).toLowerCase()).toContain('accept-encoding');
-    expect(packed.headers['etag']).toBe(plain.headers['etag']);
-    expect(packed.body.length).toBeLessThan(plain.body.length / 2);
-    expect(decode(packed.body).equals(plain.body)).toBe(true);
-    const again = await bytesOf(encoding, BLOCKS, WHOLE_BLOCKS, { 'if-none-match': String(packed.headers['etag']) });
-    expect(again.status).toBe(304);
-    expect(again.body).toHaveLength(0);
-    expect(again.headers['content-encoding']).toBeUndefined();
-    expect(String(again.headers['vary']).toLowerCase()).toContain('accept-encoding');
-  });
+  test.each(DECODERS)(
+    '%s gives the same response in fewer bytes, with the same entity tag',
+    async (encoding, decode) => {
+      await harness.atRest();
+      const plain = await bytesOf('identity', BLOCKS, WHOLE_BLOCKS);
+      const packed = await bytesOf(encoding, BLOCKS, WHOLE_BLOCKS);
+      expect(plain.headers['content-encoding']).toBeUndefined();
+      expect(packed.headers['content-encoding']).toBe(encoding);
+      expect(String(packed.headers['vary']).toLowerCase()).toContain('accept-encoding');
+      expect(packed.headers['etag']).toBe(plain.headers['etag']);
+      expect(packed.body.length).toBeLessThan(plain.body.length / 2);
+      expect(decode(packed.body).equals(plain.body)).toBe(true);
+      const again = await bytesOf(encoding, BLOCKS, WHOLE_BLOCKS, { 'if-none-match': String(packed.headers['etag']) });
+      expect(again.status).toBe(304);
+      expect(again.body).toHaveLength(0);
+      expect(again.headers['content-encoding']).toBeUndefined();
+      expect(String(again.headers['vary']).toLowerCase()).toContain('accept-encoding');
+    },
+  );
 
-  test('a small answer is left as it is, and may still differ by what is accepted', async () => {
+  test('a small response is left as it is, and may still differ by what is accepted', async () => {
     const small = await bytesOf('gzip, br, zstd', NETWORK);
     expect(small.headers['content-encoding']).toBeUndefined();
     expect(String(small.headers['vary']).toLowerCase()).toContain('accept-encoding');
@@ -269,12 +272,12 @@ describe('queries and bodies', () => {
     expect((await harness.api.request('/v1/blocks?__proto__=1&constructor=2')).status).toBe(400);
   });
 
-  test('a GET with a body answers as without', async () => {
-    const answer = await raw(
+  test('a GET with a body gets the same response as one without', async () => {
+    const response = await raw(
       `GET ${NETWORK} HTTP/1.1\r\nhost: x\r\nx-api-key: ${harness.api.key}\r\nconnection: close\r\n` +
         'content-type: application/json\r\ncontent-length: 2\r\n\r\n{}',
     );
-    expect(answer.status).toBe(200);
+    expect(response.status).toBe(200);
   });
 });
 
@@ -360,7 +363,7 @@ describe('CORS', () => {
     expect(headers.get('access-control-allow-origin')).toBe(isAllowed ? origin : null);
   });
 
-  test('answers can be read with all of their headers, errors too', async () => {
+  test('responses can be read with all of their headers, errors too', async () => {
     for (const path of [NETWORK, '/v1/nothing', BLOCKS]) {
       const { headers } = await api.request(path, { headers: { origin: ALLOWED } });
       expect(headers.get('access-control-allow-origin'), path).toBe(ALLOWED);

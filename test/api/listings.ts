@@ -7,7 +7,7 @@ export interface Listing {
   values: Record<string, string>;
   /** Filters. */
   query: Record<string, string>;
-  /** Of the answer. */
+  /** Of the response. */
   field: string;
   cursorOf: (item: Item) => string;
   /** SQL that gives the cursors of all items, in order. */

@@ -77,7 +77,7 @@ async function send(port: number, text: string): Promise<void> {
   await once(socket, 'close');
 }
 
-test('every process goes on after every malformed request', async () => {
+test('every process continues after every malformed request', async () => {
   for (const [name, port] of Object.entries(ports)) {
     const isAlive = async () =>
       (await fetch(`http://127.0.0.1:${port}/${name === 'API' ? 'openapi.json' : 'healthz'}`)).status;

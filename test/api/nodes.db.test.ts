@@ -1,4 +1,4 @@
-/** Several nodes in NODE_URL: what comes live from a node keeps coming while any of them answers. Against the real process. */
+/** Several nodes in NODE_URL: what comes live from a node keeps coming while any of them responds. Against the real process. */
 import { getNetwork } from '@kasgres/kaspa';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { startApi } from '../support/programs.ts';
@@ -33,15 +33,15 @@ afterAll(async () => {
 afterEach(async () => {
   first.pass();
   second.pass();
-  await untilAnswered();
+  await untilServed();
 });
 
 const ask = (path: string, body?: object) => harness.api.request(path, body && { body });
 const isConnected = async () => (await ask('/v1/status')).json['nodeConnected'];
 
 const POOL = { includeOrphanPool: false, filterTransactionPool: false };
-/** Listings of the mempool have a stream of their own, and may be a second old. */
-const untilAnswered = async () => {
+/** Listings of the mempool have a separate stream, and may be a second old. */
+const untilServed = async () => {
   for (const path of ['/v1/rpc/getInfo', '/v1/rpc/getMempoolEntries']) {
     await expect.poll(async () => (await ask(path)).status, WAIT).toBe(200);
   }
@@ -58,10 +58,10 @@ async function expectMempoolAndTemplate(): Promise<void> {
   expect(template.status).toBe(200);
 }
 
-test('one of them dies, and the other after it: the one that is left answers', async () => {
+test('one of them dies, and the other after it: the one that is left responds', async () => {
   for (const dying of [first, second]) {
     dying.refuse();
-    await untilAnswered();
+    await untilServed();
     await expectMempoolAndTemplate();
     await expect.poll(isConnected, WAIT).toBe(true);
     dying.pass();
@@ -71,7 +71,7 @@ test('one of them dies, and the other after it: the one that is left answers', a
 test('one of them falls silent, and the other after it: a request is put to the next, and later ones begin there', async () => {
   for (const silent of [first, second]) {
     silent.swallow();
-    await untilAnswered();
+    await untilServed();
     const begun = performance.now();
     await expectMempoolAndTemplate();
     expect(performance.now() - begun).toBeLessThan(4000);
@@ -91,7 +91,7 @@ test('both are away: it is said, until one is back', async () => {
     await expect.poll(refusal, WAIT).toEqual([503, 'The node is out of reach']);
   }
   second.pass();
-  await untilAnswered();
+  await untilServed();
   await expectMempoolAndTemplate();
 });
 

@@ -12,10 +12,10 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-test('invariant 9: every answer agrees with the sink that it names, through growth and reorgs', async () => {
+test('invariant 9: every response agrees with the sink that it names, through growth and reorgs', async () => {
   const sinks = new Set<string | null>();
   while (sinks.size < 10) {
-    // The indexer applies what is mined here while the requests below are answered.
+    // The indexer applies what is mined here while the requests below are served.
     harness.simulatedDag.mine(4);
     sinks.add(await readOneState(harness.api, genesis));
   }
@@ -45,7 +45,7 @@ test('from every block beside the chain: removed leads down to the chain, added 
   }
 });
 
-test('a client that has the answer of this sink gets a 304 without a body, until the sink moves', async () => {
+test('a client that has the response of this sink gets a 304 without a body, until the sink moves', async () => {
   await harness.atRest();
   const path = '/v1/rpc/getCoinSupply';
   const first = await harness.api.request(path);
@@ -69,7 +69,7 @@ test('a client that has the answer of this sink gets a 304 without a body, until
 const askBlocks = (body: object, etag = '') =>
   harness.api.request(BLOCKS, { body, headers: { 'if-none-match': etag } });
 
-test('another body is another answer', async () => {
+test('another body is another response', async () => {
   const etag = (await askBlocks({})).headers.get('etag') ?? '';
   expect((await askBlocks({}, etag)).status).toBe(304);
   expect((await askBlocks({ includeBlocks: true }, etag)).status).toBe(200);

@@ -1,4 +1,4 @@
-/** Invariant 9 as a client can see it: answers that agree with the sink that they name. */
+/** Invariant 9 as a client can see it: responses that agree with the sink that they name. */
 import { expect } from 'vitest';
 import type { ApiResponse, ApiClient } from '../support/api-client.ts';
 

@@ -1,4 +1,4 @@
-/** What the API answers while what it needs is away: soon, in words, and as before when it is back. Against the real process. */
+/** The responses of the API while what it needs is away: soon, with an explanation, and as before when it is back. Against the real process. */
 import { connect as netConnect } from 'node:net';
 import { createKey, createTestDatabase, migrate } from '@kasgres/database';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -7,11 +7,11 @@ import { ApiClient } from '../support/api-client.ts';
 import { openHarness, type Harness } from './harness.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 
-/** No request may hang. What falls silent is given up after some seconds; what is refused at once is answered at once. */
+/** No request may hang. What falls silent is given up after some seconds; what is refused at once gets a response at once. */
 const SOON_MS = 4000;
 const SILENCE_MS = 9000;
 
-/** Of answers on their way through the sockets of both ends, on one machine. */
+/** Of responses on their way through the sockets of both ends, on one machine. */
 const MORE_THAN_SOCKETS_HOLD = 12 * 2 ** 20;
 
 let harness: Harness;
@@ -121,7 +121,7 @@ const fromNode = (): [string, object?][] => [
 /** The status may be served from memory for a second. */
 const untilStatusIsReadAgain = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1100));
 
-/** Every answer is a 503 in the envelope, within the time, that says what is missing and when to come back. */
+/** Every response is a 503 in the envelope, within the time, that says what is missing and when to come back. */
 async function expectUnavailable(
   requests: [string, object?][],
   message: string | RegExp,
@@ -147,7 +147,7 @@ async function requestsWritten(): Promise<bigint> {
 }
 
 describe('the node', () => {
-  test('refuses connections: the database still answers, the rest says so', async () => {
+  test('refuses connections: the database still serves, the rest says so', async () => {
     toNode.refuse();
     // The status and what the node says of itself are each kept for a second.
     await expect
@@ -172,7 +172,7 @@ describe('the node', () => {
 });
 
 describe('the database', () => {
-  test('refuses connections: every answer says so at once', async () => {
+  test('refuses connections: every response says so at once', async () => {
     toDatabase.refuse();
     await untilStatusIsReadAgain();
     await expectUnavailable([['/v1/status'], ...FROM_DATABASE], 'The database is out of reach', SOON_MS);
@@ -198,12 +198,12 @@ describe('the database', () => {
         const seconds = (performance.now() - begun) / 1000;
         return { status, message: json['message'], retryAfter: headers.get('retry-after'), seconds };
       });
-      const answered = await Promise.all(asked);
-      const messages = answered.map(({ message }) => String(message));
+      const served = await Promise.all(asked);
+      const messages = served.map(({ message }) => String(message));
       expect(new Set(messages)).toEqual(new Set(['The database took too long', 'The database is busy']));
-      expect(answered.every(({ status, retryAfter }) => status === 503 && Number(retryAfter) > 0)).toBe(true);
+      expect(served.every(({ status, retryAfter }) => status === 503 && Number(retryAfter) > 0)).toBe(true);
       const slowest = (message: string) =>
-        Math.max(...answered.filter((answer) => answer.message === message).map(({ seconds }) => seconds));
+        Math.max(...served.filter((response) => response.message === message).map(({ seconds }) => seconds));
       expect(slowest('The database took too long')).toBeLessThan(8);
       expect(slowest('The database is busy')).toBeLessThan(8);
     } finally {
@@ -230,7 +230,7 @@ describe('the database', () => {
         }),
       );
       expect(new Set(statuses)).toEqual(new Set([503]));
-      // The shortest answers are those that did not wait in line, for which 50 have room.
+      // The shortest responses are those that did not wait in line, for which 50 have room.
       expect(seconds.filter((time) => time < 2.5).length).toBeGreaterThanOrEqual(60);
     } finally {
       await locker.query('rollback');
@@ -260,10 +260,10 @@ describe('a client', () => {
     const request =
       `POST /v1/rpc/getBlocks HTTP/1.1\r\nhost: x\r\nx-api-key: ${harness.api.key}\r\n` +
       `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
-    const answers = Math.ceil(MORE_THAN_SOCKETS_HOLD / text.length);
+    const responses = Math.ceil(MORE_THAN_SOCKETS_HOLD / text.length);
     const { hostname, port } = new URL(url);
     const slow = netConnect({ host: hostname, port: Number(port) }).pause();
-    slow.write(request.repeat(answers));
+    slow.write(request.repeat(responses));
 
     const ask = async () => (await api.request('/v1/rpc/getCoinSupply')).status;
     // Until the one connection has made all of them, others may be in line for too long.
@@ -282,7 +282,7 @@ describe('a client', () => {
       received += data.toString('latin1');
     });
     slow.resume();
-    await expect.poll(() => received.match(/HTTP\/1\.1 (200|503)/g)?.length, { timeout: 30_000 }).toBe(answers);
+    await expect.poll(() => received.match(/HTTP\/1\.1 (200|503)/g)?.length, { timeout: 30_000 }).toBe(responses);
     slow.destroy();
     await program.stop();
   });
@@ -315,7 +315,7 @@ describe('the probes', () => {
     await empty.drop();
   });
 
-  test('of the API tell whether requests can be answered', async () => {
+  test('of the API tell whether requests can be served', async () => {
     const metricsPort = await freePort();
     toDatabase.refuse();
     const { program } = await startApi(
@@ -339,7 +339,7 @@ describe('the probes', () => {
 });
 
 describe('the start', () => {
-  test('before the database is there: answers 503, and works when it comes', async () => {
+  test('before the database is there; it responds 503, and works when it comes', async () => {
     toDatabase.refuse();
     const { program, url } = await startApi(
       { nodeUrl: harness.simulatedDag.server.url, databaseUrl: through(harness.database.url, toDatabase) },
@@ -365,7 +365,7 @@ describe('the start', () => {
     await empty.drop();
   });
 
-  test('with a replica: answers come from it, keys and usage stay with the database', async () => {
+  test('with a replica: responses come from it, keys and usage stay with the database', async () => {
     const primary = await createTestDatabase();
     const { id, key } = await createKey(primary.kysely, { name: 'test' });
     const { program, url } = await startApi(
@@ -375,8 +375,8 @@ describe('the start', () => {
         DATABASE_READ_URL: harness.database.url,
       },
     );
-    const answer = await new ApiClient(url, key).request('/v1/rpc/getCoinSupply');
-    expect(answer.json).toEqual((await statusOf('/v1/rpc/getCoinSupply')).json);
+    const response = await new ApiClient(url, key).request('/v1/rpc/getCoinSupply');
+    expect(response.json).toEqual((await statusOf('/v1/rpc/getCoinSupply')).json);
     expect((await new ApiClient(url, harness.api.key).request('/v1/rpc/getCoinSupply')).status).toBe(401);
     await program.stop();
     const usage = await primary.kysely.selectFrom('api_key_usage').selectAll().execute();
@@ -405,7 +405,7 @@ describe('the start', () => {
     await primary.drop();
   });
 
-  test('on a database without the schema: ends for good, in words', async () => {
+  test('on a database without the schema: ends permanently, with an explanation', async () => {
     const empty = await createTestDatabase({ empty: true });
     const program = startApiProgram({ nodeUrl: harness.simulatedDag.server.url, databaseUrl: empty.url });
     expect(await program.exited).toBe(1);
@@ -413,7 +413,7 @@ describe('the start', () => {
     await empty.drop();
   });
 
-  test('with a database of another network than the node: ends for good, in words', async () => {
+  test('with a database of another network than the node: ends permanently, with an explanation', async () => {
     const { pool, url: databaseUrl } = harness.database;
     await pool.query(`update meta set network = 'mainnet'`);
     try {

@@ -1,6 +1,6 @@
 /**
  * The API on what the indexer makes of a node that has pruned, and of one that prunes while nobody follows it: walks give what the node
- * gives from its pruning point on, and what the node no more has is a gap. What else there is to answer is in starts.db.test.ts.
+ * gives from its pruning point on, and what the node no more has is a gap. Other responses are covered in starts.db.test.ts.
  */
 import { createKey, createTestDatabase } from '@kasgres/database';
 import { NodeClient } from '@kasgres/node';
@@ -91,7 +91,7 @@ interface TransactionJson {
   inputs: { previousOutput: { transactionId: string; amount: string | null } }[];
 }
 
-/** Whatever spends UTXOs from before the start. */
+/** Every transaction that spends UTXOs from before the start. */
 async function expectInputsKnown(): Promise<void> {
   const { rows } = await harness.database.pool.query<{ id: string }>(
     `select distinct encode(t.transaction_id, 'hex') as id
@@ -108,7 +108,7 @@ async function expectInputsKnown(): Promise<void> {
   }
 }
 
-test('from the pruning point on answers are those of the node', async () => {
+test('from the pruning point on responses are those of the node', async () => {
   await expectBlocksOfNode(start);
   await expectChainOfNode(start);
   await expectInputsKnown();
@@ -116,7 +116,7 @@ test('from the pruning point on answers are those of the node', async () => {
   expect(json).toMatchObject({ firstBlock: start, starts: [{ hash: start }], gaps: [], utxoSetLoad: null });
 });
 
-test('and behind a gap, which the answers admit', async () => {
+test('and behind a gap, which the responses admit', async () => {
   const { simulatedDag } = harness;
   const after = simulatedDag.node.dag.sink.hash;
   const before = pruneAbove(simulatedDag, 20, simulatedDag.node.dag.sink).hash;
@@ -132,7 +132,7 @@ test('and behind a gap, which the answers admit', async () => {
   });
   const inTheWay = {
     statusCode: 409,
-    message: `The chain is not indexed between ${after} and ${before}: go on from the latter`,
+    message: `The chain is not indexed between ${after} and ${before}: continue from the latter`,
   };
   const request = { startHash: start, includeAcceptedTransactionIds: false };
   const added = (await post(VIRTUAL_CHAIN, request)).json['addedChainBlockHashes'] as string[];

@@ -53,9 +53,9 @@ test.each(['memory', 'postgres'])('it is exact for 400 requests at once, with ra
     concurrency: 1000,
   });
   const client = new ApiClient(url, key);
-  const answers = await Promise.all(Array.from({ length: 400 }, () => cheap(client)));
-  expect(answers.filter(({ status }) => status === 200)).toHaveLength(50);
-  expect(answers.filter(({ status }) => status === 429)).toHaveLength(350);
+  const responses = await Promise.all(Array.from({ length: 400 }, () => cheap(client)));
+  expect(responses.filter(({ status }) => status === 200)).toHaveLength(50);
+  expect(responses.filter(({ status }) => status === 429)).toHaveLength(350);
   await program.stop();
   const usage = await harness.database.kysely
     .selectFrom('api_key_usage')
@@ -84,19 +84,19 @@ test('what a rate limit refuses is given back to the quota', async () => {
 
 test('it is exact while the use is being written', async () => {
   const client = await clientWith(30, 'day');
-  let answered = 0;
+  let served = 0;
   const giveUpAt = Date.now() + 30_000;
-  while (answered < 300 && Date.now() < giveUpAt) {
+  while (served < 300 && Date.now() < giveUpAt) {
     expect((await cheap(client)).status).toBe(200);
-    answered += 1;
+    served += 1;
     // Longer than it takes until use is written, and until the key is looked up again.
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
-  expect(answered).toBe(300);
+  expect(served).toBe(300);
   for (let request = 0; request < 10; request += 1) expect((await cheap(client)).status).toBe(429);
 });
 
-test('what other processes answered counts within seconds', async () => {
+test('the requests that other processes served counts within seconds', async () => {
   const client = await clientWith(1, 'month');
   const { program, url } = await startApi({
     nodeUrl: harness.simulatedDag.server.url,
@@ -104,7 +104,7 @@ test('what other processes answered counts within seconds', async () => {
   });
   const elsewhere = new ApiClient(url, client.key);
   for (let request = 0; request < 2; request += 1) expect((await dear(elsewhere)).status).toBe(200);
-  // What is answered here until then would not exhaust it.
+  // The requests that are served here until then would not exhaust it.
   await expect.poll(async () => (await cheap(client)).status, { timeout: 9000, interval: 1000 }).toBe(429);
   await program.stop();
 });

@@ -54,7 +54,7 @@ test('gives nothing back to another window', async () => {
   expect(await pointsOf('c')).toBe(400);
 });
 
-/** Charges and gives back again and again, buckets in an order of its own. */
+/** Charges and gives back again and again, buckets in a separate order. */
 async function work(windows: PostgresWindows, order: readonly string[]): Promise<void> {
   for (let round = 0; round < 20; round += 1) {
     const states = await Promise.all(order.map((bucket) => windows.charge(bucket, LIMIT, 3)));

@@ -36,21 +36,21 @@ const usageOf = (id: bigint) =>
   harness.database.kysely.selectFrom('api_key_usage').selectAll().where('api_key_id', '=', id).execute();
 
 describe('the window of a key', () => {
-  test('is told with every answer, whatever its status', async () => {
+  test('is told with every response, for any status', async () => {
     const client = await clientWith({ rateRu: 500, windowSeconds: 60 });
     const first = await cheap(client);
     expect(headersOf(first)).toEqual(['0.1', '500;w=60', '499.9']);
     expect(first.headers.get('ratelimit-reset')).toMatch(/^(60|59)$/);
     expect(first.headers.get('retry-after')).toBeNull();
-    const answers = [
+    const responses = [
       await client.request(CHEAP, { headers: { 'if-none-match': first.headers.get('etag') ?? '' } }),
       await client.request(DEAR, { body: '{' }),
       await client.request(DEAR, { body: { lowHash: 'ab'.repeat(32) } }),
       await client.request(DEAR, { body: '{}', headers: { 'content-type': 'text/plain' } }),
       await client.request(DEAR, { body: `"${'x'.repeat(2 ** 20)}"` }),
     ];
-    expect(answers.map(({ status }) => status)).toEqual([304, 400, 404, 415, 413]);
-    expect(answers.map(headersOf)).toEqual([
+    expect(responses.map(({ status }) => status)).toEqual([304, 400, 404, 415, 413]);
+    expect(responses.map(headersOf)).toEqual([
       ['0.1', '500;w=60', '499.8'],
       ['0.5', '500;w=60', '499.3'],
       ['0.5', '500;w=60', '498.8'],
@@ -84,7 +84,7 @@ describe('the window of a key', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(30);
   });
 
-  test('begins anew after the seconds that a refusal names', async () => {
+  test('restarts after the seconds that a refusal names', async () => {
     const client = await clientWith({ rateRu: 0.5, windowSeconds: 1 });
     expect((await dear(client)).status).toBe(200);
     const refused = await dear(client);
@@ -103,15 +103,15 @@ describe('the window of a key', () => {
   });
 
   test('is no matter of what needs no key, or has no good one', async () => {
-    const answers = [
+    const responses = [
       await harness.api.requestWithoutKey('/v1/status'),
       await harness.api.requestWithoutKey(CHEAP),
       await harness.api.request(CHEAP, { headers: { 'x-api-key': 'wrong' } }),
       await harness.api.request('/v1/nothing'),
       await harness.api.request(CHEAP, { method: 'PUT' }),
     ];
-    expect(answers.map(({ status }) => status)).toEqual([200, 401, 401, 404, 405]);
-    expect(answers.map(headersOf)).toEqual(answers.map(() => ['0', null, null]));
+    expect(responses.map(({ status }) => status)).toEqual([200, 401, 401, 404, 405]);
+    expect(responses.map(headersOf)).toEqual(responses.map(() => ['0', null, null]));
   });
 });
 
@@ -186,7 +186,7 @@ describe('windows that processes share', () => {
     });
   });
 
-  test('count what each of them answered', () =>
+  test('count the responses of each of them', () =>
     whileStoreResponses(async () => {
       const [one, two] = (await clientsWith({ rateRu: 1, windowSeconds: 60 })) as [ApiClient, ApiClient];
       expect(headersOf(await dear(one))).toEqual(['0.5', '1;w=60', '0.5']);
@@ -206,7 +206,7 @@ describe('windows that processes share', () => {
       expect(statuses.filter((status) => status === 200)).toHaveLength(20);
     }));
 
-  test('end, and begin anew', () =>
+  test('end, and restart', () =>
     whileStoreResponses(async () => {
       const [one, two] = (await clientsWith({ rateRu: 0.5, windowSeconds: 1 })) as [ApiClient, ApiClient];
       expect((await dear(one)).status).toBe(200);

@@ -65,13 +65,13 @@ describe('keys', () => {
 });
 
 describe('costs', () => {
-  test('stand in the answer, and are written to the database; what was refused for its key costs nothing', async () => {
+  test('stand in the response, and are written to the database; what was refused for its key costs nothing', async () => {
     const { id, key } = await createKey(harness.database.kysely, { name: 'metered' });
     const headers = { 'x-api-key': key };
     const blocks = await harness.api.request(GET_BLOCKS, { body: {}, headers });
     const network = await harness.api.request('/v1/rpc/getCurrentNetwork', { headers });
     const wrong = await harness.api.request('/v1/rpc/getCurrentNetwork', { headers: { 'x-api-key': 'wrong' } });
-    const costs = [blocks, network, wrong].map((answer) => answer.headers.get('x-request-cost-ru'));
+    const costs = [blocks, network, wrong].map((response) => response.headers.get('x-request-cost-ru'));
     expect(costs).toEqual(['0.5', '0.1', '0']);
     const usage = () =>
       harness.database.kysely.selectFrom('api_key_usage').selectAll().where('api_key_id', '=', id).execute();
@@ -101,7 +101,7 @@ describe('paths and methods', () => {
   ])('%s %s is a 405 that names what is allowed', async (method, path, allow) => {
     const { status, json, headers } = await harness.api.request(path, { method });
     expect(status).toBe(405);
-    expect(json).toEqual({ statusCode: 405, message: `This path answers ${allow} only` });
+    expect(json).toEqual({ statusCode: 405, message: `This path responds ${allow} only` });
     expect(headers.get('allow')).toBe(allow);
   });
 
@@ -168,14 +168,14 @@ async function detailsOf(path: string, body?: object): Promise<string[]> {
 const distinctIds = (count: number) => Array.from({ length: count }, (_, id) => id.toString(16).padStart(64, '0'));
 
 describe('fields', () => {
-  test('500 ids are answered, 501 are too many', async () => {
+  test('500 ids are accepted, 501 are too many', async () => {
     const { status, json } = await harness.api.request(ACCEPTANCE, { body: { transactionIds: distinctIds(500) } });
     expect(status).toBe(200);
     expect(json['transactions']).toHaveLength(500);
     expect(await detailsOf(ACCEPTANCE, { transactionIds: distinctIds(501) })).toEqual(['transactionIds']);
   });
 
-  test('1,000 scores or addresses are answered, 1,001 are too many', async () => {
+  test('1,000 scores or addresses are accepted, 1,001 are too many', async () => {
     const scores = '/v1/rpc/getDaaScoreTimestampEstimate';
     const daaScores = Array.from({ length: 1000 }, (_, score) => String(score));
     expect((await harness.api.request(scores, { body: { daaScores } })).status).toBe(200);

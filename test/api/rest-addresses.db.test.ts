@@ -45,7 +45,7 @@ describe('the richest', () => {
     expect(utxosWithoutAddress.length).toBeGreaterThan(0);
   });
 
-  test('go on from where an item stood, whatever became of its balance', async () => {
+  test('continue from where an item stood, even if its balance changed', async () => {
     const { addresses, holders, balance, changes } = accounts;
     const emptied = addresses.find((address) => balance(address) === 0n && changes(address).length > 0) ?? '';
     const LIMIT = 3;
@@ -90,9 +90,9 @@ describe('the richest', () => {
     [`99999999999999999999:${STRANGER}`, 400],
   ])('%s is no cursor', async (cursor, status) => {
     for (const direction of ['starting_after', 'ending_before']) {
-      const answer = await harness.api.getChecked('/v1/addresses', {}, { [direction]: cursor });
-      expect(answer.status).toBe(status);
-      if (status === 400) expect(answer.json['details']).toMatchObject([{ path: direction }]);
+      const response = await harness.api.getChecked('/v1/addresses', {}, { [direction]: cursor });
+      expect(response.status).toBe(status);
+      if (status === 400) expect(response.json['details']).toMatchObject([{ path: direction }]);
     }
   });
 });
@@ -172,9 +172,9 @@ describe('one address', () => {
   });
 
   test.each(['', '/utxos', '/balance-history'])('of another network is refused: %s', async (path) => {
-    const answer = await harness.api.getChecked(TEMPLATE + path, { address: OTHER_NETWORK });
-    expect(answer.status).toBe(400);
-    expect(answer.json['details']).toEqual([{ path: 'address', message: 'is not an address of simnet' }]);
+    const response = await harness.api.getChecked(TEMPLATE + path, { address: OTHER_NETWORK });
+    expect(response.status).toBe(400);
+    expect(response.json['details']).toEqual([{ path: 'address', message: 'is not an address of simnet' }]);
   });
 });
 

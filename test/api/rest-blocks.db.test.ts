@@ -71,7 +71,7 @@ describe('the listing', () => {
     );
   });
 
-  test('goes on behind a block that its filter leaves out, in any form of its hash', async () => {
+  test('continues behind a block that its filter leaves out, in any form of its hash', async () => {
     const all = await walk(harness.api, listing(), 100);
     const place = all.findIndex((block, index) => index > 10 && !block.isChainBlock);
     const cursor = `0x${all[place]?.hash.toUpperCase()}`;
@@ -89,8 +89,8 @@ describe('the listing', () => {
     [`starting_after=${'ab'.repeat(32)}`, 404],
     [`ending_before=${'ab'.repeat(32)}`, 404],
   ])('%s is refused', async (query, status) => {
-    const answer = await harness.api.request(`/v1/blocks?${query}`);
-    expect(answer.status).toBe(status);
+    const response = await harness.api.request(`/v1/blocks?${query}`);
+    expect(response.status).toBe(status);
   });
 });
 

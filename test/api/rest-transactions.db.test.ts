@@ -1,6 +1,6 @@
 /**
  * Whole transactions, by id and in listings, over HTTP: every one of a simulated chain with double spends, several bodies of one id,
- * covenants and reorganisations, against what the node's own answers make of it.
+ * covenants and reorganisations, against what the node's own responses make of it.
  */
 import { fromHex, NATIVE_SUBNETWORK, type Outpoint, type ScriptPublicKey } from '@kasgres/kaspa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -174,9 +174,9 @@ test.each([
   ],
   ['/v1/transactions?ending_before=', 'ab', 400, { details: [{ path: 'ending_before' }] }],
 ])('%s%s is refused with %i', async (path, rest, status, error) => {
-  const answer = await harness.api.request(path + rest);
-  expect(answer.status).toBe(status);
-  expect(answer.json).toMatchObject(error);
+  const response = await harness.api.request(path + rest);
+  expect(response.status).toBe(status);
+  expect(response.json).toMatchObject(error);
 });
 
 test('more than 500 ids are refused, and the field is named', async () => {
@@ -274,8 +274,8 @@ test('a transaction that never touched the address is no cursor there; one that 
   expect(idsOf(behind.json['transactions'] as Json[])[0]).toBe(next);
 
   const foreign = newestFirst.find((id) => !transactions.addressesOf(id).has(address));
-  const answer = await harness.api.request(`${listingOf(address)}?starting_after=${foreign}`);
-  expect(answer.status).toBe(404);
+  const response = await harness.api.request(`${listingOf(address)}?starting_after=${foreign}`);
+  expect(response.status).toBe(404);
 });
 
 test('an address of another network is refused by name', async () => {

@@ -1,4 +1,4 @@
-/** The endpoints under /v1/rpc beyond the twelve, over HTTP against the real process: each is what the node itself answers. */
+/** The endpoints under /v1/rpc beyond the twelve, over HTTP against the real process: each is the node's own response. */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ApiClient } from '../support/api-client.ts';
@@ -33,11 +33,12 @@ beforeAll(async () => {
 afterAll(() => harness.close());
 
 async function ask(path: string, body?: object) {
-  const answer = await harness.api.request(path, body && { body });
-  expect(faultsOf(body === undefined ? 'get' : 'post', path, answer), `${path}: ${answer.text.slice(0, 300)}`).toEqual(
-    [],
-  );
-  return answer;
+  const response = await harness.api.request(path, body && { body });
+  expect(
+    faultsOf(body === undefined ? 'get' : 'post', path, response),
+    `${path}: ${response.text.slice(0, 300)}`,
+  ).toEqual([]);
+  return response;
 }
 
 const detailsOf = (json: Record<string, unknown>) => json['details'] as { path: string; message: string }[];

@@ -1,5 +1,5 @@
 /**
- * What is handed in over HTTP: a payment goes through the mempool into a template, the template comes back as a block, and in the end
+ * Submits over HTTP: a payment goes through the mempool into a template, the template comes back as a block, and in the end
  * the index shows both. Against the real process.
  */
 import { createKey } from '@kasgres/database';

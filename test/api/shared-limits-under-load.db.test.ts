@@ -69,7 +69,7 @@ async function trouble(): Promise<void> {
   await sleep(2500);
 }
 
-/** Requests of one key to all processes, each as soon as the one before it was answered. @returns how often each status came */
+/** Requests of one key to all processes, each as soon as the one before it was served. @returns how often each status came */
 async function flood(key: string, isOver: () => boolean): Promise<Map<number, number>> {
   const clients = urls.map((url) => new ApiClient(url, key));
   const counts = new Map<number, number>();
@@ -85,7 +85,7 @@ async function flood(key: string, isOver: () => boolean): Promise<Map<number, nu
   return counts;
 }
 
-test('a key spends its limit and no more, whatever becomes of the store', { timeout: 120_000 }, async () => {
+test('a key never exceeds its limit, even if the shared store fails', { timeout: 120_000 }, async () => {
   const { kysely } = harness.database;
   const longWindow = await createKey(kysely, { name: 'long', rateRu: 20, windowSeconds: 3600, concurrency: 1000 });
   const shortWindow = await createKey(kysely, { name: 'short', rateRu: 2, windowSeconds: 1, concurrency: 1000 });

@@ -220,8 +220,8 @@ test.concurrent('clients that do not read are cut off, and leave memory and time
   // Nothing of the key is in flight any longer.
   expect(await readMetric('kasgres_api_cut_off_responses_total')).toBe(hostile.length);
   const again = new ApiClient(harness.api.url, greedy);
-  const answers = await Promise.all(Array.from({ length: 128 }, () => again.request('/v1/rpc/getSink')));
-  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  const responses = await Promise.all(Array.from({ length: 128 }, () => again.request('/v1/rpc/getSink')));
+  expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
 });
 
 test.concurrent('over TLS too', { timeout: 240_000 }, async ({ expect }) => {

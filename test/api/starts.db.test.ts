@@ -1,5 +1,5 @@
 /**
- * What the API answers on an index that begins at a pruning point: the same as the whole index where it has all that it takes, and words
+ * The responses of the API on an index that begins at a pruning point: the same as the whole index where it has all that it takes, and words
  * where it has not. The whole index is asked first; then what is before the start is cut out of it.
  */
 import { NodeRpcError } from '@kasgres/node';

@@ -1,4 +1,4 @@
-/** The listing of tags: what was written, in the order of bytes, whatever the names. */
+/** The listing of tags: what was written, in the order of bytes, for any names. */
 import { type Tag, upsertTags } from '@kasgres/database';
 import { scriptToAddress } from '@kasgres/kaspa';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -50,12 +50,12 @@ export class TcpProxy {
     this.#cut();
   }
 
-  /** Connections stay open, and nothing comes through any more: a cable that was pulled. */
+  /** Connections stay open, and nothing comes through: a cable that was pulled. */
   swallow(): void {
     this.#mode = 'swallow';
   }
 
-  /** Connections that are open fall silent for good, new ones come through: a router that forgot about them. */
+  /** Connections that are open fall silent permanently, new ones come through: a router that forgot about them. */
   lose(): void {
     this.#era += 1;
   }

@@ -1,4 +1,4 @@
-/** What the API answers while the UTXO set of a start is being loaded: where an index is there already, and where there is none yet. */
+/** The responses of the API while the UTXO set of a start is being loaded: where an index is there already, and where there is none yet. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { cutOut } from './cut-out.ts';
 import { openHarness, type Harness } from './harness.ts';
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness?.close());
 
-test('an index that is there goes on answering, and its status says so', async () => {
+test('an existing index still serves requests, and its status says so', async () => {
   expect((await harness.api.getChecked('/v1/rpc/getSink')).status).toBe(200);
   expect((await harness.api.getChecked('/v1/status')).json['utxoSetLoad']).toEqual({
     pruningPoint: PRUNING_POINT,

@@ -1,6 +1,6 @@
 /**
  * Walks of the listings, with every limit, while the indexer writes and the network reorganises: what was in a
- * listing throughout a walk, at the same position, is met exactly once and in order. Between requests the network goes on by a block now and then, so that it is
+ * listing throughout a walk, at the same position, is met exactly once and in order. Between requests the network continues by a block now and then, so that it is
  * the number of requests that decides how often the listings change, not the speed of the machine.
  */
 import { createKey } from '@kasgres/database';
@@ -48,7 +48,7 @@ interface MovingListing {
   inOrder?: (pool: Pool, cursors: ReadonlySet<string>) => Promise<string[]>;
 }
 
-/** By balance and then by key, both of which the cursor leads to, whatever the address holds now. */
+/** Compares by balance and then by key. The cursor holds both, so that later changes of the balance do not matter. */
 async function inOrderOfBalances(pool: Pool, cursors: ReadonlySet<string>): Promise<string[]> {
   const { rows } = await pool.query<{ cursor: string }>(
     `select cursor from unnest($1::text[]) cursor join scripts s on s.address = substring(cursor from ':(.*)')

@@ -1,7 +1,7 @@
 /**
- * Every request of the cookbook, asked as an analyst of an index of the demo network, says what really happened there: its answer is
- * worked out anew from the DAG of the simulated node. What it says is in cookbook/generated/results.json, which docs/cookbook.md shows:
- * `npm run generate:cookbook` writes both anew.
+ * Every request of the cookbook, asked as an analyst of an index of the demo network, says what really happened there: its response is
+ * worked out again from the DAG of the simulated node. What it says is in cookbook/generated/results.json, which docs/cookbook.md shows:
+ * `npm run generate:cookbook` writes both again.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Analyst, openAnalyst } from './analyst.ts';
@@ -20,7 +20,7 @@ let index: DemoIndex;
 let analyst: Analyst;
 let history: History;
 let names: Names;
-const answers: Record<string, Response> = {};
+const responses: Record<string, Response> = {};
 
 beforeAll(async () => {
   index = await openDemoIndex();
@@ -49,12 +49,12 @@ describe.each(requests)('$name', ({ name, title, explanation, sql }) => {
     expect(sql).toMatch(/;$/);
   });
 
-  test('is answered with what happened', async () => {
-    const answer = await ask(analyst.client, sql);
+  test('returns what happened', async () => {
+    const response = await ask(analyst.client, sql);
     const expected = expectedResults[name]?.(history, names) ?? [];
     expect(expected).not.toEqual([]);
-    expectResponse(answer.rows, expected);
-    answers[name] = withoutPassing(answer, expected);
+    expectResponse(response.rows, expected);
+    responses[name] = withoutPassing(response, expected);
   });
 });
 
@@ -64,6 +64,6 @@ function withoutPassing({ columns, rows }: Response, expected: readonly Cell[][]
   return { columns, rows: kept };
 }
 
-test('the answers are those that are shown', async () => {
-  await expect(`${JSON.stringify(answers, undefined, 1)}\n`).toMatchFileSnapshot(FILE);
+test('the responses are those that are shown', async () => {
+  await expect(`${JSON.stringify(responses, undefined, 1)}\n`).toMatchFileSnapshot(FILE);
 });

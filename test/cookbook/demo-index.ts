@@ -35,7 +35,7 @@ export async function openDemoIndex(): Promise<DemoIndex> {
   };
 }
 
-/** All of it: nothing will be undone any more. */
+/** All of it: nothing will be undone. */
 async function cluster({ pool }: TestDatabase): Promise<void> {
   const client = await pool.connect();
   let isBusy = true;

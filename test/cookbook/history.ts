@@ -1,5 +1,5 @@
 /**
- * What happened on the demo network, as its node's DAG tells it: the history that the answers of the cookbook are held to. Nothing here
+ * What happened on the demo network, as its node's DAG tells it: the history that the responses of the cookbook are held to. Nothing here
  * comes from the database.
  */
 import { isCoinbase, type ScriptPublicKey, scriptToAddress, SOMPI_PER_KAS, toHex } from '@kasgres/kaspa';

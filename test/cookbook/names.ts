@@ -1,5 +1,5 @@
 /**
- * Who belongs together on the demo network, and what they are called, found out anew from the DAG: common inputs by the rules of
+ * Who belongs together on the demo network, and what they are called, found out again from the DAG: common inputs by the rules of
  * docs/clustering.md, a name where one member has it. Clusters are sets here, nothing of union-find.
  */
 import { classifyScript } from '@kasgres/kaspa';

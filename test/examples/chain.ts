@@ -67,7 +67,7 @@ async function nextPayment(): Promise<object> {
   }
 }
 
-/** Who hands in a transaction leaves out what follows from the rest. */
+/** A submitted transaction leaves out what follows from the rest. */
 function withoutVerboseData(value: object): object {
   return JSON.parse(JSON.stringify(value), (key, part: unknown) =>
     key === 'verboseData' ? undefined : part,

@@ -117,7 +117,7 @@ function ask(sql: string): unknown[][] {
     .map((line) => JSON.parse(line) as unknown[]);
 }
 
-/** In an order of their own; what is of floating point as JavaScript writes it. */
+/** In its own order; what is of floating point as JavaScript writes it. */
 export function canonical(rows: readonly TextRow[], columns: Columns): TextRow[] {
   const types = Object.values(columns);
   return rows

@@ -41,7 +41,7 @@ async function migrationsUpTo(last: number, more: Readonly<Record<string, string
   return pathToFileURL(`${folder}/`);
 }
 
-/** A session of its own login that reads until it is ended. @returns its end, as SQLSTATE */
+/** Opens a session of a separate login, which reads until it is cancelled. Returns the SQLSTATE that ended it. */
 async function readForLong(url: string, login: string, sql: string): Promise<{ pid: number; ended: Promise<string> }> {
   const address = new URL(url);
   address.username = login;

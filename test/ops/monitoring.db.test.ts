@@ -1,6 +1,6 @@
 /**
  * The dashboard and the alerts of ops/ on the metrics of the real programs: every metric that they name is there, and, with a real
- * Prometheus, every query of the dashboard has an answer and alerts fire and end. That half is skipped, and said so, where there is none.
+ * Prometheus, every query of the dashboard has a result and alerts fire and end. That half is skipped, and said so, where there is none.
  */
 import { readFileSync } from 'node:fs';
 import { createKey, createTestDatabase, type TestDatabase } from '@kasgres/database';
@@ -131,7 +131,7 @@ describe.skipIf(binary === undefined)('in Prometheus', () => {
     }
   });
 
-  test('every query of the dashboard has an answer', async () => {
+  test('every query of the dashboard has a result', async () => {
     for (const { title, expr } of queries) {
       const ask = () => prometheus.query(expr.replaceAll('$__rate_interval', '1m'));
       // Rates need two scrapes.

@@ -74,7 +74,7 @@ export class Prometheus {
     const giveUpAt = Date.now() + START_DEADLINE_MS;
     while (!(await isReady(url))) {
       if (child.exitCode !== null) throw new Error(`Prometheus ended:\n${output}`);
-      if (Date.now() > giveUpAt) throw new Error(`Prometheus does not answer:\n${output}`);
+      if (Date.now() > giveUpAt) throw new Error(`Prometheus does not respond:\n${output}`);
       await sleep(50);
     }
     return new Prometheus(url, stop);
@@ -106,9 +106,9 @@ export class Prometheus {
 
   async #ask<T>(path: string): Promise<T> {
     const response = await fetch(`${this.#url}/api/v1/${path}`);
-    const answer = (await response.json()) as { status: string; data: T; error?: string };
-    if (answer.status !== 'success') throw new Error(`${path}: ${answer.error}`);
-    return answer.data;
+    const result = (await response.json()) as { status: string; data: T; error?: string };
+    if (result.status !== 'success') throw new Error(`${path}: ${result.error}`);
+    return result.data;
   }
 }
 

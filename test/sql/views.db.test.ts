@@ -46,7 +46,7 @@ async function ask(query: string, values: unknown[] = []): Promise<Row[]> {
   return rows;
 }
 
-/** As text that can be compared and read, whatever kind of number it is; times as Unix milliseconds. */
+/** As text that can be compared and read, for any kind of number; times as Unix milliseconds. */
 const lineOf = (row: readonly unknown[]): string => row.map(textOf).join(' | ');
 
 function textOf(value: unknown): string {
@@ -78,7 +78,7 @@ function* touches(): Generator<{ transaction: Transaction; address: string; rece
   }
 }
 
-// Blocks that were seen and that no chain merges any more are in an index, and not in what the DAG has of now.
+// Blocks that were seen and that no chain still merges are in an index, and not in what the DAG has of now.
 const MERGED_OR_NEW = `(merging_block_hash is not null or hash in (select encode(hash, 'hex') from public.blocks, public.checkpoint
   where id = block_id or id = any(virtual_merge_set)))`;
 

@@ -48,11 +48,11 @@ test('prints lines that make a key and use it, and they work when pasted', async
   const makeKey = await started.line(/^KEY=/);
   const requests = started.lines.filter((line) => line.startsWith('curl '));
   expect(requests).toHaveLength(3);
-  const answers = await paste([makeKey, ...requests.map((request) => `${request}; echo`)].join('\n'), env);
-  const [network, blocks, chain] = answers
+  const responses = await paste([makeKey, ...requests.map((request) => `${request}; echo`)].join('\n'), env);
+  const [network, blocks, chain] = responses
     .trim()
     .split('\n')
-    .map((answer) => JSON.parse(answer) as unknown);
+    .map((response) => JSON.parse(response) as unknown);
   expect(network).toEqual({ network: 'simnet' });
   expect(z.object({ blocks: z.array(z.unknown()).nonempty() }).safeParse(blocks).success).toBe(true);
   expect(z.object({ addedChainBlockHashes: z.array(z.string()) }).safeParse(chain).success).toBe(true);
@@ -63,7 +63,7 @@ test('prints lines that make a key and use it, and they work when pasted', async
   expect(node.exitCode).toBeNull();
 });
 
-test('a program that cannot go on ends the whole, with its words', async () => {
+test('a program that cannot continue ends the whole, with its words', async () => {
   started = new Started({ env: { ...env, NETWORK: 'mainnet' } });
   await started.exited();
   expect(started.output).toMatch(/^indexer stopped: .*simnet.*mainnet|^indexer stopped: .*mainnet.*simnet/m);

@@ -1,6 +1,6 @@
 /**
- * `npm ci && npm start` from nothing, as README.md promises it: what it prints can be pasted, all twelve endpoints answer,
- * Ctrl-C leaves no process, and the next start goes on from the same chain with the same key, also after a crash.
+ * `npm ci && npm start` from nothing, as README.md promises it: what it prints can be pasted, all twelve endpoints respond,
+ * Ctrl-C leaves no process, and the next start continues from the same chain with the same key, also after a crash.
  */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -66,15 +66,15 @@ describe('the first start, from nothing', () => {
   test('prints three curl lines that work when pasted', async () => {
     const lines = started.lines.filter((line) => line.startsWith('curl '));
     expect(lines).toHaveLength(3);
-    const answers = await Promise.all(lines.map(async (line) => JSON.parse(await paste(line, env)) as unknown));
-    expect(answers).toEqual([
+    const responses = await Promise.all(lines.map(async (line) => JSON.parse(await paste(line, env)) as unknown));
+    expect(responses).toEqual([
       { balance: expect.stringMatching(/^[1-9]\d*$/) as string },
       { tag: expect.objectContaining({ name: expect.any(String) as string }) as object },
       expect.objectContaining({ blockHashes: expect.arrayContaining([expect.any(String)]) as string[] }),
     ]);
   });
 
-  test('answers all twelve endpoints', { timeout: 90_000 }, async () => {
+  test('it serves all twelve endpoints', { timeout: 90_000 }, async () => {
     const demo = z.object({ tags: z.tuple([z.object({ address: z.string() })], z.object({ address: z.string() })) });
     const { tags } = demo.parse(JSON.parse(readFileSync(join(dataDir, 'node', 'demo.json'), 'utf8')));
     const [first, ...others] = tags.map(({ address }) => address);
@@ -189,7 +189,7 @@ describe('further starts on the same data', () => {
     blueScore = await findBlueScore();
   }
 
-  test('go on from the same chain with the same key; what is killed is started again', async () => {
+  test('continue from the same chain with the same key; what is killed is started again', async () => {
     await startAgain();
     process.kill(started.processId('indexer/src/main.ts'), 'SIGKILL');
     await started.line(/^indexer ended \(SIGKILL\); starting it again/);
@@ -203,14 +203,14 @@ describe('further starts on the same data', () => {
     await hasGrown();
   });
 
-  test('kill -9 of the start itself leaves no process, and the next start goes on', async () => {
+  test('kill -9 of the start itself leaves no process, and the next start continues', async () => {
     await startAgain();
     process.kill(started.processId('kasgres.js start'), 'SIGKILL');
     expect(await started.processesLeft()).toEqual([]);
     await startAgain();
   });
 
-  test('kill -9 of all that could end Postgres leaves it alone; the next start ends it and goes on', async () => {
+  test('kill -9 of all that could end Postgres leaves it alone; the next start ends it and continues', async () => {
     await startAgain();
     started.killAllButPostgres();
     const killed = started;

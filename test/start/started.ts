@@ -1,4 +1,4 @@
-/** `npm start` as a person runs it at a terminal: in a process group of its own, from a shell that knows nothing of the tests. */
+/** `npm start` as a person runs it at a terminal: in a separate process group, from a shell that knows nothing of the tests. */
 import { execFileSync, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -109,7 +109,7 @@ export class Started {
     }
   }
 
-  /** Whatever happened in a test: nothing stays. */
+  /** Removes everything, even after a failed test. */
   async end(): Promise<void> {
     if (this.exitCode === null && this.#process.signalCode === null) {
       this.pressCtrlC();
@@ -145,7 +145,7 @@ function listProcesses(): Map<number, Process> {
   const processes = new Map<number, Process>();
   for (const line of text.split('\n')) {
     const [, id, parent, state, command] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(line) ?? [];
-    // A zombie is no process any more, only a line for a parent that has not asked yet.
+    // A zombie is no longer a process, only a line for a parent that has not asked yet.
     if (id !== undefined && command !== undefined && !state?.startsWith('Z')) {
       processes.set(Number(id), { parent: Number(parent), command });
     }

@@ -1,4 +1,4 @@
-/** All twelve endpoints of the specification, asked on a running demo: each must answer 200 with what makes sense there. */
+/** All twelve endpoints of the specification, asked on a running demo: each must respond 200 with plausible values. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { z } from 'zod';

@@ -1,4 +1,4 @@
-/** That what checks all answers finds what is wrong with one. */
+/** That what checks all responses finds what is wrong with one. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { faultsOf, findTemplate, type Method } from './openapi.ts';
@@ -17,7 +17,7 @@ const headers = {
 const faults = (json: Record<string, unknown>, sent: Record<string, string> = headers, status = 200): string[] =>
   faultsOf('get', path, { status, json, headers: new Headers(sent) });
 
-describe('an answer', () => {
+describe('a response', () => {
   test('as the document has it is without fault', () => {
     expect(faults({ sink })).toEqual([]);
   });
@@ -42,16 +42,16 @@ describe('an answer', () => {
   });
 });
 
-test('every object of an answer is closed: a field too many is a fault everywhere', () => {
+test('every object of a response is closed: a field too many is a fault everywhere', () => {
   const document: unknown = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'));
   const { components, paths } = document as {
     components: { schemas: object };
     paths: Record<string, Record<string, { responses: object }>>;
   };
-  const answers = Object.entries(paths).flatMap(([name, methods]) =>
+  const responses = Object.entries(paths).flatMap(([name, methods]) =>
     Object.values(methods).flatMap(({ responses }) => openObjects(responses, name)),
   );
-  expect([...answers, ...openObjects(components.schemas, 'components')]).toEqual([]);
+  expect([...responses, ...openObjects(components.schemas, 'components')]).toEqual([]);
 });
 
 /** Places of schemas that let an object have fields that they do not name. */

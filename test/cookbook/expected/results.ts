@@ -1,4 +1,4 @@
-/** Each request of the cookbook, answered from the history alone. */
+/** Each request of the cookbook, served from the history alone. */
 import type { Cell } from '../cells.ts';
 import type { Names } from '../names.ts';
 import type { History } from '../history.ts';

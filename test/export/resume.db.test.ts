@@ -1,5 +1,5 @@
 /**
- * An export goes on where it was: after it was killed at any moment, while the chain grows, and after a reorganisation of what it took for
+ * An export continues where it was: after it was killed at any moment, while the chain grows, and after a reorganisation of what it took for
  * final. Its files always hold each row once, and no other database is mixed in.
  */
 import { spawn } from 'node:child_process';
@@ -112,7 +112,7 @@ test.skipIf(!hasReaders)('follows the chain in new files, and never touches thos
   for (let round = 0; round < 5; round += 1) {
     simulatedDag.mine(40);
     await atRest(database, node, indexer);
-    // Deeper than any reorganisation of this world.
+    // Deeper than any reorganisation of this simulated DAG.
     await exportTo(directory, database, { names: SOME, depth: 60n });
     await expectWhole(directory, database);
     const now = await contents(directory);
@@ -175,36 +175,41 @@ test.skipIf(!hasReaders)('the chain may be reorganised while an export runs', as
   await expectWhole(directory, database);
 });
 
-test.skipIf(!hasReaders)('another chain, another network, and tables among views are refused in words', async () => {
-  const harness = await createHarness('one chain');
-  const { simulatedDag, database } = harness;
-  simulatedDag.mine(60);
-  await index(harness);
-  const directory = await freshFolder();
-  await exportTo(directory, database, { names: SOME, depth: 0n });
+test.skipIf(!hasReaders)(
+  'another chain, another network, and tables among views are refused with an explanation',
+  async () => {
+    const harness = await createHarness('one chain');
+    const { simulatedDag, database } = harness;
+    simulatedDag.mine(60);
+    await index(harness);
+    const directory = await freshFolder();
+    await exportTo(directory, database, { names: SOME, depth: 0n });
 
-  // The same chain in another database is gone on with.
-  const same = await indexFromScratch(harness);
-  const { lines } = await exportTo(directory, same, { names: SOME, depth: 0n });
-  expect(lines.at(-1)).toContain('Nothing new');
+    // The same chain in another database is continued.
+    const same = await indexFromScratch(harness);
+    const { lines } = await exportTo(directory, same, { names: SOME, depth: 0n });
+    expect(lines.at(-1)).toContain('Nothing new');
 
-  const other = await createHarness('another chain');
-  other.simulatedDag.mine(80);
-  await index(other);
-  await expect(exportTo(directory, other.database, { names: SOME, depth: 0n })).rejects.toThrow('it has another chain');
-  await expectWhole(directory, database);
+    const other = await createHarness('another chain');
+    other.simulatedDag.mine(80);
+    await index(other);
+    await expect(exportTo(directory, other.database, { names: SOME, depth: 0n })).rejects.toThrow(
+      'it has another chain',
+    );
+    await expectWhole(directory, database);
 
-  await expect(exportTo(directory, database, { raw: true })).rejects.toThrow('holds views, not tables');
-  await database.pool.query(`update meta set network = 'devnet'`);
-  await expect(exportTo(directory, database)).rejects.toThrow(
-    'holds an export of simnet, and this database is of devnet',
-  );
-  await database.pool.query(`update meta set network = 'simnet'`);
+    await expect(exportTo(directory, database, { raw: true })).rejects.toThrow('holds views, not tables');
+    await database.pool.query(`update meta set network = 'devnet'`);
+    await expect(exportTo(directory, database)).rejects.toThrow(
+      'holds an export of simnet, and this database is of devnet',
+    );
+    await database.pool.query(`update meta set network = 'simnet'`);
 
-  const strange = await freshFolder();
-  await writeFile(join(strange, 'thesis.txt'), 'mine');
-  await expect(exportTo(strange, database)).rejects.toThrow('is not empty and has no manifest.json');
-});
+    const strange = await freshFolder();
+    await writeFile(join(strange, 'thesis.txt'), 'mine');
+    await expect(exportTo(strange, database)).rejects.toThrow('is not empty and has no manifest.json');
+  },
+);
 
 test('two exports into one directory: the second is told who writes', async () => {
   const { database } = await createHarness('two exports');
