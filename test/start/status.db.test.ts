@@ -82,7 +82,7 @@ test('status asks the API of a start while it runs, and its database afterwards'
   expect(afterwards).not.toHaveProperty('api');
 });
 
-test('status tells of an API that was named beside a database whether it responses from that one', async () => {
+test('status tells of an API that was named beside a database whether it responds from that one', async () => {
   const { port } = new URL(other.api.url);
   expect(await status({ DATABASE_URL: own.url, PORT: port })).toMatchObject({
     api: `${other.api.url} responds, but from another database: its sink is not in this one`,
