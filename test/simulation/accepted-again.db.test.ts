@@ -11,8 +11,8 @@ import { checkInvariant3 } from '../invariants/acceptance.ts';
 import {
   acceptable,
   followToTheTip,
-  partBelowFinality,
-  setHarnessThatPrunes,
+  forkBelowFinality,
+  createPruningHarness,
   withLowFinality,
 } from './starts-harness.ts';
 import { cluster } from './clusters-harness.ts';
@@ -61,12 +61,12 @@ async function expectRight({ database, node }: Harness): Promise<void> {
 test.each([
   ['handed in again, and undone by what is kept for that', 'on its branch', false],
   ['handed in again, and undone without it', 'on its branch', true],
-  ['with the blocks that carry it', 'on its branch, beside ours', false],
+  ['with the blocks that carry it', 'on its branch, with our blocks merged', false],
 ] as const)('accepted before a gap and again after it, %s', async (name, prunes, forgets) => {
-  const harness = await setHarnessThatPrunes(`accepted again, ${name}`);
+  const harness = await createPruningHarness(`accepted again, ${name}`);
   const { simulatedDag, database } = harness;
   simulatedDag.mine(80);
-  const theirs = await partBelowFinality(harness, prunes, () => followToTheTip(harness));
+  const theirs = await forkBelowFinality(harness, prunes, () => followToTheTip(harness));
   await cluster(database, OPTIONS);
   await withLowFinality(() => followToTheTip(theirs, RECORD));
   await expectRight(theirs);
@@ -94,10 +94,10 @@ test.each([
 });
 
 test('what was merged before a gap gets its marks back from the chain blocks there', async () => {
-  const harness = await setHarnessThatPrunes('merged again');
+  const harness = await createPruningHarness('merged again');
   const { simulatedDag, database } = harness;
   simulatedDag.mine(80);
-  const theirs = await partBelowFinality(harness, 'on its branch', () => followToTheTip(harness));
+  const theirs = await forkBelowFinality(harness, 'on its branch', () => followToTheTip(harness));
   await withLowFinality(() => followToTheTip(theirs, RECORD));
   const { pool } = database;
   const selectMerged = `

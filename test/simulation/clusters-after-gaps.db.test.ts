@@ -13,10 +13,10 @@ import { freshDatabase } from '../support/harness.ts';
 import {
   followToTheTip,
   gapsOf,
-  partBelowFinality,
+  forkBelowFinality,
   type Pruning,
   pruneAbove,
-  setHarnessThatPrunes,
+  createPruningHarness,
   withLowFinality,
 } from './starts-harness.ts';
 import { PARAMS } from '../support/simulated-dag.ts';
@@ -49,7 +49,7 @@ async function expectSame(one: TestDatabase, late: TestDatabase): Promise<void> 
 }
 
 test.each([0n, 3n, 40n])('two gaps, followed at a depth of %i', async (depth) => {
-  const harness = await setHarnessThatPrunes(`clusters, gaps ${depth}`, {}, PEOPLE);
+  const harness = await createPruningHarness(`clusters, gaps ${depth}`, {}, PEOPLE);
   const { simulatedDag, database } = harness;
   const options = { depth, change: true };
   const goOn = async (): Promise<void> => {
@@ -93,7 +93,7 @@ test.each([
   ['in time', false],
   ['late: of UTXOs that only the first start had, nothing is known by then', true],
 ])('a gap after a start at a pruning point, clustered %s', async (name, isLate) => {
-  const harness = await setHarnessThatPrunes(`clusters, start ${name}`, {}, PEOPLE);
+  const harness = await createPruningHarness(`clusters, start ${name}`, {}, PEOPLE);
   const { simulatedDag, database } = harness;
   const options = { depth: 0n };
   pruneAbove(simulatedDag, 60);
@@ -112,7 +112,7 @@ test.each([
 });
 
 test('what was held or let through before a gap stays so', async () => {
-  const harness = await setHarnessThatPrunes('clusters, held', {}, PEOPLE);
+  const harness = await createPruningHarness('clusters, held', {}, PEOPLE);
   const { simulatedDag, database } = harness;
   const options: Options = { depth: 2n, sizeLimit: 4n };
   const approveAll = async (): Promise<void> => {
@@ -136,17 +136,17 @@ test('what was held or let through before a gap stays so', async () => {
   expect(await storedClusters(database)).toEqual(await expectedClustersOfIndex(database, [simulatedDag], options));
 });
 
-const WAYS: Pruning[] = ['where it left', 'on its branch'];
+const WAYS: Pruning[] = ['at the fork', 'on its branch'];
 
 test.each(WAYS)(
   'a reorganisation below finality, to a node that prunes %s: merges above are undone',
   async (prunes) => {
-    const harness = await setHarnessThatPrunes(`clusters, below finality ${prunes}`);
+    const harness = await createPruningHarness(`clusters, below finality ${prunes}`);
     const { simulatedDag, database } = harness;
     const options = { depth: 0n, change: true };
     simulatedDag.mine(80);
     const late = { ...harness, database: await freshDatabase() };
-    const peer = await partBelowFinality(harness, prunes, async () => {
+    const peer = await forkBelowFinality(harness, prunes, async () => {
       for (const each of [harness, late]) {
         await followToTheTip(each);
         await tagSome(each.database);
@@ -174,7 +174,7 @@ test.each(WAYS)(
 );
 
 test('scripts that only a start knows have their marks, also when they are paid again after a gap', async () => {
-  const harness = await setHarnessThatPrunes('gap, tags');
+  const harness = await createPruningHarness('gap, tags');
   const { simulatedDag, database } = harness;
   const { pool } = database;
   pruneAbove(simulatedDag, 60);

@@ -11,7 +11,7 @@ import { afterEach, expect, test } from 'vitest';
 import { checkInvariant4 } from '@kasgres/cli';
 import { differencesOf, takeSnapshot } from '../invariants/snapshot.ts';
 import { atRest, expectRight, createHarness, type Harness } from '../support/harness.ts';
-import { followToTheTip, pruneAbove, pruneBeforeEarlierHour, setHarnessThatPrunes } from './starts-harness.ts';
+import { followToTheTip, pruneAbove, pruneBeforeEarlierHour, createPruningHarness } from './starts-harness.ts';
 import { startIndexing } from '../support/simulated-dag.ts';
 
 const MIGRATIONS = join(import.meta.dirname, '../../migrations');
@@ -195,7 +195,7 @@ async function startBalancesOf({ pool }: TestDatabase): Promise<unknown[]> {
 
 /** An index that began anew twice, as the newest version has it, and a database of version 8 for its rows. */
 async function setHarnessWithGaps(name: string): Promise<{ newer: Harness; older: TestDatabase }> {
-  const newer = await setHarnessThatPrunes(name);
+  const newer = await createPruningHarness(name);
   const { simulatedDag } = newer;
   pruneBeforeEarlierHour(simulatedDag, 60);
   await followToTheTip(newer);

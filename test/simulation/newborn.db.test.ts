@@ -8,11 +8,11 @@ import { endWaiting, holdAt, letGo, preparePlaces, untilOneWaits } from '../data
 import { atRest, type Harness, onTestEnd, untilAtRest } from '../support/harness.ts';
 import { type Program, startIndexer } from '../support/programs.ts';
 import {
-  expectRightFromItsStart,
+  expectRightFromBootstrap,
   followToTheTip,
   gapsOf,
   pruneAbove,
-  setHarnessThatPrunes,
+  createPruningHarness,
   startsOf,
   visibleRows,
 } from './starts-harness.ts';
@@ -38,7 +38,7 @@ async function failAt(harness: Harness, place: string): Promise<void> {
 
 /** A network that has pruned, and an index of it that waits at the place. */
 async function setHeldHarness(name: string, place: string): Promise<Harness> {
-  const harness = await setHarnessThatPrunes(name);
+  const harness = await createPruningHarness(name);
   pruneAbove(harness.simulatedDag, 80);
   harness.simulatedDag.mine(60);
   await preparePlaces(harness);
@@ -54,7 +54,7 @@ async function expectBootstrappedAt(harness: Harness, pruningPoint: string): Pro
     { chainIndex: 0, hash: pruningPoint },
   ]);
   expect(await gapsOf(pool)).toEqual([]);
-  await expectRightFromItsStart(harness);
+  await expectRightFromBootstrap(harness);
 }
 
 for (const place of [WRITE, CATCH_UP]) {
@@ -146,7 +146,7 @@ test('it survives kill -9 in the middle of the discard and before the next boots
 });
 
 test('it keeps an index whose first catch-up is over, and stops', async () => {
-  const harness = await setHarnessThatPrunes('no longer newborn');
+  const harness = await createPruningHarness('no longer newborn');
   pruneAbove(harness.simulatedDag, 60);
   await followToTheTip(harness);
   pruneEverything(harness);
@@ -154,7 +154,7 @@ test('it keeps an index whose first catch-up is over, and stops', async () => {
 });
 
 test('it keeps history since genesis, which no pruned node has, and stops', async () => {
-  const harness = await setHarnessThatPrunes('since genesis');
+  const harness = await createPruningHarness('since genesis');
   harness.simulatedDag.mine(120);
   await preparePlaces(harness);
   await holdAt(harness, CATCH_UP);
@@ -185,7 +185,7 @@ const requestsOf = ({ simulatedDag }: Harness): number =>
   simulatedDag.p2p.received.filter((name) => name === 'requestPruningPointUtxoSet').length;
 
 async function setHarnessBeforeMove(name: string): Promise<{ harness: Harness; pruningPoint: string }> {
-  const harness = await setHarnessThatPrunes(name);
+  const harness = await createPruningHarness(name);
   const { hash } = pruneAbove(harness.simulatedDag, 80);
   harness.simulatedDag.mine(60);
   return { harness, pruningPoint: hash };

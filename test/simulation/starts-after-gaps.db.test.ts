@@ -14,10 +14,10 @@ import {
   followToTheTip,
   type GapRow,
   gapsOf,
-  partBelowFinality,
+  forkBelowFinality,
   type Pruning,
   pruneAbove,
-  setHarnessThatPrunes,
+  createPruningHarness,
   startsOf,
   visibleRows,
   withLowFinality,
@@ -49,7 +49,7 @@ async function expectRightInTheEnd(harness: Harness): Promise<void> {
 }
 
 test('a node that has pruned the checkpoint ends the indexer with words, and nothing changes', async () => {
-  const harness = await setHarnessThatPrunes('gap, stop');
+  const harness = await createPruningHarness('gap, stop');
   const { simulatedDag, database } = harness;
   simulatedDag.mine(60);
   await followToTheTip(harness);
@@ -64,7 +64,7 @@ test('a node that has pruned the checkpoint ends the indexer with words, and not
 });
 
 test('recorded, twice, from genesis on, with reorganisations between', async () => {
-  const harness = await setHarnessThatPrunes('gap, record');
+  const harness = await createPruningHarness('gap, record');
   const { simulatedDag, database, node } = harness;
   simulatedDag.mine(60);
   await followToTheTip(harness);
@@ -90,7 +90,7 @@ test('recorded, twice, from genesis on, with reorganisations between', async () 
 });
 
 test('recorded by an index that began at a pruning point, and stopped at any moment of that', async () => {
-  const harness = await setHarnessThatPrunes('gap, stops');
+  const harness = await createPruningHarness('gap, stops');
   const { simulatedDag, database } = harness;
   pruneAbove(simulatedDag, 60);
   await followToTheTip(harness);
@@ -109,7 +109,7 @@ test('recorded by an index that began at a pruning point, and stopped at any mom
 });
 
 test('the state is there from the first moment after a gap, and follows the chain from there', async () => {
-  const harness = await setHarnessThatPrunes('gap, state');
+  const harness = await createPruningHarness('gap, state');
   const { simulatedDag, database, node } = harness;
   simulatedDag.mine(80);
   await followToTheTip(harness);
@@ -139,7 +139,7 @@ async function getSink(db: Harness['database']['pool']): Promise<string | undefi
 }
 
 test('under a running indexer: the node is away, and has pruned when it comes back, twice', async () => {
-  const harness = await setHarnessThatPrunes('gap, running');
+  const harness = await createPruningHarness('gap, running');
   const { simulatedDag, database, node } = harness;
   simulatedDag.mine(40);
   const away = await NodeBehindProxy.start(simulatedDag.node);
@@ -162,7 +162,7 @@ test('under a running indexer: the node is away, and has pruned when it comes ba
 });
 
 test('a set with an altered UTXO after a gap: the state stays as it was', async () => {
-  const harness = await setHarnessThatPrunes('gap, altered');
+  const harness = await createPruningHarness('gap, altered');
   const { simulatedDag, database } = harness;
   simulatedDag.mine(60);
   await followToTheTip(harness);
@@ -178,7 +178,7 @@ test('a set with an altered UTXO after a gap: the state stays as it was', async 
 });
 
 test('a node whose pruning point is below the start of the index is refused with words', async () => {
-  const harness = await setHarnessThatPrunes('gap, below');
+  const harness = await createPruningHarness('gap, below');
   pruneAbove(harness.simulatedDag, 80);
   await followToTheTip(harness);
   const other = await SimulatedDag.start('another chain', undefined, { commitsToUtxos: true });
@@ -190,17 +190,20 @@ test('a node whose pruning point is below the start of the index is refused with
 });
 
 const REORGS_BELOW_FINALITY: [Pruning, string][] = [
-  ['where it left', 'our chain: no gap, and ours above it is left'],
+  ['at the fork', 'our chain: no gap, and ours above it is left'],
   ['on its branch', 'its own branch: ours is left as far as it is not below'],
-  ['on its branch, beside ours', 'its own branch: ours is left as far as it is not below, and merged after it'],
+  [
+    'on its branch, with our blocks merged',
+    'its own branch: ours is left as far as it is not below, and merged after it',
+  ],
 ];
 
 for (const [prunes, name] of REORGS_BELOW_FINALITY) {
   test(`a reorganisation below finality, to a node whose pruning point is on ${name}`, async () => {
-    const harness = await setHarnessThatPrunes(`below finality ${prunes}`);
+    const harness = await createPruningHarness(`below finality ${prunes}`);
     const { simulatedDag, database } = harness;
     simulatedDag.mine(80);
-    const peer = await partBelowFinality(harness, prunes, () => followToTheTip(harness));
+    const peer = await forkBelowFinality(harness, prunes, () => followToTheTip(harness));
     expect(await gapsOf(database.pool)).toEqual([]);
 
     await withLowFinality(async () => {
@@ -213,7 +216,7 @@ for (const [prunes, name] of REORGS_BELOW_FINALITY) {
       pruningPoint,
     ]);
     expect((await gapsOf(database.pool)).map(({ before }) => before)).toEqual(
-      prunes === 'where it left' ? [] : [pruningPoint],
+      prunes === 'at the fork' ? [] : [pruningPoint],
     );
     await expectRightInTheEnd(peer);
   });

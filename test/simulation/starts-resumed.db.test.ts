@@ -9,7 +9,7 @@ import {
   followToTheTip,
   loadedUtxos,
   pruneAbove,
-  setHarnessThatPrunes,
+  createPruningHarness,
   startsOf,
   visibleRows,
 } from './starts-harness.ts';
@@ -60,7 +60,7 @@ async function loadFirstPiece({ simulatedDag, database }: Harness): Promise<void
 test(
   'a load that was stopped goes on where it was, as long as the pruning point is the same',
   async () => {
-    const harness = await setHarnessThatPrunes('resumed', { params: { ...PARAMS, subsidy: SUBSIDY } });
+    const harness = await createPruningHarness('resumed', { params: { ...PARAMS, subsidy: SUBSIDY } });
     const { simulatedDag } = harness;
     makeUtxos(simulatedDag, SEGMENT + 5_000);
     simulatedDag.node.prune(simulatedDag.node.dag.chainBlocks.at(-2)?.hash ?? '');

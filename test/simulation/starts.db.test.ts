@@ -5,16 +5,16 @@ import { expect, test, vi } from 'vitest';
 import { onTestEnd, atRest, freshDatabase, type Harness } from '../support/harness.ts';
 import { startIndexing } from '../support/simulated-dag.ts';
 import {
-  expectRightFromItsStart,
+  expectRightFromBootstrap,
   followToTheTip,
   gapsOf,
   loadedUtxos,
   pruneAbove,
   pruneBeforeEarlierHour,
   pruneBelowTip,
-  setHarnessThatPrunes,
+  createPruningHarness,
   startsOf,
-  stopAnyhow,
+  stopIgnoringErrors,
   visibleRows,
 } from './starts-harness.ts';
 
@@ -22,7 +22,7 @@ import {
 vi.setConfig({ testTimeout: 240_000 });
 
 test('begun at a pruning point, and followed through reorganisations right above it and others', async () => {
-  const harness = await setHarnessThatPrunes('start');
+  const harness = await createPruningHarness('start');
   const { simulatedDag, database, node } = harness;
   const start = pruneAbove(simulatedDag, 80);
   const indexer = startIndexing(simulatedDag, database.url);
@@ -40,33 +40,33 @@ test('begun at a pruning point, and followed through reorganisations right above
     await atRest(database, node, indexer);
   }
   await indexer.stop();
-  await expectRightFromItsStart(harness);
+  await expectRightFromBootstrap(harness);
   expect(await gapsOf(database.pool)).toEqual([]);
 });
 
 test('begun at a pruning point whose successors are of an earlier hour by their own times', async () => {
-  const harness = await setHarnessThatPrunes('start before an earlier hour');
+  const harness = await createPruningHarness('start before an earlier hour');
   pruneBeforeEarlierHour(harness.simulatedDag, 60);
   await followToTheTip(harness);
-  await expectRightFromItsStart(harness);
+  await expectRightFromBootstrap(harness);
 });
 
 test('begun right below the tip, with a memory that forgets', async () => {
-  const harness = await setHarnessThatPrunes('young start');
+  const harness = await createPruningHarness('young start');
   const { simulatedDag, database, node } = harness;
   simulatedDag.mine(120);
   pruneBelowTip(simulatedDag);
   const indexer = startIndexing(simulatedDag, database.url, { MEMORY_TRANSACTIONS: '50', BATCH_TRANSACTIONS: '20' });
   await atRest(database, node, indexer);
-  await expectRightFromItsStart(harness);
+  await expectRightFromBootstrap(harness);
   simulatedDag.mine(120);
   await atRest(database, node, indexer);
   await indexer.stop();
-  await expectRightFromItsStart(harness);
+  await expectRightFromBootstrap(harness);
 });
 
 test('stopped and started again at any moment, while its UTXO set is loaded and in the catch-up that follows', async () => {
-  const harness = await setHarnessThatPrunes('stops at a start');
+  const harness = await createPruningHarness('stops at a start');
   const { simulatedDag, database } = harness;
   pruneAbove(simulatedDag, 80);
   simulatedDag.mine(100);
@@ -77,11 +77,11 @@ test('stopped and started again at any moment, while its UTXO set is loaded and 
     await indexer.stop();
   }
   await followToTheTip(harness);
-  await expectRightFromItsStart(harness);
+  await expectRightFromBootstrap(harness);
 });
 
 test('the node moves its pruning point while the set is loaded: the load begins with the new one', async () => {
-  const harness = await setHarnessThatPrunes('moved');
+  const harness = await createPruningHarness('moved');
   const { simulatedDag, database } = harness;
   const first = pruneAbove(simulatedDag, 60);
   let moves = 0;
@@ -97,11 +97,11 @@ test('the node moves its pruning point while the set is loaded: the load begins 
   const { pruningPoint } = simulatedDag.node;
   expect(pruningPoint).not.toBe(first.hash);
   expect((await startsOf(database.pool)).map(({ hash }) => hash)).toEqual([pruningPoint]);
-  await expectRightFromItsStart(harness);
+  await expectRightFromBootstrap(harness);
 });
 
 test('the node moves its pruning point when the whole set was read: the load begins with the new one', async () => {
-  const harness = await setHarnessThatPrunes('moved at the end');
+  const harness = await createPruningHarness('moved at the end');
   const { simulatedDag, database } = harness;
   pruneAbove(simulatedDag, 60);
   const chunks = Math.floor(simulatedDag.node.pruningPointSet().utxos.length / 50);
@@ -117,11 +117,11 @@ test('the node moves its pruning point when the whole set was read: the load beg
   await followToTheTip(harness);
   expect(hasMoved).toBe(true);
   expect((await startsOf(database.pool)).map(({ hash }) => hash)).toEqual([simulatedDag.node.pruningPoint]);
-  await expectRightFromItsStart(harness);
+  await expectRightFromBootstrap(harness);
 });
 
 test('the stream of the set breaks off, again and again', async () => {
-  const harness = await setHarnessThatPrunes('cut off');
+  const harness = await createPruningHarness('cut off');
   const { simulatedDag } = harness;
   pruneAbove(simulatedDag, 60);
   let cuts = 0;
@@ -132,11 +132,11 @@ test('the stream of the set breaks off, again and again', async () => {
   };
   await followToTheTip(harness);
   expect(cuts).toBe(3);
-  await expectRightFromItsStart(harness);
+  await expectRightFromBootstrap(harness);
 });
 
 test('a set with an altered UTXO: nothing of it is shown, and the indexer ends with words', async () => {
-  const harness = await setHarnessThatPrunes('altered');
+  const harness = await createPruningHarness('altered');
   const { simulatedDag, database } = harness;
   const start = pruneAbove(simulatedDag, 60);
   simulatedDag.p2pFaults.plan = (chunk) => (chunk === 1 ? { kind: 'altered' } : undefined);
@@ -156,7 +156,7 @@ test('a set with an altered UTXO: nothing of it is shown, and the indexer ends w
   };
   await followToTheTip(harness);
   expect(reads).toBe(2);
-  await expectRightFromItsStart(harness);
+  await expectRightFromBootstrap(harness);
 });
 
 /** Hands out the set of an earlier pruning point as that of the present one, in so many reads after each move. */
@@ -180,17 +180,17 @@ function handOutStaleSets({ simulatedDag }: Harness, staleReads: number): { read
 }
 
 test('it reads a set again that the node has yet to advance to its new pruning point', async () => {
-  const harness = await setHarnessThatPrunes('set in transition');
+  const harness = await createPruningHarness('set in transition');
   pruneAbove(harness.simulatedDag, 40);
   const counted = handOutStaleSets(harness, 3);
   pruneAbove(harness.simulatedDag, 20, harness.simulatedDag.node.dag.root);
   await followToTheTip(harness);
   expect(counted.reads).toBe(4);
-  await expectRightFromItsStart(harness);
+  await expectRightFromBootstrap(harness);
 });
 
 test('it counts the attempts for one pruning point, and goes on as long as that keeps moving', async () => {
-  const harness = await setHarnessThatPrunes('sets in transition');
+  const harness = await createPruningHarness('sets in transition');
   const { simulatedDag, database, node } = harness;
   pruneAbove(simulatedDag, 40);
   const counted = handOutStaleSets(harness, 3);
@@ -204,11 +204,11 @@ test('it counts the attempts for one pruning point, and goes on as long as that 
   await atRest(database, node, indexer);
   await indexer.stop();
   expect(counted.reads).toBeGreaterThan(4);
-  await expectRightFromItsStart(harness);
+  await expectRightFromBootstrap(harness);
 });
 
 test('it asks every node for a set that never fits, and then ends with an explanation', async () => {
-  const harness = await setHarnessThatPrunes('never fits');
+  const harness = await createPruningHarness('never fits');
   const { simulatedDag, database } = harness;
   pruneAbove(simulatedDag, 60);
   const counted = handOutStaleSets(harness, 1_000);
@@ -222,7 +222,7 @@ test('it asks every node for a set that never fits, and then ends with an explan
 });
 
 test('where no p2p answers, one is waited for, and nothing is shown', async () => {
-  const harness = await setHarnessThatPrunes('no p2p');
+  const harness = await createPruningHarness('no p2p');
   const { simulatedDag, database, node } = harness;
   pruneAbove(simulatedDag, 60);
   const indexer = startIndexing(simulatedDag, database.url, { NODE_P2P_URL: 'grpc://127.0.0.1:1' });
@@ -231,16 +231,16 @@ test('where no p2p answers, one is waited for, and nothing is shown', async () =
     return values.find(({ labels }) => labels['kind'] === 'node-unavailable')?.value ?? 0;
   };
   await expect.poll(failures, { timeout: 30_000 }).toBeGreaterThan(1);
-  await stopAnyhow(indexer);
+  await stopIgnoringErrors(indexer);
   expect(await visibleRows(database.pool)).toEqual({});
   const next = startIndexing(simulatedDag, database.url);
   await atRest(database, node, next);
   await next.stop();
-  await expectRightFromItsStart(harness);
+  await expectRightFromBootstrap(harness);
 });
 
 test('a node that has not pruned is indexed from genesis, and goes on when it prunes', async () => {
-  const harness = await setHarnessThatPrunes('prunes later');
+  const harness = await createPruningHarness('prunes later');
   const { simulatedDag, database, node } = harness;
   simulatedDag.mine(60);
   const indexer = startIndexing(simulatedDag, database.url);
@@ -257,5 +257,5 @@ test('a node that has not pruned is indexed from genesis, and goes on when it pr
   // A fresh index would begin later: its UTXOs are the same.
   const fresh = { ...harness, database: await freshDatabase() };
   await followToTheTip(fresh);
-  await expectRightFromItsStart(fresh);
+  await expectRightFromBootstrap(fresh);
 });
