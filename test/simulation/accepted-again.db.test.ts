@@ -1,6 +1,7 @@
 /**
- * What the chain accepted before a gap, and accepts again after it since the nodes left that part below finality: it counts in both stretches
- * (invariant 4, docs/adr/0007-rollups.md) and is marked with the later block, and with the earlier one again when a reorg undoes that (invariant 7).
+ * Transactions that the chain accepted before a gap and accepts again after it, since the nodes left that segment below finality. They count in
+ * both segments (invariant 4, docs/adr/0007-rollups.md); their row names the later chain block, and the former one when a reorg undoes that
+ * (invariant 7).
  */
 import { checkInvariant12, checkInvariant4, checkInvariant7 } from '@kasgres/cli';
 import type { TestDatabase } from '@kasgres/database';
@@ -21,11 +22,10 @@ import { startIndexing } from '../support/simulated-dag.ts';
 
 const RECORD = { ON_GAP: 'record' };
 const OPTIONS = { depth: 0n, change: true };
-/** Several times what the longest takes. */
 vi.setConfig({ testTimeout: 300_000 });
 
 interface Sighted {
-  /** By how many chain blocks. */
+  /** The number of accepting chain blocks. */
   accepted: bigint;
   first: bigint;
   last: bigint;
@@ -34,7 +34,7 @@ interface Sighted {
   last_seen: bigint;
 }
 
-/** Of scripts that are touched by one of these transactions and nothing else. */
+/** Selects scripts that only one of these transactions touches. */
 async function sightingsOf({ pool }: TestDatabase, transactions: readonly DagTransaction[]): Promise<Sighted[]> {
   const { rows } = await pool.query<Sighted>(
     `select count(c.index) as accepted, min(c.chain_time) as first, max(c.chain_time) as last, b.accepted_count, b.first_seen, b.last_seen
@@ -71,7 +71,7 @@ test.each([
   await withLowFinality(() => followToTheTip(theirs, RECORD));
   await expectRight(theirs);
 
-  // Whether ours is merged at all is up to the simulation: a block merges only so many others.
+  // A block merges a limited number of others, so the simulation may leave ours out.
   const isCertain = prunes === 'on its branch';
   const indexer = startIndexing(theirs.simulatedDag, database.url);
   const again = await acceptable(database, simulatedDag, theirs.simulatedDag);
@@ -93,7 +93,7 @@ test.each([
   await indexer.stop();
 });
 
-test('what was merged before a gap gets its marks back from the chain blocks there', async () => {
+test('a reorg above a gap restores the merging blocks below the gap', async () => {
   const harness = await createPruningHarness('merged again');
   const { simulatedDag, database } = harness;
   simulatedDag.mine(80);
@@ -106,7 +106,7 @@ test('what was merged before a gap gets its marks back from the chain blocks the
   const { rows: merged } = await pool.query<{ id: bigint }>(selectMerged);
   expect(merged.length).toBeGreaterThan(20);
   const keys = merged.map(({ id }) => id);
-  // As after undoing a chain block above the gap that had merged them all.
+  // These rows are as after the removal of a chain block above the gap that had merged all blocks.
   await pool.query('update blocks set merging_block_id = null, is_blue = null where id = any($1::bigint[])', [keys]);
   const client = await pool.connect();
   await restoreMarks(client, { merged: keys, accepted: [] });
@@ -114,7 +114,7 @@ test('what was merged before a gap gets its marks back from the chain blocks the
   expect((await pool.query(selectMerged)).rows).toEqual(merged);
 });
 
-/** How many transactions two chain blocks accept. */
+/** Counts the transactions that two chain blocks accept. */
 async function countTwice({ pool }: TestDatabase): Promise<number> {
   const { rows } = await pool.query<{ id: bigint }>(
     `select id from chain_blocks cross join lateral unnest(accepted_transactions) accepted (id) group by id having count(*) > 1`,
@@ -122,7 +122,7 @@ async function countTwice({ pool }: TestDatabase): Promise<number> {
   return rows.length;
 }
 
-/** Answers of kaspa.balance_at that are not the sum from the start before on: of addresses in what is accepted twice, at every third chain block. */
+/** Returns wrong results of kaspa.balance_at, for addresses in transactions accepted twice, at every third chain block. */
 async function findWrongBalances({ pool }: TestDatabase): Promise<object[]> {
   const { rows } = await pool.query<object>(
     `with twice as (

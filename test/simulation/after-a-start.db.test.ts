@@ -1,6 +1,6 @@
 /**
- * The indexer goes on from a start or a gap through reorgs: what it makes is right (invariants 3, 4, 7 and 8), and the same as when the rows
- * before the start are taken out afterwards of an index that began at genesis (invariant 5).
+ * The indexer continues from a bootstrap block or a gap through reorgs. Its rows satisfy invariants 3, 4, 7 and 8, and equal those of an index from
+ * genesis from which the oracle removes the rows before the bootstrap block afterwards (invariant 5).
  */
 import type { Connection } from '@kasgres/database';
 import type { PoolClient } from 'pg';
@@ -12,15 +12,14 @@ import { atRest, freshDatabase, createHarness } from '../support/harness.ts';
 import { startAfterGap, startAgainAt, startAt } from './start-at.ts';
 import { startIndexing } from '../support/simulated-dag.ts';
 
-/** The chain is longer, so that no reorg reaches what they change. */
+/** No reorg of this longer chain reaches the changed rows. */
 const ROUNDS_BEFORE = 120;
-/** Two indexers one after the other: a busy machine may take its time. */
 const TIMEOUT_MS = 240_000;
 
 const situations: [name: string, change: (client: PoolClient) => Promise<void>][] = [
-  ['begun at a block', (client) => startAt(client, 40)],
-  ['gone on after a gap', (client) => startAfterGap(client, 25, 40)],
-  ['begun again on the chain', (client) => startAgainAt(client, 40)],
+  ['bootstrapped at a block', (client) => startAt(client, 40)],
+  ['continued after a gap', (client) => startAfterGap(client, 25, 40)],
+  ['bootstrapped again on the same chain', (client) => startAgainAt(client, 40)],
 ];
 
 async function inOneTransaction({ pool }: Connection, change: (client: PoolClient) => Promise<void>): Promise<void> {
@@ -34,30 +33,34 @@ async function inOneTransaction({ pool }: Connection, change: (client: PoolClien
   }
 }
 
-test.each(situations)('%s', { timeout: TIMEOUT_MS }, async (name, change) => {
-  const { simulatedDag, node, database } = await createHarness(name);
-  simulatedDag.mine(ROUNDS_BEFORE);
-  const first = startIndexing(simulatedDag, database.url);
-  await atRest(database, node, first);
-  await first.stop();
-  await inOneTransaction(database, change);
+test.each(situations)(
+  'an index %s follows the chain through reorgs like one from genesis',
+  { timeout: TIMEOUT_MS },
+  async (name, change) => {
+    const { simulatedDag, node, database } = await createHarness(name);
+    simulatedDag.mine(ROUNDS_BEFORE);
+    const first = startIndexing(simulatedDag, database.url);
+    await atRest(database, node, first);
+    await first.stop();
+    await inOneTransaction(database, change);
 
-  const indexer = startIndexing(simulatedDag, database.url, { MEMORY_TRANSACTIONS: '100' });
-  for (let step = 0; step < 10; step += 1) {
-    simulatedDag.mine(10);
-    await atRest(database, node, indexer);
-  }
-  await indexer.stop();
-  expect(await checkInvariant3(database.pool, node)).toEqual([]);
-  expect(await checkInvariant4(database.pool)).toEqual([]);
-  expect(await checkInvariant7(database.pool)).toEqual([]);
-  expect(await checkGhostdag(database.pool)).toEqual([]);
-  expect(await checkInvariant8(database.pool)).toEqual([]);
+    const indexer = startIndexing(simulatedDag, database.url, { MEMORY_TRANSACTIONS: '100' });
+    for (let step = 0; step < 10; step += 1) {
+      simulatedDag.mine(10);
+      await atRest(database, node, indexer);
+    }
+    await indexer.stop();
+    expect(await checkInvariant3(database.pool, node)).toEqual([]);
+    expect(await checkInvariant4(database.pool)).toEqual([]);
+    expect(await checkInvariant7(database.pool)).toEqual([]);
+    expect(await checkGhostdag(database.pool)).toEqual([]);
+    expect(await checkInvariant8(database.pool)).toEqual([]);
 
-  const fromGenesis = await freshDatabase();
-  const second = startIndexing(simulatedDag, fromGenesis.url);
-  await atRest(fromGenesis, node, second);
-  await second.stop();
-  await inOneTransaction(fromGenesis, change);
-  expect(differencesOf(await takeSnapshot(fromGenesis.pool), await takeSnapshot(database.pool))).toEqual([]);
-});
+    const fromGenesis = await freshDatabase();
+    const second = startIndexing(simulatedDag, fromGenesis.url);
+    await atRest(fromGenesis, node, second);
+    await second.stop();
+    await inOneTransaction(fromGenesis, change);
+    expect(differencesOf(await takeSnapshot(fromGenesis.pool), await takeSnapshot(database.pool))).toEqual([]);
+  },
+);

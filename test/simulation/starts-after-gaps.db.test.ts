@@ -1,6 +1,6 @@
 /**
- * Nodes that have pruned what comes after the checkpoint, or follow another chain below finality: the indexer ends with words, or begins
- * again at the pruning point and tells what is missing.
+ * Nodes that have pruned the blocks after the checkpoint, or have another chain below finality: the indexer stops with an explanation, or records
+ * a gap and continues at the pruning point.
  */
 import { FatalError } from '@kasgres/runtime';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -25,7 +25,6 @@ import {
 
 const RECORD = { ON_GAP: 'record' };
 
-/** Several times what the longest takes. */
 vi.setConfig({ testTimeout: 240_000 });
 
 const running: (() => unknown)[] = [];
@@ -33,7 +32,7 @@ afterEach(async () => {
   for (const stop of running.splice(0).reverse()) await stop();
 });
 
-/** Whatever its starts and gaps: right, with the UTXOs of the simulation, which are those of an index that begins now. */
+/** Expects an index with any bootstrap blocks and gaps to be right, with the UTXOs of the oracle and of a fresh index. */
 async function expectRightInTheEnd(harness: Harness): Promise<void> {
   const { database, node } = harness;
   expect(await checkInvariant3(database.pool, node)).toEqual([]);
@@ -48,7 +47,7 @@ async function expectRightInTheEnd(harness: Harness): Promise<void> {
   expect(differencesOf(stateOf(other), stateOf(own))).toEqual([]);
 }
 
-test('a node that has pruned the checkpoint ends the indexer with words, and nothing changes', async () => {
+test('a node that has pruned the checkpoint stops the indexer with an explanation, and no row changes', async () => {
   const harness = await createPruningHarness('gap, stop');
   const { simulatedDag, database } = harness;
   simulatedDag.mine(60);
@@ -63,12 +62,12 @@ test('a node that has pruned the checkpoint ends the indexer with words, and not
   expect(differencesOf(snapshot, await takeSnapshot(database.pool))).toEqual([]);
 });
 
-test('recorded, twice, from genesis on, with reorganisations between', async () => {
+test('an index from genesis records two gaps, with reorgs between them', async () => {
   const harness = await createPruningHarness('gap, record');
   const { simulatedDag, database, node } = harness;
   simulatedDag.mine(60);
   await followToTheTip(harness);
-  // What comes before a gap is the checkpoint, or lower where a reorganisation has left that.
+  // A gap begins at the checkpoint, or lower if a reorg removed that.
   const gaps: Pick<GapRow, 'before'>[] = [];
   for (let gap = 0; gap < 2; gap += 1) {
     gaps.push({ before: pruneAbove(simulatedDag, 20, simulatedDag.node.dag.sink).hash });
@@ -89,7 +88,7 @@ test('recorded, twice, from genesis on, with reorganisations between', async () 
   ]);
 });
 
-test('recorded by an index that began at a pruning point, and stopped at any moment of that', async () => {
+test('a bootstrapped index records a gap, also if it is stopped at any moment of that', async () => {
   const harness = await createPruningHarness('gap, stops');
   const { simulatedDag, database } = harness;
   pruneAbove(simulatedDag, 60);
@@ -100,7 +99,7 @@ test('recorded by an index that began at a pruning point, and stopped at any mom
     const indexer = startIndexing(simulatedDag, database.url, { ...RECORD, BATCH_TRANSACTIONS: '30' });
     await Promise.race([indexer.ended, new Promise((resolve) => setTimeout(resolve, 40 + 30 * run))]);
     await indexer.stop();
-    // At every moment: there is no catch-up after a gap in which the state is not kept.
+    // The state is kept at every moment: there is no first catch-up after a gap.
     expect(await checkInvariant4(database.pool)).toEqual([]);
   }
   await followToTheTip(harness, RECORD);
@@ -108,7 +107,7 @@ test('recorded by an index that began at a pruning point, and stopped at any mom
   await expectRightInTheEnd(harness);
 });
 
-test('the state is there from the first moment after a gap, and follows the chain from there', async () => {
+test('the state is complete at once after a gap, and follows the chain', async () => {
   const harness = await createPruningHarness('gap, state');
   const { simulatedDag, database, node } = harness;
   simulatedDag.mine(80);
@@ -120,7 +119,7 @@ test('the state is there from the first moment after a gap, and follows the chai
   for (let isThere = false; !isThere; moments += 1) {
     const before = await getSink(database.pool);
     const indexer = startIndexing(simulatedDag, database.url, { ...RECORD, BATCH_TRANSACTIONS: '30' });
-    // Until it has begun again, or has followed by a batch at least.
+    // This waits for the gap, or for a batch after it.
     while ((await getSink(database.pool)) === before) await new Promise((resolve) => setTimeout(resolve, 1));
     await indexer.stop();
     expect(await gapsOf(database.pool)).toHaveLength(1);
@@ -138,7 +137,7 @@ async function getSink(db: Harness['database']['pool']): Promise<string | undefi
   return rows[0]?.sink;
 }
 
-test('under a running indexer: the node is away, and has pruned when it comes back, twice', async () => {
+test('a running indexer records a gap when its node comes back pruned, twice', async () => {
   const harness = await createPruningHarness('gap, running');
   const { simulatedDag, database, node } = harness;
   simulatedDag.mine(40);
@@ -161,7 +160,7 @@ test('under a running indexer: the node is away, and has pruned when it comes ba
   await expectRightInTheEnd(harness);
 });
 
-test('a set with an altered UTXO after a gap: the state stays as it was', async () => {
+test('an altered UTXO set at the end of a gap leaves the state unchanged', async () => {
   const harness = await createPruningHarness('gap, altered');
   const { simulatedDag, database } = harness;
   simulatedDag.mine(60);
@@ -177,7 +176,7 @@ test('a set with an altered UTXO after a gap: the state stays as it was', async 
   await expectRightInTheEnd(harness);
 });
 
-test('a node whose pruning point is below the start of the index is refused with words', async () => {
+test('the indexer refuses a node whose pruning point is below the bootstrap block, with an explanation', async () => {
   const harness = await createPruningHarness('gap, below');
   pruneAbove(harness.simulatedDag, 80);
   await followToTheTip(harness);
@@ -192,14 +191,11 @@ test('a node whose pruning point is below the start of the index is refused with
 const REORGS_BELOW_FINALITY: [Pruning, string][] = [
   ['at the fork', 'our chain: no gap, and ours above it is left'],
   ['on its branch', 'its own branch: ours is left as far as it is not below'],
-  [
-    'on its branch, with our blocks merged',
-    'its own branch: ours is left as far as it is not below, and merged after it',
-  ],
+  ['on its branch, with our blocks merged', 'its own branch, with our blocks merged above it'],
 ];
 
 for (const [prunes, name] of REORGS_BELOW_FINALITY) {
-  test(`a reorganisation below finality, to a node whose pruning point is on ${name}`, async () => {
+  test(`a reorg below finality becomes a gap if the pruning point is on ${name}`, async () => {
     const harness = await createPruningHarness(`below finality ${prunes}`);
     const { simulatedDag, database } = harness;
     simulatedDag.mine(80);
