@@ -2,7 +2,7 @@
 import { toHex } from '@kasgres/kaspa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Accounts, openAccounts, someAddresses, STRANGER } from './accounts.ts';
-import { checkedGet, walk } from './checked-requests.ts';
+import { walk } from '../support/listings.ts';
 import { openHarness, type Harness } from './harness.ts';
 
 const TEMPLATE = '/v1/addresses/{address}/utxos';
@@ -27,7 +27,7 @@ const byOutpoint = (a: RestUtxo, b: RestUtxo): number => (cursorOf(a) < cursorOf
 const utxosOf = (address: string) => ({ template: TEMPLATE, values: { address }, field: 'utxos', cursorOf });
 
 async function read(address: string, query: Record<string, string | number> = {}): Promise<RestUtxo[]> {
-  const { json } = await checkedGet(harness.api, TEMPLATE, { address }, { limit: 100, ...query });
+  const { json } = await harness.api.getChecked(TEMPLATE, { address }, { limit: 100, ...query });
   return json['utxos'] as RestUtxo[];
 }
 
@@ -85,13 +85,13 @@ test('of others, of no output, and of no form are no cursors', async () => {
     [address, `${first.transactionId}:0:0`, 400],
   ];
   for (const [holder, cursor, status] of cases) {
-    const answer = await checkedGet(harness.api, TEMPLATE, { address: holder }, { starting_after: cursor });
+    const answer = await harness.api.getChecked(TEMPLATE, { address: holder }, { starting_after: cursor });
     expect(answer.status, cursor).toBe(status);
   }
 });
 
 test('of an address that was never seen are none', async () => {
-  const { json } = await checkedGet(harness.api, TEMPLATE, { address: STRANGER });
+  const { json } = await harness.api.getChecked(TEMPLATE, { address: STRANGER });
   expect(json).toEqual({ utxos: [], metadata: { hasMore: false, count: 0 } });
 });
 

@@ -1,6 +1,6 @@
 /** What a cut index is asked besides the whole one, and must answer as that one does: it has all that this takes. */
 import { expect } from 'vitest';
-import { walk } from './checked-requests.ts';
+import { walk } from '../support/listings.ts';
 import type { BalanceHistory, CutIndex } from './cut-index.ts';
 import { addresses, addressUtxos } from './listings.ts';
 

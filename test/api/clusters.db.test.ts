@@ -2,8 +2,8 @@
 import { replaceSources } from '@kasgres/database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { OTHER_NETWORK, STRANGER } from './accounts.ts';
-import { checkedGet, walk } from './checked-requests.ts';
-import type { HttpResponse } from './http-client.ts';
+import { walk } from '../support/listings.ts';
+import type { ApiResponse } from '../support/api-client.ts';
 import { clusterMembers, listCursors } from './listings.ts';
 import { cluster } from '../simulation/clusters-harness.ts';
 import { openHarness, type Harness } from './harness.ts';
@@ -65,8 +65,8 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-const ask = (address: string, query: Record<string, string | number> = {}): Promise<HttpResponse> =>
-  checkedGet(harness.api, TEMPLATE, { address }, query);
+const ask = (address: string, query: Record<string, string | number> = {}): Promise<ApiResponse> =>
+  harness.api.getChecked(TEMPLATE, { address }, query);
 
 async function getCluster(address: string): Promise<Cluster> {
   const { json, text } = await ask(address);
@@ -90,7 +90,7 @@ async function listSingles(): Promise<string[]> {
 }
 
 const describeAddress = async (address: string): Promise<{ balance: string; automaticLabels: string[] }> =>
-  (await checkedGet(harness.api, '/v1/addresses/{address}', { address })).json['address'] as {
+  (await harness.api.getChecked('/v1/addresses/{address}', { address })).json['address'] as {
     balance: string;
     automaticLabels: string[];
   };
@@ -192,7 +192,7 @@ const evidenceFor = async (address: string, other: string): Promise<Evidence> =>
 
 /** Whom a transaction takes UTXOs from, by the transactions' own endpoint. */
 async function spendersOf(transactionId: string): Promise<Set<string | null>> {
-  const { json } = await checkedGet(harness.api, '/v1/transactions/{transactionId}', { transactionId });
+  const { json } = await harness.api.getChecked('/v1/transactions/{transactionId}', { transactionId });
   const { isAccepted, inputs } = json['transaction'] as {
     isAccepted: boolean;
     inputs: { previousOutput: { scriptPublicKeyAddress: string | null } }[];
@@ -297,7 +297,7 @@ describe('names', () => {
       ]),
     ]);
     expect((await getCluster(ownLess)).name).toBe('Harbour');
-    const { status, json } = await checkedGet(harness.api, '/v1/addresses/{address}/tag', { address: ownLess });
+    const { status, json } = await harness.api.getChecked('/v1/addresses/{address}/tag', { address: ownLess });
     expect([status, json['tag']]).toMatchObject([200, { name: 'Harbour', address: ownLess }]);
     await replaceSources(harness.database.pool, [
       source('rumour', [
@@ -332,7 +332,7 @@ describe('names', () => {
   });
 
   test('that do not agree are no tag of a member without one', async () => {
-    const { status } = await checkedGet(harness.api, '/v1/addresses/{address}/tag', { address: ownLess });
+    const { status } = await harness.api.getChecked('/v1/addresses/{address}/tag', { address: ownLess });
     expect(status).toBe(404);
     const members = await walk(harness.api, membersOf(ownLess), 100);
     const tagged = members.flatMap(({ address, tag }) => (tag === null ? [] : [[address, tag.address, tag.name]]));

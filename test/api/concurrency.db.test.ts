@@ -2,7 +2,7 @@
 import { createKey } from '@kasgres/database';
 import type { PoolClient } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { HttpClient } from './http-client.ts';
+import { ApiClient } from '../support/api-client.ts';
 import { openHarness, type Harness } from './harness.ts';
 
 let harness: Harness;
@@ -13,9 +13,9 @@ afterAll(() => harness.close());
 
 const SINK = '/v1/rpc/getSink';
 
-async function clientWith(concurrency: number): Promise<HttpClient> {
+async function clientWith(concurrency: number): Promise<ApiClient> {
   const { key } = await createKey(harness.database.kysely, { name: 'limited', concurrency });
-  const client = new HttpClient(harness.api.url, key);
+  const client = new ApiClient(harness.api.url, key);
   expect((await client.request(SINK)).status).toBe(200);
   return client;
 }

@@ -4,9 +4,8 @@
  */
 import { expect } from 'vitest';
 import { findBusiestOwner } from './busiest-owner.ts';
-import { checkedGet, checkedPost } from './checked-requests.ts';
 import { cutOut, type Stretch } from './cut-out.ts';
-import type { HttpResponse } from './http-client.ts';
+import type { ApiResponse } from '../support/api-client.ts';
 import type { Owner } from './listings.ts';
 import { openHarness, type Harness } from './harness.ts';
 
@@ -93,15 +92,15 @@ export class CutIndex {
     return this.#chain.slice(from, to).flatMap(({ accepted }) => accepted);
   }
 
-  get(template: string, values = {}, query = {}): Promise<HttpResponse> {
-    return checkedGet(this.harness.api, template, values, query);
+  get(template: string, values = {}, query = {}): Promise<ApiResponse> {
+    return this.harness.api.getChecked(template, values, query);
   }
 
-  post(path: string, body: object): Promise<HttpResponse> {
-    return checkedPost(this.harness.api, path, body);
+  post(path: string, body: object): Promise<ApiResponse> {
+    return this.harness.api.postChecked(path, body);
   }
 
-  getBlocksOfScores(start: bigint, end: bigint): Promise<HttpResponse> {
+  getBlocksOfScores(start: bigint, end: bigint): Promise<ApiResponse> {
     return this.get('/v1/blocks/daa-score/{start}/{end}', { start: String(start), end: String(end) });
   }
 
@@ -112,7 +111,7 @@ export class CutIndex {
   }
 
   /** Every block of getBlocks from a low block on, page after page, up to the sink or to a refusal. */
-  async pageBlocks(lowHash: string): Promise<{ hashes: string[]; end: HttpResponse }> {
+  async pageBlocks(lowHash: string): Promise<{ hashes: string[]; end: ApiResponse }> {
     const hashes = [lowHash];
     for (;;) {
       const end = await this.post(BLOCKS, { lowHash: hashes.at(-1) });

@@ -7,7 +7,7 @@ import { createTestDatabase, upsertTags } from '@kasgres/database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startApi } from '../support/programs.ts';
 import { cluster } from '../simulation/clusters-harness.ts';
-import type { HttpResponse } from './http-client.ts';
+import type { ApiResponse } from '../support/api-client.ts';
 import { openHarness, type Harness } from './harness.ts';
 
 interface Operation {
@@ -53,7 +53,7 @@ async function getDocument(path: string, url = harness.api.url): Promise<Documen
 const asText = (example: unknown): string => (typeof example === 'string' ? example : JSON.stringify(example));
 
 /** As Swagger UI does it when Execute is pressed: every parameter and body is what its example says. */
-async function execute(path: string, method: string, operation: Operation): Promise<HttpResponse> {
+async function execute(path: string, method: string, operation: Operation): Promise<ApiResponse> {
   const query = new URLSearchParams();
   let filled = path;
   for (const { name = '', in: where, required, example } of operation.parameters ?? []) {

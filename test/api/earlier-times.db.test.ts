@@ -10,7 +10,7 @@ import { pruneAbove } from '../simulation/starts-harness.ts';
 import { startIndexing } from '../support/simulated-dag.ts';
 import { atRest, createHarness } from '../support/harness.ts';
 import { startApi } from '../support/programs.ts';
-import { HttpClient } from './http-client.ts';
+import { ApiClient } from '../support/api-client.ts';
 
 vi.setConfig({ testTimeout: 240_000 });
 
@@ -30,7 +30,7 @@ async function earlierTimes({ pool }: Pick<TestDatabase, 'pool'>): Promise<Point
   return (await pool.query<Point>('select daa_score, timestamp from earlier_times order by daa_score')).rows;
 }
 
-async function ask(api: HttpClient, daaScores: readonly bigint[]): Promise<bigint[]> {
+async function ask(api: ApiClient, daaScores: readonly bigint[]): Promise<bigint[]> {
   const body = { daaScores: daaScores.map(String) };
   const { status, json, text } = await api.request(`/v1/rpc/${ESTIMATE}`, { body });
   expect(status, text).toBe(200);
@@ -59,7 +59,7 @@ test('it stores what the node estimates, although the node fails at first, and e
   const { key } = await createKey(database.kysely, { name: 'test' });
   const { program, url } = await startApi({ nodeUrl: simulatedDag.server.url, databaseUrl: database.url });
   cleanUp.push(() => program.stop());
-  const api = new HttpClient(url, key);
+  const api = new ApiClient(url, key);
   const first = (stored.at(-1) as Point).daa_score;
   const scores = Array.from({ length: Number(first) }, (_, score) => BigInt(score)).slice(0, 1_000);
   const times = await ask(api, scores);
@@ -81,7 +81,7 @@ describe('an index of mainnet that begins in July 2026', () => {
     [110_165_000n, '2025-05-05', '2025-05-06'],
   ] as const;
   let database: TestDatabase;
-  let api: HttpClient;
+  let api: ApiClient;
   let stop: () => Promise<void>;
 
   beforeAll(async () => {
@@ -103,7 +103,7 @@ describe('an index of mainnet that begins in July 2026', () => {
     }
     const { key } = await createKey(database.kysely, { name: 'test' });
     const { program, url } = await startApi({ nodeUrl: 'grpc://127.0.0.1:9', databaseUrl: database.url });
-    api = new HttpClient(url, key);
+    api = new ApiClient(url, key);
     stop = () => program.stop();
   });
   afterAll(async () => {

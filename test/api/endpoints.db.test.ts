@@ -1,8 +1,8 @@
 /** Every endpoint over HTTP against the real process: what it answers has the form that openapi.json gives it, and makes sense. */
 import { insertCluster, upsertTags } from '@kasgres/database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { HttpResponse } from './http-client.ts';
-import { faultsOf, operations } from './openapi-validator.ts';
+import type { ApiResponse } from '../support/api-client.ts';
+import { faultsOf, operations } from '../support/openapi.ts';
 import { openHarness, type Harness } from './harness.ts';
 
 let harness: Harness;
@@ -27,7 +27,7 @@ afterAll(() => harness.close());
 const asked = new Set<string>();
 
 /** Asks, and checks the form of the answer. */
-async function ask(method: 'get' | 'post', template: string, path = template, body?: object): Promise<HttpResponse> {
+async function ask(method: 'get' | 'post', template: string, path = template, body?: object): Promise<ApiResponse> {
   asked.add(`${method} ${template}`);
   const answer = await harness.api.request(path, body === undefined ? {} : { body });
   expect(faultsOf(method, template, answer), `${path}: ${answer.text.slice(0, 500)}`).toEqual([]);

@@ -11,7 +11,7 @@ import { createKey } from '@kasgres/database';
 import { scriptToAddress } from '@kasgres/kaspa';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Flood, FloodRequest } from './flood-client.ts';
-import { HttpClient } from './http-client.ts';
+import { ApiClient } from '../support/api-client.ts';
 import { openHarness, type Harness } from './harness.ts';
 import { submittedBlock, submittedTransaction, withLargestSequences } from './submitted-block.ts';
 
@@ -44,7 +44,7 @@ interface Sample {
 
 /** Requests at a steady pace, whether or not the one before was answered. */
 async function sample(
-  client: HttpClient,
+  client: ApiClient,
   { everyMs, durationMs, path = SINK, body }: { everyMs: number; durationMs: number; path?: string; body?: object },
 ): Promise<Sample> {
   const times: number[] = [];
@@ -66,9 +66,9 @@ async function sample(
   return { statuses, p99: times[Math.ceil(times.length * 0.99) - 1] ?? 0, count: times.length };
 }
 
-async function newClient(limits: { rateRu?: number; concurrency?: number } = {}): Promise<HttpClient> {
+async function newClient(limits: { rateRu?: number; concurrency?: number } = {}): Promise<ApiClient> {
   const { key } = await createKey(harness.database.kysely, { name: 'client', ...limits });
-  return new HttpClient(harness.api.url, key);
+  return new ApiClient(harness.api.url, key);
 }
 
 const addresses = Array.from({ length: 1000 }, (_, number) => {

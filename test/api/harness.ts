@@ -7,7 +7,7 @@ import { NodeClient } from '@kasgres/node';
 import { untilAtRest } from '../support/harness.ts';
 import { type Program, type ProgramEnv, startApi } from '../support/programs.ts';
 import { type RunningIndexer, startIndexing, SimulatedDag } from '../support/simulated-dag.ts';
-import { HttpClient } from './http-client.ts';
+import { ApiClient } from '../support/api-client.ts';
 
 export interface Harness {
   simulatedDag: SimulatedDag;
@@ -18,7 +18,7 @@ export interface Harness {
   /** Another indexer goes on where one that was stopped ended. */
   resumeIndexing: () => void;
   program: Program;
-  api: HttpClient;
+  api: ApiClient;
   /** Waits until the index shows what the node shows. */
   atRest: () => Promise<void>;
   close: () => Promise<void>;
@@ -64,7 +64,7 @@ export async function openHarness({
       indexer = startIndexing(simulatedDag, database.url);
     },
     program,
-    api: new HttpClient(url, key),
+    api: new ApiClient(url, key),
     atRest,
     close: async () => {
       await program.stop();

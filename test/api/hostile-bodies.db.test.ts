@@ -9,7 +9,7 @@ import { createKey } from '@kasgres/database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '../support/programs.ts';
 import { hostileBodies, type Schema } from './hostile-bodies.ts';
-import { HttpClient } from './http-client.ts';
+import { ApiClient } from '../support/api-client.ts';
 import { openHarness, type Harness } from './harness.ts';
 import { submittedBlock, submittedTransaction, UNKNOWN_ID, withLargestSequences } from './submitted-block.ts';
 
@@ -34,7 +34,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
 );
 
 let harness: Harness;
-let api: HttpClient;
+let api: ApiClient;
 let watchUrl: string;
 let metricsPort: number;
 
@@ -53,7 +53,7 @@ beforeAll(async () => {
     },
   });
   const { key } = await createKey(harness.database.kysely, { name: 'hostile', rateRu: 1e9 });
-  api = new HttpClient(harness.api.url, key);
+  api = new ApiClient(harness.api.url, key);
 });
 afterAll(() => harness?.close());
 

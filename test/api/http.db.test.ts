@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort, type Program, startApi } from '../support/programs.ts';
-import { HttpClient } from './http-client.ts';
+import { ApiClient } from '../support/api-client.ts';
 import { sendRaw } from './raw-http.ts';
 import { openHarness, type Harness } from './harness.ts';
 
@@ -313,14 +313,14 @@ describe('what is no HTTP', () => {
 describe('CORS', () => {
   const ALLOWED = 'https://explorer.example';
   let program: Program;
-  let api: HttpClient;
+  let api: ApiClient;
 
   beforeAll(async () => {
     const env = { nodeUrl: harness.simulatedDag.server.url, databaseUrl: harness.database.url };
     const origins = `${ALLOWED}, http://localhost:8080, http://127.0.0.1:*, https://[::1]:*`;
     const started = await startApi(env, undefined, { CORS_ORIGINS: origins });
     program = started.program;
-    api = new HttpClient(started.url, harness.api.key);
+    api = new ApiClient(started.url, harness.api.key);
   });
   afterAll(() => program.stop());
 

@@ -3,7 +3,7 @@ import { getNetwork } from '@kasgres/kaspa';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { startApi } from '../support/programs.ts';
 import { NodeBehindProxy, nodeThatDiffers } from '../support/simulated-dag.ts';
-import { HttpClient } from './http-client.ts';
+import { ApiClient } from '../support/api-client.ts';
 import { openHarness, type Harness } from './harness.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 
@@ -101,7 +101,7 @@ test('a node of another network is left out', async () => {
   const nodeUrl = `${elsewhere.url},${harness.simulatedDag.server.url}`;
   const { program, url } = await startApi({ nodeUrl, databaseUrl: harness.database.url });
   try {
-    const api = new HttpClient(url, harness.api.key);
+    const api = new ApiClient(url, harness.api.key);
     const networkId = async () => (await api.request('/v1/rpc/getServerInfo')).json['networkId'];
     await expect.poll(networkId, WAIT).toBe('simnet');
     await expect.poll(() => program.output(), WAIT).toContain('this node is not asked');

@@ -3,7 +3,7 @@ import { connect as netConnect } from 'node:net';
 import { createKey, createTestDatabase, migrate } from '@kasgres/database';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { freePort, startApi, startApiProgram, startIndexer } from '../support/programs.ts';
-import { HttpClient } from './http-client.ts';
+import { ApiClient } from '../support/api-client.ts';
 import { openHarness, type Harness } from './harness.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 
@@ -216,7 +216,7 @@ describe('the database', () => {
   test('is slow, and requests keep coming: beyond a line of some length they are sent away at once', async () => {
     const env = { nodeUrl: harness.simulatedDag.server.url, databaseUrl: harness.database.url };
     const { program, url } = await startApi(env, undefined, { DATABASE_CONNECTIONS: '1' });
-    const api = new HttpClient(url, harness.api.key);
+    const api = new ApiClient(url, harness.api.key);
     const locker = await harness.database.pool.connect();
     await locker.query('begin; lock table checkpoint in access exclusive mode');
     try {
@@ -254,7 +254,7 @@ describe('a client', () => {
   test('that does not read keeps no connection to the database', async () => {
     const env = { nodeUrl: harness.simulatedDag.server.url, databaseUrl: harness.database.url };
     const { program, url } = await startApi(env, undefined, { DATABASE_CONNECTIONS: '1' });
-    const api = new HttpClient(url, harness.api.key);
+    const api = new ApiClient(url, harness.api.key);
     const body = JSON.stringify({ includeBlocks: true, includeTransactions: true });
     const { text } = await api.request('/v1/rpc/getBlocks', { body });
     const request =
@@ -345,7 +345,7 @@ describe('the start', () => {
       { nodeUrl: harness.simulatedDag.server.url, databaseUrl: through(harness.database.url, toDatabase) },
       respondsAtAll,
     );
-    const api = new HttpClient(url, harness.api.key);
+    const api = new ApiClient(url, harness.api.key);
     expect((await api.request('/v1/status')).status).toBe(503);
     toDatabase.pass();
     await expect.poll(async () => (await api.request('/v1/rpc/getCoinSupply')).status, { timeout: 10_000 }).toBe(200);
@@ -357,7 +357,7 @@ describe('the start', () => {
     const empty = await createTestDatabase();
     const { key } = await createKey(empty.kysely, { name: 'test' });
     const { program, url } = await startApi({ nodeUrl: harness.simulatedDag.server.url, databaseUrl: empty.url });
-    const api = new HttpClient(url, key);
+    const api = new ApiClient(url, key);
     expect((await api.request('/v1/status')).json).toMatchObject({ network: null, sink: null, synced: false });
     const { status, json } = await api.request('/v1/rpc/getCoinSupply');
     expect({ status, json }).toEqual({ status: 503, json: { statusCode: 503, message: 'Nothing is indexed yet' } });
@@ -375,9 +375,9 @@ describe('the start', () => {
         DATABASE_READ_URL: harness.database.url,
       },
     );
-    const answer = await new HttpClient(url, key).request('/v1/rpc/getCoinSupply');
+    const answer = await new ApiClient(url, key).request('/v1/rpc/getCoinSupply');
     expect(answer.json).toEqual((await statusOf('/v1/rpc/getCoinSupply')).json);
-    expect((await new HttpClient(url, harness.api.key).request('/v1/rpc/getCoinSupply')).status).toBe(401);
+    expect((await new ApiClient(url, harness.api.key).request('/v1/rpc/getCoinSupply')).status).toBe(401);
     await program.stop();
     const usage = await primary.kysely.selectFrom('api_key_usage').selectAll().execute();
     expect(usage).toMatchObject([{ api_key_id: id, requests: 1n, ru: '0.1' }]);
@@ -397,7 +397,7 @@ describe('the start', () => {
       .poll(() => program.output(), { timeout: 30_000 })
       .toContain('does not have the schema of its primary yet');
     await migrate(replica.url);
-    const message = async () => (await new HttpClient(url, key).request('/v1/rpc/getCoinSupply')).json['message'];
+    const message = async () => (await new ApiClient(url, key).request('/v1/rpc/getCoinSupply')).json['message'];
     await expect.poll(message, { timeout: 30_000 }).toBe('Nothing is indexed yet');
     expect(program.isRunning()).toBe(true);
     await program.stop();

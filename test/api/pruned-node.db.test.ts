@@ -10,17 +10,16 @@ import { type Program, startApi } from '../support/programs.ts';
 import type { Harness } from '../support/harness.ts';
 import { followToTheTip, pruneAbove } from '../simulation/starts-harness.ts';
 import { SimulatedDag } from '../support/simulated-dag.ts';
-import { checkedGet, checkedPost } from './checked-requests.ts';
-import { type HttpResponse, HttpClient } from './http-client.ts';
+import { type ApiResponse, ApiClient } from '../support/api-client.ts';
 
 const BLOCKS = '/v1/rpc/getBlocks';
 const VIRTUAL_CHAIN = '/v1/rpc/getVirtualChainFromBlock';
 
-const post = (path: string, body: object): Promise<HttpResponse> => checkedPost(api, path, body);
+const post = (path: string, body: object): Promise<ApiResponse> => api.postChecked(path, body);
 
 let harness: Harness;
 let program: Program;
-let api: HttpClient;
+let api: ApiClient;
 let start: string;
 
 /** The seed is fixed: these tests are about the API. */
@@ -33,7 +32,7 @@ beforeAll(async () => {
   const { key } = await createKey(harness.database.kysely, { name: 'test' });
   const started = await startApi({ nodeUrl: simulatedDag.server.url, databaseUrl: harness.database.url });
   program = started.program;
-  api = new HttpClient(started.url, key);
+  api = new ApiClient(started.url, key);
 });
 afterAll(async () => {
   await program?.stop();
@@ -113,7 +112,7 @@ test('from the pruning point on answers are those of the node', async () => {
   await expectBlocksOfNode(start);
   await expectChainOfNode(start);
   await expectInputsKnown();
-  const { json } = await checkedGet(api, '/v1/status');
+  const { json } = await api.getChecked('/v1/status');
   expect(json).toMatchObject({ firstBlock: start, starts: [{ hash: start }], gaps: [], utxoSetLoad: null });
 });
 
@@ -125,9 +124,9 @@ test('and behind a gap, which the answers admit', async () => {
   await expectBlocksOfNode(before);
   await expectChainOfNode(before);
   await expectInputsKnown();
-  const sink = await checkedGet(api, '/v1/rpc/getSink');
+  const sink = await api.getChecked('/v1/rpc/getSink');
   expect(sink.headers.get('x-kasgres-gaps')).toBe('1');
-  expect((await checkedGet(api, '/v1/status')).json).toMatchObject({
+  expect((await api.getChecked('/v1/status')).json).toMatchObject({
     starts: [{ hash: start }, { hash: before }],
     gaps: [{ afterBlock: after, beforeBlock: before }],
   });

@@ -2,7 +2,7 @@
 import { addUsage, createKey, dayOf, endOf, type QuotaPeriod } from '@kasgres/database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startApi } from '../support/programs.ts';
-import { HttpClient } from './http-client.ts';
+import { ApiClient } from '../support/api-client.ts';
 import { openHarness, type Harness } from './harness.ts';
 
 let harness: Harness;
@@ -12,13 +12,13 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-async function clientWith(ru: number, period: QuotaPeriod): Promise<HttpClient & { id: bigint }> {
+async function clientWith(ru: number, period: QuotaPeriod): Promise<ApiClient & { id: bigint }> {
   const { id, key } = await createKey(harness.database.kysely, { name: 'quota', quota: { ru, period } });
-  return Object.assign(new HttpClient(harness.api.url, key), { id });
+  return Object.assign(new ApiClient(harness.api.url, key), { id });
 }
 
-const cheap = (client: HttpClient) => client.request('/v1/rpc/getCurrentNetwork');
-const dear = (client: HttpClient) => client.request('/v1/rpc/getBlocks', { body: {} });
+const cheap = (client: ApiClient) => client.request('/v1/rpc/getCurrentNetwork');
+const dear = (client: ApiClient) => client.request('/v1/rpc/getBlocks', { body: {} });
 
 const DAY_MS = 86_400_000;
 const daysAgo = (days: number) => dayOf(new Date(Date.now() - days * DAY_MS));
@@ -52,7 +52,7 @@ test.each(['memory', 'postgres'])('it is exact for 400 requests at once, with ra
     quota: { ru: 5, period: 'day' },
     concurrency: 1000,
   });
-  const client = new HttpClient(url, key);
+  const client = new ApiClient(url, key);
   const answers = await Promise.all(Array.from({ length: 400 }, () => cheap(client)));
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(50);
   expect(answers.filter(({ status }) => status === 429)).toHaveLength(350);
@@ -72,7 +72,7 @@ test('what a rate limit refuses is given back to the quota', async () => {
     windowSeconds: 2,
     quota: { ru: 1, period: 'day' },
   });
-  const client = new HttpClient(harness.api.url, key);
+  const client = new ApiClient(harness.api.url, key);
   const statuses = await Promise.all(Array.from({ length: 50 }, async () => (await cheap(client)).status));
   expect(statuses.filter((status) => status === 200)).toHaveLength(5);
   await new Promise((resolve) => setTimeout(resolve, 2100));
@@ -102,7 +102,7 @@ test('what other processes answered counts within seconds', async () => {
     nodeUrl: harness.simulatedDag.server.url,
     databaseUrl: harness.database.url,
   });
-  const elsewhere = new HttpClient(url, client.key);
+  const elsewhere = new ApiClient(url, client.key);
   for (let request = 0; request < 2; request += 1) expect((await dear(elsewhere)).status).toBe(200);
   // What is answered here until then would not exhaust it.
   await expect.poll(async () => (await cheap(client)).status, { timeout: 9000, interval: 1000 }).toBe(429);

@@ -2,7 +2,7 @@
 import { createKey, type NewKey } from '@kasgres/database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort, type Program, startApi } from '../support/programs.ts';
-import { type HttpResponse, HttpClient } from './http-client.ts';
+import { type ApiResponse, ApiClient } from '../support/api-client.ts';
 import { openHarness, type Harness } from './harness.ts';
 
 let harness: Harness;
@@ -16,20 +16,20 @@ afterAll(() => harness.close());
 const CHEAP = '/v1/rpc/getCurrentNetwork';
 const DEAR = '/v1/rpc/getBlocks';
 
-const remaining = async (client: HttpClient | undefined) =>
+const remaining = async (client: ApiClient | undefined) =>
   client === undefined ? 0 : Number((await cheap(client)).headers.get('ratelimit-remaining'));
 
 type Limits = Omit<NewKey, 'name'>;
 
-async function clientWith(limits: Limits, url = harness.api.url): Promise<HttpClient & { id: bigint }> {
+async function clientWith(limits: Limits, url = harness.api.url): Promise<ApiClient & { id: bigint }> {
   const { id, key } = await createKey(harness.database.kysely, { name: 'limited', ...limits });
-  return Object.assign(new HttpClient(url, key), { id });
+  return Object.assign(new ApiClient(url, key), { id });
 }
 
-const cheap = (client: HttpClient) => client.request(CHEAP);
-const dear = (client: HttpClient) => client.request(DEAR, { body: {} });
+const cheap = (client: ApiClient) => client.request(CHEAP);
+const dear = (client: ApiClient) => client.request(DEAR, { body: {} });
 
-const headersOf = ({ headers }: HttpResponse) =>
+const headersOf = ({ headers }: ApiResponse) =>
   ['x-request-cost-ru', 'ratelimit-limit', 'ratelimit-remaining'].map((name) => headers.get(name));
 
 const usageOf = (id: bigint) =>
@@ -134,9 +134,9 @@ describe('windows that processes share', () => {
   afterAll(() => Promise.all(programs.map((program) => program.stop())));
 
   /** One key at each process. */
-  async function clientsWith(limits: Limits): Promise<HttpClient[]> {
+  async function clientsWith(limits: Limits): Promise<ApiClient[]> {
     const { key } = await createKey(harness.database.kysely, { name: 'shared', ...limits });
-    return urls.map((url) => new HttpClient(url, key));
+    return urls.map((url) => new ApiClient(url, key));
   }
 
   /** Summed up over the processes. */
@@ -188,7 +188,7 @@ describe('windows that processes share', () => {
 
   test('count what each of them answered', () =>
     whileStoreResponses(async () => {
-      const [one, two] = (await clientsWith({ rateRu: 1, windowSeconds: 60 })) as [HttpClient, HttpClient];
+      const [one, two] = (await clientsWith({ rateRu: 1, windowSeconds: 60 })) as [ApiClient, ApiClient];
       expect(headersOf(await dear(one))).toEqual(['0.5', '1;w=60', '0.5']);
       expect(headersOf(await cheap(two))).toEqual(['0.1', '1;w=60', '0.4']);
       expect(headersOf(await dear(one))).toEqual(['0', '1;w=60', '0.4']);
@@ -208,7 +208,7 @@ describe('windows that processes share', () => {
 
   test('end, and begin anew', () =>
     whileStoreResponses(async () => {
-      const [one, two] = (await clientsWith({ rateRu: 0.5, windowSeconds: 1 })) as [HttpClient, HttpClient];
+      const [one, two] = (await clientsWith({ rateRu: 0.5, windowSeconds: 1 })) as [ApiClient, ApiClient];
       expect((await dear(one)).status).toBe(200);
       expect((await dear(two)).status).toBe(429);
       await new Promise((resolve) => setTimeout(resolve, 1000));

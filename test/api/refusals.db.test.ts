@@ -1,7 +1,7 @@
 /** What the API refuses, over HTTP against the real process: to the letter where the specification speaks, in one envelope everywhere. */
 import { createKey, revokeKey } from '@kasgres/database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { HttpRequest } from './http-client.ts';
+import type { ApiRequest } from '../support/api-client.ts';
 import { openHarness, type Harness } from './harness.ts';
 
 let harness: Harness;
@@ -17,7 +17,7 @@ const ID = 'ab'.repeat(32);
 /** Of mainnet, and well-formed. */
 const FOREIGN = 'kaspa:qr559rjklgdt576fdeuydxqjnsz7ycqj770ys3gr7dn7p3u96ula74r2ccn0c';
 
-const refusal = async (path: string, request?: HttpRequest) => {
+const refusal = async (path: string, request?: ApiRequest) => {
   const { status, json } = await harness.api.request(path, request);
   return { status, json };
 };

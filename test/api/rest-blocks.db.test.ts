@@ -3,7 +3,7 @@ import { type DagBlock, sinkAnticone } from '@kasgres/devnet';
 import { toHex } from '@kasgres/kaspa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectedBlock } from '../support/compare/expected.ts';
-import { checkedGet, walk } from './checked-requests.ts';
+import { walk } from '../support/listings.ts';
 import { openHarness, type Harness } from './harness.ts';
 
 let harness: Harness;
@@ -95,7 +95,7 @@ describe('the listing', () => {
 });
 
 const getBlock = (hash: string, query: Record<string, string> = {}) =>
-  checkedGet(harness.api, '/v1/blocks/{hash}', { hash }, query);
+  harness.api.getChecked('/v1/blocks/{hash}', { hash }, query);
 
 describe('one block', () => {
   test('is what the node shows, with what the chain made of it', async () => {
@@ -132,7 +132,7 @@ describe('one block', () => {
 describe('blocks by DAA score', () => {
   const template = '/v1/blocks/daa-score/{start}/{end}';
   const get = (start: bigint | string, end: bigint | string) =>
-    checkedGet(harness.api, template, { start: String(start), end: String(end) });
+    harness.api.getChecked(template, { start: String(start), end: String(end) });
 
   test.each([0n, 1n, 20n, 100n])(
     'of a span of %s: blocks by score and hash, their transactions each once',

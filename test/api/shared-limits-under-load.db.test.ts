@@ -5,7 +5,7 @@
 import { createKey } from '@kasgres/database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Program, startApi } from '../support/programs.ts';
-import { HttpClient } from './http-client.ts';
+import { ApiClient } from '../support/api-client.ts';
 import { openHarness, type Harness } from './harness.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 
@@ -71,10 +71,10 @@ async function trouble(): Promise<void> {
 
 /** Requests of one key to all processes, each as soon as the one before it was answered. @returns how often each status came */
 async function flood(key: string, isOver: () => boolean): Promise<Map<number, number>> {
-  const clients = urls.map((url) => new HttpClient(url, key));
+  const clients = urls.map((url) => new ApiClient(url, key));
   const counts = new Map<number, number>();
   const worker = async (_: unknown, number: number): Promise<void> => {
-    const client = clients[number % PROCESSES] as HttpClient;
+    const client = clients[number % PROCESSES] as ApiClient;
     while (!isOver()) {
       const { status } = await client.request(CHEAP);
       counts.set(status, (counts.get(status) ?? 0) + 1);
@@ -107,7 +107,7 @@ test('a key spends its limit and no more, whatever becomes of the store', { time
   for (const counts of [long, short]) expect(new Set(counts.keys())).toEqual(new Set([200, 429, 503]));
   // How many were served meanwhile depends on the machine; now that the store is back, each process serves again.
   for (const url of urls) {
-    const client = new HttpClient(url, shortWindow.key);
+    const client = new ApiClient(url, shortWindow.key);
     await expect.poll(async () => (await client.request(CHEAP)).status, { timeout: 10_000 }).toBe(200);
   }
   for (const program of programs) expect(program.isRunning()).toBe(true);

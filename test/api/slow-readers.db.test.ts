@@ -12,7 +12,7 @@ import { connect as connectTls } from 'node:tls';
 import { createKey } from '@kasgres/database';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { freePort, type Program, startApiProgram } from '../support/programs.ts';
-import { HttpClient } from './http-client.ts';
+import { ApiClient } from '../support/api-client.ts';
 import { createSelfSigned, type SelfSigned } from './self-signed.ts';
 import { openHarness, type Harness } from './harness.ts';
 
@@ -175,7 +175,7 @@ test.concurrent('clients that do not read are cut off, and leave memory and time
   timeout: 240_000,
 }, async ({ expect, onTestFinished }) => {
   const [greedy, modest, phone] = await Promise.all([newKey(), newKey(), newKey()]);
-  const client = new HttpClient(harness.api.url, modest);
+  const client = new ApiClient(harness.api.url, modest);
   const { text: whole } = await client.request('/v1/rpc/getBlocks', { body: PAGE });
   expect(whole.length).toBeGreaterThan(RESPONSE_BYTES);
 
@@ -219,7 +219,7 @@ test.concurrent('clients that do not read are cut off, and leave memory and time
   expect(compressed.head).toContain('content-encoding: gzip');
   // Nothing of the key is in flight any longer.
   expect(await readMetric('kasgres_api_cut_off_responses_total')).toBe(hostile.length);
-  const again = new HttpClient(harness.api.url, greedy);
+  const again = new ApiClient(harness.api.url, greedy);
   const answers = await Promise.all(Array.from({ length: 128 }, () => again.request('/v1/rpc/getSink')));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
 });

@@ -9,7 +9,7 @@ import { completeStorageMasses } from '../../packages/api/src/resources/rpc/subm
 import type { SubmittedTransaction } from '../../packages/api/src/resources/rpc/submitted/transaction.ts';
 import { type Responses, askAround, expectAsWhole, type RestTransaction } from './as-whole.ts';
 import { carryAgain } from './carry-again.ts';
-import { walk } from './checked-requests.ts';
+import { walk } from '../support/listings.ts';
 import { BEFORE, BLOCKS, CutIndex, LATER, START, UNKNOWN, VIRTUAL_CHAIN } from './cut-index.ts';
 import { addressTransactions } from './listings.ts';
 

@@ -7,8 +7,7 @@ import { createKey } from '@kasgres/database';
 import type { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findBusiestOwner } from './busiest-owner.ts';
-import { checkedGet } from './checked-requests.ts';
-import { HttpClient } from './http-client.ts';
+import { ApiClient } from '../support/api-client.ts';
 import {
   addresses,
   addressTransactions,
@@ -27,7 +26,7 @@ const TIMEOUT_MS = 300_000;
 const REQUESTS_PER_BLOCK = 30;
 
 let harness: Harness;
-let api: HttpClient;
+let api: ApiClient;
 let busiest: Owner;
 let requests = 0;
 /** Hashes of blocks that were on the chain when a walk began. */
@@ -36,7 +35,7 @@ const onceOnChain = new Set<string>();
 beforeAll(async () => {
   harness = await openHarness({ rounds: 30 });
   const { key } = await createKey(harness.database.kysely, { name: 'walker', rateRu: 1e9 });
-  api = new HttpClient(harness.api.url, key);
+  api = new ApiClient(harness.api.url, key);
   busiest = await findBusiestOwner(harness.database.pool);
 });
 afterAll(() => harness?.close());
@@ -76,7 +75,7 @@ async function read(listing: Listing, limit: number, cursor: Record<string, stri
   requests += 1;
   if (requests % REQUESTS_PER_BLOCK === 0) harness.simulatedDag.mine(1, 1);
   const { template, values, query, field, cursorOf } = listing;
-  const { status, json } = await checkedGet(api, template, values, { ...query, limit, ...cursor });
+  const { status, json } = await api.getChecked(template, values, { ...query, limit, ...cursor });
   expect(status, JSON.stringify(json)).toBe(200);
   const cursors = (json[field] as Item[]).map(cursorOf);
   const { hasMore, count } = json['metadata'] as { hasMore: boolean; count: number };

@@ -4,7 +4,7 @@
  */
 import { sleep } from '@kasgres/runtime';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { HttpClient } from '../api/http-client.ts';
+import type { ApiClient } from '../support/api-client.ts';
 import { atRest } from '../support/harness.ts';
 import { startIndexing } from '../support/simulated-dag.ts';
 import { answer, openHarness, type Harness, untilItResponses } from './harness.ts';
@@ -20,7 +20,7 @@ const TIMEOUT_MS = 180_000;
 const SELECT_LEFT = "from pg_stat_activity where application_name = 'kasgres api' and state = 'idle in transaction'";
 
 let harness: Harness;
-let api: HttpClient;
+let api: ApiClient;
 let stopApi: () => Promise<void>;
 
 beforeAll(async () => {

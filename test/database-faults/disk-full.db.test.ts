@@ -1,6 +1,6 @@
 /** The database's disk is full: the indexer waits and says so, the API goes on reading, and with room everything goes on (invariant 5). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { HttpClient } from '../api/http-client.ts';
+import type { ApiClient } from '../support/api-client.ts';
 import { atRest } from '../support/harness.ts';
 import { SmallDisk } from './small-disk.ts';
 import { answer, emptyDatabase, expectRecovery, follow, openHarness, type Harness } from './harness.ts';
@@ -9,7 +9,7 @@ const disk = await SmallDisk.mount(40);
 
 describe.skipIf(disk === undefined)('a full disk', () => {
   let harness: Harness;
-  let api: HttpClient;
+  let api: ApiClient;
   let stopApi: () => Promise<void>;
 
   beforeAll(async () => {

@@ -5,7 +5,7 @@
 import { afterEach, beforeEach, test } from 'vitest';
 import { connect } from '@kasgres/database';
 import { sleep } from '@kasgres/runtime';
-import type { HttpClient } from '../api/http-client.ts';
+import type { ApiClient } from '../support/api-client.ts';
 import { atRest } from '../support/harness.ts';
 import { startIndexing } from '../support/simulated-dag.ts';
 import { OwnPostgres } from './own-postgres.ts';
@@ -16,7 +16,7 @@ let first: Harness;
 let second: Harness;
 let other: OwnPostgres;
 let otherUrl: string;
-let api: HttpClient;
+let api: ApiClient;
 let stopApi: () => Promise<void>;
 
 beforeEach(async () => {

@@ -7,7 +7,7 @@ import type { SimulatedNodeOptions } from '@kasgres/devnet';
 import { NodeClient } from '@kasgres/node';
 import { sleep } from '@kasgres/runtime';
 import { expect, onTestFinished } from 'vitest';
-import { HttpClient } from '../api/http-client.ts';
+import { ApiClient } from '../support/api-client.ts';
 import { TcpProxy } from '../api/tcp-proxy.ts';
 import { startApi } from '../support/programs.ts';
 import { atRest, expectRight, SEED } from '../support/harness.ts';
@@ -69,14 +69,14 @@ export function follow({ simulatedDag, url }: Harness, variables?: Record<string
 }
 
 /** The API, as a process. */
-export async function answer(harness: Harness): Promise<{ api: HttpClient; stop: () => Promise<void> }> {
+export async function answer(harness: Harness): Promise<{ api: ApiClient; stop: () => Promise<void> }> {
   const { key } = await createKey(harness.database.kysely, { name: 'test' });
   const { program, url } = await startApi({ nodeUrl: harness.simulatedDag.server.url, databaseUrl: harness.url });
-  return { api: new HttpClient(url, key), stop: () => program.stop() };
+  return { api: new ApiClient(url, key), stop: () => program.stop() };
 }
 
 /** The index reaches the node's sink by itself, and then is what a fresh index of the node is; the API shows it. */
-export async function expectRecovery(harness: Harness, indexer: RunningIndexer, api?: HttpClient): Promise<void> {
+export async function expectRecovery(harness: Harness, indexer: RunningIndexer, api?: ApiClient): Promise<void> {
   await atRest(harness.database, harness.node, indexer);
   await expectRight(harness);
   if (api === undefined) return;

@@ -1,13 +1,13 @@
 /** Postgres ends, in whatever way, under the indexer and the API, and is started again: invariants 1 and 5. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { HttpClient } from '../api/http-client.ts';
+import type { ApiClient } from '../support/api-client.ts';
 import { atRest } from '../support/harness.ts';
 import { AT_COMMIT, holdEveryBatch, letBatchesGo, untilHeld, WITH_ROWS_WRITTEN } from './held-batches.ts';
 import type { OwnPostgres } from './own-postgres.ts';
 import { answer, expectRecovery, follow, growChain, mineWhile, openHarness, type Harness } from './harness.ts';
 
 let harness: Harness;
-let api: HttpClient;
+let api: ApiClient;
 let stopApi: () => Promise<void>;
 
 beforeAll(async () => {

@@ -1,12 +1,12 @@
 /** The way to the database is lost without a word: invariants 1 and 5. What is silent is not taken for dead while it works. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { HttpClient } from '../api/http-client.ts';
+import type { ApiClient } from '../support/api-client.ts';
 import { atRest } from '../support/harness.ts';
 import { AT_COMMIT, holdEveryBatch, untilHeld, WITH_ROWS_WRITTEN } from './held-batches.ts';
 import { answer, expectRecovery, follow, growChain, openHarness, type Harness, untilItResponses } from './harness.ts';
 
 let harness: Harness;
-let api: HttpClient;
+let api: ApiClient;
 let stopApi: () => Promise<void>;
 
 beforeAll(async () => {

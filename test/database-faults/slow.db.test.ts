@@ -1,6 +1,6 @@
 /** The database is slow, or somebody stands in the way: the indexer waits as long as it takes, and nothing is taken for dead (invariant 5). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { HttpClient } from '../api/http-client.ts';
+import type { ApiClient } from '../support/api-client.ts';
 import type { RunningIndexer } from '../support/simulated-dag.ts';
 import { atRest } from '../support/harness.ts';
 import { holdEveryBatch, letBatchesGo, untilHeld, WITH_ROWS_WRITTEN } from './held-batches.ts';
@@ -12,7 +12,7 @@ const LONG_MS = 4_000;
 const UNEXPLAINED_FAILURES_BORNE = 5;
 
 let harness: Harness;
-let api: HttpClient;
+let api: ApiClient;
 let stopApi: () => Promise<void>;
 
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 /** The way to the database is lost while the use of keys is being written: each request is counted exactly once, after a crash at most once. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { HttpClient } from '../api/http-client.ts';
+import type { ApiClient } from '../support/api-client.ts';
 import { atRest } from '../support/harness.ts';
 import { startIndexing } from '../support/simulated-dag.ts';
 import { holdEveryBatch, letBatchesGo, untilHeld } from './held-batches.ts';
@@ -15,7 +15,7 @@ const HELD_SECONDS = 8;
 const WRITTEN_WITHIN_MS = 45_000;
 
 let harness: Harness;
-let api: HttpClient;
+let api: ApiClient;
 let stopApi: () => Promise<void>;
 /** Requests whose answer said that they cost something. */
 let charged = 0;

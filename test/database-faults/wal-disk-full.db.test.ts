@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sleep } from '@kasgres/runtime';
-import type { HttpClient } from '../api/http-client.ts';
+import type { ApiClient } from '../support/api-client.ts';
 import { atRest } from '../support/harness.ts';
 import { SmallDisk } from './small-disk.ts';
 import { answer, expectRecovery, follow, growChain, openHarness, repeatWhile, type Harness } from './harness.ts';
@@ -16,7 +16,7 @@ const disk = await SmallDisk.mount(60);
 
 describe.skipIf(disk === undefined)('a full disk of the WAL', () => {
   let harness: Harness;
-  let api: HttpClient;
+  let api: ApiClient;
   let stopApi: () => Promise<void>;
 
   beforeAll(async () => {

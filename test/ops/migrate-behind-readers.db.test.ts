@@ -13,7 +13,7 @@ import { type BlockingSession, createKey, createTestDatabase, migrate } from '@k
 import { sleep } from '@kasgres/runtime';
 import { Client } from 'pg';
 import { afterEach, expect, test, vi } from 'vitest';
-import { HttpClient } from '../api/http-client.ts';
+import { ApiClient } from '../support/api-client.ts';
 import { createHarness, untilAtRest } from '../support/harness.ts';
 import { startApi, startIndexer } from '../support/programs.ts';
 import { followToTheTip } from '../simulation/starts-harness.ts';
@@ -72,7 +72,7 @@ test('the API serves on while a migration waits for the long query of an analyst
   const { key } = await createKey(database.kysely, { name: 'test' });
   const { program, url } = await startApi({ nodeUrl: simulatedDag.server.url, databaseUrl: database.url });
   cleanUp.push(() => program.stop());
-  const api = new HttpClient(url, key);
+  const api = new ApiClient(url, key);
   const { pid, ended } = await readForLong(database.url, login, 'select pg_sleep(3600)   from kaspa.blocks limit 1');
 
   const latest = (await readdir(MIGRATIONS)).filter((file) => file.endsWith('.sql')).length;

@@ -7,7 +7,7 @@ import { createKey, createTestDatabase, type TestDatabase } from '@kasgres/datab
 import { NodeClient } from '@kasgres/node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { HttpClient } from '../api/http-client.ts';
+import { ApiClient } from '../support/api-client.ts';
 import { TcpProxy } from '../api/tcp-proxy.ts';
 import { untilAtRest } from '../support/harness.ts';
 import { freePort, type Program, startApi, startIndexer } from '../support/programs.ts';
@@ -46,7 +46,7 @@ let database: TestDatabase;
 let startTheIndexer: () => Program;
 let indexer: Program;
 let api: Program;
-let client: HttpClient;
+let client: ApiClient;
 let ports: Record<string, number>;
 
 beforeAll(async () => {
@@ -64,7 +64,7 @@ beforeAll(async () => {
   await untilAtRest(database.pool, node, indexer);
   const started = await startApi(env, undefined, { METRICS_PORT: String(ports['kasgres-api']) });
   api = started.program;
-  client = new HttpClient(started.url, key);
+  client = new ApiClient(started.url, key);
   await client.request('/v1/rpc/getCoinSupply');
   await client.request('/v1/rpc/getCoinSupply', { headers: { 'x-api-key': 'wrong' } });
 });

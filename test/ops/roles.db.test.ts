@@ -8,7 +8,7 @@ import { createKey, createTestDatabase, migrate, type TestDatabase } from '@kasg
 import { NodeClient } from '@kasgres/node';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { HttpClient } from '../api/http-client.ts';
+import { ApiClient } from '../support/api-client.ts';
 import { untilAtRest } from '../support/harness.ts';
 import { type Program, startApi, startIndexer } from '../support/programs.ts';
 import { SimulatedDag } from '../support/simulated-dag.ts';
@@ -116,7 +116,7 @@ describe('the programs under their own logins', () => {
     const { key } = await createKey(database.kysely, { name: 'test' });
     const env = { nodeUrl: simulatedDag.server.url, databaseUrl: urlOf('kasgres_api') };
     const { program, url } = await startApi(env, undefined, { RATE_LIMIT_STORE: 'postgres' });
-    const api = new HttpClient(url, key);
+    const api = new ApiClient(url, key);
     for (const path of ['/v1/rpc/getCoinSupply', '/v1/rpc/getBlockDagInfo', '/v1/tags']) {
       expect((await api.request(path)).status, path).toBe(200);
     }

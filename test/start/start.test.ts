@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { ApiClient } from './api-client.ts';
+import { ApiClient } from '../support/api-client.ts';
 import { paste } from './paste.ts';
 import { freePort, ROOT, Started } from './started.ts';
 import { askTwelveEndpoints } from './twelve-endpoints.ts';
@@ -44,7 +44,7 @@ function apiOf(started: Started): ApiClient {
 /** Of the sink, 0 while the API has none to tell, because the database is away. */
 async function findBlueScore(): Promise<number> {
   const now = await apiOf(started)
-    .get('/v1/status', status)
+    .read('/v1/status', status)
     .catch(() => undefined);
   return now?.sinkBlueScore ?? 0;
 }
@@ -176,7 +176,7 @@ describe('further starts on the same data', () => {
     started = new Started({ env: { ...env, ...more } });
     await started.ready();
     expect(keyIn(started.output)).toBe((key ??= keyIn(started.output)));
-    const now = await apiOf(started).get('/v1/status', status);
+    const now = await apiOf(started).read('/v1/status', status);
     expect(now.firstBlock).toBe((firstBlock ??= now.firstBlock));
     expect(now.sinkBlueScore).toBeGreaterThanOrEqual((blueScore ??= 2_900));
     blueScore = now.sinkBlueScore;

@@ -72,7 +72,7 @@ export class ApiClient {
   async getChecked(template: string, values: Parameters = {}, query: Parameters = {}): Promise<ApiResponse> {
     const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(values[name])));
     const parameters = new URLSearchParams(
-      Object.entries(query).map(([name, value]) => [name, String(value)] as [string, string]),
+      Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
     );
     const url = parameters.size === 0 ? path : `${path}?${parameters.toString()}`;
     const response = await this.request(url);
@@ -80,7 +80,10 @@ export class ApiClient {
     return response;
   }
 
-  /** Checks the response against openapi.json. @param path a path of openapi.json without parameters */
+  /**
+   * Checks the response against openapi.json.
+   * @param path a path of openapi.json without parameters
+   */
   async postChecked(path: string, body: unknown): Promise<ApiResponse> {
     const response = await this.request(path, { body });
     check('post', path, path, response);
@@ -95,15 +98,14 @@ export class ApiClient {
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
     const text = await response.text();
-    const json = (text === '' ? {} : JSON.parse(text, exact ? reviveExactly : undefined)) as Record<string, unknown>;
-    const received = { status: response.status, headers: response.headers, text, json };
+    const { status, headers: received } = response;
     if (this.#checked) {
       const checkedMethod = usedMethod === 'GET' ? 'get' : 'post';
       const template = findTemplate(checkedMethod, path);
       if (template === undefined) throw new Error(`openapi.json has no ${checkedMethod} ${path}`);
-      check(checkedMethod, template, path, exact ? { ...received, json: JSON.parse(text) } : received);
+      check(checkedMethod, template, path, { status, headers: received, text, json: parseBody(text) });
     }
-    return received;
+    return { status, headers: received, text, json: parseBody(text, exact) };
   }
 }
 
@@ -112,6 +114,10 @@ function check(method: Method, template: string, url: string, response: ApiRespo
   if (faults.length > 0) {
     throw new Error(`${method} ${url}: ${faults.join('; ')}: ${response.text.slice(0, 500)}`);
   }
+}
+
+function parseBody(text: string, exact = false): Record<string, unknown> {
+  return (text === '' ? {} : JSON.parse(text, exact ? reviveExactly : undefined)) as Record<string, unknown>;
 }
 
 function reviveExactly(_key: string, value: unknown, context?: { source: string }): unknown {

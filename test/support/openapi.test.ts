@@ -1,7 +1,7 @@
 /** That what checks all answers finds what is wrong with one. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { faultsOf, findTemplate, type Method } from './openapi-validator.ts';
+import { faultsOf, findTemplate, type Method } from './openapi.ts';
 
 const path = '/v1/rpc/getSink';
 const sink = 'ab'.repeat(32);
