@@ -4,7 +4,7 @@
  */
 import { FatalError } from '@kasgres/runtime';
 import { expect, test, vi } from 'vitest';
-import { endWaiting, holdAt, letGo, preparePlaces, untilOneWaits } from '../database-faults/held-places.ts';
+import { endWaitingSession, holdAt, release, prepareSteps, untilOneWaits } from '../database-faults/held-steps.ts';
 import { atRest, type Harness, onTestEnd, untilAtRest } from '../support/harness.ts';
 import { type Program, startIndexer } from '../support/programs.ts';
 import {
@@ -30,18 +30,18 @@ function pruneEverything({ simulatedDag }: Harness): string {
 }
 
 /** Fails the step where the indexer waits: it drops its prefetched pages and asks the node again from the checkpoint. */
-async function failAt(harness: Harness, place: string): Promise<void> {
-  await endWaiting(harness, place);
-  await letGo(harness, place);
+async function failAt(harness: Harness, step: string): Promise<void> {
+  await endWaitingSession(harness, step);
+  await release(harness, step);
 }
 
 /** Creates a pruned node and an index that waits at a step. */
-async function setHeldHarness(name: string, place: string): Promise<Harness> {
+async function setHeldHarness(name: string, step: string): Promise<Harness> {
   const harness = await createPruningHarness(name);
   pruneAbove(harness.simulatedDag, 80);
   harness.simulatedDag.mine(60);
-  await preparePlaces(harness);
-  await holdAt(harness, place);
+  await prepareSteps(harness);
+  await holdAt(harness, step);
   return harness;
 }
 
@@ -56,16 +56,16 @@ async function expectBootstrappedAt(harness: Harness, pruningPoint: string): Pro
   await expectRightFromBootstrap(harness);
 }
 
-for (const place of [WRITE, CATCH_UP]) {
+for (const step of [WRITE, CATCH_UP]) {
   test.each(['stop', 'record'])(
-    `it bootstraps again when the pruning point moves, ${place === WRITE ? 'during the write' : 'in the catch-up'}, with ON_GAP=%s`,
+    `it bootstraps again when the pruning point moves, ${step === WRITE ? 'during the write' : 'in the catch-up'}, with ON_GAP=%s`,
     async (onGap) => {
-      const harness = await setHeldHarness(`moves: ${place}`, place);
+      const harness = await setHeldHarness(`moves: ${step}`, step);
       const { simulatedDag, database, node } = harness;
       const indexer = startIndexing(simulatedDag, database.url, { ...SMALL_BATCHES, ON_GAP: onGap });
-      await untilOneWaits(harness, place);
+      await untilOneWaits(harness, step);
       const pruningPoint = pruneEverything(harness);
-      await (place === WRITE ? letGo(harness, place) : failAt(harness, place));
+      await (step === WRITE ? release(harness, step) : failAt(harness, step));
       await atRest(database, node, indexer);
       await indexer.stop();
       await expectBootstrappedAt(harness, pruningPoint);
@@ -83,7 +83,7 @@ test('an index in its first catch-up is bootstrapped again each time that the pr
   await holdAt(harness, WRITE);
   await untilOneWaits(harness, WRITE);
   const pruningPoint = pruneEverything(harness);
-  await letGo(harness, WRITE);
+  await release(harness, WRITE);
   await atRest(database, node, indexer);
   await indexer.stop();
   await expectBootstrappedAt(harness, pruningPoint);
@@ -154,7 +154,7 @@ test('the indexer keeps an index whose first catch-up is finished, and stops', a
 test('the indexer keeps history since genesis, which no pruned node has, and stops', async () => {
   const harness = await createPruningHarness('since genesis');
   harness.simulatedDag.mine(120);
-  await preparePlaces(harness);
+  await prepareSteps(harness);
   await holdAt(harness, CATCH_UP);
   const indexer = startIndexing(harness.simulatedDag, harness.database.url, SMALL_BATCHES);
   await untilOneWaits(harness, CATCH_UP);

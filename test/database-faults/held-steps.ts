@@ -1,15 +1,12 @@
-/**
- * Makes the indexer wait at places of a start and its first catch-up, one at a time, until the test lets it go on or what waits has failed: with
- * triggers that look again and again at what place is held.
- */
+/** Makes the indexer wait at a step of a bootstrap and its first catch-up until the test releases or fails it, with triggers that poll a table. */
 import { expect } from 'vitest';
 import type { RunningIndexer } from '../support/simulated-dag.ts';
-import { type Harness, untilItResponses } from './harness.ts';
+import { type Harness, queryPatiently } from './harness.ts';
 
-/** What is before the first block of an index. */
+/** Steps before the first block of an index. */
 const START = 'start:';
 
-/** Triggers by the name of the place: what comes before `execute function`. */
+/** Triggers by step, without `execute function`. */
 const TRIGGERS: Readonly<Record<string, string>> = {
   'start: the emptying of what was loaded': 'before truncate on loaded_utxos for each statement',
   'start: a piece of the set': 'after insert on loaded_utxos for each statement',
@@ -24,28 +21,27 @@ const TRIGGERS: Readonly<Record<string, string>> = {
   'the making of intervals': 'after insert on network_intervals for each statement',
 };
 
-/** The same, at commit. */
+/** Events of triggers at commit, by step. */
 const DEFERRED: Readonly<Record<string, string>> = {
   'start: the commit of a piece': 'after insert or update on utxo_set_load',
   'start: its commit': 'after insert on starts',
   'the commit of a batch': 'after update on checkpoint',
 };
 
-/** Of an empty index, so that what is held is not the first block. */
+/** The batch of the first block does not wait. */
 const HAS_ROWS = '(select count(*) > 3 from chain_blocks)';
 
-/** Says where it waits. */
 const WAIT = `
   perform set_config('application_name', here, true);
-  while exists (select from test.held where place = here) loop perform pg_sleep(0.02); end loop`;
+  while exists (select from test.held where step = here) loop perform pg_sleep(0.02); end loop`;
 
 const SELECT_WAITING = "from pg_stat_activity where application_name = $1 and wait_event = 'PgSleep'";
 
-/** In a schema of its own, that a comparison of indexes does not see. */
-export async function preparePlaces({ database }: Pick<Harness, 'database'>): Promise<void> {
+/** Creates the triggers, in a separate schema that comparisons of indexes ignore. */
+export async function prepareSteps({ database }: Pick<Harness, 'database'>): Promise<void> {
   const statements = [
     'create schema test',
-    'create table test.held (place text)',
+    'create table test.held (step text)',
     `create function test.wait(here text) returns void language plpgsql as $$ begin if here like '${START}%' or ${HAS_ROWS} then ${WAIT}; end if; end $$`,
     `create function test.hold() returns trigger language plpgsql as $$ begin perform test.wait(tg_argv[0]); return null; end $$`,
     `create function test.hold_index() returns event_trigger language plpgsql as $$
@@ -59,12 +55,12 @@ export async function preparePlaces({ database }: Pick<Harness, 'database'>): Pr
     `create function test.hold_any_index() returns event_trigger language plpgsql as $$ begin perform test.wait('any index'); end $$`,
     `create event trigger hold_any_index on ddl_command_start when tag in ('CREATE INDEX') execute function test.hold_any_index()`,
     ...Object.entries(TRIGGERS).map(
-      ([place, trigger], number) => `create trigger hold_${number} ${trigger} execute function test.hold('${place}')`,
+      ([step, trigger], number) => `create trigger hold_${number} ${trigger} execute function test.hold('${step}')`,
     ),
     ...Object.entries(DEFERRED).map(
-      ([place, event], number) =>
+      ([step, event], number) =>
         `create constraint trigger hold_deferred_${number} ${event} deferrable initially deferred
-           for each row execute function test.hold('${place}')`,
+           for each row execute function test.hold('${step}')`,
     ),
     `create constraint trigger hold_requests after update on checkpoint deferrable initially deferred
        for each row when (old.first_catch_up and not new.first_catch_up) execute function test.hold('the commit that lets requests in')`,
@@ -72,31 +68,30 @@ export async function preparePlaces({ database }: Pick<Harness, 'database'>): Pr
   await database.pool.query(statements.join(';\n'));
 }
 
-/** Whatever comes by here from now on waits. */
-export async function holdAt({ database }: Pick<Harness, 'database'>, place: string): Promise<void> {
-  await untilItResponses(database, 'insert into test.held values ($1)', [place]);
+export async function holdAt({ database }: Pick<Harness, 'database'>, step: string): Promise<void> {
+  await queryPatiently(database, 'insert into test.held values ($1)', [step]);
 }
 
-export async function letGo({ database }: Pick<Harness, 'database'>, place: string): Promise<void> {
-  await untilItResponses(database, 'delete from test.held where place = $1', [place]);
+export async function release({ database }: Pick<Harness, 'database'>, step: string): Promise<void> {
+  await queryPatiently(database, 'delete from test.held where step = $1', [step]);
 }
 
-export async function untilOneWaits({ database }: Pick<Harness, 'database'>, place: string): Promise<void> {
+export async function untilOneWaits({ database }: Pick<Harness, 'database'>, step: string): Promise<void> {
   await expect
-    .poll(() => untilItResponses(database, `select ${SELECT_WAITING}`, [place]), { timeout: 60_000 })
+    .poll(() => queryPatiently(database, `select ${SELECT_WAITING}`, [step]), { timeout: 60_000 })
     .toBeGreaterThan(0);
 }
 
-/** Ends the session that waits, and it alone. */
-export async function endWaiting({ database }: Pick<Harness, 'database'>, place: string): Promise<void> {
-  await untilItResponses(database, `select pg_terminate_backend(pid) ${SELECT_WAITING}`, [place]);
+/** Ends the waiting session only. */
+export async function endWaitingSession({ database }: Pick<Harness, 'database'>, step: string): Promise<void> {
+  await queryPatiently(database, `select pg_terminate_backend(pid) ${SELECT_WAITING}`, [step]);
 }
 
-/** Happens while something waits at a place. */
-type Fault = (harness: Harness, place: string) => Promise<void>;
+/** Injects a fault while the indexer waits at a step. */
+type Fault = (harness: Harness, step: string) => Promise<void>;
 
 export const FAULTS: readonly [string, Fault][] = [
-  ['the connection that works there is ended', endWaiting],
+  ['its connection is ended', endWaitingSession],
   [
     'Postgres is stopped immediately and started again',
     async ({ postgres }) => {
@@ -104,35 +99,35 @@ export const FAULTS: readonly [string, Fault][] = [
       await postgres.startAgain();
     },
   ],
-  ['connections are lost without a word', async ({ proxy }) => proxy.lose()],
+  ['connections fall silent', async ({ proxy }) => proxy.lose()],
 ];
 
-/** Waits for the indexer at the first place, which is held already, fails there, and so on to the last. */
+/** Fails the indexer at each step in order. It must already be held at the first. */
 export async function failAtEach(
   harness: Harness,
   indexer: RunningIndexer,
-  places: readonly string[],
+  steps: readonly string[],
   fail: Fault,
 ): Promise<void> {
-  const ended = indexer.ended.then(() => Promise.reject(new Error('the indexer ended')));
+  const ended = indexer.ended.then(() => Promise.reject(new Error('the indexer stopped')));
   ended.catch(() => undefined);
-  for (const [number, place] of places.entries()) {
-    const next = places[number + 1];
-    const step = async (): Promise<void> => {
-      await untilOneWaits(harness, place);
+  for (const [number, step] of steps.entries()) {
+    const next = steps[number + 1];
+    const failHere = async (): Promise<void> => {
+      await untilOneWaits(harness, step);
       if (next !== undefined) await holdAt(harness, next);
-      await fail(harness, place);
-      await letGo(harness, place);
+      await fail(harness, step);
+      await release(harness, step);
     };
     try {
-      await Promise.race([step(), ended]);
+      await Promise.race([failHere(), ended]);
     } catch (cause) {
-      throw new Error(`at "${place}"`, { cause });
+      throw new Error(`at "${step}"`, { cause });
     }
   }
 }
 
-/** What would hold nothing any more is not to be seen in a comparison either. */
-export async function removePlaces({ database }: Harness): Promise<void> {
-  await untilItResponses(database, 'drop schema test cascade');
+/** Removes the triggers, which a comparison would see. */
+export async function removeSteps({ database }: Harness): Promise<void> {
+  await queryPatiently(database, 'drop schema test cascade');
 }
