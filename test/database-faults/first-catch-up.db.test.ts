@@ -10,21 +10,21 @@ import { emptyDatabase, expectRecovery, follow, openHarness } from './harness.ts
 
 /** In the order of the indexer. From the second attempt on it needs the indexes for look-ups before the first batch. */
 const STEPS = [
-  'a batch',
+  'batch',
   'index public.transactions_transaction_id',
   'index public.scripts_script',
-  'the commit of a batch',
+  'commit of a batch',
   'index public.blocks_daa_score',
-  'the emptying of UTXOs',
-  'the making of UTXOs',
-  'the making of balances',
-  'the making of hours',
+  'truncate UTXOs',
+  'rebuild UTXOs',
+  'rebuild balances',
+  'rebuild hourly changes',
   // The hours are committed before.
-  'the making of intervals',
+  'rebuild intervals',
   'index public.balances_balance',
-  'the commit that lets requests in',
+  'commit that admits requests',
 ];
-const PLACES_THAT_NEED_ROOM = ['a batch', 'any index', 'the emptying of UTXOs', 'the making of UTXOs'];
+const PLACES_THAT_NEED_ROOM = ['batch', 'any index', 'truncate UTXOs', 'rebuild UTXOs'];
 
 /** Enough for several batches, also from the middle on. */
 const VARIABLES = { BATCH_TRANSACTIONS: '40' };

@@ -4,28 +4,28 @@ import type { RunningIndexer } from '../support/simulated-dag.ts';
 import { type Harness, queryPatiently } from './harness.ts';
 
 /** Steps before the first block of an index. */
-const START = 'start:';
+const BOOTSTRAP = 'bootstrap:';
 
 /** Triggers by step, without `execute function`. */
 const TRIGGERS: Readonly<Record<string, string>> = {
-  'start: the emptying of what was loaded': 'before truncate on loaded_utxos for each statement',
-  'start: a piece of the set': 'after insert on loaded_utxos for each statement',
-  'start: what was held at the one before': 'after insert on start_balances for each statement',
-  'start: its UTXOs': 'after insert on start_utxos for each statement',
-  'start: its gap': 'after insert on gaps for each statement',
-  'a batch': 'before insert on chain_blocks for each statement',
-  'the emptying of UTXOs': 'before truncate on utxos for each statement',
-  'the making of UTXOs': 'after insert on utxos for each statement',
-  'the making of balances': 'after insert on balances for each statement',
-  'the making of hours': 'after insert on balance_changes for each statement',
-  'the making of intervals': 'after insert on network_intervals for each statement',
+  'bootstrap: truncate loaded UTXOs': 'before truncate on loaded_utxos for each statement',
+  'bootstrap: piece of the UTXO set': 'after insert on loaded_utxos for each statement',
+  'bootstrap: balances at the previous one': 'after insert on start_balances for each statement',
+  'bootstrap: UTXOs': 'after insert on start_utxos for each statement',
+  'bootstrap: gap': 'after insert on gaps for each statement',
+  batch: 'before insert on chain_blocks for each statement',
+  'truncate UTXOs': 'before truncate on utxos for each statement',
+  'rebuild UTXOs': 'after insert on utxos for each statement',
+  'rebuild balances': 'after insert on balances for each statement',
+  'rebuild hourly changes': 'after insert on balance_changes for each statement',
+  'rebuild intervals': 'after insert on network_intervals for each statement',
 };
 
 /** Events of triggers at commit, by step. */
 const DEFERRED: Readonly<Record<string, string>> = {
-  'start: the commit of a piece': 'after insert or update on utxo_set_load',
-  'start: its commit': 'after insert on starts',
-  'the commit of a batch': 'after update on checkpoint',
+  'bootstrap: commit of a piece': 'after insert or update on utxo_set_load',
+  'bootstrap: commit': 'after insert on starts',
+  'commit of a batch': 'after update on checkpoint',
 };
 
 /** The batch of the first block does not wait. */
@@ -42,7 +42,7 @@ export async function prepareSteps({ database }: Pick<Harness, 'database'>): Pro
   const statements = [
     'create schema test',
     'create table test.held (step text)',
-    `create function test.wait(here text) returns void language plpgsql as $$ begin if here like '${START}%' or ${HAS_ROWS} then ${WAIT}; end if; end $$`,
+    `create function test.wait(here text) returns void language plpgsql as $$ begin if here like '${BOOTSTRAP}%' or ${HAS_ROWS} then ${WAIT}; end if; end $$`,
     `create function test.hold() returns trigger language plpgsql as $$ begin perform test.wait(tg_argv[0]); return null; end $$`,
     `create function test.hold_index() returns event_trigger language plpgsql as $$
        declare made record;
@@ -63,7 +63,7 @@ export async function prepareSteps({ database }: Pick<Harness, 'database'>): Pro
            for each row execute function test.hold('${step}')`,
     ),
     `create constraint trigger hold_requests after update on checkpoint deferrable initially deferred
-       for each row when (old.first_catch_up and not new.first_catch_up) execute function test.hold('the commit that lets requests in')`,
+       for each row when (old.first_catch_up and not new.first_catch_up) execute function test.hold('commit that admits requests')`,
   ];
   await database.pool.query(statements.join(';\n'));
 }

@@ -16,20 +16,20 @@ import { emptyDatabase, follow, openHarness } from './harness.ts';
 
 /** In the order of the indexer. */
 const STEPS = [
-  'start: the emptying of what was loaded',
-  'start: a piece of the set',
-  'start: the commit of a piece',
-  'start: what was held at the one before',
-  'start: its UTXOs',
-  'a batch',
-  'the making of UTXOs',
-  'the making of balances',
-  'the making of hours',
-  'start: its gap',
-  'start: its commit',
+  'bootstrap: truncate loaded UTXOs',
+  'bootstrap: piece of the UTXO set',
+  'bootstrap: commit of a piece',
+  'bootstrap: balances at the previous one',
+  'bootstrap: UTXOs',
+  'batch',
+  'rebuild UTXOs',
+  'rebuild balances',
+  'rebuild hourly changes',
+  'bootstrap: gap',
+  'bootstrap: commit',
   // The gap is committed before.
-  'the commit of a batch',
-  'a batch',
+  'commit of a batch',
+  'batch',
 ];
 const VARIABLES = { ON_GAP: 'record', BATCH_TRANSACTIONS: '40' };
 

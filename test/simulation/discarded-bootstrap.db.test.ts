@@ -20,8 +20,8 @@ import { type RunningIndexer, startIndexing } from '../support/simulated-dag.ts'
 
 vi.setConfig({ testTimeout: 240_000 });
 
-const WRITE = 'start: its UTXOs';
-const CATCH_UP = 'a batch';
+const WRITE = 'bootstrap: UTXOs';
+const CATCH_UP = 'batch';
 const SMALL_BATCHES = { BATCH_TRANSACTIONS: '20' };
 
 /** Moves the pruning point above the whole index. */

@@ -55,8 +55,8 @@ const GENESIS = toHex(getNetwork('simnet').genesisHash);
 const SLOW_SET = { bytesPerSecond: 20_000 };
 /** So slow that the indexer meets a node with its pruning point and few blocks above. */
 const SLOW_SYNC = { bytesPerSecond: 200_000 };
-const WRITE = 'start: its UTXOs';
-const CATCH_UP = 'a batch';
+const WRITE = 'bootstrap: UTXOs';
+const CATCH_UP = 'batch';
 /** A pruning point that has not moved for this time is final. */
 const AT_REST_MS = 3_000;
 /** The exit code for problems that an operator must solve. */

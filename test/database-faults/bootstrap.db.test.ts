@@ -10,17 +10,17 @@ import { emptyDatabase, expectRecovery, follow, openHarness } from './harness.ts
 
 /** In the order of the indexer. */
 const STEPS = [
-  'start: the emptying of what was loaded',
-  'start: a piece of the set',
-  'start: the commit of a piece',
-  'start: its UTXOs',
-  'start: its commit',
-  'a batch',
-  'the making of UTXOs',
-  'the making of hours',
+  'bootstrap: truncate loaded UTXOs',
+  'bootstrap: piece of the UTXO set',
+  'bootstrap: commit of a piece',
+  'bootstrap: UTXOs',
+  'bootstrap: commit',
+  'batch',
+  'rebuild UTXOs',
+  'rebuild hourly changes',
   // The hours are committed before.
-  'the making of intervals',
-  'the commit that lets requests in',
+  'rebuild intervals',
+  'commit that admits requests',
 ];
 
 const TIMEOUT_MS = 300_000;
