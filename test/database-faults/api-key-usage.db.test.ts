@@ -38,10 +38,10 @@ afterAll(async () => {
 
 /** Waits for this many responses. */
 async function ask(times: number): Promise<void> {
-  for (let answered = 0; answered < times; ) {
+  for (let succeeded = 0; succeeded < times; ) {
     const { status, headers } = await api.request('/v1/rpc/getCurrentNetwork');
     if (Number(headers.get('x-request-cost-ru')) > 0) charged += 1;
-    if (status === 200) answered += 1;
+    if (status === 200) succeeded += 1;
   }
 }
 

@@ -30,12 +30,12 @@ describe.each(ENDS)('the indexer and the API recover when Postgres is %s', (_, e
   test('while the chain grows', async () => {
     const indexer = follow(harness);
     await atRest(harness.database, harness.node, indexer);
-    const answered = async (): Promise<number> => (await api.request('/v1/rpc/getSink')).status;
+    const statusOfSink = async (): Promise<number> => (await api.request('/v1/rpc/getSink')).status;
     await mineWhile(
       harness,
       (async () => {
         await end(harness.postgres);
-        await expect.poll(answered, { timeout: 10_000 }).toBe(503);
+        await expect.poll(statusOfSink, { timeout: 10_000 }).toBe(503);
         await harness.postgres.startAgain();
       })(),
     );

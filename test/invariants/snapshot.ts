@@ -1,6 +1,5 @@
 /**
- * All rows of a database that the API can show, as sorted text with hashes instead of keys: equal for two indexes of one chain, whatever reorgs
- * they went through (invariant 5). Left out are keys, and blocks and transactions that the chain does not merge (their flags must say so;
+ * All rows of a database that the API can show, as sorted text with hashes instead of keys: equal for two indexes of one chain, after any reorgs (invariant 5). Left out are keys, and blocks and transactions that the chain does not merge (their flags must say so;
  * invariant 4 checks the counts that include them). A UTXO of a transaction that was never accepted does not exist, unless it is pre-bootstrap.
  * Which of several variants the chain block below the sink accepted is known only to an index that asked the node in time
  * (test/simulation/transaction-variants). Indexes with different bootstrap blocks or gaps differ, except in their state.

@@ -67,7 +67,7 @@ describe.skipIf(findKaspad() === undefined)('an indexer whose node dies', () => 
 
   test('returns to its first node if the next is behind', async () => {
     const [first, second] = await startPair();
-    const load = await startLoad(first, 'behind for good', 150);
+    const load = await startLoad(first, 'behind', 150);
     const index = await startIndex([first, second]);
     await untilSameSink(first, second);
     await isolate(second);
@@ -109,13 +109,13 @@ describe.skipIf(findKaspad() === undefined)('an indexer whose node dies', () => 
 
   test('reverts the blocks that the next node, which is on a heavier branch, does not know', async () => {
     const [first, second] = await startPair();
-    const load = await startLoad(first, 'branch for good', 150);
+    const load = await startLoad(first, 'branch', 150);
     const index = await startIndex([first, second]);
     await untilSameSink(first, second);
     await isolate(second);
     await more(load, 30);
     await untilIndexed(index, first);
-    await startLoad(second, 'branch for good, second', 60);
+    await startLoad(second, 'branch, second', 60);
     expect(await blueScoreOf(second)).toBeGreaterThan(await blueScoreOf(first));
     await first.kaspad.halt('SIGKILL');
     await expectRight(index, second);

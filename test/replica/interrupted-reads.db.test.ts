@@ -61,18 +61,18 @@ async function countSleeping(): Promise<number | null> {
 
 test('a read with a cancelled statement is repeated on the later state', async () => {
   const seen: number[] = [];
-  const answer = await index.readIfAny(async (db) => {
+  const result = await index.readIfAny(async (db) => {
     seen.push(await countRows(db));
     if (seen.length > 1) return 'made again';
     await sleepUntilInterrupted(db);
     return 'not interrupted';
   });
-  expect({ answer, seen }).toEqual({ answer: 'made again', seen: [100, 0] });
+  expect({ result, seen }).toEqual({ result: 'made again', seen: [100, 0] });
 });
 
 test('a read whose connection is closed between two statements is repeated on the later state', async () => {
   const seen: number[] = [];
-  const answer = await index.readIfAny(async (db) => {
+  const result = await index.readIfAny(async (db) => {
     seen.push(await countRows(db));
     if (seen.length > 1) return 'made again';
     const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db);
@@ -81,7 +81,7 @@ test('a read whose connection is closed between two statements is repeated on th
     await countRows(db);
     return 'not interrupted';
   });
-  expect({ answer, seen }).toEqual({ answer: 'made again', seen: [100, 0] });
+  expect({ result, seen }).toEqual({ result: 'made again', seen: [100, 0] });
 });
 
 async function isConnected(pid: number | undefined): Promise<boolean> {

@@ -118,7 +118,7 @@ test('a read that the replica cancels is repeated without the client noticing', 
       ]);
     await expect.poll(async () => (await waits('transactions', true)).rowCount, SOON).toBe(1);
     // The read has the blocks of its state, and waits for their transactions.
-    const answer = harness.api.request('/v1/rpc/getBlocks', {
+    const response = harness.api.request('/v1/rpc/getBlocks', {
       body: { includeBlocks: true, includeTransactions: true },
     });
     await expect.poll(async () => (await waits('transactions', false)).rowCount, SOON).toBe(1);
@@ -126,7 +126,7 @@ test('a read that the replica cancels is repeated without the client noticing', 
     await other.query('begin; lock table blocks in access exclusive mode; commit');
     await expect.poll(conflicts, SOON).toBeGreaterThan(before);
     await blocker.query('commit');
-    expect((await answer).status).toBe(200);
+    expect((await response).status).toBe(200);
   } finally {
     blocker.release(true);
     other.release(true);

@@ -21,7 +21,7 @@ const FAULTY_OPS = new Set(['getBlocks', 'getVirtualChainFromBlock', 'getVirtual
 test('the index stays right with responses that fail, break off, are late, stale or incomplete', async () => {
   let isFaulty = true;
   let asked = 0;
-  const harness = await createHarness('bad answers', (op) => {
+  const harness = await createHarness('bad responses', (op) => {
     asked += 1;
     const [first, second] = createHash('sha256').update(`${SEED} ${asked}`).digest();
     return isFaulty && FAULTY_OPS.has(op) && Number(first) < 256 * FAULT_RATE

@@ -51,7 +51,7 @@ test.each([0n, 3n, 40n])('clusters stay right over two gaps at a depth of %i', a
   const harness = await createPruningHarness(`clusters, gaps ${depth}`, {}, PEOPLE);
   const { simulatedDag, database } = harness;
   const options = { depth, change: true };
-  const goOn = async (): Promise<void> => {
+  const continueOnBoth = async (): Promise<void> => {
     pruneAbove(simulatedDag, 20, simulatedDag.node.dag.sink);
     await followToTheTip(harness, RECORD);
     for (let step = 0; step < 4; step += 1) {
@@ -73,7 +73,7 @@ test.each([0n, 3n, 40n])('clusters stay right over two gaps at a depth of %i', a
   }
   await cluster(database, options);
   expect((await storedClusters(database)).length).toBeGreaterThan(3);
-  await goOn();
+  await continueOnBoth();
   await followToTheTip(late, RECORD);
   expect(await gapsOf(late.database.pool)).toEqual(await gapsOf(database.pool));
   await cluster(late.database, options);
@@ -82,7 +82,7 @@ test.each([0n, 3n, 40n])('clusters stay right over two gaps at a depth of %i', a
 
   // UTXOs of the previous bootstrap block alone are unknown later, so this clusters up to the tip.
   await cluster(database, { ...options, depth: 0n });
-  await goOn();
+  await continueOnBoth();
   expect(await gapsOf(database.pool)).toHaveLength(2);
   const named = await database.pool.query('select from clusters where name is not null');
   expect(named.rowCount).toBeGreaterThan(0);

@@ -68,9 +68,9 @@ const SECTIONS: Record<string, string> = {
     from cluster_members m join scripts s on s.id = m.script_id left join scripts parent on parent.id = m.parent_id
     join scripts next on next.id = m.next_id join scripts previous on previous.id = m.previous_id`,
   merges: `
-    select json_build_array(m.id, m.chain_index, t.transaction_id, stays.script, goes.script, s.script, o.script, m.held_merge_id)
+    select json_build_array(m.id, m.chain_index, t.transaction_id, stays.script, merged.script, s.script, o.script, m.held_merge_id)
     from cluster_merges m join transactions t on t.id = m.transaction_id
-    join scripts stays on stays.id = m.cluster_id join scripts goes on goes.id = m.merged_cluster_id
+    join scripts stays on stays.id = m.cluster_id join scripts merged on merged.id = m.merged_cluster_id
     join scripts s on s.id = m.script_id join scripts o on o.id = m.merged_script_id`,
   'held merges': `
     select json_build_array(h.id, h.chain_index, t.transaction_id, s.script, o.script, h.state, h.settled_chain_index)
@@ -277,13 +277,13 @@ function inOrder(sets: string[][]): string[][] {
 }
 
 /**
- * The quality of clusters by pairs of scripts with known owners. Precision is the share of the pairs in one cluster that have one owner. Recall
+ * The quality of clusters by pairs of scripts with known owners. Precision is the share of the pairs in one cluster that have one owner. Sensitivity
  * is the share of the knowable pairs that are in one cluster. A pair is knowable if accepted transactions, each with the inputs of one owner,
  * connect the two scripts.
  */
 export interface Figures {
   precision: number;
-  recall: number;
+  sensitivity: number;
   knowable: number;
 }
 
@@ -309,7 +309,7 @@ export function figuresOf(
   const found = countBy(new Set(inputs.flat()), (script) => `${rootOf(script)} ${clusterOf.get(script) ?? script}`);
   const together = clusters.reduce((sum, { length }) => sum + pairs(length), 0);
   const rightly = clusters.reduce((sum, cluster) => sum + countBy(new Set(cluster), ownerOf), 0);
-  return { precision: rightly / together, recall: found / knowable, knowable };
+  return { precision: rightly / together, sensitivity: found / knowable, knowable };
 }
 
 /** Counts the pairs with the same key. */

@@ -213,7 +213,7 @@ test('a merge that an operator rejects is never applied, also when its clusters 
   expect(await storedClusters(database)).toEqual(before);
 });
 
-test('clusters have the owners that common inputs reveal, with full precision and recall', async () => {
+test('clusters have the owners that common inputs reveal, with full precision and sensitivity', async () => {
   const harness = await createHarness('clusters of owners', undefined, undefined, {
     collaborativeRate: 0.05,
     anyoneCanPayRate: 0.05,
@@ -239,12 +239,12 @@ test('clusters have the owners that common inputs reveal, with full precision an
     spending.map(({ inputScripts }) => inputScripts),
   );
   console.log(
-    `precision ${figures.precision.toFixed(4)}, recall ${figures.recall.toFixed(4)} of ${figures.knowable} pairs ` +
-      `(${inclusive.recall.toFixed(4)} of ${inclusive.knowable} with covenants and script hashes)`,
+    `precision ${figures.precision.toFixed(4)}, sensitivity ${figures.sensitivity.toFixed(4)} of ${figures.knowable} pairs ` +
+      `(${inclusive.sensitivity.toFixed(4)} of ${inclusive.knowable} with covenants and script hashes)`,
   );
   expect(figures.knowable).toBeGreaterThan(500);
   expect(figures.precision).toBeGreaterThanOrEqual(0.99);
-  expect(figures.recall).toBeGreaterThanOrEqual(0.95);
+  expect(figures.sensitivity).toBeGreaterThanOrEqual(0.95);
   // Without the guards against CoinJoins, everybody would be in one cluster.
   const unguarded = united(spending.map(({ keyScripts }) => keyScripts));
   expect(figuresOf(unguarded, ownerOf, []).precision).toBeLessThan(0.9);

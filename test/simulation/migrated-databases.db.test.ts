@@ -62,7 +62,7 @@ async function copyInto(older: TestDatabase, newer: TestDatabase): Promise<void>
   }
 }
 
-async function goOn(harness: Harness): Promise<void> {
+async function continueToTip(harness: Harness): Promise<void> {
   const { simulatedDag, node, database } = harness;
   const indexer = startIndexing(simulatedDag, database.url);
   await atRest(database, node, indexer);
@@ -102,7 +102,7 @@ test('a database migrated in the middle of the first catch-up equals a fresh ind
   await copyInto(database, newer.database);
   await deferIndexes(database);
   expect(await migrate(database.url)).not.toEqual([]);
-  await goOn({ ...newer, database });
+  await continueToTip({ ...newer, database });
 });
 
 test('a database migrated at the tip equals a fresh index', async () => {
@@ -118,7 +118,7 @@ test('a database migrated at the tip equals a fresh index', async () => {
   await copyInto(database, newer.database);
   await database.pool.query('delete from balances where balance = 0');
   expect(await migrate(database.url)).not.toEqual([]);
-  await goOn({ ...newer, database });
+  await continueToTip({ ...newer, database });
 });
 
 /**

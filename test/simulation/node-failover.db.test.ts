@@ -207,7 +207,7 @@ test('the indexer follows the second node if the first has a new chain, and stop
 });
 
 test('the indexer fails over from a node whose responses are cut off repeatedly', async () => {
-  const harness = await createHarness('cut answers');
+  const harness = await createHarness('cut responses');
   const { simulatedDag } = harness;
   simulatedDag.mine(60);
   const cutting = await serve(simulatedDag.node, (op) => (op === 'getBlocks' ? { kind: 'cut' } : undefined));

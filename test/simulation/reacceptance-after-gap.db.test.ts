@@ -24,7 +24,7 @@ const RECORD = { ON_GAP: 'record' };
 const OPTIONS = { depth: 0n, change: true };
 vi.setConfig({ testTimeout: 300_000 });
 
-interface Sighted {
+interface Activity {
   /** The number of accepting chain blocks. */
   accepted: bigint;
   first: bigint;
@@ -35,8 +35,8 @@ interface Sighted {
 }
 
 /** Selects scripts that only one of these transactions touches. */
-async function sightingsOf({ pool }: TestDatabase, transactions: readonly DagTransaction[]): Promise<Sighted[]> {
-  const { rows } = await pool.query<Sighted>(
+async function activityOf({ pool }: TestDatabase, transactions: readonly DagTransaction[]): Promise<Activity[]> {
+  const { rows } = await pool.query<Activity>(
     `select count(c.index) as accepted, min(c.chain_time) as first, max(c.chain_time) as last, b.accepted_count, b.first_seen, b.last_seen
        from transactions t
        join address_transactions a on a.transaction_id = t.id
@@ -59,39 +59,42 @@ async function expectRight({ database, node }: Harness): Promise<void> {
 }
 
 test.each([
-  ['handed in again, and undone by what is kept for that', 'on its branch', false],
-  ['handed in again, and undone without it', 'on its branch', true],
+  ['submitted again, and reverted with the kept rows', 'on its branch', false],
+  ['submitted again, and reverted without kept rows', 'on its branch', true],
   ['with the blocks that carry it', 'on its branch, with our blocks merged', false],
-] as const)('accepted before a gap and again after it, %s', async (name, prunes, forgets) => {
-  const harness = await createPruningHarness(`accepted again, ${name}`);
-  const { simulatedDag, database } = harness;
-  simulatedDag.mine(80);
-  const theirs = await forkBelowFinality(harness, prunes, () => followToTheTip(harness));
-  await cluster(database, OPTIONS);
-  await withLowFinality(() => followToTheTip(theirs, RECORD));
-  await expectRight(theirs);
-
-  // A block merges a limited number of others, so the simulation may leave ours out.
-  const isCertain = prunes === 'on its branch';
-  const indexer = startIndexing(theirs.simulatedDag, database.url);
-  const again = await acceptable(database, simulatedDag, theirs.simulatedDag);
-  if (isCertain) for (const transaction of again) theirs.simulatedDag.submit(transaction);
-  const twice: number[] = [];
-  const mustGoOn = (): boolean => isCertain && !twice.some((count, step) => count < (twice[step - 1] ?? 0));
-  for (let step = 0; step < 6 || mustGoOn(); step += 1) {
-    if (step % 2 === 0) theirs.simulatedDag.mine(4);
-    else theirs.simulatedDag.reorganise();
-    await atRest(database, theirs.node, indexer);
+] as const)(
+  'transactions accepted before a gap and again after it, %s, count in both segments',
+  async (name, prunes, forgets) => {
+    const harness = await createPruningHarness(`accepted again, ${name}`);
+    const { simulatedDag, database } = harness;
+    simulatedDag.mine(80);
+    const theirs = await forkBelowFinality(harness, prunes, () => followToTheTip(harness));
+    await cluster(database, OPTIONS);
+    await withLowFinality(() => followToTheTip(theirs, RECORD));
     await expectRight(theirs);
-    for (const row of await sightingsOf(database, again)) {
-      expect(row).toMatchObject({ accepted_count: row.accepted, first_seen: row.first, last_seen: row.last });
+
+    // A block merges a limited number of others, so the simulation may leave ours out.
+    const isCertain = prunes === 'on its branch';
+    const indexer = startIndexing(theirs.simulatedDag, database.url);
+    const again = await acceptable(database, simulatedDag, theirs.simulatedDag);
+    if (isCertain) for (const transaction of again) theirs.simulatedDag.submit(transaction);
+    const twice: number[] = [];
+    const mustContinue = (): boolean => isCertain && !twice.some((count, step) => count < (twice[step - 1] ?? 0));
+    for (let step = 0; step < 6 || mustContinue(); step += 1) {
+      if (step % 2 === 0) theirs.simulatedDag.mine(4);
+      else theirs.simulatedDag.reorganise();
+      await atRest(database, theirs.node, indexer);
+      await expectRight(theirs);
+      for (const row of await activityOf(database, again)) {
+        expect(row).toMatchObject({ accepted_count: row.accepted, first_seen: row.first, last_seen: row.last });
+      }
+      if (step < 4) expect(await findWrongBalances(database)).toEqual([]);
+      twice.push(await countTwice(database));
+      if (forgets) await database.pool.query('truncate seen_before');
     }
-    if (step < 4) expect(await findWrongBalances(database)).toEqual([]);
-    twice.push(await countTwice(database));
-    if (forgets) await database.pool.query('truncate seen_before');
-  }
-  await indexer.stop();
-});
+    await indexer.stop();
+  },
+);
 
 test('a reorg above a gap restores the merging blocks below the gap', async () => {
   const harness = await createPruningHarness('merged again');
@@ -140,7 +143,7 @@ async function findWrongBalances({ pool }: TestDatabase): Promise<object[]> {
        select i.id, i.address, c.chain_time,
               (select max(chain_index) from beginnings b where b.chain_time <= c.chain_time) as beginning
          from involved i cross join (select distinct chain_time from chain_blocks where index % 3 = 0) c
-     ), answers as (
+     ), results as (
        select q.address, q.chain_time, kaspa.balance_at(q.address, to_timestamp(q.chain_time / 1000::double precision)) as balance,
               coalesce((select sum(balance) from held h where h.script_id = q.id and h.chain_index = q.beginning), 0)
               + coalesce((select sum(a.amount_received - a.amount_sent)
@@ -148,7 +151,7 @@ async function findWrongBalances({ pool }: TestDatabase): Promise<object[]> {
                             join address_transactions a on a.transaction_id = accepted.id and a.script_id = q.id
                            where c.index > q.beginning and c.chain_time <= q.chain_time), 0) as expected
          from requests q)
-     select * from answers where balance <> expected`,
+     select * from results where balance <> expected`,
   );
   return rows;
 }

@@ -8,7 +8,7 @@ import { startIndexing, type SimulatedDag } from '../support/simulated-dag.ts';
 const STEPS = 12;
 
 /** The simulation's own reorgs are shallow: a deep one replaces the chain. */
-function goOn(simulatedDag: SimulatedDag, step: number): void {
+function extendChain(simulatedDag: SimulatedDag, step: number): void {
   if (step % 6 === 5) simulatedDag.reorganise();
   else simulatedDag.mine(8);
 }
@@ -23,7 +23,7 @@ test('reorgs deeper than seen_before, or of blocks of the first catch-up, restor
   for (let step = 0; step < STEPS; step += 1) {
     // Removes none, every second, and all rows.
     if (step % 3 !== 0) await pool.query('delete from seen_before where chain_index % $1 = 0', [step % 3]);
-    goOn(simulatedDag, step);
+    extendChain(simulatedDag, step);
     await atRest(database, node, indexer);
     expect(await checkInvariant4(pool)).toEqual([]);
   }
@@ -72,7 +72,7 @@ test('balances of clusters follow those of their members, through reorgs and ano
   };
   const before = await balances();
   for (let step = 0; step < STEPS; step += 1) {
-    goOn(simulatedDag, step);
+    extendChain(simulatedDag, step);
     await atRest(database, node, first);
     expect(await checkInvariant4(pool)).toEqual([]);
   }
