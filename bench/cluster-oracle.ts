@@ -4,7 +4,7 @@
  *
  *   DATABASE_URL=postgres://… node bench/cluster-truth.ts truth.json.gz
  *
- * bench/README.md has figures; what precision and recall mean here stands in test/simulation/cluster-figures.ts.
+ * bench/README.md has figures; what precision and sensitivity mean here stands in test/simulation/cluster-figures.ts.
  */
 import { readFile } from 'node:fs/promises';
 import { performance } from 'node:perf_hooks';
@@ -62,8 +62,8 @@ const spending = await pool.query<{ addresses: string[]; keys: string[] | null }
 );
 const sets = clusters.rows.map(({ addresses }) => addresses);
 const say = (what: string, inputs: readonly (readonly string[])[]): void => {
-  const { precision, recall, knowable } = figuresOf(sets, ownerOf, inputs);
-  console.log(`${what}: precision ${precision.toFixed(4)}, recall ${recall.toFixed(4)} of ${knowable} pairs`);
+  const { precision, sensitivity, knowable } = figuresOf(sets, ownerOf, inputs);
+  console.log(`${what}: precision ${precision.toFixed(4)}, sensitivity ${sensitivity.toFixed(4)} of ${knowable} pairs`);
 };
 console.log(`${sets.length} clusters of ${sets.flat().length} addresses`);
 say(

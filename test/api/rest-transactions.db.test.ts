@@ -6,7 +6,6 @@ import { fromHex, NATIVE_SUBNETWORK, type Outpoint, type ScriptPublicKey } from 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { assembleBlock } from '../../packages/devnet/src/simulation/node/assemble-block.ts';
 import { withDerived } from '../../packages/devnet/src/simulation/transactions.ts';
-import { ApiClient } from '../support/api-client.ts';
 import { firstDifference, inParallel, type Json } from '../support/compare/comparison.ts';
 import {
   acceptedHashIn,
@@ -82,8 +81,6 @@ function payment(utxos: readonly Outpoint[], amount: bigint, scriptPublicKey: Sc
   });
 }
 
-const client = () => new ApiClient(harness.api.url, harness.api.key);
-
 /** Every item of a listing, with payloads. */
 const readAll = (template: string, values: Record<string, string>, query: Record<string, string> = {}) =>
   walk<Json>(
@@ -121,7 +118,7 @@ test('the chain has what a transaction can be', async () => {
 
 test('every transaction by its id, 500 at a time', async () => {
   expect(newestFirst.toSorted()).toEqual(transactions.ids.toSorted());
-  expect(await compareTransactions(client(), transactions)).toEqual([]);
+  expect(await compareTransactions(harness.api, transactions)).toEqual([]);
 });
 
 test('a transaction by its id alone is the same', async () => {

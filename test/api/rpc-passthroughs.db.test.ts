@@ -1,9 +1,9 @@
 /** The endpoints under /v1/rpc beyond the twelve, over HTTP against the real process: each is the node's own response. */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ApiClient } from '../support/api-client.ts';
-import { compareCalls, comparePools, compareStates } from '../support/compare/calls.ts';
+import type { ApiClient } from '../support/api-client.ts';
 import { compareBalancesTogether, compareUtxos, readUtxoState } from '../support/compare/utxos.ts';
+import { compareCalls, comparePools, compareStates } from '../support/compare/calls.ts';
 import { faultsOf } from '../support/openapi.ts';
 import { openHarness, type Harness } from './harness.ts';
 
@@ -21,7 +21,7 @@ let addresses: string[];
 
 beforeAll(async () => {
   harness = await openHarness({ rounds: 300 });
-  api = new ApiClient(harness.api.url, harness.api.key);
+  ({ api } = harness);
   const rows = await harness.database.kysely
     .selectFrom('scripts')
     .select('address')

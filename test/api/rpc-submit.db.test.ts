@@ -24,7 +24,7 @@ const spent = new Set<string>();
 
 beforeAll(async () => {
   harness = await openHarness({ rounds: 80 });
-  api = harness.api;
+  ({ api } = harness);
 });
 afterAll(() => harness.close());
 
@@ -112,9 +112,9 @@ test('payments go from submitTransaction over a template that is handed back int
   expect(template.text).not.toContain('"mass"');
   const hash = await mineThroughApi(payAddress);
 
-  const { json: body } = await api.post('/v1/rpc/getBlock', { hash, includeTransactions: true });
+  const { json } = await api.post('/v1/rpc/getBlock', { hash, includeTransactions: true });
   const inBlock = new Map(
-    (body['block'] as BlockJson).transactions.map((one) => [one.verboseData.transactionId, one] as const),
+    (json['block'] as BlockJson).transactions.map((one) => [one.verboseData.transactionId, one] as const),
   );
   for (const one of payments) {
     expect(one.storageMass).toBeGreaterThan(0n);
@@ -177,11 +177,11 @@ describe('the node rejects, in its words, with a 400', () => {
     const orphan = { ...one, inputs: [{ ...input, previousOutpoint }] };
     await rejected(orphan, `transaction ${idOf(orphan)} is an orphan where orphan is disallowed`);
     expect(await submit(submittedForm(orphan), { allowOrphan: true })).toMatchObject({ status: 200 });
-    const { json: body } = await api.post('/v1/rpc/getMempoolEntries', {
+    const { json } = await api.post('/v1/rpc/getMempoolEntries', {
       includeOrphanPool: true,
       filterTransactionPool: true,
     });
-    expect(body).toMatchObject({
+    expect(json).toMatchObject({
       entries: [{ isOrphan: true, transaction: { verboseData: { transactionId: idOf(orphan) } } }],
     });
   });

@@ -161,12 +161,12 @@ for (const [index, checkpoint] of recording.checkpoints.entries()) {
     });
 
     test('block templates are those of the replayed node', async () => {
-      const isGood = new Set(exchanges(checkpoint, 'getBlockTemplate').map(({ request }) => request.payAddress));
+      const good = new Set(exchanges(checkpoint, 'getBlockTemplate').map(({ request }) => JSON.stringify(request)));
       const requests = distinctRequests(checkpoint, 'getBlockTemplate');
       count('templates', requests.length);
-      for (const { payAddress, extraData } of requests) {
-        const request = { payAddress, extraData };
-        const faults = isGood.has(payAddress)
+      for (const recorded of requests) {
+        const request = { payAddress: recorded.payAddress, extraData: recorded.extraData };
+        const faults = good.has(JSON.stringify(recorded))
           ? await compareTemplate(comparison, request)
           : await compareCalls(comparison, 'getBlockTemplate', [request]);
         expect(faults).toEqual([]);

@@ -79,7 +79,7 @@ function printable(_: string, value: unknown): unknown {
 
 /**
  * Returns the response as JSON in a form to compare, without the request's id, the node's p2p id and the size of its mempool (a sample in
- * getInfo). Whatever has no fixed order is sorted: children, tips and virtual parents, blocks of getBlocks beyond the sink, UTXOs, mempool
+ * getInfo). Items without a fixed order are sorted: children, tips and virtual parents, blocks of getBlocks beyond the sink, UTXOs, mempool
  * entries, and addresses. Tips and children that no recorded response has are left out: the virtual block does not merge them. Changes the
  * response.
  * @param dag as it was at the time of the response

@@ -1,4 +1,4 @@
-/** `kasgres verify` and `kasgres status` as processes, on an index that begins at a pruning point: on its primary, and on a standby. */
+/** `kasgres verify` and `kasgres status` as processes on a bootstrapped index: on its primary and on a standby. */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -10,7 +10,6 @@ import { atRest } from '../support/harness.ts';
 import { startIndexing, SimulatedDag } from '../support/simulated-dag.ts';
 
 const COMMAND = fileURLToPath(new URL('../../packages/cli/bin/kasgres.js', import.meta.url));
-/** What passes by itself: a busy machine may take its time. */
 const SOON = { timeout: 60_000 };
 const LOAD = `insert into utxo_set_load values (true, '\\xab', 1, 5, '')`;
 const LOADED_UTXO = `insert into loaded_utxos values ('', 0, 5, 0, '', 'nonstandard', null, 0, false, null)`;
@@ -58,25 +57,25 @@ const SINCE_OUTCOMES = CHECKS.flatMap((check) => {
   return [`holds ${check}`];
 });
 
-/** By the first words of each check. */
+/** Results by the beginning of the check's name. */
 function outcomesOf(verified: string): string[] {
   const outcomes = verified.matchAll(/^(holds|skipped|BROKEN) +(\d+: \S+ \S+ \S+)/gm);
   return [...outcomes].map(([, ...words]) => words.join(' '));
 }
 
-/** What the command prints; rejects with what it says when it fails. */
+/** Returns the output of the command. Rejects with its output if it fails. */
 async function kasgres(databaseUrl: string, ...args: string[]): Promise<string> {
   const env = { PATH: process.env['PATH'], DATABASE_URL: databaseUrl, PORT: String(await freePort()) };
   return (await promisify(execFile)(process.execPath, [COMMAND, ...args], { env })).stdout;
 }
 
-describe.each(['primaryUrl', 'standbyUrl'] as const)('%s', (which) => {
-  test('every invariant holds', async () => {
+describe.each(['primaryUrl', 'standbyUrl'] as const)('with the connection %s', (which) => {
+  test('verify finds every invariant satisfied', async () => {
     const verified = expect.poll(async () => outcomesOf(await kasgres(postgres[which], 'verify')), SOON);
     await verified.toEqual(CHECKS.map((check) => `holds ${check}`));
   });
 
-  test('what is left out is skipped, and does not pass', async () => {
+  test('verify reports skipped checks as skipped', async () => {
     const verified = await kasgres(postgres[which], 'verify', '--without-start', '--without-utxos');
     const [utxos, start, ...others] = CHECKS;
     expect(outcomesOf(verified)).toEqual([
@@ -86,7 +85,7 @@ describe.each(['primaryUrl', 'standbyUrl'] as const)('%s', (which) => {
     ]);
   });
 
-  test('the status tells of the start', async () => {
+  test('status reports the bootstrap block', async () => {
     const status = await kasgres(postgres[which], 'status');
     expect(status).toMatch(new RegExp(`^start +block ${pruningPoint} of .*, DAA score \\d+, with \\d+ utxos$`, 'm'));
     expect(status).toMatch(/^gaps +none$/m);
@@ -99,7 +98,7 @@ describe.each(['primaryUrl', 'standbyUrl'] as const)('%s', (which) => {
   });
 });
 
-test('what the first catch-up does not keep is skipped, and does not pass', async () => {
+test('verify skips the checks of state that the first catch-up does not keep', async () => {
   await primary.pool.query('update checkpoint set first_catch_up = true');
   const verified = await kasgres(postgres.primaryUrl, 'verify');
   await primary.pool.query('update checkpoint set first_catch_up = false');
@@ -107,15 +106,15 @@ test('what the first catch-up does not keep is skipped, and does not pass', asyn
   expect(skipped).toEqual(['skipped 8: the current UTXO', 'skipped 4: balances and what']);
 });
 
-describe('--since', () => {
-  /** A chain block near the middle, which is the first of its time. */
+describe('verify --since', () => {
+  /** A chain block near the middle, the first with its time. */
   const MIDDLE = `
     select c.daa_score, c.chain_time, encode(b.hash, 'hex') as hash
     from chain_blocks c join blocks b on b.id = c.block_id join chain_blocks before on before.index = c.index - 1
     where c.index >= (select max(index) / 2 from chain_blocks) and before.chain_time < c.chain_time
     order by c.index limit 1`;
 
-  test('a DAA score, a hash and a time name the same point, and what is older is left out', async () => {
+  test('takes a DAA score, a hash or a time, and leaves out older rows', async () => {
     const { rows } = await primary.pool.query<{ daa_score: bigint; chain_time: bigint; hash: string }>(MIDDLE);
     const [middle] = rows;
     if (middle === undefined) throw new Error('the chain is empty');
@@ -136,7 +135,7 @@ describe('--since', () => {
     );
   });
 
-  test.each(['yesterday', '2100-01-01', '9'.repeat(18), '0'.repeat(64)])('%s is refused', async (point) => {
+  test.each(['yesterday', '2100-01-01', '9'.repeat(18), '0'.repeat(64)])('refuses %s', async (point) => {
     await expect(kasgres(postgres.primaryUrl, 'verify', '--since', point)).rejects.toMatchObject({
       code: 1,
       stderr: expect.stringContaining(`--since ${point}`) as string,
@@ -144,7 +143,7 @@ describe('--since', () => {
   });
 });
 
-test('a coming start is told of, and its rows must be what it says', async () => {
+test('status reports a load of a UTXO set, and verify checks its rows', async () => {
   await primary.pool.query(LOAD);
   await expect(kasgres(postgres.primaryUrl, 'verify', '--without-start')).rejects.toMatchObject({
     code: 1,

@@ -1,7 +1,4 @@
-/**
- * Subnetworks without number: each transaction may name a lane of its own, so an index keeps only some of them in memory and looks up the
- * others.
- */
+/** Each transaction may name another subnetwork (a lane), so an index keeps only some of them in memory and looks up the others. */
 import { expect, test } from 'vitest';
 import { buildTransaction } from '../../packages/devnet/src/simulation/generator/build-transaction.ts';
 import { blockOn, FEE, scriptOf } from '../../packages/devnet/src/simulation/testing/hand-made.ts';
@@ -10,7 +7,7 @@ import { atRest, expectRight, createHarness } from '../support/harness.ts';
 import { PARAMS, startIndexing, type SimulatedDag } from '../support/simulated-dag.ts';
 
 const LANES = 40;
-/** Two subnetworks and two variants in memory. */
+/** Memory for two subnetworks and two variants. */
 const SMALL_MEMORY = { MEMORY_TRANSACTIONS: '64', BATCH_TRANSACTIONS: '20' };
 
 test('an index with room for two subnetworks in memory indexes forty, each under one key, also after restarts', async () => {

@@ -1,4 +1,4 @@
-/** The indexer and the API as processes of their own. */
+/** The indexer and the API as separate processes. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';

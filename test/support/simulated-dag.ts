@@ -201,7 +201,7 @@ export function startIndexing(
   const client = { streams: 1 + env.PAGE_STREAMS, maxPauseMs: 200 };
   const nodes = new NodeChoice({ urls: env.NODE_URL, client, log, metrics });
   const controller = new AbortController();
-  const parts: KeepFollowingParts = {
+  const dependencies: KeepFollowingParts = {
     nodes,
     database,
     expectedNetwork: env.NETWORK,
@@ -213,7 +213,7 @@ export function startIndexing(
   };
   const follow = async (): Promise<void> => {
     try {
-      await keepFollowing(parts, controller.signal);
+      await keepFollowing(dependencies, controller.signal);
     } finally {
       await nodes.close();
       await database.close();

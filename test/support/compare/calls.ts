@@ -32,7 +32,7 @@ interface Rule<Op extends ComparedOp> {
   /** Tells what the API refuses with 400 and the node does not. */
   isRefused?: (request: RequestOf<Op>, comparison: DagComparison) => boolean;
   expected: (response: ResponseOf<Op>, request: RequestOf<Op>, comparison: DagComparison) => Json;
-  /** Brings whatever has no fixed order into a common one, in place. */
+  /** Sorts the items without a fixed order, in place. */
   sort?: (json: Json, call: { request: RequestOf<Op>; response: ResponseOf<Op>; comparison: DagComparison }) => void;
   tolerates?: Parameters<typeof tolerate>[0];
 }

@@ -69,9 +69,9 @@ async function readChain(
   const chain: ChainBlock[] = [];
   for (;;) {
     const startHash = chain.at(-1)?.hash ?? genesis;
-    const answer = await node.call('getVirtualChainFromBlock', { startHash, includeAcceptedTransactionIds: true });
-    if (answer.addedChainBlockHashes.length === 0) return chain;
-    for (const { acceptingBlockHash, acceptedTransactionIds } of answer.acceptedTransactionIds) {
+    const response = await node.call('getVirtualChainFromBlock', { startHash, includeAcceptedTransactionIds: true });
+    if (response.addedChainBlockHashes.length === 0) return chain;
+    for (const { acceptingBlockHash, acceptedTransactionIds } of response.acceptedTransactionIds) {
       chain.push(chainBlock(acceptingBlockHash, acceptedTransactionIds, blocks));
     }
   }

@@ -1,23 +1,23 @@
-/** The way to the database is lost while the use of keys is being written: each request is counted exactly once, after a crash at most once. */
+/** The database connection is lost while the usage of API keys is written: each request is counted exactly once, or at most once after a crash. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { ApiClient } from '../support/api-client.ts';
 import { atRest } from '../support/harness.ts';
 import { startIndexing } from '../support/simulated-dag.ts';
-import { holdEveryBatch, letBatchesGo, untilHeld } from './held-batches.ts';
-import { answer, openHarness, type Harness, untilItResponses } from './harness.ts';
+import { holdEveryBatch, releaseBatches, untilHeld } from './held-batches.ts';
+import { openApi, openHarness, type Harness, queryPatiently } from './harness.ts';
 
 const WHEN_WRITTEN = 'trigger hold before insert on api_key_usage for each row';
 const AT_COMMIT =
   'constraint trigger hold after insert or update on api_key_usage deferrable initially deferred for each row';
-/** Longer than the API waits for an answer. */
+/** Longer than the API waits for the database. */
 const HELD_SECONDS = 8;
-/** The use is written every five seconds; what a lost session has locked is free after ten. */
+/** Usage is written every five seconds; the locks of a lost session are free after ten. */
 const WRITTEN_WITHIN_MS = 45_000;
 
 let harness: Harness;
 let api: ApiClient;
 let stopApi: () => Promise<void>;
-/** Requests whose answer said that they cost something. */
+/** Counts the requests whose response had a cost. */
 let charged = 0;
 
 beforeAll(async () => {
@@ -26,22 +26,22 @@ beforeAll(async () => {
   const indexer = startIndexing(harness.simulatedDag, harness.postgres.url);
   await atRest(harness.database, harness.node, indexer);
   await indexer.stop();
-  ({ api, stop: stopApi } = await answer(harness));
+  ({ api, stop: stopApi } = await openApi(harness));
 });
 afterEach(async () => {
-  await untilItResponses(harness.database, 'drop function if exists hold cascade');
+  await queryPatiently(harness.database, 'drop function if exists hold cascade');
 });
 afterAll(async () => {
   await stopApi();
   await harness.close();
 });
 
-/** Until so many were answered. */
+/** Waits for this many responses. */
 async function ask(times: number): Promise<void> {
-  for (let answered = 0; answered < times; ) {
+  for (let succeeded = 0; succeeded < times; ) {
     const { status, headers } = await api.request('/v1/rpc/getCurrentNetwork');
     if (Number(headers.get('x-request-cost-ru')) > 0) charged += 1;
-    if (status === 200) answered += 1;
+    if (status === 200) succeeded += 1;
   }
 }
 
@@ -52,7 +52,7 @@ async function counted(): Promise<number> {
   return rows[0]?.requests ?? 0;
 }
 
-/** Written after what failed, so that this has been settled. */
+/** Waits for a later write, after which the failed one is settled. */
 async function expectEachCountedOnce(): Promise<void> {
   await ask(1);
   await expect.poll(counted, { timeout: WRITTEN_WITHIN_MS }).toBeGreaterThanOrEqual(charged);
@@ -64,37 +64,37 @@ test.each([
   ['cut at commit', AT_COMMIT, () => harness.proxy.pass()],
   ['lost without a word while the use is written', WHEN_WRITTEN, () => harness.proxy.lose()],
   ['lost without a word at commit', AT_COMMIT, () => harness.proxy.lose()],
-])('the connection is %s', async (_, trigger, fail) => {
+])('usage is counted exactly once when the connection is %s', async (_, trigger, fail) => {
   await holdEveryBatch(harness, trigger, HELD_SECONDS);
   await ask(3);
   await untilHeld(harness);
   fail();
-  await untilItResponses(harness.database, 'drop function hold cascade');
+  await queryPatiently(harness.database, 'drop function hold cascade');
   await expectEachCountedOnce();
 });
 
 test.each([
   ['while the use is written', WHEN_WRITTEN],
   ['at commit', AT_COMMIT],
-])('the session is ended %s', async (_, trigger) => {
+])('usage is counted exactly once when the session is ended %s', async (_, trigger) => {
   await holdEveryBatch(harness, trigger, HELD_SECONDS);
   await ask(3);
   await untilHeld(harness);
-  await letBatchesGo(harness);
+  await releaseBatches(harness);
   await expectEachCountedOnce();
 });
 
-test('Postgres is stopped at commit, and started again', async () => {
+test('usage is counted exactly once when Postgres is restarted at commit', async () => {
   await holdEveryBatch(harness, AT_COMMIT, HELD_SECONDS);
   await ask(3);
   await untilHeld(harness);
   await harness.postgres.stop('fast');
   await harness.postgres.startAgain();
-  await letBatchesGo(harness);
+  await releaseBatches(harness);
   await expectEachCountedOnce();
 });
 
-test('Postgres crashes at commit: what it had to write may be lost, and is not written twice', async () => {
+test('usage is counted at most once when Postgres crashes at commit', async () => {
   const before = await counted();
   await holdEveryBatch(harness, AT_COMMIT, HELD_SECONDS);
   await ask(3);
@@ -102,7 +102,7 @@ test('Postgres crashes at commit: what it had to write may be lost, and is not w
   const heldToo = charged;
   await harness.postgres.stop('immediate');
   await harness.postgres.startAgain();
-  await letBatchesGo(harness);
+  await releaseBatches(harness);
   await ask(1);
   const possible = [before + charged - heldToo, charged];
   await expect.poll(counted, { timeout: WRITTEN_WITHIN_MS }).toBeOneOf(possible);

@@ -1,6 +1,6 @@
 /**
- * The indexer or its database fails while an index begins again after a gap, each time at a later place: the state is the old one without the
- * gap or the new one with it, at every moment, and in the end the index equals one that was never disturbed (invariants 1, 4 and 5).
+ * The indexer or its database fails during the bootstrap after a gap, each time at a later step. At every moment the state is the old one without
+ * the gap or the new one with it, and in the end the index equals an undisturbed one (invariants 1, 4 and 5).
  */
 import { type Connection, connect, inTransaction, isDatabaseUnavailable } from '@kasgres/database';
 import { sleep } from '@kasgres/runtime';
@@ -11,25 +11,25 @@ import { type Program, startIndexer } from '../support/programs.ts';
 import { atRest } from '../support/harness.ts';
 import { gapsOf, loadedUtxos, pruneAbove, startsOf } from '../simulation/starts-harness.ts';
 import { startIndexing } from '../support/simulated-dag.ts';
-import { FAULTS, failAtEach, holdAt, letGo, preparePlaces, removePlaces, untilOneWaits } from './held-places.ts';
+import { FAULTS, failAtEach, holdAt, release, prepareSteps, removeSteps, untilOneWaits } from './held-steps.ts';
 import { emptyDatabase, follow, openHarness } from './harness.ts';
 
-/** In the order in which the indexer comes by. */
-const PLACES = [
-  'start: the emptying of what was loaded',
-  'start: a piece of the set',
-  'start: the commit of a piece',
-  'start: what was held at the one before',
-  'start: its UTXOs',
-  'a batch',
-  'the making of UTXOs',
-  'the making of balances',
-  'the making of hours',
-  'start: its gap',
-  'start: its commit',
-  // The gap is committed.
-  'the commit of a batch',
-  'a batch',
+/** In the order of the indexer. */
+const STEPS = [
+  'bootstrap: truncate loaded UTXOs',
+  'bootstrap: piece of the UTXO set',
+  'bootstrap: commit of a piece',
+  'bootstrap: balances at the previous one',
+  'bootstrap: UTXOs',
+  'batch',
+  'rebuild UTXOs',
+  'rebuild balances',
+  'rebuild hourly changes',
+  'bootstrap: gap',
+  'bootstrap: commit',
+  // The gap is committed before.
+  'commit of a batch',
+  'batch',
 ];
 const VARIABLES = { ON_GAP: 'record', BATCH_TRANSACTIONS: '40' };
 
@@ -55,17 +55,17 @@ await undisturbed.close();
 
 beforeEach(async () => {
   await copyDatabase('before', 'kasgres');
-  await preparePlaces(harness);
-  await holdAt(harness, PLACES[0] ?? '');
+  await prepareSteps(harness);
+  await holdAt(harness, STEPS[0] ?? '');
 });
 afterAll(() => harness.close());
 
 test.each(FAULTS)(
-  'at each place of a start after a gap, %s',
+  'a bootstrap after a gap recovers when %s at each step',
   async (_, fail) => {
     const indexer = follow(harness, VARIABLES);
-    await failAtEach(harness, indexer, PLACES, async (where, place) => {
-      await fail(where, place);
+    await failAtEach(harness, indexer, STEPS, async (where, step) => {
+      await fail(where, step);
       await expectOldOrNew();
     });
     await atRest(harness.database, node, indexer);
@@ -75,20 +75,20 @@ test.each(FAULTS)(
 );
 
 test(
-  'at each place of a start after a gap, the process is killed',
+  'a bootstrap after a gap recovers when the process is killed at each step',
   async () => {
     let program: Program | undefined;
-    for (const [number, place] of PLACES.entries()) {
+    for (const [number, step] of STEPS.entries()) {
       program = startIndexer(
         { nodeUrl: simulatedDag.server.url, databaseUrl: postgres.url },
         { ...VARIABLES, NODE_P2P_URL: simulatedDag.p2p.url },
       );
-      await untilOneWaits(harness, place);
+      await untilOneWaits(harness, step);
       await program.kill();
       await expectOldOrNew();
-      // Its session ends with what it waits for.
-      await letGo(harness, place);
-      const next = PLACES[number + 1];
+      // Its session ends once it no longer waits.
+      await release(harness, step);
+      const next = STEPS[number + 1];
       if (next !== undefined) await holdAt(harness, next);
     }
     await atRest(harness.database, node, follow(harness, VARIABLES));
@@ -97,7 +97,7 @@ test(
   TIMEOUT_MS,
 );
 
-/** Nothing changes meanwhile, since the place is still held. */
+/** The indexer still waits at the step, so nothing changes meanwhile. */
 async function expectOldOrNew(): Promise<void> {
   const { pool } = harness.database;
   for (;;) {
@@ -122,7 +122,7 @@ async function expectOldOrNew(): Promise<void> {
 }
 
 async function expectUndisturbed(): Promise<void> {
-  await removePlaces(harness);
+  await removeSteps(harness);
   const { pool } = harness.database;
   expect(await checkInvariant4(pool)).toEqual([]);
   for (const set of ['start_utxos', 'utxos'] as const) expect(await checkUtxoCommitment(pool, set)).toEqual([]);
@@ -141,7 +141,7 @@ function connectTo(database: string): Connection {
   return connect({ url: urlOf(database), applicationName: 'kasgres test', settings });
 }
 
-/** Replaces the database `to` by a copy of `from`. Ends the sessions of both. */
+/** Replaces the database `to` by a copy of `from`, and ends the sessions of both. */
 async function copyDatabase(from: string, to: string): Promise<void> {
   const server = connectTo('postgres');
   await server.pool.query(`drop database if exists ${to} with (force)`);

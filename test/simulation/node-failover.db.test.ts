@@ -1,4 +1,4 @@
-/** Several nodes in NODE_URL: one is followed until it fails, then the next; never what two of them say together. */
+/** Several nodes in NODE_URL: the indexer follows one until it fails, then the next, and never combines responses of two. */
 import { getNetwork } from '@kasgres/kaspa';
 import { FatalError } from '@kasgres/runtime';
 import { afterEach, expect, test } from 'vitest';
@@ -12,7 +12,7 @@ import {
 } from '../support/simulated-dag.ts';
 
 const WAIT = { timeout: 60_000, interval: 20 };
-/** Small, so that a catch-up is made of many. */
+/** A catch-up has many of these small batches. */
 const BATCH = { BATCH_TRANSACTIONS: '40' };
 
 const running: (() => unknown)[] = [];
@@ -41,7 +41,7 @@ const untilSwitched = (indexer: RunningIndexer, times: number) =>
     .poll(async () => (await indexer.metrics.nodeSwitches.get()).values[0]?.value, WAIT)
     .toBeGreaterThanOrEqual(times);
 
-/** Another node of the network, which has all of its blocks. */
+/** Creates another node with all blocks of the first. */
 async function peerOf(simulatedDag: SimulatedDag): Promise<SimulatedDag> {
   const peer = await SimulatedDag.start('peer');
   running.push(() => peer.stop());
@@ -54,12 +54,12 @@ async function rows({ database }: Harness): Promise<number> {
   return counted[0]?.count ?? 0;
 }
 
-test('the first node dies in the middle of the catch-up: the second goes on', async () => {
+test('the indexer finishes the catch-up with the second node when the first dies', async () => {
   const harness = await createHarness('dies in catch-up');
   harness.simulatedDag.mine(150);
   const peer = await peerOf(harness.simulatedDag);
   let pages = 0;
-  // It breaks off with the first page handed out, and again at each attempt to go on.
+  // It fails after the first page, and at every retry.
   const first = await serve(harness.simulatedDag.node, (op) => {
     if (op === 'getBlocks') pages += 1;
     return op === 'getBlocks' && pages > 1 ? { kind: 'drop' } : undefined;
@@ -72,7 +72,7 @@ test('the first node dies in the middle of the catch-up: the second goes on', as
   await expectRight(harness);
 });
 
-test('nodes die and come back at the tip, in turn, while the chain grows', async () => {
+test('the indexer fails over in turn when nodes die and come back at the tip', async () => {
   const harness = await createHarness('dies at the tip');
   const { simulatedDag } = harness;
   simulatedDag.mine(40);
@@ -92,14 +92,14 @@ test('nodes die and come back at the tip, in turn, while the chain grows', async
     peer.receiveBlocksOf(simulatedDag);
     await atRest(harness.database, harness.node, indexer);
     dying.comeBack();
-    // A better one is not searched for while the present one works.
+    // The indexer keeps the current node while it works.
     expect(indexer.nodes.name).toBe(next.name);
   }
   await indexer.stop();
   await expectRight(harness);
 });
 
-test('all nodes are away: whichever comes back is followed', async () => {
+test('the indexer follows whichever node comes back after all were away', async () => {
   const harness = await createHarness('all away');
   const { simulatedDag } = harness;
   simulatedDag.mine(30);
@@ -116,7 +116,7 @@ test('all nodes are away: whichever comes back is followed', async () => {
   await expectRight(harness);
 });
 
-test('the second node is behind: it is waited for, and nothing is undone', async () => {
+test('the indexer waits for a second node that is behind, and reverts nothing', async () => {
   const harness = await createHarness('behind');
   const { simulatedDag } = harness;
   simulatedDag.mine(30);
@@ -137,7 +137,7 @@ test('the second node is behind: it is waited for, and nothing is undone', async
   await expectRight(harness);
 });
 
-test('the second node has another branch, of more work: a reorg like any other, whether it knows both or not', async () => {
+test('failover to a node on a heavier branch is an ordinary reorg, whether it knows both branches or not', async () => {
   const harness = await createHarness('another branch');
   const { simulatedDag } = harness;
   simulatedDag.mine(30);
@@ -145,7 +145,7 @@ test('the second node has another branch, of more work: a reorg like any other, 
   const [first, second] = [await serve(simulatedDag.node), await serve(peer.node)];
   const indexer = follow(harness, first, second);
   await atRest(harness.database, harness.node, indexer);
-  // Cut off from each other, the second finds more blocks than the first.
+  // While they are disconnected, the second node finds more blocks.
   simulatedDag.mine(5);
   await atRest(harness.database, harness.node, indexer);
   peer.mineBeyond(simulatedDag, 25);
@@ -159,7 +159,7 @@ test('the second node has another branch, of more work: a reorg like any other, 
   await expectRight(harness);
 });
 
-test('it passes over a node of another network, and follows one without --utxoindex', async () => {
+test('the indexer skips a node of another network, and follows one without --utxoindex', async () => {
   const harness = await createHarness('unsuitable nodes');
   const { simulatedDag } = harness;
   simulatedDag.mine(30);
@@ -181,7 +181,7 @@ test('it passes over a node of another network, and follows one without --utxoin
   await expectRight(harness);
 });
 
-test('the first node was wiped and has a new chain: the second is followed, and without it the end is told in words', async () => {
+test('the indexer follows the second node if the first has a new chain, and stops with an explanation if there is no second', async () => {
   const harness = await createHarness('wiped');
   const { simulatedDag } = harness;
   simulatedDag.mine(30);
@@ -206,8 +206,8 @@ test('the first node was wiped and has a new chain: the second is followed, and 
   await expectRight(harness);
 });
 
-test('a node whose answers are cut off, time and again, is left for the next', async () => {
-  const harness = await createHarness('cut answers');
+test('the indexer fails over from a node whose responses are cut off repeatedly', async () => {
+  const harness = await createHarness('cut responses');
   const { simulatedDag } = harness;
   simulatedDag.mine(60);
   const cutting = await serve(simulatedDag.node, (op) => (op === 'getBlocks' ? { kind: 'cut' } : undefined));

@@ -1,7 +1,6 @@
 /**
- * Of an id that came with several bodies only the node knows the accepted one, and a non-standard script that the sink accepts keeps it
- * from telling about the chain block below (packages/indexer/src/source/find-sources.ts). Who asked before knows; who comes then learns it
- * with the next block.
+ * Only the node knows which variant of a transaction it accepted, and a non-standard script that the sink accepts keeps it from telling about the
+ * chain block below (packages/indexer/src/source/find-sources.ts). An index that asked before knows it; another one learns it with the next block.
  */
 import type { Connection } from '@kasgres/database';
 import type { DagTransaction, Fault } from '@kasgres/devnet';
@@ -21,7 +20,7 @@ import { PARAMS, startIndexing, type SimulatedDag } from '../support/simulated-d
 const VARIANTS_OF = 'getVirtualChainFromBlockV2';
 const AMBIGUOUS = 300;
 
-test('a body that the node cannot tell of at once is known with the next block', async () => {
+test('a variant that the node cannot tell at once is known with the next block', async () => {
   const harness = await createHarness('several variants', undefined, undefined, {
     reorgRate: 0,
     duplicateRate: 0.8,
@@ -52,7 +51,7 @@ test('a body that the node cannot tell of at once is known with the next block',
   await lateIndexer.stop();
 });
 
-/** Counts the requests that tell variants apart, and says what goes wrong with them. */
+/** Counts the requests for accepted variants and injects their faults. */
 class VariantRequests {
   count = 0;
   fault: Fault | undefined;
@@ -106,7 +105,7 @@ test('a node that cannot tell is asked ever less often, and the index resolves t
   await expectRight(harness);
 });
 
-test('a node that takes its time does not keep the index from the tip', async () => {
+test('a slow node does not keep the index from the tip', async () => {
   const requests = new VariantRequests();
   const harness = await createHarness('slow variants', requests.plan);
   const { simulatedDag, database, node } = harness;
@@ -145,7 +144,7 @@ test('the variant with number 32,768 of an id is indexed as any other', async ()
     await indexer.stop();
   };
   await mineAndIndex(first);
-  // As if so many other blocks had carried one each.
+  // These rows are as if other blocks had carried one variant each.
   await database.pool.query(
     `insert into transaction_bodies (transaction_id, body, hash, storage_mass, compute_mass)
      select t.id, n, sha256(n::text::bytea), 0, 0 from transactions t cross join generate_series(1, 32767) n where t.transaction_id = $1`,
@@ -171,7 +170,7 @@ test('the variant with number 32,768 of an id is indexed as any other', async ()
   await expectRight(harness);
 });
 
-/** Mines until rewards of one miner can be spent. */
+/** Mines until one miner's rewards are mature. */
 function matureUtxos({ node }: SimulatedDag): UtxoEntry[] {
   const miner = scriptOf(2);
   for (let made = 0; made < PARAMS.coinbaseMaturity + 10; made += 1) {
@@ -180,7 +179,7 @@ function matureUtxos({ node }: SimulatedDag): UtxoEntry[] {
   return node.consensus.utxos.utxosOf(miner);
 }
 
-/** Mines a chain block that merges two blocks with the same payments, which differ in their signatures. */
+/** Mines a chain block that merges two blocks with the same payments and different signatures. */
 function mergeAmbiguousIds(simulatedDag: SimulatedDag): void {
   const { node } = simulatedDag;
   const [utxo] = matureUtxos(simulatedDag);
@@ -210,20 +209,19 @@ async function countAmbiguous({ database }: Harness): Promise<{ ids: number; unr
 
 interface KnownBody {
   transaction_id: Buffer;
-  /** Of the body: its number may be another in each index. */
+  /** Of the variant, whose number may differ between indexes. */
   hash: Buffer;
-  /** Hex. */
   parent: string;
 }
 
-/** Of a transaction `t`; null while nobody knows. */
+/** The accepted variant of a transaction `t`; null while it is unknown. */
 const ACCEPTED_HASH = `
   case when t.accepted_body = 0 then t.hash
        else (select b.hash from transaction_bodies b where b.transaction_id = t.id and b.body = t.accepted_body) end`;
 
 type Queryable = Pick<Connection, 'pool'>;
 
-/** A body that this index knows, while the node would not tell any more. */
+/** Returns a variant that this index knows and the node no longer tells. */
 async function findUntellable({ pool }: Queryable, node: NodeClient): Promise<KnownBody | undefined> {
   const { rows } = await pool.query<KnownBody>(
     `select t.transaction_id, ${ACCEPTED_HASH} as hash, encode(parent.hash, 'hex') as parent

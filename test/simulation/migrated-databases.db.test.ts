@@ -1,4 +1,4 @@
-/** Databases that were begun under an earlier schema: migrated, they become what a fresh index is. */
+/** Databases of older schemas, once migrated, equal a fresh index. */
 import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { afterEach, expect, test } from 'vitest';
 import { checkInvariant4 } from '@kasgres/cli';
 import { differencesOf, takeSnapshot } from '../invariants/snapshot.ts';
 import { atRest, expectRight, createHarness, type Harness } from '../support/harness.ts';
-import { followToTheTip, pruneAbove, pruneBeforeEarlierHour, setHarnessThatPrunes } from './starts-harness.ts';
+import { followToTheTip, pruneAbove, pruneBeforeEarlierHour, createPruningHarness } from './starts-harness.ts';
 import { startIndexing } from '../support/simulated-dag.ts';
 
 const MIGRATIONS = join(import.meta.dirname, '../../migrations');
@@ -21,7 +21,7 @@ afterEach(async () => {
   for (const step of cleanUp.splice(0).reverse()) await step();
 });
 
-/** A database as the first migrations made it. */
+/** Creates a database with the first migrations only. */
 async function schemaOf(migrations: number): Promise<TestDatabase> {
   const database = await createTestDatabase({ empty: true });
   cleanUp.push(() => database.drop());
@@ -33,7 +33,7 @@ async function schemaOf(migrations: number): Promise<TestDatabase> {
   return database;
 }
 
-/** `name.column` of each table, and its column as SQL writes it. */
+/** Maps `table.column` to its declaration. */
 async function columnsOf({ pool }: TestDatabase): Promise<Map<string, { table: string; column: string }>> {
   const { rows } = await pool.query<{ table: string; column: string }>(
     `select table_name as table, format('%I', column_name) as column
@@ -42,7 +42,7 @@ async function columnsOf({ pool }: TestDatabase): Promise<Map<string, { table: s
   return new Map(rows.map((row) => [`${row.table}.${row.column}`, row]));
 }
 
-/** Every row, as far as the older schema has columns for it. */
+/** Copies every row, with the columns that the older schema has. */
 async function copyInto(older: TestDatabase, newer: TestDatabase): Promise<void> {
   const [known, given] = [await columnsOf(older), await columnsOf(newer)];
   const shared = [...known].flatMap(([name, column]) => (given.has(name) ? [column] : []));
@@ -62,7 +62,7 @@ async function copyInto(older: TestDatabase, newer: TestDatabase): Promise<void>
   }
 }
 
-async function goOn(harness: Harness): Promise<void> {
+async function continueToTip(harness: Harness): Promise<void> {
   const { simulatedDag, node, database } = harness;
   const indexer = startIndexing(simulatedDag, database.url);
   await atRest(database, node, indexer);
@@ -74,7 +74,7 @@ async function goOn(harness: Harness): Promise<void> {
   await expectRight(harness);
 }
 
-/** The indexes that are deferred, as that release deferred them. */
+/** Restores the deferred indexes of that release. */
 async function deferIndexes({ pool }: TestDatabase): Promise<void> {
   await pool.query('delete from deferred_indexes where name not in (select indexname from pg_indexes)');
   const { rows } = await pool.query<{ name: string }>(
@@ -84,7 +84,7 @@ async function deferIndexes({ pool }: TestDatabase): Promise<void> {
   for (const { name } of rows) await pool.query(`drop index ${name}`);
 }
 
-test('migrated in the middle of the first catch-up', async () => {
+test('a database migrated in the middle of the first catch-up equals a fresh index', async () => {
   const newer = await createHarness('migrated early');
   const { simulatedDag } = newer;
   simulatedDag.mine(120);
@@ -102,11 +102,11 @@ test('migrated in the middle of the first catch-up', async () => {
   await copyInto(database, newer.database);
   await deferIndexes(database);
   expect(await migrate(database.url)).not.toEqual([]);
-  await goOn({ ...newer, database });
+  await continueToTip({ ...newer, database });
 });
 
-test('migrated at the tip', async () => {
-  const newer = await createHarness('migrated at the tip');
+test('a database migrated at the tip equals a fresh index', async () => {
+  const newer = await createHarness('a database migrated at the tip equals a fresh index');
   const { simulatedDag, node } = newer;
   const indexer = startIndexing(simulatedDag, newer.database.url);
   for (let step = 0; step < 10; step += 1) {
@@ -118,13 +118,13 @@ test('migrated at the tip', async () => {
   await copyInto(database, newer.database);
   await database.pool.query('delete from balances where balance = 0');
   expect(await migrate(database.url)).not.toEqual([]);
-  await goOn({ ...newer, database });
+  await continueToTip({ ...newer, database });
 });
 
 /**
- * Hours as they were counted before migration 9: by the blocks' own times, a start in place of whatever was of its hour or a later one.
- * @param newer has what scripts held at each start
- * @param caughtUpFrom number of the first start whose first catch-up ended, so that it got hours
+ * Writes hours as before migration 9: by the blocks' own times; a bootstrap block replaced the changes of its hour and of later ones.
+ * @param newer has the balances at each bootstrap block
+ * @param caughtUpFrom number of the first bootstrap block whose first catch-up was finished, so that it has hours
  */
 async function countByOwnTimes(older: TestDatabase, newer: TestDatabase, caughtUpFrom = 0): Promise<void> {
   const { rows: starts } = await newer.pool.query<{ chain_index: bigint; hour: number }>(
@@ -164,10 +164,7 @@ async function countByOwnTimes(older: TestDatabase, newer: TestDatabase, caughtU
   }
 }
 
-/**
- * Sightings as they were before migration 9: at the latest start, by every script that held UTXOs there.
- * @returns how many scripts this changes
- */
+/** Writes script activity as before migration 9: every script of the latest bootstrap block was seen there. Returns how many scripts changed. */
 async function seeAtLatestStart({ pool }: TestDatabase): Promise<number> {
   const { rowCount: forgotten } = await pool.query(
     'delete from balances where transaction_count = 0 and script_id not in (select script_id from start_utxos)',
@@ -193,9 +190,9 @@ async function startBalancesOf({ pool }: TestDatabase): Promise<unknown[]> {
   return rows;
 }
 
-/** An index that began anew twice, as the newest version has it, and a database of version 8 for its rows. */
+/** Creates an index with two gaps by the newest version, and an empty database of version 8 for its rows. */
 async function setHarnessWithGaps(name: string): Promise<{ newer: Harness; older: TestDatabase }> {
-  const newer = await setHarnessThatPrunes(name);
+  const newer = await createPruningHarness(name);
   const { simulatedDag } = newer;
   pruneBeforeEarlierHour(simulatedDag, 60);
   await followToTheTip(newer);
@@ -208,7 +205,7 @@ async function setHarnessWithGaps(name: string): Promise<{ newer: Harness; older
   return { newer, older };
 }
 
-test('migrated with a gap in the first catch-up: what the first start had is not known, and said to be so', async () => {
+test('the migration of a database with a gap in the first catch-up reports that the balances of the first bootstrap block are unknown', async () => {
   const { newer, older: database } = await setHarnessWithGaps('migrated after an early gap');
   await countByOwnTimes(database, newer.database, 1);
   await seeAtLatestStart(database);
@@ -220,7 +217,7 @@ test('migrated with a gap in the first catch-up: what the first start had is not
   expect(await checkInvariant4(database.pool)).toEqual([]);
 });
 
-test('migrated with hours by the own times of blocks, and with starts of which no UTXO set is left', async () => {
+test('a database with hours by the own times of blocks, and without old UTXO sets, is migrated to those of a fresh index', async () => {
   const { newer, older: database } = await setHarnessWithGaps('migrated hours');
   const expected = await takeSnapshot(newer.database.pool);
   expect(await startBalancesOf(newer.database)).not.toEqual([]);

@@ -1,28 +1,27 @@
-/** Indexes that begin at the pruning point of a node that has pruned: their UTXOs are the simulation's, whatever happened on the way. */
+/** Indexes that are bootstrapped at a pruning point have the UTXOs of the oracle, after any failures. */
 import { NodeServer } from '@kasgres/devnet';
 import { FatalError } from '@kasgres/runtime';
 import { expect, test, vi } from 'vitest';
 import { onTestEnd, atRest, freshDatabase, type Harness } from '../support/harness.ts';
 import { startIndexing } from '../support/simulated-dag.ts';
 import {
-  expectRightFromItsStart,
+  expectRightFromBootstrap,
   followToTheTip,
   gapsOf,
   loadedUtxos,
   pruneAbove,
   pruneBeforeEarlierHour,
   pruneBelowTip,
-  setHarnessThatPrunes,
+  createPruningHarness,
   startsOf,
-  stopAnyhow,
+  stopIgnoringErrors,
   visibleRows,
 } from './starts-harness.ts';
 
-/** Several times what the longest takes. */
 vi.setConfig({ testTimeout: 240_000 });
 
-test('begun at a pruning point, and followed through reorganisations right above it and others', async () => {
-  const harness = await setHarnessThatPrunes('start');
+test('an index bootstrapped at a pruning point follows reorgs, also right above it', async () => {
+  const harness = await createPruningHarness('start');
   const { simulatedDag, database, node } = harness;
   const start = pruneAbove(simulatedDag, 80);
   const indexer = startIndexing(simulatedDag, database.url);
@@ -40,33 +39,33 @@ test('begun at a pruning point, and followed through reorganisations right above
     await atRest(database, node, indexer);
   }
   await indexer.stop();
-  await expectRightFromItsStart(harness);
+  await expectRightFromBootstrap(harness);
   expect(await gapsOf(database.pool)).toEqual([]);
 });
 
-test('begun at a pruning point whose successors are of an earlier hour by their own times', async () => {
-  const harness = await setHarnessThatPrunes('start before an earlier hour');
+test('an index is right if the blocks above its bootstrap block have own times in the hour before', async () => {
+  const harness = await createPruningHarness('start before an earlier hour');
   pruneBeforeEarlierHour(harness.simulatedDag, 60);
   await followToTheTip(harness);
-  await expectRightFromItsStart(harness);
+  await expectRightFromBootstrap(harness);
 });
 
-test('begun right below the tip, with a memory that forgets', async () => {
-  const harness = await setHarnessThatPrunes('young start');
+test('an index bootstrapped right below the tip, with little memory, is right', async () => {
+  const harness = await createPruningHarness('young start');
   const { simulatedDag, database, node } = harness;
   simulatedDag.mine(120);
   pruneBelowTip(simulatedDag);
   const indexer = startIndexing(simulatedDag, database.url, { MEMORY_TRANSACTIONS: '50', BATCH_TRANSACTIONS: '20' });
   await atRest(database, node, indexer);
-  await expectRightFromItsStart(harness);
+  await expectRightFromBootstrap(harness);
   simulatedDag.mine(120);
   await atRest(database, node, indexer);
   await indexer.stop();
-  await expectRightFromItsStart(harness);
+  await expectRightFromBootstrap(harness);
 });
 
-test('stopped and started again at any moment, while its UTXO set is loaded and in the catch-up that follows', async () => {
-  const harness = await setHarnessThatPrunes('stops at a start');
+test('a bootstrap that is stopped and restarted at any moment is right', async () => {
+  const harness = await createPruningHarness('stops at a start');
   const { simulatedDag, database } = harness;
   pruneAbove(simulatedDag, 80);
   simulatedDag.mine(100);
@@ -77,11 +76,11 @@ test('stopped and started again at any moment, while its UTXO set is loaded and 
     await indexer.stop();
   }
   await followToTheTip(harness);
-  await expectRightFromItsStart(harness);
+  await expectRightFromBootstrap(harness);
 });
 
-test('the node moves its pruning point while the set is loaded: the load begins with the new one', async () => {
-  const harness = await setHarnessThatPrunes('moved');
+test('a load starts from scratch when the pruning point moves meanwhile', async () => {
+  const harness = await createPruningHarness('moved');
   const { simulatedDag, database } = harness;
   const first = pruneAbove(simulatedDag, 60);
   let moves = 0;
@@ -97,11 +96,11 @@ test('the node moves its pruning point while the set is loaded: the load begins 
   const { pruningPoint } = simulatedDag.node;
   expect(pruningPoint).not.toBe(first.hash);
   expect((await startsOf(database.pool)).map(({ hash }) => hash)).toEqual([pruningPoint]);
-  await expectRightFromItsStart(harness);
+  await expectRightFromBootstrap(harness);
 });
 
-test('the node moves its pruning point when the whole set was read: the load begins with the new one', async () => {
-  const harness = await setHarnessThatPrunes('moved at the end');
+test('a load starts from scratch when the pruning point moves after the last chunk', async () => {
+  const harness = await createPruningHarness('moved at the end');
   const { simulatedDag, database } = harness;
   pruneAbove(simulatedDag, 60);
   const chunks = Math.floor(simulatedDag.node.pruningPointSet().utxos.length / 50);
@@ -109,7 +108,7 @@ test('the node moves its pruning point when the whole set was read: the load beg
   simulatedDag.p2pFaults.plan = (chunk) => {
     if (chunk === chunks && !hasMoved) {
       hasMoved = true;
-      // After the chunk is on its way.
+      // The chunk is already sent.
       setImmediate(() => pruneAbove(simulatedDag, 10, simulatedDag.node.dag.root));
     }
     return undefined;
@@ -117,11 +116,11 @@ test('the node moves its pruning point when the whole set was read: the load beg
   await followToTheTip(harness);
   expect(hasMoved).toBe(true);
   expect((await startsOf(database.pool)).map(({ hash }) => hash)).toEqual([simulatedDag.node.pruningPoint]);
-  await expectRightFromItsStart(harness);
+  await expectRightFromBootstrap(harness);
 });
 
-test('the stream of the set breaks off, again and again', async () => {
-  const harness = await setHarnessThatPrunes('cut off');
+test('a load survives a stream that breaks off repeatedly', async () => {
+  const harness = await createPruningHarness('cut off');
   const { simulatedDag } = harness;
   pruneAbove(simulatedDag, 60);
   let cuts = 0;
@@ -132,11 +131,11 @@ test('the stream of the set breaks off, again and again', async () => {
   };
   await followToTheTip(harness);
   expect(cuts).toBe(3);
-  await expectRightFromItsStart(harness);
+  await expectRightFromBootstrap(harness);
 });
 
-test('a set with an altered UTXO: nothing of it is shown, and the indexer ends with words', async () => {
-  const harness = await setHarnessThatPrunes('altered');
+test('an altered UTXO set is never visible, and stops the indexer with an explanation', async () => {
+  const harness = await createPruningHarness('altered');
   const { simulatedDag, database } = harness;
   const start = pruneAbove(simulatedDag, 60);
   simulatedDag.p2pFaults.plan = (chunk) => (chunk === 1 ? { kind: 'altered' } : undefined);
@@ -148,7 +147,7 @@ test('a set with an altered UTXO: nothing of it is shown, and the indexer ends w
   expect(await visibleRows(database.pool)).toEqual({});
   expect(await loadedUtxos(database.pool)).toBe(0);
 
-  // As from a node that was not ready yet.
+  // A node that is not ready yet responds like this.
   let reads = 0;
   simulatedDag.p2pFaults.plan = (chunk) => {
     if (chunk === 0) reads += 1;
@@ -156,10 +155,10 @@ test('a set with an altered UTXO: nothing of it is shown, and the indexer ends w
   };
   await followToTheTip(harness);
   expect(reads).toBe(2);
-  await expectRightFromItsStart(harness);
+  await expectRightFromBootstrap(harness);
 });
 
-/** Hands out the set of an earlier pruning point as that of the present one, in so many reads after each move. */
+/** Serves the set of the former pruning point for the current one, in this many reads after each move. */
 function handOutStaleSets({ simulatedDag }: Harness, staleReads: number): { reads: number } {
   const counted = { reads: 0 };
   const stale = simulatedDag.node.pruningPointSet().utxos;
@@ -179,36 +178,36 @@ function handOutStaleSets({ simulatedDag }: Harness, staleReads: number): { read
   return counted;
 }
 
-test('it reads a set again that the node has yet to advance to its new pruning point', async () => {
-  const harness = await setHarnessThatPrunes('set in transition');
+test('the indexer reads a UTXO set again that the node has not advanced to its new pruning point', async () => {
+  const harness = await createPruningHarness('set in transition');
   pruneAbove(harness.simulatedDag, 40);
   const counted = handOutStaleSets(harness, 3);
   pruneAbove(harness.simulatedDag, 20, harness.simulatedDag.node.dag.root);
   await followToTheTip(harness);
   expect(counted.reads).toBe(4);
-  await expectRightFromItsStart(harness);
+  await expectRightFromBootstrap(harness);
 });
 
-test('it counts the attempts for one pruning point, and goes on as long as that keeps moving', async () => {
-  const harness = await setHarnessThatPrunes('sets in transition');
+test('the indexer counts its reads of a UTXO set by pruning point, and continues while that moves', async () => {
+  const harness = await createPruningHarness('sets in transition');
   const { simulatedDag, database, node } = harness;
   pruneAbove(simulatedDag, 40);
   const counted = handOutStaleSets(harness, 3);
   const indexer = startIndexing(simulatedDag, database.url);
   for (let move = 1; move <= 3; move += 1) {
     pruneAbove(simulatedDag, 10, simulatedDag.node.dag.root);
-    // A stale read has begun for this pruning point when the next one comes.
+    // A stale read of this pruning point is under way when the next one comes.
     const { reads } = counted;
     await expect.poll(() => counted.reads, { timeout: 60_000 }).toBeGreaterThan(reads + 1);
   }
   await atRest(database, node, indexer);
   await indexer.stop();
   expect(counted.reads).toBeGreaterThan(4);
-  await expectRightFromItsStart(harness);
+  await expectRightFromBootstrap(harness);
 });
 
-test('it asks every node for a set that never fits, and then ends with an explanation', async () => {
-  const harness = await setHarnessThatPrunes('never fits');
+test('the indexer asks every node for a UTXO set that never matches, and stops with an explanation', async () => {
+  const harness = await createPruningHarness('never fits');
   const { simulatedDag, database } = harness;
   pruneAbove(simulatedDag, 60);
   const counted = handOutStaleSets(harness, 1_000);
@@ -221,8 +220,8 @@ test('it asks every node for a set that never fits, and then ends with an explan
   expect(await visibleRows(database.pool)).toEqual({});
 });
 
-test('where no p2p answers, one is waited for, and nothing is shown', async () => {
-  const harness = await setHarnessThatPrunes('no p2p');
+test('the indexer waits for a p2p server without showing anything', async () => {
+  const harness = await createPruningHarness('no p2p');
   const { simulatedDag, database, node } = harness;
   pruneAbove(simulatedDag, 60);
   const indexer = startIndexing(simulatedDag, database.url, { NODE_P2P_URL: 'grpc://127.0.0.1:1' });
@@ -231,16 +230,16 @@ test('where no p2p answers, one is waited for, and nothing is shown', async () =
     return values.find(({ labels }) => labels['kind'] === 'node-unavailable')?.value ?? 0;
   };
   await expect.poll(failures, { timeout: 30_000 }).toBeGreaterThan(1);
-  await stopAnyhow(indexer);
+  await stopIgnoringErrors(indexer);
   expect(await visibleRows(database.pool)).toEqual({});
   const next = startIndexing(simulatedDag, database.url);
   await atRest(database, node, next);
   await next.stop();
-  await expectRightFromItsStart(harness);
+  await expectRightFromBootstrap(harness);
 });
 
-test('a node that has not pruned is indexed from genesis, and goes on when it prunes', async () => {
-  const harness = await setHarnessThatPrunes('prunes later');
+test('a node that has not pruned is indexed from genesis, also when it prunes later', async () => {
+  const harness = await createPruningHarness('prunes later');
   const { simulatedDag, database, node } = harness;
   simulatedDag.mine(60);
   const indexer = startIndexing(simulatedDag, database.url);
@@ -254,8 +253,8 @@ test('a node that has not pruned is indexed from genesis, and goes on when it pr
   expect(await startsOf(database.pool)).toMatchObject([
     { chainIndex: 0, hash: simulatedDag.node.dag.genesis.hash, utxos: 0 },
   ]);
-  // A fresh index would begin later: its UTXOs are the same.
+  // A fresh index would be bootstrapped later, with the same UTXOs.
   const fresh = { ...harness, database: await freshDatabase() };
   await followToTheTip(fresh);
-  await expectRightFromItsStart(fresh);
+  await expectRightFromBootstrap(fresh);
 });

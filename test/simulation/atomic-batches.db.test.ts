@@ -1,4 +1,4 @@
-/** Invariants 1, 2 and 6: a batch lands whole and once. */
+/** Invariants 1, 2 and 6: a batch is applied as a whole and once. */
 import { expect, test } from 'vitest';
 import { FatalError, sleep } from '@kasgres/runtime';
 import type { TestDatabase } from '@kasgres/database';
@@ -21,7 +21,7 @@ const TABLES = [
   'balance_changes',
 ];
 
-/** Every row, and where it stands in its table: it changes when a row is only written again. */
+/** Reads every row with its ctid, which changes also if a row is written again unchanged. */
 async function fingerprint({ pool }: TestDatabase): Promise<string[]> {
   return await Promise.all(
     TABLES.map(async (table) => {
@@ -33,7 +33,7 @@ async function fingerprint({ pool }: TestDatabase): Promise<string[]> {
   );
 }
 
-test('invariant 1: a batch that fails in its last statement leaves no row behind, and lands when it can', async () => {
+test('invariant 1: a batch that fails in its last statement leaves no row, and is applied by the retry', async () => {
   const harness = await createHarness('fails at the end');
   const { simulatedDag, database, node } = harness;
   simulatedDag.mine(60);
@@ -54,7 +54,7 @@ test('invariant 1: a batch that fails in its last statement leaves no row behind
   await expectRight(harness);
 });
 
-test('invariant 2: an indexer whose checkpoint was moved by somebody else stops and writes nothing', async () => {
+test('invariant 2: an indexer whose checkpoint another process has moved stops and writes nothing', async () => {
   const { simulatedDag, database, node } = await createHarness('moved checkpoint');
   simulatedDag.mine(60);
   const indexer = startIndexing(simulatedDag, database.url);
@@ -67,7 +67,7 @@ test('invariant 2: an indexer whose checkpoint was moved by somebody else stops 
   expect(await fingerprint(database)).toEqual(before);
 });
 
-test('invariant 6: an index that is up to date is not changed by being started again', async () => {
+test('invariant 6: a restart does not change an index that is up to date', async () => {
   const { simulatedDag, database, node } = await createHarness('started again');
   simulatedDag.mine(80);
   const first = startIndexing(simulatedDag, database.url);

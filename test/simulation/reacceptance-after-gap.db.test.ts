@@ -1,6 +1,7 @@
 /**
- * What the chain accepted before a gap, and accepts again after it since the nodes left that part below finality: it counts in both stretches
- * (invariant 4, docs/adr/0007-rollups.md) and is marked with the later block, and with the earlier one again when a reorg undoes that (invariant 7).
+ * Transactions that the chain accepted before a gap and accepts again after it, since the nodes left that segment below finality. They count in
+ * both segments (invariant 4, docs/adr/0007-rollups.md); their row names the later chain block, and the former one when a reorg undoes that
+ * (invariant 7).
  */
 import { checkInvariant12, checkInvariant4, checkInvariant7 } from '@kasgres/cli';
 import type { TestDatabase } from '@kasgres/database';
@@ -11,8 +12,8 @@ import { checkInvariant3 } from '../invariants/acceptance.ts';
 import {
   acceptable,
   followToTheTip,
-  partBelowFinality,
-  setHarnessThatPrunes,
+  forkBelowFinality,
+  createPruningHarness,
   withLowFinality,
 } from './starts-harness.ts';
 import { cluster } from './clusters-harness.ts';
@@ -21,11 +22,10 @@ import { startIndexing } from '../support/simulated-dag.ts';
 
 const RECORD = { ON_GAP: 'record' };
 const OPTIONS = { depth: 0n, change: true };
-/** Several times what the longest takes. */
 vi.setConfig({ testTimeout: 300_000 });
 
-interface Sighted {
-  /** By how many chain blocks. */
+interface Activity {
+  /** The number of accepting chain blocks. */
   accepted: bigint;
   first: bigint;
   last: bigint;
@@ -34,9 +34,9 @@ interface Sighted {
   last_seen: bigint;
 }
 
-/** Of scripts that are touched by one of these transactions and nothing else. */
-async function sightingsOf({ pool }: TestDatabase, transactions: readonly DagTransaction[]): Promise<Sighted[]> {
-  const { rows } = await pool.query<Sighted>(
+/** Selects scripts that only one of these transactions touches. */
+async function activityOf({ pool }: TestDatabase, transactions: readonly DagTransaction[]): Promise<Activity[]> {
+  const { rows } = await pool.query<Activity>(
     `select count(c.index) as accepted, min(c.chain_time) as first, max(c.chain_time) as last, b.accepted_count, b.first_seen, b.last_seen
        from transactions t
        join address_transactions a on a.transaction_id = t.id
@@ -59,45 +59,48 @@ async function expectRight({ database, node }: Harness): Promise<void> {
 }
 
 test.each([
-  ['handed in again, and undone by what is kept for that', 'on its branch', false],
-  ['handed in again, and undone without it', 'on its branch', true],
-  ['with the blocks that carry it', 'on its branch, beside ours', false],
-] as const)('accepted before a gap and again after it, %s', async (name, prunes, forgets) => {
-  const harness = await setHarnessThatPrunes(`accepted again, ${name}`);
-  const { simulatedDag, database } = harness;
-  simulatedDag.mine(80);
-  const theirs = await partBelowFinality(harness, prunes, () => followToTheTip(harness));
-  await cluster(database, OPTIONS);
-  await withLowFinality(() => followToTheTip(theirs, RECORD));
-  await expectRight(theirs);
-
-  // Whether ours is merged at all is up to the simulation: a block merges only so many others.
-  const isCertain = prunes === 'on its branch';
-  const indexer = startIndexing(theirs.simulatedDag, database.url);
-  const again = await acceptable(database, simulatedDag, theirs.simulatedDag);
-  if (isCertain) for (const transaction of again) theirs.simulatedDag.submit(transaction);
-  const twice: number[] = [];
-  const mustGoOn = (): boolean => isCertain && !twice.some((count, step) => count < (twice[step - 1] ?? 0));
-  for (let step = 0; step < 6 || mustGoOn(); step += 1) {
-    if (step % 2 === 0) theirs.simulatedDag.mine(4);
-    else theirs.simulatedDag.reorganise();
-    await atRest(database, theirs.node, indexer);
+  ['submitted again, and reverted with the kept rows', 'on its branch', false],
+  ['submitted again, and reverted without kept rows', 'on its branch', true],
+  ['with the blocks that carry it', 'on its branch, with our blocks merged', false],
+] as const)(
+  'transactions accepted before a gap and again after it, %s, count in both segments',
+  async (name, prunes, forgets) => {
+    const harness = await createPruningHarness(`accepted again, ${name}`);
+    const { simulatedDag, database } = harness;
+    simulatedDag.mine(80);
+    const theirs = await forkBelowFinality(harness, prunes, () => followToTheTip(harness));
+    await cluster(database, OPTIONS);
+    await withLowFinality(() => followToTheTip(theirs, RECORD));
     await expectRight(theirs);
-    for (const row of await sightingsOf(database, again)) {
-      expect(row).toMatchObject({ accepted_count: row.accepted, first_seen: row.first, last_seen: row.last });
-    }
-    if (step < 4) expect(await findWrongBalances(database)).toEqual([]);
-    twice.push(await countTwice(database));
-    if (forgets) await database.pool.query('truncate seen_before');
-  }
-  await indexer.stop();
-});
 
-test('what was merged before a gap gets its marks back from the chain blocks there', async () => {
-  const harness = await setHarnessThatPrunes('merged again');
+    // A block merges a limited number of others, so the simulation may leave ours out.
+    const isCertain = prunes === 'on its branch';
+    const indexer = startIndexing(theirs.simulatedDag, database.url);
+    const again = await acceptable(database, simulatedDag, theirs.simulatedDag);
+    if (isCertain) for (const transaction of again) theirs.simulatedDag.submit(transaction);
+    const twice: number[] = [];
+    const mustContinue = (): boolean => isCertain && !twice.some((count, step) => count < (twice[step - 1] ?? 0));
+    for (let step = 0; step < 6 || mustContinue(); step += 1) {
+      if (step % 2 === 0) theirs.simulatedDag.mine(4);
+      else theirs.simulatedDag.reorganise();
+      await atRest(database, theirs.node, indexer);
+      await expectRight(theirs);
+      for (const row of await activityOf(database, again)) {
+        expect(row).toMatchObject({ accepted_count: row.accepted, first_seen: row.first, last_seen: row.last });
+      }
+      if (step < 4) expect(await findWrongBalances(database)).toEqual([]);
+      twice.push(await countTwice(database));
+      if (forgets) await database.pool.query('truncate seen_before');
+    }
+    await indexer.stop();
+  },
+);
+
+test('a reorg above a gap restores the merging blocks below the gap', async () => {
+  const harness = await createPruningHarness('merged again');
   const { simulatedDag, database } = harness;
   simulatedDag.mine(80);
-  const theirs = await partBelowFinality(harness, 'on its branch', () => followToTheTip(harness));
+  const theirs = await forkBelowFinality(harness, 'on its branch', () => followToTheTip(harness));
   await withLowFinality(() => followToTheTip(theirs, RECORD));
   const { pool } = database;
   const selectMerged = `
@@ -106,7 +109,7 @@ test('what was merged before a gap gets its marks back from the chain blocks the
   const { rows: merged } = await pool.query<{ id: bigint }>(selectMerged);
   expect(merged.length).toBeGreaterThan(20);
   const keys = merged.map(({ id }) => id);
-  // As after undoing a chain block above the gap that had merged them all.
+  // These rows are as after the removal of a chain block above the gap that had merged all blocks.
   await pool.query('update blocks set merging_block_id = null, is_blue = null where id = any($1::bigint[])', [keys]);
   const client = await pool.connect();
   await restoreMarks(client, { merged: keys, accepted: [] });
@@ -114,7 +117,7 @@ test('what was merged before a gap gets its marks back from the chain blocks the
   expect((await pool.query(selectMerged)).rows).toEqual(merged);
 });
 
-/** How many transactions two chain blocks accept. */
+/** Counts the transactions that two chain blocks accept. */
 async function countTwice({ pool }: TestDatabase): Promise<number> {
   const { rows } = await pool.query<{ id: bigint }>(
     `select id from chain_blocks cross join lateral unnest(accepted_transactions) accepted (id) group by id having count(*) > 1`,
@@ -122,7 +125,7 @@ async function countTwice({ pool }: TestDatabase): Promise<number> {
   return rows.length;
 }
 
-/** Answers of kaspa.balance_at that are not the sum from the start before on: of addresses in what is accepted twice, at every third chain block. */
+/** Returns wrong results of kaspa.balance_at, for addresses in transactions accepted twice, at every third chain block. */
 async function findWrongBalances({ pool }: TestDatabase): Promise<object[]> {
   const { rows } = await pool.query<object>(
     `with twice as (
@@ -140,7 +143,7 @@ async function findWrongBalances({ pool }: TestDatabase): Promise<object[]> {
        select i.id, i.address, c.chain_time,
               (select max(chain_index) from beginnings b where b.chain_time <= c.chain_time) as beginning
          from involved i cross join (select distinct chain_time from chain_blocks where index % 3 = 0) c
-     ), answers as (
+     ), results as (
        select q.address, q.chain_time, kaspa.balance_at(q.address, to_timestamp(q.chain_time / 1000::double precision)) as balance,
               coalesce((select sum(balance) from held h where h.script_id = q.id and h.chain_index = q.beginning), 0)
               + coalesce((select sum(a.amount_received - a.amount_sent)
@@ -148,7 +151,7 @@ async function findWrongBalances({ pool }: TestDatabase): Promise<object[]> {
                             join address_transactions a on a.transaction_id = accepted.id and a.script_id = q.id
                            where c.index > q.beginning and c.chain_time <= q.chain_time), 0) as expected
          from requests q)
-     select * from answers where balance <> expected`,
+     select * from results where balance <> expected`,
   );
   return rows;
 }

@@ -1,6 +1,6 @@
 /**
- * Nodes that have pruned what comes after the checkpoint, or follow another chain below finality: the indexer ends with words, or begins
- * again at the pruning point and tells what is missing.
+ * Nodes that have pruned the blocks after the checkpoint, or have another chain below finality: the indexer stops with an explanation, or records
+ * a gap and continues at the pruning point.
  */
 import { FatalError } from '@kasgres/runtime';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -14,10 +14,10 @@ import {
   followToTheTip,
   type GapRow,
   gapsOf,
-  partBelowFinality,
+  forkBelowFinality,
   type Pruning,
   pruneAbove,
-  setHarnessThatPrunes,
+  createPruningHarness,
   startsOf,
   visibleRows,
   withLowFinality,
@@ -25,7 +25,6 @@ import {
 
 const RECORD = { ON_GAP: 'record' };
 
-/** Several times what the longest takes. */
 vi.setConfig({ testTimeout: 240_000 });
 
 const running: (() => unknown)[] = [];
@@ -33,7 +32,7 @@ afterEach(async () => {
   for (const stop of running.splice(0).reverse()) await stop();
 });
 
-/** Whatever its starts and gaps: right, with the UTXOs of the simulation, which are those of an index that begins now. */
+/** Expects an index with any bootstrap blocks and gaps to be right, with the UTXOs of the oracle and of a fresh index. */
 async function expectRightInTheEnd(harness: Harness): Promise<void> {
   const { database, node } = harness;
   expect(await checkInvariant3(database.pool, node)).toEqual([]);
@@ -48,8 +47,8 @@ async function expectRightInTheEnd(harness: Harness): Promise<void> {
   expect(differencesOf(stateOf(other), stateOf(own))).toEqual([]);
 }
 
-test('a node that has pruned the checkpoint ends the indexer with words, and nothing changes', async () => {
-  const harness = await setHarnessThatPrunes('gap, stop');
+test('a node that has pruned the checkpoint stops the indexer with an explanation, and no row changes', async () => {
+  const harness = await createPruningHarness('gap, stop');
   const { simulatedDag, database } = harness;
   simulatedDag.mine(60);
   await followToTheTip(harness);
@@ -63,12 +62,12 @@ test('a node that has pruned the checkpoint ends the indexer with words, and not
   expect(differencesOf(snapshot, await takeSnapshot(database.pool))).toEqual([]);
 });
 
-test('recorded, twice, from genesis on, with reorganisations between', async () => {
-  const harness = await setHarnessThatPrunes('gap, record');
+test('an index from genesis records two gaps, with reorgs between them', async () => {
+  const harness = await createPruningHarness('gap, record');
   const { simulatedDag, database, node } = harness;
   simulatedDag.mine(60);
   await followToTheTip(harness);
-  // What comes before a gap is the checkpoint, or lower where a reorganisation has left that.
+  // A gap begins at the checkpoint, or lower if a reorg removed that.
   const gaps: Pick<GapRow, 'before'>[] = [];
   for (let gap = 0; gap < 2; gap += 1) {
     gaps.push({ before: pruneAbove(simulatedDag, 20, simulatedDag.node.dag.sink).hash });
@@ -89,8 +88,8 @@ test('recorded, twice, from genesis on, with reorganisations between', async () 
   ]);
 });
 
-test('recorded by an index that began at a pruning point, and stopped at any moment of that', async () => {
-  const harness = await setHarnessThatPrunes('gap, stops');
+test('a bootstrapped index records a gap, also if it is stopped at any moment of that', async () => {
+  const harness = await createPruningHarness('gap, stops');
   const { simulatedDag, database } = harness;
   pruneAbove(simulatedDag, 60);
   await followToTheTip(harness);
@@ -100,7 +99,7 @@ test('recorded by an index that began at a pruning point, and stopped at any mom
     const indexer = startIndexing(simulatedDag, database.url, { ...RECORD, BATCH_TRANSACTIONS: '30' });
     await Promise.race([indexer.ended, new Promise((resolve) => setTimeout(resolve, 40 + 30 * run))]);
     await indexer.stop();
-    // At every moment: there is no catch-up after a gap in which the state is not kept.
+    // The state is kept at every moment: there is no first catch-up after a gap.
     expect(await checkInvariant4(database.pool)).toEqual([]);
   }
   await followToTheTip(harness, RECORD);
@@ -108,8 +107,8 @@ test('recorded by an index that began at a pruning point, and stopped at any mom
   await expectRightInTheEnd(harness);
 });
 
-test('the state is there from the first moment after a gap, and follows the chain from there', async () => {
-  const harness = await setHarnessThatPrunes('gap, state');
+test('the state is complete at once after a gap, and follows the chain', async () => {
+  const harness = await createPruningHarness('gap, state');
   const { simulatedDag, database, node } = harness;
   simulatedDag.mine(80);
   await followToTheTip(harness);
@@ -120,7 +119,7 @@ test('the state is there from the first moment after a gap, and follows the chai
   for (let isThere = false; !isThere; moments += 1) {
     const before = await getSink(database.pool);
     const indexer = startIndexing(simulatedDag, database.url, { ...RECORD, BATCH_TRANSACTIONS: '30' });
-    // Until it has begun again, or has followed by a batch at least.
+    // This waits for the gap, or for a batch after it.
     while ((await getSink(database.pool)) === before) await new Promise((resolve) => setTimeout(resolve, 1));
     await indexer.stop();
     expect(await gapsOf(database.pool)).toHaveLength(1);
@@ -138,8 +137,8 @@ async function getSink(db: Harness['database']['pool']): Promise<string | undefi
   return rows[0]?.sink;
 }
 
-test('under a running indexer: the node is away, and has pruned when it comes back, twice', async () => {
-  const harness = await setHarnessThatPrunes('gap, running');
+test('a running indexer records a gap when its node comes back pruned, twice', async () => {
+  const harness = await createPruningHarness('gap, running');
   const { simulatedDag, database, node } = harness;
   simulatedDag.mine(40);
   const away = await NodeBehindProxy.start(simulatedDag.node);
@@ -161,8 +160,8 @@ test('under a running indexer: the node is away, and has pruned when it comes ba
   await expectRightInTheEnd(harness);
 });
 
-test('a set with an altered UTXO after a gap: the state stays as it was', async () => {
-  const harness = await setHarnessThatPrunes('gap, altered');
+test('an altered UTXO set at the end of a gap leaves the state unchanged', async () => {
+  const harness = await createPruningHarness('gap, altered');
   const { simulatedDag, database } = harness;
   simulatedDag.mine(60);
   await followToTheTip(harness);
@@ -177,8 +176,8 @@ test('a set with an altered UTXO after a gap: the state stays as it was', async 
   await expectRightInTheEnd(harness);
 });
 
-test('a node whose pruning point is below the start of the index is refused with words', async () => {
-  const harness = await setHarnessThatPrunes('gap, below');
+test('the indexer refuses a node whose pruning point is below the bootstrap block, with an explanation', async () => {
+  const harness = await createPruningHarness('gap, below');
   pruneAbove(harness.simulatedDag, 80);
   await followToTheTip(harness);
   const other = await SimulatedDag.start('another chain', undefined, { commitsToUtxos: true });
@@ -190,17 +189,17 @@ test('a node whose pruning point is below the start of the index is refused with
 });
 
 const REORGS_BELOW_FINALITY: [Pruning, string][] = [
-  ['where it left', 'our chain: no gap, and ours above it is left'],
+  ['at the fork', 'our chain: no gap, and ours above it is left'],
   ['on its branch', 'its own branch: ours is left as far as it is not below'],
-  ['on its branch, beside ours', 'its own branch: ours is left as far as it is not below, and merged after it'],
+  ['on its branch, with our blocks merged', 'its own branch, with our blocks merged above it'],
 ];
 
 for (const [prunes, name] of REORGS_BELOW_FINALITY) {
-  test(`a reorganisation below finality, to a node whose pruning point is on ${name}`, async () => {
-    const harness = await setHarnessThatPrunes(`below finality ${prunes}`);
+  test(`a reorg below finality becomes a gap if the pruning point is on ${name}`, async () => {
+    const harness = await createPruningHarness(`below finality ${prunes}`);
     const { simulatedDag, database } = harness;
     simulatedDag.mine(80);
-    const peer = await partBelowFinality(harness, prunes, () => followToTheTip(harness));
+    const peer = await forkBelowFinality(harness, prunes, () => followToTheTip(harness));
     expect(await gapsOf(database.pool)).toEqual([]);
 
     await withLowFinality(async () => {
@@ -213,7 +212,7 @@ for (const [prunes, name] of REORGS_BELOW_FINALITY) {
       pruningPoint,
     ]);
     expect((await gapsOf(database.pool)).map(({ before }) => before)).toEqual(
-      prunes === 'where it left' ? [] : [pruningPoint],
+      prunes === 'at the fork' ? [] : [pruningPoint],
     );
     await expectRightInTheEnd(peer);
   });

@@ -1,4 +1,4 @@
-/** The node under a running indexer ends, is killed, or loses all that it had: the indexer waits, and goes on with it (invariant 5). */
+/** The node of a running indexer stops, is killed, or loses its data: the indexer waits, and continues with it (invariant 5). */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { findKaspad } from '../support/kaspad.ts';
@@ -26,10 +26,10 @@ import {
 
 const RESTARTS = 4;
 const LONGEST_MS = 1_500;
-/** So slow that the indexer meets a node that has the headers, and few of the bodies. */
+/** So slow that the indexer meets a node with all headers and few blocks. */
 const SLOW = { bytesPerSecond: 120_000 };
 
-describe.skipIf(findKaspad() === undefined)('a node that starts anew', () => {
+describe.skipIf(findKaspad() === undefined)('an indexer whose node restarts', () => {
   test.for([
     ['SIGINT', 'ended'],
     ['SIGKILL', 'killed'],
@@ -53,7 +53,7 @@ describe.skipIf(findKaspad() === undefined)('a node that starts anew', () => {
     await expectRight(index, peer);
   });
 
-  test('wiped, it has everything again from a peer: the indexer waits, and undoes nothing', async () => {
+  test('waits for a wiped node that gets everything from a peer, and reverts nothing', async () => {
     const [peer, other] = await startPair();
     const load = await startLoad(peer, 'wiped', 250);
     const index = await startIndex([peer]);
@@ -74,7 +74,7 @@ describe.skipIf(findKaspad() === undefined)('a node that starts anew', () => {
     await expectRight(index, peer);
   });
 
-  test('wiped, it is joined by a peer that never got our newest blocks: they are taken back', async () => {
+  test('reverts its newest blocks if the wiped node gets its state from a peer without them', async () => {
     const [peer, other] = await startPair();
     const load = await startLoad(peer, 'orphaned', 150);
     const index = await startIndex([peer]);
@@ -88,7 +88,7 @@ describe.skipIf(findKaspad() === undefined)('a node that starts anew', () => {
     await restartPeer(peer);
     await peer.kaspad.join(other.kaspad.p2pUrl);
     await untilSameSink(peer, other);
-    // As long as it has less than we have, the rest may still come.
+    // While the node has less work than the index, the rest may still come.
     await expectNoProgress(index, 2_000);
     const newLoad = await startLoad(peer, 'after the orphans', 0);
     await until(async () => {
@@ -103,7 +103,7 @@ describe.skipIf(findKaspad() === undefined)('a node that starts anew', () => {
     expect(rows).toEqual([{ is_chain_block: false }]);
   });
 
-  test('an index begins on a node that is still in its initial download', async () => {
+  test('bootstraps an index at a node that is still in its initial download', async () => {
     const [peer, other] = [await startPeer(), await startPeer()];
     const load = await startLoad(other, 'initial download', 250);
     const index = await startIndex([peer]);

@@ -1,7 +1,4 @@
-/**
- * `kill -9` of the indexer at random moments: in the first catch-up, under load, in reorganisations. Whatever it was doing, after a
- * restart the database is what a fresh index of the same node would be (invariant 5).
- */
+/** SIGKILL of the indexer at random moments: after a restart, the database equals a fresh index of the node (invariant 5). */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database';
@@ -22,12 +19,12 @@ const PAYMENTS_PER_BLOCK = 8;
 
 const KILLS_IN_FIRST_CATCH_UP = 6;
 const KILLS_AT_THE_TIP = 14;
-/** The first catch-up of such a node takes about so long, the start of the process included. */
+/** The duration of the first catch-up, with the start of the process. */
 const FIRST_CATCH_UP_MS = 2500;
 const LOAD_MS = 2000;
 const MOST_DEPTH = 40;
 
-describe.skipIf(findKaspad() === undefined)('kill -9 of the indexer', () => {
+describe.skipIf(findKaspad() === undefined)('an indexer equals a fresh index after SIGKILL', () => {
   const random = new Random(`crash ${seed}`);
   let kaspad: Kaspad;
   let node: NodeClient;
@@ -35,7 +32,7 @@ describe.skipIf(findKaspad() === undefined)('kill -9 of the indexer', () => {
   let second: SecondNode;
 
   beforeAll(async () => {
-    process.stdout.write(`The moments of the kills come from CRASH_SEED=${seed}.\n`);
+    process.stdout.write(`The times of the kills come from CRASH_SEED=${seed}.\n`);
     kaspad = await Kaspad.start();
     node = new NodeClient({ url: kaspad.url, streams: 2 });
     await node.waitUntilConnected();
@@ -83,12 +80,12 @@ describe.skipIf(findKaspad() === undefined)('kill -9 of the indexer', () => {
         for (let kill = 0; kill < KILLS_AT_THE_TIP; kill += 1) {
           const depth = random.chance(0.5) ? 1 + random.below(MOST_DEPTH) : 0;
           const afterMs = random.below(LOAD_MS);
-          await Promise.all([killAfter(indexer, afterMs), makeHistory(depth)]);
+          await Promise.all([killAfter(indexer, afterMs), createHistory(depth)]);
           indexer = startIndexer({ nodeUrl: kaspad.url, databaseUrl: url });
           await untilAtRest(pool, node, indexer);
           const expected = await snapshotOfFreshIndex(kaspad.url, node);
-          const what = `kill ${kill}, after ${afterMs} ms, reorganisation of depth ${depth}`;
-          expect(differencesOf(expected, await takeSnapshot(pool)), what).toEqual([]);
+          const description = `kill ${kill}, after ${afterMs} ms, reorganisation of depth ${depth}`;
+          expect(differencesOf(expected, await takeSnapshot(pool)), description).toEqual([]);
         }
         await expectInvariants(pool, node);
         expect(await checkUtxoCommitment(pool, 'utxos')).toEqual([]);
@@ -98,8 +95,8 @@ describe.skipIf(findKaspad() === undefined)('kill -9 of the indexer', () => {
     });
   });
 
-  /** Something for the indexer to do for a while: load, in the middle of it a reorganisation unless the depth is 0. */
-  async function makeHistory(depth: number): Promise<void> {
+  /** Loads the node for a while, with a reorg of this depth in the middle unless it is 0. */
+  async function createHistory(depth: number): Promise<void> {
     const half = Date.now() + LOAD_MS / 2;
     while (Date.now() < half) await load.round();
     if (depth > 0) await second.reorganise(depth);

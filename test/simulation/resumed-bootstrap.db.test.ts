@@ -1,4 +1,4 @@
-/** A UTXO set so large that it is loaded piece by piece: what was loaded before a stop is kept, and not read again. */
+/** A UTXO set that is loaded in several pieces: the pieces loaded before a stop are kept and not read again. */
 import { expect, test } from 'vitest';
 import type { DagTransaction } from '../../packages/devnet/src/dag/dag.ts';
 import { buildTransaction, leastFee } from '../../packages/devnet/src/simulation/generator/build-transaction.ts';
@@ -9,22 +9,21 @@ import {
   followToTheTip,
   loadedUtxos,
   pruneAbove,
-  setHarnessThatPrunes,
+  createPruningHarness,
   startsOf,
   visibleRows,
 } from './starts-harness.ts';
 import { freshDatabase, type Harness } from '../support/harness.ts';
 import { CHUNK_UTXOS, PARAMS, startIndexing, type SimulatedDag } from '../support/simulated-dag.ts';
 
-/** Several times what it takes. */
 const TIMEOUT_MS = 300_000;
-/** What the loader commits at once. */
+/** The loader commits this many UTXOs at once. */
 const SEGMENT = 50_000;
 const SPLIT_INTO = 900;
-/** So much that it can be split into many UTXOs without becoming dust. */
+/** Enough to be split into many UTXOs above the dust limit. */
 const SUBSIDY = 5_000_000_000_000n;
 
-/** Mines rewards and splits each as soon as it is mature, until there are more UTXOs than this. */
+/** Splits mature rewards until there are more UTXOs than this. */
 function makeUtxos(simulatedDag: SimulatedDag, count: number): void {
   const { node } = simulatedDag;
   const { utxos, params } = node.consensus;
@@ -48,7 +47,7 @@ function split(entry: Parameters<typeof buildTransaction>[0]['utxos'][number]['e
   return withDerived(buildTransaction({ version: 0, utxos, outputs, payload: new Uint8Array(0) }));
 }
 
-/** Stops the load when its first piece is there and the rest is not. */
+/** Stops the load after its first piece. */
 async function loadFirstPiece({ simulatedDag, database }: Harness): Promise<void> {
   simulatedDag.p2pFaults.plan = (chunk) => (chunk * CHUNK_UTXOS > SEGMENT ? { kind: 'silent' } : undefined);
   const indexer = startIndexing(simulatedDag, database.url);
@@ -58,9 +57,9 @@ async function loadFirstPiece({ simulatedDag, database }: Harness): Promise<void
 }
 
 test(
-  'a load that was stopped goes on where it was, as long as the pruning point is the same',
+  'a stopped load of a UTXO set resumes if the pruning point is the same',
   async () => {
-    const harness = await setHarnessThatPrunes('resumed', { params: { ...PARAMS, subsidy: SUBSIDY } });
+    const harness = await createPruningHarness('resumed', { params: { ...PARAMS, subsidy: SUBSIDY } });
     const { simulatedDag } = harness;
     makeUtxos(simulatedDag, SEGMENT + 5_000);
     simulatedDag.node.prune(simulatedDag.node.dag.chainBlocks.at(-2)?.hash ?? '');
@@ -68,7 +67,7 @@ test(
     await loadFirstPiece(harness);
     await loadFirstPiece(other);
 
-    // Who read these UTXOs once more would find them altered.
+    // A second read of these UTXOs would get altered ones.
     simulatedDag.p2pFaults.plan = (chunk) => (chunk === 3 ? { kind: 'altered' } : undefined);
     await followToTheTip(harness);
     await expectStateOfSimulatedDag(harness);

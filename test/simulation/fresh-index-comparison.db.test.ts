@@ -1,13 +1,10 @@
-/**
- * Invariants 3, 4, 5, 7 and 8, checked by `expectRight` at each test's end: an index that went through anything is right, and shows the
- * same as a fresh one of the final chain.
- */
+/** Invariants 3, 4, 5, 7 and 8, checked by `expectRight`: after any history, an index is right and equals a fresh one of the final chain. */
 import { sleep } from '@kasgres/runtime';
 import { test } from 'vitest';
 import { atRest, expectRight, createHarness } from '../support/harness.ts';
 import { startIndexing } from '../support/simulated-dag.ts';
 
-test('followed step by step through reorgs', async () => {
+test('an index that followed the chain step by step through reorgs equals a fresh one', async () => {
   const harness = await createHarness('steps');
   const { simulatedDag, database, node } = harness;
   const indexer = startIndexing(simulatedDag, database.url);
@@ -21,7 +18,7 @@ test('followed step by step through reorgs', async () => {
   await expectRight(harness);
 });
 
-test('caught up with a memory that forgets', async () => {
+test('an index that caught up with little memory equals a fresh one', async () => {
   const harness = await createHarness('forgetful');
   const { simulatedDag, database, node } = harness;
   simulatedDag.mine(300);
@@ -35,7 +32,7 @@ test('caught up with a memory that forgets', async () => {
   await expectRight(harness);
 });
 
-test('stopped and started again at any moment, also within the first catch-up', async () => {
+test('an index that was stopped and restarted at any moment equals a fresh one', async () => {
   const harness = await createHarness('stops');
   const { simulatedDag, database, node } = harness;
   simulatedDag.mine(300);
@@ -52,7 +49,7 @@ test('stopped and started again at any moment, also within the first catch-up', 
   await expectRight(harness);
 });
 
-test('connections to the database cut at any moment', async () => {
+test('an index whose database connections were cut at any moment equals a fresh one', async () => {
   const harness = await createHarness('cut connections');
   const { simulatedDag, database, node } = harness;
   simulatedDag.mine(100);

@@ -1,52 +1,51 @@
 /**
- * An index in the catch-up from its only bootstrap has nothing to lose: when the node prunes what comes after its checkpoint, it is
- * bootstrapped again at the new pruning point, whatever ON_GAP says, and a crash at any moment of that is harmless (invariant 11).
+ * An index in the catch-up from its only bootstrap block is disposable: when the node prunes the blocks after its checkpoint, it is bootstrapped
+ * again at the new pruning point with any ON_GAP, and a crash at any moment of that is harmless (invariant 11).
  */
 import { FatalError } from '@kasgres/runtime';
 import { expect, test, vi } from 'vitest';
-import { endWaiting, holdAt, letGo, preparePlaces, untilOneWaits } from '../database-faults/held-places.ts';
+import { endWaitingSession, holdAt, release, prepareSteps, untilOneWaits } from '../database-faults/held-steps.ts';
 import { atRest, type Harness, onTestEnd, untilAtRest } from '../support/harness.ts';
 import { type Program, startIndexer } from '../support/programs.ts';
 import {
-  expectRightFromItsStart,
+  expectRightFromBootstrap,
   followToTheTip,
   gapsOf,
   pruneAbove,
-  setHarnessThatPrunes,
+  createPruningHarness,
   startsOf,
   visibleRows,
 } from './starts-harness.ts';
 import { type RunningIndexer, startIndexing } from '../support/simulated-dag.ts';
 
-/** Several times what the longest takes. */
 vi.setConfig({ testTimeout: 240_000 });
 
-const WRITE = 'start: its UTXOs';
-const CATCH_UP = 'a batch';
+const WRITE = 'bootstrap: UTXOs';
+const CATCH_UP = 'batch';
 const SMALL_BATCHES = { BATCH_TRANSACTIONS: '20' };
 
-/** The pruning point moves on, above everything that the index has. */
+/** Moves the pruning point above the whole index. */
 function pruneEverything({ simulatedDag }: Harness): string {
   return pruneAbove(simulatedDag, 20, simulatedDag.node.dag.sink).hash;
 }
 
-/** The indexer has several pages ahead, so what it does at the place is failed: it asks the node from the checkpoint on. */
-async function failAt(harness: Harness, place: string): Promise<void> {
-  await endWaiting(harness, place);
-  await letGo(harness, place);
+/** Fails the step where the indexer waits: it drops its prefetched pages and asks the node again from the checkpoint. */
+async function failAt(harness: Harness, step: string): Promise<void> {
+  await endWaitingSession(harness, step);
+  await release(harness, step);
 }
 
-/** A network that has pruned, and an index of it that waits at the place. */
-async function setHeldHarness(name: string, place: string): Promise<Harness> {
-  const harness = await setHarnessThatPrunes(name);
+/** Creates a pruned node and an index that waits at a step. */
+async function setHeldHarness(name: string, step: string): Promise<Harness> {
+  const harness = await createPruningHarness(name);
   pruneAbove(harness.simulatedDag, 80);
   harness.simulatedDag.mine(60);
-  await preparePlaces(harness);
-  await holdAt(harness, place);
+  await prepareSteps(harness);
+  await holdAt(harness, step);
   return harness;
 }
 
-/** The only start is the node's pruning point, and the index is what a fresh one is. */
+/** Expects one bootstrap block, the node's pruning point, and the rows of a fresh index. */
 async function expectBootstrappedAt(harness: Harness, pruningPoint: string): Promise<void> {
   const { pool } = harness.database;
   expect(harness.simulatedDag.node.pruningPoint).toBe(pruningPoint);
@@ -54,19 +53,19 @@ async function expectBootstrappedAt(harness: Harness, pruningPoint: string): Pro
     { chainIndex: 0, hash: pruningPoint },
   ]);
   expect(await gapsOf(pool)).toEqual([]);
-  await expectRightFromItsStart(harness);
+  await expectRightFromBootstrap(harness);
 }
 
-for (const place of [WRITE, CATCH_UP]) {
+for (const step of [WRITE, CATCH_UP]) {
   test.each(['stop', 'record'])(
-    `it bootstraps again when the pruning point moves, ${place === WRITE ? 'during the write' : 'in the catch-up'}, with ON_GAP=%s`,
+    `it bootstraps again when the pruning point moves, ${step === WRITE ? 'during the write' : 'in the catch-up'}, with ON_GAP=%s`,
     async (onGap) => {
-      const harness = await setHeldHarness(`moves: ${place}`, place);
+      const harness = await setHeldHarness(`moves: ${step}`, step);
       const { simulatedDag, database, node } = harness;
       const indexer = startIndexing(simulatedDag, database.url, { ...SMALL_BATCHES, ON_GAP: onGap });
-      await untilOneWaits(harness, place);
+      await untilOneWaits(harness, step);
       const pruningPoint = pruneEverything(harness);
-      await (place === WRITE ? letGo(harness, place) : failAt(harness, place));
+      await (step === WRITE ? release(harness, step) : failAt(harness, step));
       await atRest(database, node, indexer);
       await indexer.stop();
       await expectBootstrappedAt(harness, pruningPoint);
@@ -74,7 +73,7 @@ for (const place of [WRITE, CATCH_UP]) {
   );
 }
 
-test('it bootstraps again each time that the pruning point moves', async () => {
+test('an index in its first catch-up is bootstrapped again each time that the pruning point moves', async () => {
   const harness = await setHeldHarness('moves twice', CATCH_UP);
   const { simulatedDag, database, node } = harness;
   const indexer = startIndexing(simulatedDag, database.url, SMALL_BATCHES);
@@ -84,18 +83,17 @@ test('it bootstraps again each time that the pruning point moves', async () => {
   await holdAt(harness, WRITE);
   await untilOneWaits(harness, WRITE);
   const pruningPoint = pruneEverything(harness);
-  await letGo(harness, WRITE);
+  await release(harness, WRITE);
   await atRest(database, node, indexer);
   await indexer.stop();
   await expectBootstrappedAt(harness, pruningPoint);
 });
 
-test('it survives kill -9 in the middle of the discard and before the next bootstrap', async () => {
+test('an index survives kill -9 in the middle of the discard and before the next bootstrap', async () => {
   const harness = await setHeldHarness('killed', CATCH_UP);
   const { simulatedDag, database, node } = harness;
   const start = (): Program => {
     const urls = { nodeUrl: simulatedDag.server.url, databaseUrl: database.url };
-    // So that pauses are short.
     const program = startIndexer(urls, {
       NODE_P2P_URL: simulatedDag.p2p.url,
       FINALITY_DEPTH: '1000',
@@ -110,7 +108,7 @@ test('it survives kill -9 in the middle of the discard and before the next boots
   expect(before).toMatchObject({ checkpoint: 1, starts: 1 });
   const pruningPoint = pruneEverything(harness);
 
-  // A reader of the last table that is emptied holds the discard up in its middle.
+  // A reader of the last truncated table blocks the discard in its middle.
   const reader = await database.pool.connect();
   onTestEnd(async () => reader.release(true));
   await reader.query('begin; lock table tag_marks in access share mode');
@@ -145,18 +143,18 @@ test('it survives kill -9 in the middle of the discard and before the next boots
   await expectBootstrappedAt(harness, pruningPoint);
 });
 
-test('it keeps an index whose first catch-up is over, and stops', async () => {
-  const harness = await setHarnessThatPrunes('no longer newborn');
+test('the indexer keeps an index whose first catch-up is finished, and stops', async () => {
+  const harness = await createPruningHarness('no longer newborn');
   pruneAbove(harness.simulatedDag, 60);
   await followToTheTip(harness);
   pruneEverything(harness);
   await expectStopsAndKeeps(harness, startIndexing(harness.simulatedDag, harness.database.url));
 });
 
-test('it keeps history since genesis, which no pruned node has, and stops', async () => {
-  const harness = await setHarnessThatPrunes('since genesis');
+test('the indexer keeps history since genesis, which no pruned node has, and stops', async () => {
+  const harness = await createPruningHarness('since genesis');
   harness.simulatedDag.mine(120);
-  await preparePlaces(harness);
+  await prepareSteps(harness);
   await holdAt(harness, CATCH_UP);
   const indexer = startIndexing(harness.simulatedDag, harness.database.url, SMALL_BATCHES);
   await untilOneWaits(harness, CATCH_UP);
@@ -172,7 +170,7 @@ async function expectStopsAndKeeps({ database }: Harness, indexer: RunningIndexe
   expect(await gapsOf(database.pool)).toEqual([]);
 }
 
-/** Depths with which the node moves its pruning point when its sink is so many blue scores higher */
+/** Returns depths with which the node moves its pruning point once its sink is higher by this blue score. */
 function depthsForMoveIn({ simulatedDag }: Harness, blueScores: (near: bigint) => bigint): Record<string, string> {
   const { dag, pruningPoint } = simulatedDag.node;
   const finalityDepth = dag.get(pruningPoint).header.blueScore + 1n;
@@ -185,13 +183,13 @@ const requestsOf = ({ simulatedDag }: Harness): number =>
   simulatedDag.p2p.received.filter((name) => name === 'requestPruningPointUtxoSet').length;
 
 async function setHarnessBeforeMove(name: string): Promise<{ harness: Harness; pruningPoint: string }> {
-  const harness = await setHarnessThatPrunes(name);
+  const harness = await createPruningHarness(name);
   const { hash } = pruneAbove(harness.simulatedDag, 80);
   harness.simulatedDag.mine(60);
   return { harness, pruningPoint: hash };
 }
 
-test('it waits for a pruning point that is about to move, and loads the set of the next', async () => {
+test('the indexer waits if the pruning point is about to move, and loads the set of the next one', async () => {
   const { harness } = await setHarnessBeforeMove('near move');
   const { simulatedDag, database, node } = harness;
   const indexer = startIndexing(
@@ -214,13 +212,13 @@ test('it waits for a pruning point that is about to move, and loads the set of t
 test.each([
   ['is far away', (near: bigint): bigint => near + 1n],
   ['should have come long ago', (near: bigint): bigint => -near - 1n],
-])('it does not wait for a move that %s', async (_, blueScores) => {
+])('the indexer does not wait for a move of the pruning point that %s', async (_, blueScores) => {
   const { harness, pruningPoint } = await setHarnessBeforeMove('far move');
   await followToTheTip(harness, depthsForMoveIn(harness, blueScores));
   await expectBootstrappedAt(harness, pruningPoint);
 });
 
-test('it does not wait for ever where the sink stands still', async () => {
+test('the indexer stops waiting for a move of the pruning point if the sink stands still', async () => {
   const { harness, pruningPoint } = await setHarnessBeforeMove('standstill');
   const { simulatedDag, database, node } = harness;
   const depths = depthsForMoveIn(harness, (near) => near / 2n);

@@ -1,4 +1,4 @@
-/** Updates are cut where they would be too large for one batch, near the tip as far from it; together they are the node's chain. */
+/** Updates are split where they would be too large for one batch; together they are the node's chain. */
 import { fromHex, getNetwork, toHex } from '@kasgres/kaspa';
 import { NodeClient } from '@kasgres/node';
 import { afterEach, expect, test } from 'vitest';
@@ -19,10 +19,9 @@ async function startSimulatedDag(name: string): Promise<SimulatedDag> {
   return simulatedDag;
 }
 
-/** The node knows every checkpoint here. */
 const notAsked = {} as OwnChain;
 
-/** Everything up to the tip, from a block on. */
+/** Collects all updates from a block to the tip. */
 async function updatesFrom(
   simulatedDag: SimulatedDag,
   start: SimulatedDag['node']['dag']['sink'],
@@ -46,7 +45,7 @@ test.each([
   ['near the tip, by bytes', 25, { batchTransactions: 1e9, maxBytesAhead: 100_000 }],
   ['far from the tip, by transactions', 150, { batchTransactions: 8, maxBytesAhead: 1e9 }],
   ['far from the tip, by bytes', 150, { batchTransactions: 1e9, maxBytesAhead: 100_000 }],
-])('%s; what is undone goes first, and what is beside the sink comes last', async (name, rounds, limits) => {
+])('updates are split %s: removed chain blocks come first, unmerged blocks last', async (name, rounds, limits) => {
   const simulatedDag = await startSimulatedDag(name);
   simulatedDag.mine(40);
   const peer = await startSimulatedDag(`${name}: peer`);
@@ -69,6 +68,6 @@ test.each([
   const fork = dag.get(first.at(-1) as string).selectedParent?.chainIndex as number;
   const added = updates.flatMap((update) => update.added.map(({ block }) => toHex(block.hash)));
   expect(added).toEqual(dag.chainBlocks.slice(fork + 1).map(({ hash }) => hash));
-  // The last may be nothing more than a look at what is beside the sink.
+  // The last update may have nothing but unmerged blocks.
   for (const update of updates.slice(0, -1)) expect(update.added.length).toBeGreaterThan(0);
 });

@@ -1,6 +1,6 @@
 /**
- * Starts at the pruning point of real nodes that have pruned: of one that did it itself, of one that got its state from a peer, of one
- * that moves its pruning point meanwhile; and never with a set of UTXOs that is not the one that the header commits to (invariants 4 and 10).
+ * Bootstraps at the pruning point of real nodes: of one that pruned itself, of one with the state of a peer, of one that moves its pruning point
+ * meanwhile; and never with a UTXO set that does not match the header's commitment (invariants 4 and 10).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFailed, onTestFinished, test } from 'vitest';
@@ -9,7 +9,7 @@ import { UtxoSetServer } from '@kasgres/devnet';
 import { fromHex, getNetwork, toHex, type Utxo } from '@kasgres/kaspa';
 import { NodeClient, NodeRpcError, readUtxoSet } from '@kasgres/node';
 import { blueScoreOfMove } from '../../packages/indexer/src/start/lasting-pruning-point.ts';
-import { holdAt, letGo, preparePlaces, untilOneWaits } from '../database-faults/held-places.ts';
+import { holdAt, release, prepareSteps, untilOneWaits } from '../database-faults/held-steps.ts';
 import { checkUtxoCommitment } from '@kasgres/cli';
 import { differencesOf, stateOf, takeSnapshot } from '../invariants/snapshot.ts';
 import { untilAtRest } from '../support/harness.ts';
@@ -51,15 +51,15 @@ import {
 
 const PAYMENTS_PER_BLOCK = 6;
 const GENESIS = toHex(getNetwork('simnet').genesisHash);
-/** So slow that the pruning point moves before its set is there. */
+/** So slow that the pruning point moves before its UTXO set is loaded. */
 const SLOW_SET = { bytesPerSecond: 20_000 };
-/** So slow that the indexer meets a node that has its pruning point, and few of the blocks above. */
+/** So slow that the indexer meets a node with its pruning point and few blocks above. */
 const SLOW_SYNC = { bytesPerSecond: 200_000 };
-const WRITE = 'start: its UTXOs';
-const CATCH_UP = 'a batch';
-/** A pruning point that has not moved for so long stays. */
+const WRITE = 'bootstrap: UTXOs';
+const CATCH_UP = 'batch';
+/** A pruning point that has not moved for this time is final. */
 const AT_REST_MS = 3_000;
-/** Exit code of what an operator has to put right. */
+/** The exit code for problems that an operator must solve. */
 const FATAL = 1;
 
 const SELECT_INPUTS = `
@@ -70,10 +70,10 @@ const COUNT_VISIBLE = `
   select (select count(*) from chain_blocks) + (select count(*) from blocks) + (select count(*) from starts)
     + (select count(*) from start_utxos) + (select count(*) from utxos) + (select count(*) from checkpoint) as rows`;
 
-describe.skipIf(findKaspad() === undefined)('a start at a pruning point', () => {
+describe.skipIf(findKaspad() === undefined)('a bootstrap at a pruning point', () => {
   let peer: Peer;
   let load: Load;
-  /** An index that begins at genesis, and sees everything before it is pruned. */
+  /** An index from genesis, which gets every block before it is pruned. */
   let whole: { database: TestDatabase; indexer: Program };
 
   beforeAll(async () => {
@@ -107,7 +107,7 @@ describe.skipIf(findKaspad() === undefined)('a start at a pruning point', () => 
     await peer?.kaspad.stop();
   });
 
-  test('of a node that has pruned: UTXOs and inputs are those of an index from genesis, and of the node', async () => {
+  test('has the UTXOs and inputs of an index from genesis, and of the node', async () => {
     const index = await startIndex([peer], p2pOf(peer));
     await untilIndexed(index, peer);
     await expectStartAt(index, await pruningPointOf(peer));
@@ -116,7 +116,7 @@ describe.skipIf(findKaspad() === undefined)('a start at a pruning point', () => 
     await expectStateRight(index, peer);
   });
 
-  test('of a node that has its state from a peer', async () => {
+  test('works with a node that has its state from a peer', async () => {
     const synced = await startPeer({ overrides: smallPruning });
     await synced.kaspad.join(peer.kaspad.p2pUrl);
     await untilSameSink(synced, peer);
@@ -130,7 +130,7 @@ describe.skipIf(findKaspad() === undefined)('a start at a pruning point', () => 
     await expectStateRight(index, synced);
   });
 
-  test('of a UTXO that was altered nothing is seen, and the right set makes it good', async () => {
+  test('never shows an altered UTXO set, and succeeds with the right one', async () => {
     const pruningPointHash = await pruningPointOf(peer);
     const utxos = await readAll(peer, pruningPointHash);
     const server = await UtxoSetServer.start({
@@ -154,7 +154,7 @@ describe.skipIf(findKaspad() === undefined)('a start at a pruning point', () => 
     }
   });
 
-  test('of a pruning point that moves while its UTXOs come begins anew at the next', async () => {
+  test('starts from scratch when the pruning point moves during the load', async () => {
     const link = await linkTo(peer, SLOW_SET);
     const before = await pruningPointOf(peer);
     const index = await startIndex([peer], { ...smallPruningDepths, NODE_P2P_URL: link.url });
@@ -171,27 +171,27 @@ describe.skipIf(findKaspad() === undefined)('a start at a pruning point', () => 
   });
 
   test.each(['stop', 'record'])(
-    'of a pruning point that moves during the write is discarded, and begins at the next, with ON_GAP=%s',
+    'is discarded and repeated when the pruning point moves during the write, with ON_GAP=%s',
     async (onGap) => {
       const before = await pruningPointOf(peer);
       const index = await startHeld(WRITE, { ON_GAP: onGap });
       const after = await movePruningPoint(before);
-      await letGo(index, WRITE);
+      await release(index, WRITE);
       await untilLogged(index, 'discarded the index to bootstrap again');
       await expectBootstrappedAt(index, after);
     },
   );
 
-  test('of a pruning point that moves in the first catch-up is discarded, also by kill -9, and begins at the next', async () => {
+  test('is discarded and repeated when the pruning point moves in the first catch-up, also after SIGKILL', async () => {
     const before = await pruningPointOf(peer);
     const small = { BATCH_TRANSACTIONS: '100' };
     const index = await startHeld(CATCH_UP, small);
     expect((await startsOf(index)).map(({ hash }) => hash)).toEqual([before]);
     const after = await movePruningPoint(before);
     await index.indexer.kill();
-    await letGo(index, CATCH_UP);
+    await release(index, CATCH_UP);
 
-    // It discards what it has, and is killed while the next set is loaded.
+    // It discards the index, and is killed while it loads the next set.
     const link = await linkTo(peer, SLOW_SET);
     index.indexer = startIndexing(index.database, [peer], { ...p2pOf(peer), ...small, NODE_P2P_URL: link.url });
     await untilLogged(index, 'loads a UTXO set');
@@ -203,7 +203,7 @@ describe.skipIf(findKaspad() === undefined)('a start at a pruning point', () => 
     await expectBootstrappedAt(index, after);
   });
 
-  test('of a pruning point that is about to move waits for the next', async () => {
+  test('waits if the pruning point is about to move', async () => {
     const before = await pruningPointOf(peer);
     const { block } = await peer.node.call('getBlock', { hash: before, includeTransactions: false });
     const network = { finalityDepth: BigInt(FINALITY_DEPTH), pruningDepth: BigInt(PRUNING_DEPTH) };
@@ -224,7 +224,7 @@ describe.skipIf(findKaspad() === undefined)('a start at a pruning point', () => 
     await expectBootstrappedAt(index, after);
   });
 
-  test('of a set that the node is still advancing is read again, and not given up after three times', async () => {
+  test('reads a UTXO set that the node is still advancing more than three times', async () => {
     const pruningPointHash = await pruningPointOf(peer);
     const utxos = await readAll(peer, pruningPointHash);
     let reads = 0;
@@ -246,7 +246,7 @@ describe.skipIf(findKaspad() === undefined)('a start at a pruning point', () => 
     }
   });
 
-  test('begins on a node that is still at genesis, and then gets its state from a peer', async () => {
+  test('follows a node that is first at genesis, and then gets its state from a peer', async () => {
     const synced = await startPeer({ overrides: smallPruning });
     const index = await startIndex([synced], p2pOf(synced));
     await untilLogged(index, 'began an index at genesis');
@@ -261,7 +261,7 @@ describe.skipIf(findKaspad() === undefined)('a start at a pruning point', () => 
     await expectRight(index, synced);
   });
 
-  test('is not needed where a node was wiped and has its state from a peer, but all of ours', async () => {
+  test('is not repeated for a wiped node that gets the state, and all our blocks, from a peer', async () => {
     const other = await startPeer({ overrides: smallPruning });
     await other.kaspad.join(peer.kaspad.p2pUrl);
     await untilSameSink(other, peer);
@@ -280,27 +280,27 @@ describe.skipIf(findKaspad() === undefined)('a start at a pruning point', () => 
     await expectStateRight(whole, peer);
   });
 
-  /** An index whose indexer waits at a place (test/database-faults/held-places.ts). */
-  async function startHeld(place: string, env: Record<string, string>): Promise<Index> {
+  /** Creates an index whose indexer waits at a step (test/database-faults/held-steps.ts). */
+  async function startHeld(step: string, env: Record<string, string>): Promise<Index> {
     const database = await createTestDatabase();
     onTestFinished(() => database.drop());
-    await preparePlaces({ database });
-    await holdAt({ database }, place);
+    await prepareSteps({ database });
+    await holdAt({ database }, step);
     const index = { database, indexer: startIndexing(database, [peer], { ...p2pOf(peer), ...env }) };
     onTestFailed(() => {
       process.stdout.write(`The indexer said last:\n${index.indexer.output()}\n`);
     });
-    await untilOneWaits({ database }, place);
+    await untilOneWaits({ database }, step);
     return index;
   }
 
-  /** Mines until the node has moved its pruning point, and pruned what comes after the one before. */
+  /** Mines until the node has moved its pruning point and pruned the blocks after the former one. */
   async function movePruningPoint(before: string): Promise<string> {
     await until(async () => {
       await more(load, 10);
       return await isPruned(before);
     }, `${before} is not pruned`);
-    // A node prunes beside what it does, and may be a step behind.
+    // A node prunes in the background, and may be a step behind.
     for (let now = await pruningPointOf(peer); ; ) {
       await sleep(AT_REST_MS);
       const next = await pruningPointOf(peer);
@@ -329,7 +329,7 @@ describe.skipIf(findKaspad() === undefined)('a start at a pruning point', () => 
     await expectStateRight(index, peer);
   }
 
-  /** Every UTXO is that of the index from genesis, and every UTXO, balance and the supply that of the node. */
+  /** Expects the state of the index from genesis and of the node. */
   async function expectStateRight(index: Index, of: Peer): Promise<void> {
     const { pool } = index.database;
     await expectStateOfNode(index, of, [load]);
@@ -345,7 +345,7 @@ async function startsOf({ database }: Index): Promise<{ hash: string; utxo_count
   return (await database.pool.query<{ hash: string; utxo_count: bigint }>(SELECT_START)).rows;
 }
 
-/** The only start, with UTXOs, some of which are spent above it. */
+/** Expects one bootstrap block, with UTXOs, some of which are spent above it. */
 async function expectStartAt(index: Index, pruningPoint: string): Promise<void> {
   expect(pruningPoint).not.toBe(GENESIS);
   const starts = await startsOf(index);

@@ -1,14 +1,14 @@
-/** The database is slow, or somebody stands in the way: the indexer waits as long as it takes, and nothing is taken for dead (invariant 5). */
+/** The database is slow or blocked by another session: the indexer waits as long as needed, and gives up no connection (invariant 5). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ApiClient } from '../support/api-client.ts';
 import type { RunningIndexer } from '../support/simulated-dag.ts';
 import { atRest } from '../support/harness.ts';
-import { holdEveryBatch, letBatchesGo, untilHeld, WITH_ROWS_WRITTEN } from './held-batches.ts';
-import { answer, expectRecovery, follow, growChain, openHarness, type Harness } from './harness.ts';
+import { holdEveryBatch, releaseBatches, untilHeld, WITH_ROWS_WRITTEN } from './held-batches.ts';
+import { openApi, expectRecovery, follow, growChain, openHarness, type Harness } from './harness.ts';
 
-/** Some times as long as a silence lasts before the server is asked about it. */
+/** A multiple of the silence after which the indexer probes the server. */
 const LONG_MS = 4_000;
-/** After so many in a row the indexer gives up. */
+/** The indexer stops after this many failures in a row. */
 const UNEXPLAINED_FAILURES_BORNE = 5;
 
 let harness: Harness;
@@ -18,14 +18,14 @@ let stopApi: () => Promise<void>;
 beforeAll(async () => {
   harness = await openHarness('slow');
   harness.simulatedDag.mine(40);
-  ({ api, stop: stopApi } = await answer(harness));
+  ({ api, stop: stopApi } = await openApi(harness));
 });
 afterAll(async () => {
   await stopApi();
   await harness.close();
 });
 
-test('a statement that takes long is waited for, whatever limits the role has', async () => {
+test('the indexer waits for a slow statement, with any limits of its role', async () => {
   await harness.database.pool.query(
     "alter role current_user set statement_timeout = '500ms'; alter role current_user set lock_timeout = '500ms'",
   );
@@ -35,14 +35,14 @@ test('a statement that takes long is waited for, whatever limits the role has', 
   growChain(harness);
   await untilHeld(harness);
   expect((await api.request('/v1/rpc/getSink')).status).toBe(200);
-  // Waits for the batch, too.
+  // This waits for the batch, too.
   await harness.database.pool.query('drop function hold cascade');
   await expectRecovery(harness, indexer, api);
   expect(await failuresOf(indexer)).toBe(0);
 });
 
 test.each(['lock table transactions in access exclusive mode', 'select from checkpoint for update'])(
-  'somebody sits in a transaction after `%s`',
+  'the indexer waits for a session that idles in a transaction after `%s`',
   async (statement) => {
     const indexer = follow(harness);
     const somebody = await harness.database.pool.connect();
@@ -57,11 +57,11 @@ test.each(['lock table transactions in access exclusive mode', 'select from chec
   },
 );
 
-test('somebody cancels the statements of the indexer', async () => {
+test('the indexer retries statements that another session cancels', async () => {
   const indexer = follow(harness);
   await holdEveryBatch(harness, WITH_ROWS_WRITTEN);
   growChain(harness);
-  // Each attempt has a session of its own.
+  // Each attempt has its own session.
   const cancelled = new Set<number>();
   const cancel = async (): Promise<number> => {
     const { rows } = await harness.database.pool.query<{ pid: number }>(
@@ -71,11 +71,11 @@ test('somebody cancels the statements of the indexer', async () => {
     return cancelled.size;
   };
   await expect.poll(cancel, { timeout: 40_000 }).toBeGreaterThan(UNEXPLAINED_FAILURES_BORNE);
-  await letBatchesGo(harness);
+  await releaseBatches(harness);
   await expectRecovery(harness, indexer, api);
 });
 
-/** How many milliseconds the indexer's statement has waited for a lock. */
+/** Returns for how many milliseconds the indexer has waited for a lock. */
 async function waitsForLock({ database }: Harness): Promise<number> {
   const { rows } = await database.pool.query<{ ms: number }>(
     `select (extract(epoch from now() - query_start) * 1000)::float8 as ms from pg_stat_activity
@@ -84,7 +84,7 @@ async function waitsForLock({ database }: Harness): Promise<number> {
   return rows[0]?.ms ?? 0;
 }
 
-/** How often it began again at the checkpoint. */
+/** Returns how often the indexer retried from the checkpoint. */
 async function failuresOf({ metrics }: RunningIndexer): Promise<number> {
   const { values } = await metrics.failures.get();
   return values.reduce((sum, { value }) => sum + value, 0);

@@ -1,4 +1,4 @@
-/** Several nodes in NODE_URL: the one that is followed dies, and the next is ahead, behind, on another branch or of another network (invariants 5 and 10). */
+/** Several nodes in NODE_URL: the current one dies, and the next is ahead, behind, on another branch or of another network (invariants 5 and 10). */
 import { describe, expect, test } from 'vitest';
 import { findKaspad } from '../support/kaspad.ts';
 import {
@@ -18,11 +18,11 @@ import {
   untilLogged,
 } from './harness.ts';
 
-/** Long enough that every node in turn is asked several times. */
+/** Long enough for several attempts at every node. */
 const PATIENCE_MS = 3_000;
 
-describe.skipIf(findKaspad() === undefined)('the node that is followed dies, and the next', () => {
-  test('is ahead, in turn: it is followed', async () => {
+describe.skipIf(findKaspad() === undefined)('an indexer whose node dies', () => {
+  test('fails over to the next node, which is ahead, and back', async () => {
     const [first, second] = await startPair();
     const load = await startLoad(first, 'ahead', 150);
     const index = await startIndex([first, second]);
@@ -44,7 +44,7 @@ describe.skipIf(findKaspad() === undefined)('the node that is followed dies, and
     await expectRight(index, first);
   });
 
-  test('is behind: it is waited for until it has caught up', async () => {
+  test('waits for the next node, which is behind', async () => {
     const [first, second] = await startPair();
     const third = await startPeer();
     await third.kaspad.join(first.kaspad.p2pUrl);
@@ -65,9 +65,9 @@ describe.skipIf(findKaspad() === undefined)('the node that is followed dies, and
     await expectRight(index, second);
   });
 
-  test('is behind: the first is taken again', async () => {
+  test('returns to its first node if the next is behind', async () => {
     const [first, second] = await startPair();
-    const load = await startLoad(first, 'behind for good', 150);
+    const load = await startLoad(first, 'behind', 150);
     const index = await startIndex([first, second]);
     await untilSameSink(first, second);
     await isolate(second);
@@ -82,7 +82,7 @@ describe.skipIf(findKaspad() === undefined)('the node that is followed dies, and
     await expectRight(index, first);
   });
 
-  test('has a heavier branch, and both are joined then: a reorganisation', async () => {
+  test('reorganises to a heavier branch of the next node, also when the nodes connect', async () => {
     const [first, second] = await startPair();
     const load = await startLoad(first, 'branch', 150);
     const index = await startIndex([first, second]);
@@ -99,7 +99,7 @@ describe.skipIf(findKaspad() === undefined)('the node that is followed dies, and
     await restartPeer(first);
     await first.kaspad.join(second.kaspad.p2pUrl);
     await untilSameSink(first, second);
-    // The first merges its own branch, which the second gets to know so.
+    // The first node merges its own branch, and so the second gets it.
     await more(load, 20);
     await more(secondLoad, 20);
     await untilSameSink(first, second);
@@ -107,21 +107,21 @@ describe.skipIf(findKaspad() === undefined)('the node that is followed dies, and
     await expectRight(index, second);
   });
 
-  test('has a heavier branch, and stays the only one: what it does not know is taken back', async () => {
+  test('reverts the blocks that the next node, which is on a heavier branch, does not know', async () => {
     const [first, second] = await startPair();
-    const load = await startLoad(first, 'branch for good', 150);
+    const load = await startLoad(first, 'branch', 150);
     const index = await startIndex([first, second]);
     await untilSameSink(first, second);
     await isolate(second);
     await more(load, 30);
     await untilIndexed(index, first);
-    await startLoad(second, 'branch for good, second', 60);
+    await startLoad(second, 'branch, second', 60);
     expect(await blueScoreOf(second)).toBeGreaterThan(await blueScoreOf(first));
     await first.kaspad.halt('SIGKILL');
     await expectRight(index, second);
   });
 
-  test('is of another network: it is refused, and nothing of it lands', async () => {
+  test('refuses a next node of another network', async () => {
     const [first, other] = [await startPeer(), await startPeer({ network: 'devnet' })];
     const load = await startLoad(first, 'another network', 150);
     const index = await startIndex([first, other]);

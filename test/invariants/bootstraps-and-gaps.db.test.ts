@@ -1,6 +1,6 @@
 /**
- * The checks on indexes that do not begin at genesis: what is right passes them, and whatever is changed by hand in what a start or a gap
- * means is found. Each change is taken back, so that one index at genesis, with starts made of its rows, serves all.
+ * The checks on indexes that were not bootstrapped at genesis: correct ones pass, and every manual change at a bootstrap block or a gap is found. One
+ * index from genesis serves all tests: the oracle makes bootstrap blocks of its rows, and each change is rolled back.
  */
 import type { PoolClient } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness?.close());
 
-/** Statements that each check is to find, beside those that are wrong in any index. */
+/** Statements that each check must find, beside those of tampering.db.test.ts. */
 type Faults = Partial<Record<keyof typeof checks, string[]>>;
 
 interface Situation {
@@ -39,29 +39,29 @@ const checks = {
   'invariant 8, of the UTXOs': () => checkUtxoCommitment(client, 'utxos'),
 };
 
-/** A UTXO of the start that was spent since, and one that was not. */
+/** A UTXO of the bootstrap block that was spent since, and one that was not. */
 const SPENT = `(transaction_id, index) = (select transaction_id, index from start_utxos where (transaction_id, index) not in
   (select transaction_id, index from utxos) limit 1)`;
 const UNSPENT =
   '(transaction_id, index) = (select transaction_id, index from utxos join start_utxos using (transaction_id, index) limit 1)';
-/** Of a transaction that is accepted and spends a UTXO of the start. */
+/** An input of an accepted transaction that spends a UTXO of the bootstrap block. */
 const SPENDING = `(transaction_id, index) = (select i.transaction_id, i.index from transaction_inputs i
   join transactions t on t.id = i.transaction_id
   join start_utxos u on u.transaction_id = i.previous_transaction_id and u.index = i.previous_index
   where t.accepting_block_id is not null limit 1)`;
-/** An earlier transaction that no block here carries, but whose UTXO is spent. */
+/** A pre-bootstrap transaction without a block whose UTXO is spent. */
 const NAMED_EARLIER = `(select max(e.id) from earlier_transactions e join transaction_inputs i on i.previous_transaction_id = e.id
   where e.id not in (select id from transactions))`;
 const LATEST = 'chain_index = (select max(chain_index) from starts)';
 const START_BLOCK = `(select block_id from starts where ${LATEST})`;
 const HOUR_OF_START = `(select chain_time / 3600000 from chain_blocks where block_id = ${START_BLOCK})`;
-/** A script that holds UTXOs at the start and is touched since. */
+/** A script that holds UTXOs at the bootstrap block and is used after it. */
 const HELD_AND_TOUCHED = `(select max(u.script_id) from start_utxos u join address_transactions a using (script_id)
   join transactions t on t.id = a.transaction_id join chain_blocks c on c.block_id = t.accepting_block_id
   where c.index > (select max(chain_index) from starts))`;
 const INTERVAL_OF_START = `(length, start) = (select 'day'::interval_length, chain_time - chain_time % 86400000 from chain_blocks where block_id = ${START_BLOCK})`;
 
-/** What a start with UTXOs means, wherever it is. */
+/** Changes at any bootstrap block with UTXOs. */
 const FAULTS_OF_A_START: Faults = {
   'invariant 4': [
     `delete from start_utxos where ${SPENT}`,
@@ -115,7 +115,7 @@ const FAULTS_OF_A_START: Faults = {
   ],
 };
 
-/** Of the current UTXO set, which must hash to what the sink commits to, wherever the index begins. */
+/** Changes of the current UTXO set, which must match the commitment of the sink. */
 const UTXO = '(transaction_id, index) = (select max(transaction_id), 0 from utxos where index = 0)';
 const FAULTS_OF_UTXOS: Faults = {
   'invariant 8, of the UTXOs': [
@@ -132,7 +132,7 @@ const FAULTS_OF_UTXOS: Faults = {
   ],
 };
 
-/** What a start means whose block came with nothing before it. */
+/** Changes at a bootstrap block without any indexed block before it. */
 const FAULTS_OF_A_BARE_START: Faults = {
   'invariant 3': [
     `update chain_blocks set accepted_transactions = accepted_transactions[2:] where index = (select max(chain_index) + 1 from starts)`,
@@ -205,7 +205,7 @@ const FAULTS_OF_A_GAP: Faults = {
   ],
 };
 
-/** What is known of the start with UTXOs that was there before the latest. */
+/** Changes of the balances at the previous bootstrap block with UTXOs. */
 const FAULTS_OF_A_START_BEFORE: Faults = {
   'invariant 4': [
     'delete from start_balances where script_id = (select max(script_id) from start_balances)',
@@ -222,31 +222,31 @@ const FAULTS_OF_A_START_BEFORE: Faults = {
 };
 
 const situations: Record<string, Situation> = {
-  'begun at a block': {
+  'bootstrapped at a block': {
     make: () => startAt(client, 40),
     faults: merged(FAULTS_OF_A_START, FAULTS_OF_A_BARE_START, FAULTS_OF_THE_FIRST_START, FAULTS_OF_UTXOS),
   },
-  'begun at the block after genesis': { make: () => startAt(client, 1) },
-  'gone on after a gap': {
+  'bootstrapped at the block after genesis': { make: () => startAt(client, 1) },
+  'continued after a gap': {
     make: () => startAfterGap(client, 40, 60),
     faults: merged(FAULTS_OF_A_START, FAULTS_OF_A_BARE_START, FAULTS_OF_A_GAP),
   },
-  'gone on after a gap that ends at the next block': { make: () => startAfterGap(client, 40, 41) },
-  'begun at a block and gone on after a gap': {
+  'continued after a gap that ends at the next block': { make: () => startAfterGap(client, 40, 41) },
+  'bootstrapped at a block and continued after a gap': {
     make: async () => {
       await startAt(client, 30);
       await startAfterGap(client, 20, 40);
     },
     faults: merged(FAULTS_OF_A_START, FAULTS_OF_A_BARE_START, FAULTS_OF_A_GAP, FAULTS_OF_A_START_BEFORE),
   },
-  'gone on after two gaps': {
+  'continued after two gaps': {
     make: async () => {
       await startAfterGap(client, 20, 30);
       await startAfterGap(client, 40, 55);
     },
   },
-  'begun again on the chain': { make: () => startAgainAt(client, 50), faults: FAULTS_OF_A_START },
-  'begun at a block, and again on the chain': {
+  'bootstrapped again on the same chain': { make: () => startAgainAt(client, 50), faults: FAULTS_OF_A_START },
+  'bootstrapped at a block, and again on the same chain': {
     make: async () => {
       await startAt(client, 30);
       await startAgainAt(client, 25);
@@ -261,7 +261,7 @@ function merged(...all: Faults[]): Faults {
   );
 }
 
-describe.each(Object.entries(situations))('%s', (_, { make, faults = {} }) => {
+describe.each(Object.entries(situations))('an index %s', (_, { make, faults = {} }) => {
   beforeAll(async () => {
     await client.query('begin');
     await make();
@@ -270,11 +270,11 @@ describe.each(Object.entries(situations))('%s', (_, { make, faults = {} }) => {
   beforeEach(() => client.query('savepoint made'));
   afterEach(() => client.query('rollback to made'));
 
-  test.each(Object.entries(checks))('%s holds', async (_, check) => {
+  test.each(Object.entries(checks))('satisfies %s', async (_, check) => {
     expect(await check()).toEqual([]);
   });
 
-  test('UTXOs and balances are those of an index that began at genesis', async () => {
+  test('has the UTXOs and balances of an index from genesis', async () => {
     const snapshot = await takeSnapshot(client);
     expect(differencesOf(stateOf(harness.untouched), stateOf(snapshot))).toEqual([]);
     expect(differencesOf(harness.untouched, snapshot)).not.toEqual([]);
@@ -283,17 +283,17 @@ describe.each(Object.entries(situations))('%s', (_, { make, faults = {} }) => {
   const tried = Object.entries(checks).flatMap(([name, check]) =>
     (faults[name as keyof typeof checks] ?? []).map((statement) => ({ name, check, statement })),
   );
-  test.each(tried)('$name is broken by: $statement', async ({ check, statement }) => {
+  test.each(tried)('violates $name after: $statement', async ({ check, statement }) => {
     const { rowCount } = await client.query(statement);
     expect(rowCount).toBeGreaterThan(0);
     expect(await check()).not.toEqual([]);
   });
 });
 
-describe('gone on after a gap, the chain before which was left meanwhile', () => {
+describe('an index continued after a gap, with a reorg below the gap,', () => {
   const AFTER = '(select block_id from chain_blocks where index = 43)';
   const MERGED = '(select block_id from chain_blocks where index = 39)';
-  /** No UTXO of it was left at the start. */
+  /** None of its UTXOs was left at the bootstrap block. */
   const ACCEPTED = `(select max(accepted.id) from chain_blocks, unnest(accepted_transactions) accepted (id)
     where index < 40 and accepted.id not in (select transaction_id from start_utxos))`;
   beforeEach(async () => {
@@ -308,14 +308,14 @@ describe('gone on after a gap, the chain before which was left meanwhile', () =>
   });
   afterEach(() => client.query('rollback'));
 
-  test('what was merged and accepted before may be so again', async () => {
+  test('may have blocks merged and transactions accepted twice', async () => {
     expect(await checkInvariant7(client)).toEqual([]);
   });
 
   test.each([
     `update blocks set merging_block_id = (select block_id from chain_blocks where index = 40), is_blue = true where id = ${MERGED}`,
     `update transactions set accepting_block_id = (select block_id from chain_blocks where index = 39) where id = ${ACCEPTED}`,
-  ])('but the last counts, so this is wrong: %s', async (statement) => {
+  ])('violates invariant 7 if a row names the former chain block: %s', async (statement) => {
     expect((await client.query(statement)).rowCount).toBe(1);
     expect(await checkInvariant7(client)).toHaveLength(1);
   });
