@@ -31,7 +31,7 @@ async function read(address: string, query: Record<string, string | number> = {}
   return json['utxos'] as RestUtxo[];
 }
 
-test('are those of plain accounting, of the newest transactions first', async () => {
+test('it lists the UTXOs of an address, newest transactions first', async () => {
   for (const address of someAddresses(accounts, 8)) {
     const listed = await walk(harness.api, utxosOf(address), 19);
     const expected = accounts.utxos(address).map((utxo) => ({
@@ -53,7 +53,7 @@ test('are those of plain accounting, of the newest transactions first', async ()
   }
 });
 
-test('continue behind any output that pays the address, spent or never accepted, in any form of its id', async () => {
+test('it continues a listing of UTXOs behind any output that pays the address, spent or never accepted', async () => {
   const { rows } = await harness.database.pool.query<{ address: string; id: string; index: number; accepted: boolean }>(
     `select s.address, encode(t.transaction_id, 'hex') as id, o.index, t.accepting_block_id is not null as accepted
      from transaction_outputs o join transactions t on t.id = o.transaction_id join scripts s on s.id = o.script_id
@@ -70,7 +70,7 @@ test('continue behind any output that pays the address, spent or never accepted,
   }
 });
 
-test('of others, of no output, and of no form are no cursors', async () => {
+test('it refuses cursors of other addresses, unknown outputs and malformed cursors', async () => {
   const [address = '', other = ''] = accounts.holders;
   const [first] = (await read(address)) as [RestUtxo];
   const cases: [string, string, number][] = [
@@ -90,12 +90,12 @@ test('of others, of no output, and of no form are no cursors', async () => {
   }
 });
 
-test('of an address that was never seen are none', async () => {
+test('it lists no UTXOs for an unseen address', async () => {
   const { json } = await harness.api.getChecked(TEMPLATE, { address: STRANGER });
   expect(json).toEqual({ utxos: [], metadata: { hasMore: false, count: 0 } });
 });
 
-test('continue where they were when the UTXO that the cursor names is spent meanwhile', async () => {
+test('it continues a listing of UTXOs after the UTXO of the cursor is spent', async () => {
   const [address = ''] = accounts.holders.toSorted((a, b) => accounts.utxos(b).length - accounts.utxos(a).length);
   const before = (await walk(harness.api, utxosOf(address), 100)).map(cursorOf);
   let now: Set<string>;

@@ -112,7 +112,7 @@ test('getBlockTemplate pays the address', async () => {
   expect(Buffer.from(transactions[0]?.payload.slice(2) ?? '', 'hex').toString('latin1')).toContain('api test');
 });
 
-test('acceptance is told for every id, in the order asked', async () => {
+test('it returns acceptance for every id, in the order of the request', async () => {
   const path = '/v1/transactions/acceptance';
   const accepted = await harness.database.kysely
     .selectFrom('transactions')
@@ -153,7 +153,7 @@ test('times of DAA scores: exact on the chain, a tenth of a second a score above
   });
 });
 
-test('the tag of an address, 404 without one', async () => {
+test('it returns the tag of an address, or 404', async () => {
   const template = '/v1/addresses/{address}/tag';
   const { json } = await ask('get', template, `/v1/addresses/${address}/tag`);
   expect(json).toEqual({
@@ -170,7 +170,7 @@ test('the tag of an address, 404 without one', async () => {
   expect(response.json).toEqual({ statusCode: 404, message: 'This address has no tag' });
 });
 
-test('a tag of the cluster stands in for its own', async () => {
+test('it returns the tag of the cluster for an address without a tag', async () => {
   const script = await harness.database.kysely
     .selectFrom('scripts')
     .select(['id', 'address'])
@@ -211,13 +211,13 @@ test('balance, supply and network', async () => {
   expect((await ask('get', '/v1/rpc/getCurrentNetwork')).json).toEqual({ network: 'simnet' });
 });
 
-test('an address that was never seen holds nothing', async () => {
+test('it returns a zero balance for an unseen address', async () => {
   const stranger = 'kaspasim:qr559rjklgdt576fdeuydxqjnsz7ycqj770ys3gr7dn7p3u96ula76nheyd3t';
   const response = await ask('get', '/v1/rpc/getBalanceByAddress/{address}', `/v1/rpc/getBalanceByAddress/${stranger}`);
   expect(response.json).toEqual({ balance: '0' });
 });
 
-test('what the node says of itself and of its DAG', async () => {
+test('it returns the node’s own information and that of its DAG', async () => {
   for (const name of ['BlockDagInfo', 'BlockCount', 'Sink', 'SinkBlueScore', 'Info', 'ServerInfo', 'FeeEstimate']) {
     expect((await ask('get', `/v1/rpc/get${name}`)).status).toBe(200);
   }
@@ -277,7 +277,7 @@ test('the status needs no key', async () => {
 });
 
 /** What each of them says is for separate test files. */
-test('every listing and every look-up', async () => {
+test('it serves every listing and every look-up', async () => {
   const { sink } = await harness.node.call('getSink', {});
   const { block } = await harness.node.call('getBlock', { hash: sink, includeTransactions: true });
   const transactionId = block?.transactions[0]?.verboseData?.transactionId ?? '';
@@ -305,6 +305,6 @@ test('every listing and every look-up', async () => {
   expect((await ask('post', path, path, { transactionIds: [transactionId] })).status).toBe(200);
 });
 
-test('no endpoint was left out', () => {
+test('it covers every endpoint of openapi.json', () => {
   expect([...asked].toSorted()).toEqual(operations.toSorted());
 });

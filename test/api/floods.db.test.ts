@@ -113,7 +113,7 @@ describe('a flood without a good key', () => {
 });
 
 describe('a flood of one key, within its limits', () => {
-  test('leaves another one its responses', { timeout: 60_000, retry: 2 }, async () => {
+  test('it leaves the response times of another key unchanged', { timeout: 60_000, retry: 2 }, async () => {
     const greedy = await newClient({ rateRu: 1e6 });
     const modest = await newClient();
     const { json: first } = await greedy.request('/v1/rpc/getBlocks', { body: {} });
@@ -207,7 +207,7 @@ describe('large bodies of one key, within its limits', () => {
   );
 });
 
-test('listings of a large mempool for one key leave another one its calls of the node', {
+test('it serves node calls of one key while another lists a large mempool', {
   timeout: 60_000,
   retry: 2,
 }, async () => {
@@ -238,7 +238,7 @@ test('listings of a large mempool for one key leave another one its calls of the
   }
 });
 
-test('clients without a key that do not wait for their 401 are forgotten, and too many of them cut off', {
+test('it drops clients without a key that do not read their 401, and cuts off excess connections', {
   timeout: 60_000,
 }, async () => {
   const CONNECTIONS = 4000;

@@ -58,7 +58,7 @@ async function expectMempoolAndTemplate(): Promise<void> {
   expect(template.status).toBe(200);
 }
 
-test('one of them dies, and the other after it: the one that is left responds', async () => {
+test('it fails over when a node stops, and back when the other stops', async () => {
   for (const dying of [first, second]) {
     dying.refuse();
     await untilServed();
@@ -68,7 +68,7 @@ test('one of them dies, and the other after it: the one that is left responds', 
   }
 });
 
-test('one of them falls silent, and the other after it: a request is put to the next, and later ones begin there', async () => {
+test('it fails over when a node falls silent, and sends later requests to the other node first', async () => {
   for (const silent of [first, second]) {
     silent.swallow();
     await untilServed();
@@ -79,7 +79,7 @@ test('one of them falls silent, and the other after it: a request is put to the 
   }
 });
 
-test('both are away: it is said, until one is back', async () => {
+test('it responds 503 while both nodes are away, until one is back', async () => {
   first.refuse();
   second.refuse();
   await expect.poll(isConnected, WAIT).toBe(false);
@@ -95,7 +95,7 @@ test('both are away: it is said, until one is back', async () => {
   await expectMempoolAndTemplate();
 });
 
-test('a node of another network is left out', async () => {
+test('it leaves out a node of another network', async () => {
   const other = nodeThatDiffers(harness.simulatedDag.node, { network: getNetwork('testnet-10') });
   const elsewhere = await NodeBehindProxy.start(other);
   const nodeUrl = `${elsewhere.url},${harness.simulatedDag.server.url}`;

@@ -147,7 +147,7 @@ async function requestsWritten(): Promise<bigint> {
 }
 
 describe('the node', () => {
-  test('refuses connections: the database still serves, the rest says so', async () => {
+  test('it serves what needs no node while the node refuses connections', async () => {
     toNode.refuse();
     // The status and what the node says of itself are each kept for a second.
     await expect
@@ -162,7 +162,7 @@ describe('the node', () => {
       expect((await statusOf(path, body)).status, path).toBe(200);
   });
 
-  test('falls silent: nothing hangs', async () => {
+  test('it lets no request hang while the other side is silent', async () => {
     toNode.swallow();
     const [first] = fromNode();
     if (first !== undefined) await expectUnavailable([first], 'The node is out of reach', SILENCE_MS);
@@ -172,13 +172,13 @@ describe('the node', () => {
 });
 
 describe('the database', () => {
-  test('refuses connections: every response says so at once', async () => {
+  test('it responds 503 at once while the database refuses connections', async () => {
     toDatabase.refuse();
     await untilStatusIsReadAgain();
     await expectUnavailable([['/v1/status'], ...FROM_DATABASE], 'The database is out of reach', SOON_MS);
   });
 
-  test('falls silent: nothing hangs', async () => {
+  test('it lets no request hang while the other side is silent', async () => {
     toDatabase.swallow();
     await untilStatusIsReadAgain();
     const requests: [string, object?][] = [['/v1/status'], ...FROM_DATABASE.slice(0, 2)];
@@ -187,7 +187,7 @@ describe('the database', () => {
     );
   });
 
-  test('is slow: the request is given up, and those behind it do not wait for long', async () => {
+  test('it gives a slow query up, and requests behind it do not wait long', async () => {
     const locker = await harness.database.pool.connect();
     await locker.query('begin; lock table checkpoint in access exclusive mode');
     try {
@@ -213,7 +213,7 @@ describe('the database', () => {
     expect((await statusOf('/v1/rpc/getCoinSupply')).status).toBe(200);
   });
 
-  test('is slow, and requests keep coming: beyond a line of some length they are sent away at once', async () => {
+  test('it refuses requests at once when the queue of a slow database is full', async () => {
     const env = { nodeUrl: harness.simulatedDag.server.url, databaseUrl: harness.database.url };
     const { program, url } = await startApi(env, undefined, { DATABASE_CONNECTIONS: '1' });
     const api = new ApiClient(url, harness.api.key);
@@ -240,7 +240,7 @@ describe('the database', () => {
     await program.stop();
   });
 
-  test('usage is kept until it can be written', async () => {
+  test('it keeps usage until it can be written', async () => {
     const before = await requestsWritten();
     await statusOf('/v1/rpc/getCurrentNetwork');
     toDatabase.refuse();
@@ -251,7 +251,7 @@ describe('the database', () => {
 });
 
 describe('a client', () => {
-  test('that does not read keeps no connection to the database', async () => {
+  test('it takes no database connection for a client that does not read', async () => {
     const env = { nodeUrl: harness.simulatedDag.server.url, databaseUrl: harness.database.url };
     const { program, url } = await startApi(env, undefined, { DATABASE_CONNECTIONS: '1' });
     const api = new ApiClient(url, harness.api.key);
@@ -291,7 +291,7 @@ describe('a client', () => {
 const statusAt = async (port: number, path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).status;
 
 describe('the probes', () => {
-  test('of the indexer tell whether it follows the chain', async () => {
+  test('it reports in the indexer’s probes whether it follows the chain', async () => {
     const empty = await createTestDatabase();
     const metricsPort = await freePort();
     toNode.refuse();
@@ -315,7 +315,7 @@ describe('the probes', () => {
     await empty.drop();
   });
 
-  test('of the API tell whether requests can be served', async () => {
+  test('it reports in the API’s probes whether requests can be served', async () => {
     const metricsPort = await freePort();
     toDatabase.refuse();
     const { program } = await startApi(
@@ -339,7 +339,7 @@ describe('the probes', () => {
 });
 
 describe('the start', () => {
-  test('before the database is there; it responds 503, and works when it comes', async () => {
+  test('it responds 503 if started before the database, and recovers', async () => {
     toDatabase.refuse();
     const { program, url } = await startApi(
       { nodeUrl: harness.simulatedDag.server.url, databaseUrl: through(harness.database.url, toDatabase) },
@@ -353,7 +353,7 @@ describe('the start', () => {
     expect(await program.exited).toBe(0);
   });
 
-  test('before the indexer has written anything: 503 but for the status, which says so', async () => {
+  test('it responds 503, except for the status, while the index is empty', async () => {
     const empty = await createTestDatabase();
     const { key } = await createKey(empty.kysely, { name: 'test' });
     const { program, url } = await startApi({ nodeUrl: harness.simulatedDag.server.url, databaseUrl: empty.url });
@@ -365,7 +365,7 @@ describe('the start', () => {
     await empty.drop();
   });
 
-  test('with a replica: responses come from it, keys and usage stay with the database', async () => {
+  test('it reads from a replica, and keeps keys and usage in the primary', async () => {
     const primary = await createTestDatabase();
     const { id, key } = await createKey(primary.kysely, { name: 'test' });
     const { program, url } = await startApi(
@@ -384,7 +384,7 @@ describe('the start', () => {
     await primary.drop();
   });
 
-  test('with a replica that does not have the schema yet: waits for it', async () => {
+  test('it waits for the schema on a replica', async () => {
     const primary = await createTestDatabase();
     const replica = await createTestDatabase({ empty: true });
     const { key } = await createKey(primary.kysely, { name: 'test' });
@@ -405,7 +405,7 @@ describe('the start', () => {
     await primary.drop();
   });
 
-  test('on a database without the schema: ends permanently, with an explanation', async () => {
+  test('it exits with an explanation on a database without the schema', async () => {
     const empty = await createTestDatabase({ empty: true });
     const program = startApiProgram({ nodeUrl: harness.simulatedDag.server.url, databaseUrl: empty.url });
     expect(await program.exited).toBe(1);
@@ -413,7 +413,7 @@ describe('the start', () => {
     await empty.drop();
   });
 
-  test('with a database of another network than the node: ends permanently, with an explanation', async () => {
+  test('it exits with an explanation if database and node are of different networks', async () => {
     const { pool, url: databaseUrl } = harness.database;
     await pool.query(`update meta set network = 'mainnet'`);
     try {

@@ -108,7 +108,7 @@ async function expectInputsKnown(): Promise<void> {
   }
 }
 
-test('from the pruning point on responses are those of the node', async () => {
+test('it responds like the node from the pruning point on', async () => {
   await expectBlocksOfNode(start);
   await expectChainOfNode(start);
   await expectInputsKnown();
@@ -116,7 +116,7 @@ test('from the pruning point on responses are those of the node', async () => {
   expect(json).toMatchObject({ firstBlock: start, starts: [{ hash: start }], gaps: [], utxoSetLoad: null });
 });
 
-test('and behind a gap, which the responses admit', async () => {
+test('it responds like the node behind a gap, and names the gap', async () => {
   const { simulatedDag } = harness;
   const after = simulatedDag.node.dag.sink.hash;
   const before = pruneAbove(simulatedDag, 20, simulatedDag.node.dag.sink).hash;

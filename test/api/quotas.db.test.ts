@@ -23,7 +23,7 @@ const dear = (client: ApiClient) => client.request('/v1/rpc/getBlocks', { body: 
 const DAY_MS = 86_400_000;
 const daysAgo = (days: number) => dayOf(new Date(Date.now() - days * DAY_MS));
 
-test.each(['day', 'month'] as const)('a quota of a %s is refused to the letter when it is spent', async (period) => {
+test.each(['day', 'month'] as const)('it enforces a quota of a %s exactly', async (period) => {
   const client = await clientWith(1, period);
   expect((await dear(client)).status).toBe(200);
   for (let request = 0; request < 4; request += 1) expect((await cheap(client)).status).toBe(200);
@@ -41,31 +41,34 @@ test.each(['day', 'month'] as const)('a quota of a %s is refused to the letter w
   expect((await cheap(client)).status).toBe(429);
 });
 
-test.each(['memory', 'postgres'])('it is exact for 400 requests at once, with rate limits in %s', async (store) => {
-  const { program, url } = await startApi(
-    { nodeUrl: harness.simulatedDag.server.url, databaseUrl: harness.database.url },
-    undefined,
-    { RATE_LIMIT_STORE: store },
-  );
-  const { id, key } = await createKey(harness.database.kysely, {
-    name: 'quota',
-    quota: { ru: 5, period: 'day' },
-    concurrency: 1000,
-  });
-  const client = new ApiClient(url, key);
-  const responses = await Promise.all(Array.from({ length: 400 }, () => cheap(client)));
-  expect(responses.filter(({ status }) => status === 200)).toHaveLength(50);
-  expect(responses.filter(({ status }) => status === 429)).toHaveLength(350);
-  await program.stop();
-  const usage = await harness.database.kysely
-    .selectFrom('api_key_usage')
-    .selectAll()
-    .where('api_key_id', '=', id)
-    .execute();
-  expect(usage).toMatchObject([{ requests: 50n, ru: '5' }]);
-});
+test.each(['memory', 'postgres'])(
+  'it enforces a quota exactly for 400 requests at once, with rate limits in %s',
+  async (store) => {
+    const { program, url } = await startApi(
+      { nodeUrl: harness.simulatedDag.server.url, databaseUrl: harness.database.url },
+      undefined,
+      { RATE_LIMIT_STORE: store },
+    );
+    const { id, key } = await createKey(harness.database.kysely, {
+      name: 'quota',
+      quota: { ru: 5, period: 'day' },
+      concurrency: 1000,
+    });
+    const client = new ApiClient(url, key);
+    const responses = await Promise.all(Array.from({ length: 400 }, () => cheap(client)));
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(50);
+    expect(responses.filter(({ status }) => status === 429)).toHaveLength(350);
+    await program.stop();
+    const usage = await harness.database.kysely
+      .selectFrom('api_key_usage')
+      .selectAll()
+      .where('api_key_id', '=', id)
+      .execute();
+    expect(usage).toMatchObject([{ requests: 50n, ru: '5' }]);
+  },
+);
 
-test('what a rate limit refuses is given back to the quota', async () => {
+test('it returns to the quota what a rate limit refuses', async () => {
   const { key } = await createKey(harness.database.kysely, {
     name: 'quota',
     rateRu: 0.5,
@@ -82,7 +85,7 @@ test('what a rate limit refuses is given back to the quota', async () => {
   expect([refused.status, Number(refused.headers.get('retry-after')) > 2]).toEqual([429, true]);
 });
 
-test('it is exact while the use is being written', async () => {
+test('it enforces a quota exactly while usage is being written', async () => {
   const client = await clientWith(30, 'day');
   let served = 0;
   const giveUpAt = Date.now() + 30_000;
@@ -96,7 +99,7 @@ test('it is exact while the use is being written', async () => {
   for (let request = 0; request < 10; request += 1) expect((await cheap(client)).status).toBe(429);
 });
 
-test('the requests that other processes served counts within seconds', async () => {
+test('it counts requests of other processes within seconds', async () => {
   const client = await clientWith(1, 'month');
   const { program, url } = await startApi({
     nodeUrl: harness.simulatedDag.server.url,
@@ -109,7 +112,7 @@ test('the requests that other processes served counts within seconds', async () 
   await program.stop();
 });
 
-test('another period does not count', async () => {
+test('it ignores usage of other periods', async () => {
   const client = await clientWith(1, 'day');
   await addUsage(harness.database.kysely, [
     { apiKeyId: client.id, day: daysAgo(1), requests: 100, ru: 100 },
@@ -118,7 +121,7 @@ test('another period does not count', async () => {
   expect((await dear(client)).status).toBe(200);
 });
 
-test('a larger quota is honoured within seconds', async () => {
+test('it applies a larger quota within seconds', async () => {
   const client = await clientWith(0.1, 'day');
   await cheap(client);
   expect((await cheap(client)).status).toBe(429);

@@ -36,7 +36,7 @@ const usageOf = (id: bigint) =>
   harness.database.kysely.selectFrom('api_key_usage').selectAll().where('api_key_id', '=', id).execute();
 
 describe('the window of a key', () => {
-  test('is told with every response, for any status', async () => {
+  test('it is in the headers of every response', async () => {
     const client = await clientWith({ rateRu: 500, windowSeconds: 60 });
     const first = await cheap(client);
     expect(headersOf(first)).toEqual(['0.1', '500;w=60', '499.9']);
@@ -60,7 +60,7 @@ describe('the window of a key', () => {
     await expect.poll(() => usageOf(client.id), { timeout: 10_000 }).toMatchObject([{ requests: 6n, ru: '2.2' }]);
   });
 
-  test('refuses what is too much, to the letter, and takes nothing for it', async () => {
+  test('it refuses excess requests exactly, without a charge', async () => {
     const client = await clientWith({ rateRu: 1, windowSeconds: 60 });
     expect((await dear(client)).status).toBe(200);
     for (let request = 0; request < 4; request += 1) await cheap(client);
@@ -77,14 +77,14 @@ describe('the window of a key', () => {
     await expect.poll(() => usageOf(client.id), { timeout: 10_000 }).toMatchObject([{ requests: 6n, ru: '1' }]);
   });
 
-  test('is exact for requests at once', async () => {
+  test('it is exact for simultaneous requests', async () => {
     const client = await clientWith({ rateRu: 2, windowSeconds: 60 });
     const statuses = await Promise.all(Array.from({ length: 50 }, async () => (await cheap(client)).status));
     expect(statuses.filter((status) => status === 200)).toHaveLength(20);
     expect(statuses.filter((status) => status === 429)).toHaveLength(30);
   });
 
-  test('restarts after the seconds that a refusal names', async () => {
+  test('it restarts after the seconds that a refusal names', async () => {
     const client = await clientWith({ rateRu: 0.5, windowSeconds: 1 });
     expect((await dear(client)).status).toBe(200);
     const refused = await dear(client);
@@ -94,7 +94,7 @@ describe('the window of a key', () => {
     expect((await dear(client)).status).toBe(200);
   });
 
-  test('has the rate that its key has now', async () => {
+  test('it follows changes of the key’s rate', async () => {
     const client = await clientWith({ rateRu: 0.1, windowSeconds: 300 });
     expect((await cheap(client)).status).toBe(200);
     expect((await cheap(client)).status).toBe(429);
@@ -102,7 +102,7 @@ describe('the window of a key', () => {
     await expect.poll(async () => (await cheap(client)).status, { timeout: 5000 }).toBe(200);
   });
 
-  test('is no matter of what needs no key, or has no good one', async () => {
+  test('it ignores requests without a valid key', async () => {
     const responses = [
       await harness.api.requestWithoutKey('/v1/status'),
       await harness.api.requestWithoutKey(CHEAP),
@@ -169,7 +169,7 @@ describe('windows that processes share', () => {
     }
   }
 
-  test('are told in metrics: what was spent, and what was refused and why', async () => {
+  test('they appear in metrics: charges and refusals by reason', async () => {
     const client = (await clientsWith({ rateRu: 0.6, windowSeconds: 60 }))[1];
     if (client === undefined) throw new Error('There is no second process');
     const before = await readCounts();
@@ -186,7 +186,7 @@ describe('windows that processes share', () => {
     });
   });
 
-  test('count the responses of each of them', () =>
+  test('they count the responses of every process', () =>
     whileStoreResponses(async () => {
       const [one, two] = (await clientsWith({ rateRu: 1, windowSeconds: 60 })) as [ApiClient, ApiClient];
       expect(headersOf(await dear(one))).toEqual(['0.5', '1;w=60', '0.5']);
@@ -197,7 +197,7 @@ describe('windows that processes share', () => {
       expect(Number((await cheap(two)).headers.get('ratelimit-reset'))).toBeGreaterThan(30);
     }));
 
-  test('are exact for requests at once', () =>
+  test('they are exact for simultaneous requests', () =>
     whileStoreResponses(async () => {
       const clients = await clientsWith({ rateRu: 2, windowSeconds: 60 });
       const statuses = await Promise.all(

@@ -241,7 +241,7 @@ describe('tags', () => {
     }
   });
 
-  test('change the entity tag without the chain', async () => {
+  test('it changes the entity tag when a name changes', async () => {
     const address = [...tags.keys()].at(-1) ?? '';
     for (const path of [`/v1/addresses/${address}`, '/v1/addresses?limit=100']) {
       const etag = (await harness.api.request(path)).headers.get('etag') ?? '';

@@ -45,7 +45,7 @@ describe('an index that begins at a pruning point', () => {
     spentBefore = index.acceptedBy(1, START).filter((id) => !withUtxos.includes(id));
   });
 
-  test('has blocks, transactions, UTXOs, balances, the supply and the hash rate of the whole one', async () => {
+  test('it serves the same blocks, transactions, UTXOs, balances, supply and hash rate as an index without a gap', async () => {
     const { rows } = await index.pool.query('select from earlier_blocks');
     expect(rows.length).toBeGreaterThan(0);
     await expectAsWhole(index, whole, [START, BEFORE, LATER]);

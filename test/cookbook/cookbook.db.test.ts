@@ -33,13 +33,13 @@ afterAll(async () => {
   await index?.close();
 });
 
-test('there are thirty requests, each with an oracle', () => {
+test('it has expected results for each of the thirty requests', () => {
   expect(requests).toHaveLength(30);
   expect(requests.map(({ name }) => name)).toEqual(Object.keys(expectedResults));
 });
 
 describe.each(requests)('$name', ({ name, title, explanation, sql }) => {
-  test('has a request for a title, and says what it means', () => {
+  test('it has a title and an explanation', () => {
     expect(title).toMatch(/^[A-Z].*\?$/);
     expect(explanation.length).toBeGreaterThan(100);
   });
@@ -49,7 +49,7 @@ describe.each(requests)('$name', ({ name, title, explanation, sql }) => {
     expect(sql).toMatch(/;$/);
   });
 
-  test('returns what happened', async () => {
+  test('it returns the expected results', async () => {
     const response = await ask(analyst.client, sql);
     const expected = expectedResults[name]?.(history, names) ?? [];
     expect(expected).not.toEqual([]);
@@ -64,6 +64,6 @@ function withoutPassing({ columns, rows }: Response, expected: readonly Cell[][]
   return { columns, rows: kept };
 }
 
-test('the responses are those that are shown', async () => {
+test('it returns the committed results', async () => {
   await expect(`${JSON.stringify(responses, undefined, 1)}\n`).toMatchFileSnapshot(FILE);
 });

@@ -39,7 +39,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true });
 });
 
-test('prints lines that make a key and use it, and they work when pasted', async () => {
+test('it prints lines that make and use a key, and that work when pasted', async () => {
   started = new Started({ env });
   await started.ready();
   expect(started.output).not.toMatch(/kdp_/);
@@ -63,7 +63,7 @@ test('prints lines that make a key and use it, and they work when pasted', async
   expect(node.exitCode).toBeNull();
 });
 
-test('a program that cannot continue ends the whole, with its words', async () => {
+test('it stops every program and prints the error when one of them fails permanently', async () => {
   started = new Started({ env: { ...env, NETWORK: 'mainnet' } });
   await started.exited();
   expect(started.output).toMatch(/^indexer stopped: .*simnet.*mainnet|^indexer stopped: .*mainnet.*simnet/m);

@@ -111,14 +111,14 @@ describe('the first start, from nothing', () => {
     }
   });
 
-  test('the other commands find what was started', async () => {
+  test('it is found by the other commands', async () => {
     expect(await paste('npx kasgres status', env)).toMatch(/network +simnet/);
     expect(await paste('npx kasgres migrate', env)).toBe('The schema is up to date.\n');
     expect(await paste('npx kasgres keys list', env)).toContain('demo');
     expect(await paste('npx kasgres keys usage demo', env)).toContain('RU');
   });
 
-  test('verify proves all of it, the current UTXO set included', { timeout: 90_000 }, async () => {
+  test('it is verified completely, with the current UTXO set', { timeout: 90_000 }, async () => {
     const printed = await paste('npx kasgres verify', env);
     expect(printed).toContain(
       'holds  8: the current UTXO set is the one that the header of the last chain block commits to',
@@ -126,7 +126,7 @@ describe('the first start, from nothing', () => {
     expect(printed).not.toContain('BROKEN');
   });
 
-  test('keys: made, used, and revoked at once', async () => {
+  test('it creates, uses and revokes a key at once', async () => {
     const key = await paste('npx kasgres keys create "a person" --rate 200', env);
     expect(key).toMatch(/^kdp_[0-9a-f]{64}\n$/);
     const ask = async (): Promise<Response> =>
@@ -136,7 +136,7 @@ describe('the first start, from nothing', () => {
     await expect.poll(async () => (await ask()).status, { timeout: 10_000 }).toBe(401);
   });
 
-  test('a second start on the same data says that there is one, one on the same port that it is taken', async () => {
+  test('it refuses a second start on the same data or port', async () => {
     const again = new Started({ env: { ...env, PORT: String(await freePort()) } });
     await again.exited();
     expect(again.exitCode).toBe(1);
@@ -150,7 +150,7 @@ describe('the first start, from nothing', () => {
     await rm(other, { recursive: true });
   });
 
-  test('Ctrl-C ends everything and leaves no process', async () => {
+  test('it leaves no process after Ctrl-C', async () => {
     started.pressCtrlC();
     await started.exited();
     expect(started.lines.at(-1)).toBe('Ended.');
@@ -189,7 +189,7 @@ describe('further starts on the same data', () => {
     blueScore = await findBlueScore();
   }
 
-  test('continue from the same chain with the same key; what is killed is started again', async () => {
+  test('it continues the same chain with the same key, and restarts killed programs', async () => {
     await startAgain();
     process.kill(started.processId('indexer/src/main.ts'), 'SIGKILL');
     await started.line(/^indexer ended \(SIGKILL\); starting it again/);
@@ -203,14 +203,14 @@ describe('further starts on the same data', () => {
     await hasGrown();
   });
 
-  test('kill -9 of the start itself leaves no process, and the next start continues', async () => {
+  test('it leaves no process after kill -9 of the start, and the next start continues', async () => {
     await startAgain();
     process.kill(started.processId('kasgres.js start'), 'SIGKILL');
     expect(await started.processesLeft()).toEqual([]);
     await startAgain();
   });
 
-  test('kill -9 of all that could end Postgres leaves it alone; the next start ends it and continues', async () => {
+  test('it stops an orphaned Postgres at the next start, and continues', async () => {
     await startAgain();
     started.killAllButPostgres();
     const killed = started;
@@ -225,7 +225,7 @@ describe('further starts on the same data', () => {
     expect(started.output).toContain('Ended.');
   });
 
-  test('a second Ctrl-C ends it at once', async () => {
+  test('it stops at once on a second Ctrl-C', async () => {
     await startAgain();
     const programs = ['indexer/src/main.ts', 'api/src/main.ts', 'devnet/src/main.ts'].map((part) =>
       started.processId(part),
