@@ -3,10 +3,9 @@
  * whole. Every response is held to openapi.json.
  */
 import { expect } from 'vitest';
-import { findBusiestOwner } from './busiest-owner.ts';
 import { cutOut, type Stretch } from './cut-out.ts';
 import type { ApiResponse } from '../support/api-client.ts';
-import type { Owner } from './listings.ts';
+import { findBusiestOwner, type Owner } from './listings.ts';
 import { openHarness, type Harness } from './harness.ts';
 
 /** chain_blocks.index in the whole index: where it is to begin, and the ends of the gap. */

@@ -154,3 +154,16 @@ export async function listCursors(pool: Pool, statement: string): Promise<string
   const { rows } = await pool.query<{ cursor: string }>(statement);
   return rows.map(({ cursor }) => cursor);
 }
+
+/** Returns the address with most transactions. */
+export async function findBusiestOwner(pool: Pool): Promise<Owner> {
+  const { rows } = await pool.query<{ address: string; script_id: bigint }>(
+    `select s.address, s.id as script_id
+     from scripts s join address_transactions a on a.script_id = s.id
+     where s.address is not null and exists (select from utxos u where u.script_id = s.id)
+     group by s.id order by count(*) desc, s.id limit 1`,
+  );
+  const [busiest] = rows;
+  if (busiest === undefined) throw new Error('No address holds anything');
+  return { address: busiest.address, scriptId: Number(busiest.script_id) };
+}

@@ -6,9 +6,9 @@
 import { createKey } from '@kasgres/database';
 import type { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findBusiestOwner } from './busiest-owner.ts';
 import { ApiClient } from '../support/api-client.ts';
 import {
+  findBusiestOwner,
   addresses,
   addressTransactions,
   addressUtxos,

@@ -6,6 +6,7 @@ import { createKey, insertCluster, upsertTags } from '@kasgres/database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ApiClient } from '../support/api-client.ts';
 import {
+  findBusiestOwner,
   addresses,
   addressOfHolder,
   addressTransactions,
@@ -19,7 +20,6 @@ import {
   tags,
   transactions,
 } from './listings.ts';
-import { findBusiestOwner } from './busiest-owner.ts';
 import { openHarness, type Harness } from './harness.ts';
 
 const LIMITS = Array.from({ length: 100 }, (_, index) => index + 1);

@@ -150,6 +150,10 @@ export function percentile(values: readonly number[], part: number): number {
 export const mean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length;
 
+/** Returns a share of a whole in percent. */
+export const percentOf = (share: number | bigint, whole: number | bigint): number =>
+  (100 * Number(share)) / Number(whole);
+
 export function groupBy<T, K>(items: Iterable<T>, keyOfItem: (item: T) => K): Map<K, T[]> {
   return Map.groupBy(items, keyOfItem);
 }

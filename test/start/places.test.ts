@@ -8,8 +8,7 @@ import { cp, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { paste } from './paste.ts';
-import { freePort, ROOT, Started } from './started.ts';
+import { paste, freePort, ROOT, Started } from './started.ts';
 
 const QUICK = { DEVNET_PAST_BLOCKS: '200', DEVNET_PAST_TRANSACTIONS: '200' };
 const isRoot = process.getuid?.() === 0;

@@ -6,8 +6,7 @@ import { join } from 'node:path';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { paste } from './paste.ts';
-import { freePort, ROOT, Started } from './started.ts';
+import { paste, freePort, ROOT, Started } from './started.ts';
 
 let database: TestDatabase;
 let node: Started;

@@ -9,8 +9,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { ApiClient } from '../support/api-client.ts';
-import { paste } from './paste.ts';
-import { freePort, ROOT, Started } from './started.ts';
+import { paste, freePort, ROOT, Started } from './started.ts';
 import { askTwelveEndpoints } from './twelve-endpoints.ts';
 
 const status = z.object({

@@ -1,11 +1,11 @@
 /** `npm start` as a person runs it at a terminal: in a separate process group, from a shell that knows nothing of the tests. */
-import { execFileSync, spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 
 export const ROOT = join(import.meta.dirname, '..', '..');
 
@@ -165,4 +165,13 @@ function descendants(root: number): Map<number, string> {
   };
   visit(root);
   return found;
+}
+
+/**
+ * Runs a line of the greeting in a shell, and returns its output.
+ * @throws with `code` and `stderr` if it fails
+ */
+export async function paste(line: string, env: Record<string, string>): Promise<string> {
+  const { stdout } = await promisify(execFile)('sh', ['-c', line], { cwd: ROOT, env: { ...shellEnv(), ...env } });
+  return stdout;
 }

@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { paste } from './started.ts';
 import { takeLock } from '../../packages/cli/src/start/lock.ts';
 import { openHarness, type Harness } from '../api/harness.ts';
-import { paste } from './paste.ts';
 
 /** An index with its API. */
 let other: Harness;

@@ -2,6 +2,7 @@
 import type { Cell } from '../cells.ts';
 import type { Names } from '../names.ts';
 import {
+  percentOf,
   DAY_MS,
   groupBy,
   HOUR_MS,
@@ -13,7 +14,6 @@ import {
   type History,
 } from '../history.ts';
 import { latestDays } from './days.ts';
-import { percentOf } from './percent.ts';
 
 export interface Address {
   address: string;

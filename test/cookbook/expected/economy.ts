@@ -1,10 +1,9 @@
 /** Supply, fees, and how UTXOs are spread on the demo network. */
 import type { Cell } from '../cells.ts';
 import type { Names } from '../names.ts';
-import { percentile, recentPayments, toKas, type History } from '../history.ts';
+import { percentOf, percentile, recentPayments, toKas, type History } from '../history.ts';
 import { addressesOf, richest } from './addresses.ts';
 import { latestDays } from './days.ts';
-import { percentOf } from './percent.ts';
 
 export function supplyAndEmission(history: History): Cell[][] {
   return latestDays(history).map(({ day, supply, minted }) => {

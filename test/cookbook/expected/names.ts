@@ -1,9 +1,8 @@
 /** Owners on the demo network: what they hold, and why their addresses are together. */
 import type { Cell } from '../cells.ts';
 import type { Names } from '../names.ts';
-import { groupBy, known, toKas, type History } from '../history.ts';
+import { percentOf, groupBy, known, toKas, type History } from '../history.ts';
 import { addressesOf } from './addresses.ts';
-import { percentOf } from './percent.ts';
 
 const before = (a: string, b: string): number => (a < b ? -1 : 1);
 

@@ -1,10 +1,9 @@
-/** What the demo network did, and who mined it. */
+/** Expected results about blocks, miners and the index itself. */
 import { workFromBits } from '@kasgres/kaspa';
-import type { Cell } from '../cells.ts';
+import { ANYTHING, type Cell } from '../cells.ts';
 import type { Names } from '../names.ts';
-import { DAY_MS, groupBy, known, mean, percentile, sumOf, toKas, type History } from '../history.ts';
+import { percentOf, DAY_MS, groupBy, known, mean, percentile, sumOf, toKas, type History } from '../history.ts';
 import { intervalsOf, latestDays } from './days.ts';
-import { percentOf } from './percent.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -89,4 +88,9 @@ export function fateOfBlocks({ sink, blocks }: History): Cell[][] {
       mean(of.map(({ transactions }) => transactions.length)),
       mean(of.map(({ parents }) => parents.length)),
     ]);
+}
+
+export function freshness({ chain, sink }: History): Cell[][] {
+  const { header } = sink.block;
+  return [['simnet', header.blueScore, new Date(sink.time), ANYTHING, 'f', new Date(known(chain[1]).time), 1, 0]];
 }

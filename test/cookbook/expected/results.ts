@@ -1,4 +1,4 @@
-/** Each request of the cookbook, served from the history alone. */
+/** Computes the expected results of each request of the cookbook from the history of the demo network. */
 import type { Cell } from '../cells.ts';
 import type { Names } from '../names.ts';
 import type { History } from '../history.ts';
@@ -14,11 +14,11 @@ import {
   spentTogether,
 } from './addresses.ts';
 import { feePercentiles, feesAndRevenue, gini, richList, supplyAndEmission, velocity } from './economy.ts';
-import { freshness } from './index-state.ts';
 import { balancesByTag, topClusters, whyTogether } from './names.ts';
 import {
   blockInterval,
   fateOfBlocks,
+  freshness,
   miningByDay,
   networkByDay,
   parallelism,

@@ -1,6 +1,7 @@
 /** How transactions of the demo network got onto the chain, or did not. */
 import type { Cell } from '../cells.ts';
 import {
+  percentOf,
   groupBy,
   known,
   mean,
@@ -10,7 +11,6 @@ import {
   type Transaction,
   type History,
 } from '../history.ts';
-import { percentOf } from './percent.ts';
 
 const RECENT = 1000;
 
