@@ -8,13 +8,13 @@ import type { ApiResponse } from '../support/api-client.ts';
 import { findBusiestOwner, type Owner } from './listings.ts';
 import { openHarness, type Harness } from './harness.ts';
 
-/** chain_blocks.index in the whole index: where it is to begin, and the ends of the gap. */
+/** chain_blocks.index in the whole index: the first block of the cut index, and the ends of the gap. */
 export const START = 60;
 export const AFTER = 120;
 export const BEFORE = 150;
-/** A place of which nothing is cut. */
+/** A position at which nothing is cut. */
 export const LATER = 600;
-/** So many that the window of the hash rate, of 1000 blocks by default, ends above the gap. */
+/** Enough rounds for the default hash rate window of 1,000 blocks to end above the gap. */
 const ROUNDS = 1250;
 
 export const UNKNOWN = 'ab'.repeat(32);
@@ -26,7 +26,7 @@ export interface BalanceHistory {
   gaps?: { from: number; to: number }[];
 }
 
-/** By place in the whole index: a chain block, what it merges, and what it accepts. */
+/** By position in the whole index: a chain block, its mergeset, and its accepted transactions. */
 interface ChainBlock {
   hash: string;
   merged: string[];
@@ -40,7 +40,7 @@ export class CutIndex {
   /** The sink, and the blocks beside it that are not merged yet. */
   readonly tail: readonly string[];
 
-  /** Whole, as yet. */
+  /** Not cut yet. */
   static async open(): Promise<CutIndex> {
     const harness = await openHarness({ rounds: ROUNDS });
     await harness.indexer.stop();
@@ -69,7 +69,7 @@ export class CutIndex {
     return this.harness.database.pool;
   }
 
-  /** The places of the stretch are those that the index has by then. */
+  /** Cuts a stretch. Its positions are those of the index at that time. */
   cut(stretch: Stretch): Promise<void> {
     return cutOut(this.pool, stretch);
   }
@@ -109,7 +109,7 @@ export class CutIndex {
     return json as unknown as BalanceHistory;
   }
 
-  /** Every block of getBlocks from a low block on, page after page, up to the sink or to a refusal. */
+  /** Pages getBlocks from a low block up to the sink or to an error. */
   async pageBlocks(lowHash: string): Promise<{ hashes: string[]; end: ApiResponse }> {
     const hashes = [lowHash];
     for (;;) {

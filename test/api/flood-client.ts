@@ -11,13 +11,13 @@ export interface FloodRequest {
   method?: 'GET' | 'POST';
   headers?: Record<string, string>;
   body?: string;
-  /** A key of the right form that nobody has, another one for each request. */
+  /** Sends a different well-formed but unknown key with each request. */
   withUnknownKey?: boolean;
 }
 
 export interface Flood {
   url: string;
-  /** In rounds. */
+  /** They are sent in turn. */
   requests: FloodRequest[];
   outstanding: number;
   durationMs: number;

@@ -1,4 +1,4 @@
-/** Every listing of the API, and what it must hold by the database: the cursors of its items, in its order. */
+/** Every listing of the API, with SQL for the expected cursors of its items in order. */
 import type { Pool } from 'pg';
 
 export interface Listing {
@@ -7,12 +7,12 @@ export interface Listing {
   values: Record<string, string>;
   /** Filters. */
   query: Record<string, string>;
-  /** Of the response. */
+  /** The field of the response that holds the items. */
   field: string;
   cursorOf: (item: Item) => string;
-  /** SQL that gives the cursors of all items, in order. */
+  /** Selects the cursors of all items, in order. */
   items: string;
-  /** The same of all that are good as cursors: filters leave some out, and UTXOs are spent. */
+  /** Selects all valid cursors, also of items that a filter leaves out and of spent UTXOs. */
   positions: string;
 }
 

@@ -1,4 +1,4 @@
-/** A real Prometheus: the one on the PATH (Debian's package `prometheus`), or the one that PROMETHEUS_BIN names. */
+/** A real Prometheus: from the PATH (Debian's package `prometheus`) or PROMETHEUS_BIN. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
@@ -85,7 +85,7 @@ export class Prometheus {
     this.#stop = stop;
   }
 
-  /** @throws Error with what Prometheus says against the expression */
+  /** @throws with Prometheus's message if the expression is invalid */
   async query(expression: string): Promise<Sample[]> {
     const { result } = await this.#ask<{ result: Sample[] }>(`query?query=${encodeURIComponent(expression)}`);
     return result;

@@ -1,4 +1,4 @@
-/** All twelve endpoints of the specification, asked on a running demo: each must respond 200 with plausible values. */
+/** Requests all twelve specified endpoints of a running demo: each must respond 200 with plausible values. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { z } from 'zod';
@@ -114,7 +114,7 @@ export async function askTwelveEndpoints(api: ApiClient, addresses: readonly [st
   await askMempool(api, addresses);
 }
 
-/** Payments come and are mined at random moments: they are asked for until one is met. */
+/** Payments are sent and mined at random moments, so this polls until one is in the mempool. */
 async function askMempool(api: ApiClient, addresses: readonly string[]): Promise<void> {
   const pools = { includeOrphanPool: true, filterTransactionPool: false };
   for (const end = Date.now() + 60_000; Date.now() < end; await sleep(100)) {
@@ -128,7 +128,7 @@ async function askMempool(api: ApiClient, addresses: readonly string[]): Promise
     const one = await api
       .read('/v1/rpc/getMempoolEntry', z.object({ mempoolEntry }), { transactionId, ...pools })
       .catch((error: unknown) => error);
-    // Mined between the two requests: a 404, and another try.
+    // It was mined between the two requests, which gives a 404; try the next.
     if (one instanceof Error) {
       expect(one.message).toContain('404');
       continue;
