@@ -37,14 +37,14 @@ interface SqlFunction {
 
 const INTRODUCTION = `# Schema
 
-Generated from the comments in the database by \`npm run generate\`; the source is \`migrations/\`. [The views](#views-for-analysts) of schema \`kaspa\` are
-the public contract; [the tables](#tables) below them are the programs' own and change with them.
+This page is generated from the comments in \`migrations/\` by \`npm run generate\`. [The views](#views-for-analysts) of schema
+\`kaspa\` are the public contract. [The tables](#tables) below them are private and may change with any version.
 `;
 
 const VIEWS = `# Views for analysts
 
-[sql.md](sql.md) says how to connect, what is promised, and what is fast. Hashes and ids are lower-case hex, amounts are in sompi and in KAS (1 KAS =
-100,000,000 sompi), times are \`timestamptz\`.
+[sql.md](sql.md) explains how to connect, what the contract promises, and which filters are fast. Hashes and ids are lower-case
+hex, amounts are in sompi and in KAS (1 KAS = 100,000,000 sompi), times are \`timestamptz\`.
 `;
 
 const TABLES = `# Tables
