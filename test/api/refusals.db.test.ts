@@ -101,7 +101,7 @@ describe('paths and methods', () => {
   ])('%s %s is a 405 that names what is allowed', async (method, path, allow) => {
     const { status, json, headers } = await harness.api.request(path, { method });
     expect(status).toBe(405);
-    expect(json).toEqual({ statusCode: 405, message: `This path responds ${allow} only` });
+    expect(json).toEqual({ statusCode: 405, message: `This path supports ${allow} only` });
     expect(headers.get('allow')).toBe(allow);
   });
 

@@ -100,11 +100,11 @@ describe('the size of an address', () => {
 });
 
 describe('the other requests', () => {
-  test('are served', async () => {
+  test('it serves every request of the list', async () => {
     for (const [name, request] of Object.entries(lookUps(landmarks))) await ask(name, request);
   });
 
-  test('leave out no endpoint that reads the database', () => {
+  test('it covers every endpoint that reads the database', () => {
     const document = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')) as {
       paths: Record<string, object>;
     };

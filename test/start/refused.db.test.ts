@@ -56,7 +56,7 @@ async function refuse(env: Record<string, string>): Promise<string> {
   const refused = await start(env);
   await refused.exited();
   expect(refused.exitCode, refused.output).toBe(1);
-  expect(refused.output).not.toMatch(/Kasgres responds|kdp_|Simulating/);
+  expect(refused.output).not.toMatch(/Kasgres is ready|kdp_|Simulating/);
   expect(existsSync(join(dataDir, 'demo-key'))).toBe(false);
   expect(existsSync(join(dataDir, 'node'))).toBe(false);
   return refused.output;
@@ -150,7 +150,7 @@ describe('a database that cannot be used', () => {
     await foreign.pool.query('create table orders (id bigint); create table migrations (version text)');
     const content = await contentOf(foreign);
     expect(await refuse({ DATABASE_URL: foreign.url })).toMatch(
-      /holds tables that are not of Kasgres \(migrations, orders\). Use a separate database/,
+      /has tables of another program \(migrations, orders\)\. Use a separate database/,
     );
     expect(await contentOf(foreign)).toEqual(content);
     await foreign.drop();
