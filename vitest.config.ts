@@ -1,14 +1,54 @@
+/**
+ * `npm test` runs the projects `unit` and `database`; `npm run test:full` runs `full` and `alone`, which are all other tests that need
+ * neither kaspad nor schemathesis. `npx vitest run FILE` runs any test file in its project.
+ */
+import { globSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
 
-/** They hold response times to bounds, which means nothing while other tests use the same cores. */
+/** They compare response times with bounds, which is meaningless while other tests use the same cores. */
 const ALONE = ['test/api/floods.db.test.ts', 'test/api/slow-readers.db.test.ts'];
+
+/**
+ * Tests of `npm run test:full`: those that take about 15 seconds or more, or need the readers of exported files.
+ * `npm test` must take at most six minutes on two quiet cores, and keeps representative scenarios of each layer.
+ */
+const FULL = [
+  // Of the tests with database faults, `npm test` keeps full disks and restarts.
+  'test/database-faults/*.db.test.ts',
+  '!test/database-faults/{disk-full,wal-disk-full,restarts}.db.test.ts',
+  // Of the simulation, `npm test` keeps reorgs with restarts, rollups, tags, lanes and bootstraps.
+  'test/simulation/*.db.test.ts',
+  '!test/simulation/{fresh-index-comparison,reorgs-above-bootstrap,rollups,tags,lanes,atomic-batches}.db.test.ts',
+  'test/api/{outages,hostile-bodies,walks,walks-while-writing,tls,quotas,nodes,shared-limits-under-load}.db.test.ts',
+  'test/ops/{analysts,monitoring,migrate-behind-readers,sql-command,network-dashboard,compose}.db.test.ts',
+  'test/replica/read-replica.db.test.ts',
+  'test/recording/index-and-api.db.test.ts',
+  'test/invariants/bootstraps-and-gaps.db.test.ts',
+  'test/plans/plans.db.test.ts',
+  'test/browser/*.test.ts',
+  'test/export/*.test.ts',
+  'test/start/*.test.ts',
+  'test/docker/*.test.ts',
+  'test/client/package.test.ts',
+  'packages/cli/src/commands/{keys,tags}.db.test.ts',
+  'packages/database/src/embedded/embedded-postgres.test.ts',
+  'packages/devnet/src/main.test.ts',
+];
+
+const full = expand(FULL);
+const alone = expand(ALONE);
+// They need kaspad or schemathesis, and have a configuration each.
+const other = ['**/node_modules/**', 'test/node/**', 'test/fuzz/**'];
+// It starts one Postgres for the run, only if a test of the project is to run.
+const globalSetup = 'packages/database/src/testing/global-setup.ts';
+
+// .ci/run reads the counts from the JSON reports.
+const { CI, TEST_RESULTS: outputFile = CI === undefined ? undefined : 'test-results.json' } = process.env;
 
 export default defineConfig({
   test: {
-    // In CI, .ci/run reads the counts from the JSON report.
-    reporters:
-      process.env['CI'] === undefined ? ['default'] : ['default', ['json', { outputFile: 'test-results.json' }]],
-    // Two cores run the suite, a Postgres and, at times, several of our programs.
+    reporters: outputFile === undefined ? ['default'] : ['default', ['json', { outputFile }]],
+    // Two cores run the suite, a Postgres and, at times, several of the project's programs.
     maxWorkers: 2,
     projects: [
       {
@@ -16,7 +56,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: ['**/node_modules/**', 'test/node/**', 'test/fuzz/**', '**/*.db.test.ts'],
+          exclude: [...other, '**/*.db.test.ts', ...full],
         },
       },
       {
@@ -24,25 +64,45 @@ export default defineConfig({
         test: {
           name: 'database',
           include: ['packages/*/src/**/*.db.test.ts', 'test/**/*.db.test.ts'],
-          exclude: ['**/node_modules/**', 'test/node/**', ...ALONE],
-          // One Postgres for the run, started only when a test of this project is to run.
-          globalSetup: 'packages/database/src/testing/global-setup.ts',
+          exclude: [...other, ...full, ...alone],
+          globalSetup,
         },
       },
+      { extends: true, test: { name: 'full', include: full, globalSetup } },
       {
         extends: true,
-        test: {
-          name: 'alone',
-          include: ALONE,
-          maxWorkers: 1,
-          // After all others.
-          sequence: { groupOrder: 1 },
-          globalSetup: 'packages/database/src/testing/global-setup.ts',
-        },
+        // After all others.
+        test: { name: 'alone', include: alone, maxWorkers: 1, sequence: { groupOrder: 1 }, globalSetup },
       },
     ],
-    // To end what hangs, not to measure: a busy machine takes several times as long as a quiet one.
+    // They stop a test that hangs. A busy machine takes several times as long as a quiet one.
     testTimeout: 180_000,
     hookTimeout: 240_000,
   },
 });
+
+/**
+ * Returns the files of the patterns without those of the patterns that begin with `!`.
+ * @throws if a pattern matches no file, as after a rename
+ */
+function expand(patterns: readonly string[]): string[] {
+  const files = new Set<string>();
+  for (const pattern of patterns) {
+    const isNegated = pattern.startsWith('!');
+    for (const alternative of alternativesOf(isNegated ? pattern.slice(1) : pattern)) {
+      const matches = globSync(alternative, { cwd: import.meta.dirname });
+      if (matches.length === 0) throw new Error(`vitest.config.ts: ${alternative} matches no test file`);
+      for (const file of matches) {
+        if (isNegated) files.delete(file);
+        else files.add(file);
+      }
+    }
+  }
+  return [...files];
+}
+
+/** Expands the braces of a pattern, so that each name in them is looked for. */
+function alternativesOf(pattern: string): string[] {
+  const [, before = '', names, after = ''] = /^(.*)\{(.*)\}(.*)$/.exec(pattern) ?? [];
+  return names === undefined ? [pattern] : names.split(',').map((name) => `${before}${name}${after}`);
+}

@@ -16,8 +16,7 @@ import { join } from 'node:path';
 import { connect, createKey, migrate, startTemporaryPostgres } from '@kasgres/database';
 import { sleep } from '@kasgres/runtime';
 import { createSelfSigned } from '../test/api/self-signed.ts';
-import { freePort } from '../test/node/kaspad.ts';
-import { startProgram } from '../test/node/programs.ts';
+import { freePort, startProgram } from '../test/support/programs.ts';
 import type { AttackOptions } from './attackers.ts';
 
 const QUIET_SECONDS = 60;

@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type * as Database from '@kasgres/database';
 import { sleep } from '@kasgres/runtime';
-import { freePort } from '../test/node/kaspad.ts';
+import { freePort } from '../test/support/programs.ts';
 import type * as LargeIndex from '../test/plans/large-index.ts';
 import type * as Listings from '../test/plans/listings.ts';
 import type * as Requests from '../test/plans/requests.ts';

@@ -8,7 +8,7 @@
  * It runs on an embedded Postgres. All programs share the cores, so the ratio counts, not the seconds. bench/README.md has figures.
  */
 import { connect, migrate } from '@kasgres/database';
-import { startIndexer } from '../test/node/programs.ts';
+import { startIndexer } from '../test/support/programs.ts';
 import { startDurablePostgres } from './durable-postgres.ts';
 import { startPruningPoint } from './generated-set.ts';
 import { indexChain } from './request-chain/index-chain.ts';

@@ -20,8 +20,8 @@ import {
 } from '@kasgres/devnet';
 import { fromHex } from '@kasgres/kaspa';
 import { NodeClient, type RpcBlock } from '@kasgres/node';
-import { untilAtRest } from '../test/node/at-rest.ts';
-import { startIndexer } from '../test/node/programs.ts';
+import { untilAtRest } from '../test/support/harness.ts';
+import { startIndexer } from '../test/support/programs.ts';
 
 const BLOCKS_PER_SECOND = 10;
 const PER_DAY = 86_400;

@@ -7,8 +7,7 @@
  * It runs on an embedded Postgres. All programs share the cores. bench/README.md has figures.
  */
 import { connect, type Connection, migrate } from '@kasgres/database';
-import { freePort } from '../test/node/kaspad.ts';
-import { type Program, startIndexer } from '../test/node/programs.ts';
+import { freePort, type Program, startIndexer } from '../test/support/programs.ts';
 import { startDurablePostgres } from './durable-postgres.ts';
 import { startPruningPoint } from './generated-set.ts';
 

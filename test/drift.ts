@@ -1,6 +1,6 @@
 /**
  * Committed files that are generated must come out the same: `npm run check:drift` compares, `npm run generate` writes them
- * anew.
+ * again.
  */
 import { clientDrift } from './drift/client.ts';
 import { configurationDrift } from './drift/configuration.ts';

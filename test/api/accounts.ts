@@ -1,7 +1,7 @@
-/** What addresses have to do with the chain, by plain accounting over the DAG of the simulated node. */
+/** Accounts of addresses, computed from the DAG of the simulated node. */
 import { acceptedBy, type DagTransaction } from '@kasgres/devnet';
 import { type Outpoint, scriptToAddress, type ScriptPublicKey, toHex, type Utxo } from '@kasgres/kaspa';
-import { utxosAtSink, sumOf } from '../recording/utxos.ts';
+import { utxosAtSink, sumOf } from '../support/oracle.ts';
 import type { Harness } from './harness.ts';
 
 export interface Change {
@@ -11,14 +11,14 @@ export interface Change {
 }
 
 export interface Accounts {
-  /** Every address that a block names, whether anything of it was accepted or not. */
+  /** Every address in a block, accepted or not. */
   addresses: string[];
-  /** Those that hold something, richest first; equal ones in no order. */
+  /** Addresses with a balance, richest first. Equal balances have no order. */
   holders: string[];
   /** Unspent at the sink. */
   utxos: (address: string) => readonly Utxo[];
   balance: (address: string) => bigint;
-  /** In the order of the chain. */
+  /** In chain order. */
   changes: (address: string) => readonly Change[];
   /** Ids of the transactions that spend from it or pay to it, accepted or not. */
   transactions: (address: string) => ReadonlySet<string>;
@@ -28,7 +28,7 @@ export interface Accounts {
 
 const NO_ADDRESS = '';
 
-/** At rest: of every block that the index knows. */
+/** Computes the accounts from every block that the index at rest knows. */
 export async function openAccounts({ simulatedDag, database }: Harness): Promise<Accounts> {
   const { dag, network } = simulatedDag.node;
   const addressOf = (script: ScriptPublicKey): string => scriptToAddress(script, network.addressPrefix) ?? NO_ADDRESS;
@@ -72,7 +72,7 @@ export async function openAccounts({ simulatedDag, database }: Harness): Promise
   };
 }
 
-/** So many of every kind: rich ones, such as hold nothing by now, and others. */
+/** Returns some addresses of each kind: rich ones, empty ones, and others. */
 export function someAddresses({ addresses, holders, balance, changes }: Accounts, ofEach: number): string[] {
   const emptied = addresses.filter((address) => balance(address) === 0n && changes(address).length > 0);
   const step = Math.ceil(addresses.length / ofEach);
@@ -82,6 +82,6 @@ export function someAddresses({ addresses, holders, balance, changes }: Accounts
 
 const compare = (a: bigint, b: bigint): number => (a === b ? 0 : a < b ? -1 : 1);
 
-/** Addresses that no block names: of this network, and of another. */
+/** Addresses that are in no block: of this network, and of another. */
 export const STRANGER = 'kaspasim:qr559rjklgdt576fdeuydxqjnsz7ycqj770ys3gr7dn7p3u96ula76nheyd3t';
 export const OTHER_NETWORK = 'kaspa:qqkqkzjvr7zwxxmjxjkmxxdwju9kjs6e9u82uh59z07vgaks6gg62v8707g73';

@@ -2,7 +2,7 @@
 import { toHex } from '@kasgres/kaspa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Accounts, openAccounts, someAddresses, STRANGER } from './accounts.ts';
-import { checkedGet, walk } from './checked-requests.ts';
+import { walk } from '../support/listings.ts';
 import { openHarness, type Harness } from './harness.ts';
 
 const TEMPLATE = '/v1/addresses/{address}/utxos';
@@ -27,11 +27,11 @@ const byOutpoint = (a: RestUtxo, b: RestUtxo): number => (cursorOf(a) < cursorOf
 const utxosOf = (address: string) => ({ template: TEMPLATE, values: { address }, field: 'utxos', cursorOf });
 
 async function read(address: string, query: Record<string, string | number> = {}): Promise<RestUtxo[]> {
-  const { json } = await checkedGet(harness.api, TEMPLATE, { address }, { limit: 100, ...query });
+  const { json } = await harness.api.getChecked(TEMPLATE, { address }, { limit: 100, ...query });
   return json['utxos'] as RestUtxo[];
 }
 
-test('are those of plain accounting, of the newest transactions first', async () => {
+test('it lists the UTXOs of an address, newest transactions first', async () => {
   for (const address of someAddresses(accounts, 8)) {
     const listed = await walk(harness.api, utxosOf(address), 19);
     const expected = accounts.utxos(address).map((utxo) => ({
@@ -53,7 +53,7 @@ test('are those of plain accounting, of the newest transactions first', async ()
   }
 });
 
-test('go on behind any output that pays the address, spent or never accepted, in any form of its id', async () => {
+test('it continues a listing of UTXOs behind any output that pays the address, spent or never accepted', async () => {
   const { rows } = await harness.database.pool.query<{ address: string; id: string; index: number; accepted: boolean }>(
     `select s.address, encode(t.transaction_id, 'hex') as id, o.index, t.accepting_block_id is not null as accepted
      from transaction_outputs o join transactions t on t.id = o.transaction_id join scripts s on s.id = o.script_id
@@ -70,7 +70,7 @@ test('go on behind any output that pays the address, spent or never accepted, in
   }
 });
 
-test('of others, of no output, and of no form are no cursors', async () => {
+test('it refuses cursors of other addresses, unknown outputs and malformed cursors', async () => {
   const [address = '', other = ''] = accounts.holders;
   const [first] = (await read(address)) as [RestUtxo];
   const cases: [string, string, number][] = [
@@ -85,17 +85,17 @@ test('of others, of no output, and of no form are no cursors', async () => {
     [address, `${first.transactionId}:0:0`, 400],
   ];
   for (const [holder, cursor, status] of cases) {
-    const answer = await checkedGet(harness.api, TEMPLATE, { address: holder }, { starting_after: cursor });
-    expect(answer.status, cursor).toBe(status);
+    const response = await harness.api.getChecked(TEMPLATE, { address: holder }, { starting_after: cursor });
+    expect(response.status, cursor).toBe(status);
   }
 });
 
-test('of an address that was never seen are none', async () => {
-  const { json } = await checkedGet(harness.api, TEMPLATE, { address: STRANGER });
+test('it lists no UTXOs for an unseen address', async () => {
+  const { json } = await harness.api.getChecked(TEMPLATE, { address: STRANGER });
   expect(json).toEqual({ utxos: [], metadata: { hasMore: false, count: 0 } });
 });
 
-test('go on where they were when the UTXO that the cursor names is spent meanwhile', async () => {
+test('it continues a listing of UTXOs after the UTXO of the cursor is spent', async () => {
   const [address = ''] = accounts.holders.toSorted((a, b) => accounts.utxos(b).length - accounts.utxos(a).length);
   const before = (await walk(harness.api, utxosOf(address), 100)).map(cursorOf);
   let now: Set<string>;

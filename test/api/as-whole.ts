@@ -1,6 +1,6 @@
-/** What a cut index is asked besides the whole one, and must answer as that one does: it has all that this takes. */
+/** Requests whose responses are the same on a whole index and on one with a gap, because it has all the data that they need. */
 import { expect } from 'vitest';
-import { walk } from './checked-requests.ts';
+import { walk } from '../support/listings.ts';
 import type { BalanceHistory, CutIndex } from './cut-index.ts';
 import { addresses, addressUtxos } from './listings.ts';
 
@@ -23,7 +23,7 @@ export interface RestTransaction {
   outputs: { spentBy: string | null }[];
 }
 
-/** Of blocks around these places, the ones beside the chain among them, and of transactions that they hold. */
+/** Requests for blocks around these positions, with blocks beside the chain, and for their transactions. */
 export async function askAround(index: CutIndex, places: readonly number[]): Promise<Responses> {
   const hashes = hashesAround(index, places);
   const blocks = new Map<string, unknown>();
@@ -42,7 +42,7 @@ export async function askAround(index: CutIndex, places: readonly number[]): Pro
   };
 }
 
-/** @param whole what it answered around these places and others while it was whole */
+/** @param whole the responses of the whole index around these and other positions */
 export async function expectAsWhole(index: CutIndex, whole: Responses, places: readonly number[]): Promise<void> {
   const now = await askAround(index, places);
   for (const hash of hashesAround(index, places)) {
@@ -62,7 +62,7 @@ export async function expectAsWhole(index: CutIndex, whole: Responses, places: r
   }
 }
 
-/** What was accepted before a gap may have been spent in it, which nothing tells. */
+/** Outputs accepted before a gap may have been spent in it, which the index cannot know. */
 function withKnownSpenders(transaction: RestTransaction, accepted: ReadonlySet<string>): RestTransaction {
   const outputs = transaction.outputs.map((output) => ({
     ...output,
@@ -92,7 +92,7 @@ async function askTransactions(index: CutIndex, hashes: readonly string[]): Prom
   return found;
 }
 
-/** What is the same wherever the index begins. */
+/** Responses that do not depend on where the index begins. */
 async function askState(index: CutIndex): Promise<unknown[]> {
   const { api } = index.harness;
   const { address } = index.owner;
@@ -106,7 +106,7 @@ async function askState(index: CutIndex): Promise<unknown[]> {
   ];
 }
 
-/** Everybody who holds something, covenants among it. */
+/** Every holder, also of UTXOs with covenants. */
 async function listOwners({ pool }: CutIndex): Promise<string[]> {
   const { rows } = await pool.query<{ address: string }>(
     `select s.address from balances b join scripts s on s.id = b.script_id
@@ -115,7 +115,7 @@ async function listOwners({ pool }: CutIndex): Promise<string[]> {
   return rows.map(({ address }) => address);
 }
 
-/** Of one that was accepted in a stretch: what is its own. */
+/** The fields of a transaction that do not depend on other blocks. */
 const ownOf = ({ transactionId, inputs, outputs }: RestTransaction): unknown => [
   transactionId,
   inputs.length,

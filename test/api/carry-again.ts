@@ -1,4 +1,4 @@
-/** A transaction that a block carries becomes one that was accepted before the start as well. */
+/** Turns a transaction of a block into one that was accepted before the bootstrap block, too. */
 import { toHex } from '@kasgres/kaspa';
 import type { CutIndex } from './cut-index.ts';
 

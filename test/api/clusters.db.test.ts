@@ -2,8 +2,8 @@
 import { replaceSources } from '@kasgres/database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { OTHER_NETWORK, STRANGER } from './accounts.ts';
-import { checkedGet, walk } from './checked-requests.ts';
-import type { HttpResponse } from './http-client.ts';
+import { walk } from '../support/listings.ts';
+import type { ApiResponse } from '../support/api-client.ts';
 import { clusterMembers, listCursors } from './listings.ts';
 import { cluster } from '../simulation/clusters-harness.ts';
 import { openHarness, type Harness } from './harness.ts';
@@ -65,8 +65,8 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-const ask = (address: string, query: Record<string, string | number> = {}): Promise<HttpResponse> =>
-  checkedGet(harness.api, TEMPLATE, { address }, query);
+const ask = (address: string, query: Record<string, string | number> = {}): Promise<ApiResponse> =>
+  harness.api.getChecked(TEMPLATE, { address }, query);
 
 async function getCluster(address: string): Promise<Cluster> {
   const { json, text } = await ask(address);
@@ -90,7 +90,7 @@ async function listSingles(): Promise<string[]> {
 }
 
 const describeAddress = async (address: string): Promise<{ balance: string; automaticLabels: string[] }> =>
-  (await checkedGet(harness.api, '/v1/addresses/{address}', { address })).json['address'] as {
+  (await harness.api.getChecked('/v1/addresses/{address}', { address })).json['address'] as {
     balance: string;
     automaticLabels: string[];
   };
@@ -122,7 +122,7 @@ describe('the members', () => {
     },
   );
 
-  test('are shown with what they hold, their own tag and what they do', async () => {
+  test('it lists members with balance, tag and activity', async () => {
     const [ring = []] = clusters;
     const members = await walk(harness.api, membersOf(ring[0] ?? ''), 100);
     let sum = 0n;
@@ -143,7 +143,7 @@ describe('the members', () => {
     });
   });
 
-  test('of another cluster are no cursors', async () => {
+  test('it refuses members of another cluster as cursors', async () => {
     const [[address = ''] = [], [other = ''] = []] = clusters;
     const [single = ''] = await listSingles();
     for (const cursor of [other, single, STRANGER]) {
@@ -152,7 +152,7 @@ describe('the members', () => {
     }
   });
 
-  test('are behind the last nobody, and before the root nobody', async () => {
+  test('it returns an empty page behind the last member and before the root', async () => {
     const [ring = []] = clusters;
     const nobody = { members: [], metadata: { hasMore: false, count: 0 } };
     const address = ring[0] ?? '';
@@ -161,8 +161,8 @@ describe('the members', () => {
   });
 });
 
-describe('an address that stands alone', () => {
-  test.each(['seen', 'never seen'])('is its only member: %s', async (kind) => {
+describe('an address without a cluster', () => {
+  test.each(['seen', 'never seen'])('it is its only member: %s', async (kind) => {
     const [single = ''] = await listSingles();
     const address = kind === 'seen' ? single : STRANGER;
     const { balance, automaticLabels } = await describeAddress(address);
@@ -192,7 +192,7 @@ const evidenceFor = async (address: string, other: string): Promise<Evidence> =>
 
 /** Whom a transaction takes UTXOs from, by the transactions' own endpoint. */
 async function spendersOf(transactionId: string): Promise<Set<string | null>> {
-  const { json } = await checkedGet(harness.api, '/v1/transactions/{transactionId}', { transactionId });
+  const { json } = await harness.api.getChecked('/v1/transactions/{transactionId}', { transactionId });
   const { isAccepted, inputs } = json['transaction'] as {
     isAccepted: boolean;
     inputs: { previousOutput: { scriptPublicKeyAddress: string | null } }[];
@@ -202,7 +202,7 @@ async function spendersOf(transactionId: string): Promise<Set<string | null>> {
 }
 
 describe('evidence', () => {
-  test('leads from member to member by transactions that spend from both', async () => {
+  test('it leads from member to member by transactions that spend from both', async () => {
     const all = new Map<string, Link>();
     for (const [from = '', ...others] of clusters) {
       for (const [a, b] of [...others.map((other) => [from, other]), ...others.map((other) => [other, others[0]])]) {
@@ -226,7 +226,7 @@ describe('evidence', () => {
     }
   });
 
-  test('is denied for another cluster, for who stands alone and for who was never seen', async () => {
+  test('it is denied for another cluster, an address without a cluster and an unseen address', async () => {
     const [[address = ''] = [], [other = ''] = []] = clusters;
     const [single = '', second = ''] = await listSingles();
     for (const [a, b] of [
@@ -242,7 +242,7 @@ describe('evidence', () => {
     expect(await evidenceFor(STRANGER, STRANGER)).toMatchObject({ isSameCluster: true, links: [] });
   });
 
-  test('is null where nobody asks for it', async () => {
+  test('it is null unless requested', async () => {
     expect((await ask(clusters[0]?.[0] ?? '')).json['evidence']).toBeNull();
   });
 });
@@ -297,7 +297,7 @@ describe('names', () => {
       ]),
     ]);
     expect((await getCluster(ownLess)).name).toBe('Harbour');
-    const { status, json } = await checkedGet(harness.api, '/v1/addresses/{address}/tag', { address: ownLess });
+    const { status, json } = await harness.api.getChecked('/v1/addresses/{address}/tag', { address: ownLess });
     expect([status, json['tag']]).toMatchObject([200, { name: 'Harbour', address: ownLess }]);
     await replaceSources(harness.database.pool, [
       source('rumour', [
@@ -308,7 +308,7 @@ describe('names', () => {
     ]);
   });
 
-  test('that do not agree are all shown, with who says so and of how many, and none is chosen', async () => {
+  test('it shows all names that disagree, with their sources and counts, and chooses none', async () => {
     const { name, link, labels, names } = await getCluster(ownLess);
     expect({ name, link, labels }).toEqual({ name: null, link: '', labels: [] });
     const said = { category: 'exchange', confidence: 'ownership' };
@@ -331,8 +331,8 @@ describe('names', () => {
     ]);
   });
 
-  test('that do not agree are no tag of a member without one', async () => {
-    const { status } = await checkedGet(harness.api, '/v1/addresses/{address}/tag', { address: ownLess });
+  test('it gives a member without a tag no tag from names that disagree', async () => {
+    const { status } = await harness.api.getChecked('/v1/addresses/{address}/tag', { address: ownLess });
     expect(status).toBe(404);
     const members = await walk(harness.api, membersOf(ownLess), 100);
     const tagged = members.flatMap(({ address, tag }) => (tag === null ? [] : [[address, tag.address, tag.name]]));
@@ -345,7 +345,7 @@ describe('names', () => {
     ]);
   });
 
-  test('of one that stands alone are those of its own tag', async () => {
+  test('it names an address without a cluster by its tag', async () => {
     const [single = ''] = await listSingles();
     expect(await getCluster(single)).toMatchObject({
       id: single,
@@ -357,7 +357,7 @@ describe('names', () => {
     });
   });
 
-  test('change the entity tag without the chain', async () => {
+  test('it changes the entity tag when a name changes', async () => {
     const path = `/v1/addresses/${ownLess}/cluster`;
     const etag = (await harness.api.request(path)).headers.get('etag') ?? '';
     const again = () => harness.api.request(path, { headers: { 'if-none-match': etag } });
@@ -368,7 +368,7 @@ describe('names', () => {
   });
 });
 
-test('what a weaker heuristic supposes is shown from both sides, newest first, and is no part of the cluster', async () => {
+test('it shows the guesses of a weaker heuristic from both sides, newest first, outside of the cluster', async () => {
   const { pool } = harness.database;
   const [single = '', other = ''] = await listSingles();
   await pool.query(

@@ -2,7 +2,7 @@
 import { createKey } from '@kasgres/database';
 import type { PoolClient } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { HttpClient } from './http-client.ts';
+import { ApiClient } from '../support/api-client.ts';
 import { openHarness, type Harness } from './harness.ts';
 
 let harness: Harness;
@@ -13,14 +13,14 @@ afterAll(() => harness.close());
 
 const SINK = '/v1/rpc/getSink';
 
-async function clientWith(concurrency: number): Promise<HttpClient> {
+async function clientWith(concurrency: number): Promise<ApiClient> {
   const { key } = await createKey(harness.database.kysely, { name: 'limited', concurrency });
-  const client = new HttpClient(harness.api.url, key);
+  const client = new ApiClient(harness.api.url, key);
   expect((await client.request(SINK)).status).toBe(200);
   return client;
 }
 
-/** Nothing of the index is answered meanwhile. */
+/** Nothing of the index is served meanwhile. */
 async function whileNothingIsRead(work: (release: () => Promise<void>) => Promise<void>): Promise<void> {
   const locker: PoolClient = await harness.database.pool.connect();
   await locker.query('begin; lock table checkpoint in access exclusive mode');
@@ -35,7 +35,7 @@ async function whileNothingIsRead(work: (release: () => Promise<void>) => Promis
   }
 }
 
-test('requests beyond the limit are refused at once, and those in flight are served', async () => {
+test('it refuses requests beyond the concurrency limit at once, and serves those in flight', async () => {
   const client = await clientWith(5);
   await whileNothingIsRead(async (release) => {
     const all = Array.from({ length: 40 }, () => client.request(SINK));
@@ -54,7 +54,7 @@ test('requests beyond the limit are refused at once, and those in flight are ser
   expect((await client.request(SINK)).status).toBe(200);
 });
 
-test('a request whose client has left is in flight until what it reads is over', async () => {
+test('it counts a request whose client disconnected until its query ends', async () => {
   const client = await clientWith(1);
   await whileNothingIsRead(async (release) => {
     const leave = new AbortController();
@@ -70,7 +70,7 @@ test('a request whose client has left is in flight until what it reads is over',
   });
 });
 
-test('a request that breaks off in its body, or is refused, leaves nothing in flight', async () => {
+test('it releases a request that breaks off in its body or is refused', async () => {
   const client = await clientWith(1);
   for (let time = 0; time < 3; time += 1) {
     const leave = new AbortController();

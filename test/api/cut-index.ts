@@ -1,22 +1,20 @@
 /**
  * An index at rest, of which stretches of the chain are to be cut out, and the real API on it. What its chain holds is noted while it is
- * whole. Every answer is held to openapi.json.
+ * whole. Every response is held to openapi.json.
  */
 import { expect } from 'vitest';
-import { findBusiestOwner } from './busiest-owner.ts';
-import { checkedGet, checkedPost } from './checked-requests.ts';
 import { cutOut, type Stretch } from './cut-out.ts';
-import type { HttpResponse } from './http-client.ts';
-import type { Owner } from './listings.ts';
+import type { ApiResponse } from '../support/api-client.ts';
+import { findBusiestOwner, type Owner } from './listings.ts';
 import { openHarness, type Harness } from './harness.ts';
 
-/** chain_blocks.index in the whole index: where it is to begin, and the ends of the gap. */
+/** chain_blocks.index in the whole index: the first block of the cut index, and the ends of the gap. */
 export const START = 60;
 export const AFTER = 120;
 export const BEFORE = 150;
-/** A place of which nothing is cut. */
+/** A position at which nothing is cut. */
 export const LATER = 600;
-/** So many that the window of the hash rate, of 1000 blocks by default, ends above the gap. */
+/** Enough rounds for the default hash rate window of 1,000 blocks to end above the gap. */
 const ROUNDS = 1250;
 
 export const UNKNOWN = 'ab'.repeat(32);
@@ -28,7 +26,7 @@ export interface BalanceHistory {
   gaps?: { from: number; to: number }[];
 }
 
-/** By place in the whole index: a chain block, what it merges, and what it accepts. */
+/** By position in the whole index: a chain block, its mergeset, and its accepted transactions. */
 interface ChainBlock {
   hash: string;
   merged: string[];
@@ -42,7 +40,7 @@ export class CutIndex {
   /** The sink, and the blocks beside it that are not merged yet. */
   readonly tail: readonly string[];
 
-  /** Whole, as yet. */
+  /** Not cut yet. */
   static async open(): Promise<CutIndex> {
     const harness = await openHarness({ rounds: ROUNDS });
     await harness.indexer.stop();
@@ -71,7 +69,7 @@ export class CutIndex {
     return this.harness.database.pool;
   }
 
-  /** The places of the stretch are those that the index has by then. */
+  /** Cuts a stretch. Its positions are those of the index at that time. */
   cut(stretch: Stretch): Promise<void> {
     return cutOut(this.pool, stretch);
   }
@@ -93,15 +91,15 @@ export class CutIndex {
     return this.#chain.slice(from, to).flatMap(({ accepted }) => accepted);
   }
 
-  get(template: string, values = {}, query = {}): Promise<HttpResponse> {
-    return checkedGet(this.harness.api, template, values, query);
+  get(template: string, values = {}, query = {}): Promise<ApiResponse> {
+    return this.harness.api.getChecked(template, values, query);
   }
 
-  post(path: string, body: object): Promise<HttpResponse> {
-    return checkedPost(this.harness.api, path, body);
+  post(path: string, body: object): Promise<ApiResponse> {
+    return this.harness.api.postChecked(path, body);
   }
 
-  getBlocksOfScores(start: bigint, end: bigint): Promise<HttpResponse> {
+  getBlocksOfScores(start: bigint, end: bigint): Promise<ApiResponse> {
     return this.get('/v1/blocks/daa-score/{start}/{end}', { start: String(start), end: String(end) });
   }
 
@@ -111,8 +109,8 @@ export class CutIndex {
     return json as unknown as BalanceHistory;
   }
 
-  /** Every block of getBlocks from a low block on, page after page, up to the sink or to a refusal. */
-  async pageBlocks(lowHash: string): Promise<{ hashes: string[]; end: HttpResponse }> {
+  /** Pages getBlocks from a low block up to the sink or to an error. */
+  async pageBlocks(lowHash: string): Promise<{ hashes: string[]; end: ApiResponse }> {
     const hashes = [lowHash];
     for (;;) {
       const end = await this.post(BLOCKS, { lowHash: hashes.at(-1) });

@@ -7,13 +7,13 @@ import type { Pool } from 'pg';
 export interface Stretch {
   /** chain_blocks.index of the last block before the gap; undefined: the index begins behind the stretch. */
   after?: number;
-  /** That of the first block behind it. */
+  /** chain_blocks.index of the first block behind the gap. */
   before: number;
 }
 
 /** $1 is the position of the last block before the stretch, or -1, $2 that of the first block behind it. */
 const STATEMENTS: readonly string[] = [
-  // What the blocks behind the stretch do not merge: all that is merged up to the start, but for the block before the gap.
+  // Blocks that no block behind the stretch merges: everything merged up to the bootstrap block, except for the block before the gap.
   `create temp table accepting on commit drop as select block_id, daa_score, timestamp from chain_blocks where index > $1 and index <= $2`,
   `create temp table gone_blocks on commit drop as
    select b.id, b.hash from blocks b
@@ -25,7 +25,7 @@ const STATEMENTS: readonly string[] = [
   `create temp table gone_transactions on commit drop as
    select t.id, t.transaction_id from transactions t
    where not exists (select from block_transactions c where c.transaction_id = t.id and c.block_id not in (select id from gone_blocks))`,
-  // The UTXOs at the start, those of an earlier start among them.
+  // UTXOs at the bootstrap block, with those of a previous one.
   `create temp table spent on commit drop as
    select i.previous_transaction_id as transaction_id, i.previous_index as index
    from transaction_inputs i join transactions t on t.id = i.transaction_id join chain_blocks c on c.block_id = t.accepting_block_id
@@ -67,7 +67,7 @@ const STATEMENTS: readonly string[] = [
    set previous_transaction_id = null, previous_transaction_hash = g.transaction_id, amount = null, script_id = null
    from gone_transactions g
    where g.id = i.previous_transaction_id and g.id not in (select id from earlier_transactions)`,
-  // The chain, whose positions go on over a gap.
+  // Positions continue over a gap.
   `delete from chain_blocks where index > $1 and index < $2`,
   `update chain_blocks set accepted_transactions = '{}' where index = $2`,
   `update checkpoint set chain_index = chain_index - ($2 - $1 - 1)`,
@@ -81,7 +81,7 @@ const STATEMENTS: readonly string[] = [
    where lower.index = $1 and upper.index = $2`,
   `update chain_blocks set index = -index where index >= $2`,
   `update chain_blocks set index = -index - ($2 - $1 - 1) where index < 0`,
-  // What changed balances in the stretch counts in the hour of the start.
+  // Balance deltas of the stretch count in the hour of the bootstrap block.
   `select make_balance_changes()`,
   `update balances b set transaction_count = (select count(*) from address_transactions a where a.script_id = b.script_id)`,
   `delete from balances b
@@ -94,7 +94,7 @@ export async function cutOut(pool: Pool, { after = -1, before }: Stretch): Promi
   try {
     await client.query('begin');
     for (const statement of STATEMENTS) {
-      // Postgres wants no more parameters than a statement has.
+      // Postgres refuses parameters that the statement does not use.
       await client.query(statement.replaceAll('$1', `(${after}::bigint)`).replaceAll('$2', `(${before}::bigint)`));
     }
     await client.query('commit');

@@ -5,9 +5,9 @@
 import { readFile } from 'node:fs/promises';
 import { createTestDatabase, upsertTags } from '@kasgres/database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startApi } from '../node/programs.ts';
+import { startApi } from '../support/programs.ts';
 import { cluster } from '../simulation/clusters-harness.ts';
-import type { HttpResponse } from './http-client.ts';
+import type { ApiResponse } from '../support/api-client.ts';
 import { openHarness, type Harness } from './harness.ts';
 
 interface Operation {
@@ -53,7 +53,7 @@ async function getDocument(path: string, url = harness.api.url): Promise<Documen
 const asText = (example: unknown): string => (typeof example === 'string' ? example : JSON.stringify(example));
 
 /** As Swagger UI does it when Execute is pressed: every parameter and body is what its example says. */
-async function execute(path: string, method: string, operation: Operation): Promise<HttpResponse> {
+async function execute(path: string, method: string, operation: Operation): Promise<ApiResponse> {
   const query = new URLSearchParams();
   let filled = path;
   for (const { name = '', in: where, required, example } of operation.parameters ?? []) {
@@ -76,7 +76,7 @@ function hasContent(json: unknown): boolean {
     : lists.some(({ length }) => length > 0);
 }
 
-test('every operation, executed with the examples of the page, finds something', async () => {
+test('it finds data for every operation with the examples of /docs', async () => {
   const { paths } = await getDocument('/docs/json');
   const wrong: string[] = [];
   let executed = 0;
@@ -94,7 +94,7 @@ test('every operation, executed with the examples of the page, finds something',
   expect(executed).toBeGreaterThan(40);
 });
 
-test('the examples are of transactions, addresses and blocks of this index', async () => {
+test('it takes the examples of /docs from the index', async () => {
   const { paths } = await getDocument('/docs/json');
   const example = (path: string): unknown => paths[path]?.['get']?.parameters?.[0]?.example;
   const { rows } = await harness.database.pool.query<{ known: boolean }>(
@@ -113,7 +113,7 @@ test('the document for programs is the committed one, and both have the same ope
   expect(withoutExamples(await getDocument('/docs/json'))).toEqual(withoutExamples(committed));
 });
 
-test('examples are read once a minute', async () => {
+test('it reads the examples of /docs once a minute', async () => {
   const before = await (await fetch(`${harness.api.url}/docs/json`)).text();
   harness.resumeIndexing();
   harness.simulatedDag.mine(10);
@@ -121,7 +121,7 @@ test('examples are read once a minute', async () => {
   expect(await (await fetch(`${harness.api.url}/docs/json`)).text()).toBe(before);
 });
 
-test('an empty index shows the committed examples', async () => {
+test('it shows the committed examples on an empty index', async () => {
   const database = await createTestDatabase();
   const env = { nodeUrl: harness.simulatedDag.server.url, databaseUrl: database.url };
   const { program, url } = await startApi(env);

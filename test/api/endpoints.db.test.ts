@@ -1,8 +1,8 @@
-/** Every endpoint over HTTP against the real process: what it answers has the form that openapi.json gives it, and makes sense. */
+/** Every endpoint over HTTP against the real process: its response has the form that openapi.json gives it, and makes sense. */
 import { insertCluster, upsertTags } from '@kasgres/database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { HttpResponse } from './http-client.ts';
-import { faultsOf, operations } from './openapi-validator.ts';
+import type { ApiResponse } from '../support/api-client.ts';
+import { faultsOf, operations } from '../support/openapi.ts';
 import { openHarness, type Harness } from './harness.ts';
 
 let harness: Harness;
@@ -26,12 +26,12 @@ afterAll(() => harness.close());
 
 const asked = new Set<string>();
 
-/** Asks, and checks the form of the answer. */
-async function ask(method: 'get' | 'post', template: string, path = template, body?: object): Promise<HttpResponse> {
+/** Asks, and checks the form of the response. */
+async function ask(method: 'get' | 'post', template: string, path = template, body?: object): Promise<ApiResponse> {
   asked.add(`${method} ${template}`);
-  const answer = await harness.api.request(path, body === undefined ? {} : { body });
-  expect(faultsOf(method, template, answer), `${path}: ${answer.text.slice(0, 500)}`).toEqual([]);
-  return answer;
+  const response = await harness.api.request(path, body === undefined ? {} : { body });
+  expect(faultsOf(method, template, response), `${path}: ${response.text.slice(0, 500)}`).toEqual([]);
+  return response;
 }
 
 test('getVirtualChainFromBlock leads from genesis to the sink', async () => {
@@ -112,7 +112,7 @@ test('getBlockTemplate pays the address', async () => {
   expect(Buffer.from(transactions[0]?.payload.slice(2) ?? '', 'hex').toString('latin1')).toContain('api test');
 });
 
-test('acceptance is told for every id, in the order asked', async () => {
+test('it returns acceptance for every id, in the order of the request', async () => {
   const path = '/v1/transactions/acceptance';
   const accepted = await harness.database.kysely
     .selectFrom('transactions')
@@ -153,7 +153,7 @@ test('times of DAA scores: exact on the chain, a tenth of a second a score above
   });
 });
 
-test('the tag of an address, 404 without one', async () => {
+test('it returns the tag of an address, or 404', async () => {
   const template = '/v1/addresses/{address}/tag';
   const { json } = await ask('get', template, `/v1/addresses/${address}/tag`);
   expect(json).toEqual({
@@ -165,12 +165,12 @@ test('the tag of an address, 404 without one', async () => {
     .where('address', '<>', address)
     .limit(1)
     .executeTakeFirstOrThrow();
-  const answer = await ask('get', template, `/v1/addresses/${payload}/tag`);
-  expect(answer.status).toBe(404);
-  expect(answer.json).toEqual({ statusCode: 404, message: 'This address has no tag' });
+  const response = await ask('get', template, `/v1/addresses/${payload}/tag`);
+  expect(response.status).toBe(404);
+  expect(response.json).toEqual({ statusCode: 404, message: 'This address has no tag' });
 });
 
-test('a tag of the cluster stands in for one of its own', async () => {
+test('it returns the tag of the cluster for an address without a tag', async () => {
   const script = await harness.database.kysely
     .selectFrom('scripts')
     .select(['id', 'address'])
@@ -211,13 +211,13 @@ test('balance, supply and network', async () => {
   expect((await ask('get', '/v1/rpc/getCurrentNetwork')).json).toEqual({ network: 'simnet' });
 });
 
-test('an address that was never seen holds nothing', async () => {
+test('it returns a zero balance for an unseen address', async () => {
   const stranger = 'kaspasim:qr559rjklgdt576fdeuydxqjnsz7ycqj770ys3gr7dn7p3u96ula76nheyd3t';
-  const answer = await ask('get', '/v1/rpc/getBalanceByAddress/{address}', `/v1/rpc/getBalanceByAddress/${stranger}`);
-  expect(answer.json).toEqual({ balance: '0' });
+  const response = await ask('get', '/v1/rpc/getBalanceByAddress/{address}', `/v1/rpc/getBalanceByAddress/${stranger}`);
+  expect(response.json).toEqual({ balance: '0' });
 });
 
-test('what the node says of itself and of its DAG', async () => {
+test('it returns the node’s own information and that of its DAG', async () => {
   for (const name of ['BlockDagInfo', 'BlockCount', 'Sink', 'SinkBlueScore', 'Info', 'ServerInfo', 'FeeEstimate']) {
     expect((await ask('get', `/v1/rpc/get${name}`)).status).toBe(200);
   }
@@ -248,7 +248,7 @@ test('the whole mempool, as all of it and by its pools', async () => {
   expect((await ask('post', path, path, { includeOrphanPool: false })).json).toEqual(json);
 });
 
-test('a transaction and a block that are handed in', async () => {
+test('a transaction and a block that are submitted', async () => {
   const [entry] = (await ask('get', '/v1/rpc/getMempoolEntries')).json['entries'] as { transaction: object }[];
   const transaction = '/v1/rpc/submitTransaction';
   const rejected = await ask('post', transaction, transaction, { transaction: entry?.transaction });
@@ -261,14 +261,14 @@ test('a transaction and a block that are handed in', async () => {
 
 test('the status needs no key', async () => {
   asked.add('get /v1/status');
-  const answer = await harness.api.requestWithoutKey('/v1/status');
-  expect(faultsOf('get', '/v1/status', answer)).toEqual([]);
+  const response = await harness.api.requestWithoutKey('/v1/status');
+  expect(faultsOf('get', '/v1/status', response)).toEqual([]);
   const { sink, pruningPointHash } = await harness.node.call('getBlockDagInfo', {});
-  expect(answer.json).toMatchObject({
+  expect(response.json).toMatchObject({
     network: 'simnet',
     synced: true,
     sink,
-    sinkBlueScore: answer.json['nodeSinkBlueScore'],
+    sinkBlueScore: response.json['nodeSinkBlueScore'],
     lagSeconds: 0,
     firstBlock: pruningPointHash,
     gaps: [],
@@ -276,8 +276,8 @@ test('the status needs no key', async () => {
   });
 });
 
-/** What each of them says is for test files of its own. */
-test('every listing and every look-up', async () => {
+/** What each of them says is for separate test files. */
+test('it serves every listing and every look-up', async () => {
   const { sink } = await harness.node.call('getSink', {});
   const { block } = await harness.node.call('getBlock', { hash: sink, includeTransactions: true });
   const transactionId = block?.transactions[0]?.verboseData?.transactionId ?? '';
@@ -305,6 +305,6 @@ test('every listing and every look-up', async () => {
   expect((await ask('post', path, path, { transactionIds: [transactionId] })).status).toBe(200);
 });
 
-test('no endpoint was left out', () => {
+test('it covers every endpoint of openapi.json', () => {
   expect([...asked].toSorted()).toEqual(operations.toSorted());
 });

@@ -1,4 +1,4 @@
-/** What the API answers while the first catch-up runs, and for what was before the index. The indexer is stopped, and its checkpoint set. */
+/** The responses of the API while the first catch-up runs, and for what was before the index. The indexer is stopped, and its checkpoint set. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openHarness, type Harness } from './harness.ts';
 
@@ -31,7 +31,7 @@ describe('while the first catch-up runs', () => {
     await harness.database.kysely.updateTable('checkpoint').set({ first_catch_up: false }).execute();
   });
 
-  test('what is complete only afterwards says how far it is, and for how long yet', async () => {
+  test('it responds 503 with progress and remaining time for what needs complete state', async () => {
     const above = String(10 ** 6);
     const requests: [string, object?][] = [
       [`/v1/rpc/getBalanceByAddress/${address}`],
@@ -60,7 +60,7 @@ describe('while the first catch-up runs', () => {
     }
   });
 
-  test('blocks, the chain, its times and its network are answered all the same', async () => {
+  test('it serves blocks, the chain, its times and its network', async () => {
     const requests: [string, object?][] = [
       ['/v1/rpc/getBlocks', { includeBlocks: true, includeTransactions: true }],
       ['/v1/rpc/getVirtualChainFromBlock', { startHash: genesis, includeAcceptedTransactionIds: true }],
@@ -76,17 +76,17 @@ describe('while the first catch-up runs', () => {
     }
   });
 
-  test('an address with a tag of its own has it', async () => {
+  test('an address with its own tag has it', async () => {
     await harness.database.kysely.insertInto('tags').values({ address, name: 'Pool' }).execute();
     expect((await harness.api.request(`/v1/addresses/${address}/tag`)).status).toBe(200);
   });
 
-  test('the status is not synced', async () => {
+  test('it reports synced: false', async () => {
     expect((await harness.api.request('/v1/status')).json).toMatchObject({ synced: false });
   });
 });
 
-test('indexes that are not built yet are no synced status', async () => {
+test('it reports synced: false while indexes are being built', async () => {
   const status = async () => (await harness.api.request('/v1/status')).json['synced'];
   expect(await status()).toBe(true);
   await harness.database.kysely
@@ -97,7 +97,7 @@ test('indexes that are not built yet are no synced status', async () => {
   await harness.database.kysely.deleteFrom('deferred_indexes').execute();
 });
 
-test('a gap is told', async () => {
+test('it reports a gap in the status', async () => {
   const hash = Buffer.alloc(32, 7);
   await harness.database.kysely
     .insertInto('gaps')
@@ -109,7 +109,7 @@ test('a gap is told', async () => {
   });
 });
 
-test('a start that is known but before the index is a 409 that names the first indexed block', async () => {
+test('it responds 409 with the first indexed block for a known block before the index', async () => {
   const hash = await cutOff(harness);
   const wanted = {
     status: 409,

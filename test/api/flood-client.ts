@@ -1,5 +1,5 @@
 /**
- * Sends requests without pause from a process of its own, so that what it costs does not count into the times that a test measures:
+ * Sends requests without pause from a separate process, so that what it costs does not count into the times that a test measures:
  * `node flood-client.ts` reads a Flood as JSON from its standard input, and prints how often each status came, `error` for none.
  */
 import { randomBytes } from 'node:crypto';
@@ -11,13 +11,13 @@ export interface FloodRequest {
   method?: 'GET' | 'POST';
   headers?: Record<string, string>;
   body?: string;
-  /** A key of the right form that nobody has, another one for each request. */
+  /** Sends a different well-formed but unknown key with each request. */
   withUnknownKey?: boolean;
 }
 
 export interface Flood {
   url: string;
-  /** In rounds. */
+  /** They are sent in turn. */
   requests: FloodRequest[];
   outstanding: number;
   durationMs: number;

@@ -1,6 +1,6 @@
 /**
- * One client floods the API with a thousand outstanding requests, without a key or within the limits of its own; another one is served as
- * if it were not there. The API and the flood are processes of their own.
+ * One client floods the API with a thousand outstanding requests, without a key or within its own limits; another one is served as
+ * if it were not there. The API and the flood are separate processes.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,7 +11,7 @@ import { createKey } from '@kasgres/database';
 import { scriptToAddress } from '@kasgres/kaspa';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Flood, FloodRequest } from './flood-client.ts';
-import { HttpClient } from './http-client.ts';
+import { ApiClient } from '../support/api-client.ts';
 import { openHarness, type Harness } from './harness.ts';
 import { submittedBlock, submittedTransaction, withLargestSequences } from './submitted-block.ts';
 
@@ -42,9 +42,9 @@ interface Sample {
   count: number;
 }
 
-/** Requests at a steady pace, whether or not the one before was answered. */
+/** Requests at a steady pace, whether or not the one before was served. */
 async function sample(
-  client: HttpClient,
+  client: ApiClient,
   { everyMs, durationMs, path = SINK, body }: { everyMs: number; durationMs: number; path?: string; body?: object },
 ): Promise<Sample> {
   const times: number[] = [];
@@ -66,9 +66,9 @@ async function sample(
   return { statuses, p99: times[Math.ceil(times.length * 0.99) - 1] ?? 0, count: times.length };
 }
 
-async function newClient(limits: { rateRu?: number; concurrency?: number } = {}): Promise<HttpClient> {
+async function newClient(limits: { rateRu?: number; concurrency?: number } = {}): Promise<ApiClient> {
   const { key } = await createKey(harness.database.kysely, { name: 'client', ...limits });
-  return new HttpClient(harness.api.url, key);
+  return new ApiClient(harness.api.url, key);
 }
 
 const addresses = Array.from({ length: 1000 }, (_, number) => {
@@ -113,7 +113,7 @@ describe('a flood without a good key', () => {
 });
 
 describe('a flood of one key, within its limits', () => {
-  test('leaves another one its responses', { timeout: 60_000, retry: 2 }, async () => {
+  test('it leaves the response times of another key unchanged', { timeout: 60_000, retry: 2 }, async () => {
     const greedy = await newClient({ rateRu: 1e6 });
     const modest = await newClient();
     const { json: first } = await greedy.request('/v1/rpc/getBlocks', { body: {} });
@@ -207,7 +207,7 @@ describe('large bodies of one key, within its limits', () => {
   );
 });
 
-test('listings of a large mempool for one key leave another one its calls of the node', {
+test('it serves node calls of one key while another lists a large mempool', {
   timeout: 60_000,
   retry: 2,
 }, async () => {
@@ -238,7 +238,7 @@ test('listings of a large mempool for one key leave another one its calls of the
   }
 });
 
-test('clients without a key that do not wait for their 401 are forgotten, and too many of them cut off', {
+test('it drops clients without a key that do not read their 401, and cuts off excess connections', {
   timeout: 60_000,
 }, async () => {
   const CONNECTIONS = 4000;
@@ -267,9 +267,9 @@ test('clients without a key that do not wait for their 401 are forgotten, and to
   const all = Array.from({ length: CONNECTIONS }, open);
   await sleep(6000);
   for (const { socket } of all) socket.destroy();
-  const answered = (await Promise.all(all.map(({ closed }) => closed))).filter((text) => text !== '').length;
-  expect(answered).toBeGreaterThan(500);
-  expect(answered).toBeLessThan(CONNECTIONS);
+  const served = (await Promise.all(all.map(({ closed }) => closed))).filter((text) => text !== '').length;
+  expect(served).toBeGreaterThan(500);
+  expect(served).toBeLessThan(CONNECTIONS);
   expect((await harness.api.request(SINK)).status).toBe(200);
   expect(harness.program.isRunning()).toBe(true);
 });

@@ -1,5 +1,5 @@
 /**
- * What the API answers on an index that begins at a pruning point and has a gap besides: the same as the whole index where it has all that
+ * The responses of the API on an index that begins at a pruning point and has a gap besides: the same as the whole index where it has all that
  * it takes, and words where it has not. The whole index is asked first; then what is before the start, and the gap, are cut out of it.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -24,24 +24,24 @@ beforeAll(async () => {
 });
 afterAll(() => index?.close());
 
-test('has blocks, transactions, UTXOs, balances, the supply and the hash rate of the whole one', async () => {
+test('it serves the same blocks, transactions, UTXOs, balances, supply and hash rate as an index without a gap', async () => {
   await expectAsWhole(index, whole, [BEFORE, LATER]);
 });
 
-test('every answer from it says so', async () => {
+test('it names the gap in every response that depends on it', async () => {
   const { address } = index.owner;
-  const answers = [
+  const responses = [
     await index.get('/v1/blocks', {}, { limit: 1 }),
     await index.get('/v1/blocks/{hash}', { hash: after }),
     await index.get('/v1/addresses/{address}', { address }),
     await index.get('/v1/rpc/getCoinSupply'),
     await index.post('/v1/rpc/getBlock', { hash: before }),
   ];
-  for (const { status, headers } of answers) {
+  for (const { status, headers } of responses) {
     expect(status).toBe(200);
     expect(headers.get('x-kasgres-gaps')).toBe('1');
   }
-  const etag = answers[3]?.headers.get('etag') as string;
+  const etag = responses[3]?.headers.get('etag') as string;
   const unchanged = await index.harness.api.request('/v1/rpc/getCoinSupply', { headers: { 'if-none-match': etag } });
   expect(unchanged.status).toBe(304);
   expect(unchanged.headers.get('x-kasgres-gaps')).toBe('1');
@@ -52,7 +52,7 @@ test('every answer from it says so', async () => {
   expect(unknown.headers.has('x-kasgres-gaps')).toBe(false);
 });
 
-test('the virtual chain ends before it, and goes on behind it', async () => {
+test('it ends the virtual chain before the gap, and continues it behind', async () => {
   const chainFrom = (startHash: string) =>
     index.post(VIRTUAL_CHAIN, { startHash, includeAcceptedTransactionIds: true });
   const { json } = await chainFrom(index.hashAt(AFTER - 5));
@@ -68,7 +68,7 @@ test('the virtual chain ends before it, and goes on behind it', async () => {
   expect(behind).toEqual(index.chain(BEFORE + 1, BEFORE + 1 + behind.length));
 });
 
-test('blocks by the page end before it, and go on behind it', async () => {
+test('it ends pages of blocks before the gap, and continues them behind', async () => {
   const below = await index.pageBlocks(index.hashAt(START));
   expect(below.end.json).toEqual(inTheWay());
   expect(new Set(below.hashes)).toEqual(new Set([...index.mergedBy(START + 1, AFTER + 1), after]));
@@ -77,7 +77,7 @@ test('blocks by the page end before it, and go on behind it', async () => {
   expect(new Set(above.hashes)).toEqual(new Set([...index.mergedBy(BEFORE + 1), ...index.tail]));
 });
 
-test('a block that left the chain before the gap leads back to it, and no further', async () => {
+test('it leads from a block that left the chain before the gap back to the chain, and no further', async () => {
   const { pool } = index;
   const { rows } = await pool.query<{ hash: string }>(
     `select encode(b.hash, 'hex') as hash from blocks b join chain_blocks c on c.block_id = b.merging_block_id
@@ -110,7 +110,7 @@ test('a block that left the chain before the gap leads back to it, and no furthe
   ]);
 });
 
-test('a window of the hash rate that reaches into the gap is refused', async () => {
+test('it refuses a hash rate window that reaches into the gap', async () => {
   const template = '/v1/rpc/estimateNetworkHashesPerSecond';
   const large = await index.get(template, {}, { windowSize: 10_000 });
   expect(large.status).toBe(409);
@@ -120,7 +120,7 @@ test('a window of the hash rate that reaches into the gap is refused', async () 
   expect(lower.json['message']).toContain(`begins with block ${index.hashAt(START)}`);
 });
 
-test('times in the gap are between those of its ends; blocks with such scores are refused', async () => {
+test('it estimates times in the gap between those of its ends, and refuses blocks with such scores', async () => {
   const { rows } = await index.pool.query<{ daa_score: bigint; timestamp: bigint }>(
     'select daa_score, timestamp from chain_blocks where index in ($1::bigint, $1::bigint + 1) order by index',
     [AFTER - START],
@@ -143,7 +143,7 @@ test('times in the gap are between those of its ends; blocks with such scores ar
   expect((await index.getBlocksOfScores(upper.daa_score, upper.daa_score + 10n)).status).toBe(200);
 });
 
-test('the history of a balance has no hours that end in the gap, and tells of it', async () => {
+test('it leaves hours that end in the gap out of a balance history, and names the gap', async () => {
   const { rows } = await index.pool.query<{ timestamp: bigint; chain_time: bigint }>(
     'select timestamp, chain_time from chain_blocks where index in ($1::bigint, $1::bigint + 1) order by index',
     [AFTER - START],
@@ -160,7 +160,7 @@ test('the history of a balance has no hours that end in the gap, and tells of it
   expect(whole.history.length - wanted.length).toBeGreaterThan(5);
 });
 
-test('the status tells of the gap and of both starts', async () => {
+test('it reports the gap and both bootstrap blocks in the status', async () => {
   const { json } = await index.get('/v1/status');
   expect(json).toMatchObject({
     firstBlock: index.hashAt(START),

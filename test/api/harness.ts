@@ -1,38 +1,38 @@
 /**
- * A database that the real indexer filled from a simulated node, and the real API in front of both, as a process. The seed is fixed: these
- * tests are about the API, and what the chain holds is told by it.
+ * A database that the real indexer fills from a simulated node, and the real API as a process. The seed is fixed, because these tests are
+ * about the API: the expected responses follow from the seed's chain.
  */
 import { createKey, createTestDatabase, type TestDatabase } from '@kasgres/database';
 import { NodeClient } from '@kasgres/node';
-import { untilAtRest } from '../node/at-rest.ts';
-import { type Program, type ProgramEnv, startApi } from '../node/programs.ts';
-import { type RunningIndexer, startIndexing, SimulatedDag } from '../simulation/simulated-dag.ts';
-import { HttpClient } from './http-client.ts';
+import { untilAtRest } from '../support/harness.ts';
+import { type Program, type ProgramEnv, startApi } from '../support/programs.ts';
+import { type RunningIndexer, startIndexing, SimulatedDag } from '../support/simulated-dag.ts';
+import { ApiClient } from '../support/api-client.ts';
 
 export interface Harness {
   simulatedDag: SimulatedDag;
-  /** Asks the simulated node itself. */
+  /** A client of the simulated node. */
   node: NodeClient;
   database: TestDatabase;
   indexer: RunningIndexer;
-  /** Another indexer goes on where one that was stopped ended. */
+  /** Starts another indexer, which continues at the checkpoint. */
   resumeIndexing: () => void;
   program: Program;
-  api: HttpClient;
-  /** Waits until the index shows what the node shows. */
+  api: ApiClient;
+  /** Waits until the index has the state of the node. */
   atRest: () => Promise<void>;
   close: () => Promise<void>;
 }
 
 export interface HarnessOptions {
   rounds: number;
-  /** Of the network; always the same by default. */
+  /** The seed of the network; always the same by default. */
   seed?: string;
-  /** Puts something between the API and what it asks. */
+  /** Puts a proxy between the API and its node or database. */
   between?: (direct: ProgramEnv) => ProgramEnv | Promise<ProgramEnv>;
-  /** With the schema. One of the test server by default. */
+  /** A migrated database; by default a new one on the test server. */
   database?: TestDatabase;
-  /** More of the API's environment. */
+  /** Additional environment variables of the API. */
   variables?: Record<string, string>;
 }
 
@@ -64,7 +64,7 @@ export async function openHarness({
       indexer = startIndexing(simulatedDag, database.url);
     },
     program,
-    api: new HttpClient(url, key),
+    api: new ApiClient(url, key),
     atRest,
     close: async () => {
       await program.stop();

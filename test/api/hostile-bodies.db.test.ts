@@ -7,9 +7,9 @@ import { connect } from 'node:net';
 import { once } from 'node:events';
 import { createKey } from '@kasgres/database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { freePort } from '../node/kaspad.ts';
+import { freePort } from '../support/programs.ts';
 import { hostileBodies, type Schema } from './hostile-bodies.ts';
-import { HttpClient } from './http-client.ts';
+import { ApiClient } from '../support/api-client.ts';
 import { openHarness, type Harness } from './harness.ts';
 import { submittedBlock, submittedTransaction, UNKNOWN_ID, withLargestSequences } from './submitted-block.ts';
 
@@ -34,7 +34,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
 );
 
 let harness: Harness;
-let api: HttpClient;
+let api: ApiClient;
 let watchUrl: string;
 let metricsPort: number;
 
@@ -53,7 +53,7 @@ beforeAll(async () => {
     },
   });
   const { key } = await createKey(harness.database.kysely, { name: 'hostile', rateRu: 1e9 });
-  api = new HttpClient(harness.api.url, key);
+  api = new ApiClient(harness.api.url, key);
 });
 afterAll(() => harness?.close());
 
@@ -94,7 +94,7 @@ async function sendHostile(method: string, path: string, text: string, name: str
     const received = await response.text();
     status = response.status;
     const { details = [] } = JSON.parse(received) as { details?: unknown[] };
-    if (!isRefused(status)) fault = `answered ${status}`;
+    if (!isRefused(status)) fault = `responded ${status}`;
     else if (Buffer.byteLength(received) > MAX_ERROR_BYTES) fault = `an error of ${received.length} bytes`;
     else if (details.length > MAX_DETAILS) fault = `${details.length} details`;
   });
@@ -152,11 +152,12 @@ describe('a hostile URL', () => {
         let status = 0;
         let fault: string | undefined;
         const blockedMs = await measureBlockedMs(async () => {
-          const answer = await api.request(url, { method });
-          status = answer.status;
-          const { details = [] } = answer.json as { details?: unknown[] };
-          if (!isRefused(status)) fault = `answered ${status}`;
-          else if (Buffer.byteLength(answer.text) > MAX_ERROR_BYTES) fault = `an error of ${answer.text.length} bytes`;
+          const response = await api.request(url, { method });
+          status = response.status;
+          const { details = [] } = response.json as { details?: unknown[] };
+          if (!isRefused(status)) fault = `responded ${status}`;
+          else if (Buffer.byteLength(response.text) > MAX_ERROR_BYTES)
+            fault = `an error of ${response.text.length} bytes`;
           else if (details.length > MAX_DETAILS) fault = `${details.length} details`;
         });
         if (blockedMs > MAX_BLOCKED_MS) fault ??= `blocked the event loop for ${Math.round(blockedMs)} ms`;
@@ -254,9 +255,9 @@ describe('a large body that is right', () => {
       let status = 0;
       let details: unknown;
       const blockedMs = await measureBlockedMs(async () => {
-        const answer = await api.request(path, { body: text });
-        ({ status } = answer);
-        details = answer.json['message'];
+        const response = await api.request(path, { body: text });
+        ({ status } = response);
+        details = response.json['message'];
       });
       expect({ status, details }).toEqual({
         status: wanted,

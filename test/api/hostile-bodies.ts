@@ -1,6 +1,6 @@
-/** Bodies of about 1 MiB that are made to be expensive: every kind of value at every place of a schema, and texts that fit none. */
+/** Request bodies of about 1 MiB that are expensive to validate: any kind of value at any position of a schema, and texts that match none. */
 
-/** A JSON schema as far as openapi.json uses it in requests. */
+/** The subset of JSON Schema that openapi.json uses in requests. */
 export interface Schema {
   type?: string;
   properties?: Record<string, Schema>;
@@ -21,10 +21,10 @@ export interface HostileBody {
   text: string;
 }
 
-/** A little less than the limit, so that what is around a value has room. */
+/** A little below the limit, to leave room around the value. */
 const BYTES = 2 ** 20 - 4096;
 
-/** As many parts as fit, joined by commas. */
+/** Joins as many items as fit by commas. */
 function fill(partOf: (index: number) => string, open = '[', close = ']', bytes = BYTES): string {
   const parts: string[] = [];
   let length = 0;
@@ -44,7 +44,7 @@ const nest = (open: string, close: string, bytes = BYTES): string => {
 /** 16-bit, so that no table of sizes grows in step with them. */
 const scattered = (index: number): number => (index * 2_654_435_761) % 2 ** 32;
 
-/** Values that fit no schema of ours, as JSON. */
+/** JSON values that match no schema of the API. */
 const VALUES: Record<string, string> = {
   'empty objects': fill(() => '{}'),
   'empty arrays': fill(() => '[]'),
@@ -87,7 +87,7 @@ const FOR_OTHER_PLACES = new Set([
   'a number without end',
 ]);
 
-/** As many items as the schema allows, none of which fits. */
+/** Returns as many items as the schema allows, none of which matches. */
 function fullLists({ items, maxItems = 0 }: Schema): Record<string, string> {
   const of = (item: string) => fill((index) => (index < maxItems ? item : ' '.repeat(BYTES)));
   const most = Math.floor(BYTES / Math.max(maxItems, 1)) - 8;
@@ -115,7 +115,7 @@ function fullLists({ items, maxItems = 0 }: Schema): Record<string, string> {
   };
 }
 
-/** Every place of a schema, with a function that gives a whole body with some JSON at that place. */
+/** Returns every position of a schema, with a function that makes a whole body with some JSON at that position. */
 function* placesOf(
   schema: Schema,
   path: string,
@@ -134,7 +134,7 @@ function* placesOf(
   if (schema.items) yield* placesOf(schema.items, `${path}[]`, (json) => wrap(`[${json}]`));
 }
 
-/** Something of the right type, mostly right, as JSON. */
+/** Returns JSON of the right type, mostly valid. */
 export function plainValue(schema: Schema): string {
   const [first] = schema.anyOf ?? [];
   if (first !== undefined) return plainValue(first);
@@ -168,7 +168,7 @@ const TEXTS: Record<string, string> = {
   'a prototype behind everything': `{"a":${fill(() => '0', '[', ']', 120_000)},"__proto__":{}}`,
 };
 
-/** For one schema of a request body. */
+/** Returns the hostile bodies for the schema of a request. */
 export function* hostileBodies(schema: Schema): Generator<HostileBody> {
   for (const [name, text] of Object.entries(TEXTS)) yield { name, text };
   for (const { path, schema: place, wrap } of placesOf(schema, 'body', (json) => json)) {

@@ -1,10 +1,9 @@
-/** What holds for every answer, beside its content: ids, compression, methods, CORS, the access log, and requests that are none. */
+/** What holds for every response, beside its content: ids, compression, methods, CORS, the access log, and requests that are none. */
 import { request } from 'node:http';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { freePort } from '../node/kaspad.ts';
-import { type Program, startApi } from '../node/programs.ts';
-import { HttpClient } from './http-client.ts';
+import { freePort, type Program, startApi } from '../support/programs.ts';
+import { ApiClient } from '../support/api-client.ts';
 import { sendRaw } from './raw-http.ts';
 import { openHarness, type Harness } from './harness.ts';
 
@@ -25,7 +24,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const raw = (text: string) => sendRaw(harness.api.url, text);
 
 describe('the id of a request', () => {
-  test('is new in each answer, whatever its status', async () => {
+  test('it is new in each response of any status', async () => {
     const paths = [
       NETWORK,
       '/v1/status',
@@ -43,7 +42,7 @@ describe('the id of a request', () => {
     expect(ids.size).toBe(paths.length);
   });
 
-  test('is that of the client, in the answer and in the log', async () => {
+  test('it is the client’s, in the response and in the log', async () => {
     const id = 'my-request_17';
     const { headers } = await harness.api.request(NETWORK, { headers: { 'x-request-id': id } });
     expect(headers.get('x-request-id')).toBe(id);
@@ -54,7 +53,7 @@ describe('the id of a request', () => {
 });
 
 describe('the access log', () => {
-  test('has the number of the key, and never the key', async () => {
+  test('it has the number of the key, and never the key', async () => {
     await harness.api.request(`${NETWORK}?x-api-key=${harness.api.key}`, { headers: { 'x-request-id': 'key-in-url' } });
     await harness.api.request(`/v1/rpc/%zz${harness.api.key}`, { headers: { 'x-request-id': 'key-in-bad-url' } });
     const lineOf = (id: string) =>
@@ -82,11 +81,11 @@ async function bytesOf(encoding: string, path: string, body?: object, more: Reco
     ...(body && { 'content-type': 'application/json' }),
     ...more,
   };
-  const sent = request(`${harness.api.url}${path}`, { method: body ? 'POST' : 'GET', headers }, (answer) => {
+  const sent = request(`${harness.api.url}${path}`, { method: body ? 'POST' : 'GET', headers }, (response) => {
     const chunks: Buffer[] = [];
-    answer.on('data', (chunk: Buffer) => chunks.push(chunk));
-    answer.on('end', () =>
-      resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(chunks) }),
+    response.on('data', (chunk: Buffer) => chunks.push(chunk));
+    response.on('end', () =>
+      resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) }),
     );
   });
   sent.on('error', reject).end(body && JSON.stringify(body));
@@ -94,7 +93,7 @@ async function bytesOf(encoding: string, path: string, body?: object, more: Reco
 }
 
 describe('the access log of requests that are refused without a key', () => {
-  test('has URLs of bounded length, and a bounded number of lines a second', async () => {
+  test('it has URLs of bounded length, and a bounded number of lines per second', async () => {
     const begun = performance.now();
     const REQUESTS = 300;
     const statuses = await Promise.all(
@@ -117,7 +116,7 @@ describe('the access log of requests that are refused without a key', () => {
 describe('the page of the API', () => {
   const BUNDLE = '/docs/static/swagger-ui-bundle.js';
 
-  test.each(['gzip', 'br', 'zstd'])('is compressed with %s once, and cached', async (encoding) => {
+  test.each(['gzip', 'br', 'zstd'])('it is compressed with %s once, and cached', async (encoding) => {
     const first = await bytesOf(encoding, BUNDLE);
     expect(first.status).toBe(200);
     expect(first.headers['content-encoding']).toBe(encoding);
@@ -136,7 +135,7 @@ describe('the page of the API', () => {
     expect({ status: known.status, bytes: known.body.length }).toEqual({ status: 304, bytes: 0 });
   });
 
-  test('comes in every encoding with the same content, and plain', async () => {
+  test('it has the same content in every encoding', async () => {
     const plain = await bytesOf('identity', BUNDLE);
     for (const [encoding, decode] of DECODERS) {
       const packed = await bytesOf(`${encoding};q=0.5, nonsense, other;q=0`, BUNDLE);
@@ -150,7 +149,7 @@ describe('the page of the API', () => {
     expect({ status: part.status, bytes: part.body.length }).toEqual({ status: 200, bytes: plain.body.length });
   });
 
-  test('has the rest of it with entity tags too', async () => {
+  test('it serves its assets with entity tags, too', async () => {
     for (const path of [
       '/docs',
       '/docs/static/index.css',
@@ -180,30 +179,33 @@ async function readCpuSeconds(): Promise<number> {
 }
 
 describe('compression', () => {
-  test.each(DECODERS)('%s gives the same answer in fewer bytes, with the same entity tag', async (encoding, decode) => {
-    await harness.atRest();
-    const plain = await bytesOf('identity', BLOCKS, WHOLE_BLOCKS);
-    const packed = await bytesOf(encoding, BLOCKS, WHOLE_BLOCKS);
-    expect(plain.headers['content-encoding']).toBeUndefined();
-    expect(packed.headers['content-encoding']).toBe(encoding);
-    expect(String(packed.headers['vary']).toLowerCase()).toContain('accept-encoding');
-    expect(packed.headers['etag']).toBe(plain.headers['etag']);
-    expect(packed.body.length).toBeLessThan(plain.body.length / 2);
-    expect(decode(packed.body).equals(plain.body)).toBe(true);
-    const again = await bytesOf(encoding, BLOCKS, WHOLE_BLOCKS, { 'if-none-match': String(packed.headers['etag']) });
-    expect(again.status).toBe(304);
-    expect(again.body).toHaveLength(0);
-    expect(again.headers['content-encoding']).toBeUndefined();
-    expect(String(again.headers['vary']).toLowerCase()).toContain('accept-encoding');
-  });
+  test.each(DECODERS)(
+    '%s gives the same response in fewer bytes, with the same entity tag',
+    async (encoding, decode) => {
+      await harness.atRest();
+      const plain = await bytesOf('identity', BLOCKS, WHOLE_BLOCKS);
+      const packed = await bytesOf(encoding, BLOCKS, WHOLE_BLOCKS);
+      expect(plain.headers['content-encoding']).toBeUndefined();
+      expect(packed.headers['content-encoding']).toBe(encoding);
+      expect(String(packed.headers['vary']).toLowerCase()).toContain('accept-encoding');
+      expect(packed.headers['etag']).toBe(plain.headers['etag']);
+      expect(packed.body.length).toBeLessThan(plain.body.length / 2);
+      expect(decode(packed.body).equals(plain.body)).toBe(true);
+      const again = await bytesOf(encoding, BLOCKS, WHOLE_BLOCKS, { 'if-none-match': String(packed.headers['etag']) });
+      expect(again.status).toBe(304);
+      expect(again.body).toHaveLength(0);
+      expect(again.headers['content-encoding']).toBeUndefined();
+      expect(String(again.headers['vary']).toLowerCase()).toContain('accept-encoding');
+    },
+  );
 
-  test('a small answer is left as it is, and may still differ by what is accepted', async () => {
+  test('it leaves a small response uncompressed, with a Vary header', async () => {
     const small = await bytesOf('gzip, br, zstd', NETWORK);
     expect(small.headers['content-encoding']).toBeUndefined();
     expect(String(small.headers['vary']).toLowerCase()).toContain('accept-encoding');
   });
 
-  test('a body that is compressed itself is not unpacked', async () => {
+  test('it does not decompress request bodies', async () => {
     const { status } = await harness.api.request(BLOCKS, { body: '{}', headers: { 'content-encoding': 'gzip' } });
     expect(status).toBe(415);
   });
@@ -226,7 +228,7 @@ describe('if-none-match: *', () => {
     expect({ status, etag: sent.get('etag') }).toEqual({ status: 404, etag: null });
   });
 
-  test('is a 304 where there is one, and a 400 stays a 400', async () => {
+  test('it gets a 304 for an existing resource, and a 400 stays a 400', async () => {
     const { json } = await harness.api.request('/v1/blocks?limit=1');
     const [{ hash }] = json['blocks'] as [{ hash: string }];
     for (const path of [NETWORK, '/v1/rpc/getCoinSupply', '/v1/blocks', `/v1/blocks/${hash}`]) {
@@ -260,26 +262,26 @@ describe('methods', () => {
 });
 
 describe('queries and bodies', () => {
-  test('a parameter that comes twice is refused', async () => {
+  test('it refuses a repeated parameter', async () => {
     const { status, json } = await harness.api.request('/v1/blocks?limit=1&limit=2');
     expect(status).toBe(400);
     expect(json['details']).toMatchObject([{ path: 'limit' }]);
   });
 
-  test('a prototype in the query is an unknown field', async () => {
+  test('it treats a prototype in the query as an unknown field', async () => {
     expect((await harness.api.request('/v1/blocks?__proto__=1&constructor=2')).status).toBe(400);
   });
 
-  test('a GET with a body answers as without', async () => {
-    const answer = await raw(
+  test('a GET with a body gets the same response as one without', async () => {
+    const response = await raw(
       `GET ${NETWORK} HTTP/1.1\r\nhost: x\r\nx-api-key: ${harness.api.key}\r\nconnection: close\r\n` +
         'content-type: application/json\r\ncontent-length: 2\r\n\r\n{}',
     );
-    expect(answer.status).toBe(200);
+    expect(response.status).toBe(200);
   });
 });
 
-describe('what is no HTTP', () => {
+describe('malformed HTTP', () => {
   const POST = `POST ${BLOCKS} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n`;
   test.each([
     ['nonsense', 'nonsense\r\n\r\n', 400],
@@ -298,7 +300,7 @@ describe('what is no HTTP', () => {
     expect(JSON.parse(body)).toMatchObject({ statusCode: wanted, ...(wanted === 400 && { details: [{ path: '' }] }) });
   });
 
-  test('a request that does not come to its end is given up', async () => {
+  test('it times out a request that never ends', async () => {
     const begun = performance.now();
     const slowHead = raw(`GET ${NETWORK} HTTP/1.1\r\nhost: x\r\n`);
     const slowBody = raw(
@@ -314,14 +316,14 @@ describe('what is no HTTP', () => {
 describe('CORS', () => {
   const ALLOWED = 'https://explorer.example';
   let program: Program;
-  let api: HttpClient;
+  let api: ApiClient;
 
   beforeAll(async () => {
     const env = { nodeUrl: harness.simulatedDag.server.url, databaseUrl: harness.database.url };
     const origins = `${ALLOWED}, http://localhost:8080, http://127.0.0.1:*, https://[::1]:*`;
     const started = await startApi(env, undefined, { CORS_ORIGINS: origins });
     program = started.program;
-    api = new HttpClient(started.url, harness.api.key);
+    api = new ApiClient(started.url, harness.api.key);
   });
   afterAll(() => program.stop());
 
@@ -335,7 +337,7 @@ describe('CORS', () => {
       },
     });
 
-  test('a browser may ask without a key, from origins that are allowed', async () => {
+  test('it allows preflight requests without a key from allowed origins', async () => {
     const { status, headers } = await preflight(ALLOWED);
     expect(status).toBe(204);
     expect(headers.get('access-control-allow-origin')).toBe(ALLOWED);
@@ -361,7 +363,7 @@ describe('CORS', () => {
     expect(headers.get('access-control-allow-origin')).toBe(isAllowed ? origin : null);
   });
 
-  test('answers can be read with all of their headers, errors too', async () => {
+  test('it exposes all headers of responses and errors', async () => {
     for (const path of [NETWORK, '/v1/nothing', BLOCKS]) {
       const { headers } = await api.request(path, { headers: { origin: ALLOWED } });
       expect(headers.get('access-control-allow-origin'), path).toBe(ALLOWED);

@@ -1,4 +1,4 @@
-/** Every listing of the API, and what it must hold by the database: the cursors of its items, in its order. */
+/** Every listing of the API, with SQL for the expected cursors of its items in order. */
 import type { Pool } from 'pg';
 
 export interface Listing {
@@ -7,12 +7,12 @@ export interface Listing {
   values: Record<string, string>;
   /** Filters. */
   query: Record<string, string>;
-  /** Of the answer. */
+  /** The field of the response that holds the items. */
   field: string;
   cursorOf: (item: Item) => string;
-  /** SQL that gives the cursors of all items, in order. */
+  /** Selects the cursors of all items, in order. */
   items: string;
-  /** The same of all that are good as cursors: filters leave some out, and UTXOs are spent. */
+  /** Selects all valid cursors, also of items that a filter leaves out and of spent UTXOs. */
   positions: string;
 }
 
@@ -153,4 +153,17 @@ function flag(name: string, isSet: boolean): Record<string, string> {
 export async function listCursors(pool: Pool, statement: string): Promise<string[]> {
   const { rows } = await pool.query<{ cursor: string }>(statement);
   return rows.map(({ cursor }) => cursor);
+}
+
+/** Returns the address with most transactions. */
+export async function findBusiestOwner(pool: Pool): Promise<Owner> {
+  const { rows } = await pool.query<{ address: string; script_id: bigint }>(
+    `select s.address, s.id as script_id
+     from scripts s join address_transactions a on a.script_id = s.id
+     where s.address is not null and exists (select from utxos u where u.script_id = s.id)
+     group by s.id order by count(*) desc, s.id limit 1`,
+  );
+  const [busiest] = rows;
+  if (busiest === undefined) throw new Error('No address holds anything');
+  return { address: busiest.address, scriptId: Number(busiest.script_id) };
 }

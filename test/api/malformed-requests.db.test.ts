@@ -2,10 +2,9 @@
 import { connect } from 'node:net';
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { freePort } from '../node/kaspad.ts';
-import { type Program, startApi, startIndexer } from '../node/programs.ts';
+import { freePort, type Program, startApi, startIndexer } from '../support/programs.ts';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database';
-import { SimulatedDag } from '../simulation/simulated-dag.ts';
+import { SimulatedDag } from '../support/simulated-dag.ts';
 
 let simulatedDag: SimulatedDag;
 let database: TestDatabase;
@@ -78,7 +77,7 @@ async function send(port: number, text: string): Promise<void> {
   await once(socket, 'close');
 }
 
-test('every process goes on after every malformed request', async () => {
+test('every process continues after every malformed request', async () => {
   for (const [name, port] of Object.entries(ports)) {
     const isAlive = async () =>
       (await fetch(`http://127.0.0.1:${port}/${name === 'API' ? 'openapi.json' : 'healthz'}`)).status;

@@ -1,9 +1,9 @@
-/** Several nodes in NODE_URL: what comes live from a node keeps coming while any of them answers. Against the real process. */
+/** Several nodes in NODE_URL: what comes live from a node keeps coming while any of them responds. Against the real process. */
 import { getNetwork } from '@kasgres/kaspa';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { startApi } from '../node/programs.ts';
-import { NodeBehindProxy, nodeThatDiffers } from '../simulation/node-behind-proxy.ts';
-import { HttpClient } from './http-client.ts';
+import { startApi } from '../support/programs.ts';
+import { NodeBehindProxy, nodeThatDiffers } from '../support/simulated-dag.ts';
+import { ApiClient } from '../support/api-client.ts';
 import { openHarness, type Harness } from './harness.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 
@@ -33,15 +33,15 @@ afterAll(async () => {
 afterEach(async () => {
   first.pass();
   second.pass();
-  await untilAnswered();
+  await untilServed();
 });
 
 const ask = (path: string, body?: object) => harness.api.request(path, body && { body });
 const isConnected = async () => (await ask('/v1/status')).json['nodeConnected'];
 
 const POOL = { includeOrphanPool: false, filterTransactionPool: false };
-/** Listings of the mempool have a stream of their own, and may be a second old. */
-const untilAnswered = async () => {
+/** Listings of the mempool have a separate stream, and may be a second old. */
+const untilServed = async () => {
   for (const path of ['/v1/rpc/getInfo', '/v1/rpc/getMempoolEntries']) {
     await expect.poll(async () => (await ask(path)).status, WAIT).toBe(200);
   }
@@ -58,20 +58,20 @@ async function expectMempoolAndTemplate(): Promise<void> {
   expect(template.status).toBe(200);
 }
 
-test('one of them dies, and the other after it: the one that is left answers', async () => {
+test('it fails over when a node stops, and back when the other stops', async () => {
   for (const dying of [first, second]) {
     dying.refuse();
-    await untilAnswered();
+    await untilServed();
     await expectMempoolAndTemplate();
     await expect.poll(isConnected, WAIT).toBe(true);
     dying.pass();
   }
 });
 
-test('one of them falls silent, and the other after it: a request is put to the next, and later ones begin there', async () => {
+test('it fails over when a node falls silent, and sends later requests to the other node first', async () => {
   for (const silent of [first, second]) {
     silent.swallow();
-    await untilAnswered();
+    await untilServed();
     const begun = performance.now();
     await expectMempoolAndTemplate();
     expect(performance.now() - begun).toBeLessThan(4000);
@@ -79,7 +79,7 @@ test('one of them falls silent, and the other after it: a request is put to the 
   }
 });
 
-test('both are away: it is said, until one is back', async () => {
+test('it responds 503 while both nodes are away, until one is back', async () => {
   first.refuse();
   second.refuse();
   await expect.poll(isConnected, WAIT).toBe(false);
@@ -91,17 +91,17 @@ test('both are away: it is said, until one is back', async () => {
     await expect.poll(refusal, WAIT).toEqual([503, 'The node is out of reach']);
   }
   second.pass();
-  await untilAnswered();
+  await untilServed();
   await expectMempoolAndTemplate();
 });
 
-test('a node of another network is left out', async () => {
+test('it leaves out a node of another network', async () => {
   const other = nodeThatDiffers(harness.simulatedDag.node, { network: getNetwork('testnet-10') });
   const elsewhere = await NodeBehindProxy.start(other);
   const nodeUrl = `${elsewhere.url},${harness.simulatedDag.server.url}`;
   const { program, url } = await startApi({ nodeUrl, databaseUrl: harness.database.url });
   try {
-    const api = new HttpClient(url, harness.api.key);
+    const api = new ApiClient(url, harness.api.key);
     const networkId = async () => (await api.request('/v1/rpc/getServerInfo')).json['networkId'];
     await expect.poll(networkId, WAIT).toBe('simnet');
     await expect.poll(() => program.output(), WAIT).toContain('excluded node');

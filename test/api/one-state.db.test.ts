@@ -12,17 +12,17 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-test('invariant 9: every answer agrees with the sink that it names, through growth and reorgs', async () => {
+test('invariant 9: every response agrees with the sink that it names, through growth and reorgs', async () => {
   const sinks = new Set<string | null>();
   while (sinks.size < 10) {
-    // The indexer applies what is mined here while the requests below are answered.
+    // The indexer applies what is mined here while the requests below are served.
     harness.simulatedDag.mine(4);
     sinks.add(await readOneState(harness.api, genesis));
   }
   await harness.atRest();
 });
 
-test('from every block beside the chain: removed leads down to the chain, added up to the sink, as the node says', async () => {
+test('it returns the node’s removed and added chain blocks from every block beside the chain', async () => {
   const beside = await harness.database.kysely
     .selectFrom('blocks')
     .select('hash')
@@ -45,7 +45,7 @@ test('from every block beside the chain: removed leads down to the chain, added 
   }
 });
 
-test('a client that has the answer of this sink gets a 304 without a body, until the sink moves', async () => {
+test('it responds 304 without a body until the sink moves', async () => {
   await harness.atRest();
   const path = '/v1/rpc/getCoinSupply';
   const first = await harness.api.request(path);
@@ -69,13 +69,13 @@ test('a client that has the answer of this sink gets a 304 without a body, until
 const askBlocks = (body: object, etag = '') =>
   harness.api.request(BLOCKS, { body, headers: { 'if-none-match': etag } });
 
-test('another body is another answer', async () => {
+test('it includes the request body in the entity tag', async () => {
   const etag = (await askBlocks({})).headers.get('etag') ?? '';
   expect((await askBlocks({}, etag)).status).toBe(304);
   expect((await askBlocks({ includeBlocks: true }, etag)).status).toBe(200);
 });
 
-test('an error has no entity tag', async () => {
+test('it sends no entity tag with an error', async () => {
   const { status, headers } = await harness.api.request(BLOCKS, { body: { lowHash: 'ab'.repeat(32) } });
   expect(status).toBe(404);
   expect(headers.get('etag')).toBeNull();

@@ -1,14 +1,14 @@
-/** Invariant 9 as a client can see it: answers that agree with the sink that they name. */
+/** Checks invariant 9 from outside: responses agree with the sink in their header. */
 import { expect } from 'vitest';
-import type { HttpResponse, HttpClient } from './http-client.ts';
+import type { ApiResponse, ApiClient } from '../support/api-client.ts';
 
 export const CHAIN = '/v1/rpc/getVirtualChainFromBlock';
 export const BLOCKS = '/v1/rpc/getBlocks';
 
-export const sinkOf = ({ headers }: HttpResponse): string | null => headers.get('x-kasgres-sink');
+export const sinkOf = ({ headers }: ApiResponse): string | null => headers.get('x-kasgres-sink');
 
-/** Asks for the whole chain and for the blocks at its end, and holds each to its sink. @returns the sink of the chain */
-export async function readOneState(api: HttpClient, genesis: string): Promise<string | null> {
+/** Requests the whole chain and its last blocks, and compares each response with its sink. Returns the sink of the chain. */
+export async function readOneState(api: ApiClient, genesis: string): Promise<string | null> {
   const chain = await api.request(CHAIN, { body: { startHash: genesis, includeAcceptedTransactionIds: true } });
   const added = chain.json['addedChainBlockHashes'] as string[];
   const groups = chain.json['acceptedTransactionIds'] as AcceptedIds[];
@@ -35,7 +35,7 @@ interface BlockLink {
   selectedParentHash: string;
 }
 
-/** Those that call themselves chain blocks are one chain, by their selected parents, and end in the sink. */
+/** Expects that the blocks with `isChainBlock` are one chain of selected parents that ends in the sink. */
 function expectOneChain(blocks: readonly BlockLink[], sink: string | null): void {
   const chain = blocks.filter((block) => block.isChainBlock);
   const hashes = new Set(chain.map((block) => block.hash));

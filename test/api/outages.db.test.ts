@@ -1,18 +1,17 @@
-/** What the API answers while what it needs is away: soon, in words, and as before when it is back. Against the real process. */
+/** The responses of the API while what it needs is away: soon, with an explanation, and as before when it is back. Against the real process. */
 import { connect as netConnect } from 'node:net';
 import { createKey, createTestDatabase, migrate } from '@kasgres/database';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { freePort } from '../node/kaspad.ts';
-import { startApi, startApiProgram, startIndexer } from '../node/programs.ts';
-import { HttpClient } from './http-client.ts';
+import { freePort, startApi, startApiProgram, startIndexer } from '../support/programs.ts';
+import { ApiClient } from '../support/api-client.ts';
 import { openHarness, type Harness } from './harness.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 
-/** No request may hang. What falls silent is given up after some seconds; what is refused at once is answered at once. */
+/** No request may hang. What falls silent is given up after some seconds; what is refused at once gets a response at once. */
 const SOON_MS = 4000;
 const SILENCE_MS = 9000;
 
-/** Of answers on their way through the sockets of both ends, on one machine. */
+/** Of responses on their way through the sockets of both ends, on one machine. */
 const MORE_THAN_SOCKETS_HOLD = 12 * 2 ** 20;
 
 let harness: Harness;
@@ -122,7 +121,7 @@ const fromNode = (): [string, object?][] => [
 /** The status may be served from memory for a second. */
 const untilStatusIsReadAgain = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1100));
 
-/** Every answer is a 503 in the envelope, within the time, that says what is missing and when to come back. */
+/** Every response is a 503 in the envelope, within the time, that says what is missing and when to come back. */
 async function expectUnavailable(
   requests: [string, object?][],
   message: string | RegExp,
@@ -148,7 +147,7 @@ async function requestsWritten(): Promise<bigint> {
 }
 
 describe('the node', () => {
-  test('refuses connections: the database still answers, the rest says so', async () => {
+  test('it serves what needs no node while the node refuses connections', async () => {
     toNode.refuse();
     // The status and what the node says of itself are each kept for a second.
     await expect
@@ -163,7 +162,7 @@ describe('the node', () => {
       expect((await statusOf(path, body)).status, path).toBe(200);
   });
 
-  test('falls silent: nothing hangs', async () => {
+  test('it lets no request hang while the other side is silent', async () => {
     toNode.swallow();
     const [first] = fromNode();
     if (first !== undefined) await expectUnavailable([first], 'The node is out of reach', SILENCE_MS);
@@ -173,13 +172,13 @@ describe('the node', () => {
 });
 
 describe('the database', () => {
-  test('refuses connections: every answer says so at once', async () => {
+  test('it responds 503 at once while the database refuses connections', async () => {
     toDatabase.refuse();
     await untilStatusIsReadAgain();
     await expectUnavailable([['/v1/status'], ...FROM_DATABASE], 'The database is out of reach', SOON_MS);
   });
 
-  test('falls silent: nothing hangs', async () => {
+  test('it lets no request hang while the other side is silent', async () => {
     toDatabase.swallow();
     await untilStatusIsReadAgain();
     const requests: [string, object?][] = [['/v1/status'], ...FROM_DATABASE.slice(0, 2)];
@@ -188,7 +187,7 @@ describe('the database', () => {
     );
   });
 
-  test('is slow: the request is given up, and those behind it do not wait for long', async () => {
+  test('it gives a slow query up, and requests behind it do not wait long', async () => {
     const locker = await harness.database.pool.connect();
     await locker.query('begin; lock table checkpoint in access exclusive mode');
     try {
@@ -199,12 +198,12 @@ describe('the database', () => {
         const seconds = (performance.now() - begun) / 1000;
         return { status, message: json['message'], retryAfter: headers.get('retry-after'), seconds };
       });
-      const answered = await Promise.all(asked);
-      const messages = answered.map(({ message }) => String(message));
+      const served = await Promise.all(asked);
+      const messages = served.map(({ message }) => String(message));
       expect(new Set(messages)).toEqual(new Set(['The database took too long', 'The database is busy']));
-      expect(answered.every(({ status, retryAfter }) => status === 503 && Number(retryAfter) > 0)).toBe(true);
+      expect(served.every(({ status, retryAfter }) => status === 503 && Number(retryAfter) > 0)).toBe(true);
       const slowest = (message: string) =>
-        Math.max(...answered.filter((answer) => answer.message === message).map(({ seconds }) => seconds));
+        Math.max(...served.filter((response) => response.message === message).map(({ seconds }) => seconds));
       expect(slowest('The database took too long')).toBeLessThan(8);
       expect(slowest('The database is busy')).toBeLessThan(8);
     } finally {
@@ -214,10 +213,10 @@ describe('the database', () => {
     expect((await statusOf('/v1/rpc/getCoinSupply')).status).toBe(200);
   });
 
-  test('is slow, and requests keep coming: beyond a line of some length they are sent away at once', async () => {
+  test('it refuses requests at once when the queue of a slow database is full', async () => {
     const env = { nodeUrl: harness.simulatedDag.server.url, databaseUrl: harness.database.url };
     const { program, url } = await startApi(env, undefined, { DATABASE_CONNECTIONS: '1' });
-    const api = new HttpClient(url, harness.api.key);
+    const api = new ApiClient(url, harness.api.key);
     const locker = await harness.database.pool.connect();
     await locker.query('begin; lock table checkpoint in access exclusive mode');
     try {
@@ -231,7 +230,7 @@ describe('the database', () => {
         }),
       );
       expect(new Set(statuses)).toEqual(new Set([503]));
-      // The shortest answers are those that did not wait in line, for which 50 have room.
+      // The shortest responses are those that did not wait in line, for which 50 have room.
       expect(seconds.filter((time) => time < 2.5).length).toBeGreaterThanOrEqual(60);
     } finally {
       await locker.query('rollback');
@@ -241,7 +240,7 @@ describe('the database', () => {
     await program.stop();
   });
 
-  test('usage is kept until it can be written', async () => {
+  test('it keeps usage until it can be written', async () => {
     const before = await requestsWritten();
     await statusOf('/v1/rpc/getCurrentNetwork');
     toDatabase.refuse();
@@ -252,19 +251,19 @@ describe('the database', () => {
 });
 
 describe('a client', () => {
-  test('that does not read keeps no connection to the database', async () => {
+  test('it takes no database connection for a client that does not read', async () => {
     const env = { nodeUrl: harness.simulatedDag.server.url, databaseUrl: harness.database.url };
     const { program, url } = await startApi(env, undefined, { DATABASE_CONNECTIONS: '1' });
-    const api = new HttpClient(url, harness.api.key);
+    const api = new ApiClient(url, harness.api.key);
     const body = JSON.stringify({ includeBlocks: true, includeTransactions: true });
     const { text } = await api.request('/v1/rpc/getBlocks', { body });
     const request =
       `POST /v1/rpc/getBlocks HTTP/1.1\r\nhost: x\r\nx-api-key: ${harness.api.key}\r\n` +
       `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
-    const answers = Math.ceil(MORE_THAN_SOCKETS_HOLD / text.length);
+    const responses = Math.ceil(MORE_THAN_SOCKETS_HOLD / text.length);
     const { hostname, port } = new URL(url);
     const slow = netConnect({ host: hostname, port: Number(port) }).pause();
-    slow.write(request.repeat(answers));
+    slow.write(request.repeat(responses));
 
     const ask = async () => (await api.request('/v1/rpc/getCoinSupply')).status;
     // Until the one connection has made all of them, others may be in line for too long.
@@ -283,7 +282,7 @@ describe('a client', () => {
       received += data.toString('latin1');
     });
     slow.resume();
-    await expect.poll(() => received.match(/HTTP\/1\.1 (200|503)/g)?.length, { timeout: 30_000 }).toBe(answers);
+    await expect.poll(() => received.match(/HTTP\/1\.1 (200|503)/g)?.length, { timeout: 30_000 }).toBe(responses);
     slow.destroy();
     await program.stop();
   });
@@ -292,7 +291,7 @@ describe('a client', () => {
 const statusAt = async (port: number, path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).status;
 
 describe('the probes', () => {
-  test('of the indexer tell whether it follows the chain', async () => {
+  test('it reports in the indexer’s probes whether it follows the chain', async () => {
     const empty = await createTestDatabase();
     const metricsPort = await freePort();
     toNode.refuse();
@@ -316,7 +315,7 @@ describe('the probes', () => {
     await empty.drop();
   });
 
-  test('of the API tell whether requests can be answered', async () => {
+  test('it reports in the API’s probes whether requests can be served', async () => {
     const metricsPort = await freePort();
     toDatabase.refuse();
     const { program } = await startApi(
@@ -340,13 +339,13 @@ describe('the probes', () => {
 });
 
 describe('the start', () => {
-  test('before the database is there: answers 503, and works when it comes', async () => {
+  test('it responds 503 if started before the database, and recovers', async () => {
     toDatabase.refuse();
     const { program, url } = await startApi(
       { nodeUrl: harness.simulatedDag.server.url, databaseUrl: through(harness.database.url, toDatabase) },
       respondsAtAll,
     );
-    const api = new HttpClient(url, harness.api.key);
+    const api = new ApiClient(url, harness.api.key);
     expect((await api.request('/v1/status')).status).toBe(503);
     toDatabase.pass();
     await expect.poll(async () => (await api.request('/v1/rpc/getCoinSupply')).status, { timeout: 10_000 }).toBe(200);
@@ -354,11 +353,11 @@ describe('the start', () => {
     expect(await program.exited).toBe(0);
   });
 
-  test('before the indexer has written anything: 503 but for the status, which says so', async () => {
+  test('it responds 503, except for the status, while the index is empty', async () => {
     const empty = await createTestDatabase();
     const { key } = await createKey(empty.kysely, { name: 'test' });
     const { program, url } = await startApi({ nodeUrl: harness.simulatedDag.server.url, databaseUrl: empty.url });
-    const api = new HttpClient(url, key);
+    const api = new ApiClient(url, key);
     expect((await api.request('/v1/status')).json).toMatchObject({ network: null, sink: null, synced: false });
     const { status, json } = await api.request('/v1/rpc/getCoinSupply');
     expect({ status, json }).toEqual({ status: 503, json: { statusCode: 503, message: 'Nothing is indexed yet' } });
@@ -366,7 +365,7 @@ describe('the start', () => {
     await empty.drop();
   });
 
-  test('with a replica: answers come from it, keys and usage stay with the database', async () => {
+  test('it reads from a replica, and keeps keys and usage in the primary', async () => {
     const primary = await createTestDatabase();
     const { id, key } = await createKey(primary.kysely, { name: 'test' });
     const { program, url } = await startApi(
@@ -376,16 +375,16 @@ describe('the start', () => {
         DATABASE_READ_URL: harness.database.url,
       },
     );
-    const answer = await new HttpClient(url, key).request('/v1/rpc/getCoinSupply');
-    expect(answer.json).toEqual((await statusOf('/v1/rpc/getCoinSupply')).json);
-    expect((await new HttpClient(url, harness.api.key).request('/v1/rpc/getCoinSupply')).status).toBe(401);
+    const response = await new ApiClient(url, key).request('/v1/rpc/getCoinSupply');
+    expect(response.json).toEqual((await statusOf('/v1/rpc/getCoinSupply')).json);
+    expect((await new ApiClient(url, harness.api.key).request('/v1/rpc/getCoinSupply')).status).toBe(401);
     await program.stop();
     const usage = await primary.kysely.selectFrom('api_key_usage').selectAll().execute();
     expect(usage).toMatchObject([{ api_key_id: id, requests: 1n, ru: '0.1' }]);
     await primary.drop();
   });
 
-  test('with a replica that does not have the schema yet: waits for it', async () => {
+  test('it waits for the schema on a replica', async () => {
     const primary = await createTestDatabase();
     const replica = await createTestDatabase({ empty: true });
     const { key } = await createKey(primary.kysely, { name: 'test' });
@@ -398,7 +397,7 @@ describe('the start', () => {
       .poll(() => program.output(), { timeout: 30_000 })
       .toContain('does not have the schema of its primary yet');
     await migrate(replica.url);
-    const message = async () => (await new HttpClient(url, key).request('/v1/rpc/getCoinSupply')).json['message'];
+    const message = async () => (await new ApiClient(url, key).request('/v1/rpc/getCoinSupply')).json['message'];
     await expect.poll(message, { timeout: 30_000 }).toBe('Nothing is indexed yet');
     expect(program.isRunning()).toBe(true);
     await program.stop();
@@ -406,7 +405,7 @@ describe('the start', () => {
     await primary.drop();
   });
 
-  test('on a database without the schema: ends for good, in words', async () => {
+  test('it exits with an explanation on a database without the schema', async () => {
     const empty = await createTestDatabase({ empty: true });
     const program = startApiProgram({ nodeUrl: harness.simulatedDag.server.url, databaseUrl: empty.url });
     expect(await program.exited).toBe(1);
@@ -414,7 +413,7 @@ describe('the start', () => {
     await empty.drop();
   });
 
-  test('with a database of another network than the node: ends for good, in words', async () => {
+  test('it exits with an explanation if database and node are of different networks', async () => {
     const { pool, url: databaseUrl } = harness.database;
     await pool.query(`update meta set network = 'mainnet'`);
     try {

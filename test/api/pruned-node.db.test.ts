@@ -1,26 +1,25 @@
 /**
  * The API on what the indexer makes of a node that has pruned, and of one that prunes while nobody follows it: walks give what the node
- * gives from its pruning point on, and what the node no more has is a gap. What else there is to answer is in starts.db.test.ts.
+ * gives from its pruning point on, and what the node no more has is a gap. Other responses are covered in starts.db.test.ts.
  */
 import { createKey, createTestDatabase } from '@kasgres/database';
 import { NodeClient } from '@kasgres/node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { expectedBlock } from '../node/expected.ts';
-import { type Program, startApi } from '../node/programs.ts';
-import type { Harness } from '../simulation/harness.ts';
+import { expectedBlock } from '../support/compare/expected.ts';
+import { type Program, startApi } from '../support/programs.ts';
+import type { Harness } from '../support/harness.ts';
 import { followToTheTip, pruneAbove } from '../simulation/starts-harness.ts';
-import { SimulatedDag } from '../simulation/simulated-dag.ts';
-import { checkedGet, checkedPost } from './checked-requests.ts';
-import { type HttpResponse, HttpClient } from './http-client.ts';
+import { SimulatedDag } from '../support/simulated-dag.ts';
+import { type ApiResponse, ApiClient } from '../support/api-client.ts';
 
 const BLOCKS = '/v1/rpc/getBlocks';
 const VIRTUAL_CHAIN = '/v1/rpc/getVirtualChainFromBlock';
 
-const post = (path: string, body: object): Promise<HttpResponse> => checkedPost(api, path, body);
+const post = (path: string, body: object): Promise<ApiResponse> => api.postChecked(path, body);
 
 let harness: Harness;
 let program: Program;
-let api: HttpClient;
+let api: ApiClient;
 let start: string;
 
 /** The seed is fixed: these tests are about the API. */
@@ -33,7 +32,7 @@ beforeAll(async () => {
   const { key } = await createKey(harness.database.kysely, { name: 'test' });
   const started = await startApi({ nodeUrl: simulatedDag.server.url, databaseUrl: harness.database.url });
   program = started.program;
-  api = new HttpClient(started.url, key);
+  api = new ApiClient(started.url, key);
 });
 afterAll(async () => {
   await program?.stop();
@@ -92,7 +91,7 @@ interface TransactionJson {
   inputs: { previousOutput: { transactionId: string; amount: string | null } }[];
 }
 
-/** Whatever spends UTXOs from before the start. */
+/** Every transaction that spends UTXOs from before the start. */
 async function expectInputsKnown(): Promise<void> {
   const { rows } = await harness.database.pool.query<{ id: string }>(
     `select distinct encode(t.transaction_id, 'hex') as id
@@ -109,15 +108,15 @@ async function expectInputsKnown(): Promise<void> {
   }
 }
 
-test('from the pruning point on answers are those of the node', async () => {
+test('it responds like the node from the pruning point on', async () => {
   await expectBlocksOfNode(start);
   await expectChainOfNode(start);
   await expectInputsKnown();
-  const { json } = await checkedGet(api, '/v1/status');
+  const { json } = await api.getChecked('/v1/status');
   expect(json).toMatchObject({ firstBlock: start, starts: [{ hash: start }], gaps: [], utxoSetLoad: null });
 });
 
-test('and behind a gap, which the answers admit', async () => {
+test('it responds like the node behind a gap, and names the gap', async () => {
   const { simulatedDag } = harness;
   const after = simulatedDag.node.dag.sink.hash;
   const before = pruneAbove(simulatedDag, 20, simulatedDag.node.dag.sink).hash;
@@ -125,9 +124,9 @@ test('and behind a gap, which the answers admit', async () => {
   await expectBlocksOfNode(before);
   await expectChainOfNode(before);
   await expectInputsKnown();
-  const sink = await checkedGet(api, '/v1/rpc/getSink');
+  const sink = await api.getChecked('/v1/rpc/getSink');
   expect(sink.headers.get('x-kasgres-gaps')).toBe('1');
-  expect((await checkedGet(api, '/v1/status')).json).toMatchObject({
+  expect((await api.getChecked('/v1/status')).json).toMatchObject({
     starts: [{ hash: start }, { hash: before }],
     gaps: [{ afterBlock: after, beforeBlock: before }],
   });

@@ -25,7 +25,7 @@ async function pointsOf(key: string): Promise<number> {
   return Number(rows[0]?.points);
 }
 
-test('gives thousands of charges back in a few statements', async () => {
+test('it returns thousands of charges in a few statements', async () => {
   const windows = newWindows();
   const buckets = ['a', 'b'];
   const begun = new Map<string, number>();
@@ -44,7 +44,7 @@ test('gives thousands of charges back in a few statements', async () => {
   expect(await pointsOf('b')).toBe(10_000);
 });
 
-test('gives nothing back to another window', async () => {
+test('it returns nothing to another window', async () => {
   const windows = newWindows();
   const { window } = await windows.charge('c', LIMIT, 500);
   windows.refund('c', (window as number) - 1, 300);
@@ -54,7 +54,7 @@ test('gives nothing back to another window', async () => {
   expect(await pointsOf('c')).toBe(400);
 });
 
-/** Charges and gives back again and again, buckets in an order of its own. */
+/** Charges and gives back again and again, buckets in a separate order. */
 async function work(windows: PostgresWindows, order: readonly string[]): Promise<void> {
   for (let round = 0; round < 20; round += 1) {
     const states = await Promise.all(order.map((bucket) => windows.charge(bucket, LIMIT, 3)));
@@ -63,7 +63,7 @@ async function work(windows: PostgresWindows, order: readonly string[]): Promise
   await windows.charge('last', LIMIT, 1);
 }
 
-test('processes that charge and give back in any order do not lock each other out', async () => {
+test('it never deadlocks processes that charge and return in any order', async () => {
   const processes = [newWindows(), newWindows(), newWindows()];
   const buckets = Array.from({ length: 50 }, (_, number) => `bucket ${number}`);
   const orders = [buckets, buckets.toReversed(), buckets.toSorted()];

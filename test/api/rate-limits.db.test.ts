@@ -1,9 +1,8 @@
 /** Rate limits as clients meet them: what a key may spend, what it is told of it, and several API processes that share it. */
 import { createKey, type NewKey } from '@kasgres/database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { freePort } from '../node/kaspad.ts';
-import { type Program, startApi } from '../node/programs.ts';
-import { type HttpResponse, HttpClient } from './http-client.ts';
+import { freePort, type Program, startApi } from '../support/programs.ts';
+import { type ApiResponse, ApiClient } from '../support/api-client.ts';
 import { openHarness, type Harness } from './harness.ts';
 
 let harness: Harness;
@@ -17,41 +16,41 @@ afterAll(() => harness.close());
 const CHEAP = '/v1/rpc/getCurrentNetwork';
 const DEAR = '/v1/rpc/getBlocks';
 
-const remaining = async (client: HttpClient | undefined) =>
+const remaining = async (client: ApiClient | undefined) =>
   client === undefined ? 0 : Number((await cheap(client)).headers.get('ratelimit-remaining'));
 
 type Limits = Omit<NewKey, 'name'>;
 
-async function clientWith(limits: Limits, url = harness.api.url): Promise<HttpClient & { id: bigint }> {
+async function clientWith(limits: Limits, url = harness.api.url): Promise<ApiClient & { id: bigint }> {
   const { id, key } = await createKey(harness.database.kysely, { name: 'limited', ...limits });
-  return Object.assign(new HttpClient(url, key), { id });
+  return Object.assign(new ApiClient(url, key), { id });
 }
 
-const cheap = (client: HttpClient) => client.request(CHEAP);
-const dear = (client: HttpClient) => client.request(DEAR, { body: {} });
+const cheap = (client: ApiClient) => client.request(CHEAP);
+const dear = (client: ApiClient) => client.request(DEAR, { body: {} });
 
-const headersOf = ({ headers }: HttpResponse) =>
+const headersOf = ({ headers }: ApiResponse) =>
   ['x-request-cost-ru', 'ratelimit-limit', 'ratelimit-remaining'].map((name) => headers.get(name));
 
 const usageOf = (id: bigint) =>
   harness.database.kysely.selectFrom('api_key_usage').selectAll().where('api_key_id', '=', id).execute();
 
 describe('the window of a key', () => {
-  test('is told with every answer, whatever its status', async () => {
+  test('it is in the headers of every response', async () => {
     const client = await clientWith({ rateRu: 500, windowSeconds: 60 });
     const first = await cheap(client);
     expect(headersOf(first)).toEqual(['0.1', '500;w=60', '499.9']);
     expect(first.headers.get('ratelimit-reset')).toMatch(/^(60|59)$/);
     expect(first.headers.get('retry-after')).toBeNull();
-    const answers = [
+    const responses = [
       await client.request(CHEAP, { headers: { 'if-none-match': first.headers.get('etag') ?? '' } }),
       await client.request(DEAR, { body: '{' }),
       await client.request(DEAR, { body: { lowHash: 'ab'.repeat(32) } }),
       await client.request(DEAR, { body: '{}', headers: { 'content-type': 'text/plain' } }),
       await client.request(DEAR, { body: `"${'x'.repeat(2 ** 20)}"` }),
     ];
-    expect(answers.map(({ status }) => status)).toEqual([304, 400, 404, 415, 413]);
-    expect(answers.map(headersOf)).toEqual([
+    expect(responses.map(({ status }) => status)).toEqual([304, 400, 404, 415, 413]);
+    expect(responses.map(headersOf)).toEqual([
       ['0.1', '500;w=60', '499.8'],
       ['0.5', '500;w=60', '499.3'],
       ['0.5', '500;w=60', '498.8'],
@@ -61,7 +60,7 @@ describe('the window of a key', () => {
     await expect.poll(() => usageOf(client.id), { timeout: 10_000 }).toMatchObject([{ requests: 6n, ru: '2.2' }]);
   });
 
-  test('refuses what is too much, to the letter, and takes nothing for it', async () => {
+  test('it refuses excess requests exactly, without a charge', async () => {
     const client = await clientWith({ rateRu: 1, windowSeconds: 60 });
     expect((await dear(client)).status).toBe(200);
     for (let request = 0; request < 4; request += 1) await cheap(client);
@@ -78,14 +77,14 @@ describe('the window of a key', () => {
     await expect.poll(() => usageOf(client.id), { timeout: 10_000 }).toMatchObject([{ requests: 6n, ru: '1' }]);
   });
 
-  test('is exact for requests at once', async () => {
+  test('it is exact for simultaneous requests', async () => {
     const client = await clientWith({ rateRu: 2, windowSeconds: 60 });
     const statuses = await Promise.all(Array.from({ length: 50 }, async () => (await cheap(client)).status));
     expect(statuses.filter((status) => status === 200)).toHaveLength(20);
     expect(statuses.filter((status) => status === 429)).toHaveLength(30);
   });
 
-  test('begins anew after the seconds that a refusal names', async () => {
+  test('it restarts after the seconds that a refusal names', async () => {
     const client = await clientWith({ rateRu: 0.5, windowSeconds: 1 });
     expect((await dear(client)).status).toBe(200);
     const refused = await dear(client);
@@ -95,7 +94,7 @@ describe('the window of a key', () => {
     expect((await dear(client)).status).toBe(200);
   });
 
-  test('has the rate that its key has now', async () => {
+  test('it follows changes of the key’s rate', async () => {
     const client = await clientWith({ rateRu: 0.1, windowSeconds: 300 });
     expect((await cheap(client)).status).toBe(200);
     expect((await cheap(client)).status).toBe(429);
@@ -103,16 +102,16 @@ describe('the window of a key', () => {
     await expect.poll(async () => (await cheap(client)).status, { timeout: 5000 }).toBe(200);
   });
 
-  test('is no matter of what needs no key, or has no good one', async () => {
-    const answers = [
+  test('it ignores requests without a valid key', async () => {
+    const responses = [
       await harness.api.requestWithoutKey('/v1/status'),
       await harness.api.requestWithoutKey(CHEAP),
       await harness.api.request(CHEAP, { headers: { 'x-api-key': 'wrong' } }),
       await harness.api.request('/v1/nothing'),
       await harness.api.request(CHEAP, { method: 'PUT' }),
     ];
-    expect(answers.map(({ status }) => status)).toEqual([200, 401, 401, 404, 405]);
-    expect(answers.map(headersOf)).toEqual(answers.map(() => ['0', null, null]));
+    expect(responses.map(({ status }) => status)).toEqual([200, 401, 401, 404, 405]);
+    expect(responses.map(headersOf)).toEqual(responses.map(() => ['0', null, null]));
   });
 });
 
@@ -135,9 +134,9 @@ describe('windows that processes share', () => {
   afterAll(() => Promise.all(programs.map((program) => program.stop())));
 
   /** One key at each process. */
-  async function clientsWith(limits: Limits): Promise<HttpClient[]> {
+  async function clientsWith(limits: Limits): Promise<ApiClient[]> {
     const { key } = await createKey(harness.database.kysely, { name: 'shared', ...limits });
-    return urls.map((url) => new HttpClient(url, key));
+    return urls.map((url) => new ApiClient(url, key));
   }
 
   /** Summed up over the processes. */
@@ -170,7 +169,7 @@ describe('windows that processes share', () => {
     }
   }
 
-  test('are told in metrics: what was spent, and what was refused and why', async () => {
+  test('they appear in metrics: charges and refusals by reason', async () => {
     const client = (await clientsWith({ rateRu: 0.6, windowSeconds: 60 }))[1];
     if (client === undefined) throw new Error('There is no second process');
     const before = await readCounts();
@@ -187,9 +186,9 @@ describe('windows that processes share', () => {
     });
   });
 
-  test('count what each of them answered', () =>
+  test('they count the responses of every process', () =>
     whileStoreResponses(async () => {
-      const [one, two] = (await clientsWith({ rateRu: 1, windowSeconds: 60 })) as [HttpClient, HttpClient];
+      const [one, two] = (await clientsWith({ rateRu: 1, windowSeconds: 60 })) as [ApiClient, ApiClient];
       expect(headersOf(await dear(one))).toEqual(['0.5', '1;w=60', '0.5']);
       expect(headersOf(await cheap(two))).toEqual(['0.1', '1;w=60', '0.4']);
       expect(headersOf(await dear(one))).toEqual(['0', '1;w=60', '0.4']);
@@ -198,7 +197,7 @@ describe('windows that processes share', () => {
       expect(Number((await cheap(two)).headers.get('ratelimit-reset'))).toBeGreaterThan(30);
     }));
 
-  test('are exact for requests at once', () =>
+  test('they are exact for simultaneous requests', () =>
     whileStoreResponses(async () => {
       const clients = await clientsWith({ rateRu: 2, windowSeconds: 60 });
       const statuses = await Promise.all(
@@ -207,9 +206,9 @@ describe('windows that processes share', () => {
       expect(statuses.filter((status) => status === 200)).toHaveLength(20);
     }));
 
-  test('end, and begin anew', () =>
+  test('end, and restart', () =>
     whileStoreResponses(async () => {
-      const [one, two] = (await clientsWith({ rateRu: 0.5, windowSeconds: 1 })) as [HttpClient, HttpClient];
+      const [one, two] = (await clientsWith({ rateRu: 0.5, windowSeconds: 1 })) as [ApiClient, ApiClient];
       expect((await dear(one)).status).toBe(200);
       expect((await dear(two)).status).toBe(429);
       await new Promise((resolve) => setTimeout(resolve, 1000));

@@ -1,4 +1,4 @@
-/** Bytes as they are to a server, for what no HTTP library sends, and all that comes back until the connection ends. */
+/** Sends bytes that no HTTP library sends, and returns the response up to the end of the connection. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
@@ -16,7 +16,7 @@ export async function sendRaw(url: string, text: string): Promise<RawResponse> {
   socket.on('data', (data) => {
     received += data.toString();
   });
-  // What is refused in the middle of a request may end with a reset.
+  // The server may reset the connection if it refuses a request before its end.
   socket.on('error', () => {});
   socket.write(text);
   await once(socket, 'close');

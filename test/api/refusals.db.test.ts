@@ -1,7 +1,7 @@
 /** What the API refuses, over HTTP against the real process: to the letter where the specification speaks, in one envelope everywhere. */
 import { createKey, revokeKey } from '@kasgres/database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { HttpRequest } from './http-client.ts';
+import type { ApiRequest } from '../support/api-client.ts';
 import { openHarness, type Harness } from './harness.ts';
 
 let harness: Harness;
@@ -17,7 +17,7 @@ const ID = 'ab'.repeat(32);
 /** Of mainnet, and well-formed. */
 const FOREIGN = 'kaspa:qr559rjklgdt576fdeuydxqjnsz7ycqj770ys3gr7dn7p3u96ula74r2ccn0c';
 
-const refusal = async (path: string, request?: HttpRequest) => {
+const refusal = async (path: string, request?: ApiRequest) => {
   const { status, json } = await harness.api.request(path, request);
   return { status, json };
 };
@@ -65,13 +65,13 @@ describe('keys', () => {
 });
 
 describe('costs', () => {
-  test('stand in the answer, and are written to the database; what was refused for its key costs nothing', async () => {
+  test('stand in the response, and are written to the database; what was refused for its key costs nothing', async () => {
     const { id, key } = await createKey(harness.database.kysely, { name: 'metered' });
     const headers = { 'x-api-key': key };
     const blocks = await harness.api.request(GET_BLOCKS, { body: {}, headers });
     const network = await harness.api.request('/v1/rpc/getCurrentNetwork', { headers });
     const wrong = await harness.api.request('/v1/rpc/getCurrentNetwork', { headers: { 'x-api-key': 'wrong' } });
-    const costs = [blocks, network, wrong].map((answer) => answer.headers.get('x-request-cost-ru'));
+    const costs = [blocks, network, wrong].map((response) => response.headers.get('x-request-cost-ru'));
     expect(costs).toEqual(['0.5', '0.1', '0']);
     const usage = () =>
       harness.database.kysely.selectFrom('api_key_usage').selectAll().where('api_key_id', '=', id).execute();
@@ -171,14 +171,14 @@ async function detailsOf(path: string, body?: object): Promise<string[]> {
 const distinctIds = (count: number) => Array.from({ length: count }, (_, id) => id.toString(16).padStart(64, '0'));
 
 describe('fields', () => {
-  test('500 ids are answered, 501 are too many', async () => {
+  test('500 ids are accepted, 501 are too many', async () => {
     const { status, json } = await harness.api.request(ACCEPTANCE, { body: { transactionIds: distinctIds(500) } });
     expect(status).toBe(200);
     expect(json['transactions']).toHaveLength(500);
     expect(await detailsOf(ACCEPTANCE, { transactionIds: distinctIds(501) })).toEqual(['transactionIds']);
   });
 
-  test('1,000 scores or addresses are answered, 1,001 are too many', async () => {
+  test('1,000 scores or addresses are accepted, 1,001 are too many', async () => {
     const scores = '/v1/rpc/getDaaScoreTimestampEstimate';
     const daaScores = Array.from({ length: 1000 }, (_, score) => String(score));
     expect((await harness.api.request(scores, { body: { daaScores } })).status).toBe(200);

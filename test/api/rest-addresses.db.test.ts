@@ -4,7 +4,7 @@ import { acceptedBy } from '@kasgres/devnet';
 import { scriptToAddress, toHex } from '@kasgres/kaspa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Accounts, type Change, openAccounts, OTHER_NETWORK, someAddresses, STRANGER } from './accounts.ts';
-import { checkedGet, walk } from './checked-requests.ts';
+import { walk } from '../support/listings.ts';
 import { openHarness, type Harness } from './harness.ts';
 
 let harness: Harness;
@@ -45,7 +45,7 @@ describe('the richest', () => {
     expect(utxosWithoutAddress.length).toBeGreaterThan(0);
   });
 
-  test('go on from where an item stood, whatever became of its balance', async () => {
+  test('continue from where an item stood, even if its balance changed', async () => {
     const { addresses, holders, balance, changes } = accounts;
     const emptied = addresses.find((address) => balance(address) === 0n && changes(address).length > 0) ?? '';
     const LIMIT = 3;
@@ -54,10 +54,10 @@ describe('the richest', () => {
     expect(holders.map(balance)).not.toContain(once);
     for (const address of [emptied, holders[0] as string, holders.at(-1) as string]) {
       const cursor = `${once}:${address}`;
-      const behind = await checkedGet(harness.api, '/v1/addresses', {}, { starting_after: cursor, limit: LIMIT });
+      const behind = await harness.api.getChecked('/v1/addresses', {}, { starting_after: cursor, limit: LIMIT });
       const poorer = holders.map(balance).filter((each) => each < once);
       expect(balancesOf(behind.json)).toEqual(poorer.slice(0, LIMIT));
-      const before = await checkedGet(harness.api, '/v1/addresses', {}, { ending_before: cursor, limit: LIMIT });
+      const before = await harness.api.getChecked('/v1/addresses', {}, { ending_before: cursor, limit: LIMIT });
       const richer = holders.map(balance).filter((each) => each > once);
       expect(balancesOf(before.json)).toEqual(richer.slice(-LIMIT));
     }
@@ -66,11 +66,11 @@ describe('the richest', () => {
   test('are listed from the present position of an address alone, which is a 409 if it holds nothing', async () => {
     const { addresses, holders, balance, changes } = accounts;
     const sixth = { starting_after: holders[5] as string, limit: 2 };
-    const { json } = await checkedGet(harness.api, '/v1/addresses', {}, sixth);
+    const { json } = await harness.api.getChecked('/v1/addresses', {}, sixth);
     expect(balancesOf(json)).toEqual(holders.slice(6, 8).map(balance));
     const emptied = addresses.find((address) => balance(address) === 0n && changes(address).length > 0) ?? '';
     for (const direction of ['starting_after', 'ending_before']) {
-      const refused = await checkedGet(harness.api, '/v1/addresses', {}, { [direction]: emptied });
+      const refused = await harness.api.getChecked('/v1/addresses', {}, { [direction]: emptied });
       expect(refused.status).toBe(409);
       expect(refused.json['message']).toContain(`${emptied} has no balance now`);
     }
@@ -90,9 +90,9 @@ describe('the richest', () => {
     [`99999999999999999999:${STRANGER}`, 400],
   ])('%s is no cursor', async (cursor, status) => {
     for (const direction of ['starting_after', 'ending_before']) {
-      const answer = await checkedGet(harness.api, '/v1/addresses', {}, { [direction]: cursor });
-      expect(answer.status).toBe(status);
-      if (status === 400) expect(answer.json['details']).toMatchObject([{ path: direction }]);
+      const response = await harness.api.getChecked('/v1/addresses', {}, { [direction]: cursor });
+      expect(response.status).toBe(status);
+      if (status === 400) expect(response.json['details']).toMatchObject([{ path: direction }]);
     }
   });
 });
@@ -118,7 +118,7 @@ describe('one address', () => {
 
   test('sums up to what the DAG says of it', async () => {
     for (const address of someAddresses(accounts, 5)) {
-      const { json } = await checkedGet(harness.api, TEMPLATE, { address });
+      const { json } = await harness.api.getChecked(TEMPLATE, { address });
       const transactions = await walk(harness.api, transactionsOf(address), 100);
       expect(json['address']).toEqual({
         address,
@@ -144,7 +144,7 @@ describe('one address', () => {
     const given = new Set<string>();
     const paid = countPaid();
     for (const address of someAddresses(accounts, 20)) {
-      const { json } = await checkedGet(harness.api, TEMPLATE, { address });
+      const { json } = await harness.api.getChecked(TEMPLATE, { address });
       const { automaticLabels: labels } = json['address'] as { automaticLabels: string[] };
       const { rewards, payments } = paid.get(address) ?? { rewards: 0, payments: 0 };
       expect(labels.filter((label) => label === 'miner' || label === 'reused')).toEqual([
@@ -157,7 +157,7 @@ describe('one address', () => {
   });
 
   test('that was never seen has nothing', async () => {
-    const { status, json } = await checkedGet(harness.api, TEMPLATE, { address: STRANGER });
+    const { status, json } = await harness.api.getChecked(TEMPLATE, { address: STRANGER });
     expect(status).toBe(200);
     expect(json['address']).toEqual({
       address: STRANGER,
@@ -172,9 +172,9 @@ describe('one address', () => {
   });
 
   test.each(['', '/utxos', '/balance-history'])('of another network is refused: %s', async (path) => {
-    const answer = await checkedGet(harness.api, TEMPLATE + path, { address: OTHER_NETWORK });
-    expect(answer.status).toBe(400);
-    expect(answer.json['details']).toEqual([{ path: 'address', message: 'is not an address of simnet' }]);
+    const response = await harness.api.getChecked(TEMPLATE + path, { address: OTHER_NETWORK });
+    expect(response.status).toBe(400);
+    expect(response.json['details']).toEqual([{ path: 'address', message: 'is not an address of simnet' }]);
   });
 });
 
@@ -226,8 +226,7 @@ describe('tags', () => {
     }
     // An address without a tag still has its place.
     const [first] = all;
-    const { json } = await checkedGet(
-      harness.api,
+    const { json } = await harness.api.getChecked(
       '/v1/addresses',
       {},
       { tagged_only: 'true', starting_after: first?.address ?? '' },
@@ -237,12 +236,12 @@ describe('tags', () => {
 
   test('stand with one address, seen or not', async () => {
     for (const [address, tag] of [...tags, [STRANGER, { address: STRANGER, ...own }]] as const) {
-      const { json } = await checkedGet(harness.api, '/v1/addresses/{address}', { address });
+      const { json } = await harness.api.getChecked('/v1/addresses/{address}', { address });
       expect(json['address']).toMatchObject({ address, tag });
     }
   });
 
-  test('change the entity tag without the chain', async () => {
+  test('it changes the entity tag when a name changes', async () => {
     const address = [...tags.keys()].at(-1) ?? '';
     for (const path of [`/v1/addresses/${address}`, '/v1/addresses?limit=100']) {
       const etag = (await harness.api.request(path)).headers.get('etag') ?? '';
@@ -286,7 +285,7 @@ describe('the history of a balance', () => {
         const until = changes.filter(({ time }) => time < timestamp);
         history.push({ timestamp, balance: String(sumOf(until)) });
       }
-      const { json } = await checkedGet(harness.api, TEMPLATE, { address }, { interval });
+      const { json } = await harness.api.getChecked(TEMPLATE, { address }, { interval });
       expect(json, address).toEqual({ history });
       expect(history.at(-1)?.balance ?? '0').toBe(String(accounts.balance(address)));
     }
@@ -294,23 +293,23 @@ describe('the history of a balance', () => {
 
   test('is by the day when nobody says, and refuses what is no interval', async () => {
     const [address = ''] = accounts.holders;
-    const byDay = await checkedGet(harness.api, TEMPLATE, { address }, { interval: 'day' });
+    const byDay = await harness.api.getChecked(TEMPLATE, { address }, { interval: 'day' });
     expect((byDay.json['history'] as object[]).length).toBeGreaterThan(1);
-    expect((await checkedGet(harness.api, TEMPLATE, { address })).json).toEqual(byDay.json);
+    expect((await harness.api.getChecked(TEMPLATE, { address })).json).toEqual(byDay.json);
     for (const interval of ['week', '', 'DAY']) {
-      expect((await checkedGet(harness.api, TEMPLATE, { address }, { interval })).status).toBe(400);
+      expect((await harness.api.getChecked(TEMPLATE, { address }, { interval })).status).toBe(400);
     }
   });
 
   test('of an address that was never seen is empty', async () => {
-    expect((await checkedGet(harness.api, TEMPLATE, { address: STRANGER })).json).toEqual({ history: [] });
+    expect((await harness.api.getChecked(TEMPLATE, { address: STRANGER })).json).toEqual({ history: [] });
   });
 
   /** Of years that no test can wait for: an old change is put under those that the indexer wrote. */
   test('by the hour goes back 10,000 hours, and begins with what was there before', async () => {
     const [address = ''] = accounts.holders;
     const read = async (interval: string) => {
-      const { json } = await checkedGet(harness.api, TEMPLATE, { address }, { interval });
+      const { json } = await harness.api.getChecked(TEMPLATE, { address }, { interval });
       return json['history'] as { timestamp: number; balance: string }[];
     };
     const recent = await read('hour');

@@ -2,8 +2,8 @@
 import { type DagBlock, sinkAnticone } from '@kasgres/devnet';
 import { toHex } from '@kasgres/kaspa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { expectedBlock } from '../node/expected.ts';
-import { checkedGet, walk } from './checked-requests.ts';
+import { expectedBlock } from '../support/compare/expected.ts';
+import { walk } from '../support/listings.ts';
 import { openHarness, type Harness } from './harness.ts';
 
 let harness: Harness;
@@ -71,7 +71,7 @@ describe('the listing', () => {
     );
   });
 
-  test('goes on behind a block that its filter leaves out, in any form of its hash', async () => {
+  test('continues behind a block that its filter leaves out, in any form of its hash', async () => {
     const all = await walk(harness.api, listing(), 100);
     const place = all.findIndex((block, index) => index > 10 && !block.isChainBlock);
     const cursor = `0x${all[place]?.hash.toUpperCase()}`;
@@ -89,13 +89,13 @@ describe('the listing', () => {
     [`starting_after=${'ab'.repeat(32)}`, 404],
     [`ending_before=${'ab'.repeat(32)}`, 404],
   ])('%s is refused', async (query, status) => {
-    const answer = await harness.api.request(`/v1/blocks?${query}`);
-    expect(answer.status).toBe(status);
+    const response = await harness.api.request(`/v1/blocks?${query}`);
+    expect(response.status).toBe(status);
   });
 });
 
 const getBlock = (hash: string, query: Record<string, string> = {}) =>
-  checkedGet(harness.api, '/v1/blocks/{hash}', { hash }, query);
+  harness.api.getChecked('/v1/blocks/{hash}', { hash }, query);
 
 describe('one block', () => {
   test('is what the node shows, with what the chain made of it', async () => {
@@ -132,7 +132,7 @@ describe('one block', () => {
 describe('blocks by DAA score', () => {
   const template = '/v1/blocks/daa-score/{start}/{end}';
   const get = (start: bigint | string, end: bigint | string) =>
-    checkedGet(harness.api, template, { start: String(start), end: String(end) });
+    harness.api.getChecked(template, { start: String(start), end: String(end) });
 
   test.each([0n, 1n, 20n, 100n])(
     'of a span of %s: blocks by score and hash, their transactions each once',

@@ -1,23 +1,20 @@
 /**
  * Whole transactions, by id and in listings, over HTTP: every one of a simulated chain with double spends, several bodies of one id,
- * covenants and reorganisations, against what the node's own answers make of it.
+ * covenants and reorganisations, against what the node's own responses make of it.
  */
 import { fromHex, NATIVE_SUBNETWORK, type Outpoint, type ScriptPublicKey } from '@kasgres/kaspa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { assembleBlock } from '../../packages/devnet/src/simulation/node/assemble-block.ts';
-import { withDerived } from '../../packages/devnet/src/economy/build-transaction.ts';
-import { ApiClient } from '../node/api-client.ts';
-import { firstDifference } from '../node/compare/first-difference.ts';
-import { inParallel } from '../node/compare/in-parallel.ts';
+import { withDerived } from '../../packages/devnet/src/simulation/transactions.ts';
+import { firstDifference, inParallel, type Json } from '../support/compare/comparison.ts';
 import {
   acceptedHashIn,
   compareTransactions,
   differenceOf,
-  type Json,
   type NodeTransactions,
   readTransactions,
-} from '../node/compare/rest-transactions.ts';
-import { checkedGet, walk } from './checked-requests.ts';
+} from '../support/compare/transactions.ts';
+import { walk } from '../support/listings.ts';
 import { openHarness, type Harness } from './harness.ts';
 
 let harness: Harness;
@@ -84,8 +81,6 @@ function payment(utxos: readonly Outpoint[], amount: bigint, scriptPublicKey: Sc
   });
 }
 
-const client = () => new ApiClient(harness.api.url, harness.api.key);
-
 /** Every item of a listing, with payloads. */
 const readAll = (template: string, values: Record<string, string>, query: Record<string, string> = {}) =>
   walk<Json>(
@@ -123,13 +118,13 @@ test('the chain has what a transaction can be', async () => {
 
 test('every transaction by its id, 500 at a time', async () => {
   expect(newestFirst.toSorted()).toEqual(transactions.ids.toSorted());
-  expect(await compareTransactions(client(), transactions)).toEqual([]);
+  expect(await compareTransactions(harness.api, transactions)).toEqual([]);
 });
 
 test('a transaction by its id alone is the same', async () => {
   for (const id of newestFirst.filter((_, place) => place % 20 === 0)) {
     const template = '/v1/transactions/{transactionId}';
-    const { json } = await checkedGet(harness.api, template, { transactionId: id }, { include_payload: 'true' });
+    const { json } = await harness.api.getChecked(template, { transactionId: id }, { include_payload: 'true' });
     expect(differenceOf(transactions, id, json['transaction'])).toBeUndefined();
   }
 });
@@ -176,9 +171,9 @@ test.each([
   ],
   ['/v1/transactions?ending_before=', 'ab', 400, { details: [{ path: 'ending_before' }] }],
 ])('%s%s is refused with %i', async (path, rest, status, error) => {
-  const answer = await harness.api.request(path + rest);
-  expect(answer.status).toBe(status);
-  expect(answer.json).toMatchObject(error);
+  const response = await harness.api.request(path + rest);
+  expect(response.status).toBe(status);
+  expect(response.json).toMatchObject(error);
 });
 
 test('more than 500 ids are refused, and the field is named', async () => {
@@ -276,8 +271,8 @@ test('a transaction that never touched the address is no cursor there; one that 
   expect(idsOf(behind.json['transactions'] as Json[])[0]).toBe(next);
 
   const foreign = newestFirst.find((id) => !transactions.addressesOf(id).has(address));
-  const answer = await harness.api.request(`${listingOf(address)}?starting_after=${foreign}`);
-  expect(answer.status).toBe(404);
+  const response = await harness.api.request(`${listingOf(address)}?starting_after=${foreign}`);
+  expect(response.status).toBe(404);
 });
 
 test('an address of another network is refused by name', async () => {

@@ -1,10 +1,10 @@
-/** The endpoints under /v1/rpc beyond the twelve, over HTTP against the real process: each is what the node itself answers. */
+/** The endpoints under /v1/rpc beyond the twelve, over HTTP against the real process: each is the node's own response. */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ApiClient } from '../node/api-client.ts';
-import { compareBalancesTogether, compareUtxos, recordUtxos } from '../node/compare/utxos.ts';
-import { compareBlocksByHash, comparePools, compareStates } from '../node/compare/passthroughs.ts';
-import { faultsOf } from './openapi-validator.ts';
+import type { ApiClient } from '../support/api-client.ts';
+import { compareBalancesTogether, compareUtxos, readUtxoState } from '../support/compare/utxos.ts';
+import { compareCalls, comparePools, compareStates } from '../support/compare/calls.ts';
+import { faultsOf } from '../support/openapi.ts';
 import { openHarness, type Harness } from './harness.ts';
 
 const GET_BLOCK = '/v1/rpc/getBlock';
@@ -21,7 +21,7 @@ let addresses: string[];
 
 beforeAll(async () => {
   harness = await openHarness({ rounds: 300 });
-  api = new ApiClient(harness.api.url, harness.api.key);
+  ({ api } = harness);
   const rows = await harness.database.kysely
     .selectFrom('scripts')
     .select('address')
@@ -33,11 +33,12 @@ beforeAll(async () => {
 afterAll(() => harness.close());
 
 async function ask(path: string, body?: object) {
-  const answer = await harness.api.request(path, body && { body });
-  expect(faultsOf(body === undefined ? 'get' : 'post', path, answer), `${path}: ${answer.text.slice(0, 300)}`).toEqual(
-    [],
-  );
-  return answer;
+  const response = await harness.api.request(path, body && { body });
+  expect(
+    faultsOf(body === undefined ? 'get' : 'post', path, response),
+    `${path}: ${response.text.slice(0, 300)}`,
+  ).toEqual([]);
+  return response;
 }
 
 const detailsOf = (json: Record<string, unknown>) => json['details'] as { path: string; message: string }[];
@@ -46,13 +47,10 @@ describe('getBlock', () => {
   test('of every block is that of the node, with transactions and without', async () => {
     const rows = await harness.database.kysely.selectFrom('blocks').select('hash').execute();
     expect(rows.length).toBeGreaterThan(300);
-    expect(
-      await compareBlocksByHash(
-        harness.node,
-        api,
-        rows.map(({ hash }) => hash.toString('hex')),
-      ),
-    ).toEqual([]);
+    const requests = rows.flatMap(({ hash }) =>
+      [false, true].map((includeTransactions) => ({ hash: hash.toString('hex'), includeTransactions })),
+    );
+    expect(await compareCalls({ node: harness.node, api }, 'getBlock', requests)).toEqual([]);
   });
 
   test('leaves transactions out unless they are asked for, and takes any form of a hash', async () => {
@@ -75,7 +73,7 @@ describe('getBlock', () => {
 });
 
 test('what is asked without a field', async () => {
-  expect(await compareStates(harness.node, api)).toEqual([]);
+  expect(await compareStates({ node: harness.node, api })).toEqual([]);
   const operations = ['BlockDagInfo', 'BlockCount', 'Sink', 'SinkBlueScore', 'Info', 'ServerInfo', 'FeeEstimate'];
   for (const name of operations) expect((await ask(`/v1/rpc/get${name}`)).status).toBe(200);
 });
@@ -91,13 +89,13 @@ test('getSubnetwork, which the node has not implemented, is refused in its words
 test('getMempoolEntries of each pool', async () => {
   harness.simulatedDag.pay(8);
   expect((await harness.node.call('getMempoolEntries', {})).entries.length).toBeGreaterThan(0);
-  expect(await comparePools(harness.node, api)).toEqual([]);
+  expect(await comparePools({ node: harness.node, api })).toEqual([]);
   expect((await ask('/v1/rpc/getMempoolEntries')).json).toEqual((await ask('/v1/rpc/getMempoolEntries', {})).json);
 });
 
 describe('utxos', () => {
   test('of every address are those that the node has once its virtual block is the sink', async () => {
-    const before = await recordUtxos(harness.node, addresses, { isSupplyExact: false });
+    const before = await readUtxoState(harness.node, addresses, { isSupplyExact: false });
     expect([...before.utxos.values()].flat().length).toBeGreaterThan(100);
     // The block of the template merges what the virtual block would have merged.
     const template = await harness.api.request('/v1/rpc/getBlockTemplate', { body: { payAddress: addresses[0] } });

@@ -1,17 +1,15 @@
 /**
- * What is handed in over HTTP: a payment goes through the mempool into a template, the template comes back as a block, and in the end
+ * Submits over HTTP: a payment goes through the mempool into a template, the template comes back as a block, and in the end
  * the index shows both. Against the real process.
  */
 import { createKey } from '@kasgres/database';
 import { classifyScript, scriptToAddress, toHex, type Transaction, transactionId } from '@kasgres/kaspa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { buildTransaction } from '../../packages/devnet/src/economy/build-transaction.ts';
-import type { UtxoEntry } from '../../packages/devnet/src/economy/utxo.ts';
-import { withOtherSignatures } from '../../packages/devnet/src/economy/signatures.ts';
-import { ApiClient } from '../node/api-client.ts';
-import { submittedForm } from '../node/submitted-form.ts';
-import { checkedPost } from './checked-requests.ts';
-import { HttpClient } from './http-client.ts';
+import { buildTransaction } from '../../packages/devnet/src/simulation/generator/build-transaction.ts';
+import type { UtxoEntry } from '../../packages/devnet/src/simulation/consensus/utxo.ts';
+import { withOtherSignatures } from '../../packages/devnet/src/simulation/signatures.ts';
+import { submittedForm } from '../support/compare/expected.ts';
+import { ApiClient } from '../support/api-client.ts';
 import { openHarness, type Harness } from './harness.ts';
 
 const TRANSACTION = '/v1/rpc/submitTransaction';
@@ -26,11 +24,11 @@ const spent = new Set<string>();
 
 beforeAll(async () => {
   harness = await openHarness({ rounds: 80 });
-  api = new ApiClient(harness.api.url, harness.api.key);
+  ({ api } = harness);
 });
 afterAll(() => harness.close());
 
-const ask = (path: string, body: object | string) => checkedPost(harness.api, path, body);
+const ask = (path: string, body: object | string) => harness.api.postChecked(path, body);
 
 /** A UTXO of a public key that nobody spends yet. */
 function takeUtxo(): UtxoEntry {
@@ -114,9 +112,9 @@ test('payments go from submitTransaction over a template that is handed back int
   expect(template.text).not.toContain('"mass"');
   const hash = await mineThroughApi(payAddress);
 
-  const { body } = await api.post('/v1/rpc/getBlock', { hash, includeTransactions: true });
+  const { json } = await api.post('/v1/rpc/getBlock', { hash, includeTransactions: true });
   const inBlock = new Map(
-    (body['block'] as BlockJson).transactions.map((one) => [one.verboseData.transactionId, one] as const),
+    (json['block'] as BlockJson).transactions.map((one) => [one.verboseData.transactionId, one] as const),
   );
   for (const one of payments) {
     expect(one.storageMass).toBeGreaterThan(0n);
@@ -127,7 +125,7 @@ test('payments go from submitTransaction over a template that is handed back int
   await mineThroughApi(payAddress);
   const transactionIds = payments.map(idOf);
   const acceptance = await api.post('/v1/transactions/acceptance', { transactionIds });
-  for (const entry of acceptance.body['transactions'] as object[]) expect(entry).toMatchObject({ isAccepted: true });
+  for (const entry of acceptance.json['transactions'] as object[]) expect(entry).toMatchObject({ isAccepted: true });
 });
 
 test('a template comes back while the index does not have the UTXOs that it spends yet', async () => {
@@ -161,7 +159,7 @@ test('a template comes back while the index does not have the UTXOs that it spen
 const rejected = async (transaction: Transaction, words: string, more: object = {}) => {
   const { status, json } = await submit(submittedForm(transaction), more);
   expect(status).toBe(400);
-  expect(json['message']).toBe(`The node rejected the request: Rejected transaction ${idOf(transaction)}: ${words}`);
+  expect(json['message']).toBe(`The node refuses: Rejected transaction ${idOf(transaction)}: ${words}`);
 };
 
 describe('the node rejects, in its words, with a 400', () => {
@@ -179,11 +177,11 @@ describe('the node rejects, in its words, with a 400', () => {
     const orphan = { ...one, inputs: [{ ...input, previousOutpoint }] };
     await rejected(orphan, `transaction ${idOf(orphan)} is an orphan where orphan is disallowed`);
     expect(await submit(submittedForm(orphan), { allowOrphan: true })).toMatchObject({ status: 200 });
-    const { body } = await api.post('/v1/rpc/getMempoolEntries', {
+    const { json } = await api.post('/v1/rpc/getMempoolEntries', {
       includeOrphanPool: true,
       filterTransactionPool: true,
     });
-    expect(body).toMatchObject({
+    expect(json).toMatchObject({
       entries: [{ isOrphan: true, transaction: { verboseData: { transactionId: idOf(orphan) } } }],
     });
   });
@@ -200,7 +198,7 @@ describe('the node rejects, in its words, with a 400', () => {
     const text = template.text.replace(/"hashMerkleRoot":"[0-9a-f]{64}"/, `"hashMerkleRoot":"${'ab'.repeat(32)}"`);
     const { status, json } = await ask(BLOCK, text);
     expect(status).toBe(400);
-    expect(json['message']).toBe('The node rejected the request: Block was not submitted: block is invalid');
+    expect(json['message']).toBe('The node refuses: Block was not submitted: block is invalid');
   });
 });
 
@@ -224,7 +222,7 @@ test('a mass that nothing tells is asked for', async () => {
 
 test('a read-only key gets a 403 for what it submits, before the body is looked at, and reads like any other', async () => {
   const { key } = await createKey(harness.database.kysely, { name: 'reader', readOnly: true });
-  const reader = new HttpClient(harness.api.url, key);
+  const reader = new ApiClient(harness.api.url, key);
   const one = payment();
   for (const [path, body] of [
     [TRANSACTION, { transaction: submittedForm(one) }],
@@ -232,10 +230,7 @@ test('a read-only key gets a 403 for what it submits, before the body is looked 
   ] as const) {
     const refused = await reader.request(path, { body });
     expect(refused.status, path).toBe(403);
-    expect(refused.json).toEqual({
-      statusCode: 403,
-      message: 'The API key is read-only: it may not submit to the network',
-    });
+    expect(refused.json).toEqual({ statusCode: 403, message: 'The key is read-only' });
     expect(refused.headers.get('x-request-cost-ru')).toBe('0.1');
   }
   const { status } = await api.post('/v1/rpc/getMempoolEntry', { transactionId: idOf(one) });

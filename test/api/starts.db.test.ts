@@ -1,5 +1,5 @@
 /**
- * What the API answers on an index that begins at a pruning point: the same as the whole index where it has all that it takes, and words
+ * The responses of the API on an index that begins at a pruning point: the same as the whole index where it has all that it takes, and words
  * where it has not. The whole index is asked first; then what is before the start is cut out of it.
  */
 import { NodeRpcError } from '@kasgres/node';
@@ -9,7 +9,7 @@ import { completeStorageMasses } from '../../packages/api/src/resources/rpc/subm
 import type { SubmittedTransaction } from '../../packages/api/src/resources/rpc/submitted/transaction.ts';
 import { type Responses, askAround, expectAsWhole, type RestTransaction } from './as-whole.ts';
 import { carryAgain } from './carry-again.ts';
-import { walk } from './checked-requests.ts';
+import { walk } from '../support/listings.ts';
 import { BEFORE, BLOCKS, CutIndex, LATER, START, UNKNOWN, VIRTUAL_CHAIN } from './cut-index.ts';
 import { addressTransactions } from './listings.ts';
 
@@ -45,7 +45,7 @@ describe('an index that begins at a pruning point', () => {
     spentBefore = index.acceptedBy(1, START).filter((id) => !withUtxos.includes(id));
   });
 
-  test('has blocks, transactions, UTXOs, balances, the supply and the hash rate of the whole one', async () => {
+  test('it serves the same blocks, transactions, UTXOs, balances, supply and hash rate as an index without a gap', async () => {
     const { rows } = await index.pool.query('select from earlier_blocks');
     expect(rows.length).toBeGreaterThan(0);
     await expectAsWhole(index, whole, [START, BEFORE, LATER]);

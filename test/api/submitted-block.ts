@@ -1,6 +1,6 @@
 /** Bodies of `submitBlock` and `submitTransaction` that pass validation and that a node refuses. */
 
-/** A hash or transaction id that nothing has. */
+/** A hash or transaction id that does not exist. */
 export const UNKNOWN_ID = 'ab'.repeat(32);
 
 /** A transaction that spends `inputs` unknown outputs and creates `outputs`. */

@@ -1,9 +1,9 @@
-/** The listing of tags: what was written, in the order of bytes, whatever the names. */
+/** The listing of tags: what was written, in the order of bytes, for any names. */
 import { type Tag, upsertTags } from '@kasgres/database';
 import { scriptToAddress } from '@kasgres/kaspa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { OTHER_NETWORK, STRANGER } from './accounts.ts';
-import { checkedGet, walk } from './checked-requests.ts';
+import { walk } from '../support/listings.ts';
 import { openHarness, type Harness } from './harness.ts';
 
 /** Alike but for case, accents and blanks, which other orders than that of bytes pass over; some that are equal. */
@@ -69,9 +69,9 @@ test.each(['exchange', 'cold wallet', 'pool', 'ÜBER, 100%', 'Exchange', 'nobody
 test('a tag without the label still has its place', async () => {
   const place = tags.findIndex((tag, index) => index > 20 && !tag.labels.includes('exchange'));
   const cursor = tags[place]?.address ?? '';
-  const behind = await checkedGet(harness.api, '/v1/tags', {}, { label: 'exchange', limit: 3, starting_after: cursor });
+  const behind = await harness.api.getChecked('/v1/tags', {}, { label: 'exchange', limit: 3, starting_after: cursor });
   expect(behind.json['tags']).toEqual(tagsWith('exchange', tags.slice(place)).slice(0, 3));
-  const before = await checkedGet(harness.api, '/v1/tags', {}, { label: 'exchange', limit: 3, ending_before: cursor });
+  const before = await harness.api.getChecked('/v1/tags', {}, { label: 'exchange', limit: 3, ending_before: cursor });
   expect(before.json['tags']).toEqual(tagsWith('exchange', tags.slice(0, place)).slice(-3));
 });
 
@@ -83,7 +83,7 @@ test.each([
   [{ label: 'a\0b' }, 400],
   [{ name: 'exchange' }, 400],
 ])('%j is refused', async (query, status) => {
-  expect((await checkedGet(harness.api, '/v1/tags', {}, query as Record<string, string>)).status).toBe(status);
+  expect((await harness.api.getChecked('/v1/tags', {}, query as Record<string, string>)).status).toBe(status);
 });
 
 test('a changed tag changes the listing and its entity tag, without the chain', async () => {

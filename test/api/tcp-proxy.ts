@@ -1,4 +1,4 @@
-/** A server that passes connections on to another, until a test makes it fail: by refusing, by swallowing all that comes, by leading elsewhere. */
+/** A TCP proxy that a test makes fail: it refuses or resets connections, forwards nothing, or leads elsewhere. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
@@ -38,35 +38,35 @@ export class TcpProxy {
       const passes = (): boolean => this.#mode === 'pass' && era === this.#era;
       client.on('data', (data) => passes() && upstream.write(data));
       upstream.on('data', (data) => passes() && client.write(data));
-      // Who is lost is not heard to leave either.
+      // A silent connection does not report its end either.
       client.on('close', () => passes() && upstream.destroy());
       upstream.on('close', () => passes() && client.destroy());
     });
   }
 
-  /** Connections that are open are cut, new ones too. */
+  /** Resets open connections and refuses new ones. */
   refuse(): void {
     this.#mode = 'refuse';
     this.#cut();
   }
 
-  /** Connections stay open, and nothing comes through any more: a cable that was pulled. */
+  /** Keeps connections open and forwards nothing, like an unplugged cable. */
   swallow(): void {
     this.#mode = 'swallow';
   }
 
-  /** Connections that are open fall silent for good, new ones come through: a router that forgot about them. */
+  /** Silences open connections permanently and accepts new ones, like a router that lost its state. */
   lose(): void {
     this.#era += 1;
   }
 
-  /** As in the beginning; connections that were swallowed have lost bytes, and are cut. */
+  /** Restores the proxy. It closes silenced connections, which have lost bytes. */
   pass(): void {
     this.#mode = 'pass';
     this.#cut();
   }
 
-  /** The address leads elsewhere: connections that are open are cut, new ones reach the other server. */
+  /** Leads to another server: closes open connections, and connects new ones to it. */
   switchTo(target: Target): void {
     this.#target = target;
     this.pass();

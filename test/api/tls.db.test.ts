@@ -1,4 +1,4 @@
-/** HTTPS: served when there is a certificate, with a renewed one without a restart, and refused in words when the files are of no use. */
+/** HTTPS: served when there is a certificate, with a renewed one without a restart, and refused with an explanation when the files are of no use. */
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { get } from 'node:https';
@@ -8,8 +8,7 @@ import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { freePort } from '../node/kaspad.ts';
-import { type Program, startApiProgram } from '../node/programs.ts';
+import { freePort, type Program, startApiProgram } from '../support/programs.ts';
 import { createSelfSigned, type SelfSigned } from './self-signed.ts';
 
 /** Nobody listens there: what needs no node is asked. */
@@ -46,16 +45,16 @@ async function start(env: Record<string, string>): Promise<Program> {
 
 const withFiles = () => ({ TLS_CERT_FILE: certFile(), TLS_KEY_FILE: keyFile() });
 
-/** The status of an answer over a connection that trusts this certificate alone. */
+/** The status of a response over a connection that trusts this certificate alone. */
 async function statusOf(path: string, { cert }: SelfSigned): Promise<number | undefined> {
   const request = get({ host: '127.0.0.1', port, path, ca: cert, agent: false });
-  const [answer] = (await once(request, 'response')) as [{ statusCode?: number; resume: () => void }];
-  answer.resume();
-  return answer.statusCode;
+  const [response] = (await once(request, 'response')) as [{ statusCode?: number; resume: () => void }];
+  response.resume();
+  return response.statusCode;
 }
 
 describe('with a certificate', () => {
-  test('answers come over HTTPS, and over nothing else', async () => {
+  test('responses come over HTTPS, and over nothing else', async () => {
     const certificate = createSelfSigned();
     await write(certificate);
     await start(withFiles());
@@ -64,7 +63,7 @@ describe('with a certificate', () => {
     await expect(fetch(`http://127.0.0.1:${port}/v1/status`)).rejects.toThrow();
   });
 
-  test('a renewed one is taken, an unfit one is not; connections that are open go on', async () => {
+  test('a renewed one is taken, an unfit one is not; connections that are open continue', async () => {
     const [first, second] = [createSelfSigned(), createSelfSigned()];
     await write(first);
     const running = await start(withFiles());
@@ -97,7 +96,7 @@ describe('a handshake that is never completed', () => {
     Buffer.alloc(1000, 0xff),
   ];
 
-  test('it closes the connection, whatever was sent', async () => {
+  test('it closes the connection after any request', async () => {
     const certificate = createSelfSigned();
     await write(certificate);
     await start(withFiles());
@@ -118,7 +117,7 @@ describe('a handshake that is never completed', () => {
   });
 });
 
-describe('files that are of no use end the start, in words', () => {
+describe('files that are of no use end the start, with an explanation', () => {
   const cases: [string, () => Record<string, string>, RegExp][] = [
     ['only the certificate', () => ({ TLS_CERT_FILE: certFile() }), /TLS_KEY_FILE: is not set/],
     ['only the key', () => ({ TLS_KEY_FILE: keyFile() }), /TLS_CERT_FILE: is not set/],

@@ -1,6 +1,5 @@
-/** What the API answers while the UTXO set of a start is being loaded: where an index is there already, and where there is none yet. */
+/** The responses of the API while the UTXO set of a start is being loaded: where an index is there already, and where there is none yet. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { checkedGet } from './checked-requests.ts';
 import { cutOut } from './cut-out.ts';
 import { openHarness, type Harness } from './harness.ts';
 
@@ -17,9 +16,9 @@ beforeAll(async () => {
 });
 afterAll(() => harness?.close());
 
-test('an index that is there goes on answering, and its status says so', async () => {
-  expect((await checkedGet(harness.api, '/v1/rpc/getSink')).status).toBe(200);
-  expect((await checkedGet(harness.api, '/v1/status')).json['utxoSetLoad']).toEqual({
+test('an existing index still serves requests, and its status says so', async () => {
+  expect((await harness.api.getChecked('/v1/rpc/getSink')).status).toBe(200);
+  expect((await harness.api.getChecked('/v1/status')).json['utxoSetLoad']).toEqual({
     pruningPoint: PRUNING_POINT,
     utxoCount: 1_234_567,
   });
@@ -38,7 +37,7 @@ test('one that is not there yet says what it waits for', async () => {
     },
   });
   expect(headers.get('retry-after')).toBe('5');
-  expect((await checkedGet(harness.api, '/v1/status')).json).toMatchObject({
+  expect((await harness.api.getChecked('/v1/status')).json).toMatchObject({
     sink: null,
     utxoSetLoad: { utxoCount: 1_234_567 },
   });

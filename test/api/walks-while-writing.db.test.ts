@@ -1,15 +1,14 @@
 /**
  * Walks of the listings, with every limit, while the indexer writes and the network reorganises: what was in a
- * listing throughout a walk, at the same position, is met exactly once and in order. Between requests the network goes on by a block now and then, so that it is
+ * listing throughout a walk, at the same position, is met exactly once and in order. Between requests the network continues by a block now and then, so that it is
  * the number of requests that decides how often the listings change, not the speed of the machine.
  */
 import { createKey } from '@kasgres/database';
 import type { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findBusiestOwner } from './busiest-owner.ts';
-import { checkedGet } from './checked-requests.ts';
-import { HttpClient } from './http-client.ts';
+import { ApiClient } from '../support/api-client.ts';
 import {
+  findBusiestOwner,
   addresses,
   addressTransactions,
   addressUtxos,
@@ -27,7 +26,7 @@ const TIMEOUT_MS = 300_000;
 const REQUESTS_PER_BLOCK = 30;
 
 let harness: Harness;
-let api: HttpClient;
+let api: ApiClient;
 let busiest: Owner;
 let requests = 0;
 /** Hashes of blocks that were on the chain when a walk began. */
@@ -36,7 +35,7 @@ const onceOnChain = new Set<string>();
 beforeAll(async () => {
   harness = await openHarness({ rounds: 30 });
   const { key } = await createKey(harness.database.kysely, { name: 'walker', rateRu: 1e9 });
-  api = new HttpClient(harness.api.url, key);
+  api = new ApiClient(harness.api.url, key);
   busiest = await findBusiestOwner(harness.database.pool);
 });
 afterAll(() => harness?.close());
@@ -49,7 +48,7 @@ interface MovingListing {
   inOrder?: (pool: Pool, cursors: ReadonlySet<string>) => Promise<string[]>;
 }
 
-/** By balance and then by key, both of which the cursor leads to, whatever the address holds now. */
+/** Compares by balance and then by key. The cursor holds both, so that later changes of the balance do not matter. */
 async function inOrderOfBalances(pool: Pool, cursors: ReadonlySet<string>): Promise<string[]> {
   const { rows } = await pool.query<{ cursor: string }>(
     `select cursor from unnest($1::text[]) cursor join scripts s on s.address = substring(cursor from ':(.*)')
@@ -76,7 +75,7 @@ async function read(listing: Listing, limit: number, cursor: Record<string, stri
   requests += 1;
   if (requests % REQUESTS_PER_BLOCK === 0) harness.simulatedDag.mine(1, 1);
   const { template, values, query, field, cursorOf } = listing;
-  const { status, json } = await checkedGet(api, template, values, { ...query, limit, ...cursor });
+  const { status, json } = await api.getChecked(template, values, { ...query, limit, ...cursor });
   expect(status, JSON.stringify(json)).toBe(200);
   const cursors = (json[field] as Item[]).map(cursorOf);
   const { hasMore, count } = json['metadata'] as { hasMore: boolean; count: number };

@@ -4,9 +4,9 @@
  */
 import { createKey, insertCluster, upsertTags } from '@kasgres/database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { checkedGet } from './checked-requests.ts';
-import { HttpClient } from './http-client.ts';
+import { ApiClient } from '../support/api-client.ts';
 import {
+  findBusiestOwner,
   addresses,
   addressOfHolder,
   addressTransactions,
@@ -20,7 +20,6 @@ import {
   tags,
   transactions,
 } from './listings.ts';
-import { findBusiestOwner } from './busiest-owner.ts';
 import { openHarness, type Harness } from './harness.ts';
 
 const LIMITS = Array.from({ length: 100 }, (_, index) => index + 1);
@@ -29,7 +28,7 @@ const COMMON_LABEL = 'exchange';
 const RARE_LABEL = 'exploit';
 
 let harness: Harness;
-let api: HttpClient;
+let api: ApiClient;
 let busiest: Owner;
 let root: Owner;
 
@@ -37,7 +36,7 @@ beforeAll(async () => {
   harness = await openHarness({ rounds: 45 });
   await harness.indexer.stop();
   const { key } = await createKey(harness.database.kysely, { name: 'walker', rateRu: 1e9 });
-  api = new HttpClient(harness.api.url, key);
+  api = new ApiClient(harness.api.url, key);
   busiest = await findBusiestOwner(harness.database.pool);
   const cursors = await listCursors(harness.database.pool, addresses().positions);
   const all = cursors.map(addressOfHolder);
@@ -91,7 +90,7 @@ interface Page {
 
 async function read(listing: Listing, limit: number, cursor: Record<string, string> = {}): Promise<Page> {
   const { template, values, query, field, cursorOf } = listing;
-  const { status, json } = await checkedGet(api, template, values, { ...query, limit, ...cursor });
+  const { status, json } = await api.getChecked(template, values, { ...query, limit, ...cursor });
   expect(status, JSON.stringify(json)).toBe(200);
   const cursors = (json[field] as Item[]).map(cursorOf);
   const { hasMore, count } = json['metadata'] as { hasMore: boolean; count: number };
@@ -134,7 +133,7 @@ describe.each(Object.entries(LISTINGS))('%s', (_name, describeListing) => {
     TIMEOUT_MS,
   );
 
-  test('whatever was once an item, or is none only for a filter, is a cursor', async () => {
+  test('every former or filtered item is a valid cursor', async () => {
     const isItem = new Set(items);
     const passed = positions.filter((cursor) => !isItem.has(cursor)).slice(0, 20);
     for (const cursor of passed) {
@@ -152,7 +151,7 @@ describe.each(Object.entries(LISTINGS))('%s', (_name, describeListing) => {
     const { template, values, query } = listing;
     const [first = ''] = positions;
     const statusOf = async (cursors: Record<string, string>): Promise<number> =>
-      (await checkedGet(api, template, values, { ...query, ...cursors })).status;
+      (await api.getChecked(template, values, { ...query, ...cursors })).status;
     for (const name of ['starting_after', 'ending_before']) {
       expect(await statusOf({ [name]: strangerLike(first) })).toBe(404);
       for (const malformed of ['', 'x', `${first}x`, `x${first}`]) {
@@ -187,7 +186,7 @@ test('what is an item of another listing is unknown', async () => {
     [tags(), untagged],
   ];
   for (const [{ template, values }, cursor] of requests) {
-    const { status } = await checkedGet(api, template, values, { starting_after: cursor });
+    const { status } = await api.getChecked(template, values, { starting_after: cursor });
     expect(status, `${template} ${cursor}`).toBe(404);
   }
 });

@@ -2,16 +2,13 @@
  * The chain that the queries of the cookbook are timed on (bench/requests.ts) is a possible one: its index satisfies the invariants of
  * `kasgres verify`. A generator that spends a UTXO twice, or makes a block that does not hash to its name, fails here.
  */
-import { checkInvariant12 } from '@kasgres/cli';
+import { checkInvariant12, checkInvariant4, checkInvariant7, checkInvariant8 } from '@kasgres/cli';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database';
 import { toHex } from '@kasgres/kaspa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RequestChain } from '../../bench/request-chain/chain.ts';
 import { clusterChain, indexChain } from '../../bench/request-chain/index-chain.ts';
 import { findFault } from '../../packages/indexer/src/source/check-block.ts';
-import { checkInvariant4 } from '../invariants/balances.ts';
-import { checkInvariant7 } from '../invariants/completeness.ts';
-import { checkInvariant8 } from '../invariants/hashes.ts';
 
 const OPTIONS = { seed: 'test', transactions: 5_000 };
 

@@ -1,7 +1,7 @@
 /** Debian's Chromium, or the one that CHROMIUM_BIN names. */
 import { accessSync, constants } from 'node:fs';
 
-/** As little as possible besides the page: nothing of its own over the network, no sandbox (CI runs as root). */
+/** As little as possible besides the page: nothing of itself over the network, no sandbox (CI runs as root). */
 export const CHROMIUM_FLAGS: readonly string[] = [
   '--no-sandbox',
   '--disable-gpu',

@@ -1,5 +1,5 @@
 /**
- * /docs in a real browser, from the real API process: somebody enters a key, tries a call, and reads the answer. Skipped, and said so,
+ * /docs in a real browser, from the real API process: somebody enters a key, tries a call, and reads the response. Skipped, and said so,
  * where there is no Chromium.
  */
 import { type Browser, chromium, type Page } from 'playwright-core';
@@ -41,7 +41,7 @@ describe.skipIf(executablePath === undefined)('/docs', () => {
   });
 
   beforeEach(async () => {
-    // A person of their own for each test: nothing is stored yet.
+    // Each test has a new profile: nothing is stored yet.
     const context = await browser.newContext();
     page = await context.newPage();
     requested = [];
@@ -91,7 +91,7 @@ describe.skipIf(executablePath === undefined)('/docs', () => {
     await page.getByText('Kasgres').first().waitFor();
   });
 
-  test('a call with the key shows the answer of the API, and how long it took', async () => {
+  test('a call with the key shows the response of the API, and how long it took', async () => {
     await page.goto(`${harness.api.url}/docs`);
     await enterKey(harness.api.key);
     const shown = await tryOut('getBalanceByAddress', { address });
@@ -121,7 +121,7 @@ describe.skipIf(executablePath === undefined)('/docs', () => {
     await page.goto(`${harness.api.url}/docs`);
     const shown = await tryOut('getCoinSupply', {});
     expect(JSON.parse(shown.body)).toEqual({ statusCode: 401, message: 'x-api-key is missing from header' });
-    // The browser itself tells of answers that are errors.
+    // The browser itself tells of responses that are errors.
     expect(complaints.splice(0)).toEqual([expect.stringContaining('401')]);
   });
 

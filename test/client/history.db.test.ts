@@ -105,7 +105,7 @@ test('leaving a listing early asks for no further page', async () => {
   expect(requests).toBe(1);
 });
 
-test('answers have their types, with parameters, with a body, and without either', async () => {
+test('responses have their types, with parameters, with a body, and without either', async () => {
   const { network } = await client.get('/v1/rpc/getCurrentNetwork');
   expectTypeOf(network).toExtend<string>();
   expect(network).toBe('simnet');

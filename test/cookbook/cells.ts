@@ -1,4 +1,4 @@
-/** A cell of an answer as Postgres writes it, and as an oracle computes it. */
+/** A cell of a response as Postgres writes it, and as an oracle computes it. */
 import { expect } from 'vitest';
 
 /** What psql would print; null for nothing. */
@@ -9,9 +9,9 @@ export type Cell = string | number | bigint | Date | typeof ANYTHING | null;
 /** For what depends on when one asks. */
 export const ANYTHING = Symbol('anything');
 
-/** Holds an answer to what an oracle says, row by row and in order. */
-export function expectResponse(answer: readonly Text[][], expected: readonly (readonly Cell[])[]): void {
-  const rows = answer.map((row, line) => row.map((text, column) => asExpected(text, expected[line]?.[column])));
+/** Holds a response to what an oracle says, row by row and in order. */
+export function expectResponse(response: readonly Text[][], expected: readonly (readonly Cell[])[]): void {
+  const rows = response.map((row, line) => row.map((text, column) => asExpected(text, expected[line]?.[column])));
   expect(rows).toEqual(expected.map((row) => [...row]));
 }
 

@@ -1,7 +1,7 @@
 /**
- * Every request of the cookbook, asked as an analyst of an index of the demo network, says what really happened there: its answer is
- * worked out anew from the DAG of the simulated node. What it says is in cookbook/generated/answers.json, which docs/cookbook.md shows:
- * `npm run generate:cookbook` writes both anew.
+ * Every request of the cookbook, asked as an analyst of an index of the demo network, says what really happened there: its response is
+ * worked out again from the DAG of the simulated node. What it says is in cookbook/generated/results.json, which docs/cookbook.md shows:
+ * `npm run generate:cookbook` writes both again.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Analyst, openAnalyst } from './analyst.ts';
@@ -9,37 +9,37 @@ import { type Response, ask } from './ask.ts';
 import { ANYTHING, type Cell, expectResponse } from './cells.ts';
 import { type DemoIndex, openDemoIndex } from './demo-index.ts';
 import { Names } from './names.ts';
-import { oracles } from './oracles/oracles.ts';
+import { expectedResults } from './expected/results.ts';
 import { readRequests } from './requests.ts';
-import { tellTruth, type Truth } from './truth.ts';
+import { readHistory, type History } from './history.ts';
 
 const requests = readRequests();
-const FILE = '../../cookbook/generated/answers.json';
+const FILE = '../../cookbook/generated/results.json';
 
 let index: DemoIndex;
 let analyst: Analyst;
-let truth: Truth;
+let history: History;
 let names: Names;
-const answers: Record<string, Response> = {};
+const responses: Record<string, Response> = {};
 
 beforeAll(async () => {
   index = await openDemoIndex();
   analyst = await openAnalyst(index.database);
-  truth = tellTruth(index.network.node);
-  names = new Names(truth, index.network.tags);
+  history = readHistory(index.network.node);
+  names = new Names(history, index.network.tags);
 });
 afterAll(async () => {
   await analyst?.close();
   await index?.close();
 });
 
-test('there are thirty requests, each with an oracle', () => {
+test('it has expected results for each of the thirty requests', () => {
   expect(requests).toHaveLength(30);
-  expect(requests.map(({ name }) => name)).toEqual(Object.keys(oracles));
+  expect(requests.map(({ name }) => name)).toEqual(Object.keys(expectedResults));
 });
 
 describe.each(requests)('$name', ({ name, title, explanation, sql }) => {
-  test('has a request for a title, and says what it means', () => {
+  test('it has a title and an explanation', () => {
     expect(title).toMatch(/^[A-Z].*\?$/);
     expect(explanation.length).toBeGreaterThan(100);
   });
@@ -49,12 +49,12 @@ describe.each(requests)('$name', ({ name, title, explanation, sql }) => {
     expect(sql).toMatch(/;$/);
   });
 
-  test('is answered with what happened', async () => {
-    const answer = await ask(analyst.client, sql);
-    const expected = oracles[name]?.(truth, names) ?? [];
+  test('it returns the expected results', async () => {
+    const response = await ask(analyst.client, sql);
+    const expected = expectedResults[name]?.(history, names) ?? [];
     expect(expected).not.toEqual([]);
-    expectResponse(answer.rows, expected);
-    answers[name] = withoutPassing(answer, expected);
+    expectResponse(response.rows, expected);
+    responses[name] = withoutPassing(response, expected);
   });
 });
 
@@ -64,6 +64,6 @@ function withoutPassing({ columns, rows }: Response, expected: readonly Cell[][]
   return { columns, rows: kept };
 }
 
-test('the answers are those that are shown', async () => {
-  await expect(`${JSON.stringify(answers, undefined, 1)}\n`).toMatchFileSnapshot(FILE);
+test('it returns the committed results', async () => {
+  await expect(`${JSON.stringify(responses, undefined, 1)}\n`).toMatchFileSnapshot(FILE);
 });

@@ -2,8 +2,8 @@
 import { createTestDatabase, type TestDatabase, upsertTags } from '@kasgres/database';
 import { clusterStep } from '@kasgres/state';
 import { NodeClient } from '@kasgres/node';
-import { untilAtRest } from '../node/at-rest.ts';
-import { startIndexing } from '../simulation/simulated-dag.ts';
+import { untilAtRest } from '../support/harness.ts';
+import { startIndexing } from '../support/simulated-dag.ts';
 import { type DemoNetwork, startDemoNetwork } from './demo-network.ts';
 
 const CLUSTERING = { depth: 0n, sizeLimit: 1_000_000n, change: false };
@@ -35,7 +35,7 @@ export async function openDemoIndex(): Promise<DemoIndex> {
   };
 }
 
-/** All of it: nothing will be undone any more. */
+/** All of it: nothing will be undone. */
 async function cluster({ pool }: TestDatabase): Promise<void> {
   const client = await pool.connect();
   let isBusy = true;

@@ -1,5 +1,5 @@
 /**
- * The simulated network that the cookbook's answers are about: always the same one. Four days in June 2025 with a block each minute, whose
+ * The simulated network that the cookbook's responses are about: always the same one. Four days in June 2025 with a block each minute, whose
  * miners grow and whose difficulty follows them, and people who pay more by day than by night.
  */
 import {

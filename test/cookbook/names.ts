@@ -1,9 +1,9 @@
 /**
- * Who belongs together on the demo network, and what they are called, found out anew from the DAG: common inputs by the rules of
+ * Who belongs together on the demo network, and what they are called, found out again from the DAG: common inputs by the rules of
  * docs/clustering.md, a name where one member has it. Clusters are sets here, nothing of union-find.
  */
 import { classifyScript } from '@kasgres/kaspa';
-import { type Utxo, groupBy, known, type Transaction, type Truth } from './truth.ts';
+import { type Utxo, groupBy, known, type Transaction, type History } from './history.ts';
 
 export interface Cluster {
   /** The address that names it: the root. */
@@ -34,7 +34,7 @@ export class Names {
   readonly #clusters = new Map<string, Cluster>();
   readonly #own: ReadonlyMap<string, string>;
 
-  constructor({ chain }: Truth, tags: readonly NamedAddress[]) {
+  constructor({ chain }: History, tags: readonly NamedAddress[]) {
     this.#own = new Map(tags.map(({ address, name }) => [address, name]));
     for (const { accepted } of chain) for (const transaction of accepted) this.#tie(transaction);
   }

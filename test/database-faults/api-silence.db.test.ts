@@ -1,26 +1,23 @@
-/**
- * The API's connections to the database are lost without a word: no request hangs, new connections take their place, and what lives on at
- * the server ends by itself.
- */
+/** The API's connections to the database fall silent: no request hangs, new connections replace them, and their sessions end at the server. */
 import { sleep } from '@kasgres/runtime';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { HttpClient } from '../api/http-client.ts';
-import { atRest } from '../simulation/harness.ts';
-import { startIndexing } from '../simulation/simulated-dag.ts';
-import { answer, openHarness, type Harness, untilItResponses } from './harness.ts';
+import type { ApiClient } from '../support/api-client.ts';
+import { atRest } from '../support/harness.ts';
+import { startIndexing } from '../support/simulated-dag.ts';
+import { openApi, openHarness, type Harness, queryPatiently } from './harness.ts';
 
-/** As test/api/outages: what falls silent is given up after some seconds. */
+/** As in test/api/outages: the API gives up a silent connection after some seconds. */
 const SILENCE_MS = 9_000;
-/** So many at once that each of the API's connections is in use. */
+/** Enough concurrent requests to use every connection of the API. */
 const AT_ONCE = 12;
-/** Of which each may meet some connections that were lost. */
+/** Each request may meet several lost connections. */
 const RECOVERED_WITHIN_MS = 60_000;
 const TIMEOUT_MS = 180_000;
 
 const SELECT_LEFT = "from pg_stat_activity where application_name = 'kasgres api' and state = 'idle in transaction'";
 
 let harness: Harness;
-let api: HttpClient;
+let api: ApiClient;
 let stopApi: () => Promise<void>;
 
 beforeAll(async () => {
@@ -29,14 +26,14 @@ beforeAll(async () => {
   const indexer = startIndexing(harness.simulatedDag, harness.postgres.url);
   await atRest(harness.database, harness.node, indexer);
   await indexer.stop();
-  ({ api, stop: stopApi } = await answer(harness));
+  ({ api, stop: stopApi } = await openApi(harness));
 });
 afterAll(async () => {
   await stopApi();
   await harness.close();
 });
 
-/** Statuses of many requests at once. @throws when one of them takes too long */
+/** Returns the statuses of many concurrent requests. Throws Error if one takes too long. */
 async function askAtOnce(): Promise<number[]> {
   return await Promise.all(
     Array.from({ length: AT_ONCE }, async () => {
@@ -60,13 +57,13 @@ async function expectRecovered(): Promise<void> {
 }
 
 test(
-  'connections at rest and at work are lost: each request is answered soon, and with new ones all are',
+  'every request gets a prompt response when idle and busy connections are lost, and succeeds on new ones',
   async () => {
     await expectRecovered();
     harness.proxy.lose();
     await askAtOnce();
     await expectRecovered();
-    // In the middle of answers.
+    // Responses are under way.
     const asking = askAtOnce();
     await sleep(5);
     harness.proxy.lose();
@@ -77,23 +74,23 @@ test(
 );
 
 test(
-  'an answer is lost in the middle of its transaction: the server ends that soon',
+  'the server soon ends a transaction whose connection was lost',
   async () => {
     await expectRecovered();
     const locker = await harness.database.pool.connect();
     await locker.query('begin; lock table checkpoint in access exclusive mode');
     const asking = askAtOnce();
     await expect
-      .poll(() => untilItResponses(harness.database, "select from pg_stat_activity where wait_event_type = 'Lock'"))
+      .poll(() => queryPatiently(harness.database, "select from pg_stat_activity where wait_event_type = 'Lock'"))
       .toBeGreaterThan(0);
     harness.proxy.lose();
     await locker.query('rollback');
     locker.release();
-    await expect.poll(() => untilItResponses(harness.database, `select ${SELECT_LEFT}`)).toBeGreaterThan(0);
+    await expect.poll(() => queryPatiently(harness.database, `select ${SELECT_LEFT}`)).toBeGreaterThan(0);
     await asking;
     await expectRecovered();
     await expect
-      .poll(() => untilItResponses(harness.database, `select ${SELECT_LEFT}`), { timeout: 30_000, interval: 500 })
+      .poll(() => queryPatiently(harness.database, `select ${SELECT_LEFT}`), { timeout: 30_000, interval: 500 })
       .toBe(0);
   },
   TIMEOUT_MS,

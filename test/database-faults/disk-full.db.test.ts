@@ -1,15 +1,15 @@
-/** The database's disk is full: the indexer waits and says so, the API goes on reading, and with room everything goes on (invariant 5). */
+/** The disk of the database is full: the indexer waits and reports it, the API still reads, and with free space all resumes (invariant 5). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { HttpClient } from '../api/http-client.ts';
-import { atRest } from '../simulation/harness.ts';
+import type { ApiClient } from '../support/api-client.ts';
+import { atRest } from '../support/harness.ts';
 import { SmallDisk } from './small-disk.ts';
-import { answer, emptyDatabase, expectRecovery, follow, openHarness, type Harness } from './harness.ts';
+import { openApi, emptyDatabase, expectRecovery, follow, openHarness, type Harness } from './harness.ts';
 
 const disk = await SmallDisk.mount(40);
 
-describe.skipIf(disk === undefined)('a full disk', () => {
+describe.skipIf(disk === undefined)('a full disk of the database', () => {
   let harness: Harness;
-  let api: HttpClient;
+  let api: ApiClient;
   let stopApi: () => Promise<void>;
 
   beforeAll(async () => {
@@ -18,7 +18,7 @@ describe.skipIf(disk === undefined)('a full disk', () => {
     await harness.database.pool.query(`create tablespace small location '${tablespace}'`);
     await emptyDatabase(harness, 'small');
     harness.simulatedDag.mine(40);
-    ({ api, stop: stopApi } = await answer(harness));
+    ({ api, stop: stopApi } = await openApi(harness));
   });
   afterAll(async () => {
     await stopApi();
@@ -26,7 +26,7 @@ describe.skipIf(disk === undefined)('a full disk', () => {
     await disk?.unmount();
   });
 
-  test('stops the indexer for as long as it is full, and nobody else', async () => {
+  test('pauses the indexer while it is full, and not the API', async () => {
     const indexer = follow(harness);
     await atRest(harness.database, harness.node, indexer);
     await disk?.fill();

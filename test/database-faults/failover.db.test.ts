@@ -1,22 +1,22 @@
 /**
- * The address of the database leads to another server: the indexer goes on from what that one holds, never from memory (invariant 5).
- * Keys of blocks and transactions differ there, so that whatever is remembered of the first server would be wrong.
+ * The address of the database leads to another server: the indexer continues from the data there, never from memory (invariant 5). Keys of blocks
+ * and transactions differ there, so that any memory of the first server would be wrong.
  */
 import { afterEach, beforeEach, test } from 'vitest';
 import { connect } from '@kasgres/database';
 import { sleep } from '@kasgres/runtime';
-import type { HttpClient } from '../api/http-client.ts';
-import { atRest } from '../simulation/harness.ts';
-import { startIndexing } from '../simulation/simulated-dag.ts';
+import type { ApiClient } from '../support/api-client.ts';
+import { atRest } from '../support/harness.ts';
+import { startIndexing } from '../support/simulated-dag.ts';
 import { OwnPostgres } from './own-postgres.ts';
-import { answer, expectRecovery, follow, mineWhile, openHarness, type Harness } from './harness.ts';
+import { openApi, expectRecovery, follow, mineWhile, openHarness, type Harness } from './harness.ts';
 
 let first: Harness;
-/** The same, with the other server as its database. */
+/** Returns the harness with the other server as its database. */
 let second: Harness;
 let other: OwnPostgres;
 let otherUrl: string;
-let api: HttpClient;
+let api: ApiClient;
 let stopApi: () => Promise<void>;
 
 beforeEach(async () => {
@@ -24,7 +24,7 @@ beforeEach(async () => {
   other = await OwnPostgres.start();
   otherUrl = await withPasswordOf(first.url, other.url);
   second = { ...first, postgres: other, database: connect({ url: otherUrl, applicationName: 'kasgres test' }) };
-  ({ api, stop: stopApi } = await answer(first));
+  ({ api, stop: stopApi } = await openApi(first));
   await copyKey(first, second);
 });
 afterEach(async () => {
@@ -34,7 +34,7 @@ afterEach(async () => {
   await first.close();
 });
 
-test('failed over to a server with the same data, in the middle of the load', async () => {
+test('the indexer continues on a server with the same data', async () => {
   first.simulatedDag.mine(40);
   await indexOther();
   const indexer = follow(first);
@@ -43,7 +43,7 @@ test('failed over to a server with the same data, in the middle of the load', as
   await expectRecovery(second, indexer, api);
 });
 
-test('failed over to a server that is behind', async () => {
+test('the indexer continues on a server that is behind', async () => {
   first.simulatedDag.mine(40);
   await indexOther();
   const indexer = follow(first);
@@ -53,7 +53,7 @@ test('failed over to a server that is behind', async () => {
   await expectRecovery(second, indexer, api);
 });
 
-test('failed over to a server that is read-only until it is promoted', async () => {
+test('the indexer waits for a read-only server to be promoted', async () => {
   first.simulatedDag.mine(40);
   await indexOther();
   const indexer = follow(first);
@@ -61,7 +61,7 @@ test('failed over to a server that is read-only until it is promoted', async () 
   await second.database.pool.query('alter database kasgres set default_transaction_read_only = on');
   await switchOver();
   first.simulatedDag.mine(5);
-  // Longer than the indexer bears with a failure that nothing explains.
+  // The indexer gives up unexplained failures sooner.
   await sleep(4_000);
   await second.database.pool.query(
     'begin; set transaction read write; alter database kasgres reset default_transaction_read_only; commit',
@@ -73,7 +73,7 @@ async function switchOver(): Promise<void> {
   first.proxy.switchTo(other.address);
 }
 
-/** Another indexer has filled the other server, from another place of the chain in each of its batches. */
+/** Fills the other server with another indexer, whose batches begin at other blocks. */
 async function indexOther(): Promise<void> {
   const indexer = startIndexing(first.simulatedDag, otherUrl, { batchTransactions: '7' });
   await atRest(second.database, first.node, indexer);

@@ -1,33 +1,33 @@
 /**
- * The database fails during the first catch-up, again and again, each time at a later place of it: the next attempt finishes what is
- * there, and the index equals one that was never disturbed (invariants 1 and 5).
+ * The database fails repeatedly during the first catch-up, each time at a later step: the next attempt finishes the existing work, and the index
+ * equals an undisturbed one (invariants 1 and 5).
  */
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import type { RunningIndexer } from '../simulation/simulated-dag.ts';
-import { FAULTS, failAtEach, holdAt, letGo, preparePlaces, removePlaces } from './held-places.ts';
+import type { RunningIndexer } from '../support/simulated-dag.ts';
+import { FAULTS, failAtEach, holdAt, release, prepareSteps, removeSteps } from './held-steps.ts';
 import { SmallDisk } from './small-disk.ts';
 import { emptyDatabase, expectRecovery, follow, openHarness } from './harness.ts';
 
-/** In the order in which the indexer comes by. From the second attempt on it needs the indexes for look-ups before the first batch. */
-const PLACES = [
-  'a batch',
+/** In the order of the indexer. From the second attempt on it needs the indexes for look-ups before the first batch. */
+const STEPS = [
+  'batch',
   'index public.transactions_transaction_id',
   'index public.scripts_script',
-  'the commit of a batch',
+  'commit of a batch',
   'index public.blocks_daa_score',
-  'the emptying of UTXOs',
-  'the making of UTXOs',
-  'the making of balances',
-  'the making of hours',
-  // The hours are committed.
-  'the making of intervals',
+  'truncate UTXOs',
+  'rebuild UTXOs',
+  'rebuild balances',
+  'rebuild hourly changes',
+  // The hours are committed before.
+  'rebuild intervals',
   'index public.balances_balance',
-  'the commit that lets requests in',
+  'commit that admits requests',
 ];
-const PLACES_THAT_NEED_ROOM = ['a batch', 'any index', 'the emptying of UTXOs', 'the making of UTXOs'];
+const PLACES_THAT_NEED_ROOM = ['batch', 'any index', 'truncate UTXOs', 'rebuild UTXOs'];
 
-/** Several batches, also for those that begin in the middle. */
-const VARIABLES = { batchTransactions: '40' };
+/** Enough for several batches, also from the middle on. */
+const VARIABLES = { BATCH_TRANSACTIONS: '40' };
 const TIMEOUT_MS = 300_000;
 
 const disk = await SmallDisk.mount(60);
@@ -41,20 +41,20 @@ if (tablespace !== undefined) {
 
 beforeEach(async () => {
   await emptyDatabase(harness, tablespace && 'small');
-  await preparePlaces(harness);
+  await prepareSteps(harness);
 });
 afterAll(async () => {
   await harness.close();
   await disk?.unmount();
 });
 
-describe.each(FAULTS)('%s', (_, fail) => {
+describe.each(FAULTS)('the first catch-up recovers when %s', (_, fail) => {
   test(
-    'at each place of the first catch-up',
+    'at each of its steps',
     async () => {
-      await holdAt(harness, PLACES[0] ?? '');
+      await holdAt(harness, STEPS[0] ?? '');
       const indexer = follow(harness, VARIABLES);
-      await failAtEach(harness, indexer, PLACES, fail);
+      await failAtEach(harness, indexer, STEPS, fail);
       await expectFinished(indexer);
     },
     TIMEOUT_MS,
@@ -62,15 +62,15 @@ describe.each(FAULTS)('%s', (_, fail) => {
 });
 
 test.skipIf(disk === undefined)(
-  'the disk is full at each place of the first catch-up that needs room',
+  'the first catch-up recovers when the disk is full at each step that writes',
   async () => {
     const [first = ''] = PLACES_THAT_NEED_ROOM;
     await holdAt(harness, first);
     const indexer = follow(harness, VARIABLES);
-    await failAtEach(harness, indexer, PLACES_THAT_NEED_ROOM, async (_, place) => {
+    await failAtEach(harness, indexer, PLACES_THAT_NEED_ROOM, async (_, step) => {
       const before = await failuresOf(indexer);
       await disk?.fill();
-      await letGo(harness, place);
+      await release(harness, step);
       await expect.poll(() => failuresOf(indexer), { timeout: 30_000 }).toBeGreaterThan(before);
       await disk?.makeRoom();
     });
@@ -83,7 +83,7 @@ async function expectFinished(indexer: RunningIndexer): Promise<void> {
   await expectRecovery(harness, indexer);
   const { rows } = await harness.database.pool.query('select name from deferred_indexes');
   expect(rows).toEqual([]);
-  await removePlaces(harness);
+  await removeSteps(harness);
 }
 
 async function failuresOf({ metrics }: RunningIndexer): Promise<number> {

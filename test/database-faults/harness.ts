@@ -1,20 +1,20 @@
 /**
- * A network, an indexer that follows it and the API, and between these and a Postgres of their own a proxy that a test can cut, silence
- * and turn to another server. The test looks at the database past the proxy.
+ * A simulated DAG, an indexer and the API, with a separate Postgres behind a proxy that a test can cut, silence or redirect. The test itself
+ * connects directly.
  */
 import { type Connection, connect, createKey, isDatabaseUnavailable, migrate } from '@kasgres/database';
 import type { SimulatedNodeOptions } from '@kasgres/devnet';
 import { NodeClient } from '@kasgres/node';
 import { sleep } from '@kasgres/runtime';
 import { expect, onTestFinished } from 'vitest';
-import { HttpClient } from '../api/http-client.ts';
+import { ApiClient } from '../support/api-client.ts';
 import { TcpProxy } from '../api/tcp-proxy.ts';
-import { startApi } from '../node/programs.ts';
-import { atRest, expectRight, SEED } from '../simulation/harness.ts';
-import { type RunningIndexer, startIndexing, SimulatedDag } from '../simulation/simulated-dag.ts';
+import { startApi } from '../support/programs.ts';
+import { atRest, expectRight, SEED } from '../support/harness.ts';
+import { type RunningIndexer, startIndexing, SimulatedDag } from '../support/simulated-dag.ts';
 import { OwnPostgres } from './own-postgres.ts';
 
-/** In which the API must answer again when the database does. */
+/** The API must respond again this soon after the database. */
 const RECOVERY_MS = 20_000;
 
 export interface Harness {
@@ -22,14 +22,13 @@ export interface Harness {
   node: NodeClient;
   postgres: OwnPostgres;
   proxy: TcpProxy;
-  /** Through the proxy. */
+  /** The URL through the proxy. */
   url: string;
-  /** Past the proxy. */
+  /** A direct connection. */
   database: Connection;
   close: () => Promise<void>;
 }
 
-/** @param nodeOptions what the node has beyond the usual */
 export async function openHarness(name: string, nodeOptions?: Partial<SimulatedNodeOptions>): Promise<Harness> {
   console.log(`SEED=${SEED} (${name})`);
   const simulatedDag = await SimulatedDag.start(`${SEED} ${name}`, undefined, nodeOptions);
@@ -50,7 +49,7 @@ export async function openHarness(name: string, nodeOptions?: Partial<SimulatedN
   return { simulatedDag, node, postgres, proxy, url: url.toString(), database, close };
 }
 
-/** A database with the schema and nothing else takes the place of what was there, in a tablespace if one is named. */
+/** Replaces the database by one with an empty schema. */
 export async function emptyDatabase({ postgres }: Harness, tablespace?: string): Promise<void> {
   const url = new URL(postgres.url);
   url.pathname = '/postgres';
@@ -61,22 +60,21 @@ export async function emptyDatabase({ postgres }: Harness, tablespace?: string):
   await migrate(postgres.url);
 }
 
-/** Follows the node until the end of the test, whatever becomes of the database. */
+/** Follows the node until the end of the test. */
 export function follow({ simulatedDag, url }: Harness, variables?: Record<string, string>): RunningIndexer {
   const indexer = startIndexing(simulatedDag, url, variables);
   onTestFinished(() => indexer.stop());
   return indexer;
 }
 
-/** The API, as a process. */
-export async function answer(harness: Harness): Promise<{ api: HttpClient; stop: () => Promise<void> }> {
+export async function openApi(harness: Harness): Promise<{ api: ApiClient; stop: () => Promise<void> }> {
   const { key } = await createKey(harness.database.kysely, { name: 'test' });
   const { program, url } = await startApi({ nodeUrl: harness.simulatedDag.server.url, databaseUrl: harness.url });
-  return { api: new HttpClient(url, key), stop: () => program.stop() };
+  return { api: new ApiClient(url, key), stop: () => program.stop() };
 }
 
-/** The index reaches the node's sink by itself, and then is what a fresh index of the node is; the API shows it. */
-export async function expectRecovery(harness: Harness, indexer: RunningIndexer, api?: HttpClient): Promise<void> {
+/** Expects that the index reaches the node's sink and equals a fresh one, and that the API shows it. */
+export async function expectRecovery(harness: Harness, indexer: RunningIndexer, api?: ApiClient): Promise<void> {
   await atRest(harness.database, harness.node, indexer);
   await expectRight(harness);
   if (api === undefined) return;
@@ -86,14 +84,14 @@ export async function expectRecovery(harness: Harness, indexer: RunningIndexer, 
     .toMatchObject({ sink });
 }
 
-/** Mines until the chain itself has grown: a block may come to stand beside it, and then there is no new chain block. */
+/** Mines until there is a new chain block. */
 export function growChain({ simulatedDag }: Harness): void {
   const { consensus } = simulatedDag.node;
   const { sink } = consensus;
   while (consensus.sink === sink) simulatedDag.mine(1);
 }
 
-/** Lets the network grow, in steps, until the work is done: whatever fails meanwhile fails in the middle of things. */
+/** Mines until the work is done, so that faults happen in the middle of batches. */
 export async function mineWhile<Result>({ simulatedDag }: Harness, work: Promise<Result>): Promise<Result> {
   return await repeatWhile(work, async () => {
     simulatedDag.mine(2);
@@ -109,8 +107,8 @@ export async function repeatWhile<Result>(work: Promise<Result>, step: () => Pro
   return await settled;
 }
 
-/** Repeats a request of the test itself until the database can answer it. */
-export async function untilItResponses(database: Connection, request: string, values: unknown[] = []): Promise<number> {
+/** Repeats a query of the test itself until the database responds. Returns the number of rows. */
+export async function queryPatiently(database: Connection, request: string, values: unknown[] = []): Promise<number> {
   for (;;) {
     try {
       return (await database.pool.query(request, values)).rowCount ?? 0;

@@ -1,8 +1,8 @@
-/** Makes the indexer's transactions wait at a place, so that what fails then fails there. */
+/** Makes the indexer's transactions wait in the middle, so that a fault happens there. */
 import { expect } from 'vitest';
-import { repeatWhile, type Harness, untilItResponses } from './harness.ts';
+import { repeatWhile, type Harness, queryPatiently } from './harness.ts';
 
-/** Where a trigger is to fire: once for a batch, however many chain blocks it has (`growChain` makes one that has any). */
+/** Events that fire once for a batch with any chain blocks (`growChain` makes one). */
 export const WITH_ROWS_WRITTEN = 'trigger hold before insert on chain_blocks for each statement';
 export const AT_COMMIT =
   'constraint trigger hold after update on checkpoint deferrable initially deferred for each row';
@@ -11,7 +11,7 @@ const SELECT_HELD = "from pg_stat_activity where datname = current_database() an
 
 export async function holdEveryBatch({ database }: Harness, trigger: string, seconds = 120): Promise<void> {
   await database.pool.query(
-    // One that a test which failed has left would fail this one too.
+    // A failed test may have left its trigger.
     `drop function if exists hold cascade;
      create function hold() returns trigger language plpgsql as $$ begin perform pg_sleep(${seconds}); return null; end $$;
      create ${trigger} execute function hold()`,
@@ -19,12 +19,12 @@ export async function holdEveryBatch({ database }: Harness, trigger: string, sec
 }
 
 export async function untilHeld({ database }: Harness): Promise<void> {
-  await expect.poll(() => untilItResponses(database, `select ${SELECT_HELD}`), { timeout: 30_000 }).toBeGreaterThan(0);
+  await expect.poll(() => queryPatiently(database, `select ${SELECT_HELD}`), { timeout: 30_000 }).toBeGreaterThan(0);
 }
 
-/** Those that wait are ended with their connection: they hold a lock on the table of the trigger. */
-export async function letBatchesGo({ database }: Harness): Promise<void> {
-  await repeatWhile(untilItResponses(database, 'drop function hold cascade'), () =>
-    untilItResponses(database, `select pg_terminate_backend(pid) ${SELECT_HELD}`),
+/** Also ends the waiting sessions, which lock the table of the trigger. */
+export async function releaseBatches({ database }: Harness): Promise<void> {
+  await repeatWhile(queryPatiently(database, 'drop function hold cascade'), () =>
+    queryPatiently(database, `select pg_terminate_backend(pid) ${SELECT_HELD}`),
   );
 }

@@ -1,4 +1,4 @@
-/** A Postgres that a test may stop, kill and start again, always at the same address. The one that the other tests share stays up. */
+/** A separate Postgres that a test may stop, kill and start again, always at the same address. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ export class OwnPostgres {
   readonly #dataDir: string;
   #server: EmbeddedPostgres;
 
-  /** With the schema, in a new temporary directory. */
+  /** Starts it with the schema, in a new temporary directory. */
   static async start(): Promise<OwnPostgres> {
     const dataDir = await mkdtemp(join(tmpdir(), 'kasgres-faults-'));
     const server = await startEmbeddedPostgres({ dataDir });
@@ -39,14 +39,14 @@ export class OwnPostgres {
     await this.#server.stop({ immediate: how === 'immediate' });
   }
 
-  /** `kill -9` of the postmaster; its backends find out by themselves. */
+  /** Sends SIGKILL to the postmaster; its backends exit by themselves. */
   async kill(): Promise<void> {
     const lockFile = await readFile(join(this.dataDirectory, 'postmaster.pid'), 'utf8');
     process.kill(Number(lockFile.split('\n')[0]), 'SIGKILL');
     await this.#server.exited;
   }
 
-  /** Its WAL lies there from the next start on. It must be stopped. */
+  /** Moves the WAL of the stopped server. */
   async moveWal(directory: string): Promise<void> {
     const wal = join(this.dataDirectory, 'pg_wal');
     await promisify(execFile)('cp', ['-a', `${wal}/.`, directory]);
@@ -54,8 +54,8 @@ export class OwnPostgres {
     await symlink(directory, wal);
   }
 
-  /** Resolves when it has ended, for whatever reason. */
-  async untilEnded(): Promise<void> {
+  /** Waits for the exit of the server. */
+  async untilStopped(): Promise<void> {
     await this.#server.exited;
   }
 

@@ -1,19 +1,19 @@
-/** Postgres ends, in whatever way, under the indexer and the API, and is started again: invariants 1 and 5. */
+/** Postgres stops in any way under the indexer and the API, and is started again (invariants 1 and 5). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { HttpClient } from '../api/http-client.ts';
-import { atRest } from '../simulation/harness.ts';
-import { AT_COMMIT, holdEveryBatch, letBatchesGo, untilHeld, WITH_ROWS_WRITTEN } from './held-batches.ts';
+import type { ApiClient } from '../support/api-client.ts';
+import { atRest } from '../support/harness.ts';
+import { AT_COMMIT, holdEveryBatch, releaseBatches, untilHeld, WITH_ROWS_WRITTEN } from './held-batches.ts';
 import type { OwnPostgres } from './own-postgres.ts';
-import { answer, expectRecovery, follow, growChain, mineWhile, openHarness, type Harness } from './harness.ts';
+import { openApi, expectRecovery, follow, growChain, mineWhile, openHarness, type Harness } from './harness.ts';
 
 let harness: Harness;
-let api: HttpClient;
+let api: ApiClient;
 let stopApi: () => Promise<void>;
 
 beforeAll(async () => {
   harness = await openHarness('restarts');
   harness.simulatedDag.mine(40);
-  ({ api, stop: stopApi } = await answer(harness));
+  ({ api, stop: stopApi } = await openApi(harness));
 });
 afterAll(async () => {
   await stopApi();
@@ -26,16 +26,16 @@ const ENDS: [string, (postgres: OwnPostgres) => Promise<void>][] = [
   ['killed', (postgres) => postgres.kill()],
 ];
 
-describe.each(ENDS)('Postgres is %s', (_, end) => {
-  test('while the chain grows, and started again', async () => {
+describe.each(ENDS)('the indexer and the API recover when Postgres is %s', (_, end) => {
+  test('while the chain grows', async () => {
     const indexer = follow(harness);
     await atRest(harness.database, harness.node, indexer);
-    const answered = async (): Promise<number> => (await api.request('/v1/rpc/getSink')).status;
+    const statusOfSink = async (): Promise<number> => (await api.request('/v1/rpc/getSink')).status;
     await mineWhile(
       harness,
       (async () => {
         await end(harness.postgres);
-        await expect.poll(answered, { timeout: 10_000 }).toBe(503);
+        await expect.poll(statusOfSink, { timeout: 10_000 }).toBe(503);
         await harness.postgres.startAgain();
       })(),
     );
@@ -45,7 +45,7 @@ describe.each(ENDS)('Postgres is %s', (_, end) => {
   test.each([
     ['in the middle of a batch, with rows written', WITH_ROWS_WRITTEN],
     ['at commit', AT_COMMIT],
-  ])('%s, and started again', async (_where, trigger) => {
+  ])('%s', async (_where, trigger) => {
     const indexer = follow(harness);
     await atRest(harness.database, harness.node, indexer);
     await holdEveryBatch(harness, trigger);
@@ -53,7 +53,7 @@ describe.each(ENDS)('Postgres is %s', (_, end) => {
     await untilHeld(harness);
     await end(harness.postgres);
     await harness.postgres.startAgain();
-    await letBatchesGo(harness);
+    await releaseBatches(harness);
     await expectRecovery(harness, indexer, api);
   });
 });

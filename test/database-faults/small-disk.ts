@@ -1,4 +1,4 @@
-/** A small disk to fill, where this process may mount one. */
+/** A small disk to fill, if this process may mount one. */
 import { execFile } from 'node:child_process';
 import { chmod, chown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ export class SmallDisk {
   readonly directory: string;
   readonly #bytes: number;
 
-  /** @returns undefined where only root may mount one */
+  /** Returns undefined if only root may mount a disk. */
   static async mount(megabytes: number): Promise<SmallDisk | undefined> {
     const directory = await mkdtemp(join(tmpdir(), 'kasgres-disk-'));
     try {
@@ -30,7 +30,7 @@ export class SmallDisk {
     this.#bytes = bytes;
   }
 
-  /** A directory that belongs to whom another belongs to. */
+  /** Creates a directory with the owner of another. */
   async makeDirectory(name: string, owner: string): Promise<string> {
     const directory = await mkdtemp(join(this.directory, `${name}-`));
     const { uid, gid } = await stat(owner);
@@ -39,7 +39,7 @@ export class SmallDisk {
   }
 
   async fill(): Promise<void> {
-    // As much of it as there is room for.
+    // The write fails when the disk is full.
     await writeFile(this.#ballast, Buffer.alloc(this.#bytes)).catch(() => undefined);
   }
 

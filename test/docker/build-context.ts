@@ -1,4 +1,4 @@
-/** What Docker would find in the build context: the files of the checkout that neither .gitignore nor .dockerignore leaves out. */
+/** The files of Docker's build context: those of the checkout that neither .gitignore nor .dockerignore excludes. */
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ function ignorePatterns(text: string): string[] {
   return patterns;
 }
 
-/** A pattern leaves out what it matches, and everything below it. */
+/** A pattern excludes the paths that it matches, and everything below them. */
 function isMatch(file: string, pattern: string): boolean {
   return matchesGlob(file, pattern) || matchesGlob(file, `${pattern}/**`);
 }
@@ -36,7 +36,7 @@ export function filesOf(source: string, context: readonly string[]): string[] {
   return context.filter((file) => file === source || file.startsWith(`${source.replace(/\/$/, '')}/`));
 }
 
-/** Does what `COPY sources target` does, into a folder that stands for the image's root. */
+/** Copies the sources of `COPY` into a folder that stands for the image's root. */
 export async function copyIntoImage(
   root: string,
   context: readonly string[],

@@ -1,4 +1,4 @@
-/** Reads as much of a Dockerfile as ours uses: harnesses, and the instructions of each, lines joined. */
+/** Parses the subset of Dockerfile syntax that the project uses: stages with their instructions, continued lines joined. */
 
 export interface Instruction {
   /** FROM, COPY, RUN … */
@@ -8,12 +8,12 @@ export interface Instruction {
 
 export interface Harness {
   name: string;
-  /** Image or harness that it starts from. */
+  /** The image or stage that it starts from. */
   from: string;
   instructions: Instruction[];
 }
 
-/** @throws when a line is none of an instruction, a comment or empty, or comes before the first FROM */
+/** @throws if a line is no instruction, comment or empty line, or comes before the first FROM */
 export function parseDockerfile(text: string): Harness[] {
   const harnesses: Harness[] = [];
   for (const line of joinedLines(text)) {

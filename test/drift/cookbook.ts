@@ -1,4 +1,4 @@
-/** docs/cookbook.md: the requests in `cookbook/*.sql`, with their answers on the demo network and the time that each takes. */
+/** docs/cookbook.md: the requests in `cookbook/*.sql`, with their responses on the demo network and the time that each takes. */
 import { readFile } from 'node:fs/promises';
 import type { Response } from '../cookbook/ask.ts';
 import type { Text } from '../cookbook/cells.ts';
@@ -16,7 +16,7 @@ interface Times {
 
 const DIRECTORY = new URL('../../cookbook/', import.meta.url);
 
-/** Lines of an answer that are enough to see what it is like. */
+/** Lines of a response that are enough to see what it is like. */
 const SHOWN_ROWS = 10;
 
 const THEMES: readonly [string, number][] = [
@@ -31,16 +31,16 @@ const THEMES: readonly [string, number][] = [
 ];
 
 export const cookbookDrift = generatedFiles('docs/cookbook.md from cookbook/', async () => {
-  const answers = await readJson<Record<string, Response>>('generated/answers.json');
+  const responses = await readJson<Record<string, Response>>('generated/results.json');
   const times = await readJson<Times>('times.json');
-  return { 'docs/cookbook.md': writeCookbook(readRequests(), answers, times) };
+  return { 'docs/cookbook.md': writeCookbook(readRequests(), responses, times) };
 });
 
 async function readJson<T>(name: string): Promise<T> {
   return JSON.parse(await readFile(new URL(name, DIRECTORY), 'utf8')) as T;
 }
 
-function writeCookbook(requests: readonly Request[], answers: Record<string, Response>, times: Times): string {
+function writeCookbook(requests: readonly Request[], responses: Record<string, Response>, times: Times): string {
   const contents = requests.map(({ name, title }) => {
     const time = times.requests[name];
     const cells = [numberOf(name), `[${title}](#${anchorOf(headingOf(name, title))})`, ...formatTimes(time)];
@@ -56,7 +56,7 @@ function writeCookbook(requests: readonly Request[], answers: Record<string, Res
     sql,
     '```',
     '',
-    ...tableOf(answers[name]),
+    ...tableOf(responses[name]),
     '',
   ]);
   return [introduction(times), ...contents, '', ...sections].join('\n');
@@ -103,9 +103,9 @@ function formatTimes(time: Times['requests'][string] | undefined): string[] {
   return time === undefined ? [''] : [`${time.ms.toLocaleString('en-US')} (${time.firstMs.toLocaleString('en-US')})`];
 }
 
-function tableOf(answer: Response | undefined): string[] {
-  if (answer === undefined) return [];
-  const { columns, rows } = answer;
+function tableOf(response: Response | undefined): string[] {
+  if (response === undefined) return [];
+  const { columns, rows } = response;
   const isNumeric = columns.map((_, column) => rows.every((row) => /^-?[\d.]+$/.test(row[column] ?? '0')));
   const more = rows.length - SHOWN_ROWS;
   return [

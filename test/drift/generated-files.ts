@@ -6,7 +6,7 @@ export interface Drift {
   name: string;
   /** Paths of the committed files that are not what would be generated now. */
   check: () => Promise<string[]>;
-  /** Writes them anew. */
+  /** Writes the files again. */
   fix: () => Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** The simulated chain that the examples are about: always the same one, and what of it they ask for. */
+/** The simulated chain of the examples in openapi.json, the same in every run. */
 import type { ExampleChain } from '@kasgres/api';
 import { upsertTags } from '@kasgres/database';
 import { toHex } from '@kasgres/kaspa';
@@ -6,15 +6,15 @@ import { NodeClient } from '@kasgres/node';
 import { toMempoolEntry } from '../../packages/api/src/resources/mempool/to-mempool-entry.ts';
 import { openHarness, type Harness } from '../api/harness.ts';
 import { cluster } from '../simulation/clusters-harness.ts';
-import { SimulatedDag } from '../simulation/simulated-dag.ts';
+import { SimulatedDag } from '../support/simulated-dag.ts';
 
-/** Enough for a hash rate, which looks at a thousand blocks. */
+/** Enough for the hash rate, whose window is 1,000 blocks. */
 const ROUNDS = 1000;
 const SEED = 'api';
 /** The network's own. */
 const CLUSTER_DEPTH = 100n;
 
-/** With two payments in the mempool, and an indexer that has stopped, so that nothing moves. */
+/** Opens an index with two payments in the mempool. The indexer is stopped, so that nothing changes. */
 export async function openChain(): Promise<Harness & { chain: ExampleChain }> {
   const harness = await openHarness({ rounds: ROUNDS });
   await harness.indexer.stop();
@@ -67,7 +67,7 @@ async function nextPayment(): Promise<object> {
   }
 }
 
-/** Who hands in a transaction leaves out what follows from the rest. */
+/** Removes the fields that a node derives from the others. */
 function withoutVerboseData(value: object): object {
   return JSON.parse(JSON.stringify(value), (key, part: unknown) =>
     key === 'verboseData' ? undefined : part,

@@ -5,7 +5,7 @@
 import { createKey } from '@kasgres/database';
 import { type ExampleRequest, exampleRequests, generateDocument } from '@kasgres/api';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { HttpClient, type HttpResponse } from '../api/http-client.ts';
+import { ApiClient, type ApiResponse } from '../support/api-client.ts';
 import { openChain } from './chain.ts';
 
 const FILE = '../../packages/api/src/generated/examples.json';
@@ -35,7 +35,7 @@ beforeAll(async () => {
 afterAll(() => harness.close());
 
 /** Sends an example as a client would. */
-async function ask(operationId: string, { path = {}, query = {}, body }: ExampleRequest): Promise<HttpResponse> {
+async function ask(operationId: string, { path = {}, query = {}, body }: ExampleRequest): Promise<ApiResponse> {
   const operation = operations.find((known) => known.operationId === operationId);
   if (operation === undefined) throw new Error(`there is no operation ${operationId}`);
   const filled = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => path[name] ?? '');
@@ -66,7 +66,7 @@ async function errors(): Promise<object[]> {
   const { api, chain, database, simulatedDag } = harness;
   const { key } = await createKey(database.kysely, { name: 'small', rateRu: 0.1 });
   const { pruningPointHash: genesis } = await harness.node.call('getBlockDagInfo', {});
-  const small = new HttpClient(api.url, key);
+  const small = new ApiClient(api.url, key);
   const block = `/v1/blocks/${chain.unknownTransactionId}`;
   const responses = [
     await api.request('/v1/blocks?limit=101&page=2'),

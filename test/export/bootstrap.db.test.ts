@@ -10,16 +10,16 @@ import { fileURLToPath } from 'node:url';
 import type { TestDatabase } from '@kasgres/database';
 import { sleep } from '@kasgres/runtime';
 import { expect, test, vi } from 'vitest';
-import { atRest, type Harness } from '../simulation/harness.ts';
-import { acceptable } from '../simulation/accepted-before-gap.ts';
+import { atRest, type Harness } from '../support/harness.ts';
 import {
+  acceptable,
   followToTheTip,
-  partBelowFinality,
+  forkBelowFinality,
   pruneAbove,
-  setHarnessThatPrunes,
+  createPruningHarness,
   withLowFinality,
 } from '../simulation/starts-harness.ts';
-import { startIndexing } from '../simulation/simulated-dag.ts';
+import { startIndexing } from '../support/simulated-dag.ts';
 import { expectedState } from './expected.ts';
 import { hasReaders, readWithDuckDb } from './readers.ts';
 import { expectWhole, exportTo, freshFolder, readManifest } from './harness.ts';
@@ -32,7 +32,7 @@ vi.setConfig({ testTimeout: 240_000 });
 
 /** The chain grows by a gap that the index does not know of yet. */
 async function indexAndPrune(name: string): Promise<Harness> {
-  const harness = await setHarnessThatPrunes(name);
+  const harness = await createPruningHarness(name);
   harness.simulatedDag.mine(80);
   await followToTheTip(harness);
   pruneAbove(harness.simulatedDag, 20, harness.simulatedDag.node.dag.sink);
@@ -131,7 +131,7 @@ async function beginAgainAndStop({ simulatedDag, node, database }: Harness): Pro
 }
 
 test('it ends with 75 during the first catch-up', async () => {
-  const { simulatedDag, database } = await setHarnessThatPrunes('export in a catch-up');
+  const { simulatedDag, database } = await createPruningHarness('export in a catch-up');
   simulatedDag.mine(300);
   const indexer = startIndexing(simulatedDag, database.url, { batchTransactions: '30' });
   while ((await database.pool.query('select from chain_blocks')).rowCount === 0) await sleep(1);
@@ -166,14 +166,14 @@ function startExport({ url }: TestDatabase, directory: string, names: readonly s
 }
 
 test.skipIf(!hasReaders)('it exports once what is accepted before a gap and again after it', async () => {
-  const harness = await setHarnessThatPrunes('export across a gap');
+  const harness = await createPruningHarness('export across a gap');
   const { simulatedDag, database } = harness;
   simulatedDag.mine(80);
-  const theirs = await partBelowFinality(harness, 'on its branch', () => followToTheTip(harness));
+  const theirs = await forkBelowFinality(harness, 'on its branch', () => followToTheTip(harness));
   await withLowFinality(() => followToTheTip(theirs, RECORD));
   const indexer = startIndexing(theirs.simulatedDag, database.url);
   for (const transaction of await acceptable(database, simulatedDag, theirs.simulatedDag))
-    theirs.simulatedDag.handIn(transaction);
+    theirs.simulatedDag.submit(transaction);
   const countTwice = async (): Promise<number> => {
     const { rows } = await database.pool.query(
       `select id from chain_blocks cross join lateral unnest(accepted_transactions) accepted (id) group by id having count(*) > 1`,

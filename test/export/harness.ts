@@ -1,4 +1,4 @@
-// An export of an index under test, into a folder that goes at the end, and the comparison of all its files with the database.
+// Exports an index under test into a temporary folder, and compares all files with the database.
 import { existsSync, readdirSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
 });
 
-/** In memory where there is such a place: each file is synced, which a busy disk takes long for. */
+/** In memory if possible: each file is synced, which takes long on a busy disk. */
 const PLACE = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
 export async function freshFolder(): Promise<string> {
@@ -24,7 +24,7 @@ export async function freshFolder(): Promise<string> {
   return folder;
 }
 
-/** Runs an export that must come to its end, and returns what it printed. */
+/** Runs an export that must succeed, and returns its output. */
 export async function exportTo(
   directory: string,
   database: Pick<TestDatabase, 'url'>,
@@ -40,7 +40,7 @@ export async function readManifest(directory: string): Promise<Manifest> {
   return JSON.parse(await readFile(join(directory, 'manifest.json'), 'utf8')) as Manifest;
 }
 
-/** All below the directory but folders. */
+/** Returns all files below the directory. */
 export function listFiles(directory: string): string[] {
   return readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

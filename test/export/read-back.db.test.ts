@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { insertCluster, upsertTags } from '@kasgres/database';
 import { expect, test } from 'vitest';
 import { TABLES, VIEWS } from '../../packages/cli/src/export/relations.ts';
-import { atRest, setHarness } from '../simulation/harness.ts';
-import { startIndexing } from '../simulation/simulated-dag.ts';
+import { atRest, createHarness } from '../support/harness.ts';
+import { startIndexing } from '../support/simulated-dag.ts';
 import { expectedFacts, expectedState, OWNERS } from './expected.ts';
 import { hasReaders, readWithClickHouse, readWithDuckDb, typesOfReaders } from './readers.ts';
 import { expectWhole, exportTo, freshFolder } from './harness.ts';
@@ -15,7 +15,7 @@ const SETTINGS = [
 ] as const;
 
 test.skipIf(!hasReaders).each(SETTINGS)('everything of schema %s is read back as it is', async (schema, relations) => {
-  const harness = await setHarness(`export of ${schema}`);
+  const harness = await createHarness(`export of ${schema}`);
   const { simulatedDag, database, node } = harness;
   simulatedDag.mine(300);
   const indexer = startIndexing(simulatedDag, database.url);
@@ -87,7 +87,7 @@ test.skipIf(!hasReaders).each(SETTINGS)('everything of schema %s is read back as
 });
 
 test('every view and every table is a fact, a state, or left out for a reason', async () => {
-  const { database } = await setHarness('list');
+  const { database } = await createHarness('list');
   for (const [schema, relations] of SETTINGS) {
     const { rows } = await database.pool.query<{ name: string }>(
       `select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace

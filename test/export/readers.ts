@@ -4,7 +4,7 @@ import { findReaders, type Readers } from './readers/find-readers.ts';
 
 const readers = await findReaders();
 
-/** Whether DuckDB and ClickHouse are installed: `npm test` does that first. */
+/** Whether DuckDB and ClickHouse are installed, as by `npm run test:full`. */
 export const hasReaders = readers !== undefined;
 
 function getReaders(): Readers {
@@ -56,7 +56,7 @@ function expression(dialect: Dialect, type: string, value: string): string {
   if (type === 'BYTE_ARRAY') return dialect.bytes(value);
   if (type.startsWith('TIMESTAMP')) return dialect.time(value);
   const scale = /^DECIMAL\(\d+,(\d+)\)$/.exec(type)?.[1];
-  // ClickHouse leaves zeros at the end out, Postgres has as many as it likes.
+  // ClickHouse omits trailing zeros, Postgres keeps them.
   if (scale !== undefined && dialect === postgres) return dialect.text(`round(${value}, ${scale})`);
   if (scale !== undefined && dialect === clickhouse) return `toDecimalString(${value}, ${scale})`;
   return dialect.text(value);
@@ -67,7 +67,7 @@ const listOf = (dialect: Dialect, columns: Columns): string =>
     .map(([name, type]) => expression(dialect, type, `r."${name}"`))
     .join(', ');
 
-/** For a query on Postgres whose rows are `r`. */
+/** Selects the rows `r` of a query on Postgres as text. */
 export const postgresList = (columns: Columns): string => listOf(postgres, columns);
 
 export async function readWithDuckDb(files: string, columns: Columns, partition: string): Promise<TextRow[]> {
@@ -84,7 +84,7 @@ export function readWithClickHouse(files: string, columns: Columns, partition: s
   return canonical(rows as TextRow[], columns);
 }
 
-/** What the readers take the columns for. */
+/** Returns the column types as the readers see them. */
 export async function typesOfReaders(files: string): Promise<Record<string, { duckdb: string; clickhouse: string }>> {
   const ofDuckDb = await askDuckDb(`describe select * from read_parquet('${files}', hive_partitioning = false)`);
   const ofClickHouse = new Map(
@@ -117,7 +117,7 @@ function ask(sql: string): unknown[][] {
     .map((line) => JSON.parse(line) as unknown[]);
 }
 
-/** In an order of their own; what is of floating point as JavaScript writes it. */
+/** Floating-point numbers are written as JavaScript does. */
 export function canonical(rows: readonly TextRow[], columns: Columns): TextRow[] {
   const types = Object.values(columns);
   return rows

@@ -26,7 +26,7 @@ const maxExamples = process.env['FUZZ_EXAMPLES'] ?? '100';
 /** Only operations whose name matches. */
 const only = process.env['FUZZ_ONLY'];
 
-/** The network goes on all the while. */
+/** The network continues all the while. */
 const ROUND_MS = 500;
 
 let harness: Harness;
@@ -49,7 +49,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-test.skipIf(!isInstalled)(`what openapi.json says holds, whatever is asked (FUZZ_SEED=${seed})`, async () => {
+test.skipIf(!isInstalled)(`what openapi.json says holds, for any request (FUZZ_SEED=${seed})`, async () => {
   const settings = ['--config-file', join(import.meta.dirname, 'schemathesis.toml')];
   const amount = ['--checks', 'all', '--max-examples', maxExamples, '--seed', seed];
   const filter = only === undefined ? [] : ['--include-operation-id-regex', only];

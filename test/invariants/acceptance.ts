@@ -1,4 +1,4 @@
-/** Invariant 3: for every chain block, the accepted transactions stored equal the node's list, in order; `kasgres verify` checks the order alone. */
+/** Invariant 3: the accepted transactions of every chain block equal the node's list, in order. `kasgres verify` checks only the order. */
 import { checkAcceptance } from '@kasgres/cli';
 import type { Connection } from '@kasgres/database';
 import { toHex, type Hash } from '@kasgres/kaspa';
@@ -7,7 +7,6 @@ import { type NodeClient, NodeRpcError } from '@kasgres/node';
 /** A pool, or a connection with a transaction. */
 type Queryable = Pick<Connection['pool'], 'query'>;
 
-/** What the check asks of the node: a real one, a simulated one or a recording. */
 export type ChainSource = Pick<NodeClient, 'getVirtualChainFromBlock'>;
 
 interface ChainRow {
@@ -25,19 +24,19 @@ const PAGE = 1000;
 
 const SELECT_CHAIN = `
   select c.index, b.hash, array(
-    select t.transaction_id from unnest(c.accepted_transactions) with ordinality accepted (id, place)
-    left join transactions t on t.id = accepted.id order by accepted.place
+    select t.transaction_id from unnest(c.accepted_transactions) with ordinality accepted (id, position)
+    left join transactions t on t.id = accepted.id order by accepted.position
   ) as accepted
   from chain_blocks c join blocks b on b.id = c.block_id
   where c.index > $1 order by c.index limit ${PAGE}`;
 
-/** Where a start is after a gap, another stretch of the chain begins. */
+/** A segment of the chain begins at a bootstrap block after a gap. */
 const SELECT_GAPS = `
   select s.chain_index from starts s join blocks b on b.id = s.block_id
   where b.hash in (select before_block_hash from gaps) order by s.chain_index`;
 
-/** Transactions whose own row disagrees with the lists of the chain blocks: the last of these, if a gap is between two. */
-const SELECT_MARKED_OTHERWISE = `
+/** Transactions whose row disagrees with the last list of a chain block that has them. */
+const SELECT_OTHER_ACCEPTING_BLOCK = `
   with listed as (select unnest(accepted_transactions) as id, index, block_id from chain_blocks),
   last as (select distinct on (id) id, block_id from listed order by id, index desc)
   select encode(t.transaction_id, 'hex') as transaction_id
@@ -45,57 +44,56 @@ const SELECT_MARKED_OTHERWISE = `
   where last.block_id is distinct from t.accepting_block_id`;
 
 /**
- * The chain must be at rest meanwhile. Stretches before a gap are compared as far as the node still has them on its chain; of the last one
- * it must have everything that it has not pruned.
- * @returns what is wrong, one sentence each; empty when the invariant holds
+ * Returns the faults, one sentence each. The chain must be at rest. Segments before a gap are compared if the node still has them on its chain;
+ * of the last segment it must have everything above its pruning point.
  */
 export async function checkInvariant3(db: Queryable, node: ChainSource): Promise<string[]> {
-  const stretches = await storedStretches(db);
+  const segments = await storedSegments(db);
   const wrong: string[] = [];
-  for (const [place, stretch] of stretches.entries()) {
-    wrong.push(...(await compare(stretch, node, place === stretches.length - 1)));
+  for (const [position, segment] of segments.entries()) {
+    wrong.push(...(await compare(segment, node, position === segments.length - 1)));
   }
-  const { rows } = await db.query<{ transaction_id: string }>(SELECT_MARKED_OTHERWISE);
+  const { rows } = await db.query<{ transaction_id: string }>(SELECT_OTHER_ACCEPTING_BLOCK);
   return [
-    ...(stretches.length === 0 ? ['no chain block is stored'] : wrong),
-    ...rows.map((row) => `transaction ${row.transaction_id} is not marked with the block that accepts it`),
+    ...(segments.length === 0 ? ['no chain block is stored'] : wrong),
+    ...rows.map((row) => `transaction ${row.transaction_id} does not name the block that accepts it`),
     ...(await checkAcceptance(db)),
   ];
 }
 
-async function storedStretches(db: Queryable): Promise<ChainRow[][]> {
+async function storedSegments(db: Queryable): Promise<ChainRow[][]> {
   const { rows: gaps } = await db.query<{ chain_index: bigint }>(SELECT_GAPS);
   const begins = new Set(gaps.map((row) => row.chain_index));
-  const stretches: ChainRow[][] = [];
+  const segments: ChainRow[][] = [];
   let last = -1n;
   for (;;) {
     const { rows } = await db.query<ChainRow>(SELECT_CHAIN, [last]);
-    if (rows.length === 0) return stretches;
+    if (rows.length === 0) return segments;
     for (const row of rows) {
-      if (stretches.length === 0 || begins.has(row.index)) stretches.push([]);
-      stretches.at(-1)?.push(row);
+      if (segments.length === 0 || begins.has(row.index)) segments.push([]);
+      segments.at(-1)?.push(row);
       last = row.index;
     }
   }
 }
 
-/** With the node's chain, from the lowest block of the stretch that it has. */
-async function compare(stretch: readonly ChainRow[], node: ChainSource, isLast: boolean): Promise<string[]> {
-  const top = stretch.at(-1);
+/** Compares a segment with the node's chain, from the lowest block that the node has. */
+async function compare(segment: readonly ChainRow[], node: ChainSource, isLast: boolean): Promise<string[]> {
+  const top = segment.at(-1);
   if (!isLast && (top === undefined || (await isOnNode(node, top)) !== 'on its chain')) return [];
-  const [first, ...stored] = stretch.slice(await findPlaceOnNode(stretch, node));
+  const [first, ...stored] = segment.slice(await findFirstOnNode(segment, node));
   if (first === undefined || (await isOnNode(node, first)) !== 'on its chain') {
-    return ['the chain is not on that of the node'];
+    return ['the stored chain is not on the chain of the node'];
   }
   const known = await nodeChain(node, first.hash);
   const wrong: string[] = [];
   if (isLast && known.length !== stored.length) {
     wrong.push(`${stored.length} chain blocks are stored after the first that the node has, it has ${known.length}`);
   }
-  for (const [place, { hash, accepted }] of (isLast ? known : known.slice(0, stored.length)).entries()) {
-    const row = stored[place];
+  for (const [position, { hash, accepted }] of (isLast ? known : known.slice(0, stored.length)).entries()) {
+    const row = stored[position];
     if (row === undefined || toHex(row.hash) !== toHex(hash)) {
-      wrong.push(`chain block ${toHex(hash)} is not stored at its place`);
+      wrong.push(`chain block ${toHex(hash)} is not stored at its index`);
     } else if (!sameHashes(row.accepted, accepted)) {
       wrong.push(`chain block ${toHex(hash)} accepts other transactions, or in another order, than the node says`);
     }
@@ -103,29 +101,28 @@ async function compare(stretch: readonly ChainRow[], node: ChainSource, isLast: 
   return wrong;
 }
 
-/** A node that has pruned has every block of its chain above some block, and none below: where that is. */
-async function findPlaceOnNode(stretch: readonly ChainRow[], node: ChainSource): Promise<number> {
-  let [from, to] = [0, stretch.length];
-  // Mostly it has all.
+/** Returns the position of the lowest block that a node, which may have pruned, has. */
+async function findFirstOnNode(segment: readonly ChainRow[], node: ChainSource): Promise<number> {
+  let [from, to] = [0, segment.length];
+  // Most nodes have all blocks.
   let isFirst = true;
   while (from < to) {
-    const place = isFirst ? from : Math.floor((from + to) / 2);
+    const position = isFirst ? from : Math.floor((from + to) / 2);
     isFirst = false;
-    const row = stretch[place];
-    if (row === undefined) return place;
-    if ((await isOnNode(node, row)) === 'not there') from = place + 1;
-    else to = place;
+    const row = segment[position];
+    if (row === undefined) return position;
+    if ((await isOnNode(node, row)) === 'unknown') from = position + 1;
+    else to = position;
   }
   return from;
 }
 
-async function isOnNode(node: ChainSource, { hash }: ChainRow): Promise<'on its chain' | 'beside it' | 'not there'> {
+async function isOnNode(node: ChainSource, { hash }: ChainRow): Promise<'on its chain' | 'off its chain' | 'unknown'> {
   try {
-    const answer = await node.getVirtualChainFromBlock({ startHash: hash, includeAcceptedTransactionIds: false });
-    return answer.removedChainBlockHashes.length === 0 ? 'on its chain' : 'beside it';
+    const response = await node.getVirtualChainFromBlock({ startHash: hash, includeAcceptedTransactionIds: false });
+    return response.removedChainBlockHashes.length === 0 ? 'on its chain' : 'off its chain';
   } catch (error) {
-    if (error instanceof NodeRpcError && (error.kind === 'unknown-block' || error.kind === 'pruned'))
-      return 'not there';
+    if (error instanceof NodeRpcError && (error.kind === 'unknown-block' || error.kind === 'pruned')) return 'unknown';
     throw error;
   }
 }
@@ -134,9 +131,9 @@ async function nodeChain(node: ChainSource, firstHash: Hash): Promise<ChainBlock
   const chain: ChainBlock[] = [];
   for (;;) {
     const startHash = chain.at(-1)?.hash ?? firstHash;
-    const answer = await node.getVirtualChainFromBlock({ startHash, includeAcceptedTransactionIds: true });
-    if (answer.addedChainBlockHashes.length === 0) return chain;
-    for (const { acceptingBlockHash, acceptedTransactionIds } of answer.acceptedTransactionIds) {
+    const response = await node.getVirtualChainFromBlock({ startHash, includeAcceptedTransactionIds: true });
+    if (response.addedChainBlockHashes.length === 0) return chain;
+    for (const { acceptingBlockHash, acceptedTransactionIds } of response.acceptedTransactionIds) {
       chain.push({ hash: acceptingBlockHash, accepted: acceptedTransactionIds });
     }
   }

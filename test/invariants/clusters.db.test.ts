@@ -1,10 +1,10 @@
-/** The check of invariant 12 itself: whatever is changed by hand in good clusters, it finds. Each change is taken back. */
+/** The check of invariant 12 finds every manual change of correct clusters. Each change is rolled back. */
 import { checkInvariant12 } from '@kasgres/cli';
 import { upsertTags } from '@kasgres/database';
 import { expect, test } from 'vitest';
 import { cluster } from '../simulation/clusters-harness.ts';
-import { atRest, setHarness } from '../simulation/harness.ts';
-import { startIndexing } from '../simulation/simulated-dag.ts';
+import { atRest, createHarness } from '../support/harness.ts';
+import { startIndexing } from '../support/simulated-dag.ts';
 
 const LARGEST = '(select id from clusters order by size desc, id limit 1)';
 const A_LEAF = `(select max(script_id) from cluster_members m where parent_id = ${LARGEST}
@@ -24,9 +24,9 @@ const STATEMENTS = [
   `update cluster_members set merge_id = ${LAST_MERGE} + 1 where script_id = ${A_LEAF}`,
   `update cluster_members set next_id = script_id where script_id = ${A_LEAF}`,
   `update cluster_members set previous_id = script_id where script_id = ${A_LEAF}`,
-  // Each in a ring of its own: pointers that fit, and lead nowhere.
+  // These are separate rings with consistent pointers.
   `update cluster_members set next_id = script_id, previous_id = script_id`,
-  // Two rings that go on in one another.
+  // These two rings lead into each other.
   `with swapped as (select a.id as one, b.id as other from clusters a, clusters b where a.id <> b.id limit 1)
    update cluster_members m set
      next_id = case m.script_id when one then (select next_id from cluster_members where script_id = other)
@@ -55,8 +55,8 @@ const STATEMENTS = [
   `insert into held_merges values (1, 1, 1, (select min(id) from clusters), (select max(id) from clusters), 'merged', 1)`,
 ];
 
-test('every change by hand is found', async () => {
-  const { simulatedDag, database, node } = await setHarness('clusters tampered');
+test('the check of invariant 12 finds every manual change of clusters', async () => {
+  const { simulatedDag, database, node } = await createHarness('clusters tampered');
   simulatedDag.mine(120);
   const indexer = startIndexing(simulatedDag, database.url);
   await atRest(database, node, indexer);

@@ -1,4 +1,4 @@
-/** docs/invariants.md and the tests name each other: what it links to speaks of the invariant, and a test that speaks of one is linked. */
+/** docs/invariants.md and the tests name each other: each linked test names its invariant, and each test that names one is linked. */
 import { existsSync } from 'node:fs';
 import { glob, readFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
@@ -8,7 +8,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const DOCUMENT = join(ROOT, 'docs/invariants.md');
 const SELF = relative(ROOT, import.meta.filename);
 
-/** `invariant 5 in <file>` for each row of the table and each of its links. */
+/** Returns `invariant 5 in <file>` for each link of the table. */
 async function linked(): Promise<string[]> {
   const text = await readFile(DOCUMENT, 'utf8');
   return [...text.matchAll(/^\| (\d+) \|.*$/gm)].flatMap(([row, number]) =>
@@ -20,7 +20,7 @@ async function linked(): Promise<string[]> {
   );
 }
 
-/** The same for each mention in a test. */
+/** Returns the same for each mention in a test. */
 async function mentioned(): Promise<string[]> {
   const found: string[] = [];
   for await (const file of glob(['test/**/*.test.ts', 'packages/*/src/**/*.test.ts'], { cwd: ROOT })) {
@@ -33,11 +33,11 @@ async function mentioned(): Promise<string[]> {
   return found;
 }
 
-test('every link speaks of its invariant, and every test that speaks of one is linked', async () => {
+test('docs/invariants.md links exactly the tests that name each invariant', async () => {
   expect((await linked()).sort()).toEqual((await mentioned()).sort());
 });
 
-test('every invariant has a test', async () => {
+test('every invariant of docs/invariants.md has a test', async () => {
   const links = await linked();
   for (let number = 1; number <= 11; number += 1) {
     expect(

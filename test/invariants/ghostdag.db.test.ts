@@ -1,11 +1,11 @@
 /**
- * What blocks say of their past, recomputed by GHOSTDAG: whatever is changed in it by hand is found, on the chain and beside it, also where all rows
- * that repeat it are changed alike. A small k makes red blocks.
+ * The check of mergesets and colours by GHOSTDAG finds every manual change, on the chain and off it, also if all dependent rows are changed
+ * consistently. A small k makes red blocks.
  */
 import type { PoolClient } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { checkGhostdag } from './completeness.ts';
-import { PARAMS } from '../simulation/simulated-dag.ts';
+import { checkGhostdag } from '@kasgres/cli';
+import { PARAMS } from '../support/simulated-dag.ts';
 import { openHarness, type Harness } from './harness.ts';
 
 const ROUNDS = 250;
@@ -24,7 +24,6 @@ afterEach(() => client.query('rollback'));
 
 const CHAIN = 'select max(id) from blocks where is_chain_block';
 const BESIDE = 'select max(id) from blocks where not is_chain_block';
-/** A parent that is not the selected one. */
 const OTHER_PARENT = `(select parent_id from block_parents where block_id = blocks.id and parent_id <> selected_parent_id order by index limit 1)`;
 
 describe('invariant 7, of mergesets and colours', () => {
@@ -38,7 +37,7 @@ describe('invariant 7, of mergesets and colours', () => {
       `update blocks set selected_parent_id = ${OTHER_PARENT} where id = (${CHAIN} and cardinality(merge_set_blues) > 1)`,
     ],
     [
-      'the selected parent of a block beside the chain',
+      'the selected parent of a block off the chain',
       `update blocks set selected_parent_id = ${OTHER_PARENT}
       where id = (${BESIDE} and cardinality(merge_set_blues) > 1)`,
     ],
@@ -100,13 +99,13 @@ describe('invariant 7, of mergesets and colours', () => {
     ],
     ['blue score', `update blocks set blue_score = blue_score + 1 where id = (${BESIDE})`],
     ['blue work', `update blocks set blue_work = blue_work + 1 where id = (${BESIDE})`],
-  ])('is broken by another: %s', async (_, statement) => {
+  ])('is violated by a change of %s', async (_, statement) => {
     expect((await client.query(statement)).rowCount).toBe(1);
     expect(await checkGhostdag(client)).not.toEqual([]);
   });
 });
 
-test('a network that Crescendo gave another k has one on each side of the activation', async () => {
+test('GHOSTDAG uses the k of each side of the Crescendo activation', async () => {
   const before = { daaScore: 150, k: 2 };
   const changed = await openHarness('ghostdag across Crescendo', ROUNDS, {
     params: { ...PARAMS, ghostdagK: 30, ghostdagKBefore: before },

@@ -1,32 +1,26 @@
-/**
- * An index of a simulated network, right and at rest, and one connection to its database: what a test changes there by hand, it takes back,
- * so that one index serves all.
- */
+/** An index of a simulated DAG at rest, and a connection on which each test changes rows and rolls them back. */
 import { type Connection, createTestDatabase } from '@kasgres/database';
 import type { SimulatedNodeOptions } from '@kasgres/devnet';
 import { NodeClient } from '@kasgres/node';
 import type { PoolClient } from 'pg';
-import { atRest } from '../simulation/harness.ts';
-import { startIndexing, SimulatedDag } from '../simulation/simulated-dag.ts';
+import { atRest } from '../support/harness.ts';
+import { startIndexing, SimulatedDag } from '../support/simulated-dag.ts';
 import { type Snapshot, takeSnapshot } from './snapshot.ts';
 
 export interface Harness {
   node: NodeClient;
   client: PoolClient;
-  /** Connections beside it. */
+  /** Other connections. */
   pool: Connection['pool'];
-  /** Of the index as it was written. */
+  /** The snapshot before any change. */
   untouched: Snapshot;
   close: () => Promise<void>;
 }
 
-/** After the first catch-up: what only then is kept has rows too. */
+/** Rounds after the first catch-up, for the rows that are written only then. */
 const ROUNDS_FOLLOWED = 20;
 
-/**
- * @param seed the tests' own, not one by chance: they change rows that this network has
- * @param nodeOptions what the node has beyond the usual
- */
+/** @param seed is fixed: the tests change rows that this DAG has */
 export async function openHarness(
   seed: string,
   rounds: number,

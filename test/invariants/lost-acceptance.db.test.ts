@@ -1,17 +1,15 @@
 /**
- * An index that lost the acceptance of one transaction, and of which all that is derived was made again afterwards: every row agrees with every
- * other one, as they also would if the indexer had never been told of it. Only what the miners committed to tells the difference.
+ * An index that lost the acceptance of one transaction, and whose derived state was rebuilt: its rows are consistent, as if the indexer had never
+ * got it. Only the miners' commitment reveals the loss.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { finishFirstCatchUp } from '../../packages/indexer/src/apply/first-catch-up.ts';
-import { checkInvariant4 } from './balances.ts';
-import { checkInvariant7 } from './completeness.ts';
-import { checkInvariant8, checkUtxoCommitment } from './hashes.ts';
+import { checkInvariant4, checkInvariant7, checkInvariant8, checkUtxoCommitment } from '@kasgres/cli';
 import { openHarness, type Harness } from './harness.ts';
 
 const ROUNDS = 120;
 
-/** A payment of which no output is spent. */
+/** Selects a payment without spent outputs. */
 const LOST = `
   select max(t.id) as id from transactions t
   where t.subnetwork_id <> 1 and t.accepting_block_id is not null and not exists (
@@ -32,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness?.close());
 
-test('invariant 8: the hash of the current UTXO set alone finds an acceptance that was lost before all state was made', async () => {
+test('invariant 8: only the hash of the current UTXO set reveals an acceptance that was lost before the derived state was rebuilt', async () => {
   const { client } = harness;
   expect(await checkUtxoCommitment(client, 'utxos')).toEqual([]);
   expect(await client.query(LOSE)).toMatchObject({ rowCount: 1 });

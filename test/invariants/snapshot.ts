@@ -1,21 +1,18 @@
 /**
- * Everything of a database that the API can show, as text, by hashes instead of keys and in an order of its own: equal for two indexes
- * of one chain, however they came to it (invariant 5). Left out is what DESIGN allows to differ after a reorganisation: the keys, and
- * blocks and transactions that the chain does not merge, which must be marked as such (and count in transaction_count, which
- * invariant 4 holds instead). For what reads it, a UTXO of a transaction that was never accepted does not exist, unless it was before a
- * start. Of several bodies that the chain block below the sink may have accepted, an index knows the right one only if it asked in time
- * (test/simulation/several-bodies). Indexes that started at different blocks, or have different gaps, show different things; their state
- * alone is the same.
+ * All rows of a database that the API can show, as sorted text with hashes instead of keys: equal for two indexes of one chain, after any reorgs (invariant 5). Left out are keys, and blocks and transactions that the chain does not merge (their flags must say so;
+ * invariant 4 checks the counts that include them). A UTXO of a transaction that was never accepted does not exist, unless it is pre-bootstrap.
+ * Which of several variants the chain block below the sink accepted is known only to an index that asked the node in time
+ * (test/simulation/transaction-variants). Indexes with different bootstrap blocks or gaps differ, except in their state.
  */
 import type { Connection } from '@kasgres/database';
 
-/** Rows as JSON arrays, by the name of the section. */
+/** Rows as JSON arrays, by section. */
 export type Snapshot = Map<string, string[]>;
 
-/** What is the same for all indexes of one chain, whatever block they start at. */
+/** Sections that are equal for all indexes of one chain, whichever their bootstrap blocks. */
 const STATE_SECTIONS: ReadonlySet<string> = new Set(['utxos', 'balances']);
 
-/** Merged blocks, the chain, and the tail that the virtual block would merge; and by key, what is known by its hash at least. */
+/** `visible`: merged blocks, chain blocks, and the blocks that the virtual block would merge. `known_*`: also those known by hash only. */
 const VISIBLE = `
   visible as (
     select b.* from blocks b cross join checkpoint c
@@ -31,7 +28,7 @@ const VISIBLE = `
     union all
     select e.id, e.transaction_id, true from earlier_transactions e where not exists (select from transactions t where t.id = e.id)
   ),
-  untellable as (
+  uncertain as (
     select t.id
     from checkpoint c
     join blocks sink on sink.id = c.block_id
@@ -78,11 +75,11 @@ const SECTIONS: Record<string, string> = {
     left join known_blocks selected on selected.id = b.selected_parent_id
     left join blocks merging on merging.id = b.merging_block_id`,
 
-  'blocks beside the chain that are not marked so': `
+  'blocks off the chain with flags of the chain': `
     select json_build_array(b.hash) from blocks b
     where b.id not in (select id from visible) and (b.is_blue is not null or b.is_chain_block)`,
 
-  'transactions beside the chain that are not marked so': `
+  'transactions off the chain with an acceptance': `
     select json_build_array(t.transaction_id) from transactions t
     where t.id not in (select transaction_id from carried) and (t.accepting_block_id is not null or t.accepted_body is not null)`,
 
@@ -100,7 +97,7 @@ const SECTIONS: Record<string, string> = {
 
   transactions: `
     select json_build_array(t.transaction_id, t.version, t.lock_time, s.subnetwork_id, t.gas, t.payload, accepting.hash,
-      case when untellable.id is null
+      case when uncertain.id is null
         then json_build_array(case t.accepted_body when 0 then t.hash else accepted.hash end, t.accepted_body is null) end,
       case when not exists (
         select from transaction_inputs i left join known_transactions previous on previous.id = i.previous_transaction_id
@@ -110,10 +107,10 @@ const SECTIONS: Record<string, string> = {
     join subnetworks s on s.id = t.subnetwork_id
     left join blocks accepting on accepting.id = t.accepting_block_id
     left join transaction_bodies accepted on accepted.transaction_id = t.id and accepted.body = t.accepted_body
-    left join untellable on untellable.id = t.id
+    left join uncertain on uncertain.id = t.id
     where t.id in (select transaction_id from carried)`,
 
-  bodies: `
+  variants: `
     select json_build_array(t.transaction_id, coalesce(body.hash, t.hash), coalesce(body.storage_mass, t.storage_mass),
       coalesce(body.compute_mass, t.compute_mass), array(
         select json_build_array(coalesce(own.signature_script, i.signature_script), coalesce(own.sig_op_count, i.sig_op_count),
@@ -186,14 +183,14 @@ export async function takeSnapshot(db: Pick<Connection['pool'], 'query'>): Promi
   return snapshot;
 }
 
-/** The part of it that does not depend on the start. */
+/** Returns the sections that do not depend on the bootstrap block. */
 export function stateOf(snapshot: Snapshot): Snapshot {
   return new Map([...snapshot].filter(([section]) => STATE_SECTIONS.has(section)));
 }
 
-const SHOWN = 3;
+const MAX_SHOWN_ROWS = 3;
 
-/** How the second differs from the first, a few rows a section; empty when they are equal. */
+/** Describes how the second differs from the first, with a few rows of each section. */
 export function differencesOf(first: Snapshot, second: Snapshot): string[] {
   const found: string[] = [];
   for (const [section, rows] of first) {
@@ -202,8 +199,8 @@ export function differencesOf(first: Snapshot, second: Snapshot): string[] {
     if (rows.length !== others.length) found.push(`${section}: ${rows.length} rows became ${others.length}`);
     const missing = rows.filter((row) => !their.has(row));
     const added = others.filter((row) => !own.has(row));
-    found.push(...missing.slice(0, SHOWN).map((row) => `${section}: without ${row}`));
-    found.push(...added.slice(0, SHOWN).map((row) => `${section}: with ${row}`));
+    found.push(...missing.slice(0, MAX_SHOWN_ROWS).map((row) => `${section}: without ${row}`));
+    found.push(...added.slice(0, MAX_SHOWN_ROWS).map((row) => `${section}: with ${row}`));
   }
   return found;
 }

@@ -1,14 +1,16 @@
-/**
- * The checks themselves: whatever is changed by hand in a good database, the one that is to find it does. Each change is taken back, so that
- * one database serves all.
- */
+/** Each check finds the manual changes of a correct database that it is responsible for. Each change is rolled back. */
 import type { PoolClient } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { checkAcceptance, checkBlocks, checkTransactions, findSince } from '@kasgres/cli';
+import {
+  checkAcceptance,
+  checkBlocks,
+  checkInvariant4,
+  checkInvariant7,
+  checkInvariant8,
+  checkTransactions,
+  findSince,
+} from '@kasgres/cli';
 import { checkInvariant3 } from './acceptance.ts';
-import { checkInvariant4 } from './balances.ts';
-import { checkInvariant7 } from './completeness.ts';
-import { checkInvariant8 } from './hashes.ts';
 import { differencesOf, takeSnapshot } from './snapshot.ts';
 import { openHarness, type Harness } from './harness.ts';
 
@@ -30,7 +32,6 @@ const ACTIVE = 'script_id = (select max(script_id) from balances where coinbase_
 const LATEST_INTERVAL = (length: string): string =>
   `(length, start) = (select length, max(start) from network_intervals where length = '${length}' group by 1)`;
 const KEPT = 'chain_index = (select max(chain_index) from seen_before where cardinality(script_ids) > 1)';
-/** Columns with counts and sums. */
 const OF_BALANCES = [
   'accepted_count',
   'receiving_count',
@@ -68,14 +69,14 @@ const ROLLUPS = [
   `update chain_blocks set chain_time = chain_time + 1 where index = (select max(index) from chain_blocks)`,
 ];
 
-/** A chain block that accepts two payments, one after the other, which no block of its mergeset carries but its selected parent. */
+/** A chain block that accepts two consecutive payments which only the selected parent of its mergeset carries. */
 const TWO_PAYMENTS = `
   select max(c.index) from chain_blocks c join blocks b on b.id = c.block_id
   where (select count(*) from block_transactions bt where bt.block_id = b.selected_parent_id and bt.transaction_id in (c.accepted_transactions[2], c.accepted_transactions[3])) = 2
     and not exists (
       select from block_transactions bt where bt.transaction_id in (c.accepted_transactions[2], c.accepted_transactions[3])
         and bt.block_id = any (b.merge_set_blues || b.merge_set_reds) and bt.block_id <> b.selected_parent_id)`;
-/** An accepted payment that its chain block could have taken from two blocks, and that spends nothing of that mergeset. */
+/** An accepted payment that two blocks of the mergeset carry, and that spends no UTXO of that mergeset. */
 const CARRIED_TWICE = `
   select t.id, c.index from transactions t join chain_blocks c on c.block_id = t.accepting_block_id join blocks b on b.id = c.block_id
   where t.subnetwork_id <> 1 and t.id <> c.accepted_transactions[cardinality(c.accepted_transactions)]
@@ -85,7 +86,7 @@ const CARRIED_TWICE = `
 const SINGLE_VARIANT = `
   select max(id) from transactions where accepting_block_id is not null and id not in (select transaction_id from transaction_bodies)`;
 
-/** The checks, each with changes that are its own to find. */
+/** The checks, each with the changes that it must find. */
 const changes = {
   'invariant 3, without the node': {
     check: () => checkAcceptance(client),
@@ -257,11 +258,11 @@ const changes = {
 
 for (const [name, { check, statements }] of Object.entries(changes)) {
   describe(name, () => {
-    test('holds', async () => {
+    test('holds for the untouched index', async () => {
       expect(await check()).toEqual([]);
     });
 
-    test.each(statements)('is broken by: %s', async (statement) => {
+    test.each(statements)('is violated by: %s', async (statement) => {
       const { rowCount, command } = await client.query(statement);
       expect(command === 'DROP' || (rowCount ?? 0) > 0).toBe(true);
       expect(await check()).not.toEqual([]);
@@ -269,7 +270,7 @@ for (const [name, { check, statements }] of Object.entries(changes)) {
   });
 }
 
-test('with --since, what came with a later block is checked, whatever its key', async () => {
+test('verify --since checks the transactions of later blocks, also those with smaller keys', async () => {
   const since = await findSince(client, '150');
   const { rows } = await client.query<{ transaction: bigint }>(
     'select max(id) as transaction from transactions where id < $1',

@@ -1,22 +1,21 @@
-/** What goes wrong around an indexer: the node starts anew, the database cuts its connections, somebody starts it twice or on the wrong node. */
+/** Faults around an indexer: its node restarts, its database connections are cut, it is started twice or with the wrong node. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database';
 import { NodeClient } from '@kasgres/node';
 import { differencesOf, takeSnapshot } from '../invariants/snapshot.ts';
-import { untilAtRest } from './at-rest.ts';
-import { snapshotOfFreshIndex } from './fresh-index.ts';
-import { findKaspad, Kaspad, type KaspadOptions } from './kaspad.ts';
+import { snapshotOfFreshIndex, untilAtRest } from '../support/harness.ts';
+import { findKaspad, Kaspad, type KaspadOptions } from '../support/kaspad.ts';
 import { Load } from './load/load.ts';
-import { type Program, startIndexer } from './programs.ts';
+import { type Program, startIndexer } from '../support/programs.ts';
 
 const WARM_UP_BLOCKS = 1100;
 const PAYMENTS_PER_BLOCK = 8;
 const CUTS = 10;
-/** Exit code of what an operator has to put right. */
+/** The exit code for problems that an operator must solve. */
 const FATAL = 1;
 
-describe.skipIf(findKaspad() === undefined)('an indexer in trouble', () => {
+describe.skipIf(findKaspad() === undefined)('an indexer', () => {
   let kaspad: Kaspad;
   let node: NodeClient;
   let load: Load;
@@ -42,7 +41,7 @@ describe.skipIf(findKaspad() === undefined)('an indexer in trouble', () => {
     await kaspad?.stop();
   });
 
-  test('the node starts anew in the middle of the load, and the indexer goes on', async () => {
+  test('resumes after a restart of its node under load', async () => {
     await load.run({ blocks: load.blocks + 50 });
     await kaspad.halt();
     await kaspad.run();
@@ -51,7 +50,7 @@ describe.skipIf(findKaspad() === undefined)('an indexer in trouble', () => {
     await expectSameAsFreshIndex();
   });
 
-  test(`the database cuts the connection ${CUTS} times in the middle of a batch, and the indexer goes on`, async () => {
+  test(`resumes after ${CUTS} cuts of its database connection in the middle of a batch`, async () => {
     const done = new AbortController();
     const loading = (async () => {
       while (!done.signal.aborted) await load.round();
@@ -62,7 +61,7 @@ describe.skipIf(findKaspad() === undefined)('an indexer in trouble', () => {
     await expectSameAsFreshIndex();
   });
 
-  test('of two indexers on one database the second stops and says why', async () => {
+  test('stops with an explanation if another indexer writes to its database', async () => {
     const secondIndexer = startIndexer({ nodeUrl: kaspad.url, databaseUrl: database.url });
     await load.run({ blocks: load.blocks + 20 });
     expect(await secondIndexer.exited, secondIndexer.output()).toBe(FATAL);
@@ -71,23 +70,23 @@ describe.skipIf(findKaspad() === undefined)('an indexer in trouble', () => {
     await expectSameAsFreshIndex();
   });
 
-  test('a node of another network is refused', async () => {
+  test('refuses a node of another network than its database', async () => {
     await withNode({ network: 'devnet' }, async (url) => {
       const lost = startIndexer({ nodeUrl: url, databaseUrl: database.url });
-      // The lock of the one that is at work comes before any request of networks.
+      // The lock of the running indexer is checked before the network.
       await indexer.stop();
       expect(await lost.exited, lost.output()).toBe(FATAL);
       expect(lost.output()).toMatch(/simnet.*devnet/);
     });
   });
 
-  test('a node of another network than NETWORK asks for is refused', async () => {
+  test('refuses a node of another network than NETWORK', async () => {
     const lost = startIndexer({ nodeUrl: kaspad.url, databaseUrl: database.url }, { NETWORK: 'mainnet' });
     expect(await lost.exited, lost.output()).toBe(FATAL);
     expect(lost.output()).toMatch(/simnet.*mainnet/);
   });
 
-  /** Ends the connection of a transaction that has written: what becomes of a commit under way the indexer cannot know. */
+  /** Ends the connection of a transaction that has written: the indexer cannot know the outcome of its commit. */
   async function cutWhileWriting(): Promise<number> {
     await sleep(2);
     const { rowCount } = await database.pool.query(

@@ -1,46 +1,47 @@
-/**
- * Real nodes that a test starts, ends, wipes and joins, a running indexer of them, and whether what it wrote is right at the end.
- * All that a test has started ends with it.
- */
+/** Real nodes that a test starts, stops, wipes and connects, an index of them, and the checks of that index. All of it stops with the test. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, onTestFailed, onTestFinished } from 'vitest';
+import { checkUtxoCommitment } from '@kasgres/cli';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database';
-import { NodeClient, NodeUnavailableError } from '@kasgres/node';
+import { fromHex, scriptToAddress, type Utxo } from '@kasgres/kaspa';
+import { NodeClient, NodeUnavailableError, type protocol } from '@kasgres/node';
+import { expect, onTestFailed, onTestFinished } from 'vitest';
 import { checkInvariant3 } from '../invariants/acceptance.ts';
-import { checkInvariant4 } from '../invariants/balances.ts';
-import { checkGhostdag, checkInvariant7 } from '../invariants/completeness.ts';
-import { checkInvariant8, checkUtxoCommitment } from '../invariants/hashes.ts';
 import { differencesOf, takeSnapshot } from '../invariants/snapshot.ts';
-import { untilAtRest } from './at-rest.ts';
-import { snapshotOfFreshIndex } from './fresh-index.ts';
-import { Kaspad, type KaspadOptions } from './kaspad.ts';
+import { firstDifference } from '../support/compare/comparison.ts';
+import { readDag } from '../support/compare/node-dag.ts';
+import { readUtxoState } from '../support/compare/utxos.ts';
+import { expectInvariants, snapshotOfFreshIndex, untilAtRest } from '../support/harness.ts';
+import { Kaspad, type KaspadOptions } from '../support/kaspad.ts';
+import { stateOf, storedState } from '../support/oracle.ts';
+import { type Program, startIndexer } from '../support/programs.ts';
 import { Load } from './load/load.ts';
+import { mineTemplate } from './load/miner.ts';
+import { schnorrOwner } from './load/owner.ts';
 import { PeerLink } from './peer-link.ts';
-import { type Program, startIndexer } from './programs.ts';
 import { nothingPruned, smallPruning, smallPruningDepths, smallPruningLoad } from './pruning.ts';
 
 const PAYMENTS_PER_BLOCK = 5;
-/** Enough empty blocks that coinbases have matured. */
+/** Coinbases are mature after this many empty blocks. */
 const WARM_UP_BLOCKS = 150;
 const WAIT_MS = 300_000;
 const PAUSE_MS = 50;
-const SMALL_REORGANISATION = 3n;
+/** Reorgs up to this depth happen at the tip. */
+const MAX_TIP_REORG = 3n;
 
-/** A node, and a client of it that outlives its restarts. */
+/** A node, and a client that survives its restarts. */
 export interface Peer {
   kaspad: Kaspad;
   node: NodeClient;
-  /** As the indexer names it. */
+  /** `host:port`, as in the indexer's log. */
   name: string;
 }
 
-/** A database, and the indexer that writes it. */
 export interface Index {
   database: TestDatabase;
   indexer: Program;
 }
 
-/** Keeps everything, unless told otherwise. */
+/** By default the node does not prune. */
 export async function startPeer(options: KaspadOptions = { overrides: nothingPruned }): Promise<Peer> {
   const kaspad = await Kaspad.start(options);
   onTestFinished(() => kaspad.stop());
@@ -53,26 +54,25 @@ export async function startPeer(options: KaspadOptions = { overrides: nothingPru
   return { kaspad, node, name: new URL(kaspad.url).host };
 }
 
-/** Two nodes, of which the second has joined the first. */
+/** Starts two nodes, of which the second has joined the first. */
 export async function startPair(): Promise<[Peer, Peer]> {
   const [first, second] = [await startPeer(), await startPeer()];
   await second.kaspad.join(first.kaspad.p2pUrl);
   return [first, second];
 }
 
-/** Runs it again. */
-export async function bringBack({ kaspad, node }: Peer): Promise<void> {
+export async function restartPeer({ kaspad, node }: Peer): Promise<void> {
   await kaspad.run();
   await node.waitUntilConnected({ signal: AbortSignal.timeout(WAIT_MS) });
 }
 
-/** Cuts it off from all its peers, which a node forgets when it ends. None of them may have joined it. */
+/** Restarts the node, which forgets its peers. None of them may have joined it. */
 export async function isolate(peer: Peer): Promise<void> {
   await peer.kaspad.halt();
-  await bringBack(peer);
+  await restartPeer(peer);
 }
 
-/** `bytesPerSecond` makes what the second tells the first as slow as that, until it is set to something else. */
+/** Connects `peer` to `other`, whose data comes at this rate until `bytesPerSecond` of the link is changed. */
 export async function joinSlowly(
   peer: Peer,
   other: Peer,
@@ -90,7 +90,7 @@ export async function linkTo({ kaspad }: Peer, { bytesPerSecond }: { bytesPerSec
   return link;
 }
 
-/** Of an indexer that may have to start at the node's pruning point. */
+/** Returns the environment of an indexer that may have to start at the node's pruning point. */
 export function p2pOf({ kaspad }: Pick<Peer, 'kaspad'>): Record<string, string> {
   return { NODE_P2P_URL: kaspad.p2pUrl, ...(kaspad.overrides === smallPruning && smallPruningDepths) };
 }
@@ -111,8 +111,8 @@ export async function blueScoreOf({ node }: Peer): Promise<bigint> {
   return (await node.call('getSinkBlueScore', {})).blueScore;
 }
 
-/** A load on that node, with its first UTXOs, and with so many blocks beyond these. */
-export async function beginLoad({ node }: Peer, seed: string, blocks: number): Promise<Load> {
+/** Starts a load, with this many blocks after its warm-up. */
+export async function startLoad({ node }: Peer, seed: string, blocks: number): Promise<Load> {
   process.stdout.write(`Load of the seed '${seed}'.\n`);
   const load = await Load.begin(node, { seed, paymentsPerBlock: PAYMENTS_PER_BLOCK, params: smallPruningLoad });
   await load.warmUp(WARM_UP_BLOCKS);
@@ -128,7 +128,7 @@ export async function moreEmpty(load: Load, blocks: number): Promise<void> {
   await load.warmUp(load.blocks + blocks);
 }
 
-/** Rounds of the load until the signal, whether its node is there or not. */
+/** Runs the load until the signal, also while its node is away. */
 export async function loadThroughOutages(load: Load, signal: AbortSignal, pauseMs = 0): Promise<void> {
   while (!signal.aborted) {
     try {
@@ -141,18 +141,18 @@ export async function loadThroughOutages(load: Load, signal: AbortSignal, pauseM
   }
 }
 
-/** An index of these nodes, the first of which it follows first. */
+/** Indexes these nodes, the first of them first. */
 export async function startIndex(peers: readonly Peer[], env: Record<string, string> = {}): Promise<Index> {
   const database = await createTestDatabase();
   onTestFinished(() => database.drop());
   const index = { database, indexer: startIndexing(database, peers, env) };
   onTestFailed(() => {
-    process.stdout.write(`The indexer said last:\n${index.indexer.output()}\n`);
+    process.stdout.write(`Output of the indexer:\n${index.indexer.output()}\n`);
   });
   return index;
 }
 
-/** Only the process. */
+/** Starts an indexer on an existing database. */
 export function startIndexing(
   database: TestDatabase,
   peers: readonly Peer[],
@@ -164,26 +164,25 @@ export function startIndexing(
   return indexer;
 }
 
-/** It has all that this node has. */
 export async function untilIndexed({ database, indexer }: Index, { node }: Peer): Promise<void> {
   await untilAtRest(database.pool, node, indexer);
 }
 
-export async function untilSaid({ indexer }: Index, words: string | RegExp): Promise<void> {
-  const isSaid = (): boolean =>
-    typeof words === 'string' ? indexer.output().includes(words) : words.test(indexer.output());
-  await until(async () => isSaid(), `the indexer did not say ${String(words)}:\n${indexer.output()}`);
+export async function untilLogged({ indexer }: Index, message: string | RegExp): Promise<void> {
+  const isLogged = (): boolean =>
+    typeof message === 'string' ? indexer.output().includes(message) : message.test(indexer.output());
+  await until(async () => isLogged(), `the indexer did not log ${String(message)}:\n${indexer.output()}`);
 }
 
-/** Waits as long as an indexer would need to do something wrong. */
-export async function expectPatience({ indexer, database }: Index, milliseconds: number): Promise<void> {
+/** Expects that the indexer runs and its checkpoint stays for this time. */
+export async function expectNoProgress({ indexer, database }: Index, milliseconds: number): Promise<void> {
   const before = await indexedBlueScore({ database });
   await sleep(milliseconds);
   expect(indexer.isRunning(), indexer.output()).toBe(true);
   expect(await indexedBlueScore({ database })).toBe(before);
 }
 
-/** Of the checkpoint; -1 without one. */
+/** Returns the blue score of the checkpoint; -1 without one. */
 export async function indexedBlueScore({ database }: Pick<Index, 'database'>): Promise<bigint> {
   const { rows } = await database.pool.query<{ blue_score: bigint }>(
     'select b.blue_score from checkpoint c join blocks b on b.id = c.block_id',
@@ -191,8 +190,8 @@ export async function indexedBlueScore({ database }: Pick<Index, 'database'>): P
   return rows[0]?.blue_score ?? -1n;
 }
 
-/** Watches the checkpoint from now on. */
-export function watchCheckpoint(index: Index): { expectNothingUndone(): Promise<void> } {
+/** Records the checkpoint from now on. */
+export function watchCheckpoint(index: Index): { expectNoReorg(): Promise<void> } {
   const done = new AbortController();
   const watching = (async () => {
     const scores = [await indexedBlueScore(index)];
@@ -204,19 +203,18 @@ export function watchCheckpoint(index: Index): { expectNothingUndone(): Promise<
     return scores;
   })();
   return {
-    expectNothingUndone: async () => {
+    expectNoReorg: async () => {
       done.abort();
       const scores = await watching;
-      // A small reorganisation at the tip is none of a node that has lost its blocks.
       expect(
-        scores.every((score) => score + SMALL_REORGANISATION >= (scores[0] ?? 0n)),
+        scores.every((score) => score + MAX_TIP_REORG >= (scores[0] ?? 0n)),
         scores.join(),
       ).toBe(true);
     },
   };
 }
 
-/** It is what a fresh index of this node is, and the indexer still runs. Nobody may mine meanwhile. */
+/** Expects the state of a fresh index of this node, and an indexer that still runs. Nobody may mine meanwhile. */
 export async function expectRight(index: Index, peer: Peer): Promise<void> {
   await untilIndexed(index, peer);
   const { pool } = index.database;
@@ -226,21 +224,74 @@ export async function expectRight(index: Index, peer: Peer): Promise<void> {
   await expectSound(index);
 }
 
-/** What can be told without a node. */
+/** Expects the invariants that can be checked without a node. */
 export async function expectSound({ database: { pool }, indexer }: Index): Promise<void> {
-  expect(await checkInvariant4(pool)).toEqual([]);
-  expect(await checkInvariant7(pool)).toEqual([]);
-  expect(await checkGhostdag(pool)).toEqual([]);
-  expect(await checkInvariant8(pool)).toEqual([]);
+  await expectInvariants(pool);
   expect(await checkUtxoCommitment(pool, 'utxos')).toEqual([]);
   expect(indexer.isRunning(), indexer.output()).toBe(true);
 }
 
-/** @throws Error with these words */
-export async function until(isSo: () => Promise<boolean>, words: string): Promise<void> {
-  const giveUpAt = Date.now() + WAIT_MS;
+const miner = schnorrOwner(new Uint8Array(32).fill(2));
+
+/**
+ * Expects every UTXO, every balance and the supply of the node in the index. The node has them for its virtual block: one block is mined in
+ * between. All inputs of accepted transactions must be resolved.
+ */
+export async function expectStateOfNode(index: Index, peer: Peer, loads: readonly Load[]): Promise<void> {
+  // The node reports its largest supply since it started.
+  await peer.kaspad.halt();
+  await restartPeer(peer);
+  const { pool } = index.database;
+  const { node } = peer;
+  // The index may lack addresses, or have too many.
+  const { rows: scripts } = await pool.query<{ address: string }>(
+    'select address from scripts where address is not null',
+  );
+  const loaded = loads
+    .flatMap(({ wallet }) => wallet.scripts)
+    .flatMap((script) => scriptToAddress(script, 'kaspasim') ?? []);
+  const addresses = [
+    ...new Set([...loaded, ...(await readDag(node)).addresses, ...scripts.map(({ address }) => address)]),
+  ];
+  const { utxos, balances, circulatingSompi } = await readUtxoState(node, addresses, { isSupplyExact: true });
+  const { virtualParentHashes } = await node.call('getBlockDagInfo', {});
+  await mineTemplate(node, miner);
+  await untilIndexed(index, peer);
+  const { block } = await node.call('getBlock', { hash: await sinkOf(peer), includeTransactions: false });
+  expect(block?.header?.parents[0]?.parentHashes.toSorted()).toEqual(virtualParentHashes.toSorted());
+
+  const expected = stateOf([...utxos.values()].flat().map(toUtxo));
+  expect(Object.keys(expected.utxos)).not.toEqual([]);
+  expect(firstDifference(expected, await storedState(pool, { addressedOnly: true }))).toBeUndefined();
+  const { rows } = await pool.query<{ circulating: bigint; held: bigint; addressed: bigint; unresolved: number }>(
+    `select c.circulating_sompi as circulating, (select sum(balance)::bigint from balances) as held,
+       (select sum(balance)::bigint from balances join scripts s on s.id = script_id where s.address is not null) as addressed,
+       (select count(*)::int from transaction_inputs i join transactions t on t.id = i.transaction_id
+        where t.accepting_block_id is not null and (i.amount is null or i.script_id is null or t.fee is null)) as unresolved
+     from checkpoint c`,
+  );
+  const addressed = [...balances.values()].reduce((sum, balance) => sum + balance, 0n);
+  expect(rows).toEqual([{ circulating: circulatingSompi, held: circulatingSompi, addressed, unresolved: 0 }]);
+}
+
+function toUtxo({ outpoint, utxoEntry }: protocol.AddressUtxo): Utxo {
+  const script = utxoEntry?.scriptPublicKey;
+  if (outpoint === undefined || utxoEntry === undefined || script === undefined) throw new Error('an incomplete UTXO');
+  return {
+    outpoint: { transactionId: fromHex(outpoint.transactionId), index: outpoint.index },
+    amount: utxoEntry.amount,
+    scriptPublicKey: { version: script.version, script: fromHex(script.scriptPublicKey) },
+    blockDaaScore: utxoEntry.blockDaaScore,
+    isCoinbase: utxoEntry.isCoinbase,
+    covenantId: utxoEntry.covenantId === '' ? undefined : fromHex(utxoEntry.covenantId),
+  };
+}
+
+/** Throws Error with this message after WAIT_MS. */
+export async function until(isSo: () => Promise<boolean>, message: string): Promise<void> {
+  const deadline = Date.now() + WAIT_MS;
   while (!(await isSo())) {
-    if (Date.now() > giveUpAt) throw new Error(words);
+    if (Date.now() > deadline) throw new Error(message);
     await sleep(PAUSE_MS);
   }
 }

@@ -1,17 +1,14 @@
-/**
- * The way from one node to a peer, which a test can make slow, so that a synchronisation takes as long as the test needs, or cut.
- * The node joins `url` instead of the peer itself.
- */
+/** A connection from one node to a peer that a test can slow down, so that a synchronisation takes as long as needed, or cut. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A piece of what comes is passed on this often. */
 const PIECES_PER_SECOND = 20;
 
 export class PeerLink {
+  /** The node joins this address instead of the peer's. */
   readonly url: string;
-  /** From the peer; Infinity is as fast as it comes. */
+  /** The rate of the peer's data. */
   bytesPerSecond = Infinity;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -37,11 +34,11 @@ export class PeerLink {
       client.on('close', () => peer.destroy());
       peer.on('close', () => client.destroy());
       client.pipe(peer);
-      void this.#passOn(peer, client).catch(() => client.destroy());
+      void this.#forward(peer, client).catch(() => client.destroy());
     });
   }
 
-  async #passOn(from: Socket, to: Socket): Promise<void> {
+  async #forward(from: Socket, to: Socket): Promise<void> {
     for await (const data of from as AsyncIterable<Buffer>) {
       for (let at = 0; at < data.length; ) {
         const end = Math.min(data.length, at + Math.ceil(this.bytesPerSecond / PIECES_PER_SECOND));
@@ -52,7 +49,7 @@ export class PeerLink {
     }
   }
 
-  /** Connections are cut, and no new ones taken. */
+  /** Cuts the connections and accepts no more. */
   cut(): void {
     this.#server.close();
     for (const socket of this.#sockets) socket.destroy();

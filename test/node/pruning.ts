@@ -1,7 +1,7 @@
 /**
- * A node that prunes soon: simnet with the depths of finality and pruning, and all that hangs on them, as small as kaspad takes them
- * together (rusty-kaspa, docs/override-params.md wants the whole of `blockrate`). Every block counts for the difficulty, so that its
- * window is short: a peer takes no proof of a pruning point whose window still holds genesis.
+ * Parameters of a node that prunes soon: simnet with the smallest consistent depths of finality and pruning (rusty-kaspa,
+ * docs/override-params.md: `blockrate` must be complete). Every block counts for the difficulty, so that its window is short: a peer accepts
+ * no proof of a pruning point whose window has genesis.
  */
 import type { LoadParams } from './load/load.ts';
 
@@ -27,14 +27,14 @@ export const smallPruning = {
   },
 };
 
-/** What an indexer has to be told of such a node, since no call tells it: its pauses are as short as these depths are small. */
+/** The environment of an indexer of such a node: no call tells these depths. */
 export const smallPruningDepths = { FINALITY_DEPTH: String(FINALITY_DEPTH), PRUNING_DEPTH: String(PRUNING_DEPTH) };
 
 export const smallPruningLoad: LoadParams = { ghostdagK: GHOSTDAG_K, coinbaseMaturity: BigInt(COINBASE_MATURITY) };
 
 /**
- * The same, and everything is kept: for tests of nodes that have pruned nothing, with UTXOs that mature soon. At one block a second
- * a node that is more than 32 chain blocks behind its peer downloads what it misses at once, instead of asking for orphans' parents.
+ * UTXOs mature as soon, but nothing is pruned. At one block a second, a node more than 32 chain blocks behind its peer downloads what it misses
+ * at once instead of requesting the parents of orphans.
  */
 export const nothingPruned = {
   ...smallPruning,
@@ -46,7 +46,7 @@ export const nothingPruned = {
   },
 };
 
-/** Enough empty blocks that coinbases have matured. */
+/** Coinbases are mature after this many empty blocks. */
 export const SMALL_WARM_UP_BLOCKS = 200;
-/** Enough blocks that the pruning point has moved several times. */
+/** The pruning point has moved several times after this many blocks. */
 export const BLOCKS_UNTIL_PRUNED = 1_500;

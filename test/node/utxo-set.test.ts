@@ -1,8 +1,8 @@
-/** The UTXO set that a real node hands out to a peer is the one that its pruning point's header commits to. */
+/** The UTXO set that a real node serves to peers matches the commitment in the header of its pruning point. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fromHex, getNetwork, MuHash, scriptToAddress, toHex, type Utxo } from '@kasgres/kaspa';
 import { NodeClient, PruningPointMovedError, readUtxoSet } from '@kasgres/node';
-import { findKaspad, Kaspad } from './kaspad.ts';
+import { findKaspad, Kaspad } from '../support/kaspad.ts';
 import { Load } from './load/load.ts';
 import { BLOCKS_UNTIL_PRUNED, SMALL_WARM_UP_BLOCKS, smallPruning, smallPruningLoad } from './pruning.ts';
 
@@ -30,12 +30,12 @@ describe.skipIf(findKaspad() === undefined)('the UTXO set at the pruning point',
     await kaspad?.stop();
   });
 
-  test('gives the commitment in its header; with one UTXO altered it does not', async () => {
+  test('matches the commitment in the header, and not with one altered UTXO', async () => {
     const { pruningPointHash } = await node.call('getBlockDagInfo', {});
     expect(pruningPointHash).not.toBe(toHex(getNetwork('simnet').genesisHash));
     const { block } = await node.call('getBlock', { hash: pruningPointHash, includeTransactions: false });
     const utxos = await readAll(pruningPointHash);
-    // Several chunks, and UTXOs of every kind.
+    // The set has several chunks and every kind of UTXO.
     expect(utxos.length).toBeGreaterThan(1_000);
     expect(utxos.some(({ isCoinbase }) => isCoinbase)).toBe(true);
     expect(utxos.some(({ isCoinbase }) => !isCoinbase)).toBe(true);
@@ -49,12 +49,12 @@ describe.skipIf(findKaspad() === undefined)('the UTXO set at the pruning point',
     expect(commitmentTo(utxos.toSpliced(at, 1))).not.toBe(block?.header?.utxoCommitment);
   });
 
-  test('is not to be had of another block', async () => {
+  test('is refused for another block', async () => {
     const { sink } = await node.call('getSink', {});
     await expect(readAll(sink)).rejects.toThrow(PruningPointMovedError);
   });
 
-  test('is not to be had of another network', async () => {
+  test('is refused for another network', async () => {
     const chunks = readUtxoSet({ url: kaspad.p2pUrl, network: 'mainnet', pruningPointHash: new Uint8Array(32) });
     await expect(chunks.next()).rejects.toThrow(/is of kaspa-simnet, and kaspa-mainnet is asked for/);
   });

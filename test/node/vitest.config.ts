@@ -1,13 +1,13 @@
-/** `npm run test:node`: what needs a real node, one file after another, with time for it. */
+/** `npm run test:node`: tests with real nodes, one file after another. */
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
     include: ['test/node/**/*.test.ts'],
     fileParallelism: false,
-    // A line as soon as a test ends: some take minutes.
+    // Some tests take minutes.
     reporters: ['verbose'],
-    globalSetup: ['packages/database/src/testing/global-setup.ts', 'test/node/say-if-skipped.ts'],
+    globalSetup: ['packages/database/src/testing/global-setup.ts', 'test/support/kaspad.ts'],
     testTimeout: 1_800_000,
     hookTimeout: 900_000,
   },

@@ -1,6 +1,6 @@
 /**
  * Logins that `kasgres analysts` makes, as people use them: they see schema kaspa and nothing else, write nothing anywhere, and are held to their
- * limits by the indexer's watch whatever they switch off.
+ * limits by the indexer's watch regardless of their settings.
  */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -108,7 +108,7 @@ test.each([
   [['create', 'a', '--connections', 'many'], 'whole number'],
   [['remove', 'kasgres_analyst'], 'no analyst'],
   [['remove', 'nobody'], 'no analyst'],
-])('%j is refused in words', async (args, words) => {
+])('%j is refused with an explanation', async (args, words) => {
   await expect(analysts(...args)).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining(words) as string });
 });
 
@@ -263,13 +263,13 @@ describe('limits', () => {
       );
     });
 
-    test('also when the login has changed its own settings for good', async () => {
+    test('also when the login has changed its own settings permanently', async () => {
       await attempt('set default_transaction_read_only = off', `alter role ${ALICE} set statement_timeout = 0`);
       expect(await endOf('select pg_sleep(120)')).toBe('57014');
       await database.pool.query(`alter role ${ALICE} set statement_timeout = '${TIMEOUT_SECONDS}s'`);
     });
 
-    test('one that goes on all the same loses its session', async () => {
+    test('one that continues all the same loses its session', async () => {
       // Where no superuser took that away, everybody can.
       await database.pool.query(`grant usage on language plpgsql to ${ALICE}`);
       const stubborn = `do $$ begin loop begin perform pg_sleep(120); exception when query_canceled then null; end; end loop; end $$`;
@@ -309,7 +309,7 @@ describe('limits', () => {
       });
     });
 
-    test('and one that never ends, whatever it does', async () => {
+    test('and one that never ends, regardless of its settings', async () => {
       await withLogin(async (client) => {
         await client.query('set statement_timeout = 0; begin');
         const startedAt = performance.now();
@@ -382,7 +382,7 @@ describe('removing a login', () => {
     );
   });
 
-  test('that was left disabled by a removal that failed goes on', async () => {
+  test('that was left disabled by a removal that failed continues', async () => {
     await analysts('create', dave);
     await database.pool.query(`alter role ${dave} nologin`);
     expect(await analysts('remove', dave)).toBe(`Removed ${dave}.`);

@@ -12,10 +12,10 @@ import { type Connection, connect, type EmbeddedPostgres, startTemporaryPostgres
 import { NodeClient } from '@kasgres/node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { HttpClient } from '../api/http-client.ts';
-import { untilAtRest } from '../node/at-rest.ts';
-import { startApi, startIndexer } from '../node/programs.ts';
-import { SimulatedDag } from '../simulation/simulated-dag.ts';
+import { ApiClient } from '../support/api-client.ts';
+import { untilAtRest } from '../support/harness.ts';
+import { startApi, startIndexer } from '../support/programs.ts';
+import { SimulatedDag } from '../support/simulated-dag.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const COMMAND = join(ROOT, 'packages/cli/bin/kasgres.js');
@@ -134,7 +134,7 @@ test.runIf(hasPsql)(
         const key = await kasgres('migrate', 'keys', 'create', `key-${round}`);
         const { program, url } = await startApi(env, undefined, programEnvironment('api'));
         ends.push(() => program.stop());
-        const response = await new HttpClient(url, key).request('/v1/blocks?limit=1');
+        const response = await new ApiClient(url, key).request('/v1/blocks?limit=1');
         expect(response.status).toBe(200);
         const { rows } = await database.pool.query<{ usename: string; is_free: boolean }>(
           `select distinct usename, (r.rolsuper or r.rolcreaterole or r.rolcreatedb or r.rolbypassrls

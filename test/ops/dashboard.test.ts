@@ -37,7 +37,7 @@ const dashboards = [
   { name: 'kasgres-network.json', source: 'grafana-postgresql-datasource', kinds: ['stat', 'table', 'timeseries'] },
 ];
 
-test('can be in one Grafana', () => {
+test('every dashboard can be in one Grafana', () => {
   const all = dashboards.map(({ name }) => read(name));
   expect(new Set(all.map(({ uid }) => uid)).size).toBe(dashboards.length);
   expect(new Set(all.map(({ title }) => title)).size).toBe(dashboards.length);

@@ -13,10 +13,9 @@ import { type BlockingSession, createKey, createTestDatabase, migrate } from '@k
 import { sleep } from '@kasgres/runtime';
 import { Client } from 'pg';
 import { afterEach, expect, test, vi } from 'vitest';
-import { HttpClient } from '../api/http-client.ts';
-import { untilAtRest } from '../node/at-rest.ts';
-import { startApi, startIndexer } from '../node/programs.ts';
-import { setHarness } from '../simulation/harness.ts';
+import { ApiClient } from '../support/api-client.ts';
+import { createHarness, untilAtRest } from '../support/harness.ts';
+import { startApi, startIndexer } from '../support/programs.ts';
 import { followToTheTip } from '../simulation/starts-harness.ts';
 
 const MIGRATIONS = join(import.meta.dirname, '../../migrations');
@@ -42,7 +41,7 @@ async function migrationsUpTo(last: number, more: Readonly<Record<string, string
   return pathToFileURL(`${folder}/`);
 }
 
-/** A session of its own login that reads until it is ended. @returns its end, as SQLSTATE */
+/** Opens a session of a separate login, which reads until it is cancelled. Returns the SQLSTATE that ended it. */
 async function readForLong(url: string, login: string, sql: string): Promise<{ pid: number; ended: Promise<string> }> {
   const address = new URL(url);
   address.username = login;
@@ -62,7 +61,7 @@ async function readForLong(url: string, login: string, sql: string): Promise<{ p
 }
 
 test('the API serves on while a migration waits for the long query of an analyst, which it names and then ends', async () => {
-  const { simulatedDag, database, node } = await setHarness('a migration behind an analyst');
+  const { simulatedDag, database, node } = await createHarness('a migration behind an analyst');
   simulatedDag.mine(30);
   await followToTheTip({ simulatedDag, database, node });
   const login = `analyst_${suffix}`;
@@ -73,7 +72,7 @@ test('the API serves on while a migration waits for the long query of an analyst
   const { key } = await createKey(database.kysely, { name: 'test' });
   const { program, url } = await startApi({ nodeUrl: simulatedDag.server.url, databaseUrl: database.url });
   cleanUp.push(() => program.stop());
-  const api = new HttpClient(url, key);
+  const api = new ApiClient(url, key);
   const { pid, ended } = await readForLong(database.url, login, 'select pg_sleep(3600)   from kaspa.blocks limit 1');
 
   const latest = (await readdir(MIGRATIONS)).filter((file) => file.endsWith('.sql')).length;
@@ -158,7 +157,7 @@ test('--end-blocking-sessions ends analysts, and others only when it is told so'
 test.each(['seen_before', 'balance_changes'])(
   'the first catch-up waits for readers at its beginning and of %s at its end, and lets others read meanwhile',
   async (table) => {
-    const { simulatedDag, database, node } = await setHarness('readers of what a first catch-up changes');
+    const { simulatedDag, database, node } = await createHarness('readers of what a first catch-up changes');
     simulatedDag.mine(30);
     const reader = new Client({ connectionString: database.url, application_name: 'a reader' });
     await reader.connect();

@@ -1,18 +1,17 @@
 /**
  * The dashboard and the alerts of ops/ on the metrics of the real programs: every metric that they name is there, and, with a real
- * Prometheus, every query of the dashboard has an answer and alerts fire and end. That half is skipped, and said so, where there is none.
+ * Prometheus, every query of the dashboard has a result and alerts fire and end. That half is skipped, and said so, where there is none.
  */
 import { readFileSync } from 'node:fs';
 import { createKey, createTestDatabase, type TestDatabase } from '@kasgres/database';
 import { NodeClient } from '@kasgres/node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { HttpClient } from '../api/http-client.ts';
+import { ApiClient } from '../support/api-client.ts';
 import { TcpProxy } from '../api/tcp-proxy.ts';
-import { untilAtRest } from '../node/at-rest.ts';
-import { freePort } from '../node/kaspad.ts';
-import { type Program, startApi, startIndexer } from '../node/programs.ts';
-import { SimulatedDag } from '../simulation/simulated-dag.ts';
+import { untilAtRest } from '../support/harness.ts';
+import { freePort, type Program, startApi, startIndexer } from '../support/programs.ts';
+import { SimulatedDag } from '../support/simulated-dag.ts';
 import { findPrometheus, Prometheus } from './prometheus.ts';
 
 interface AlertRule {
@@ -47,7 +46,7 @@ let database: TestDatabase;
 let startTheIndexer: () => Program;
 let indexer: Program;
 let api: Program;
-let client: HttpClient;
+let client: ApiClient;
 let ports: Record<string, number>;
 
 beforeAll(async () => {
@@ -65,7 +64,7 @@ beforeAll(async () => {
   await untilAtRest(database.pool, node, indexer);
   const started = await startApi(env, undefined, { METRICS_PORT: String(ports['kasgres-api']) });
   api = started.program;
-  client = new HttpClient(started.url, key);
+  client = new ApiClient(started.url, key);
   await client.request('/v1/rpc/getCoinSupply');
   await client.request('/v1/rpc/getCoinSupply', { headers: { 'x-api-key': 'wrong' } });
 });
@@ -132,7 +131,7 @@ describe.skipIf(binary === undefined)('in Prometheus', () => {
     }
   });
 
-  test('every query of the dashboard has an answer', async () => {
+  test('every query of the dashboard has a result', async () => {
     for (const { title, expr } of queries) {
       const ask = () => prometheus.query(expr.replaceAll('$__rate_interval', '1m'));
       // Rates need two scrapes.

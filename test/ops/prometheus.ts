@@ -1,4 +1,4 @@
-/** A real Prometheus: the one on the PATH (Debian's package `prometheus`), or the one that PROMETHEUS_BIN names. */
+/** A real Prometheus: from the PATH (Debian's package `prometheus`) or PROMETHEUS_BIN. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
@@ -6,8 +6,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../node/kaspad.ts';
-import { stopWithTest } from '../node/stop-with-test.ts';
+import { freePort, killAtExit } from '../support/programs.ts';
 
 const START_DEADLINE_MS = 60_000;
 
@@ -60,7 +59,7 @@ export class Prometheus {
       ],
       { stdio: ['ignore', 'ignore', 'pipe'] },
     );
-    stopWithTest(child);
+    killAtExit(child);
     const exited = once(child, 'exit');
     let output = '';
     child.stderr.on('data', (data: Buffer) => {
@@ -86,7 +85,7 @@ export class Prometheus {
     this.#stop = stop;
   }
 
-  /** @throws Error with what Prometheus says against the expression */
+  /** @throws with Prometheus's message if the expression is invalid */
   async query(expression: string): Promise<Sample[]> {
     const { result } = await this.#ask<{ result: Sample[] }>(`query?query=${encodeURIComponent(expression)}`);
     return result;
@@ -106,10 +105,10 @@ export class Prometheus {
   }
 
   async #ask<T>(path: string): Promise<T> {
-    const fetched = await fetch(`${this.#url}/api/v1/${path}`);
-    const response = (await fetched.json()) as { status: string; data: T; error?: string };
-    if (response.status !== 'success') throw new Error(`${path}: ${response.error}`);
-    return response.data;
+    const response = await fetch(`${this.#url}/api/v1/${path}`);
+    const result = (await response.json()) as { status: string; data: T; error?: string };
+    if (result.status !== 'success') throw new Error(`${path}: ${result.error}`);
+    return result.data;
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * A backup that is restored is an older state of the database: the indexer goes on from the checkpoint in it, through what the network
+ * A backup that is restored is an older state of the database: the indexer continues from the checkpoint in it, through what the network
  * has done since, and the index is what a fresh one is. The dump is skipped where no pg_dump is as new as the server.
  */
 import { execFile } from 'node:child_process';
@@ -10,8 +10,8 @@ import { promisify } from 'node:util';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database';
 import { Client } from 'pg';
 import { afterEach, expect, test } from 'vitest';
-import { atRest, expectRight, setHarness } from '../simulation/harness.ts';
-import { startIndexing } from '../simulation/simulated-dag.ts';
+import { atRest, expectRight, createHarness } from '../support/harness.ts';
+import { startIndexing } from '../support/simulated-dag.ts';
 
 const run = promisify(execFile);
 
@@ -65,26 +65,30 @@ async function copyFiles(from: TestDatabase, to: TestDatabase): Promise<void> {
 test.for([
   ['dump', dumpAndRestore],
   ['copy of the files', copyFiles],
-] as const)('an index restored from a %s goes on from there', { timeout: 180_000 }, async ([name, copy], { skip }) => {
-  const harness = await setHarness(`restored ${name}`);
-  const { simulatedDag, database, node } = harness;
-  if (copy === dumpAndRestore && (await findDumpVersion()) < (await getServerVersion(database))) {
-    skip('no pg_dump that is as new as the server on the PATH (apt-get install postgresql-client)');
-  }
-  simulatedDag.mine(40);
-  const indexer = startIndexing(simulatedDag, database.url);
-  await atRest(database, node, indexer);
-  simulatedDag.mine(30);
-  // A dump is made while the indexer writes; its files can be copied in peace alone.
-  if (copy === copyFiles) await indexer.stop();
-  restored = await createTestDatabase({ empty: true });
-  await copy(database, restored);
-  if (copy !== copyFiles) await indexer.stop();
+] as const)(
+  'an index restored from a %s continues from there',
+  { timeout: 180_000 },
+  async ([name, copy], { skip }) => {
+    const harness = await createHarness(`restored ${name}`);
+    const { simulatedDag, database, node } = harness;
+    if (copy === dumpAndRestore && (await findDumpVersion()) < (await getServerVersion(database))) {
+      skip('no pg_dump that is as new as the server on the PATH (apt-get install postgresql-client)');
+    }
+    simulatedDag.mine(40);
+    const indexer = startIndexing(simulatedDag, database.url);
+    await atRest(database, node, indexer);
+    simulatedDag.mine(30);
+    // A dump is made while the indexer writes; its files can be copied in peace alone.
+    if (copy === copyFiles) await indexer.stop();
+    restored = await createTestDatabase({ empty: true });
+    await copy(database, restored);
+    if (copy !== copyFiles) await indexer.stop();
 
-  simulatedDag.mine(60);
-  const successor = startIndexing(simulatedDag, restored.url);
-  await atRest(restored, node, successor);
-  await successor.stop();
-  await expectRight({ ...harness, database: restored });
-  expect((await restored.pool.query('select from migrations')).rowCount).toBeGreaterThan(0);
-});
+    simulatedDag.mine(60);
+    const successor = startIndexing(simulatedDag, restored.url);
+    await atRest(restored, node, successor);
+    await successor.stop();
+    await expectRight({ ...harness, database: restored });
+    expect((await restored.pool.query('select from migrations')).rowCount).toBeGreaterThan(0);
+  },
+);

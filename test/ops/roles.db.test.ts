@@ -1,5 +1,5 @@
 /**
- * ops/roles.sql on a real database: the programs, each with a login of its own, do all their work with the rights that it gives,
+ * ops/roles.sql on a real database: the programs, each with a separate login, do all their work with the rights that it gives,
  * and nobody can do what is not theirs.
  */
 import { randomBytes } from 'node:crypto';
@@ -8,10 +8,10 @@ import { createKey, createTestDatabase, migrate, type TestDatabase } from '@kasg
 import { NodeClient } from '@kasgres/node';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { HttpClient } from '../api/http-client.ts';
-import { untilAtRest } from '../node/at-rest.ts';
-import { type Program, startApi, startIndexer } from '../node/programs.ts';
-import { SimulatedDag } from '../simulation/simulated-dag.ts';
+import { ApiClient } from '../support/api-client.ts';
+import { untilAtRest } from '../support/harness.ts';
+import { type Program, startApi, startIndexer } from '../support/programs.ts';
+import { SimulatedDag } from '../support/simulated-dag.ts';
 
 const ROLES_SQL = readFileSync(new URL('../../ops/roles.sql', import.meta.url), 'utf8');
 const ROLES = ['kasgres_indexer', 'kasgres_api', 'kasgres_analyst'] as const;
@@ -106,17 +106,17 @@ describe('the programs under their own logins', () => {
     indexer = startAsIndexer();
     await untilAtRest(database.pool, node, indexer);
     expect(await listIndexes()).toEqual(indexesOfSchema);
-    const { rows } = await database.pool.query('select utxo_count > 0 as has_coins from starts order by chain_index');
+    const { rows } = await database.pool.query('select utxo_count > 0 as has_utxos from starts order by chain_index');
     expect(rows).toEqual([{ has_utxos: true }, { has_utxos: true }]);
     expect((await database.pool.query('select from gaps')).rowCount).toBe(1);
     expect(indexer.output()).not.toContain('permission denied');
   });
 
-  test('the API answers, and counts use and shared rate limits', async () => {
+  test('the API responds, and counts use and shared rate limits', async () => {
     const { key } = await createKey(database.kysely, { name: 'test' });
     const env = { nodeUrl: simulatedDag.server.url, databaseUrl: urlOf('kasgres_api') };
     const { program, url } = await startApi(env, undefined, { RATE_LIMIT_STORE: 'postgres' });
-    const api = new HttpClient(url, key);
+    const api = new ApiClient(url, key);
     for (const path of ['/v1/rpc/getCoinSupply', '/v1/rpc/getBlockDagInfo', '/v1/tags']) {
       expect((await api.request(path)).status, path).toBe(200);
     }
@@ -184,7 +184,7 @@ describe('what is not theirs', () => {
   });
 });
 
-test('after a migration the same file gives each role its part of a new table, and migrations go on', async () => {
+test('after a migration the same file gives each role its part of a new table, and migrations continue', async () => {
   await database.pool.query('create table new_facts (id integer)');
   expect(await attempt('kasgres_indexer', 'insert into new_facts values (1)')).toBe(INSUFFICIENT_PRIVILEGE);
   await database.pool.query(ROLES_SQL);

@@ -1,4 +1,4 @@
-/** The Grafana dashboard over SQL, and what Grafana's PostgreSQL data source makes of its queries before it sends them. */
+/** The Grafana dashboard over SQL, and the queries that Grafana's PostgreSQL data source makes of it. */
 import { readFileSync } from 'node:fs';
 
 export interface SqlTarget {

@@ -33,7 +33,7 @@ export async function findFullReads(pool: Pool, { text, values }: RecordedQuery)
   return root === undefined ? [] : fullReadsOf(root);
 }
 
-/** Runs the query once more, with its parameters, as the unnamed statement that it was: planned for these very values. */
+/** Runs the query again, with its parameters, as an unnamed statement, which is planned for these values. */
 export async function explain(pool: Pool | PoolClient, { text, values }: RecordedQuery): Promise<Plan> {
   const { rows } = await pool.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
     `explain (analyze, buffers, timing off, format json) ${text}`,

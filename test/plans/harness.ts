@@ -24,7 +24,7 @@ export interface Request {
 export interface Asked {
   status: number;
   json: Record<string, unknown>;
-  /** What the answer was read with. */
+  /** What the response was read with. */
   queries: RecordedQuery[];
 }
 
@@ -71,8 +71,8 @@ export async function openHarness(): Promise<Harness> {
     ask: async ({ method, url, body }) => {
       recorded();
       const headers = { 'x-api-key': key };
-      const answer = await server.inject({ method, url, headers, ...(body && { payload: body }) });
-      return { status: answer.statusCode, json: answer.json(), queries: recorded().filter(isRead) };
+      const response = await server.inject({ method, url, headers, ...(body && { payload: body }) });
+      return { status: response.statusCode, json: response.json(), queries: recorded().filter(isRead) };
     },
     close: async () => {
       await server.close();

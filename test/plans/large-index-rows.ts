@@ -4,7 +4,7 @@
  * Blocks come in threes. Each chain block merges the three before it (the previous chain block and two beside it; one in thirty blocks is
  * red), and the last three are not merged yet. A hundred blocks hold 795 transactions: one holds 300, the others five; the first of each
  * block is a coinbase. Transaction t spends the second output of transaction t - 5,000, and pays dust to the one address that everybody
- * pays (a faucet the other way round) and the rest to an address of its own:
+ * pays (a faucet the other way round) and the rest to a separate address:
  *
  * - of transactions whose number ends in 00 or 50, which are never accepted, to the address that is paid in vain: its newest 20,000
  *   transactions are refused, a hundred of its oldest are not;
@@ -18,7 +18,7 @@
 export const TRANSACTIONS = 1_001_700;
 export const BLOCKS = 126_000;
 const EARLIER_TRANSACTIONS = 200_000;
-const EARLIER_BLOCKS = 2000;
+const PRE_BOOTSTRAP_BLOCKS = 2000;
 /** chain_blocks.index. */
 const SECOND_START = 10_000;
 export const SCRIPTS = 199_993;
@@ -32,7 +32,7 @@ export const PAID_IN_VAIN = 3;
 const FIRST_OTHER = 4;
 const OTHERS = SCRIPTS - FIRST_OTHER + 1;
 
-/** Members of the large cluster: scripts whose number ends in 1, or in 2, of which each has a tag with a name of its own. */
+/** Members of the large cluster: scripts whose number ends in 1, or in 2, of which each has a tag with its own name. */
 export const LARGE_CLUSTER = 2 * Math.floor((SCRIPTS - 2) / 10);
 /** scripts.id of a member by its place. The one at place 0 is the root. */
 export const memberOfLarge = (place: number): number => 11 + Math.floor(place / 2) * 10 + (place % 2);
@@ -140,7 +140,7 @@ export const FIRST_STATEMENTS: readonly string[] = [
   `insert into earlier_transactions (id, transaction_id) select -e, ${hashOf('earlier transaction', 'e')} from ${earlier}`,
   `insert into start_utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase)
    select -e, 0, ${earlierOwnerOf('e')}, ${DUST}, 0, false from ${earlier}`,
-  `insert into earlier_blocks (id, hash) select -e, ${hashOf('earlier block', 'e')} from generate_series(1::bigint, ${EARLIER_BLOCKS}) as e`,
+  `insert into earlier_blocks (id, hash) select -e, ${hashOf('earlier block', 'e')} from generate_series(1::bigint, ${PRE_BOOTSTRAP_BLOCKS}) as e`,
   `insert into starts (chain_index, block_id, utxo_count, utxo_sompi)
    select index, index * 3, ${EARLIER_TRANSACTIONS}, ${EARLIER_TRANSACTIONS * DUST} from unnest(array[0, ${SECOND_START}]) as index`,
   `insert into gaps (after_block_hash, before_block_hash, reason)

@@ -1,6 +1,6 @@
 /**
  * The plans of all queries as one readable text, a section for each statement, so that a change of a plan is a line in a diff. It is
- * committed as pinned-plans.txt; `npx vitest run test/plans -u` writes it anew.
+ * committed as pinned-plans.txt; `npx vitest run test/plans -u` writes it again.
  */
 import type { Plan } from './explain.ts';
 import type { RecordedQuery } from './recorded-queries.ts';

@@ -33,7 +33,7 @@ const LIMIT = 20;
 const FEW_BUFFERS = 100;
 /** Half a minute where nothing else runs. */
 const FILL_DEADLINE_MS = 300_000;
-/** What these endpoints answer is the node's, or needs it. */
+/** The responses of these endpoints come from the node or need it. */
 const FROM_NODE = [
   'post /v1/rpc/getMempoolEntry',
   'get /v1/rpc/getMempoolEntries',
@@ -63,13 +63,13 @@ afterAll(async () => {
   await harness?.close();
 });
 
-/** Asks, and remembers with which plans. @returns the cost of the answer */
+/** Asks, and remembers with which plans. @returns the cost of the response */
 async function ask(name: string, request: Request): Promise<number> {
   asked.add(`${request.method} ${request.template}`);
-  const answer = await harness.ask(request);
-  expect(answer.status, `${name}: ${JSON.stringify(answer.json).slice(0, 300)}`).toBe(200);
+  const response = await harness.ask(request);
+  expect(response.status, `${name}: ${JSON.stringify(response.json).slice(0, 300)}`).toBe(200);
   let buffers = 0;
-  for (const query of answer.queries) {
+  for (const query of response.queries) {
     const plan = await explain(harness.likeApi, query);
     planned.push({ request: name, query, plan });
     buffers += plan.buffers;
@@ -100,11 +100,11 @@ describe('the size of an address', () => {
 });
 
 describe('the other requests', () => {
-  test('are answered', async () => {
+  test('it serves every request of the list', async () => {
     for (const [name, request] of Object.entries(lookUps(landmarks))) await ask(name, request);
   });
 
-  test('leave out no endpoint that the database answers', () => {
+  test('it covers every endpoint that reads the database', () => {
     const document = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')) as {
       paths: Record<string, object>;
     };

@@ -1,4 +1,4 @@
-/** What is asked of the API on the large index: every endpoint that the database answers, at its largest where it has a size. */
+/** What is asked of the API on the large index: every endpoint that reads the database, at its largest where it has a size. */
 import type { Pool } from 'pg';
 import { addressOf, LARGE_CLUSTER, memberOfLarge, PAID_BY_ALL, PAID_IN_VAIN, RARE_LABEL } from './large-index.ts';
 import type { Request } from './harness.ts';

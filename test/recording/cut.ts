@@ -1,7 +1,6 @@
 /**
- * Cuts a small recording out of a large one, to be committed: `node test/recording/cut.ts SOURCE LAST_CHECKPOINT TARGET`. It
- * keeps the calls up to a checkpoint, as JSON only, without long answers that repeat what others say, and without
- * expected.json, which then follows from the calls.
+ * Cuts the committed recording out of a large one: `node test/recording/cut.ts SOURCE LAST_CHECKPOINT TARGET`. It keeps the calls up to a
+ * checkpoint, as JSON only, without long responses that repeat others, and without expected.json, which follows from the calls.
  */
 import { createReadStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -28,9 +27,9 @@ async function cut(source: string, lastCheckpoint: string): Promise<string[]> {
     isPastLast = line.cp === lastCheckpoint;
     const chainBlocks =
       line.response?.acceptedTransactionIds?.map(({ acceptingBlockHash }) => acceptingBlockHash) ?? [];
-    const isNews = chainBlocks.filter((hash) => !acceptingBlocks.has(hash)).length > chainBlocks.length / 2;
+    const isNew = chainBlocks.filter((hash) => !acceptingBlocks.has(hash)).length > chainBlocks.length / 2;
     const isLong = JSON.stringify(line.response ?? '').length > LONG_RESPONSE_CHARACTERS;
-    if (isLong && line.op !== 'getBlocks' && !isNews) continue;
+    if (isLong && line.op !== 'getBlocks' && !isNew) continue;
     for (const hash of chainBlocks) acceptingBlocks.add(hash);
     kept.push(JSON.stringify({ ...line, raw: undefined, requestRaw: undefined }));
   }

@@ -1,4 +1,4 @@
-/** Blocks and acceptance as they stand in recorded answers, in the form that the DAG takes. */
+/** Blocks and acceptance of recorded responses, in the form of the simulated DAG. */
 import { isDeepStrictEqual } from 'node:util';
 import {
   type AcceptedTransaction,
@@ -12,7 +12,7 @@ import { fromHex, toHex } from '@kasgres/kaspa';
 import type { protocol } from '@kasgres/node';
 import { type Checkpoint, exchanges } from './recording.ts';
 
-/** Every block that was answered with its body at a checkpoint. */
+/** Returns every block that a response at the checkpoint has with its transactions. */
 export function blocksSeenAt(checkpoint: Checkpoint): NewBlock[] {
   const messages = [
     ...exchanges(checkpoint, 'getBlocks')
@@ -25,16 +25,13 @@ export function blocksSeenAt(checkpoint: Checkpoint): NewBlock[] {
   return messages.map(newBlock);
 }
 
-/** An accepted transaction: its id, and the merged block it came from where the node said so (V2). */
+/** The block is known from V2 responses only. */
 interface RecordedAcceptance {
   transactionId: string;
   blockHash?: string;
 }
 
-/**
- * What each chain block accepts, by its hash, from all virtual chain answers of the recording. It follows from the block's
- * past, so it is the same at every checkpoint.
- */
+/** The transactions that each chain block accepts. They follow from the block's past, so they are the same at every checkpoint. */
 export class Acceptance {
   private readonly byBlock = new Map<string, RecordedAcceptance[]>();
 
@@ -42,55 +39,55 @@ export class Acceptance {
     for (const checkpoint of checkpoints) {
       for (const { response } of exchanges(checkpoint, 'getVirtualChainFromBlock')) {
         for (const { acceptingBlockHash, acceptedTransactionIds } of response.acceptedTransactionIds) {
-          this.learn(
+          this.add(
             acceptingBlockHash,
             acceptedTransactionIds.map((transactionId) => ({ transactionId })),
           );
         }
       }
     }
-    // V2 knows more, and comes second to overwrite.
+    // V2 responses also have the blocks, so they come last and overwrite.
     for (const checkpoint of checkpoints) {
       for (const { response } of exchanges(checkpoint, 'getVirtualChainFromBlockV2')) {
         for (const { chainBlockHeader, acceptedTransactions } of response.chainBlockAcceptedTransactions) {
           const accepted = acceptedTransactions.flatMap(({ verboseData }) => recordedAcceptance(verboseData) ?? []);
-          if (accepted.length === acceptedTransactions.length) this.learn(chainBlockHeader?.hash ?? '', accepted);
+          if (accepted.length === acceptedTransactions.length) this.add(chainBlockHeader?.hash ?? '', accepted);
         }
       }
     }
   }
 
-  /** Where in the mergeset (in the order of acceptance) the transactions lie that a block accepts; `undefined`: not recorded. */
+  /** Returns the transactions that a block accepts, with their blocks, in order; undefined if they were not recorded. */
   find(hash: string, mergeSet: readonly DagBlock[]): AcceptedTransaction[] | undefined {
     let from = 0;
     return this.byBlock.get(hash)?.map(({ transactionId, blockHash }) => {
-      // Acceptance goes through the mergeset block by block: a transaction is not in one before its predecessor's.
+      // The order of acceptance is that of the mergeset: no transaction is in a block before its predecessor's.
       const index = mergeSet.findIndex(
-        (block, place) =>
-          place >= from &&
+        (block, position) =>
+          position >= from &&
           (blockHash === undefined ? findTransaction(block, transactionId) !== undefined : block.hash === blockHash),
       );
       const block = mergeSet[index];
       const transaction = block && findTransaction(block, transactionId);
       if (block === undefined || transaction === undefined) {
-        throw new Error(`${hash} accepts ${transactionId}, which its mergeset does not have there`);
+        throw new Error(`${hash} accepts ${transactionId}, which its mergeset does not have in this order`);
       }
       from = index;
       return { block, transaction };
     });
   }
 
-  private learn(hash: string, accepted: RecordedAcceptance[]): void {
+  private add(hash: string, accepted: RecordedAcceptance[]): void {
     const ids = (list: RecordedAcceptance[]) => list.map(({ transactionId }) => transactionId);
     const known = this.byBlock.get(hash);
     if (known !== undefined && !isDeepStrictEqual(ids(known), ids(accepted))) {
-      throw new Error(`recorded answers differ in what ${hash} accepts`);
+      throw new Error(`recorded responses differ in the transactions that ${hash} accepts`);
     }
     this.byBlock.set(hash, accepted);
   }
 }
 
-/** `undefined` at the lowest verbosity, which leaves the ids out. */
+/** Returns undefined at the lowest verbosity, which leaves out the ids. */
 function recordedAcceptance(
   verboseData: protocol.OptionalTransactionVerboseData | undefined,
 ): RecordedAcceptance | undefined {

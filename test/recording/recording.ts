@@ -1,18 +1,22 @@
 /**
- * Reads a directory of recorded node traffic: the calls of one scenario by checkpoint (each a quiet state of the node), and
- * what is true at its end.
+ * Reads a directory of recorded node traffic: the calls of one scenario by checkpoint (a state in which the node was at rest), and the expected
+ * result at its end.
  */
 import { createReadStream, existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { isDeepStrictEqual } from 'node:util';
 import { createGunzip } from 'node:zlib';
 import { type DescMessage, fromBinary, fromJson, type JsonValue } from '@bufbuild/protobuf';
 import { type Op, protocol } from '@kasgres/node';
 import type { Oracle } from './oracle.ts';
 
+/** The directory in RECORDING; by default the small recording that is committed. */
+export const recordingDirectory: string = process.env['RECORDING'] ?? path.join(import.meta.dirname, 'recorded');
+
 export interface RecordedCall {
-  /** As recorded: also operations that our protocol does not have, whose payloads are then empty. */
+  /** Operations that our protocol lacks have empty payloads. */
   op: string;
   request: protocol.KaspadRequest;
   response: protocol.KaspadResponse;
@@ -24,7 +28,6 @@ export interface Checkpoint {
 }
 
 export interface Recording {
-  directory: string;
   /** In the order of recording. */
   checkpoints: Checkpoint[];
 }
@@ -40,7 +43,7 @@ export interface Exchange<O extends Op> {
 interface Line {
   cp: string;
   op: string;
-  /** The messages as JSON, and whole in base64; a recording may leave out the latter. */
+  /** The messages as JSON, and in base64, which a recording may leave out. */
   request?: JsonValue;
   response?: JsonValue;
   requestRaw?: string;
@@ -58,34 +61,43 @@ export async function readRecording(directory: string): Promise<Recording> {
       checkpoints.at(-1)?.calls.push(readCall(line));
     }
   }
-  return { directory, checkpoints };
+  return { checkpoints };
 }
 
-/** What `expected.json` has beside the truth that follows from the calls. */
 export interface Expected extends Oracle {
+  network: string;
   coinbaseMaturity: number;
-  /** Ids of what the scenario did on purpose, by kind. */
+  /** Ids of the cases that the scenario created on purpose, by kind. */
   special: Record<string, unknown>;
 }
 
-/** Undefined: the recording has none. */
+/** Returns undefined if the recording has no expected.json. */
 export async function findExpected(directory: string): Promise<Expected | undefined> {
   const file = path.join(directory, 'expected.json');
   return existsSync(file) ? (JSON.parse(await readFile(file, 'utf8')) as Expected) : undefined;
 }
 
-/** The calls of one operation at a checkpoint, without those that were answered with an error. */
+/** Returns the calls of one operation at a checkpoint, without errors. */
 export function exchanges<O extends Op>(checkpoint: Checkpoint, op: O): Exchange<O>[] {
   return allExchanges(checkpoint, op).filter(({ response }) => (response as { error?: unknown }).error === undefined);
 }
 
-export function allExchanges<O extends Op>(checkpoint: Checkpoint, op: O): Exchange<O>[] {
+function allExchanges<O extends Op>(checkpoint: Checkpoint, op: O): Exchange<O>[] {
   return checkpoint.calls.flatMap((call) => {
     if (call.request.payload.case !== `${op}Request` || call.response.payload.case !== `${op}Response`) return [];
     return [
       { request: call.request.payload.value as Request<O>, response: call.response.payload.value as Response<O> },
     ];
   });
+}
+
+/** Returns the different requests of one operation at a checkpoint, also those with an error as response. */
+export function distinctRequests<O extends Op>(checkpoint: Checkpoint, op: O): Exchange<O>['request'][] {
+  const distinct: Exchange<O>['request'][] = [];
+  for (const { request } of allExchanges(checkpoint, op)) {
+    if (!distinct.some((known) => isDeepStrictEqual(known, request))) distinct.push(request);
+  }
+  return distinct;
 }
 
 function readCall({ op, request, response, requestRaw, raw }: Line): RecordedCall {

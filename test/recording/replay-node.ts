@@ -1,6 +1,6 @@
 /**
- * A node that stands where the recorded one stood at a checkpoint: its DAG is rebuilt from every block recorded up to there,
- * and it answers any hash by the node's rules. What does not follow from the DAG (mempool, templates) it knows as recorded.
+ * A simulated node in the state of the recorded one at a checkpoint. Its DAG is rebuilt from the blocks recorded so far, and it responds by the
+ * node's rules. The mempool and block templates are those of the recording.
  */
 import {
   type AcceptedTransaction,
@@ -29,7 +29,7 @@ import {
   type Utxo,
 } from '@kasgres/kaspa';
 import type { protocol } from '@kasgres/node';
-import { type Utxos, utxosAtSink, scriptKey, sumOf } from './utxos.ts';
+import { scriptKey, sumOf, type UtxoOracle, utxosAtSink } from '../support/oracle.ts';
 import { Acceptance, blocksSeenAt, dagTransaction } from './recorded-blocks.ts';
 import { type Checkpoint, type Exchange, exchanges, type Recording } from './recording.ts';
 
@@ -41,23 +41,21 @@ export class ReplayNode implements NodeState {
   readonly isUnsafeRpc = true;
   isSynced = false;
   pruningPoint = '';
-  /** Where it stands. */
   checkpoint: Checkpoint;
-  /** How the chain moved to get there. */
+  /** The change of the chain since the last checkpoint. */
   change: ChainChange = { removed: [], added: [] };
 
   private readonly checkpoints: Checkpoint[];
   private readonly acceptance: Acceptance;
-  /** Every block of the recording, also those of later checkpoints. */
+  /** Also the blocks of later checkpoints. */
   private readonly allBlocks: Map<string, NewBlock>;
   private readonly listeners = new Set<(event: NodeEvent) => void>();
   private mempool: MempoolEntry[] = [];
   private templates: Exchange<'getBlockTemplate'>[] = [];
-  private virtualUtxos: Utxos | undefined;
-  private mostCirculatingSompi = 0n;
-  private isSupplyInDoubt = false;
+  private virtualUtxos: UtxoOracle | undefined;
+  private maxCirculatingSompi = 0n;
+  private isSupplyUncertain = false;
 
-  /** Stands at the recording's first checkpoint. */
   constructor({ checkpoints }: Recording) {
     const [first, ...rest] = checkpoints;
     const serverInfo = first && exchanges(first, 'getServerInfo')[0]?.response;
@@ -68,14 +66,14 @@ export class ReplayNode implements NodeState {
     this.allBlocks = new Map(checkpoints.flatMap(blocksSeenAt).map((block) => [block.hash, block]));
     this.checkpoints = rest;
     this.checkpoint = first;
-    this.standAt(first);
+    this.enter(first);
   }
 
-  /** Moves to the next checkpoint; false at the end of the recording. */
-  moveOn(): boolean {
+  /** Moves to the next checkpoint. Returns false at the end of the recording. */
+  nextCheckpoint(): boolean {
     const next = this.checkpoints.shift();
     if (next === undefined) return false;
-    this.standAt(next);
+    this.enter(next);
     return true;
   }
 
@@ -123,7 +121,7 @@ export class ReplayNode implements NodeState {
   }
 
   submitTransaction(): Hash {
-    throw new NodeResponseError('a recording takes no transactions');
+    throw new NodeResponseError('a replay accepts no transactions');
   }
 
   balance(script: ScriptPublicKey): bigint {
@@ -134,19 +132,16 @@ export class ReplayNode implements NodeState {
     return this.utxosOfVirtual().of(script);
   }
 
-  /** As the node: the most that there was since it was started, as far as the checkpoints tell. */
+  /** Returns the largest supply of all checkpoints so far, as a node does since its start. */
   circulatingSompi(): bigint {
     const now = sumOf(this.utxosOfVirtual().all());
-    if (now > this.mostCirculatingSompi) this.mostCirculatingSompi = now;
-    return this.mostCirculatingSompi;
+    if (now > this.maxCirculatingSompi) this.maxCirculatingSompi = now;
+    return this.maxCirculatingSompi;
   }
 
-  /**
-   * The node's supply is the most it ever saw, which may have been on a branch that it left. True from a reorganisation on until
-   * the recorded supply is again that of the chain: until then the recorded one may be higher.
-   */
-  get mayHaveSeenMoreSompi(): boolean {
-    return this.isSupplyInDoubt;
+  /** True from a reorg on, until the recorded supply is that of the chain again: the node may have counted blocks that the reorg removed. */
+  get mayReportHigherSupply(): boolean {
+    return this.isSupplyUncertain;
   }
 
   onEvent(listener: (event: NodeEvent) => void): () => void {
@@ -154,30 +149,31 @@ export class ReplayNode implements NodeState {
     return () => this.listeners.delete(listener);
   }
 
-  /** What the virtual block merges beside the sink. */
+  /** Returns the blocks that the virtual block merges beside the sink. */
   tail(): DagBlock[] {
     return sinkAnticone(this.dag);
   }
 
   /**
-   * What the virtual block accepts. Over one parent, all transactions of the sink: they were valid on top of the sink's own
-   * view, or it would not be on the chain. Over several parents it is known from the block that was made of this very virtual
-   * block, if one was recorded; `undefined` if not.
+   * Returns the transactions that the virtual block accepts. With one parent, these are all of the sink: they are valid in its own view, since
+   * it is on the chain. With several parents, they are known if a block with the same parents was recorded; otherwise undefined.
    */
   acceptedByVirtual(): AcceptedTransaction[] | undefined {
     const { sink, parents } = this.dag.virtual;
     if (parents.length === 1) return sink.transactions.map((transaction) => ({ block: sink, transaction }));
     const mergeSet = [sink, ...this.tail().sort(compareByBlueWork)];
     const names = new Set(mergeSet.map(({ hash }) => hash));
-    const madeOfIt = [...this.allBlocks.values()].filter(
+    const sameParents = [...this.allBlocks.values()].filter(
       ({ selectedParentHash, mergeSetBlues, mergeSetReds }) =>
         selectedParentHash === sink.hash &&
         names.symmetricDifference(new Set([...mergeSetBlues, ...mergeSetReds])).size === 0,
     );
-    return madeOfIt.map(({ hash }) => this.acceptance.find(hash, mergeSet)).find((accepted) => accepted !== undefined);
+    return sameParents
+      .map(({ hash }) => this.acceptance.find(hash, mergeSet))
+      .find((accepted) => accepted !== undefined);
   }
 
-  private standAt(checkpoint: Checkpoint): void {
+  private enter(checkpoint: Checkpoint): void {
     this.checkpoint = checkpoint;
     const blocks = blocksSeenAt(checkpoint).sort((a, b) => Number(a.header.blueWork - b.header.blueWork));
     for (const block of blocks) {
@@ -185,7 +181,7 @@ export class ReplayNode implements NodeState {
       this.emit({ kind: 'blockAdded', block: this.dag.add(block) });
     }
     const [dagInfo] = exchanges(checkpoint, 'getBlockDagInfo');
-    if (dagInfo !== undefined) this.moveVirtual(dagInfo.response);
+    if (dagInfo !== undefined) this.setVirtual(dagInfo.response);
     const [serverInfo] = exchanges(checkpoint, 'getServerInfo');
     if (serverInfo !== undefined) this.isSynced = serverInfo.response.isSynced;
     const everyEntry = exchanges(checkpoint, 'getMempoolEntries').find(
@@ -193,19 +189,20 @@ export class ReplayNode implements NodeState {
     );
     if (everyEntry !== undefined) this.mempool = everyEntry.response.entries.map(mempoolEntry);
     this.templates = exchanges(checkpoint, 'getBlockTemplate');
-    this.isSupplyInDoubt ||= this.change.removed.length > 0;
+    this.isSupplyUncertain ||= this.change.removed.length > 0;
     const [supply] = exchanges(checkpoint, 'getCoinSupply');
     if (supply !== undefined && this.acceptedByVirtual() !== undefined) {
       const isOfThisChain = supply.response.circulatingSompi === sumOf(this.utxosOfVirtual().all());
-      this.isSupplyInDoubt &&= !isOfThisChain;
+      this.isSupplyUncertain &&= !isOfThisChain;
     }
   }
 
-  private moveVirtual(info: protocol.GetBlockDagInfoResponse): void {
+  private setVirtual(info: protocol.GetBlockDagInfoResponse): void {
     const sink = this.dag.get(info.sink);
     for (let block = sink; block.accepted === undefined; block = block.selectedParent) {
       const accepted = block.selectedParent === undefined ? [] : this.acceptance.find(block.hash, block.mergeSet);
-      if (accepted === undefined) throw new Error(`the recording does not say what chain block ${block.hash} accepts`);
+      if (accepted === undefined)
+        throw new Error(`the recording lacks the transactions that chain block ${block.hash} accepts`);
       this.dag.setAcceptance(
         block.hash,
         accepted.map((from) => ({
@@ -218,7 +215,7 @@ export class ReplayNode implements NodeState {
     this.change = this.dag.setVirtual({
       sink: info.sink,
       parents: info.virtualParentHashes,
-      // The recording does not say it. It counts only for chains longer than the difficulty window.
+      // The recording lacks the blue score. It matters only for chains longer than the difficulty window.
       blueScore: sink.header.blueScore + 1n,
       daaScore: info.virtualDaaScore,
       pastMedianTime: info.pastMedianTime,
@@ -229,11 +226,11 @@ export class ReplayNode implements NodeState {
     this.emit({ kind: 'virtualChanged', change: this.change });
   }
 
-  private utxosOfVirtual(): Utxos {
+  private utxosOfVirtual(): UtxoOracle {
     if (this.virtualUtxos !== undefined) return this.virtualUtxos;
     const accepted = this.acceptedByVirtual();
     if (accepted === undefined)
-      throw new NodeResponseError('the recording does not say what the virtual block accepts');
+      throw new NodeResponseError('the recording lacks the transactions that the virtual block accepts');
     this.virtualUtxos = utxosAtSink(this.dag);
     this.virtualUtxos.accept(accepted, this.dag.virtual.daaScore);
     return this.virtualUtxos;

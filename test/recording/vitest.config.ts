@@ -1,4 +1,4 @@
-/** `RECORDING=DIR npm run test:recording`: the tests of this folder on any directory of recorded traffic. */
+/** `RECORDING=DIR npm run test:recording`: runs the tests of this folder on a directory of recorded traffic. */
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({

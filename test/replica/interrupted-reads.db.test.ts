@@ -1,4 +1,4 @@
-/** What becomes of a read that a standby ends for what it has to replay: it is made again, once, on the state that there is then. */
+/** A standby cancels a read that conflicts with its replay: the API repeats it once, on the later state. */
 import { type Connection, connect, type Database, migrate, startReplicatedPostgres } from '@kasgres/database';
 import { type Kysely, sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -6,7 +6,7 @@ import { toHttpError } from '../../packages/api/src/http/outages.ts';
 import { IndexReader } from '../../packages/api/src/index-state/state.ts';
 
 const SOON = { timeout: 60_000 };
-/** A conflict must be what ends this, and a test that fails is to end too. */
+/** Far above the time of a conflict, so that failed tests end, too. */
 const LONG_SECONDS = 60;
 
 const closing: (() => Promise<void>)[] = [];
@@ -38,14 +38,14 @@ async function countRows(db: Kysely<Database>): Promise<number> {
   return Number(rows[0]?.count);
 }
 
-/** Removes rows for good that the state of every read from before still has. */
+/** Permanently removes rows that the snapshots of running reads still have. */
 async function removeRows(): Promise<void> {
   await primary.pool.query('delete from scratch');
-  // Giving the empty file back would lock the table, which is in the way of the next read as well.
+  // Truncating the empty file would lock the table for the next read as well.
   await primary.pool.query('vacuum (truncate false) scratch');
 }
 
-/** Runs a statement of which only a conflict is the end: the rows go while it runs. */
+/** Runs a statement that only a conflict ends, while the rows are removed. */
 async function sleepUntilInterrupted(db: Kysely<Database>): Promise<void> {
   const removal = expect.poll(countSleeping, SOON).toBe(1).then(removeRows);
   try {
@@ -59,20 +59,20 @@ async function countSleeping(): Promise<number | null> {
   return (await standby.pool.query(`select from pg_stat_activity where wait_event = 'PgSleep'`)).rowCount;
 }
 
-test('a statement that is cancelled: the read is made again, on the later state', async () => {
+test('a read with a cancelled statement is repeated on the later state', async () => {
   const seen: number[] = [];
-  const answer = await index.readIfAny(async (db) => {
+  const result = await index.readIfAny(async (db) => {
     seen.push(await countRows(db));
     if (seen.length > 1) return 'made again';
     await sleepUntilInterrupted(db);
     return 'not interrupted';
   });
-  expect({ answer, seen }).toEqual({ answer: 'made again', seen: [100, 0] });
+  expect({ result, seen }).toEqual({ result: 'made again', seen: [100, 0] });
 });
 
-test('a connection that is closed between two statements: the same', async () => {
+test('a read whose connection is closed between two statements is repeated on the later state', async () => {
   const seen: number[] = [];
-  const answer = await index.readIfAny(async (db) => {
+  const result = await index.readIfAny(async (db) => {
     seen.push(await countRows(db));
     if (seen.length > 1) return 'made again';
     const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db);
@@ -81,7 +81,7 @@ test('a connection that is closed between two statements: the same', async () =>
     await countRows(db);
     return 'not interrupted';
   });
-  expect({ answer, seen }).toEqual({ answer: 'made again', seen: [100, 0] });
+  expect({ result, seen }).toEqual({ result: 'made again', seen: [100, 0] });
 });
 
 async function isConnected(pid: number | undefined): Promise<boolean> {
@@ -89,11 +89,11 @@ async function isConnected(pid: number | undefined): Promise<boolean> {
   return rowCount !== 0;
 }
 
-test('a read that is interrupted twice is a 503 with a time to come back', async () => {
+test('a read that is interrupted twice gets a 503 with Retry-After', async () => {
   let tries = 0;
   const read = index.readIfAny(async (db) => {
     tries += 1;
-    // Rows that this try, too, does not know to be gone.
+    // The snapshot of this attempt has these rows, too.
     await primary.pool.query('insert into scratch values (0)');
     await sleepUntilInterrupted(db);
   });
@@ -106,7 +106,7 @@ test('a read that is interrupted twice is a 503 with a time to come back', async
   });
 });
 
-test('what is refused, and what is no outage, is not read again', async () => {
+test('refused reads, and errors that are no outage, are not repeated', async () => {
   let tries = 0;
   const read = index.readIfAny(async () => {
     tries += 1;

@@ -1,11 +1,10 @@
-/** The API on a real streaming standby, while the indexer writes to its primary: one state an answer, lag, failures and promotion. */
+/** The API on a real streaming standby, while the indexer writes to its primary: one state per response, lag, failures and promotion. */
 import { type Connection, connect, migrate, type ReplicatedPostgres, startReplicatedPostgres } from '@kasgres/database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readOneState, sinkOf } from '../api/one-state.ts';
 import { openHarness, type Harness } from '../api/harness.ts';
-import { freePort } from '../node/kaspad.ts';
+import { freePort } from '../support/programs.ts';
 
-/** What passes by itself: a busy machine may take its time. */
 const SOON = { timeout: 60_000 };
 const SUPPLY = '/v1/rpc/getCoinSupply';
 
@@ -37,7 +36,7 @@ afterAll(async () => {
 
 const status = async () => (await harness.api.request('/v1/status')).json;
 
-/** Waits until the answers are of the node's sink. */
+/** Waits until responses have the node's sink. */
 async function expectCurrent(): Promise<void> {
   await harness.atRest();
   const { sink } = await harness.node.call('getSink', {});
@@ -49,12 +48,12 @@ async function replicaLagMetric(): Promise<number> {
   return Number(/^kasgres_api_replica_lag_seconds\{.*\} (.+)$/m.exec(text)?.[1]);
 }
 
-test('invariant 9 on a replica: every answer agrees with the sink that it names, while the indexer writes', async () => {
+test('invariant 9 on a replica: every response agrees with the sink that it names, while the indexer writes', async () => {
   await expectCurrent();
   const sinks = new Set<string | null>();
   const etags = new Set<string | null>();
   while (sinks.size < 10) {
-    // Applied and replayed while the requests below are answered.
+    // Batches are applied and replayed during the requests below.
     harness.simulatedDag.mine(4);
     sinks.add(await readOneState(harness.api, genesis));
     etags.add((await harness.api.request(SUPPLY)).headers.get('etag'));
@@ -63,13 +62,13 @@ test('invariant 9 on a replica: every answer agrees with the sink that it names,
   await expectCurrent();
 });
 
-test('keys and usage are those of the primary', async () => {
+test('the API on a replica reads keys and writes usage on the primary', async () => {
   expect((await harness.api.request(SUPPLY, { headers: { 'x-api-key': `kdp_${'0'.repeat(64)}` } })).status).toBe(401);
   const countUsage = async () => (await harness.database.pool.query('select from api_key_usage')).rowCount;
   await expect.poll(countUsage, SOON).toBe(1);
 });
 
-test('a replica that does not keep up says how late it is, and its answers stay of one state', async () => {
+test('a replica that lags reports its lag, and each response has one state', async () => {
   const before = await harness.api.request(SUPPLY);
   await standby.pool.query('select pg_wal_replay_pause()');
   const countPaused = async () =>
@@ -78,7 +77,7 @@ test('a replica that does not keep up says how late it is, and its answers stay 
   harness.simulatedDag.mine(8);
   await harness.atRest();
   await expect.poll(async () => (await status())['replicaLagSeconds'], SOON).toBeGreaterThanOrEqual(1);
-  // What the node says is remembered for a second.
+  // The node's status is cached for a second.
   await expect.poll(status, SOON).toMatchObject({ sink: sinkOf(before), synced: false });
   await expect.poll(replicaLagMetric, SOON).toBeGreaterThan(1);
   expect(await readOneState(harness.api, genesis)).toBe(sinkOf(before));
@@ -93,7 +92,7 @@ test('a replica that does not keep up says how late it is, and its answers stay 
   expect(sinkOf(after)).not.toBe(sinkOf(before));
 });
 
-test('a replica whose primary writes nothing is not late', async () => {
+test('a replica whose primary writes nothing has no lag', async () => {
   await expect.poll(lastCommitAge, SOON).toBeGreaterThan(2);
   await expect.poll(status, SOON).toMatchObject({ synced: true, replicaLagSeconds: 0 });
 });
@@ -105,7 +104,7 @@ async function lastCommitAge(): Promise<number | undefined> {
   return rows[0]?.seconds;
 }
 
-test('a read that is cancelled for what the primary does is made again: the client sees nothing of it', async () => {
+test('a read that the replica cancels is repeated without the client noticing', async () => {
   const [blocker, other] = [await harness.database.pool.connect(), await harness.database.pool.connect()];
   await letReplayWait('50ms');
   const before = await conflicts();
@@ -118,16 +117,16 @@ test('a read that is cancelled for what the primary does is made again: the clie
         granted,
       ]);
     await expect.poll(async () => (await waits('transactions', true)).rowCount, SOON).toBe(1);
-    // It has read the blocks of its state already, and waits for their transactions.
-    const answer = harness.api.request('/v1/rpc/getBlocks', {
+    // The read has the blocks of its state, and waits for their transactions.
+    const response = harness.api.request('/v1/rpc/getBlocks', {
       body: { includeBlocks: true, includeTransactions: true },
     });
     await expect.poll(async () => (await waits('transactions', false)).rowCount, SOON).toBe(1);
-    // The standby takes this lock too, from whoever holds a lesser one.
+    // The standby takes this lock, too, and cancels holders of weaker ones.
     await other.query('begin; lock table blocks in access exclusive mode; commit');
     await expect.poll(conflicts, SOON).toBeGreaterThan(before);
     await blocker.query('commit');
-    expect((await answer).status).toBe(200);
+    expect((await response).status).toBe(200);
   } finally {
     blocker.release(true);
     other.release(true);
@@ -135,7 +134,7 @@ test('a read that is cancelled for what the primary does is made again: the clie
   }
 });
 
-/** How long the standby lets reads be in the way of what it replays. */
+/** The standby cancels reads that block its replay for this long. */
 async function letReplayWait(limit: string): Promise<void> {
   await standby.pool.query(`alter system set max_standby_streaming_delay = '${limit}'`);
   await standby.pool.query('select pg_reload_conf()');
@@ -149,7 +148,7 @@ async function conflicts(): Promise<number> {
   return Number(rows[0]?.count);
 }
 
-test('a replica that is away: 503 until it is back, without a restart of the API', async () => {
+test('a replica that is away causes 503 until it is back, without a restart of the API', async () => {
   await postgres.stopStandby({ immediate: true });
   const away = await harness.api.request(SUPPLY);
   expect({ status: away.status, json: away.json }).toEqual({
@@ -166,7 +165,7 @@ test('a replica that is away: 503 until it is back, without a restart of the API
   expect((await harness.api.request(SUPPLY)).status).toBe(200);
 });
 
-test('a replica that is promoted answers on, and says when the chain goes on without it', async () => {
+test('a promoted replica still responds, and reports that the chain grows without it', async () => {
   await standby.pool.query('select pg_promote()');
   expect(await status()).toMatchObject({ synced: true, replicaLagSeconds: null });
   const { sink } = await status();

@@ -1,10 +1,10 @@
-/** Invariants 10 and 11: what the node gets wrong never lands, and what does not pass by itself stops with words. */
+/** Invariants 10 and 11: bad data of a node is never written, and permanent problems stop the indexer with an explanation. */
 import { createHash } from 'node:crypto';
 import type { Fault } from '@kasgres/devnet';
 import { FatalError } from '@kasgres/runtime';
 import { expect, test } from 'vitest';
-import { atRest, expectRight, freshDatabase, SEED, setHarness } from './harness.ts';
-import { startIndexing, SimulatedDag } from './simulated-dag.ts';
+import { atRest, expectRight, freshDatabase, SEED, createHarness } from '../support/harness.ts';
+import { startIndexing, SimulatedDag } from '../support/simulated-dag.ts';
 
 const FAULTS: Fault[] = [
   { kind: 'drop' },
@@ -18,10 +18,10 @@ const FAULTS: Fault[] = [
 const FAULT_RATE = 0.07;
 const FAULTY_OPS = new Set(['getBlocks', 'getVirtualChainFromBlock', 'getVirtualChainFromBlockV2', 'getBlock']);
 
-test('answers that fail, break off, come late, are old, or lack bodies', async () => {
+test('the index stays right with responses that fail, break off, are late, stale or incomplete', async () => {
   let isFaulty = true;
   let asked = 0;
-  const harness = await setHarness('bad answers', (op) => {
+  const harness = await createHarness('bad responses', (op) => {
     asked += 1;
     const [first, second] = createHash('sha256').update(`${SEED} ${asked}`).digest();
     return isFaulty && FAULTY_OPS.has(op) && Number(first) < 256 * FAULT_RATE
@@ -37,7 +37,7 @@ test('answers that fail, break off, come late, are old, or lack bodies', async (
     await atRest(database, node, indexer);
   }
   isFaulty = false;
-  // Sources of ambiguous variants that the node did not tell are asked for again while the chain moves on.
+  // The indexer retries unresolved variants while the chain grows.
   for (let step = 0; step < 20; step += 1) {
     simulatedDag.mine(2);
     await atRest(database, node, indexer);
@@ -46,8 +46,8 @@ test('answers that fail, break off, come late, are old, or lack bodies', async (
   await expectRight(harness);
 });
 
-test('a node that does not know the checkpoint stops the indexer, and nothing changes', async () => {
-  const { simulatedDag, database, node } = await setHarness('own chain');
+test('a node that does not know the checkpoint stops the indexer, and no row changes', async () => {
+  const { simulatedDag, database, node } = await createHarness('own chain');
   simulatedDag.mine(30);
   const indexer = startIndexing(simulatedDag, database.url);
   await atRest(database, node, indexer);
@@ -67,16 +67,16 @@ test('a node that does not know the checkpoint stops the indexer, and nothing ch
   expect(after).toEqual(before);
 });
 
-test('a database of another network is refused', async () => {
-  const { simulatedDag } = await setHarness('another network');
+test('the indexer refuses the database of another network', async () => {
+  const { simulatedDag } = await createHarness('another network');
   const database = await freshDatabase();
   await database.pool.query("insert into meta (network) values ('mainnet')");
   const indexer = startIndexing(simulatedDag, database.url);
   await expect(indexer.ended).rejects.toThrow(/This database holds mainnet, but the node is on simnet/);
 });
 
-test('of two indexers on one database, the second stops and says why', async () => {
-  const { simulatedDag, database, node } = await setHarness('two indexers');
+test('the second of two indexers on one database stops with an explanation', async () => {
+  const { simulatedDag, database, node } = await createHarness('two indexers');
   simulatedDag.mine(20);
   const first = startIndexing(simulatedDag, database.url);
   await atRest(database, node, first);

@@ -1,34 +1,32 @@
 /**
- * Clusters and marks across gaps. What the chain had accepted before one stays clustered, or is clustered after it; what leaves the chain
- * where the index begins again is undone; and it goes on above the new start with the merges, names and limits that there are (invariant 12).
+ * Clusters and flags across gaps (invariant 12). Transactions accepted before a gap stay clustered, or are clustered after it; merges of removed
+ * chain blocks are undone; and clustering continues above the new bootstrap block with the existing merges, names and limits.
  */
-import { checkInvariant12 } from '@kasgres/cli';
+import { checkInvariant12, checkInvariant4 } from '@kasgres/cli';
 import { approveCluster, listClustersAtLimit, type TestDatabase, upsertTags } from '@kasgres/database';
 import { addressToScript, getNetwork, scriptToAddress } from '@kasgres/kaspa';
 import { expect, test, vi } from 'vitest';
 import { payment, scriptOf } from '../../packages/devnet/src/simulation/testing/hand-made.ts';
-import { checkInvariant4 } from '../invariants/balances.ts';
 import { differencesOf } from '../invariants/snapshot.ts';
 import { cluster, clusterSnapshot, expectedClustersOfIndex, type Options, storedClusters } from './clusters-harness.ts';
-import { freshDatabase } from './harness.ts';
+import { freshDatabase } from '../support/harness.ts';
 import {
   followToTheTip,
   gapsOf,
-  partBelowFinality,
+  forkBelowFinality,
   type Pruning,
   pruneAbove,
-  setHarnessThatPrunes,
+  createPruningHarness,
   withLowFinality,
 } from './starts-harness.ts';
-import { PARAMS } from './simulated-dag.ts';
+import { PARAMS } from '../support/simulated-dag.ts';
 
 const RECORD = { ON_GAP: 'record' };
-/** Offers and CoinJoins, and reorganisations by themselves. */
+/** With CoinJoins and many reorgs. */
 const PEOPLE = { reorgRate: 0.04, collaborativeRate: 0.05, anyoneCanPayRate: 0.05 };
-/** Several times what the longest takes. */
 vi.setConfig({ testTimeout: 300_000 });
 
-/** The same names on every index, some for members of one cluster that do not agree. */
+/** Gives every index the same names, some of which disagree within a cluster. */
 async function tagSome({ pool }: TestDatabase): Promise<void> {
   const { rows } = await pool.query<{ address: string; name: string }>(
     `select address, 'owner ' || hashtext(address) % 2 as name from scripts where address is not null and hashtext(address) % 7 = 0`,
@@ -44,16 +42,16 @@ async function expectRight({ pool }: TestDatabase): Promise<void> {
   expect(await checkInvariant4(pool)).toEqual([]);
 }
 
-/** Of two indexes with the same starts and gaps, of which one clustered when it had come to their end. */
+/** Compares two indexes with the same bootstrap blocks and gaps, of which one clustered only at the end. */
 async function expectSame(one: TestDatabase, late: TestDatabase): Promise<void> {
   expect(differencesOf(await clusterSnapshot(late.pool), await clusterSnapshot(one.pool))).toEqual([]);
 }
 
-test.each([0n, 3n, 40n])('two gaps, followed at a depth of %i', async (depth) => {
-  const harness = await setHarnessThatPrunes(`clusters, gaps ${depth}`, {}, PEOPLE);
+test.each([0n, 3n, 40n])('clusters stay right over two gaps at a depth of %i', async (depth) => {
+  const harness = await createPruningHarness(`clusters, gaps ${depth}`, {}, PEOPLE);
   const { simulatedDag, database } = harness;
   const options = { depth, change: true };
-  const goOn = async (): Promise<void> => {
+  const continueOnBoth = async (): Promise<void> => {
     pruneAbove(simulatedDag, 20, simulatedDag.node.dag.sink);
     await followToTheTip(harness, RECORD);
     for (let step = 0; step < 4; step += 1) {
@@ -75,16 +73,16 @@ test.each([0n, 3n, 40n])('two gaps, followed at a depth of %i', async (depth) =>
   }
   await cluster(database, options);
   expect((await storedClusters(database)).length).toBeGreaterThan(3);
-  await goOn();
+  await continueOnBoth();
   await followToTheTip(late, RECORD);
   expect(await gapsOf(late.database.pool)).toEqual(await gapsOf(database.pool));
   await cluster(late.database, options);
   await expectRight(late.database);
   await expectSame(database, late.database);
 
-  // Up to the tip: of UTXOs that only the start before had, nothing is known later.
+  // UTXOs of the previous bootstrap block alone are unknown later, so this clusters up to the tip.
   await cluster(database, { ...options, depth: 0n });
-  await goOn();
+  await continueOnBoth();
   expect(await gapsOf(database.pool)).toHaveLength(2);
   const named = await database.pool.query('select from clusters where name is not null');
   expect(named.rowCount).toBeGreaterThan(0);
@@ -93,8 +91,8 @@ test.each([0n, 3n, 40n])('two gaps, followed at a depth of %i', async (depth) =>
 test.each([
   ['in time', false],
   ['late: of UTXOs that only the first start had, nothing is known by then', true],
-])('a gap after a start at a pruning point, clustered %s', async (name, isLate) => {
-  const harness = await setHarnessThatPrunes(`clusters, start ${name}`, {}, PEOPLE);
+])('clusters stay right over a gap of a bootstrapped index, clustered %s', async (name, isLate) => {
+  const harness = await createPruningHarness(`clusters, start ${name}`, {}, PEOPLE);
   const { simulatedDag, database } = harness;
   const options = { depth: 0n };
   pruneAbove(simulatedDag, 60);
@@ -112,8 +110,8 @@ test.each([
   expect(await storedClusters(database)).toEqual(isLate ? known : all);
 });
 
-test('what was held or let through before a gap stays so', async () => {
-  const harness = await setHarnessThatPrunes('clusters, held', {}, PEOPLE);
+test('merges that were held or released before a gap stay so', async () => {
+  const harness = await createPruningHarness('clusters, held', {}, PEOPLE);
   const { simulatedDag, database } = harness;
   const options: Options = { depth: 2n, sizeLimit: 4n };
   const approveAll = async (): Promise<void> => {
@@ -137,17 +135,17 @@ test('what was held or let through before a gap stays so', async () => {
   expect(await storedClusters(database)).toEqual(await expectedClustersOfIndex(database, [simulatedDag], options));
 });
 
-const WAYS: Pruning[] = ['where it left', 'on its branch'];
+const WAYS: Pruning[] = ['at the fork', 'on its branch'];
 
 test.each(WAYS)(
-  'a reorganisation below finality, to a node that prunes %s: merges above are undone',
+  'a reorg below finality, to a node that prunes %s, undoes the merges above the fork',
   async (prunes) => {
-    const harness = await setHarnessThatPrunes(`clusters, below finality ${prunes}`);
+    const harness = await createPruningHarness(`clusters, below finality ${prunes}`);
     const { simulatedDag, database } = harness;
     const options = { depth: 0n, change: true };
     simulatedDag.mine(80);
     const late = { ...harness, database: await freshDatabase() };
-    const peer = await partBelowFinality(harness, prunes, async () => {
+    const peer = await forkBelowFinality(harness, prunes, async () => {
       for (const each of [harness, late]) {
         await followToTheTip(each);
         await tagSome(each.database);
@@ -159,7 +157,7 @@ test.each(WAYS)(
     await withLowFinality(async () => {
       for (const each of [harness, late]) await followToTheTip({ ...peer, database: each.database }, RECORD);
     });
-    // The marks and balances are right while merges are still to be undone.
+    // Flags and balances are right before the merges are undone.
     await expectRight(database);
     await cluster(database, options, 10);
     await cluster(late.database, options);
@@ -174,8 +172,8 @@ test.each(WAYS)(
   },
 );
 
-test('scripts that only a start knows have their marks, also when they are paid again after a gap', async () => {
-  const harness = await setHarnessThatPrunes('gap, tags');
+test('scripts known only from a bootstrap block keep their flags when they are paid again after a gap', async () => {
+  const harness = await createPruningHarness('gap, tags');
   const { simulatedDag, database } = harness;
   const { pool } = database;
   pruneAbove(simulatedDag, 60);
@@ -199,7 +197,7 @@ test('scripts that only a start knows have their marks, also when they are paid 
     .map(({ address }) => addressToScript(address));
   const { utxos: utxoSet } = simulatedDag.node.consensus;
   for (const script of known)
-    for (const utxo of utxoSet.utxosOf(script)) simulatedDag.handIn(payment(utxo, scriptOf(7)));
+    for (const utxo of utxoSet.utxosOf(script)) simulatedDag.submit(payment(utxo, scriptOf(7)));
   simulatedDag.mine(40);
   pruneAbove(simulatedDag, 20, simulatedDag.node.dag.sink);
   await followToTheTip(harness, RECORD);
@@ -221,7 +219,7 @@ test('scripts that only a start knows have their marks, also when they are paid 
     );
   });
   for (const { address } of lost) {
-    while (!simulatedDag.handIn(payment(utxos.pop(), addressToScript(address)))) continue;
+    while (!simulatedDag.submit(payment(utxos.pop(), addressToScript(address)))) continue;
   }
   simulatedDag.mine(10);
   await followToTheTip(harness, RECORD);

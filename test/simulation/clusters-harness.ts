@@ -1,4 +1,4 @@
-/** Clustering of a test's index: steps by hand or the follower itself, what it made, and what it should have made. */
+/** Clustering of a test's index, its stored clusters, and the oracle of clusters and change links. */
 import { checkInvariant12 } from '@kasgres/cli';
 import type { Connection, TestDatabase } from '@kasgres/database';
 import { clusteringOptions, createMetrics, envSchema, keepClustering, openClusteringDatabase } from '@kasgres/indexer';
@@ -7,11 +7,11 @@ import { createLogger, createRegistry } from '@kasgres/runtime';
 import { type ClusteringOptions, clusterStep, flagStep } from '@kasgres/state';
 import { expect } from 'vitest';
 import { differencesOf, type Snapshot } from '../invariants/snapshot.ts';
-import type { SimulatedDag } from './simulated-dag.ts';
+import type { SimulatedDag } from '../support/simulated-dag.ts';
 
 export type Options = Partial<ClusteringOptions> & Pick<ClusteringOptions, 'depth'>;
 
-/** Goes on until there is nothing to do. @param transactions in a step */
+/** Runs steps until everything is clustered. @param transactions in a step */
 export async function cluster({ url }: Pick<TestDatabase, 'url'>, options: Options, transactions = 40): Promise<void> {
   const database = openClusteringDatabase(url);
   const client = await database.pool.connect();
@@ -28,7 +28,7 @@ export async function cluster({ url }: Pick<TestDatabase, 'url'>, options: Optio
   }
 }
 
-/** The follower, as the indexer's program runs it. @param variables as in the environment */
+/** Starts the follower as the indexer's program does. @param variables as in the environment of the program */
 export function startClustering({ url }: Pick<TestDatabase, 'url'>, variables: Record<string, string> = {}) {
   const controller = new AbortController();
   const database = openClusteringDatabase(url, 1_000);
@@ -48,7 +48,7 @@ export function startClustering({ url }: Pick<TestDatabase, 'url'>, variables: R
   };
 }
 
-/** By scripts and ids instead of keys. */
+/** Rows with scripts and ids instead of keys. */
 const SECTIONS: Record<string, string> = {
   position: `
     select json_build_array(p.chain_index, b.hash, p.next_merge_id, p.next_held_merge_id) from clustering p join blocks b on b.id = p.block_id`,
@@ -60,9 +60,9 @@ const SECTIONS: Record<string, string> = {
     from cluster_members m join scripts s on s.id = m.script_id left join scripts parent on parent.id = m.parent_id
     join scripts next on next.id = m.next_id join scripts previous on previous.id = m.previous_id`,
   merges: `
-    select json_build_array(m.id, m.chain_index, t.transaction_id, stays.script, goes.script, s.script, o.script, m.held_merge_id)
+    select json_build_array(m.id, m.chain_index, t.transaction_id, stays.script, merged.script, s.script, o.script, m.held_merge_id)
     from cluster_merges m join transactions t on t.id = m.transaction_id
-    join scripts stays on stays.id = m.cluster_id join scripts goes on goes.id = m.merged_cluster_id
+    join scripts stays on stays.id = m.cluster_id join scripts merged on merged.id = m.merged_cluster_id
     join scripts s on s.id = m.script_id join scripts o on o.id = m.merged_script_id`,
   'held merges': `
     select json_build_array(h.id, h.chain_index, t.transaction_id, s.script, o.script, h.state, h.settled_chain_index)
@@ -88,13 +88,13 @@ export async function clusterSnapshot(db: Pick<Connection['pool'], 'query'>): Pr
   return snapshot;
 }
 
-/** Both have the same clusters, by the same merges, and each of them is right in itself. */
+/** Expects the same clusters from the same merges, and that `one` satisfies invariant 12. */
 export async function expectSameClusters(one: TestDatabase, other: TestDatabase): Promise<void> {
   expect(await checkInvariant12(one.pool)).toEqual([]);
   expect(differencesOf(await clusterSnapshot(other.pool), await clusterSnapshot(one.pool))).toEqual([]);
 }
 
-/** The sets of scripts that are clusters, as hex, each in order. */
+/** Returns the clusters as sorted sets of scripts in hex. */
 export async function storedClusters({ pool }: Pick<Connection, 'pool'>): Promise<string[][]> {
   const { rows } = await pool.query<{ scripts: string[] }>(
     `select array_agg(encode(s.script, 'hex') order by encode(s.script, 'hex') collate "C") as scripts
@@ -104,18 +104,18 @@ export async function storedClusters({ pool }: Pick<Connection, 'pool'>): Promis
 }
 
 export interface SpendingTransaction {
-  /** Hex, each once. */
+  /** Distinct, in hex. */
   inputScripts: string[];
-  /** Of these, those of single keys. */
+  /** The input scripts of single keys. */
   keyScripts: string[];
   hasCovenant: boolean;
-  /** Last bytes of signature scripts of single keys. */
+  /** The last bytes of the signature scripts of single keys. */
   hashTypes: number[];
-  /** Amounts that are paid, with the scripts that get them. */
+  /** The paid scripts by amount. */
   paid: Map<bigint, Set<string>>;
 }
 
-/** What the node's chain accepts down to a depth, without asking the index. */
+/** Returns the spending transactions that the node's chain accepts down to a depth. */
 export function acceptedSpending({ node }: SimulatedDag, depth: bigint): SpendingTransaction[] {
   const { chainBlocks, sink } = node.dag;
   const deep = chainBlocks.filter(({ header }) => header.blueScore <= sink.header.blueScore - depth);
@@ -134,7 +134,7 @@ function spendingOf(
     const spent = transaction.inputs.map(({ previousOutpoint, signatureScript }) => {
       const made = find(toHex(previousOutpoint.transactionId));
       const output = made?.outputs[previousOutpoint.index];
-      if (output === undefined) throw new Error('an accepted input spends nothing');
+      if (output === undefined) throw new Error('an accepted input spends an unknown output');
       const script = toHex(output.scriptPublicKey.script);
       return { script, hasCovenant: output.covenant !== undefined, hashType: signatureScript[65] ?? 0 };
     });
@@ -153,12 +153,12 @@ function spendingOf(
   });
 }
 
-/** P2PK, by Schnorr or ECDSA. */
+/** Tells whether a script is P2PK with a Schnorr or an ECDSA key. */
 function isOfOneKey(script: string): boolean {
   return /^(20.{64}ac|21.{66}ab)$/u.test(script);
 }
 
-/** Sets that have a script in common become one, in no particular way. */
+/** Unites the sets that have a script in common, the slow way. */
 export function united(sets: readonly (readonly string[])[]): string[][] {
   let groups: Set<string>[] = [];
   for (const set of sets) {
@@ -170,15 +170,15 @@ export function united(sets: readonly (readonly string[])[]): string[][] {
   return inOrder(groups.map((group) => [...group].sort()));
 }
 
-/** Clusters as the documented rules would have them (docs/clustering.md). */
+/** Computes the clusters of a chain by the documented rules (docs/clustering.md). */
 export function expectedClusters(simulatedDag: SimulatedDag, depth: bigint): string[][] {
   return clustersOf(acceptedSpending(simulatedDag, depth));
 }
 
 /**
- * The same of what the index has of the chain, before gaps and after them.
- * @param simulated DAGs whose blocks that chain has had
- * @param forgets leaves out what spends UTXOs that only an earlier start knew
+ * Computes the clusters of the indexed segments of the chain.
+ * @param simulatedDags have all indexed blocks
+ * @param forgets leaves out the transactions that spend UTXOs known only to a previous bootstrap block
  */
 export async function expectedClustersOfIndex(
   { pool }: Pick<Connection, 'pool'>,
@@ -220,7 +220,7 @@ function clustersOf(spending: readonly SpendingTransaction[]): string[][] {
   return united(tied.map(({ keyScripts }) => keyScripts));
 }
 
-/** Transaction and script of the output that is supposed to be change, as hex. */
+/** Returns transaction and change script of each change link, in hex. */
 export async function storedChangeLinks({ pool }: Pick<Connection, 'pool'>): Promise<string[]> {
   const { rows } = await pool.query<{ link: string }>(
     `select encode(t.transaction_id, 'hex') || ' ' || encode(s.script, 'hex') as link
@@ -229,7 +229,7 @@ export async function storedChangeLinks({ pool }: Pick<Connection, 'pool'>): Pro
   return rows.map(({ link }) => link).sort();
 }
 
-/** The same as the documented rule would have them. */
+/** Computes the change links by the documented rule. */
 export function expectedChangeLinks({ node }: SimulatedDag, depth: bigint): string[] {
   const { chainBlocks, sink } = node.dag;
   const firstSeen = new Map<string, bigint>();
@@ -266,4 +266,51 @@ export function expectedChangeLinks({ node }: SimulatedDag, depth: bigint): stri
 
 function inOrder(sets: string[][]): string[][] {
   return sets.sort((one, other) => ((one[0] ?? '') < (other[0] ?? '') ? -1 : 1));
+}
+
+/**
+ * The quality of clusters by pairs of scripts with known owners. Precision is the share of the pairs in one cluster that have one owner. Sensitivity
+ * is the share of the knowable pairs that are in one cluster. A pair is knowable if accepted transactions, each with the inputs of one owner,
+ * connect the two scripts.
+ */
+export interface Figures {
+  precision: number;
+  sensitivity: number;
+  knowable: number;
+}
+
+/** @param inputs scripts of the inputs of each accepted transaction */
+export function figuresOf(
+  clusters: readonly (readonly string[])[],
+  ownerOf: (script: string) => unknown,
+  inputs: readonly (readonly string[])[],
+): Figures {
+  const parents = new Map<string, string>();
+  const rootOf = (script: string): string => {
+    let root = script;
+    for (let up = parents.get(root); up !== undefined; up = parents.get(root)) root = up;
+    if (root !== script) parents.set(script, root);
+    return root;
+  };
+  for (const [first = '', ...others] of inputs) {
+    if (others.some((other) => ownerOf(other) !== ownerOf(first))) continue;
+    for (const other of others) if (rootOf(other) !== rootOf(first)) parents.set(rootOf(other), rootOf(first));
+  }
+  const clusterOf = new Map(clusters.flatMap((cluster, index) => cluster.map((script) => [script, index] as const)));
+  const knowable = countBy(new Set(inputs.flat()), rootOf);
+  const found = countBy(new Set(inputs.flat()), (script) => `${rootOf(script)} ${clusterOf.get(script) ?? script}`);
+  const together = clusters.reduce((sum, { length }) => sum + pairs(length), 0);
+  const rightly = clusters.reduce((sum, cluster) => sum + countBy(new Set(cluster), ownerOf), 0);
+  return { precision: rightly / together, sensitivity: found / knowable, knowable };
+}
+
+/** Counts the pairs with the same key. */
+function countBy(scripts: ReadonlySet<string>, of: (script: string) => unknown): number {
+  const counts = new Map<unknown, number>();
+  for (const script of scripts) counts.set(of(script), (counts.get(of(script)) ?? 0) + 1);
+  return [...counts.values()].reduce((sum, count) => sum + pairs(count), 0);
+}
+
+function pairs(count: number): number {
+  return (count * (count - 1)) / 2;
 }

@@ -1,8 +1,5 @@
-/**
- * Invariant 12: clusters follow from the chain alone. Whatever reorgs, failures and lengths of steps an index went through, it has those of
- * a fresh index, and those that a simple computation finds on the node's chain.
- */
-import { checkInvariant12 } from '@kasgres/cli';
+/** Invariant 12: clusters follow from the chain alone. After any reorgs, failures and steps, they are those of a fresh index and of the oracle. */
+import { checkInvariant12, checkInvariant4 } from '@kasgres/cli';
 import {
   approveCluster,
   listClustersAtLimit,
@@ -13,8 +10,6 @@ import {
 import { addressToScript, fromHex } from '@kasgres/kaspa';
 import { sleep } from '@kasgres/runtime';
 import { expect, test, vi } from 'vitest';
-import { checkInvariant4 } from '../invariants/balances.ts';
-import { figuresOf } from './cluster-figures.ts';
 import {
   acceptedSpending,
   cluster,
@@ -22,21 +17,22 @@ import {
   expectedChangeLinks,
   expectedClusters,
   expectSameClusters,
+  figuresOf,
   type Options,
   startClustering,
   storedChangeLinks,
   storedClusters,
   united,
 } from './clusters-harness.ts';
-import { atRest, freshDatabase, indexAfresh, setHarness, type Harness } from './harness.ts';
-import { startIndexing } from './simulated-dag.ts';
+import { atRest, freshDatabase, indexFromScratch, createHarness, type Harness } from '../support/harness.ts';
+import { startIndexing } from '../support/simulated-dag.ts';
 
-/** Reorganisations are many, and as deep as clustering gets. */
+/** With many reorgs, as deep as the clustering. */
 const PEOPLE = { reorgRate: 0.06, collaborativeRate: 0.05, anyoneCanPayRate: 0.05 };
 
 async function expectRight(harness: Harness, options: Options, isTagged = false): Promise<void> {
   const { simulatedDag, database } = harness;
-  const fresh = await indexAfresh(harness);
+  const fresh = await indexFromScratch(harness);
   if (isTagged) await tagSome(fresh);
   await cluster(fresh, options);
   await expectSameClusters(database, fresh);
@@ -44,8 +40,8 @@ async function expectRight(harness: Harness, options: Options, isTagged = false)
   expect(await checkInvariant4(database.pool)).toEqual([]);
 }
 
-test.each([0n, 3n, 20n])('reorgs across a depth of %i', async (depth) => {
-  const harness = await setHarness(`clusters ${depth}`, undefined, undefined, PEOPLE);
+test.each([0n, 3n, 20n])('clusters stay right through reorgs across a depth of %i', async (depth) => {
+  const harness = await createHarness(`clusters ${depth}`, undefined, undefined, PEOPLE);
   const { simulatedDag, database, node } = harness;
   const options = { depth, change: true };
   const indexer = startIndexing(simulatedDag, database.url);
@@ -61,8 +57,8 @@ test.each([0n, 3n, 20n])('reorgs across a depth of %i', async (depth) => {
   expect(snapshot.get('merges')?.length).toBeGreaterThan(20);
 });
 
-test('the follower beside the indexer, with connections cut at any moment', async () => {
-  const harness = await setHarness('clusters cut', undefined, undefined, PEOPLE);
+test('the clustering follower survives connections that are cut at any moment', async () => {
+  const harness = await createHarness('clusters cut', undefined, undefined, PEOPLE);
   const { simulatedDag, database, node } = harness;
   const indexer = startIndexing(simulatedDag, database.url);
   const clustering = startClustering(database, { CLUSTER_DEPTH: '2' });
@@ -82,8 +78,8 @@ test('the follower beside the indexer, with connections cut at any moment', asyn
   await expectRight(harness, { depth: 2n });
 });
 
-test('undone as a whole, and clustered again', async () => {
-  const harness = await setHarness('clusters undone', undefined, undefined, PEOPLE);
+test('clusters are the same after all are undone and the chain is clustered again', async () => {
+  const harness = await createHarness('clusters undone', undefined, undefined, PEOPLE);
   const { simulatedDag, database } = harness;
   simulatedDag.mine(150);
   const indexer = startIndexing(simulatedDag, database.url);
@@ -91,7 +87,7 @@ test('undone as a whole, and clustered again', async () => {
   await indexer.stop();
   await tagSome(database);
   const states = [await clusterSnapshot(database.pool)];
-  // The same chain, seen from sinks that are ever higher: each step can be taken back.
+  // The sink rises step by step on one chain, so that each step can be reverted.
   for (const depth of [150n, 100n, 50n, 0n]) {
     await cluster(database, { depth });
     states.push(await clusterSnapshot(database.pool));
@@ -123,7 +119,7 @@ async function letAllThrough(database: TestDatabase, options: { depth: bigint; s
   }
 }
 
-/** What a person said, by the address of the root. */
+/** Returns the size limits that an operator set, by the address of the root. */
 async function sizeLimitsOf({ pool }: TestDatabase): Promise<Map<string, bigint>> {
   const { rows } = await pool.query<{ address: string; size_limit: bigint }>(
     'select s.address, c.size_limit from clusters c join scripts s on s.id = c.id where c.size_limit is not null',
@@ -131,7 +127,7 @@ async function sizeLimitsOf({ pool }: TestDatabase): Promise<Map<string, bigint>
   return new Map(rows.map(({ address, size_limit: limit }) => [address, limit]));
 }
 
-/** Takes the chain away down to a depth, lets clustering notice, and puts it back. */
+/** Removes the chain down to a depth, clusters, and restores the chain. */
 async function undoTo(database: TestDatabase, depth: bigint, sizeLimit = 1_000_000n): Promise<void> {
   const { pool } = database;
   await pool.query(
@@ -140,7 +136,6 @@ async function undoTo(database: TestDatabase, depth: bigint, sizeLimit = 1_000_0
     [depth],
   );
   await pool.query('delete from chain_blocks where index in (select index from kept_blocks)');
-  // Only as far as what was taken away: nothing else is deep enough.
   await cluster(database, { depth: 1_000_000n, sizeLimit });
   await pool.query('insert into chain_blocks select * from kept_blocks');
   await pool.query('drop table kept_blocks');
@@ -156,8 +151,8 @@ async function tagSome({ pool }: TestDatabase): Promise<void> {
   );
 }
 
-test('merges beyond the limit are held in the same order, and let through by a person', async () => {
-  const harness = await setHarness('clusters limited', undefined, undefined, PEOPLE);
+test('merges beyond the size limit are held in order until an operator releases them', async () => {
+  const harness = await createHarness('clusters limited', undefined, undefined, PEOPLE);
   const { simulatedDag, database, node } = harness;
   const options = { depth: 3n, sizeLimit: 4n };
   const indexer = startIndexing(simulatedDag, database.url);
@@ -167,7 +162,7 @@ test('merges beyond the limit are held in the same order, and let through by a p
     await cluster(database, options, 30);
   }
   await indexer.stop();
-  const fresh = await indexAfresh(harness);
+  const fresh = await indexFromScratch(harness);
   await cluster(fresh, options);
   await expectSameClusters(database, fresh);
 
@@ -180,7 +175,7 @@ test('merges beyond the limit are held in the same order, and let through by a p
   await letAllThrough(database, options);
   expect(await storedClusters(database)).toEqual(expectedClusters(simulatedDag, options.depth));
 
-  // What was let through stays so when the chain is undone below it, but for clusters that are undone as a whole.
+  // A release survives a reorg below it, unless the whole cluster is undone.
   const limits = await sizeLimitsOf(database);
   await undoTo(database, 100n, options.sizeLimit);
   expect(await checkInvariant12(database.pool)).toEqual([]);
@@ -194,8 +189,8 @@ test('merges beyond the limit are held in the same order, and let through by a p
   expect(undone.get('held merges')?.length).toBeGreaterThan(3);
 });
 
-test('what a person rejects is not merged, whatever grows', async () => {
-  const harness = await setHarness('clusters limited');
+test('a merge that an operator rejects is never applied, also when its clusters grow', async () => {
+  const harness = await createHarness('clusters limited');
   const { simulatedDag, database, node } = harness;
   simulatedDag.mine(150);
   const indexer = startIndexing(simulatedDag, database.url);
@@ -218,8 +213,8 @@ test('what a person rejects is not merged, whatever grows', async () => {
   expect(await storedClusters(database)).toEqual(before);
 });
 
-test('who owns what is found out as far as common inputs tell', async () => {
-  const harness = await setHarness('clusters of owners', undefined, undefined, {
+test('clusters have the owners that common inputs reveal, with full precision and sensitivity', async () => {
+  const harness = await createHarness('clusters of owners', undefined, undefined, {
     collaborativeRate: 0.05,
     anyoneCanPayRate: 0.05,
     covenantRate: 0.05,
@@ -232,7 +227,7 @@ test('who owns what is found out as far as common inputs tell', async () => {
   await cluster(database, { depth: 0n }, 500);
   const ownerOf = (script: string): unknown => simulatedDag.ownerOf({ version: 0, script: fromHex(script) });
   const spending = acceptedSpending(simulatedDag, 0n);
-  // UTXOs with covenants and scripts of several keys tell nothing.
+  // UTXOs with covenants, and scripts of several keys, reveal no owner.
   const figures = figuresOf(
     await storedClusters(database),
     ownerOf,
@@ -244,18 +239,18 @@ test('who owns what is found out as far as common inputs tell', async () => {
     spending.map(({ inputScripts }) => inputScripts),
   );
   console.log(
-    `precision ${figures.precision.toFixed(4)}, recall ${figures.recall.toFixed(4)} of ${figures.knowable} pairs ` +
-      `(${inclusive.recall.toFixed(4)} of ${inclusive.knowable} with covenants and script hashes)`,
+    `precision ${figures.precision.toFixed(4)}, sensitivity ${figures.sensitivity.toFixed(4)} of ${figures.knowable} pairs ` +
+      `(${inclusive.sensitivity.toFixed(4)} of ${inclusive.knowable} with covenants and script hashes)`,
   );
   expect(figures.knowable).toBeGreaterThan(500);
   expect(figures.precision).toBeGreaterThanOrEqual(0.99);
-  expect(figures.recall).toBeGreaterThanOrEqual(0.95);
-  // Without the guards it would not be so: everybody pays together with somebody.
+  expect(figures.sensitivity).toBeGreaterThanOrEqual(0.95);
+  // Without the guards against CoinJoins, everybody would be in one cluster.
   const unguarded = united(spending.map(({ keyScripts }) => keyScripts));
   expect(figuresOf(unguarded, ownerOf, []).precision).toBeLessThan(0.9);
 });
 
-test('before there is an index, and when its database is gone, the follower waits', async () => {
+test('the clustering follower waits for an index, and for a database that is away', async () => {
   const database = await freshDatabase();
   const clustering = startClustering(database);
   await sleep(100);

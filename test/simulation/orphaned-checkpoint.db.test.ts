@@ -1,23 +1,22 @@
 /**
- * The node does not know the checkpoint though its chain is longer: our last blocks never reached it. The indexer goes back to the
- * highest of its blocks that the node knows (invariant 11), and shows in the end what a fresh index of that node shows.
+ * The node does not know the checkpoint although its chain has more work: it never got our last blocks. The indexer reverts to the highest of its
+ * blocks that the node knows (invariant 11), and equals a fresh index in the end.
  */
 import { NodeClient } from '@kasgres/node';
 import { sleep } from '@kasgres/runtime';
 import { afterEach, expect, test } from 'vitest';
-import { NodeBehindProxy } from './node-behind-proxy.ts';
-import { atRest, expectRight, setHarness, type Harness } from './harness.ts';
-import { type RunningIndexer, startIndexing, SimulatedDag } from './simulated-dag.ts';
+import { NodeBehindProxy, type RunningIndexer, SimulatedDag, startIndexing } from '../support/simulated-dag.ts';
+import { atRest, expectRight, createHarness, type Harness } from '../support/harness.ts';
 
-/** Small, so that a catch-up is made of many. */
-const BATCH = { batchTransactions: '40' };
+/** A catch-up has many of these small batches. */
+const BATCH = { BATCH_TRANSACTIONS: '40' };
 
 const running: (() => unknown)[] = [];
 afterEach(async () => {
   for (const stop of running.splice(0).reverse()) await stop();
 });
 
-/** Another node of the network, which has all of its blocks; and what is right once it is followed. */
+/** Creates another node with all blocks of the first, and the harness to check an index of it. */
 async function peerOf(harness: Harness): Promise<{ peer: SimulatedDag; there: Harness }> {
   const peer = await SimulatedDag.start('peer');
   const node = new NodeClient({ url: peer.server.url });
@@ -25,7 +24,7 @@ async function peerOf(harness: Harness): Promise<{ peer: SimulatedDag; there: Ha
     () => peer.stop(),
     () => node.close(),
   );
-  peer.hear(harness.simulatedDag);
+  peer.receiveBlocksOf(harness.simulatedDag);
   return { peer, there: { ...harness, simulatedDag: peer, node } };
 }
 
@@ -45,8 +44,8 @@ test.each([
   ['one block', 1, 3],
   ['some blocks', 7, 12],
   ['so many that a catch-up follows', 60, 120],
-])('%s never reached the node, which has others', async (name, lost, others) => {
-  const harness = await setHarness(`orphaned: ${name}`);
+])('the indexer reverts %s that never reached the node, and follows its chain', async (name, lost, others) => {
+  const harness = await createHarness(`orphaned: ${name}`);
   harness.simulatedDag.mine(80);
   const { peer, there } = await peerOf(harness);
   harness.simulatedDag.mine(lost);
@@ -56,8 +55,8 @@ test.each([
   await expectRight(there);
 });
 
-test('a node that was wiped is waited for until it has as much work as ours, and nothing is undone before', async () => {
-  const harness = await setHarness('orphaned: wiped');
+test('the indexer waits for a wiped node until it has as much work as the index, and reverts nothing before', async () => {
+  const harness = await createHarness('orphaned: wiped');
   harness.simulatedDag.mine(40);
   const { peer, there } = await peerOf(harness);
   harness.simulatedDag.mine(20);
@@ -77,12 +76,12 @@ test('a node that was wiped is waited for until it has as much work as ours, and
   await expectRight(there);
 });
 
-test('within the first catch-up', async () => {
-  const harness = await setHarness('orphaned: first catch-up');
+test('the indexer reverts blocks that the node lost within the first catch-up', async () => {
+  const harness = await createHarness('orphaned: first catch-up');
   harness.simulatedDag.mine(40);
   const { peer, there } = await peerOf(harness);
   harness.simulatedDag.mine(200);
-  // The node breaks off, again and again, so that the tip is not reached.
+  // The node keeps failing, so that the indexer does not reach the tip.
   let pages = 0;
   const broken = await NodeBehindProxy.start(harness.simulatedDag.node, (op) => {
     if (op === 'getBlocks') pages += 1;
@@ -106,8 +105,8 @@ test('within the first catch-up', async () => {
   await expectRight(there);
 });
 
-test('under a running indexer: the node loses its last blocks, others take their place, and it happens again', async () => {
-  const harness = await setHarness('orphaned: running');
+test('a running indexer follows a node that loses its last blocks to others, twice', async () => {
+  const harness = await createHarness('orphaned: running');
   const { simulatedDag } = harness;
   simulatedDag.mine(40);
   const { peer, there } = await peerOf(harness);
@@ -124,7 +123,7 @@ test('under a running indexer: the node loses its last blocks, others take their
   for (const [here, away] of [sides, sides.toReversed(), sides] as const) {
     if (here === undefined || away === undefined) throw new Error('there are two sides');
     away.node.goAway();
-    // What the other side has found last never comes here.
+    // The last blocks of the other side never arrive.
     here.simulatedDag.mineBeyond(away.simulatedDag, 10);
     await atRest(harness.database, here.harness.node, indexer);
     for (let step = 0; step < 3; step += 1) {

@@ -1,32 +1,29 @@
-/**
- * Invariants 4 and 5 of what is kept for analysts, where a reorg cannot undo it from what the batches before left in seen_before, and of
- * clusters whose members' balances change.
- */
+/** Invariants 4 and 5 of script activity and network intervals in reorgs that seen_before does not cover, and of the balances of clusters. */
 import { insertCluster } from '@kasgres/database';
 import { expect, test } from 'vitest';
-import { checkInvariant4 } from '../invariants/balances.ts';
-import { atRest, expectRight, setHarness } from './harness.ts';
-import { startIndexing, type SimulatedDag } from './simulated-dag.ts';
+import { checkInvariant4 } from '@kasgres/cli';
+import { atRest, expectRight, createHarness } from '../support/harness.ts';
+import { startIndexing, type SimulatedDag } from '../support/simulated-dag.ts';
 
 const STEPS = 12;
 
-/** A deep reorg is a whole new chain to the simulation, which takes its time; those that come by themselves are shallow. */
-function goOn(simulatedDag: SimulatedDag, step: number): void {
+/** The simulation's own reorgs are shallow: a deep one replaces the chain. */
+function extendChain(simulatedDag: SimulatedDag, step: number): void {
   if (step % 6 === 5) simulatedDag.reorganise();
   else simulatedDag.mine(8);
 }
 
-test('reorgs deeper than seen_before is kept, or of blocks that the first catch-up wrote', async () => {
-  const harness = await setHarness('rollups without seen_before');
+test('reorgs deeper than seen_before, or of blocks of the first catch-up, restore script activity and intervals', async () => {
+  const harness = await createHarness('rollups without seen_before');
   const { simulatedDag, database, node } = harness;
   const { pool } = database;
   simulatedDag.mine(60);
   const indexer = startIndexing(simulatedDag, database.url);
   await atRest(database, node, indexer);
   for (let step = 0; step < STEPS; step += 1) {
-    // None, every second, all of them.
+    // Removes none, every second, and all rows.
     if (step % 3 !== 0) await pool.query('delete from seen_before where chain_index % $1 = 0', [step % 3]);
-    goOn(simulatedDag, step);
+    extendChain(simulatedDag, step);
     await atRest(database, node, indexer);
     expect(await checkInvariant4(pool)).toEqual([]);
   }
@@ -34,8 +31,8 @@ test('reorgs deeper than seen_before is kept, or of blocks that the first catch-
   await expectRight(harness);
 });
 
-test('seen_before is kept for the latest chain blocks alone', async () => {
-  const { simulatedDag, database, node } = await setHarness('seen_before');
+test('seen_before has rows of the latest chain blocks only', async () => {
+  const { simulatedDag, database, node } = await createHarness('seen_before');
   const { pool } = database;
   simulatedDag.mine(40);
   const indexer = startIndexing(simulatedDag, database.url);
@@ -43,7 +40,7 @@ test('seen_before is kept for the latest chain blocks alone', async () => {
   await pool.query(
     `insert into seen_before select chain_index - above, '{}', '{}' from checkpoint, unnest('{35000,37000}'::int[]) above`,
   );
-  // Pruned at every hundredth block.
+  // Old rows are deleted at every hundredth chain block.
   while (simulatedDag.node.dag.chainBlocks.length < 110) simulatedDag.mine(10);
   await atRest(database, node, indexer);
   await indexer.stop();
@@ -56,8 +53,8 @@ test('seen_before is kept for the latest chain blocks alone', async () => {
   expect(rows[0]?.kept).toBeLessThan(rows[0]?.chain ?? 0n);
 });
 
-test('balances of clusters follow those of their members, through reorgs and a new catch-up', async () => {
-  const harness = await setHarness('balances of clusters');
+test('balances of clusters follow those of their members, through reorgs and another catch-up', async () => {
+  const harness = await createHarness('balances of clusters');
   const { simulatedDag, database, node } = harness;
   const { pool } = database;
   simulatedDag.mine(60);
@@ -75,7 +72,7 @@ test('balances of clusters follow those of their members, through reorgs and a n
   };
   const before = await balances();
   for (let step = 0; step < STEPS; step += 1) {
-    goOn(simulatedDag, step);
+    extendChain(simulatedDag, step);
     await atRest(database, node, first);
     expect(await checkInvariant4(pool)).toEqual([]);
   }

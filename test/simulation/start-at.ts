@@ -1,7 +1,7 @@
 /**
- * Makes of an index one that has a start at one of its chain blocks, by SQL on its rows: as if the indexer had begun there with the
- * block's UTXO set, gone on there after a gap, or begun again there with nothing missing. What it knows before a start is then what the
- * set and the first blocks tell. The index must be at rest and have no first catch-up; headers stay as they are, also what they commit to.
+ * The oracle of bootstraps: rewrites the rows of an index so that one of its chain blocks becomes a bootstrap block, as if the indexer had been
+ * bootstrapped there, had continued there after a gap, or had been bootstrapped there again without one. Before that block it then knows only what
+ * the UTXO set and the first blocks refer to. The index must be at rest after the first catch-up; headers, with their commitments, do not change.
  */
 import type { PoolClient } from 'pg';
 
@@ -10,35 +10,35 @@ interface ChainBlock {
   id: bigint;
 }
 
-/** The chain, which began at genesis, begins at the chain block of this index, which gets index 0. */
+/** Makes this chain block the first one, with index 0. */
 export async function startAt(client: PoolClient, chainIndex: number): Promise<void> {
   const { rowCount } = await client.query('select from starts where utxo_count > 0');
-  if (rowCount !== 0) throw new Error('the index does not begin at genesis');
+  if (rowCount !== 0) throw new Error('the index was not bootstrapped at genesis');
   await moveStart(client, chainIndex, undefined);
 }
 
-/** What the chain has between these two is missing: the one before goes on with the start. */
+/** Makes a gap between these two chain blocks. */
 export function startAfterGap(client: PoolClient, afterIndex: number, chainIndex: number): Promise<void> {
   return moveStart(client, chainIndex, afterIndex);
 }
 
-/** The chain stays as it is, but state counts from the chain block of this index. */
+/** Keeps the chain, but counts the state from this chain block. */
 export async function startAgainAt(client: PoolClient, chainIndex: number): Promise<void> {
-  await noteStateAt(client, chainIndex);
+  await createStateAt(client, chainIndex);
   const start = await getChainBlock(client, chainIndex);
   await keepStartBalances(client);
   await replaceState(client);
-  await writeBootstrap(client, start);
-  await countTransactions(client);
+  await writeStart(client, start);
+  await rebuildDerivedState(client);
 }
 
 async function moveStart(client: PoolClient, chainIndex: number, afterIndex: number | undefined): Promise<void> {
   const start = await getChainBlock(client, chainIndex);
   const after = afterIndex === undefined ? undefined : await getChainBlock(client, afterIndex);
   const last = after?.index ?? -1n;
-  await noteStateAt(client, chainIndex);
+  await createStateAt(client, chainIndex);
   await keepStartBalances(client);
-  await noteWhatStays(client, start, after);
+  await createKeptBlocks(client, start, after);
   await cutChain(client, last, start.index);
   await replaceState(client);
   await removeBlocks(client);
@@ -46,12 +46,12 @@ async function moveStart(client: PoolClient, chainIndex: number, afterIndex: num
   if (after !== undefined) {
     await client.query(
       `insert into gaps (after_block_hash, before_block_hash, reason)
-       select a.hash, b.hash, 'Taken out by a test.' from blocks a, blocks b where a.id = $1 and b.id = $2`,
+       select a.hash, b.hash, 'Removed by a test.' from blocks a, blocks b where a.id = $1 and b.id = $2`,
       [after.id, start.id],
     );
   }
-  await writeBootstrap(client, { index: last + 1n, id: start.id });
-  await countTransactions(client);
+  await writeStart(client, { index: last + 1n, id: start.id });
+  await rebuildDerivedState(client);
   await client.query('drop table kept_blocks');
 }
 
@@ -64,18 +64,19 @@ async function getChainBlock(client: PoolClient, index: number): Promise<ChainBl
   return found;
 }
 
-/** What was accepted on the chain above the first of two indexes, up to the second. */
+/** Transactions accepted above the first of two chain indexes, up to the second. */
 const ACCEPTED_BETWEEN = `
   select t.id, t.subnetwork_id, c.daa_score
   from chain_blocks c join transactions t on t.accepting_block_id = c.block_id where c.index > $1 and c.index <= $2`;
 
-/** Table `state`: the UTXO set at a chain block, as its rows say since the latest start, which must not be after it. */
-async function noteStateAt(client: PoolClient, chainIndex: number): Promise<void> {
+/** Creates table `state`: the UTXO set at a chain block, computed from the rows since the latest bootstrap block below it. */
+async function createStateAt(client: PoolClient, chainIndex: number): Promise<void> {
   const { rows } = await client.query<{ latest: bigint }>(
     'select coalesce(max(chain_index), -1) as latest from starts',
   );
   const latest = rows[0]?.latest ?? -1n;
-  if (latest > chainIndex) throw new Error(`a start at ${chainIndex} would be before the one at ${latest}`);
+  if (latest > chainIndex)
+    throw new Error(`chain block ${chainIndex} is below the latest bootstrap block at ${latest}`);
   await client.query('create temporary table state (like start_utxos)');
   await client.query(
     `with accepted as (${ACCEPTED_BETWEEN}),
@@ -93,7 +94,7 @@ async function noteStateAt(client: PoolClient, chainIndex: number): Promise<void
   );
 }
 
-/** The UTXO set of the latest start is about to be replaced: what each script held there stays known. */
+/** Keeps the balances at the latest bootstrap block, whose UTXO set will be replaced. */
 async function keepStartBalances(client: PoolClient): Promise<void> {
   await client.query(
     `insert into start_balances
@@ -102,10 +103,10 @@ async function keepStartBalances(client: PoolClient): Promise<void> {
 }
 
 /**
- * Table `kept_blocks`: the start, what was merged after it, and what was written after it without being merged; before a gap, what
- * was merged up to its beginning, what waited to be merged then, and what was written by then without being merged ever.
+ * Creates table `kept_blocks`: the bootstrap block and the blocks merged, or written unmerged, after it. Before a gap, it has the blocks merged by
+ * then or by the next chain block, and those written by then that were never merged.
  */
-async function noteWhatStays(client: PoolClient, start: ChainBlock, after: ChainBlock | undefined): Promise<void> {
+async function createKeptBlocks(client: PoolClient, start: ChainBlock, after: ChainBlock | undefined): Promise<void> {
   await client.query('create temporary table kept_blocks (id bigint primary key, is_before boolean not null)');
   await client.query(
     `insert into kept_blocks
@@ -123,7 +124,7 @@ async function noteWhatStays(client: PoolClient, start: ChainBlock, after: Chain
   );
 }
 
-/** The marks of what it made of blocks and transactions, and its own rows; the start comes next to the last before it. */
+/** Removes the chain between the two, clears its merge and acceptance columns, and shifts the indexes above it. */
 async function cutChain(client: PoolClient, last: bigint, start: bigint): Promise<void> {
   const between = 'select block_id from chain_blocks where index > $1 and index <= $2';
   await client.query(
@@ -141,7 +142,7 @@ async function cutChain(client: PoolClient, last: bigint, start: bigint): Promis
   await client.query('delete from chain_blocks where index > $1 and index < $2', [last, start]);
   await client.query(`update chain_blocks set accepted_transactions = '{}' where index = $1`, [start]);
   const shift = start - last - 1n;
-  // By way of indexes below zero, since every single row must have one of its own.
+  // Each row must have a unique index at any moment, so they move through negative ones.
   await client.query('update chain_blocks set index = -1 - (index - $2) where index >= $1', [start, shift]);
   await client.query('update chain_blocks set index = -1 - index where index < 0');
   await client.query('update checkpoint set chain_index = chain_index - $1', [shift]);
@@ -158,7 +159,7 @@ async function replaceState(client: PoolClient): Promise<void> {
   await client.query('drop table state');
 }
 
-/** Those that are still referred to become earlier blocks. */
+/** Blocks that others still refer to become pre-bootstrap blocks. */
 async function removeBlocks(client: PoolClient): Promise<void> {
   for (const table of ['block_parents', 'block_transactions']) {
     await client.query(`delete from ${table} where block_id not in (select id from kept_blocks)`);
@@ -176,7 +177,7 @@ async function removeBlocks(client: PoolClient): Promise<void> {
   );
 }
 
-/** Those that no block carries any more. What made UTXOs of the start and is not accepted as far as rows say is an earlier transaction. */
+/** Removes transactions without a block. Unaccepted transactions of UTXOs of the bootstrap block become pre-bootstrap ones. */
 async function removeTransactions(client: PoolClient): Promise<void> {
   await client.query('create temporary table known_earlier as select id from earlier_transactions');
   await client.query(
@@ -191,13 +192,13 @@ async function removeTransactions(client: PoolClient): Promise<void> {
   for (const table of ['transaction_inputs', 'transaction_outputs', 'transaction_bodies', 'transaction_body_inputs']) {
     await client.query(`delete from ${table} where transaction_id in (select id from removed)`);
   }
-  await forgetUtxos(client);
+  await clearRemovedUtxos(client);
   await client.query('drop table removed');
   await client.query('drop table known_earlier');
 }
 
-/** UTXOs of removed transactions are known as far as the start has them, or as an input before a gap knew them. */
-async function forgetUtxos(client: PoolClient): Promise<void> {
+/** UTXOs of removed transactions stay known if the bootstrap block has them, or for inputs before a gap that knew them. */
+async function clearRemovedUtxos(client: PoolClient): Promise<void> {
   await client.query(
     `update transaction_inputs i set previous_transaction_id = null, previous_transaction_hash = r.transaction_id, amount = null, script_id = null
      from removed r where r.id = i.previous_transaction_id and r.id not in (select id from earlier_transactions)`,
@@ -229,7 +230,7 @@ async function forgetUtxos(client: PoolClient): Promise<void> {
   );
 }
 
-async function writeBootstrap(client: PoolClient, start: ChainBlock): Promise<void> {
+async function writeStart(client: PoolClient, start: ChainBlock): Promise<void> {
   await client.query(
     `insert into starts (chain_index, block_id, utxo_count, utxo_sompi)
      select $1, $2, count(*), coalesce(sum(amount), 0) from start_utxos`,
@@ -237,8 +238,8 @@ async function writeBootstrap(client: PoolClient, start: ChainBlock): Promise<vo
   );
 }
 
-/** UTXOs and balances now are what they were; scripts that nothing here touches are not known. */
-async function countTransactions(client: PoolClient): Promise<void> {
+/** Recounts the derived state, and removes scripts without rows. UTXOs and balances do not change. */
+async function rebuildDerivedState(client: PoolClient): Promise<void> {
   await client.query(
     `update chain_blocks c set chain_time = timed.latest
      from (select index, max(timestamp) over (order by index) as latest from chain_blocks) timed where timed.index = c.index`,
@@ -262,7 +263,7 @@ async function countTransactions(client: PoolClient): Promise<void> {
   await replaceRollups(client);
 }
 
-/** By what a first catch-up ends with, which `kasgres verify` holds against the rows. */
+/** Rebuilds the rollups as the end of a first catch-up does; `kasgres verify` compares them with the rows. */
 async function replaceRollups(client: PoolClient): Promise<void> {
   await client.query(
     `update balances b set accepted_count = coalesce(r.accepted_count, 0), receiving_count = coalesce(r.receiving_count, 0),

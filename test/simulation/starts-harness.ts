@@ -1,48 +1,49 @@
-/** Worlds that prune, indexes that begin in them, and what is true of their UTXOs by the simulation's own account. */
+/** Simulated DAGs whose nodes prune, and indexes that are bootstrapped there. */
 import type { Connection } from '@kasgres/database';
-import { type DagBlock, SimulatedNode, type SimulatedNodeOptions } from '@kasgres/devnet';
-import { getNetwork, type ScriptPublicKey, toHex, type Utxo } from '@kasgres/kaspa';
+import { type DagBlock, type DagTransaction, SimulatedNode, type SimulatedNodeOptions } from '@kasgres/devnet';
+import { outpointKey } from '../../packages/devnet/src/simulation/consensus/utxo.ts';
+import { getNetwork, toHex, type Utxo } from '@kasgres/kaspa';
 import { NodeClient } from '@kasgres/node';
 import { expect } from 'vitest';
 import type { SimulationOptions } from '../../packages/devnet/src/simulation/index.ts';
-import { PruningPointUtxos } from '../../packages/devnet/src/simulation/node/pruning-point-utxos.ts';
 import { hardPruningPoints } from '../../packages/devnet/src/simulation/testing/pruning-points.ts';
-import { checkUtxoCommitment } from '../invariants/hashes.ts';
-import { atEnd, atRest, expectRight, setHarness, type Harness } from './harness.ts';
-import { type RunningIndexer, startIndexing, SimulatedDag } from './simulated-dag.ts';
+import { checkUtxoCommitment } from '@kasgres/cli';
+import { onTestEnd, atRest, expectRight, createHarness, type Harness } from '../support/harness.ts';
+import { stateOf, storedState, sumOf, utxosAtSink } from '../support/oracle.ts';
+import { type RunningIndexer, startIndexing, SimulatedDag } from '../support/simulated-dag.ts';
 
 type Db = Pick<Connection['pool'], 'query'>;
 
-/** Chain blocks above a pruning point, at least. */
-const LEFT_ABOVE = 15;
+/** The least number of chain blocks above a pruning point. */
+const MIN_ABOVE = 15;
 
-/** A simulated DAG whose headers commit to its UTXO set. */
-export function setHarnessThatPrunes(
+/** Creates a simulated DAG whose headers commit to its UTXO set, so that its node can prune. */
+export function createPruningHarness(
   name: string,
   options: Partial<SimulatedNodeOptions> = {},
-  people: Partial<SimulationOptions> = {},
+  simulation: Partial<SimulationOptions> = {},
 ): Promise<Harness> {
-  return setHarness(name, undefined, { commitsToUtxos: true, ...options }, people);
+  return createHarness(name, undefined, { commitsToUtxos: true, ...options }, simulation);
 }
 
-/** Another node of the network, with the blocks that the first one has by now. */
-export async function peerOf(harness: Harness, people: Partial<SimulationOptions> = {}): Promise<Harness> {
-  const simulatedDag = await SimulatedDag.start('peer', undefined, { commitsToUtxos: true }, people);
-  atEnd(async () => simulatedDag.stop());
+/** Creates another node with the blocks of the first one. */
+export async function peerOf(harness: Harness, simulation: Partial<SimulationOptions> = {}): Promise<Harness> {
+  const simulatedDag = await SimulatedDag.start('peer', undefined, { commitsToUtxos: true }, simulation);
+  onTestEnd(async () => simulatedDag.stop());
   const node = new NodeClient({ url: simulatedDag.server.url });
-  atEnd(() => node.close());
-  simulatedDag.hear(harness.simulatedDag);
+  onTestEnd(() => node.close());
+  simulatedDag.receiveBlocksOf(harness.simulatedDag);
   return { ...harness, simulatedDag, node };
 }
 
-/** Where the pruning point is of a node that has left our chain, and whether it has our blocks, too: then they are merged after it. */
-export type Pruning = 'where it left' | 'on its branch' | 'on its branch, beside ours';
+/** The pruning point of a node on another branch. In the last case the node merges our blocks, too. */
+export type Pruning = 'at the fork' | 'on its branch' | 'on its branch, with our blocks merged';
 
 /**
- * The network goes on; then a peer that had a part of that alone has the heavier chain, which left it below finality.
- * @param before what happens while the index is where the peer is not
+ * Creates a peer with a heavier chain that forks off below finality.
+ * @param before runs while the peer lacks the new blocks of the harness
  */
-export async function partBelowFinality(
+export async function forkBelowFinality(
   harness: Harness,
   prunes: Pruning,
   before: () => Promise<void>,
@@ -54,16 +55,17 @@ export async function partBelowFinality(
   simulatedDag.mine(60);
   await before();
   peer.simulatedDag.mineBeyond(simulatedDag, 120);
-  // It likes its own better.
-  const hear = (): void => peer.simulatedDag.hear(simulatedDag);
-  if (prunes === 'where it left') {
-    hear();
+  // The peer's own chain has more work.
+  const merge = (): void => peer.simulatedDag.receiveBlocksOf(simulatedDag);
+  if (prunes === 'at the fork') {
+    merge();
     peer.simulatedDag.node.prune(fork.hash);
-  } else pruneAbove(peer.simulatedDag, 30, fork, prunes === 'on its branch, beside ours' ? hear : undefined);
+  } else
+    pruneAbove(peer.simulatedDag, 30, fork, prunes === 'on its branch, with our blocks merged' ? merge : undefined);
   return peer;
 }
 
-/** Finality is so shallow meanwhile that what the simulation can do is below it. */
+/** Lowers the finality depth of simnet while `work` runs, so that the simulation can reorganise below it. */
 export async function withLowFinality(work: () => Promise<void>): Promise<void> {
   const simnet = getNetwork('simnet');
   const { finalityDepth } = simnet;
@@ -74,9 +76,9 @@ export async function withLowFinality(work: () => Promise<void>): Promise<void> 
 }
 
 /**
- * The network goes on until there is a chain block that is hard to begin at, so far above another one; then the node prunes up to it.
+ * Mines until there is a chain block that is a hard bootstrap block, at least `chainBlocks` above another one, and prunes the node up to it.
  * @param above genesis by default
- * @param before what happens right before it prunes
+ * @param before runs right before the node prunes
  */
 export function pruneAbove(
   simulatedDag: SimulatedDag,
@@ -86,13 +88,13 @@ export function pruneAbove(
 ): DagBlock {
   const { node } = simulatedDag;
   const { dag } = node;
-  // It may leave the chain on the way.
+  // A reorg may remove it meanwhile.
   const least = Number((above ?? dag.root).chainIndex) + chainBlocks;
   for (;;) {
     simulatedDag.mine(10);
     const found = hardPruningPoints(dag).find(({ chainIndex }) => {
       const index = Number(chainIndex);
-      return index >= least && index < dag.chainBlocks.length - LEFT_ABOVE;
+      return index >= least && index < dag.chainBlocks.length - MIN_ABOVE;
     });
     if (found === undefined) continue;
     before();
@@ -101,10 +103,7 @@ export function pruneAbove(
   }
 }
 
-/**
- * The network goes on until the own time of a chain block is in an earlier hour than that of the block below it; then the node prunes up to
- * the one below.
- */
+/** Mines until the own time of a chain block is in the hour before that of its parent on the chain, and prunes the node up to the parent. */
 export function pruneBeforeEarlierHour(simulatedDag: SimulatedDag, chainBlocks: number): DagBlock {
   const { node } = simulatedDag;
   const { dag } = node;
@@ -112,7 +111,7 @@ export function pruneBeforeEarlierHour(simulatedDag: SimulatedDag, chainBlocks: 
     simulatedDag.mine(10);
     const found = dag.chainBlocks.find((block, index) => {
       const next = dag.chainBlocks[index + 1];
-      const isInside = index >= chainBlocks && index < dag.chainBlocks.length - LEFT_ABOVE;
+      const isInside = index >= chainBlocks && index < dag.chainBlocks.length - MIN_ABOVE;
       return isInside && next !== undefined && hourOf(next) < hourOf(block);
     });
     if (found === undefined) continue;
@@ -121,12 +120,11 @@ export function pruneBeforeEarlierHour(simulatedDag: SimulatedDag, chainBlocks: 
   }
 }
 
-/** By its own time. */
 function hourOf({ header }: DagBlock): bigint {
   return header.timestamp / 3_600_000n;
 }
 
-/** The node prunes up to one of its youngest chain blocks. */
+/** Prunes the node up to one of its youngest chain blocks. */
 export function pruneBelowTip({ node }: SimulatedDag): void {
   const { dag } = node;
   const young = dag.chainBlocks.at(-3);
@@ -134,20 +132,19 @@ export function pruneBelowTip({ node }: SimulatedDag): void {
   node.prune(young.hash);
 }
 
-/** Follows a simulated DAG until the index is at rest there, and stops. */
+/** Runs an indexer until it is at rest. */
 export async function followToTheTip(harness: Harness, variables: Record<string, string> = {}): Promise<void> {
   const indexer = startIndexing(harness.simulatedDag, harness.database.url, variables);
   await atRest(harness.database, harness.node, indexer);
   await indexer.stop();
 }
 
-/** An index that began at a pruning point, or again at one: right by itself, and its UTXOs are those of the simulation. */
+/** Expects the UTXOs and balances of the oracle in an index that was bootstrapped at a pruning point, and their commitments. */
 export async function expectStateOfSimulatedDag({ simulatedDag, node, database }: Harness): Promise<void> {
   const { pool } = database;
   for (const set of ['start_utxos', 'utxos'] as const) expect(await checkUtxoCommitment(pool, set)).toEqual([]);
-  const utxos = utxosAtSink(simulatedDag);
-  expect(await indexedUtxos(pool)).toEqual(utxos.map(lineOf).sort());
-  expect(await indexedBalances(pool)).toEqual(balancesOf(utxos));
+  const utxos = utxosOf(simulatedDag);
+  expect(await storedState(pool)).toEqual(stateOf(utxos));
   const { rows } = await pool.query<{ circulating_sompi: bigint; hash: Buffer; unresolved: bigint }>(
     `select c.circulating_sompi, b.hash, (
        select count(*) from transaction_inputs i join transactions t on t.id = i.transaction_id
@@ -161,8 +158,8 @@ export async function expectStateOfSimulatedDag({ simulatedDag, node, database }
   ]);
 }
 
-/** Also the same as what begins at the node's pruning point now: only an index with one start is. */
-export async function expectRightFromItsStart(harness: Harness): Promise<void> {
+/** Also expects the rows of a fresh index. Only an index with one bootstrap block has them. */
+export async function expectRightFromBootstrap(harness: Harness): Promise<void> {
   await expectStateOfSimulatedDag(harness);
   await expectRight(harness);
 }
@@ -197,7 +194,7 @@ export async function gapsOf(db: Db): Promise<GapRow[]> {
   return rows.map(({ after, before, reason }) => ({ after: toHex(after), before: toHex(before), reason }));
 }
 
-/** How many rows each table has that tells of the chain: a load that is under way does not. */
+/** Counts the rows of each table that describes the chain; a running load of a UTXO set does not. */
 export async function visibleRows(db: Db): Promise<Record<string, number>> {
   const { rows } = await db.query<{ name: string }>(
     `select table_name as name from information_schema.columns
@@ -213,65 +210,42 @@ export async function visibleRows(db: Db): Promise<Record<string, number>> {
   return counts;
 }
 
-/** How many UTXOs of a coming start are loaded. */
+/** Returns how many UTXOs of the next bootstrap block are loaded. */
 export async function loadedUtxos(db: Db): Promise<number> {
   const { rows } = await db.query<{ utxos: bigint }>('select utxos from utxo_set_load');
   return Number(rows[0]?.utxos ?? 0);
 }
 
-/** Ends the indexer wherever it is. */
-export async function stopAnyhow(indexer: RunningIndexer): Promise<void> {
+/** Stops the indexer, which may have failed. */
+export async function stopIgnoringErrors(indexer: RunningIndexer): Promise<void> {
   await indexer.stop().catch(() => undefined);
 }
 
-/** By a node that was told every block and pruned nothing. */
-function utxosAtSink({ node, bodies }: SimulatedDag): readonly Utxo[] {
+/** Computes the UTXOs with a node that has every block and has not pruned. */
+function utxosOf({ node, bodies }: SimulatedDag): Utxo[] {
   const archive = new SimulatedNode({ params: node.consensus.params, now: node.now, commitsToUtxos: true });
   archive.restore(bodies);
   expect(archive.dag.sink.hash).toBe(node.dag.sink.hash);
-  const utxos = new PruningPointUtxos();
-  utxos.advance(archive.dag.chainBlocks);
-  return utxos.inOrder();
+  return utxosAtSink(archive.dag).all();
 }
 
-function lineOf({ outpoint, amount, scriptPublicKey, blockDaaScore, isCoinbase, covenantId }: Utxo): string {
-  const utxo = `${toHex(outpoint.transactionId)}:${outpoint.index}`;
-  const covenant = covenantId === undefined ? '' : toHex(covenantId);
-  return `${utxo} ${amount} ${nameOf(scriptPublicKey)} ${blockDaaScore} ${isCoinbase} ${covenant}`;
-}
-
-function nameOf({ version, script }: ScriptPublicKey): string {
-  return `${version}:${toHex(script)}`;
-}
-
-async function indexedUtxos(db: Db): Promise<string[]> {
-  const { rows } = await db.query<{ line: string }>(
-    `select concat_ws(' ', encode(coalesce(t.transaction_id, e.transaction_id), 'hex') || ':' || u.index, u.amount,
-       s.version || ':' || encode(s.script, 'hex'), u.block_daa_score, case when u.is_coinbase then 'true' else 'false' end,
-       coalesce(encode(coalesce(o.covenant_id, b.covenant_id), 'hex'), '')) as line
-     from utxos u join scripts s on s.id = u.script_id
-     left join transactions t on t.id = u.transaction_id
-     left join earlier_transactions e on e.id = u.transaction_id
-     left join transaction_outputs o on o.transaction_id = u.transaction_id and o.index = u.index
-     left join start_utxos b on b.transaction_id = u.transaction_id and b.index = u.index`,
+/** Returns the transactions that the index accepted before the gap and the chain after it may accept again: their UTXOs are unspent. */
+export async function acceptable(
+  { pool }: Pick<Connection, 'pool'>,
+  ours: SimulatedDag,
+  theirs: SimulatedDag,
+): Promise<DagTransaction[]> {
+  const { rows } = await pool.query<{ id: string }>(
+    `select encode(t.transaction_id, 'hex') as id
+       from chain_blocks c cross join lateral unnest(c.accepted_transactions) accepted (id) join transactions t on t.id = accepted.id
+      where c.index < (select max(chain_index) from starts) and t.subnetwork_id <> 1`,
   );
-  return rows.map(({ line }) => line).sort();
-}
-
-/** Of each script: its balance, and the number of its coins. */
-function balancesOf(utxos: readonly Utxo[]): Record<string, string> {
-  const byScript = Map.groupBy(utxos, ({ scriptPublicKey }) => nameOf(scriptPublicKey));
-  return Object.fromEntries([...byScript].map(([script, utxos]) => [script, `${sumOf(utxos)} in ${utxos.length}`]));
-}
-
-async function indexedBalances(db: Db): Promise<Record<string, string>> {
-  const { rows } = await db.query<{ script: string; balance: string }>(
-    `select s.version || ':' || encode(s.script, 'hex') as script, b.balance || ' in ' || b.utxo_count as balance
-     from balances b join scripts s on s.id = b.script_id where b.balance <> 0 or b.utxo_count <> 0`,
-  );
-  return Object.fromEntries(rows.map(({ script, balance }) => [script, balance]));
-}
-
-function sumOf(utxos: readonly Utxo[]): bigint {
-  return utxos.reduce((sum, { amount }) => sum + amount, 0n);
+  const known = new Set(rows.map(({ id }) => id));
+  const { utxos } = theirs.node.consensus;
+  return ours.node.dag.chainBlocks
+    .flatMap(({ accepted = [] }) => accepted.map(({ transaction }) => transaction))
+    .filter(({ transactionId, inputs }) => {
+      const areThere = inputs.every(({ previousOutpoint }) => utxos.find(outpointKey(previousOutpoint)) !== undefined);
+      return known.has(toHex(transactionId)) && areThere;
+    });
 }

@@ -1,10 +1,10 @@
-/** The marks of scripts whose owner is known (`balances.is_tagged`), whenever the indexer and the tags come to a script. */
+/** The flags of tagged scripts (`balances.is_tagged`), in any order of indexing and tagging. */
 import { type Attribution, replaceSources, type TestDatabase, toAttribution, upsertTags } from '@kasgres/database';
 import { expect, test } from 'vitest';
-import { checkInvariant4 } from '../invariants/balances.ts';
+import { checkInvariant4 } from '@kasgres/cli';
 import { cluster, expectSameClusters } from './clusters-harness.ts';
-import { atRest, freshDatabase, setHarness, type Harness } from './harness.ts';
-import { startIndexing } from './simulated-dag.ts';
+import { atRest, freshDatabase, createHarness, type Harness } from '../support/harness.ts';
+import { startIndexing } from '../support/simulated-dag.ts';
 
 async function follow({ simulatedDag, node }: Harness, database: TestDatabase): Promise<void> {
   const indexer = startIndexing(simulatedDag, database.url);
@@ -32,8 +32,8 @@ async function tagAll({ pool }: TestDatabase, addresses: readonly string[]): Pro
   );
 }
 
-test('tags that are there before the scripts, and clusters', async () => {
-  const harness = await setHarness('tags');
+test('scripts and clusters that come after their tags are flagged', async () => {
+  const harness = await createHarness('tags');
   const { simulatedDag, database: ahead } = harness;
   const late = await freshDatabase();
   simulatedDag.mine(60);
@@ -57,8 +57,8 @@ test('tags that are there before the scripts, and clusters', async () => {
   expect(await checkInvariant4(fresh.pool)).toEqual([]);
 });
 
-test('tags that come after the scripts', async () => {
-  const harness = await setHarness('tags later');
+test('scripts that come before their tags are flagged', async () => {
+  const harness = await createHarness('tags later');
   const { simulatedDag, database } = harness;
   simulatedDag.mine(60);
   await follow(harness, database);
@@ -70,8 +70,8 @@ test('tags that come after the scripts', async () => {
   expect(await checkInvariant4(database.pool)).toEqual([]);
 });
 
-test('sources that come, change and go while the chain and its clusters grow and fall apart', async () => {
-  const harness = await setHarness('tags of clusters', undefined, undefined, { reorgRate: 0.06 });
+test('flags follow sources that come, change and go while clusters grow and fall apart', async () => {
+  const harness = await createHarness('tags of clusters', undefined, undefined, { reorgRate: 0.06 });
   const { simulatedDag, database, node } = harness;
   const options = { depth: 2n };
   const said = new Map<string, Attribution[]>();
@@ -88,7 +88,7 @@ test('sources that come, change and go while the chain and its clusters grow and
   }
   await indexer.stop();
 
-  // There, every tag is before the scripts.
+  // In this index, every tag comes before the scripts.
   const fresh = await freshDatabase();
   const sources = [...said].map(([name, attributions]) => ({ name, title: '', creator: '', attributions }));
   await replaceSources(fresh.pool, sources);
@@ -101,8 +101,8 @@ test('sources that come, change and go while the chain and its clusters grow and
   expect(named > 0n && disputed > 0n).toBe(true);
 });
 
-test('a name that went is forgotten by all who had it, also by those who leave the cluster before', async () => {
-  const harness = await setHarness('tags that go', undefined, undefined, { reorgRate: 0 });
+test('a removed name is removed from all scripts, also from those that left the cluster before', async () => {
+  const harness = await createHarness('tags that go', undefined, undefined, { reorgRate: 0 });
   const { simulatedDag, database } = harness;
   const options = { depth: 0n };
   simulatedDag.mine(60);
@@ -119,7 +119,7 @@ test('a name that went is forgotten by all who had it, also by those who leave t
   await replaceSources(database.pool, [{ ...source, attributions }]);
   await cluster(database, options);
   await replaceSources(database.pool, [{ ...source, attributions: [] }]);
-  // The others wait: a ring may be long.
+  // The others are pending: a ring may be long.
   expect(await countTagged(database)).toBeGreaterThan(3);
   simulatedDag.reorganise();
   await follow(harness, database);
@@ -128,7 +128,7 @@ test('a name that went is forgotten by all who had it, also by those who leave t
   expect(await checkInvariant4(database.pool)).toEqual([]);
 });
 
-/** Some of the addresses, mostly of one name, said with more or less confidence. */
+/** Tags some addresses, mostly with one name, with different confidences. */
 function attributionsAt(step: number, addresses: readonly string[]): Attribution[] {
   return addresses.flatMap((address, place) => {
     if ((place * 7 + step) % 11 !== 0) return [];
@@ -142,7 +142,7 @@ async function tagsOf({ pool }: TestDatabase): Promise<unknown> {
   return (await pool.query('select * from tags order by address')).rows;
 }
 
-/** Clusters with a name, and those whose members' tags do not agree. */
+/** Returns the named clusters, and those whose members' tags disagree. */
 async function countNames({ pool }: TestDatabase): Promise<{ named: bigint; disputed: bigint }> {
   const { rows } = await pool.query<{ named: bigint; disputed: bigint }>(
     `select count(*) filter (where name is not null) as named,

@@ -32,7 +32,7 @@ test('views, columns and functions are those of the version, and no committed on
   const [version] = await listLines('select kaspa.schema_version() as line');
   const file = `contract-v${version}.txt`;
   const lines = [...(await listLines(COLUMNS)), ...(await listLines(FUNCTIONS))];
-  // Read before it is written anew: -u may add to a version, and not take from it.
+  // Read before it is written again: -u may add to a version, and not take from it.
   const committed = readCommitted(file);
   expect(committed.filter((line) => !lines.includes(line))).toEqual([]);
   await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot(file);

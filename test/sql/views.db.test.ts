@@ -1,5 +1,5 @@
 /**
- * What the views show of a chain is what its node's DAG tells (test/cookbook/truth.ts, which reads no database): a chain with reorganisations, red
+ * What the views show of a chain is what its node's DAG tells (test/cookbook/history.ts, which reads no database): a chain with reorganisations, red
  * blocks, refused transactions, ids with several bodies and scripts without an address. What people add, and clusters, are compared with what
  * was put in.
  */
@@ -7,13 +7,13 @@ import { createTestDatabase, insertCluster, type TestDatabase, upsertTags } from
 import { difficultyFromBits, toHex } from '@kasgres/kaspa';
 import { NodeClient } from '@kasgres/node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Utxo, known, outpoint, sumOf, tellTruth, type Transaction, type Truth } from '../cookbook/truth.ts';
-import { atRest, SEED } from '../simulation/harness.ts';
-import { startIndexing, SimulatedDag } from '../simulation/simulated-dag.ts';
+import { type Utxo, known, outpoint, sumOf, readHistory, type Transaction, type History } from '../cookbook/history.ts';
+import { atRest, SEED } from '../support/harness.ts';
+import { startIndexing, SimulatedDag } from '../support/simulated-dag.ts';
 
 let simulatedDag: SimulatedDag;
 let database: TestDatabase;
-let oracle: Truth;
+let oracle: History;
 
 beforeAll(async () => {
   console.log(`SEED=${SEED} (views)`);
@@ -32,7 +32,7 @@ beforeAll(async () => {
   await atRest(database, node, indexer);
   await indexer.stop();
   await node.close();
-  oracle = tellTruth(simulatedDag.node);
+  oracle = readHistory(simulatedDag.node);
 });
 afterAll(async () => {
   simulatedDag.stop();
@@ -46,7 +46,7 @@ async function ask(query: string, values: unknown[] = []): Promise<Row[]> {
   return rows;
 }
 
-/** As text that can be compared and read, whatever kind of number it is; times as Unix milliseconds. */
+/** As text that can be compared and read, for any kind of number; times as Unix milliseconds. */
 const lineOf = (row: readonly unknown[]): string => row.map(textOf).join(' | ');
 
 function textOf(value: unknown): string {
@@ -78,7 +78,7 @@ function* touches(): Generator<{ transaction: Transaction; address: string; rece
   }
 }
 
-// Blocks that were seen and that no chain merges any more are in an index, and not in what the DAG has of now.
+// Blocks that were seen and that no chain still merges are in an index, and not in what the DAG has of now.
 const MERGED_OR_NEW = `(merging_block_hash is not null or hash in (select encode(hash, 'hex') from public.blocks, public.checkpoint
   where id = block_id or id = any(virtual_merge_set)))`;
 

@@ -8,8 +8,7 @@ import { cp, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { paste } from './paste.ts';
-import { freePort, ROOT, Started } from './started.ts';
+import { paste, freePort, ROOT, Started } from './started.ts';
 
 const QUICK = { DEVNET_PAST_BLOCKS: '200', DEVNET_PAST_TRANSACTIONS: '200' };
 const isRoot = process.getuid?.() === 0;
@@ -56,13 +55,13 @@ async function startAndAsk(options: { user?: { uid: number; gid: number } }): Pr
 }
 
 describe.runIf(isRoot)('as root', () => {
-  test('in a folder that only root may enter', { timeout: 180_000 }, async () => {
+  test('it starts as root in a folder that only root may enter', { timeout: 180_000 }, async () => {
     chmodSync(parent, 0o700);
     await startAndAsk({});
   });
 });
 
-test('as an ordinary user', { timeout: 180_000 }, async () => {
+test('it starts as an ordinary user', { timeout: 180_000 }, async () => {
   if (!isRoot) return startAndAsk({});
   chmodSync(parent, 0o755);
   const data = join(checkout, 'data');
@@ -72,7 +71,7 @@ test('as an ordinary user', { timeout: 180_000 }, async () => {
   await startAndAsk({ user: ORDINARY_USER });
 });
 
-test('two demos side by side', { timeout: 240_000 }, async () => {
+test('it runs two demos side by side', { timeout: 240_000 }, async () => {
   const demos = await Promise.all(
     ['one', 'two'].map(async (name) => {
       const env = { ...QUICK, DATA_DIR: join(parent, name), PORT: String(await freePort()) };

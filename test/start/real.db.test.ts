@@ -6,8 +6,7 @@ import { join } from 'node:path';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { paste } from './paste.ts';
-import { freePort, ROOT, Started } from './started.ts';
+import { paste, freePort, ROOT, Started } from './started.ts';
 
 let database: TestDatabase;
 let node: Started;
@@ -39,7 +38,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true });
 });
 
-test('prints lines that make a key and use it, and they work when pasted', async () => {
+test('it prints lines that make and use a key, and that work when pasted', async () => {
   started = new Started({ env });
   await started.ready();
   expect(started.output).not.toMatch(/kdp_/);
@@ -48,11 +47,11 @@ test('prints lines that make a key and use it, and they work when pasted', async
   const makeKey = await started.line(/^KEY=/);
   const requests = started.lines.filter((line) => line.startsWith('curl '));
   expect(requests).toHaveLength(3);
-  const answers = await paste([makeKey, ...requests.map((request) => `${request}; echo`)].join('\n'), env);
-  const [network, blocks, chain] = answers
+  const responses = await paste([makeKey, ...requests.map((request) => `${request}; echo`)].join('\n'), env);
+  const [network, blocks, chain] = responses
     .trim()
     .split('\n')
-    .map((answer) => JSON.parse(answer) as unknown);
+    .map((response) => JSON.parse(response) as unknown);
   expect(network).toEqual({ network: 'simnet' });
   expect(z.object({ blocks: z.array(z.unknown()).nonempty() }).safeParse(blocks).success).toBe(true);
   expect(z.object({ addedChainBlockHashes: z.array(z.string()) }).safeParse(chain).success).toBe(true);
@@ -63,7 +62,7 @@ test('prints lines that make a key and use it, and they work when pasted', async
   expect(node.exitCode).toBeNull();
 });
 
-test('a program that cannot go on ends the whole, with its words', async () => {
+test('it stops every program and prints the error when one of them fails permanently', async () => {
   started = new Started({ env: { ...env, NETWORK: 'mainnet' } });
   await started.exited();
   expect(started.output).toMatch(/^indexer stopped: .*simnet.*mainnet|^indexer stopped: .*mainnet.*simnet/m);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createKey, createTestDatabase, type TestDatabase } from '@kasgres/database';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type Program, startIndexer } from '../node/programs.ts';
+import { type Program, startIndexer } from '../support/programs.ts';
 import { freePort, ROOT, Started } from './started.ts';
 
 const SMALL_CHAIN = { DEVNET_PAST_BLOCKS: '200', DEVNET_PAST_TRANSACTIONS: '200', DEVNET_BLOCKS_PER_SECOND: '0' };
@@ -56,7 +56,7 @@ async function refuse(env: Record<string, string>): Promise<string> {
   const refused = await start(env);
   await refused.exited();
   expect(refused.exitCode, refused.output).toBe(1);
-  expect(refused.output).not.toMatch(/Kasgres answers|kdp_|Simulating/);
+  expect(refused.output).not.toMatch(/Kasgres is ready|kdp_|Simulating/);
   expect(existsSync(join(dataDir, 'demo-key'))).toBe(false);
   expect(existsSync(join(dataDir, 'node'))).toBe(false);
   return refused.output;

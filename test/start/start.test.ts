@@ -1,6 +1,6 @@
 /**
- * `npm ci && npm start` from nothing, as README.md promises it: what it prints can be pasted, all twelve endpoints answer,
- * Ctrl-C leaves no process, and the next start goes on from the same chain with the same key, also after a crash.
+ * `npm ci && npm start` from nothing, as README.md promises it: what it prints can be pasted, all twelve endpoints respond,
+ * Ctrl-C leaves no process, and the next start continues from the same chain with the same key, also after a crash.
  */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -8,9 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { ApiClient } from './api-client.ts';
-import { paste } from './paste.ts';
-import { freePort, ROOT, Started } from './started.ts';
+import { ApiClient } from '../support/api-client.ts';
+import { paste, freePort, ROOT, Started } from './started.ts';
 import { askTwelveEndpoints } from './twelve-endpoints.ts';
 
 const status = z.object({
@@ -44,7 +43,7 @@ function apiOf(started: Started): ApiClient {
 /** Of the sink, 0 while the API has none to tell, because the database is away. */
 async function findBlueScore(): Promise<number> {
   const now = await apiOf(started)
-    .get('/v1/status', status)
+    .read('/v1/status', status)
     .catch(() => undefined);
   return now?.sinkBlueScore ?? 0;
 }
@@ -66,15 +65,15 @@ describe('the first start, from nothing', () => {
   test('prints three curl lines that work when pasted', async () => {
     const lines = started.lines.filter((line) => line.startsWith('curl '));
     expect(lines).toHaveLength(3);
-    const answers = await Promise.all(lines.map(async (line) => JSON.parse(await paste(line, env)) as unknown));
-    expect(answers).toEqual([
+    const responses = await Promise.all(lines.map(async (line) => JSON.parse(await paste(line, env)) as unknown));
+    expect(responses).toEqual([
       { balance: expect.stringMatching(/^[1-9]\d*$/) as string },
       { tag: expect.objectContaining({ name: expect.any(String) as string }) as object },
       expect.objectContaining({ blockHashes: expect.arrayContaining([expect.any(String)]) as string[] }),
     ]);
   });
 
-  test('answers all twelve endpoints', { timeout: 90_000 }, async () => {
+  test('it serves all twelve endpoints', { timeout: 90_000 }, async () => {
     const demo = z.object({ tags: z.tuple([z.object({ address: z.string() })], z.object({ address: z.string() })) });
     const { tags } = demo.parse(JSON.parse(readFileSync(join(dataDir, 'node', 'demo.json'), 'utf8')));
     const [first, ...others] = tags.map(({ address }) => address);
@@ -111,14 +110,14 @@ describe('the first start, from nothing', () => {
     }
   });
 
-  test('the other commands find what was started', async () => {
+  test('it is found by the other commands', async () => {
     expect(await paste('npx kasgres status', env)).toMatch(/network +simnet/);
     expect(await paste('npx kasgres migrate', env)).toBe('The schema is up to date.\n');
     expect(await paste('npx kasgres keys list', env)).toContain('demo');
     expect(await paste('npx kasgres keys usage demo', env)).toContain('RU');
   });
 
-  test('verify proves all of it, the current UTXO set included', { timeout: 90_000 }, async () => {
+  test('it is verified completely, with the current UTXO set', { timeout: 90_000 }, async () => {
     const printed = await paste('npx kasgres verify', env);
     expect(printed).toContain(
       'holds  8: the current UTXO set is the one that the header of the last chain block commits to',
@@ -126,7 +125,7 @@ describe('the first start, from nothing', () => {
     expect(printed).not.toContain('BROKEN');
   });
 
-  test('keys: made, used, and revoked at once', async () => {
+  test('it creates, uses and revokes a key at once', async () => {
     const key = await paste('npx kasgres keys create "a person" --rate 200', env);
     expect(key).toMatch(/^kdp_[0-9a-f]{64}\n$/);
     const ask = async (): Promise<Response> =>
@@ -136,7 +135,7 @@ describe('the first start, from nothing', () => {
     await expect.poll(async () => (await ask()).status, { timeout: 10_000 }).toBe(401);
   });
 
-  test('a second start on the same data says that there is one, one on the same port that it is taken', async () => {
+  test('it refuses a second start on the same data or port', async () => {
     const again = new Started({ env: { ...env, PORT: String(await freePort()) } });
     await again.exited();
     expect(again.exitCode).toBe(1);
@@ -150,7 +149,7 @@ describe('the first start, from nothing', () => {
     await rm(other, { recursive: true });
   });
 
-  test('Ctrl-C ends everything and leaves no process', async () => {
+  test('it leaves no process after Ctrl-C', async () => {
     started.pressCtrlC();
     await started.exited();
     expect(started.lines.at(-1)).toBe('Stopped.');
@@ -176,7 +175,7 @@ describe('further starts on the same data', () => {
     started = new Started({ env: { ...env, ...more } });
     await started.ready();
     expect(keyIn(started.output)).toBe((key ??= keyIn(started.output)));
-    const now = await apiOf(started).get('/v1/status', status);
+    const now = await apiOf(started).read('/v1/status', status);
     expect(now.firstBlock).toBe((firstBlock ??= now.firstBlock));
     expect(now.sinkBlueScore).toBeGreaterThanOrEqual((blueScore ??= 2_900));
     blueScore = now.sinkBlueScore;
@@ -189,7 +188,7 @@ describe('further starts on the same data', () => {
     blueScore = await findBlueScore();
   }
 
-  test('go on from the same chain with the same key; what is killed is started again', async () => {
+  test('it continues the same chain with the same key, and restarts killed programs', async () => {
     await startAgain();
     process.kill(started.processId('indexer/src/main.ts'), 'SIGKILL');
     await started.line(/^indexer exited \(SIGKILL\); restarting/);
@@ -203,14 +202,14 @@ describe('further starts on the same data', () => {
     await hasGrown();
   });
 
-  test('kill -9 of the start itself leaves no process, and the next start goes on', async () => {
+  test('it leaves no process after kill -9 of the start, and the next start continues', async () => {
     await startAgain();
     process.kill(started.processId('kasgres.js start'), 'SIGKILL');
     expect(await started.processesLeft()).toEqual([]);
     await startAgain();
   });
 
-  test('kill -9 of all that could end Postgres leaves it alone; the next start ends it and goes on', async () => {
+  test('it stops an orphaned Postgres at the next start, and continues', async () => {
     await startAgain();
     started.killAllButPostgres();
     const killed = started;
@@ -225,7 +224,7 @@ describe('further starts on the same data', () => {
     expect(started.output).toContain('Stopped.');
   });
 
-  test('a second Ctrl-C ends it at once', async () => {
+  test('it stops at once on a second Ctrl-C', async () => {
     await startAgain();
     const programs = ['indexer/src/main.ts', 'api/src/main.ts', 'devnet/src/main.ts'].map((part) =>
       started.processId(part),

@@ -1,11 +1,11 @@
-/** `npm start` as a person runs it at a terminal: in a process group of its own, from a shell that knows nothing of the tests. */
-import { execFileSync, spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+/** Runs `npm start` as a person does at a terminal: in a separate process group, from a shell without variables of the tests. */
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 
 export const ROOT = join(import.meta.dirname, '..', '..');
 
@@ -58,7 +58,7 @@ export class Started {
     return this.lines.join('\n');
   }
 
-  /** Waits for a line that matches and returns it. Fails when the program ends before that. */
+  /** Returns the next line that matches. Fails if the program exits before. */
   async line(pattern: RegExp, withinMs = 120_000): Promise<string> {
     for (const end = Date.now() + withinMs; Date.now() < end; await sleep(50)) {
       const found = this.lines.find((line) => pattern.test(line));
@@ -68,7 +68,7 @@ export class Started {
     throw new Error(`no line ${String(pattern)} in:\n${this.output}`);
   }
 
-  /** Waits until everything is up: the last line of the greeting. Remembers the processes that there are then. */
+  /** Waits for the last line of the greeting, and records the processes that exist then. */
   async ready(): Promise<void> {
     await this.line(/^Logs are in /);
     this.#seen = new Map([...this.#seen, ...descendants(this.npmProcessId)]);
@@ -82,13 +82,13 @@ export class Started {
     throw new Error(`no process ${part} of:\n${[...descendants(this.npmProcessId).values()].join('\n')}`);
   }
 
-  /** What an operating system short of memory may do: everything killed at one moment, but for Postgres itself. */
+  /** Kills everything but Postgres at once, as an operating system without memory may do. */
   killAllButPostgres(): void {
     for (const [id, command] of this.#seen)
       if (!/^(postgres:|\S*\/postgres -D)/.test(command)) process.kill(id, 'SIGKILL');
   }
 
-  /** Ctrl-C at a terminal: the whole group gets it. */
+  /** Sends SIGINT to the whole group, as Ctrl-C at a terminal does. */
   pressCtrlC(): void {
     process.kill(-this.npmProcessId, 'SIGINT');
   }
@@ -101,7 +101,7 @@ export class Started {
     await Promise.race([this.#exited, late]).finally(() => end.abort());
   }
 
-  /** Waits until none of the processes that were there is left; returns those that are, after a while. */
+  /** Waits until no recorded process is left. Returns those that remain after a while. */
   async processesLeft(withinMs = 20_000): Promise<string[]> {
     for (const end = Date.now() + withinMs; ; await sleep(100)) {
       const left = [...this.#seen].filter(([id, command]) => listProcesses().get(id)?.command === command);
@@ -109,7 +109,7 @@ export class Started {
     }
   }
 
-  /** Whatever happened in a test: nothing stays. */
+  /** Removes everything, even after a failed test. */
   async end(): Promise<void> {
     if (this.exitCode === null && this.#process.signalCode === null) {
       this.pressCtrlC();
@@ -119,7 +119,7 @@ export class Started {
   }
 }
 
-/** An environment as a login shell has it: nothing of npm and Vitest, and the machine's own Node first. */
+/** Returns the environment of a login shell: without variables of npm and Vitest, and with the machine's own Node first. */
 export function shellEnv(): NodeJS.ProcessEnv {
   const unset = /^(npm_|VITEST|NODE_|TEST$|INIT_CWD$|CI$|HOST$|PORT$|DATA_DIR$|DATABASE_|METRICS_|LOG_LEVEL$)/;
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !unset.test(name)));
@@ -145,7 +145,7 @@ function listProcesses(): Map<number, Process> {
   const processes = new Map<number, Process>();
   for (const line of text.split('\n')) {
     const [, id, parent, state, command] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(line) ?? [];
-    // A zombie is no process any more, only a line for a parent that has not asked yet.
+    // A zombie is no longer a process: its parent has not read its exit status yet.
     if (id !== undefined && command !== undefined && !state?.startsWith('Z')) {
       processes.set(Number(id), { parent: Number(parent), command });
     }
@@ -165,4 +165,13 @@ function descendants(root: number): Map<number, string> {
   };
   visit(root);
   return found;
+}
+
+/**
+ * Runs a line of the greeting in a shell, and returns its output.
+ * @throws with `code` and `stderr` if it fails
+ */
+export async function paste(line: string, env: Record<string, string>): Promise<string> {
+  const { stdout } = await promisify(execFile)('sh', ['-c', line], { cwd: ROOT, env: { ...shellEnv(), ...env } });
+  return stdout;
 }

@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { paste } from './started.ts';
 import { takeLock } from '../../packages/cli/src/start/lock.ts';
 import { openHarness, type Harness } from '../api/harness.ts';
-import { paste } from './paste.ts';
 
 /** An index with its API. */
 let other: Harness;
@@ -34,7 +34,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(dataDir, { recursive: true }));
 
-/** Leaves behind what a start does: the address of an API, where another instance answers by now, and of the database. */
+/** Leaves behind what a start does: the address of an API, where another instance responds by now, and of the database. */
 async function leaveRuntimeFile(databaseUrl = own.url): Promise<void> {
   const content = { nodeUrl: other.simulatedDag.server.url, databaseUrl, apiUrl: other.api.url, processIds: [] };
   await writeFile(join(dataDir, 'runtime.json'), JSON.stringify(content));
@@ -49,7 +49,7 @@ function withoutPassword(url: string): string {
   return url.replace(/:[^:@/]*@/, '@');
 }
 
-test('status asks the database of DATABASE_URL, whatever a start wrote down, and says so', async () => {
+test('status asks the database of DATABASE_URL, even after a start, and says so', async () => {
   await leaveRuntimeFile();
   const fromDatabase = await status({ DATA_DIR: dataDir, DATABASE_URL: own.url });
   expect(fromDatabase).toMatchObject({ database: withoutPassword(own.url), network: 'testnet-10' });
@@ -58,7 +58,7 @@ test('status asks the database of DATABASE_URL, whatever a start wrote down, and
   expect(lines).toMatch(/^database +postgres/);
 });
 
-test('status asks the API of HOST and PORT, whatever a start wrote down, and says so', async () => {
+test('status asks the API of HOST and PORT, even after a start, and says so', async () => {
   await writeFile(
     join(dataDir, 'runtime.json'),
     JSON.stringify({
@@ -82,7 +82,7 @@ test('status asks the API of a start while it runs, and its database afterwards'
   expect(afterwards).not.toHaveProperty('api');
 });
 
-test('status tells of an API that was named beside a database whether it answers from that one', async () => {
+test('status tells of an API that was named beside a database whether it responds from that one', async () => {
   const { port } = new URL(other.api.url);
   expect(await status({ DATABASE_URL: own.url, PORT: port })).toMatchObject({
     api: `${other.api.url} responds, but from another database: its sink is not in this one`,

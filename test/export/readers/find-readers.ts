@@ -1,4 +1,4 @@
-/** The packages of this folder, as far as tests use them: they may not be there, so their own types cannot be relied on. */
+/** The used part of the packages in this folder. They are optional, so their own types may be missing. */
 
 interface DuckDbResult {
   getRows: () => unknown[][];

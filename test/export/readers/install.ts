@@ -1,6 +1,6 @@
 /**
- * Fetches DuckDB and ClickHouse into this folder, before `npm test`. Without a network, or on a machine that they are not built for, the
- * tests that read with them are skipped.
+ * Installs DuckDB and ClickHouse (600 MB) into this folder, before `npm run test:full`. Without a network, or on a platform without
+ * builds of them, the tests that need them are skipped.
  */
 import { spawnSync } from 'node:child_process';
 import { findReaders } from './find-readers.ts';
@@ -8,7 +8,7 @@ import { findReaders } from './find-readers.ts';
 const PATIENCE_MS = 300_000;
 
 if ((await findReaders()) === undefined) {
-  // With the settings of the npm that runs this, but into this folder: it would take the project's.
+  // Keeps the settings of the npm that runs this, except for its prefix, which is the project.
   const { npm_config_local_prefix: _, ...env } = process.env;
   const options = ['--no-package-lock', '--no-audit', '--no-fund', '--ignore-scripts', '--fetch-retries=1'];
   const { status } = spawnSync('npm', ['install', ...options], {
@@ -19,5 +19,5 @@ if ((await findReaders()) === undefined) {
     timeout: PATIENCE_MS,
   });
   if (status !== 0)
-    console.error('DuckDB and ClickHouse could not be had: tests that read exported files with them are skipped.');
+    console.error('could not install DuckDB and ClickHouse: tests that read exported files with them are skipped');
 }

@@ -4,7 +4,7 @@
  * are accepted again when the first branch is merged.
  */
 import { NodeClient, NodeRpcError, type protocol } from '@kasgres/node';
-import { Kaspad } from '../kaspad.ts';
+import { Kaspad } from '../../support/kaspad.ts';
 import type { Load } from './load.ts';
 import { Mining } from './miner.ts';
 import type { Payment } from './payment.ts';

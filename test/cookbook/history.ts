@@ -1,0 +1,172 @@
+/**
+ * What happened on the demo network, as its node's DAG tells it: the history that the responses of the cookbook are held to. Nothing here
+ * comes from the database.
+ */
+import { isCoinbase, type ScriptPublicKey, scriptToAddress, SOMPI_PER_KAS, toHex } from '@kasgres/kaspa';
+import type { DagBlock, DagTransaction, SimulatedNode } from '@kasgres/devnet';
+
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 24 * HOUR_MS;
+
+export interface ChainBlock {
+  index: number;
+  block: DagBlock;
+  /** Unix milliseconds, as its miner wrote it. */
+  time: number;
+  /** The latest time up to here. */
+  chainTime: number;
+  /** In order. */
+  accepted: Transaction[];
+}
+
+export interface Utxo {
+  transactionId: string;
+  index: number;
+  /** Tells apart whoever holds UTXOs, with an address or not. */
+  script: string;
+  address: string | undefined;
+  scriptPublicKey: ScriptPublicKey;
+  hasCovenant: boolean;
+  amount: bigint;
+}
+
+export interface Transaction {
+  id: string;
+  isCoinbase: boolean;
+  body: DagTransaction;
+  /** UTXOs that it spends; where it was never accepted one may be of a transaction that no block has. */
+  inputs: (Utxo | undefined)[];
+  outputs: Utxo[];
+  /** Blocks that carry it. */
+  blocks: DagBlock[];
+  acceptedBy: ChainBlock | undefined;
+  /** Sompi. */
+  fee: bigint;
+}
+
+export interface History {
+  chain: ChainBlock[];
+  sink: ChainBlock;
+  /** Blocks that an index has: merged ones, the sink, and those beside it that the next block would merge. */
+  blocks: DagBlock[];
+  /** By id, of these blocks. */
+  transactions: Map<string, Transaction>;
+  /** Which accepted transaction spends a UTXO, by `outpoint`. */
+  spentBy: Map<string, Transaction>;
+  /** Of accepted transactions, not spent. */
+  utxos: (Utxo & { acceptedBy: ChainBlock })[];
+}
+
+export function readHistory({ dag, network }: SimulatedNode): History {
+  const blocks = [...dag.allBlocks()].filter((block) => block.mergingBlock !== undefined || !isBehind(block));
+  const transactions = new Map<string, Transaction>();
+  const utxosOf = (id: string, { outputs }: DagTransaction): Utxo[] =>
+    outputs.map(({ amount, scriptPublicKey, covenant }, index) => ({
+      transactionId: id,
+      index,
+      script: keyOf(scriptPublicKey),
+      address: scriptToAddress(scriptPublicKey, network.addressPrefix),
+      scriptPublicKey,
+      hasCovenant: covenant !== undefined,
+      amount,
+    }));
+  for (const block of blocks) {
+    for (const body of block.transactions) {
+      const id = toHex(body.transactionId);
+      const known = transactions.get(id);
+      if (known === undefined) {
+        const outputs = utxosOf(id, body);
+        const inputs: Utxo[] = [];
+        transactions.set(id, {
+          id,
+          isCoinbase: isCoinbase(body),
+          body,
+          inputs,
+          outputs,
+          blocks: [block],
+          acceptedBy: undefined,
+          fee: 0n,
+        });
+      } else known.blocks.push(block);
+    }
+  }
+  for (const transaction of transactions.values()) {
+    transaction.inputs = transaction.body.inputs.map(({ previousOutpoint }) => {
+      const id = toHex(previousOutpoint.transactionId);
+      return transactions.get(id)?.outputs[previousOutpoint.index];
+    });
+  }
+
+  const spentBy: History['spentBy'] = new Map();
+  let chainTime = 0;
+  const chain = dag.chainBlocks.map((block, index): ChainBlock => {
+    const time = Number(block.header.timestamp);
+    chainTime = Math.max(chainTime, time);
+    const accepted = (block.accepted ?? []).map(({ transaction }) =>
+      getKnown(transactions, toHex(transaction.transactionId)),
+    );
+    const chainBlock = { index, block, time, chainTime, accepted };
+    for (const transaction of accepted) {
+      transaction.acceptedBy = chainBlock;
+      for (const utxo of transaction.inputs) spentBy.set(outpoint(known(utxo)), transaction);
+      if (!transaction.isCoinbase) transaction.fee = sumOf(transaction.inputs.map(known)) - sumOf(transaction.outputs);
+    }
+    return chainBlock;
+  });
+  const utxos = chain.flatMap((acceptedBy) =>
+    acceptedBy.accepted.flatMap(({ outputs }) =>
+      outputs.filter((utxo) => !spentBy.has(outpoint(utxo))).map((utxo) => ({ ...utxo, acceptedBy })),
+    ),
+  );
+  return { chain, sink: known(chain.at(-1)), blocks, transactions, spentBy, utxos };
+
+  /** Whether no block that could still come merges it: there is none on this network. */
+  function isBehind(block: DagBlock): boolean {
+    return block !== dag.sink && !dag.virtual.parents.includes(block) && block.children.length > 0;
+  }
+}
+
+export function outpoint({ transactionId, index }: Pick<Utxo, 'transactionId' | 'index'>): string {
+  return `${transactionId}:${index}`;
+}
+
+export const sumOf = (utxos: readonly Pick<Utxo, 'amount'>[]): bigint =>
+  utxos.reduce((sum, { amount }) => sum + amount, 0n);
+
+/** KAS; exact enough for what is rounded. */
+export const toKas = (sompi: bigint): number => Number(sompi) / Number(SOMPI_PER_KAS);
+
+/** Payments and all else but coinbases that the last so many chain blocks accepted. */
+export function recentPayments({ chain }: History, chainBlocks: number): Transaction[] {
+  return chain.slice(-chainBlocks).flatMap(({ accepted }) => accepted.filter((transaction) => !transaction.isCoinbase));
+}
+
+/** The least value that so large a part of all is not above, as Postgres's percentile_disc has it. */
+export function percentile(values: readonly number[], part: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return known(sorted[Math.max(Math.ceil(part * sorted.length) - 1, 0)]);
+}
+
+export const mean = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / values.length;
+
+/** Returns a share of a whole in percent. */
+export const percentOf = (share: number | bigint, whole: number | bigint): number =>
+  (100 * Number(share)) / Number(whole);
+
+export function groupBy<T, K>(items: Iterable<T>, keyOfItem: (item: T) => K): Map<K, T[]> {
+  return Map.groupBy(items, keyOfItem);
+}
+
+export function known<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('the demo network does not have what is asked for');
+  return value;
+}
+
+function getKnown<K, V>(map: ReadonlyMap<K, V>, key: K): V {
+  return known(map.get(key));
+}
+
+function keyOf({ version, script }: ScriptPublicKey): string {
+  return `${version}:${toHex(script)}`;
+}

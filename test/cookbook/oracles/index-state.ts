@@ -1,8 +1,0 @@
-/** How far an index of the demo network is. */
-import { ANYTHING, type Cell } from '../cells.ts';
-import { known, type Truth } from '../truth.ts';
-
-export function freshness({ chain, sink }: Truth): Cell[][] {
-  const { header } = sink.block;
-  return [['simnet', header.blueScore, new Date(sink.time), ANYTHING, 'f', new Date(known(chain[1]).time), 1, 0]];
-}

@@ -1,1 +1,0 @@
-export { checkInvariant4 } from '@kasgres/cli';

@@ -1,1 +1,0 @@
-export { checkGhostdag, checkInvariant7 } from '@kasgres/cli';

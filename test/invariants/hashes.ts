@@ -1,1 +1,0 @@
-export { checkInvariant8, checkUtxoCommitment } from '@kasgres/cli';

@@ -1,0 +1,38 @@
+/** Finds retired words of docs/glossary.md in texts and in names, whose words are split first: `coin` is in `findCoins`, not in `coinbase`. */
+
+/** Names of the protocol and of products. */
+const EXEMPT_NAMES = / (?:coin supply|coin joins?) /g;
+
+export type FindRetired = (text: string) => string[];
+
+/** Returns a function that finds the retired words of the glossary; it ignores the names of tables, columns and indexes in `schema`. */
+export function retiredWordFinder(glossary: string, schema: string): FindRetired {
+  const retired = readRetiredWords(glossary).map((word) => ({ word, spaced: normalize(word) }));
+  const schemaNames = new Set(schema.match(SNAKE_CASE) ?? []);
+  return (text) => {
+    const withoutSchema = text.replaceAll(SNAKE_CASE, (name) => (schemaNames.has(name) ? '' : name));
+    const words = normalize(withoutSchema).replaceAll(EXEMPT_NAMES, '  ');
+    return retired.filter(({ spaced }) => words.includes(spaced)).map(({ word }) => word);
+  };
+}
+
+const SNAKE_CASE = /[a-z]+(?:_[a-z]+)+/g;
+
+/** Returns the words in backticks in the last column of the glossary's tables. */
+export function readRetiredWords(glossary: string): string[] {
+  return glossary
+    .split('\n')
+    .filter((line) => line.startsWith('| '))
+    .flatMap((line) => [...(line.split('|').at(-2) ?? '').matchAll(/`([^`]+)`/g)])
+    .map(([, word = '']) => word);
+}
+
+/** Returns the words of a text in lower case, separated and enclosed by spaces. */
+function normalize(text: string): string {
+  const words = text
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .replaceAll(/([A-Z])([A-Z][a-z])/g, '$1 $2')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, ' ');
+  return ` ${words.trim()} `;
+}

@@ -1,0 +1,219 @@
+/**
+ * Nodes that have pruned the blocks after the checkpoint, or have another chain below finality: the indexer stops with an explanation, or records
+ * a gap and continues at the pruning point.
+ */
+import { FatalError } from '@kasgres/runtime';
+import { afterEach, expect, test, vi } from 'vitest';
+import { checkInvariant3 } from '../invariants/acceptance.ts';
+import { checkGhostdag, checkInvariant4, checkInvariant7, checkInvariant8 } from '@kasgres/cli';
+import { differencesOf, stateOf, takeSnapshot } from '../invariants/snapshot.ts';
+import { NodeBehindProxy, SimulatedDag, startIndexing } from '../support/simulated-dag.ts';
+import { atRest, freshDatabase, type Harness } from '../support/harness.ts';
+import {
+  expectStateOfSimulatedDag,
+  followToTheTip,
+  type GapRow,
+  gapsOf,
+  forkBelowFinality,
+  type Pruning,
+  pruneAbove,
+  createPruningHarness,
+  startsOf,
+  visibleRows,
+  withLowFinality,
+} from './starts-harness.ts';
+
+const RECORD = { ON_GAP: 'record' };
+
+vi.setConfig({ testTimeout: 240_000 });
+
+const running: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const stop of running.splice(0).reverse()) await stop();
+});
+
+/** Expects an index with any bootstrap blocks and gaps to be right, with the UTXOs of the oracle and of a fresh index. */
+async function expectRightInTheEnd(harness: Harness): Promise<void> {
+  const { database, node } = harness;
+  expect(await checkInvariant3(database.pool, node)).toEqual([]);
+  expect(await checkInvariant4(database.pool)).toEqual([]);
+  expect(await checkInvariant7(database.pool)).toEqual([]);
+  expect(await checkGhostdag(database.pool)).toEqual([]);
+  expect(await checkInvariant8(database.pool)).toEqual([]);
+  await expectStateOfSimulatedDag(harness);
+  const fresh = { ...harness, database: await freshDatabase() };
+  await followToTheTip(fresh);
+  const [own, other] = [await takeSnapshot(database.pool), await takeSnapshot(fresh.database.pool)];
+  expect(differencesOf(stateOf(other), stateOf(own))).toEqual([]);
+}
+
+test('a node that has pruned the checkpoint stops the indexer with an explanation, and no row changes', async () => {
+  const harness = await createPruningHarness('gap, stop');
+  const { simulatedDag, database } = harness;
+  simulatedDag.mine(60);
+  await followToTheTip(harness);
+  const before = await visibleRows(database.pool);
+  const snapshot = await takeSnapshot(database.pool);
+  pruneAbove(simulatedDag, 20, simulatedDag.node.dag.sink);
+  const indexer = startIndexing(simulatedDag, database.url);
+  await expect(indexer.ended).rejects.toThrow(/has pruned/);
+  await expect(indexer.ended).rejects.toBeInstanceOf(FatalError);
+  expect(await visibleRows(database.pool)).toEqual(before);
+  expect(differencesOf(snapshot, await takeSnapshot(database.pool))).toEqual([]);
+});
+
+test('an index from genesis records two gaps, with reorgs between them', async () => {
+  const harness = await createPruningHarness('gap, record');
+  const { simulatedDag, database, node } = harness;
+  simulatedDag.mine(60);
+  await followToTheTip(harness);
+  // A gap begins at the checkpoint, or lower if a reorg removed that.
+  const gaps: Pick<GapRow, 'before'>[] = [];
+  for (let gap = 0; gap < 2; gap += 1) {
+    gaps.push({ before: pruneAbove(simulatedDag, 20, simulatedDag.node.dag.sink).hash });
+    const indexer = startIndexing(simulatedDag, database.url, RECORD);
+    await atRest(database, node, indexer);
+    simulatedDag.reorganise();
+    await atRest(database, node, indexer);
+    simulatedDag.mine(10);
+    await atRest(database, node, indexer);
+    await indexer.stop();
+    expect(await gapsOf(database.pool)).toMatchObject(gaps);
+    await expectRightInTheEnd(harness);
+  }
+  const starts = await startsOf(database.pool);
+  expect(starts.map(({ hash }) => hash)).toEqual([
+    simulatedDag.node.dag.genesis.hash,
+    ...gaps.map(({ before }) => before),
+  ]);
+});
+
+test('a bootstrapped index records a gap, also if it is stopped at any moment of that', async () => {
+  const harness = await createPruningHarness('gap, stops');
+  const { simulatedDag, database } = harness;
+  pruneAbove(simulatedDag, 60);
+  await followToTheTip(harness);
+  pruneAbove(simulatedDag, 20, simulatedDag.node.dag.sink);
+  simulatedDag.p2pFaults.plan = () => ({ kind: 'delay', ms: 5 });
+  for (let run = 0; run < 10; run += 1) {
+    const indexer = startIndexing(simulatedDag, database.url, { ...RECORD, BATCH_TRANSACTIONS: '30' });
+    await Promise.race([indexer.ended, new Promise((resolve) => setTimeout(resolve, 40 + 30 * run))]);
+    await indexer.stop();
+    // The state is kept at every moment: there is no first catch-up after a gap.
+    expect(await checkInvariant4(database.pool)).toEqual([]);
+  }
+  await followToTheTip(harness, RECORD);
+  expect(await gapsOf(database.pool)).toHaveLength(1);
+  await expectRightInTheEnd(harness);
+});
+
+test('the state is complete at once after a gap, and follows the chain', async () => {
+  const harness = await createPruningHarness('gap, state');
+  const { simulatedDag, database, node } = harness;
+  simulatedDag.mine(80);
+  await followToTheTip(harness);
+  pruneAbove(simulatedDag, 20, simulatedDag.node.dag.sink);
+  simulatedDag.mine(200);
+  const { sink } = await node.call('getSink', {});
+  let moments = 0;
+  for (let isThere = false; !isThere; moments += 1) {
+    const before = await getSink(database.pool);
+    const indexer = startIndexing(simulatedDag, database.url, { ...RECORD, BATCH_TRANSACTIONS: '30' });
+    // This waits for the gap, or for a batch after it.
+    while ((await getSink(database.pool)) === before) await new Promise((resolve) => setTimeout(resolve, 1));
+    await indexer.stop();
+    expect(await gapsOf(database.pool)).toHaveLength(1);
+    expect(await checkInvariant4(database.pool)).toEqual([]);
+    isThere = (await getSink(database.pool)) === sink;
+  }
+  expect(moments).toBeGreaterThan(1);
+  await expectRightInTheEnd(harness);
+});
+
+async function getSink(db: Harness['database']['pool']): Promise<string | undefined> {
+  const { rows } = await db.query<{ sink: string }>(
+    `select encode(b.hash, 'hex') as sink from checkpoint c join blocks b on b.id = c.block_id`,
+  );
+  return rows[0]?.sink;
+}
+
+test('a running indexer records a gap when its node comes back pruned, twice', async () => {
+  const harness = await createPruningHarness('gap, running');
+  const { simulatedDag, database, node } = harness;
+  simulatedDag.mine(40);
+  const away = await NodeBehindProxy.start(simulatedDag.node);
+  const indexer = startIndexing(simulatedDag, database.url, { ...RECORD, NODE_URL: away.url });
+  running.push(
+    () => away.stop(),
+    () => indexer.stop().catch(() => undefined),
+  );
+  await atRest(database, node, indexer);
+  const gaps: Pick<GapRow, 'before'>[] = [];
+  for (let gap = 0; gap < 2; gap += 1) {
+    away.goAway();
+    gaps.push({ before: pruneAbove(simulatedDag, 20, simulatedDag.node.dag.sink).hash });
+    away.comeBack();
+    await atRest(database, node, indexer);
+    expect(await gapsOf(database.pool)).toMatchObject(gaps);
+  }
+  await indexer.stop();
+  await expectRightInTheEnd(harness);
+});
+
+test('an altered UTXO set at the end of a gap leaves the state unchanged', async () => {
+  const harness = await createPruningHarness('gap, altered');
+  const { simulatedDag, database } = harness;
+  simulatedDag.mine(60);
+  await followToTheTip(harness);
+  const before = await takeSnapshot(database.pool);
+  pruneAbove(simulatedDag, 20, simulatedDag.node.dag.sink);
+  simulatedDag.p2pFaults.plan = (chunk) => (chunk === 0 ? { kind: 'altered' } : undefined);
+  const indexer = startIndexing(simulatedDag, database.url, RECORD);
+  await expect(indexer.ended).rejects.toThrow(/is not the one that the header of [0-9a-f]{64} commits to/);
+  expect(differencesOf(before, await takeSnapshot(database.pool))).toEqual([]);
+  simulatedDag.p2pFaults.plan = undefined;
+  await followToTheTip(harness, RECORD);
+  await expectRightInTheEnd(harness);
+});
+
+test('the indexer refuses a node whose pruning point is below the bootstrap block, with an explanation', async () => {
+  const harness = await createPruningHarness('gap, below');
+  pruneAbove(harness.simulatedDag, 80);
+  await followToTheTip(harness);
+  const other = await SimulatedDag.start('another chain', undefined, { commitsToUtxos: true });
+  running.push(() => other.stop());
+  other.mineBeyond(harness.simulatedDag, 400);
+  const indexer = startIndexing(other, harness.database.url, RECORD);
+  await expect(indexer.ended).rejects.toThrow(/is not above the start of this database/);
+  await expect(indexer.ended).rejects.toBeInstanceOf(FatalError);
+});
+
+const REORGS_BELOW_FINALITY: [Pruning, string][] = [
+  ['at the fork', 'our chain: no gap, and ours above it is left'],
+  ['on its branch', 'its own branch: ours is left as far as it is not below'],
+  ['on its branch, with our blocks merged', 'its own branch, with our blocks merged above it'],
+];
+
+for (const [prunes, name] of REORGS_BELOW_FINALITY) {
+  test(`a reorg below finality becomes a gap if the pruning point is on ${name}`, async () => {
+    const harness = await createPruningHarness(`below finality ${prunes}`);
+    const { simulatedDag, database } = harness;
+    simulatedDag.mine(80);
+    const peer = await forkBelowFinality(harness, prunes, () => followToTheTip(harness));
+    expect(await gapsOf(database.pool)).toEqual([]);
+
+    await withLowFinality(async () => {
+      await expect(startIndexing(peer.simulatedDag, database.url).ended).rejects.toBeInstanceOf(FatalError);
+      await followToTheTip(peer, RECORD);
+    });
+    const { pruningPoint } = peer.simulatedDag.node;
+    expect((await startsOf(database.pool)).map(({ hash }) => hash)).toEqual([
+      simulatedDag.node.dag.genesis.hash,
+      pruningPoint,
+    ]);
+    expect((await gapsOf(database.pool)).map(({ before }) => before)).toEqual(
+      prunes === 'at the fork' ? [] : [pruningPoint],
+    );
+    await expectRightInTheEnd(peer);
+  });
+}

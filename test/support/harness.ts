@@ -1,0 +1,148 @@
+/** A simulated DAG, a node client and a database for one test, and the comparison of an index with a fresh one of the same node. */
+import { randomInt } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { checkGhostdag, checkInvariant4, checkInvariant7, checkInvariant8 } from '@kasgres/cli';
+import { type Connection, createTestDatabase, isDatabaseUnavailable, type TestDatabase } from '@kasgres/database';
+import type { FaultPlan, SimulatedNodeOptions } from '@kasgres/devnet';
+import { toHex } from '@kasgres/kaspa';
+import { NodeClient, NodeUnavailableError } from '@kasgres/node';
+import { afterEach, expect } from 'vitest';
+import type { SimulationOptions } from '../../packages/devnet/src/simulation/index.ts';
+import { checkInvariant3 } from '../invariants/acceptance.ts';
+import { differencesOf, type Snapshot, takeSnapshot } from '../invariants/snapshot.ts';
+import { type Program, startIndexer } from './programs.ts';
+import { type RunningIndexer, SimulatedDag, startIndexing } from './simulated-dag.ts';
+
+const { SEED: wanted = '1' } = process.env;
+/** The same in every run, so that a failure is due to the code; `SEED=random` tries other simulated DAGs. */
+export const SEED = wanted === 'random' ? String(randomInt(2 ** 32)) : wanted;
+
+const cleanUp: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const step of cleanUp.splice(0).reverse()) await step();
+});
+
+/** Runs the step after the test, the latest first. */
+export function onTestEnd(step: () => Promise<unknown>): void {
+  cleanUp.push(step);
+}
+
+export interface Harness {
+  simulatedDag: SimulatedDag;
+  node: NodeClient;
+  database: TestDatabase;
+}
+
+type Database = Pick<Connection, 'pool'>;
+
+/** @param name is part of the seed */
+export async function createHarness(
+  name: string,
+  faults?: FaultPlan,
+  nodeOptions?: Partial<SimulatedNodeOptions>,
+  simulation?: Partial<SimulationOptions>,
+): Promise<Harness> {
+  console.log(`SEED=${SEED} (${name})`);
+  const simulatedDag = await SimulatedDag.start(`${SEED} ${name}`, faults, nodeOptions, simulation);
+  onTestEnd(async () => simulatedDag.stop());
+  const node = new NodeClient({ url: simulatedDag.server.url });
+  onTestEnd(() => node.close());
+  return { simulatedDag, node, database: await freshDatabase() };
+}
+
+export async function freshDatabase(): Promise<TestDatabase> {
+  const database = await createTestDatabase();
+  onTestEnd(() => database.drop());
+  return database;
+}
+
+export async function indexFromScratch({
+  simulatedDag,
+  node,
+}: Pick<Harness, 'simulatedDag' | 'node'>): Promise<TestDatabase> {
+  const database = await freshDatabase();
+  const indexer = startIndexing(simulatedDag, database.url);
+  await atRest(database, node, indexer);
+  await indexer.stop();
+  return database;
+}
+
+/** Waits until the index shows what the node shows. The test's own requests may meet the faults that it injected. */
+export async function atRest(database: Database, node: NodeClient, indexer: RunningIndexer): Promise<void> {
+  for (;;) {
+    try {
+      await Promise.race([untilAtRest(database.pool, node), indexer.ended]);
+      return;
+    } catch (error) {
+      if (!(error instanceof NodeUnavailableError) && !isDatabaseUnavailable(error)) throw error;
+      await sleep(50);
+    }
+  }
+}
+
+const DEADLINE_MS = 180_000;
+const PAUSE_MS = 20;
+
+const SELECT_POSITION = `
+  select sink.hash as sink, c.first_catch_up,
+    array(select b.hash from blocks b where b.id = any (c.virtual_merge_set)) as tail
+  from checkpoint c join blocks sink on sink.id = c.block_id`;
+
+/**
+ * Waits until the index has the node's sink, and the blocks that the node's virtual block would merge. Nobody may mine meanwhile.
+ * Throws Error with the indexer's output if it stopped or takes too long.
+ */
+export async function untilAtRest(pool: Connection['pool'], node: NodeClient, indexer?: Program): Promise<void> {
+  const deadline = Date.now() + DEADLINE_MS;
+  for (;;) {
+    const { sink, virtualParentHashes } = await node.call('getBlockDagInfo', {});
+    const { rows } = await pool.query<{ sink: Buffer; tail: Buffer[]; first_catch_up: boolean }>(SELECT_POSITION);
+    const [position] = rows;
+    if (position !== undefined && !position.first_catch_up && toHex(position.sink) === sink) {
+      const indexed = new Set([position.sink, ...position.tail].map(toHex));
+      if (virtualParentHashes.every((parent) => indexed.has(parent))) return;
+    }
+    if (indexer?.isRunning() === false) throw new Error(`the indexer stopped:\n${indexer.output()}`);
+    if (Date.now() > deadline) {
+      const at = position === undefined ? 'empty' : `at ${toHex(position.sink)}`;
+      throw new Error(`the index is ${at}, the node at ${sink}:\n${indexer?.output()}`);
+    }
+    await sleep(PAUSE_MS);
+  }
+}
+
+/** Checks every invariant that can be checked at rest. Invariant 3 needs the node. */
+export async function expectInvariants(pool: Connection['pool'], node?: NodeClient): Promise<void> {
+  if (node !== undefined) expect(await checkInvariant3(pool, node)).toEqual([]);
+  expect(await checkInvariant4(pool)).toEqual([]);
+  expect(await checkInvariant7(pool)).toEqual([]);
+  expect(await checkGhostdag(pool)).toEqual([]);
+  expect(await checkInvariant8(pool)).toEqual([]);
+}
+
+/** Expects that the invariants hold, and that a fresh index of the node shows the same. */
+export async function expectRight(
+  harness: Pick<Harness, 'simulatedDag' | 'node'> & { database: Database },
+): Promise<void> {
+  const { pool } = harness.database;
+  await expectInvariants(pool, harness.node);
+  const fresh = await indexFromScratch(harness);
+  expect(differencesOf(await takeSnapshot(fresh.pool), await takeSnapshot(pool))).toEqual([]);
+}
+
+/** Indexes a node at rest from scratch with the indexer's program. `env` is added to its environment. */
+export async function snapshotOfFreshIndex(
+  nodeUrl: string,
+  node: NodeClient,
+  env: Record<string, string> = {},
+): Promise<Snapshot> {
+  const database = await createTestDatabase();
+  const indexer = startIndexer({ nodeUrl, databaseUrl: database.url }, env);
+  try {
+    await untilAtRest(database.pool, node, indexer);
+    return await takeSnapshot(database.pool);
+  } finally {
+    await indexer.stop();
+    await database.drop();
+  }
+}

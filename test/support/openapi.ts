@@ -1,0 +1,100 @@
+/** Checks the status, body and headers of responses against openapi.json. */
+import { readFileSync } from 'node:fs';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { ApiResponse } from './api-client.ts';
+
+export type Method = 'get' | 'post';
+
+type Referable<T> = T | { $ref: string };
+
+interface Header {
+  required?: boolean;
+  schema: { type?: string };
+}
+
+interface Response {
+  headers?: Record<string, Referable<Header>>;
+  content?: object;
+}
+
+interface Document {
+  paths: Record<string, Record<string, { responses: Record<string, Referable<Response>> }>>;
+}
+
+const document = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')) as Document;
+const ajv = new Ajv2020({ allErrors: true, strict: false });
+ajv.addSchema(document, 'openapi');
+
+/** Every operation of the document, as `get /v1/…`. */
+export const operations: readonly string[] = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.keys(methods).map((method) => `${method} ${path}`),
+);
+
+/** Returns how a response differs from the document; empty if it does not. `path` is a template of the document. */
+export function faultsOf(
+  method: Method,
+  path: string,
+  response: Pick<ApiResponse, 'status' | 'json' | 'headers'>,
+): string[] {
+  const pointer = ['paths', path, method, 'responses', String(response.status)];
+  if (document.paths[path]?.[method]?.responses[response.status] === undefined) {
+    return [`${method} ${path} does not declare status ${response.status}`];
+  }
+  const declared = resolve(pointer);
+  const { content, headers = {} } = declared.value as Response;
+  const body =
+    content === undefined
+      ? []
+      : faultsBy([...declared.pointer, 'content', 'application/json', 'schema'], response.json);
+  return [...body, ...faultsOfHeaders([...declared.pointer, 'headers'], Object.keys(headers), response.headers)];
+}
+
+/** Returns the template of the document that matches a URL. */
+export function findTemplate(method: Method, url: string): string | undefined {
+  const [path = ''] = url.split('?');
+  const templates = Object.keys(document.paths).filter((template) => document.paths[template]?.[method] !== undefined);
+  return (
+    templates.find((template) => template === path) ?? templates.find((template) => patternOf(template).test(path))
+  );
+}
+
+const patternOf = (template: string): RegExp => new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`);
+
+/** Headers that must be declared if they are sent. */
+const OUR_HEADERS = /^(?:x-|ratelimit-|etag$|retry-after$)/;
+
+function faultsOfHeaders(pointer: readonly string[], declared: readonly string[], sent: Headers): string[] {
+  const unknown = [...sent.keys()].filter((name) => OUR_HEADERS.test(name) && !declared.includes(name));
+  return [
+    ...unknown.map((name) => `header ${name} is not declared`),
+    ...declared.flatMap((name) => faultsOfHeader([...pointer, name], name, sent.get(name))),
+  ];
+}
+
+function faultsOfHeader(pointer: readonly string[], name: string, text: string | null): string[] {
+  const declared = resolve(pointer);
+  const { required, schema } = declared.value as Header;
+  if (text === null) return required === true ? [`header ${name} is missing`] : [];
+  const isNumber = ['number', 'integer'].includes(schema.type ?? '');
+  return faultsBy([...declared.pointer, 'schema'], isNumber ? Number(text) : text).map(
+    (fault) => `header ${name}${fault}`,
+  );
+}
+
+/** Returns the value at a path of the document, and its path after `$ref`s are followed. */
+function resolve(pointer: readonly string[]): { value: object; pointer: readonly string[] } {
+  const value = pointer.reduce<object>((within, name) => (within as Record<string, object>)[name] ?? {}, document);
+  return '$ref' in value ? resolve(String(value.$ref).split('/').slice(1)) : { value, pointer };
+}
+
+const validators = new Map<string, ValidateFunction>();
+
+/** Validates by the schema at a path of the document. Compiled schemas are kept: a test may check thousands of responses. */
+function faultsBy(pointer: readonly string[], value: unknown): string[] {
+  const fragment = pointer
+    .map((segment) => encodeURIComponent(segment.replaceAll('~', '~0').replaceAll('/', '~1')))
+    .join('/');
+  const validate = validators.get(fragment) ?? ajv.compile({ $ref: `openapi#/${fragment}` });
+  validators.set(fragment, validate);
+  return validate(value) ? [] : (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message}`);
+}
