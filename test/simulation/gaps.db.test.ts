@@ -4,11 +4,10 @@
  */
 import { FatalError } from '@kasgres/runtime';
 import { afterEach, expect, test, vi } from 'vitest';
-import { checkInvariant3 } from '../invariants/acceptance.ts';
-import { checkGhostdag, checkInvariant4, checkInvariant7, checkInvariant8 } from '@kasgres/cli';
+import { checkInvariant4 } from '@kasgres/cli';
 import { differencesOf, stateOf, takeSnapshot } from '../invariants/snapshot.ts';
 import { NodeBehindProxy, SimulatedDag, startIndexing } from '../support/simulated-dag.ts';
-import { atRest, freshDatabase, type Harness } from '../support/harness.ts';
+import { atRest, freshDatabase, type Harness, expectInvariants } from '../support/harness.ts';
 import {
   expectStateOfSimulatedDag,
   followToTheTip,
@@ -35,11 +34,7 @@ afterEach(async () => {
 /** Expects an index with any bootstrap blocks and gaps to be right, with the UTXOs of the oracle and of a fresh index. */
 async function expectRightInTheEnd(harness: Harness): Promise<void> {
   const { database, node } = harness;
-  expect(await checkInvariant3(database.pool, node)).toEqual([]);
-  expect(await checkInvariant4(database.pool)).toEqual([]);
-  expect(await checkInvariant7(database.pool)).toEqual([]);
-  expect(await checkGhostdag(database.pool)).toEqual([]);
-  expect(await checkInvariant8(database.pool)).toEqual([]);
+  await expectInvariants(database.pool, node);
   await expectStateOfSimulatedDag(harness);
   const fresh = { ...harness, database: await freshDatabase() };
   await followToTheTip(fresh);

@@ -5,10 +5,8 @@
 import type { Connection } from '@kasgres/database';
 import type { PoolClient } from 'pg';
 import { expect, test } from 'vitest';
-import { checkInvariant3 } from '../invariants/acceptance.ts';
-import { checkGhostdag, checkInvariant4, checkInvariant7, checkInvariant8 } from '@kasgres/cli';
 import { differencesOf, takeSnapshot } from '../invariants/snapshot.ts';
-import { atRest, freshDatabase, createHarness } from '../support/harness.ts';
+import { atRest, freshDatabase, createHarness, expectInvariants } from '../support/harness.ts';
 import { startAfterGap, startAgainAt, startAt } from './start-at.ts';
 import { startIndexing } from '../support/simulated-dag.ts';
 
@@ -50,11 +48,7 @@ test.each(situations)(
       await atRest(database, node, indexer);
     }
     await indexer.stop();
-    expect(await checkInvariant3(database.pool, node)).toEqual([]);
-    expect(await checkInvariant4(database.pool)).toEqual([]);
-    expect(await checkInvariant7(database.pool)).toEqual([]);
-    expect(await checkGhostdag(database.pool)).toEqual([]);
-    expect(await checkInvariant8(database.pool)).toEqual([]);
+    await expectInvariants(database.pool, node);
 
     const fromGenesis = await freshDatabase();
     const second = startIndexing(simulatedDag, fromGenesis.url);

@@ -107,7 +107,9 @@ export async function storedState(pool: Pick<Pool, 'query'>, { addressedOnly = f
     `select ${script} as name, b.balance || ' in ' || b.utxo_count as columns
      from balances b join scripts s on s.id = b.script_id where (b.balance <> 0 or b.utxo_count <> 0) and ${condition}`,
   );
-  const byName = (rows: { name: string; columns: string }[]) =>
-    Object.fromEntries(rows.map(({ name, columns }) => [name, columns]));
   return { utxos: byName(utxos.rows), balances: byName(balances.rows) };
+}
+
+function byName(rows: readonly { name: string; columns: string }[]): Record<string, string> {
+  return Object.fromEntries(rows.map(({ name, columns }) => [name, columns]));
 }

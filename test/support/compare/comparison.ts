@@ -68,6 +68,9 @@ export function chunks<T>(items: readonly T[], size: number): T[][] {
   );
 }
 
+/** Returns the cursor of an item of the rich list. */
+export const holderCursor = ({ balance, address }: Json): string => `${String(balance)}:${String(address)}`;
+
 const PAGE_LIMIT = 100;
 
 /** Reads a listing of the API from its first page to its last. */

@@ -2,7 +2,7 @@
 import type { Pool } from 'pg';
 import { listCursors, transactions } from '../../api/listings.ts';
 import type { ApiClient } from '../api-client.ts';
-import { chunks, firstDifference, inParallel, type Json, readListing } from './comparison.ts';
+import { chunks, firstDifference, holderCursor, inParallel, type Json, readListing } from './comparison.ts';
 
 const MAX_IDS = 500;
 const MAX_SPAN = 100;
@@ -57,8 +57,7 @@ export async function compareBlockListing(api: ApiClient, chainHashes: readonly 
 /** The histories of the richest addresses must add up to their balances. */
 export async function compareAddressListing(api: ApiClient): Promise<Findings> {
   const findings = new Findings();
-  const cursorOf = ({ balance, address }: Json): string => `${String(balance)}:${String(address)}`;
-  const listed = await readListing(api, '/v1/addresses', 'addresses', cursorOf);
+  const listed = await readListing(api, '/v1/addresses', 'addresses', holderCursor);
   await inParallel(listed, async (item) => {
     const { json } = await api.get(`/v1/addresses/${String(item['address'])}`);
     const { address, balance, tag } = json['address'] as Json;

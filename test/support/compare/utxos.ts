@@ -9,6 +9,7 @@ import {
   chunks,
   type Comparison,
   firstDifference,
+  holderCursor,
   inParallel,
   type Json,
   readListing,
@@ -182,8 +183,7 @@ function expectedRestUtxo({ outpoint, utxoEntry }: protocol.AddressUtxo): Json {
 
 /** The rich list has the node's balances, in order; together with `addressless` sompi they are the whole supply. */
 async function compareRichList(api: ApiClient, { balances }: UtxoState, addressless: bigint): Promise<string[]> {
-  const cursorOf = ({ balance, address }: Json): string => `${String(balance)}:${String(address)}`;
-  const listed = await readListing(api, '/v1/addresses', 'addresses', cursorOf);
+  const listed = await readListing(api, '/v1/addresses', 'addresses', holderCursor);
   const amounts = listed.map(({ balance }) => BigInt(String(balance)));
   const held = [...balances].filter(([, sompi]) => sompi > 0n);
   const { json } = await api.get('/v1/rpc/getCoinSupply');
