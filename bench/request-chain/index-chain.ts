@@ -2,9 +2,10 @@
 import { performance } from 'node:perf_hooks';
 import { setImmediate } from 'node:timers/promises';
 import type { Connection } from '@kasgres/database';
-import { clusterStep, markStep, openClusteringDatabase } from '@kasgres/indexer';
+import { openClusteringDatabase } from '@kasgres/indexer';
 import { getNetwork } from '@kasgres/kaspa';
 import { createLogger } from '@kasgres/runtime';
+import { clusterStep, flagStep } from '@kasgres/state';
 import { apply } from '../../packages/indexer/src/apply/apply.ts';
 import { finishFirstCatchUp } from '../../packages/indexer/src/apply/first-catch-up.ts';
 import type { AddedChainBlock } from '../../packages/indexer/src/chain-update.ts';
@@ -104,7 +105,7 @@ export async function clusterChain(url: string): Promise<Clustered> {
   try {
     for (let isBusy = true; isBusy; ) {
       const step = await clusterStep(client, options, TRANSACTIONS_PER_STEP);
-      const isMarking = await markStep(client);
+      const isMarking = await flagStep(client);
       clustered.transactions += step.transactions;
       clustered.merges += step.merges;
       clustered.held += step.held;

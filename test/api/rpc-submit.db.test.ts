@@ -5,9 +5,9 @@
 import { createKey } from '@kasgres/database';
 import { classifyScript, scriptToAddress, toHex, type Transaction, transactionId } from '@kasgres/kaspa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { buildTransaction } from '../../packages/devnet/src/simulation/generator/build-transaction.ts';
-import type { UtxoEntry } from '../../packages/devnet/src/simulation/consensus/utxo.ts';
-import { withOtherSignatures } from '../../packages/devnet/src/simulation/signatures.ts';
+import { buildTransaction } from '../../packages/devnet/src/economy/build-transaction.ts';
+import type { UtxoEntry } from '../../packages/devnet/src/economy/utxo.ts';
+import { withOtherSignatures } from '../../packages/devnet/src/economy/signatures.ts';
 import { submittedForm } from '../support/compare/expected.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { openHarness, type Harness } from './harness.ts';

@@ -41,7 +41,7 @@ describe.each(FAULTS)('the bootstrap at a pruning point recovers when %s', (_, f
     'at each of its steps',
     async () => {
       await holdAt(harness, STEPS[0] ?? '');
-      const indexer = follow(harness, { BATCH_TRANSACTIONS: '40' });
+      const indexer = follow(harness, { batchTransactions: '40' });
       await failAtEach(harness, indexer, STEPS, fail);
       await expectRecovery(harness, indexer);
       expect(await checkUtxoCommitment(harness.database.pool)).toEqual([]);

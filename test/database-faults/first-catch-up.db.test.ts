@@ -27,7 +27,7 @@ const STEPS = [
 const PLACES_THAT_NEED_ROOM = ['batch', 'any index', 'truncate UTXOs', 'rebuild UTXOs'];
 
 /** Enough for several batches, also from the middle on. */
-const VARIABLES = { BATCH_TRANSACTIONS: '40' };
+const VARIABLES = { batchTransactions: '40' };
 const TIMEOUT_MS = 300_000;
 
 const disk = await SmallDisk.mount(60);

@@ -8,7 +8,7 @@ import { createTestDatabase, type TestDatabase } from '@kasgres/database';
 import { UtxoSetServer } from '@kasgres/devnet';
 import { fromHex, getNetwork, toHex, type Utxo } from '@kasgres/kaspa';
 import { NodeClient, NodeRpcError, readUtxoSet } from '@kasgres/node';
-import { blueScoreOfMove } from '../../packages/indexer/src/start/lasting-pruning-point.ts';
+import { blueScoreOfMove } from '../../packages/indexer/src/bootstrap/bootstrap-block.ts';
 import { holdAt, release, prepareSteps, untilOneWaits } from '../database-faults/held-steps.ts';
 import { checkUtxoCommitment } from '@kasgres/cli';
 import { differencesOf, stateOf, takeSnapshot } from '../invariants/snapshot.ts';

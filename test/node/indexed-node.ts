@@ -9,7 +9,7 @@ import { ApiClient } from '../support/api-client.ts';
 import { findKaspad, Kaspad } from '../support/kaspad.ts';
 import { Load } from './load/load.ts';
 import { type Reorganisation, SecondNode } from './load/second-node.ts';
-import { mineTwoBodies, type TwoBodies } from './load/two-bodies.ts';
+import { mineTwoVariants, type TwoVariants } from './load/two-variants.ts';
 import { untilAtRest } from '../support/harness.ts';
 import { startApi, startIndexer } from '../support/programs.ts';
 
@@ -45,7 +45,7 @@ export interface IndexedNode {
 }
 
 export interface History {
-  twoBodies: TwoBodies;
+  twoVariants: TwoVariants;
   reorganisations: Reorganisation[];
 }
 
@@ -116,7 +116,7 @@ async function createHistory(node: NodeClient, load: Load, untilIndexed: () => P
   process.stdout.write(`The load comes from LOAD_SEED=${size.seed}.\n`);
   await load.warmUp(WARM_UP_BLOCKS);
   await load.run({ blocks: (WARM_UP_BLOCKS + size.blocks) / 2 });
-  const twoBodies = await mineTwoBodies(node, load);
+  const twoVariants = await mineTwoVariants(node, load);
   const second = await SecondNode.start(node, load);
   try {
     const reorganisations: Reorganisation[] = [];
@@ -126,7 +126,7 @@ async function createHistory(node: NodeClient, load: Load, untilIndexed: () => P
     }
     await load.run({ blocks: size.blocks });
     await second.branchOff(UNMERGED_BLOCKS);
-    return { twoBodies, reorganisations };
+    return { twoVariants, reorganisations };
   } finally {
     await second.stop();
   }

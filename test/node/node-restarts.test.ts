@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { findKaspad } from '../support/kaspad.ts';
-import { Random } from './load/random.ts';
+import { Random } from '@kasgres/devnet';
 import {
   startLoad,
   blueScoreOf,

@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { scriptToAddress, toHex } from '@kasgres/kaspa';
 import type { NodeClient } from '@kasgres/node';
 import type { ApiClient, ApiResponse } from '../support/api-client.ts';
-import { type Utxo, isStandard } from './load/utxo.ts';
+
 import type { Load } from './load/load.ts';
 import { schnorrOwner } from './load/owner.ts';
-import { covenantId, type Payment, sign } from './load/payment.ts';
+import { covenantId, isStandard, type Payment, sign, type Utxo } from './load/payment.ts';
 import { submittedForm } from '../support/compare/expected.ts';
 
 const SUBMIT_TRANSACTION = '/v1/rpc/submitTransaction';

@@ -5,9 +5,9 @@ import { promisify } from 'node:util';
 import { type Connection, connect, migrate, type ReplicatedPostgres, startReplicatedPostgres } from '@kasgres/database';
 import { NodeClient } from '@kasgres/node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { freePort } from '../node/kaspad.ts';
-import { atRest } from '../simulation/harness.ts';
-import { startIndexing, SimulatedDag } from '../simulation/simulated-dag.ts';
+import { freePort } from '../support/programs.ts';
+import { atRest } from '../support/harness.ts';
+import { startIndexing, SimulatedDag } from '../support/simulated-dag.ts';
 
 const COMMAND = fileURLToPath(new URL('../../packages/cli/bin/kasgres.js', import.meta.url));
 /** What passes by itself: a busy machine may take its time. */

@@ -22,7 +22,7 @@ vi.setConfig({ testTimeout: 240_000 });
 
 const WRITE = 'bootstrap: UTXOs';
 const CATCH_UP = 'batch';
-const SMALL_BATCHES = { BATCH_TRANSACTIONS: '20' };
+const SMALL_BATCHES = { batchTransactions: '20' };
 
 /** Moves the pruning point above the whole index. */
 function pruneEverything({ simulatedDag }: Harness): string {

@@ -91,7 +91,7 @@ test('a bootstrapped index records a gap, also if it is stopped at any moment of
   pruneAbove(simulatedDag, 20, simulatedDag.node.dag.sink);
   simulatedDag.p2pFaults.plan = () => ({ kind: 'delay', ms: 5 });
   for (let run = 0; run < 10; run += 1) {
-    const indexer = startIndexing(simulatedDag, database.url, { ...RECORD, BATCH_TRANSACTIONS: '30' });
+    const indexer = startIndexing(simulatedDag, database.url, { ...RECORD, batchTransactions: '30' });
     await Promise.race([indexer.ended, new Promise((resolve) => setTimeout(resolve, 40 + 30 * run))]);
     await indexer.stop();
     // The state is kept at every moment: there is no first catch-up after a gap.
@@ -113,7 +113,7 @@ test('the state is complete at once after a gap, and follows the chain', async (
   let moments = 0;
   for (let isThere = false; !isThere; moments += 1) {
     const before = await getSink(database.pool);
-    const indexer = startIndexing(simulatedDag, database.url, { ...RECORD, BATCH_TRANSACTIONS: '30' });
+    const indexer = startIndexing(simulatedDag, database.url, { ...RECORD, batchTransactions: '30' });
     // This waits for the gap, or for a batch after it.
     while ((await getSink(database.pool)) === before) await new Promise((resolve) => setTimeout(resolve, 1));
     await indexer.stop();

@@ -1,14 +1,14 @@
 /** Each transaction may name another subnetwork (a lane), so an index keeps only some of them in memory and looks up the others. */
 import { expect, test } from 'vitest';
-import { buildTransaction } from '../../packages/devnet/src/simulation/generator/build-transaction.ts';
+import { buildTransaction } from '../../packages/devnet/src/economy/build-transaction.ts';
 import { blockOn, FEE, scriptOf } from '../../packages/devnet/src/simulation/testing/hand-made.ts';
-import { withDerived } from '../../packages/devnet/src/simulation/transactions.ts';
+import { withDerived } from '../../packages/devnet/src/economy/build-transaction.ts';
 import { atRest, expectRight, createHarness } from '../support/harness.ts';
 import { PARAMS, startIndexing, type SimulatedDag } from '../support/simulated-dag.ts';
 
 const LANES = 40;
 /** Memory for two subnetworks and two variants. */
-const SMALL_MEMORY = { MEMORY_TRANSACTIONS: '64', BATCH_TRANSACTIONS: '20' };
+const SMALL_MEMORY = { memoryTransactions: '64', batchTransactions: '20' };
 
 test('an index with room for two subnetworks in memory indexes forty, each under one key, also after restarts', async () => {
   const harness = await createHarness('lanes');

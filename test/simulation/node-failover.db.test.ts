@@ -13,7 +13,7 @@ import {
 
 const WAIT = { timeout: 60_000, interval: 20 };
 /** A catch-up has many of these small batches. */
-const BATCH = { BATCH_TRANSACTIONS: '40' };
+const BATCH = { batchTransactions: '40' };
 
 const running: (() => unknown)[] = [];
 afterEach(async () => {
@@ -38,7 +38,7 @@ const untilFollowed = (indexer: RunningIndexer, node: NodeBehindProxy) =>
 
 const untilSwitched = (indexer: RunningIndexer, times: number) =>
   expect
-    .poll(async () => (await indexer.metrics.nodeSwitches.get()).values[0]?.value, WAIT)
+    .poll(async () => (await indexer.metrics.nodeFailovers.get()).values[0]?.value, WAIT)
     .toBeGreaterThanOrEqual(times);
 
 /** Creates another node with all blocks of the first. */

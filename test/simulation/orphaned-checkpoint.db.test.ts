@@ -9,7 +9,7 @@ import { NodeBehindProxy, type RunningIndexer, SimulatedDag, startIndexing } fro
 import { atRest, expectRight, createHarness, type Harness } from '../support/harness.ts';
 
 /** A catch-up has many of these small batches. */
-const BATCH = { BATCH_TRANSACTIONS: '40' };
+const BATCH = { batchTransactions: '40' };
 
 const running: (() => unknown)[] = [];
 afterEach(async () => {

@@ -42,7 +42,7 @@ test.each(situations)(
     await first.stop();
     await inOneTransaction(database, change);
 
-    const indexer = startIndexing(simulatedDag, database.url, { MEMORY_TRANSACTIONS: '100' });
+    const indexer = startIndexing(simulatedDag, database.url, { memoryTransactions: '100' });
     for (let step = 0; step < 10; step += 1) {
       simulatedDag.mine(10);
       await atRest(database, node, indexer);

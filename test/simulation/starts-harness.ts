@@ -1,7 +1,7 @@
 /** Simulated DAGs whose nodes prune, and indexes that are bootstrapped there. */
 import type { Connection } from '@kasgres/database';
 import { type DagBlock, type DagTransaction, SimulatedNode, type SimulatedNodeOptions } from '@kasgres/devnet';
-import { outpointKey } from '../../packages/devnet/src/simulation/consensus/utxo.ts';
+import { outpointKey } from '../../packages/devnet/src/economy/utxo.ts';
 import { getNetwork, toHex, type Utxo } from '@kasgres/kaspa';
 import { NodeClient } from '@kasgres/node';
 import { expect } from 'vitest';

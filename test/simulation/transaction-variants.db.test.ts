@@ -9,11 +9,11 @@ import { type AnyOp, type NodeClient, NodeRpcError } from '@kasgres/node';
 import { sleep } from '@kasgres/runtime';
 import { expect, test } from 'vitest';
 import type { BlockBody } from '../../packages/devnet/src/simulation/consensus/consensus.ts';
-import type { UtxoEntry } from '../../packages/devnet/src/simulation/consensus/utxo.ts';
-import { buildTransaction, leastFee } from '../../packages/devnet/src/simulation/generator/build-transaction.ts';
-import { withOtherSignatures } from '../../packages/devnet/src/simulation/signatures.ts';
+import type { UtxoEntry } from '../../packages/devnet/src/economy/utxo.ts';
+import { buildTransaction, leastFee } from '../../packages/devnet/src/economy/build-transaction.ts';
+import { withOtherSignatures } from '../../packages/devnet/src/economy/signatures.ts';
 import { blockOn, payment, scriptOf, siblings } from '../../packages/devnet/src/simulation/testing/hand-made.ts';
-import { withDerived } from '../../packages/devnet/src/simulation/transactions.ts';
+import { withDerived } from '../../packages/devnet/src/economy/build-transaction.ts';
 import { onTestEnd, atRest, expectRight, indexFromScratch, createHarness, type Harness } from '../support/harness.ts';
 import { PARAMS, startIndexing, type SimulatedDag } from '../support/simulated-dag.ts';
 
@@ -24,7 +24,7 @@ test('a variant that the node cannot tell at once is known with the next block',
   const harness = await createHarness('several variants', undefined, undefined, {
     reorgRate: 0,
     duplicateRate: 0.8,
-    twoBodiesRate: 1,
+    variantRate: 1,
     nonStandardRate: 0.15,
   });
   const { simulatedDag, database, node } = harness;

@@ -17,12 +17,12 @@ import {
   createMetrics,
   envSchema,
   indexerOptions,
-  keepFollowing,
-  type KeepFollowingParts,
   type Metrics,
   NodeChoice,
   openDatabase,
   Progress,
+  runIndexer,
+  type RunIndexerOptions,
 } from '@kasgres/indexer';
 import { createLogger, createRegistry } from '@kasgres/runtime';
 import type { ScriptPublicKey } from '@kasgres/kaspa';
@@ -89,7 +89,7 @@ export class SimulatedDag {
       reorgRate: 0.02,
       redRate: 0.004,
       nonStandardRate: 0.01,
-      twoBodiesRate: 0.1,
+      variantRate: 0.1,
       ...simulation,
     };
     const server = await NodeServer.start({ state: node, ...(faults && { faults }) });
@@ -186,7 +186,7 @@ export interface RunningIndexer {
   stop: () => Promise<void>;
 }
 
-/** @param variables as in the environment of the program */
+/** @param variables of the environment of the program; `batchTransactions` and `memoryTransactions` override its memory bounds */
 export function startIndexing(
   simulatedDag: Pick<SimulatedDag, 'server' | 'p2p'>,
   databaseUrl: string,
@@ -194,18 +194,25 @@ export function startIndexing(
   timing: Partial<typeof BOOTSTRAP_TIMING> = {},
 ): RunningIndexer {
   const own = { NODE_URL: simulatedDag.server.url, NODE_P2P_URL: simulatedDag.p2p.url, DATABASE_URL: databaseUrl };
-  const env = envSchema.parse({ ...own, ...variables });
+  const { batchTransactions, memoryTransactions, ...others } = variables;
+  const env = envSchema.parse({ ...own, ...others });
+  const options = {
+    ...indexerOptions(env),
+    ...(batchTransactions !== undefined && { batchTransactions: Number(batchTransactions) }),
+    ...(memoryTransactions !== undefined && { memoryTransactions: Number(memoryTransactions) }),
+    bootstrapTiming: { ...BOOTSTRAP_TIMING, ...timing },
+  };
   const log = createLogger({ name: 'indexer', level: process.env['LOG_LEVEL'] === undefined ? 'silent' : 'info' });
   const database = openDatabase(databaseUrl, PROBE_AFTER_SILENCE_MS);
   const metrics = createMetrics(createRegistry('indexer under test'));
-  const client = { streams: 1 + env.PAGE_STREAMS, maxPauseMs: 200 };
+  const client = { streams: 1 + options.pageStreams, maxPauseMs: 200 };
   const nodes = new NodeChoice({ urls: env.NODE_URL, client, log, metrics });
   const controller = new AbortController();
-  const dependencies: KeepFollowingParts = {
+  const dependencies: RunIndexerOptions = {
     nodes,
     database,
     expectedNetwork: env.NETWORK,
-    options: { ...indexerOptions(env), bootstrapTiming: { ...BOOTSTRAP_TIMING, ...timing } },
+    options,
     log,
     progress: new Progress(log),
     metrics,
@@ -213,7 +220,7 @@ export function startIndexing(
   };
   const follow = async (): Promise<void> => {
     try {
-      await keepFollowing(dependencies, controller.signal);
+      await runIndexer(dependencies, controller.signal);
     } finally {
       await nodes.close();
       await database.close();
