@@ -1,6 +1,6 @@
 /**
  * The examples in openapi.json are true: each request is sent again to the real API over the same simulated chain, and its response
- * must be what the document shows. `npm run generate:examples` writes them anew.
+ * must be what the document shows. `npm run generate:examples` rewrites them.
  */
 import { createKey } from '@kasgres/database';
 import { type ExampleRequest, exampleRequests, generateDocument } from '@kasgres/api';
@@ -61,7 +61,7 @@ test('every response is what the document shows', async () => {
   await expect(`${JSON.stringify(file, undefined, 2)}\n`).toMatchFileSnapshot(FILE);
 });
 
-/** Answers to what is wrong, one of each kind that can be brought about. The last takes the node away. */
+/** Returns one response for each kind of error that a test can cause. The last one stops the node. */
 async function errors(): Promise<object[]> {
   const { api, chain, database, simulatedDag } = harness;
   const { key } = await createKey(database.kysely, { name: 'small', rateRu: 0.1 });

@@ -184,8 +184,7 @@ describe.skipIf(findKaspad() === undefined)('a bootstrap at a pruning point', ()
 
   test('is discarded and repeated when the pruning point moves in the first catch-up, also after SIGKILL', async () => {
     const before = await pruningPointOf(peer);
-    const small = { BATCH_TRANSACTIONS: '100' };
-    const index = await startHeld(CATCH_UP, small);
+    const index = await startHeld(CATCH_UP, {});
     expect((await startsOf(index)).map(({ hash }) => hash)).toEqual([before]);
     const after = await movePruningPoint(before);
     await index.indexer.kill();
@@ -193,13 +192,13 @@ describe.skipIf(findKaspad() === undefined)('a bootstrap at a pruning point', ()
 
     // It discards the index, and is killed while it loads the next set.
     const link = await linkTo(peer, SLOW_SET);
-    index.indexer = startIndexing(index.database, [peer], { ...p2pOf(peer), ...small, NODE_P2P_URL: link.url });
+    index.indexer = startIndexing(index.database, [peer], { ...p2pOf(peer), NODE_P2P_URL: link.url });
     await untilLogged(index, 'loads a UTXO set');
     await index.indexer.kill();
     const { rows } = await index.database.pool.query<{ rows: bigint }>(COUNT_VISIBLE);
     expect(rows[0]?.rows).toBe(0n);
 
-    index.indexer = startIndexing(index.database, [peer], { ...p2pOf(peer), ...small });
+    index.indexer = startIndexing(index.database, [peer], p2pOf(peer));
     await expectBootstrappedAt(index, after);
   });
 

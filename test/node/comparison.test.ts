@@ -76,7 +76,8 @@ describe.skipIf(isWithoutNode)('the API against a real node', () => {
     'the index stores the variant of a transaction that the node accepts, the second of two',
     async () => {
       if (indexed.history === undefined) throw new Error('there is no load');
-      const { transactionId, goodHash, badHash, goodBlockHash, badBlockHash, acceptedFrom } = indexed.history.twoVariants;
+      const { transactionId, goodHash, badHash, goodBlockHash, badBlockHash, acceptedFrom } =
+        indexed.history.twoVariants;
       expect(acceptedFrom).toBe(goodBlockHash);
 
       const { rows } = await indexed.pool.query<{ block: string; hash: string; is_accepted: boolean }>(

@@ -68,7 +68,8 @@ const RULES: { [Op in ComparedOp]: Rule<Op> } = {
   getBlockDagInfo: {
     ...get('getBlockDagInfo', expectedDagInfo),
     sort: (json) => {
-      for (const value of Object.values(json)) if (Array.isArray(value)) value.sort();
+      for (const value of Object.values(json))
+        if (Array.isArray(value)) value.sort((one, other) => (String(one) < String(other) ? -1 : 1));
     },
     tolerates: 'dagOrder',
   },
