@@ -68,19 +68,19 @@ test('only statements that name roles, indexes or tables at run time are not che
     {
       "packages/cli/src/commands/sql.ts": 2,
       "packages/cli/src/verify/completeness.ts": 1,
-      "packages/cli/src/verify/pages.ts": 1,
       "packages/cli/src/verify/since.ts": 1,
-      "packages/database/src/analysts.ts": 8,
-      "packages/database/src/cluster-tags.ts": 2,
-      "packages/database/src/migrate.ts": 1,
-      "packages/database/src/reader.ts": 6,
+      "packages/database/src/clusters/cluster-tags.ts": 2,
+      "packages/database/src/logins/analysts.ts": 8,
+      "packages/database/src/logins/read-only-login.ts": 6,
+      "packages/database/src/schema/migrate.ts": 1,
       "packages/database/src/testing/server-url.ts": 1,
       "packages/indexer/src/apply/first-catch-up.ts": 6,
       "packages/indexer/src/apply/late-inputs.ts": 1,
-      "packages/indexer/src/apply/seen-scripts.ts": 1,
-      "packages/indexer/src/memory/recall.ts": 1,
+      "packages/indexer/src/bootstrap/discard-index.ts": 1,
+      "packages/indexer/src/memory/look-up.ts": 1,
       "packages/indexer/src/prepare/look-ups.ts": 1,
-      "packages/indexer/src/start/newborn.ts": 1,
+      "packages/state/src/queryable.ts": 2,
+      "packages/state/src/script-activity/look-up.ts": 1,
     }
   `);
 });
