@@ -159,7 +159,7 @@ test('a template comes back while the index does not have the UTXOs that it spen
 const rejected = async (transaction: Transaction, words: string, more: object = {}) => {
   const { status, json } = await submit(submittedForm(transaction), more);
   expect(status).toBe(400);
-  expect(json['message']).toBe(`The node refuses: Rejected transaction ${idOf(transaction)}: ${words}`);
+  expect(json['message']).toBe(`The node rejected the request: Rejected transaction ${idOf(transaction)}: ${words}`);
 };
 
 describe('the node rejects, in its words, with a 400', () => {
@@ -198,7 +198,7 @@ describe('the node rejects, in its words, with a 400', () => {
     const text = template.text.replace(/"hashMerkleRoot":"[0-9a-f]{64}"/, `"hashMerkleRoot":"${'ab'.repeat(32)}"`);
     const { status, json } = await ask(BLOCK, text);
     expect(status).toBe(400);
-    expect(json['message']).toBe('The node refuses: Block was not submitted: block is invalid');
+    expect(json['message']).toBe('The node rejected the request: Block was not submitted: block is invalid');
   });
 });
 
@@ -230,7 +230,7 @@ test('a read-only key gets a 403 for what it submits, before the body is looked 
   ] as const) {
     const refused = await reader.request(path, { body });
     expect(refused.status, path).toBe(403);
-    expect(refused.json).toEqual({ statusCode: 403, message: 'The key is read-only' });
+    expect(refused.json).toEqual({ statusCode: 403, message: 'The API key is read-only: it may not submit to the network' });
     expect(refused.headers.get('x-request-cost-ru')).toBe('0.1');
   }
   const { status } = await api.post('/v1/rpc/getMempoolEntry', { transactionId: idOf(one) });

@@ -33,7 +33,7 @@ test('one that is not there yet says what it waits for', async () => {
     status: 503,
     json: {
       statusCode: 503,
-      message: `Nothing is indexed yet: the UTXO set of the pruning point ${PRUNING_POINT} is being loaded, 1234567 utxos so far`,
+      message: `Nothing is indexed yet: the UTXO set of the pruning point ${PRUNING_POINT} is being loaded, 1234567 UTXOs so far`,
     },
   });
   expect(headers.get('retry-after')).toBe('5');

@@ -117,7 +117,7 @@ describe.skipIf(isWithoutNode)('the API against a real node', () => {
     );
     expect(await indexed.api.post('/v1/rpc/getSubnetwork', { subnetworkId: '00'.repeat(20) })).toMatchObject({
       status: 400,
-      json: { message: 'The node refuses: Not implemented' },
+      json: { message: 'The node rejected the request: Not implemented' },
     });
   });
 
@@ -210,7 +210,7 @@ describe.skipIf(isWithoutNode)('the API against a real node', () => {
     await untilTemplateHas(api, '"sequence":18446744073709551615');
     expect((await mineThroughApi(node, api, withWrongRoot)).response).toMatchObject({
       status: 400,
-      json: { message: 'The node refuses: Block was not submitted: block is invalid' },
+      json: { message: 'The node rejected the request: Block was not submitted: block is invalid' },
     });
 
     const mined = await mineThroughApi(node, api);

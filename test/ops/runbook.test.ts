@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 /** What runs in operation. Commands speak to the person who runs them. */
-const PACKAGES = ['runtime', 'database', 'node', 'indexer', 'api'];
+const PACKAGES = ['runtime', 'database', 'state', 'node', 'indexer', 'api'];
 /** Where lines are written, and errors made that end a program with code 1 and their message. */
 const SPEAKS =
   /(?:(?:log|logger|logger\?)\.(?:warn|error)|new (?:FatalError|SchemaError|EnvError|NodeUnsuitableError|CheckpointMovedError))\(/g;
@@ -18,10 +18,10 @@ function listSources(): string[] {
   return PACKAGES.flatMap((name) => {
     const directory = join(ROOT, 'packages', name, 'src');
     const files = readdirSync(directory, { recursive: true, encoding: 'utf8' });
-    // Commands start the embedded Postgres, inspect a database before they write to it, and make logins of analysts.
+    // Commands start the embedded Postgres, inspect a database before they write to it, and create logins of analysts.
     return files
       .filter(
-        (file) => /(?<!\.test)\.ts$/.test(file) && !/^(embedded\/|testing\/|analysts\.ts$|inspect\.ts$)/.test(file),
+        (file) => /(?<!\.test)\.ts$/.test(file) && !/^(embedded\/|testing\/|logins\/|schema\/inspect\.ts$)/.test(file),
       )
       .map((file) => join(directory, file));
   });

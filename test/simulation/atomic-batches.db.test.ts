@@ -62,7 +62,7 @@ test('invariant 2: an indexer whose checkpoint another process has moved stops a
   await database.pool.query('update checkpoint set chain_index = chain_index + 1');
   const before = await fingerprint(database);
   simulatedDag.mine(5);
-  await expect(indexer.ended).rejects.toThrow(/another indexer works on this database/);
+  await expect(indexer.ended).rejects.toThrow(/moved by another indexer/);
   await expect(indexer.ended).rejects.toBeInstanceOf(FatalError);
   expect(await fingerprint(database)).toEqual(before);
 });
