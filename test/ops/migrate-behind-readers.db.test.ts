@@ -142,7 +142,7 @@ test('--end-blocking-sessions ends analysts, and others only when it is told so'
 
   const first = run('--end-blocking-sessions');
   expect(await analyst?.ended).toBe('57P01');
-  await vi.waitFor(() => expect(first.output()).toMatch(/report_\w+, a long report.*Left alone; retrying/), 30_000);
+  await vi.waitFor(() => expect(first.output()).toMatch(/report_\w+, a long report.*Not terminated; retrying/), 30_000);
   const over = once(first.program, 'exit');
   first.program.kill();
   await over;
