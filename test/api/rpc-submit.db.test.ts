@@ -230,7 +230,10 @@ test('a read-only key gets a 403 for what it submits, before the body is looked 
   ] as const) {
     const refused = await reader.request(path, { body });
     expect(refused.status, path).toBe(403);
-    expect(refused.json).toEqual({ statusCode: 403, message: 'The API key is read-only: it may not submit to the network' });
+    expect(refused.json).toEqual({
+      statusCode: 403,
+      message: 'The API key is read-only: it may not submit to the network',
+    });
     expect(refused.headers.get('x-request-cost-ru')).toBe('0.1');
   }
   const { status } = await api.post('/v1/rpc/getMempoolEntry', { transactionId: idOf(one) });

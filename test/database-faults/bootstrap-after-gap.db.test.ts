@@ -7,7 +7,7 @@ import { sleep } from '@kasgres/runtime';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { checkInvariant4, checkUtxoCommitment } from '@kasgres/cli';
 import { differencesOf, takeSnapshot } from '../invariants/snapshot.ts';
-import { type Program, startIndexer } from '../support/programs.ts';
+import { type Program, startIndexerWithSmallBatches } from '../support/programs.ts';
 import { atRest } from '../support/harness.ts';
 import { gapsOf, loadedUtxos, pruneAbove, startsOf } from '../simulation/starts-harness.ts';
 import { startIndexing } from '../support/simulated-dag.ts';
@@ -79,7 +79,7 @@ test(
   async () => {
     let program: Program | undefined;
     for (const [number, step] of STEPS.entries()) {
-      program = startIndexer(
+      program = startIndexerWithSmallBatches(
         { nodeUrl: simulatedDag.server.url, databaseUrl: postgres.url },
         { ...VARIABLES, NODE_P2P_URL: simulatedDag.p2p.url },
       );

@@ -71,7 +71,8 @@ export async function compareRefusals(api: ApiClient, load: Load, inMempool: Pay
   for (const [{ id, transaction }, reason] of cases) {
     const response = await api.post(SUBMIT_TRANSACTION, { transaction: submittedForm(transaction) });
     const message = String(response.json['message']);
-    const isRight = message.startsWith(`The node rejected the request: Rejected transaction ${toHex(id)}: `) && reason.test(message);
+    const isRight =
+      message.startsWith(`The node rejected the request: Rejected transaction ${toHex(id)}: `) && reason.test(message);
     if (response.status !== 400 || !isRight) wrong.push(`a refusal: ${JSON.stringify(response)}`);
   }
   load.wallet.giveBack(utxo);

@@ -151,7 +151,7 @@ describe('large objects, which Postgres lets everybody make', () => {
     try {
       await migrated.pool.query('grant execute on function lo_create(oid) to public');
       const output = await type(session(migrated.url), 'select 42 as result;');
-      expect(output).toContain('This session can make large objects');
+      expect(output).toContain('This session can create large objects');
       expect(output).toContain('42');
       await migrated.pool.query('select admit_analysts()');
       expect(await type(session(migrated.url), attempt)).toContain('permission denied for function lo_create');

@@ -30,6 +30,10 @@ export function startIndexer(env: ProgramEnv, more: Record<string, string> = {})
   return startProgram('../../packages/indexer/src/main.ts', env, more);
 }
 
+export function startIndexerWithSmallBatches(env: ProgramEnv, more: Record<string, string> = {}): Program {
+  return startProgram('indexer-with-small-batches.ts', env, more);
+}
+
 /** Waits until `isUp` holds for the response to `/v1/status`. */
 export async function startApi(
   env: ProgramEnv,

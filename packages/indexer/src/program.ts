@@ -1,0 +1,65 @@
+/** The indexer program: follows a node and writes its chain to Postgres. */
+import { createLogger, createRegistry, readEnv, runProgram, startProbes } from '@kasgres/runtime';
+import { keepClustering } from './clustering/keep-clustering.ts';
+import { openClusteringDatabase, openDatabase } from './database.ts';
+import { clusteringOptions, envSchema, indexerOptions, REPLACED_VARIABLES } from './env.ts';
+import { createMetrics } from './metrics.ts';
+import type { IndexerOptions } from './indexer.ts';
+import { NodeChoice } from './node-choice.ts';
+import { Progress } from './progress.ts';
+import { runIndexer } from './run-indexer.ts';
+import { watchAnalysts } from './watch-analysts.ts';
+
+/** Runs until a signal or a fatal error. Tests override options that follow from the memory limit. */
+export function runIndexerProgram(overrides: Partial<IndexerOptions> = {}): Promise<void> {
+  return runProgram('indexer', async ({ signal, shutdown, useLogger }) => {
+    const env = readEnv(envSchema, process.env, REPLACED_VARIABLES);
+    const options = { ...indexerOptions(env), ...overrides };
+    const log = createLogger({ name: 'indexer', level: env.LOG_LEVEL });
+    useLogger(log);
+
+    const database = openDatabase(env.DATABASE_URL);
+    shutdown.add('database', database.close);
+
+    const registry = createRegistry('indexer');
+    const metrics = createMetrics(registry);
+    const nodes = new NodeChoice({ urls: env.NODE_URL, client: { streams: 1 + options.pageStreams }, log, metrics });
+    shutdown.add('node', () => nodes.close());
+    const status = { isFollowing: false };
+    const probes = await startProbes({
+      host: env.METRICS_HOST,
+      port: env.METRICS_PORT,
+      registry,
+      ready: () => (status.isFollowing ? { ready: true } : { ready: false, reason: 'not following the chain yet' }),
+      signal,
+    });
+    shutdown.add('probes', probes.close);
+
+    const clusteringDatabase = openClusteringDatabase(env.DATABASE_URL);
+    shutdown.add('database of clustering', clusteringDatabase.close);
+    const ended = new AbortController();
+    void watchAnalysts({ database, log }, AbortSignal.any([signal, ended.signal]));
+    const clustering = keepClustering(
+      { database: clusteringDatabase, options: clusteringOptions(env), log, metrics: metrics.clustering },
+      AbortSignal.any([signal, ended.signal]),
+    );
+    try {
+      await runIndexer(
+        {
+          nodes,
+          database,
+          expectedNetwork: env.NETWORK,
+          options,
+          log,
+          progress: new Progress(log),
+          metrics,
+          status,
+        },
+        signal,
+      );
+    } finally {
+      ended.abort();
+      await clustering;
+    }
+  });
+}
