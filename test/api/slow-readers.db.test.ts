@@ -198,7 +198,7 @@ test.concurrent('clients that do not read are cut off, and leave memory and time
   let cutOff = 0;
   while (cutOff < hostile.length && performance.now() - begun < CUT_OFF_WITHIN_MS) {
     statuses.add((await client.request('/v1/rpc/getSink')).status);
-    cutOff = await readMetric('kasgres_api_cut_off_responses_total');
+    cutOff = await readMetric('kasgres_api_aborted_responses_total');
     await sleep(200);
   }
   expect(cutOff).toBe(hostile.length);
@@ -218,7 +218,7 @@ test.concurrent('clients that do not read are cut off, and leave memory and time
   expect(steady.received).toBeGreaterThan(RESPONSE_BYTES);
   expect(compressed.head).toContain('content-encoding: gzip');
   // Nothing of the key is in flight any longer.
-  expect(await readMetric('kasgres_api_cut_off_responses_total')).toBe(hostile.length);
+  expect(await readMetric('kasgres_api_aborted_responses_total')).toBe(hostile.length);
   const again = new ApiClient(harness.api.url, greedy);
   const responses = await Promise.all(Array.from({ length: 128 }, () => again.request('/v1/rpc/getSink')));
   expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
