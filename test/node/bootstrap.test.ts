@@ -15,7 +15,7 @@ import { differencesOf, stateOf, takeSnapshot } from '../invariants/snapshot.ts'
 import { untilAtRest } from '../support/harness.ts';
 import { findKaspad, Kaspad } from '../support/kaspad.ts';
 import { Load } from './load/load.ts';
-import { type Program, startIndexer } from '../support/programs.ts';
+import { type Program, startIndexer, startIndexerWithSmallBatches } from '../support/programs.ts';
 import {
   BLOCKS_UNTIL_PRUNED,
   FINALITY_DEPTH,
@@ -285,7 +285,9 @@ describe.skipIf(findKaspad() === undefined)('a bootstrap at a pruning point', ()
     onTestFinished(() => database.drop());
     await prepareSteps({ database });
     await holdAt({ database }, step);
-    const index = { database, indexer: startIndexing(database, [peer], { ...p2pOf(peer), ...env }) };
+    const programEnv = { nodeUrl: peer.kaspad.url, databaseUrl: database.url };
+    const index = { database, indexer: startIndexerWithSmallBatches(programEnv, { ...p2pOf(peer), ...env }) };
+    onTestFinished(() => index.indexer.stop());
     onTestFailed(() => {
       process.stdout.write(`The indexer said last:\n${index.indexer.output()}\n`);
     });

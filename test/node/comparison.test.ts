@@ -161,7 +161,7 @@ describe.skipIf(isWithoutNode)('the API against a real node', () => {
     await inParallel(comparison.dag.addresses, async (address) => {
       expect(await indexed.api.get(`/v1/addresses/${address}/tag`)).toMatchObject({
         status: 404,
-        body: { statusCode: 404 },
+        json: { statusCode: 404 },
       });
     });
   });
