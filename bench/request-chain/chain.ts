@@ -8,23 +8,17 @@ import {
   DEFAULT_OPTIONS,
   type EconomyOptions,
   Keyring,
+  type Landmark,
+  landmarks,
   Payments,
   Random,
   Wallet,
   withDerived,
 } from '@kasgres/devnet';
-import type { Tag } from '@kasgres/database';
-import {
-  getNetwork,
-  type Hash,
-  type Network,
-  type ScriptPublicKey,
-  scriptToAddress,
-  workFromBits,
-} from '@kasgres/kaspa';
+import { getNetwork, type Hash, type Network, type ScriptPublicKey, workFromBits } from '@kasgres/kaspa';
 import type { RpcBlock, RpcTransaction } from '@kasgres/node';
 import type { AddedChainBlock } from '../../packages/indexer/src/chain-update.ts';
-import { makeBlock, makeGenesis, type Reward } from './blocks.ts';
+import { type BlockOptions, makeBlock, makeGenesis, type Reward } from './blocks.ts';
 
 export interface RequestChainOptions {
   seed: string;
@@ -46,7 +40,6 @@ const ECONOMY: Omit<EconomyOptions, 'seed'> = {
   miners: 100,
   exchanges: 8,
 };
-const TAGGED_PEOPLE = 300;
 
 const BEGINS_AT = Date.UTC(2026, 8, 1);
 const DAY_MS = 86_400_000;
@@ -115,6 +108,10 @@ export class RequestChain {
       isSpendable: () => true,
     });
     this.#payments = new Payments({ options, keyring: this.#keyring, wallet: this.#wallet });
+  }
+
+  tags(): Landmark[] {
+    return landmarks(this.#keyring, this.network.addressPrefix);
   }
 
   /** Yields chain blocks upwards from genesis, until enough transactions are accepted. */
@@ -213,7 +210,13 @@ export class RequestChain {
     return this.#mine({ blues: [parent], reds: [], rewards, payments, isRed });
   }
 
-  #mine({ blues, reds, rewards, payments, isRed }: Omit<Mined, 'block' | 'miner'> & MergedBlocks): Mined {
+  #mine({
+    blues,
+    reds,
+    rewards,
+    payments,
+    isRed,
+  }: Omit<Mined, 'block' | 'miner'> & Pick<BlockOptions, 'blues' | 'reds' | 'rewards'>): Mined {
     this.#blocks += 1;
     const miner = this.#someMiner();
     const selectedParent = blues[0] ?? this.genesis;
@@ -252,34 +255,6 @@ export class RequestChain {
     const mantissa = Math.floor(BITS_MANTISSA * Math.exp(-0.01 * days + 0.05 * Math.sin(days)));
     return BITS_EXPONENT * 2 ** 24 + mantissa;
   }
-}
-
-interface MergedBlocks {
-  /** The selected parent first. */
-  blues: readonly RpcBlock[];
-  reds: readonly RpcBlock[];
-  rewards: readonly Reward[];
-}
-
-/** Returns names for exchanges, pools and the first people of a chain. */
-export function tagsOf({ seed }: RequestChainOptions): Tag[] {
-  const keyring = new Keyring({ ...ECONOMY, seed });
-  const { addressPrefix } = getNetwork('simnet');
-  const name = (scripts: readonly (ScriptPublicKey | undefined)[], kind: string, labels: string[]): Tag[] =>
-    scripts.flatMap((script, rank) => {
-      const address = script && scriptToAddress(script, addressPrefix);
-      return address === undefined ? [] : [{ address, name: `${kind} ${rank + 1}`, link: '', labels }];
-    });
-  const large = [
-    ...name(scriptsOf(keyring.exchanges), 'Exchange', ['exchange']),
-    ...name(scriptsOf(keyring.miners), 'Pool', ['mining']),
-  ];
-  const people = Array.from({ length: TAGGED_PEOPLE }, () => keyring.next().scriptPublicKey);
-  return [...large, ...name(people, 'Person', ['wallet'])];
-}
-
-function scriptsOf(owners: Keyring['miners']): (ScriptPublicKey | undefined)[] {
-  return owners.map(({ keys }) => keys[0]?.scriptPublicKey);
 }
 
 function byBlueWork(a: Mined, b: Mined): number {
