@@ -154,10 +154,6 @@ export const mean = (values: readonly number[]): number =>
 export const percentOf = (share: number | bigint, whole: number | bigint): number =>
   (100 * Number(share)) / Number(whole);
 
-export function groupBy<T, K>(items: Iterable<T>, keyOfItem: (item: T) => K): Map<K, T[]> {
-  return Map.groupBy(items, keyOfItem);
-}
-
 export function known<T>(value: T | undefined): T {
   if (value === undefined) throw new Error('the demo network does not have what is asked for');
   return value;

@@ -3,7 +3,7 @@
  * docs/clustering.md, a name where one member has it. Clusters are sets here, nothing of union-find.
  */
 import { classifyScript } from '@kasgres/kaspa';
-import { type Utxo, groupBy, known, type Transaction, type History } from './history.ts';
+import { type Utxo, known, type Transaction, type History } from './history.ts';
 
 export interface Cluster {
   /** The address that names it: the root. */
@@ -101,7 +101,7 @@ function addressesOfOneOwner({ body, inputs, outputs }: Transaction): string[] {
   if (utxos.some(({ hasCovenant }) => hasCovenant)) return [];
   const payers = new Set(utxos.map(({ script }) => script));
   if (body.outputs.length >= LEAST_PARTICIPANTS && payers.size >= LEAST_PARTICIPANTS) {
-    const receivers = [...groupBy(outputs, ({ amount }) => amount).values()].map(
+    const receivers = [...Map.groupBy(outputs, ({ amount }) => amount).values()].map(
       (equal) => new Set(equal.map(({ script }) => script)).size,
     );
     const equalOutputs = Math.max(...receivers);

@@ -5,7 +5,7 @@
 import { types } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Analyst, openAnalyst } from '../cookbook/analyst.ts';
-import { type DemoIndex, openDemoIndex } from '../cookbook/demo-index.ts';
+import { type DemoIndex, openDemoIndex } from '../cookbook/demo-network.ts';
 import { expand, type Shown, sqlDashboard } from './sql-dashboard.ts';
 
 const { panels, templating } = sqlDashboard;
@@ -23,7 +23,7 @@ beforeAll(async () => {
   analyst = await openAnalyst(index.database);
   const addresses = templating.list.find(({ name }) => name === 'address')?.query ?? '';
   const { rows } = await analyst.client.query<{ address: string }>(addresses);
-  shown = { ...index.network.span, variables: { interval: 'hours', address: rows[0]?.address ?? '' } };
+  shown = { ...index.span, variables: { interval: 'hours', address: rows[0]?.address ?? '' } };
 });
 afterAll(async () => {
   await analyst?.close();
