@@ -43,7 +43,6 @@ const ECONOMY: Omit<EconomyOptions, 'seed'> = {
 
 const BEGINS_AT = Date.UTC(2026, 8, 1);
 const DAY_MS = 86_400_000;
-const WEEK_DAYS = 7;
 /** Five million transactions take this many days and chain blocks; fewer take proportionally less. */
 const USUAL_TRANSACTIONS = 5_000_000;
 const USUAL_DAYS = 45;
@@ -61,9 +60,6 @@ const DUPLICATE_RATE = 0.1;
 const DOUBLE_SPEND_RATE = 0.003;
 
 const SUBSIDY = 300e8;
-const MONTH_DAYS = 30.4375;
-const BITS_EXPONENT = 0x1a;
-const BITS_MANTISSA = 0x600000;
 
 interface Carried {
   transaction: RpcTransaction;
@@ -154,7 +150,7 @@ export class RequestChain {
         this.#receive(payment.transaction, ids, false);
       }
       if (position === 0) feesOfParent = fees;
-      const amount = block === this.genesis ? 0 : this.#subsidy() + fees;
+      const amount = block === this.genesis ? 0 : SUBSIDY + fees;
       if (isRed) redReward += amount;
       else if (amount > 0) rewards.push({ amount, scriptPublicKey: miner });
     }
@@ -173,7 +169,7 @@ export class RequestChain {
   #drawPayments(): Carried[][] {
     const random = this.#random;
     const blocks: Carried[][] = [[], ...Array.from({ length: random.pick(BLOCKS_BESIDE) }, () => [])];
-    const count = random.poisson(this.#paymentsPerChainBlock * this.#activity());
+    const count = random.poisson(this.#paymentsPerChainBlock);
     for (let drawn = 0; drawn < count; drawn += 1) {
       const draft = this.#payments.make(random)?.draft;
       if (draft === undefined) break;
@@ -193,19 +189,11 @@ export class RequestChain {
     return blocks;
   }
 
-  /** More from week to week, less at night and at weekends. */
-  #activity(): number {
-    const days = (this.#time - BEGINS_AT) / DAY_MS;
-    const growth = 0.7 + (0.6 * days) / USUAL_DAYS;
-    const timeOfDay = 1 + 0.35 * Math.sin(2 * Math.PI * (days - 0.3));
-    return growth * timeOfDay * (Math.floor(days) % WEEK_DAYS > 4 ? 0.8 : 1.08);
-  }
-
   /** A block parallel to the next chain block; a red one is on an older chain block. */
   #mineBeside(feesOfParent: number, payments: readonly Carried[]): Mined {
     const isRed = this.#latest.length === RED_IS_LATE_BY && this.#random.chance(RED_RATE);
     const parent = (isRed ? this.#latest[0] : this.#latest.at(-1)) ?? this.genesis;
-    const amount = this.#subsidy() + (isRed ? 0 : feesOfParent);
+    const amount = SUBSIDY + (isRed ? 0 : feesOfParent);
     const rewards = [{ amount, scriptPublicKey: this.#someMiner() }];
     return this.#mine({ blues: [parent], reds: [], rewards, payments, isRed });
   }
@@ -227,10 +215,10 @@ export class RequestChain {
       blues,
       reds,
       blueWork: blues.reduce((work, { header }) => work + workFromBits(header.bits), selectedParent.header.blueWork),
-      bits: this.#bits(),
+      bits: this.genesis.header.bits,
       // Clocks of miners differ.
       timestamp: BigInt(Math.floor(this.#time + (this.#random.fraction() - 0.5) * INTERVAL_MS * 0.2)),
-      miner: { scriptPublicKey: miner, extraData: '2.1.0/pool', subsidy: this.#subsidy() },
+      miner: { scriptPublicKey: miner, extraData: '2.1.0/pool', subsidy: SUBSIDY },
       rewards,
       payments: payments.map(({ transaction }) => transaction),
     });
@@ -243,17 +231,6 @@ export class RequestChain {
     const key = miners[this.#random.skewed(miners.length)]?.keys[0];
     if (key === undefined) throw new Error('a miner has no address');
     return key.scriptPublicKey;
-  }
-
-  #subsidy(): number {
-    return Math.floor(SUBSIDY * 2 ** (-(this.#time - BEGINS_AT) / DAY_MS / MONTH_DAYS / 12));
-  }
-
-  /** The target falls by one percent a day and oscillates. */
-  #bits(): number {
-    const days = Math.floor((this.#time - BEGINS_AT) / (DAY_MS / 24)) / 24;
-    const mantissa = Math.floor(BITS_MANTISSA * Math.exp(-0.01 * days + 0.05 * Math.sin(days)));
-    return BITS_EXPONENT * 2 ** 24 + mantissa;
   }
 }
 

@@ -49,7 +49,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-test.skipIf(!isInstalled)(`what openapi.json says holds, for any request (FUZZ_SEED=${seed})`, async () => {
+test.skipIf(!isInstalled)(`it responds to any request as openapi.json declares (FUZZ_SEED=${seed})`, async () => {
   const settings = ['--config-file', join(import.meta.dirname, 'schemathesis.toml')];
   const amount = ['--checks', 'all', '--max-examples', maxExamples, '--seed', seed];
   const filter = only === undefined ? [] : ['--include-operation-id-regex', only];
