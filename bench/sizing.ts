@@ -20,8 +20,8 @@ import {
 } from '@kasgres/devnet';
 import { fromHex } from '@kasgres/kaspa';
 import { NodeClient, type RpcBlock } from '@kasgres/node';
-import { untilAtRest } from '../test/support/harness.ts';
-import { startIndexer } from '../test/support/programs.ts';
+import { sleep } from '@kasgres/runtime';
+import { type Program, startIndexer } from '../test/support/programs.ts';
 
 const BLOCKS_PER_SECOND = 10;
 const PER_DAY = 86_400;
@@ -91,13 +91,13 @@ async function measure(blocks: number, density: number): Promise<Measured> {
     await database.pool.query('select pg_reload_conf()');
     const empty = await readGrowth(database);
     const indexer = startIndexer({ nodeUrl: server.url, databaseUrl: postgres.url });
-    await untilAtRest(database.pool, node, indexer);
+    await untilIndexed(database, simulatedDag, indexer);
     const before = await readGrowth(database);
     for (let block = 0; block < blocks; block++) {
       simulatedDag.simulation.pay(density);
       clock.now += 1_000 / BLOCKS_PER_SECOND;
       simulatedDag.simulation.mine(clock.now);
-      await untilAtRest(database.pool, node, indexer);
+      await untilIndexed(database, simulatedDag, indexer);
     }
     const after = await readGrowth(database);
     await indexer.stop();
@@ -127,6 +127,15 @@ async function readHeaders({ node: { dag } }: SimulatedDag, node: NodeClient): P
     levels: mean(({ header }) => header.parentsByLevel.length),
     wireBytes: wireBytes / blocks.length,
   };
+}
+
+/** Waits until the index has the sink of the node. */
+async function untilIndexed({ pool }: Connection, { node }: SimulatedDag, indexer: Program): Promise<void> {
+  const isIndexed = `select from checkpoint join blocks on id = block_id where encode(hash, 'hex') = $1 and not first_catch_up`;
+  while ((await pool.query(isIndexed, [node.dag.sink.hash])).rowCount === 0) {
+    if (!indexer.isRunning()) throw new Error(`the indexer stopped:\n${indexer.output()}`);
+    await sleep(20);
+  }
 }
 
 async function readGrowth({ pool }: Connection): Promise<Growth> {

@@ -1,7 +1,7 @@
 /**
  * The image and the composition, on machines where no Docker engine runs: both files are read as Docker would read them, what
  * they refer to must exist, and the steps of the image are done in an empty folder outside the repository, by the file's own
- * commands. What this cannot show: that the base images have what is expected of them, and that kaspad's stage builds (its
+ * commands. What this cannot show: that the base images have what is expected of them, and that the kaspad stage builds (its
  * `cargo install` takes half an hour).
  */
 import { execFile } from 'node:child_process';

@@ -5,11 +5,10 @@
  */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { explain, findFullReads } from './explain.ts';
+import { explain, findFullReads, type PlannedQuery, toPinnedText } from './explain.ts';
 import { PAID_BY_ALL, PAID_IN_VAIN } from './large-index.ts';
 import { addressTransactions, addressUtxos } from '../api/listings.ts';
 import { listings, owner, pageOf, pagesOf } from './listings.ts';
-import { type PlannedQuery, toPinnedText } from './pinned.ts';
 import { findLandmarks, type Landmarks, lookUps } from './requests.ts';
 import { openHarness, type Request, type Harness } from './harness.ts';
 import { fastRequests } from './views.ts';
