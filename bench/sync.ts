@@ -232,7 +232,7 @@ function report(alone: { seconds: number; megabytes: number }, sync: Sync, bareS
   );
   console.log(`bare COPY        ${bareSeconds.toFixed(1)} s  ${perSecond(rows, bareSeconds)} rows/s`);
   console.log(
-    `${transactions.toLocaleString('en')} transactions, ${rows.toLocaleString('en')} rows, ${Math.round(bytes / transactions)} bytes a transaction`,
+    `${transactions.toLocaleString('en')} transactions, ${rows.toLocaleString('en')} rows, ${Math.round(bytes / transactions)} bytes per transaction`,
   );
   console.log(
     `ratios           ${(seconds / alone.seconds).toFixed(2)} x the node alone, ${(seconds / bareSeconds).toFixed(2)} x the bare COPY`,

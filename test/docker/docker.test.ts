@@ -1,8 +1,6 @@
 /**
- * The image and the composition, on machines where no Docker engine runs: both files are read as Docker would read them, what
- * they refer to must exist, and the steps of the image are done in an empty folder outside the repository, by the file's own
- * commands. What this cannot show: that the base images have what is expected of them, and that the kaspad stage builds (its
- * `cargo install` takes half an hour).
+ * Checks Dockerfile and docker-compose.yml without a Docker engine: their references must exist, and the commands of the image run in an
+ * empty folder outside the repository. It does not check the base images or the build of the kaspad stage, which takes half an hour.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';

@@ -1,21 +1,20 @@
-/** docs/cookbook.md: the requests in `cookbook/*.sql`, with their responses on the demo network and the time that each takes. */
+/** Generates docs/cookbook.md: the queries in `cookbook/*.sql` with their results on the demo network and their times. */
 import { readFile } from 'node:fs/promises';
 import type { Response } from '../cookbook/analyst.ts';
 import type { Text } from '../cookbook/cells.ts';
 import { type Request, readRequests } from '../cookbook/requests.ts';
 
-/** As bench/requests.ts writes it. */
+/** Written by bench/requests.ts. */
 interface Times {
   machine: string;
   /** In the database. */
   transactions: number;
-  /** By the name of the request; first is what was not in memory. */
+  /** By the name of the query; `firstMs` is with cold caches. */
   requests: Record<string, { ms: number; firstMs: number }>;
 }
 
 const DIRECTORY = new URL('../../cookbook/', import.meta.url);
 
-/** Lines of a response that are enough to see what it is like. */
 const SHOWN_ROWS = 10;
 
 const THEMES: readonly [string, number][] = [
@@ -89,7 +88,7 @@ function themeBefore(number: number): string[] {
 const numberOf = (name: string): number => Number.parseInt(name, 10);
 const headingOf = (name: string, title: string): string => `${numberOf(name)}. ${title}`;
 
-/** As GitHub makes it of a heading. */
+/** Returns the anchor that GitHub derives from a heading. */
 function anchorOf(heading: string): string {
   return heading
     .toLowerCase()

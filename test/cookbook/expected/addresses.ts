@@ -16,13 +16,13 @@ import {
 interface Address {
   address: string;
   balance: bigint;
-  /** Accepted transactions that touch it, in order. */
+  /** Accepted transactions of the address, in order. */
   transactions: Transaction[];
 }
 
 const cache = new WeakMap<History, Map<string, Address>>();
 
-/** All that accepted transactions touch. */
+/** Returns every address of accepted transactions. */
 function addressesOf(history: History): Map<string, Address> {
   const cached = cache.get(history);
   if (cached !== undefined) return cached;
@@ -237,7 +237,7 @@ export function richList(history: History, names: Names): Cell[][] {
     ]);
 }
 
-/** By the definition: the mean difference of all pairs, by twice the mean. */
+/** By definition: the mean difference of all pairs divided by twice the mean. */
 export function gini(history: History): Cell[][] {
   const balances = [...addressesOf(history).values()]
     .map(({ balance }) => toKas(balance))

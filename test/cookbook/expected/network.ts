@@ -28,7 +28,7 @@ interface Interval {
   chainBlocks: ChainBlock[];
   blocks: number;
   reds: number;
-  /** Of merged blocks. */
+  /** Bits of the merged blocks. */
   bits: number[];
   transactions: number;
   /** Sompi, as are all amounts. */
@@ -40,7 +40,7 @@ interface Interval {
   fresh: number;
 }
 
-/** Those with a chain block, in order. */
+/** Returns the intervals that have a chain block, in order. */
 function intervalsOf({ chain }: History, lengthMs = DAY_MS): Interval[] {
   const seen = new Set<string>();
   let supply = 0n;
@@ -78,7 +78,7 @@ function intervalsOf({ chain }: History, lengthMs = DAY_MS): Interval[] {
   });
 }
 
-/** Those with a merged block, latest first, as the requests by day show them. The day of genesis has none. */
+/** Returns the days with a merged block, latest first. The day of genesis has none. */
 function latestDays(history: History): Interval[] {
   const days = intervalsOf(history).filter(({ blocks }) => blocks > 0);
   return days.reverse().slice(0, 30);
