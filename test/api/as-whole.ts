@@ -1,4 +1,4 @@
-/** Requests that an index with a gap answers like a whole one, since it has all of their data. */
+/** Requests whose responses are the same on an index with a gap and on a whole one, since both have all of their data. */
 import { expect } from 'vitest';
 import { walk } from '../support/listings.ts';
 import type { BalanceHistory, CutIndex } from './cut-index.ts';
