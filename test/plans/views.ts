@@ -5,10 +5,11 @@ import type { Landmarks } from './requests.ts';
 /** A day of the large index has about a hundred chain blocks. */
 const DAY = (column: string): string => `${column} >= '2026-03-01' and ${column} < '2026-03-02'`;
 
+const from = (condition: string, views: string): string[] =>
+  views.split(' ').map((view) => `select * from kaspa.${view} where ${condition}`);
+
 export function fastRequests({ transactionIds, fullBlock, chainBlock, ten }: Landmarks): string[] {
   const [transactionId = ''] = transactionIds;
-  const from = (condition: string, views: string): string[] =>
-    views.split(' ').map((view) => `select * from kaspa.${view} where ${condition}`);
   return [
     ...from(
       `transaction_id = '${transactionId}'`,
