@@ -3,9 +3,9 @@
  * sent and which statuses came back. A separate process, so that it does not slow down the legitimate client of attacks.ts.
  */
 import { randomBytes } from 'node:crypto';
-import { Agent, request as httpRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { sleep } from '@kasgres/runtime';
+import { flood, type FloodRequest } from '../test/api/flood-client.ts';
 
 export interface AttackOptions {
   url: string;
@@ -23,7 +23,6 @@ export interface AttackOptions {
 
 const options = JSON.parse(process.argv[2] ?? '') as AttackOptions;
 const endsAt = performance.now() + options.seconds * 1000;
-const agent = new Agent({ keepAlive: true, maxSockets: 4_000 });
 const counts: Record<string, Record<string, number>> = {};
 
 /** Longer than the API waits for a client that does not read. */
@@ -36,49 +35,10 @@ function count(attack: string, outcome: string | number): void {
   outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
 }
 
-interface Sent {
-  method?: string;
-  path: string;
-  key?: string;
-  headers?: Record<string, string>;
-  body?: string;
-}
-
-/** Counts the status of the response, which is read and thrown away. */
-function send(attack: string, { method = 'GET', path, key, headers = {}, body }: Sent): Promise<void> {
-  return new Promise((resolve) => {
-    const outgoing = httpRequest(new URL(path, options.url), {
-      agent,
-      method,
-      headers: { ...headers, ...(key && { 'x-api-key': key }), ...(body && { 'content-type': 'application/json' }) },
-      timeout: 60_000,
-    });
-    outgoing.on('response', (response) => {
-      count(attack, response.statusCode ?? 0);
-      response.resume();
-      response.on('close', resolve);
-    });
-    outgoing.on('timeout', () => outgoing.destroy(new Error('timeout')));
-    outgoing.on('error', (error: NodeJS.ErrnoException) => {
-      count(attack, error.code ?? error.message);
-      resolve();
-    });
-    outgoing.end(body);
-  });
-}
-
-/** Keeps `outstanding` requests in flight. */
-async function flood(attack: string, outstanding: number, next: (index: number) => Sent): Promise<void> {
-  let index = 0;
-  await Promise.all(
-    Array.from({ length: outstanding }, async () => {
-      while (!isOver()) {
-        await send(attack, next((index += 1)));
-        // Without a pause, immediate rejections would make the attacker itself the bottleneck of the two cores.
-        await sleep(50);
-      }
-    }),
-  );
+/** Keeps `outstanding` requests in flight. Without a pause, immediate rejections would make the attacker the bottleneck of two cores. */
+async function floodWith(attack: string, outstanding: number, requests: FloodRequest[]): Promise<void> {
+  const durationMs = options.seconds * 1_000;
+  counts[attack] = await flood({ url: options.url, requests, outstanding, durationMs, pauseMs: 50 });
 }
 
 /** Opens sockets, and keeps `outstanding` of them open as long as the server lets them; what is sent to them is read, or only after a time. */
@@ -116,7 +76,7 @@ const MEGABYTE = 1_000_000;
 const manyInputs = `{"transaction":{"inputs":[${repeat('{},', MEGABYTE - 100)}{}]}}`;
 const manyUnknownFields = `{${Array.from({ length: 90_000 }, (_, index) => `"f${index}":0`).join(',')}}`;
 const deeplyNested = `${'['.repeat(400_000)}${']'.repeat(400_000)}`;
-const HOSTILE: Sent[] = [
+const HOSTILE: FloodRequest[] = [
   { method: 'POST', path: '/v1/rpc/submitTransaction', body: manyInputs },
   {
     method: 'POST',
@@ -132,7 +92,7 @@ const HOSTILE: Sent[] = [
   { method: 'POST', path: '/v1/rpc/getBlock', body: deeplyNested },
 ];
 const manyAddresses = JSON.stringify({ addresses: options.addresses.slice(0, 1000) });
-const WORST: Sent[] = [
+const WORST: FloodRequest[] = [
   { method: 'POST', path: '/v1/rpc/getUtxosByAddresses', body: manyAddresses },
   { method: 'POST', path: '/v1/rpc/getBalancesByAddresses', body: manyAddresses },
   {
@@ -146,16 +106,18 @@ const WORST: Sent[] = [
     body: JSON.stringify({ lowHash: options.firstBlock, includeBlocks: true, includeTransactions: true }),
   },
 ];
-const at = <Item>(items: readonly Item[], index: number): Item => items[index % items.length] as Item;
+const withKey = (key: string, requests: FloodRequest[]): FloodRequest[] =>
+  requests.map((request) => ({ ...request, headers: { 'x-api-key': key } }));
+const { keys } = options;
 
 await Promise.all([
-  flood('hostile bodies', 4, (index) => ({ ...at(HOSTILE, index), key: options.keys.hostile })),
-  flood('status without a key', 300, () => ({ path: '/v1/status' })),
-  flood('random keys', 300, () => ({ path: '/v1/rpc/getSink', key: `kdp_${randomBytes(32).toString('hex')}` })),
-  flood('malformed keys', 100, () => ({ path: '/v1/rpc/getSink', key: randomBytes(16).toString('hex') })),
-  flood('worst requests of one key', 300, (index) => ({ ...at(WORST, index), key: options.keys.worst })),
-  flood('long unknown paths', 20, () => ({ path: `/${'x'.repeat(8_000)}`, key: options.keys.hostile })),
-  flood('docs', 20, () => ({ path: '/docs/static/swagger-ui-bundle.js', headers: { 'accept-encoding': 'br' } })),
+  floodWith('hostile bodies', 4, withKey(keys.hostile, HOSTILE)),
+  floodWith('status without a key', 300, [{ path: '/v1/status' }]),
+  floodWith('random keys', 300, [{ path: '/v1/rpc/getSink', withUnknownKey: true }]),
+  floodWith('malformed keys', 100, withKey(randomBytes(16).toString('hex'), [{ path: '/v1/rpc/getSink' }])),
+  floodWith('worst requests of one key', 300, withKey(keys.worst, WORST)),
+  floodWith('long unknown paths', 20, withKey(keys.hostile, [{ path: `/${'x'.repeat(8_000)}` }])),
+  floodWith('docs', 20, [{ path: '/docs/static/swagger-ui-bundle.js', headers: { 'accept-encoding': 'br' } }]),
   holdSockets('malformed target on the metrics port', 2, options.metricsUrl, (socket) => {
     socket.write('GET // HTTP/1.1\r\nHost: a\r\n\r\n');
     setTimeout(() => socket.end(), 500);
@@ -178,4 +140,3 @@ await Promise.all([
   ),
 ]);
 console.log(JSON.stringify(counts));
-agent.destroy();

@@ -30,7 +30,7 @@ for (let round = 0; round < ROUNDS; round += 1) {
     seconds[i]?.push(taken);
   }
 }
-for (const of of seconds) medians.push(of.toSorted((a, b) => a - b)[Math.floor(ROUNDS / 2)] ?? 0);
+for (const taken of seconds) medians.push(taken.toSorted((a, b) => a - b)[Math.floor(ROUNDS / 2)] ?? 0);
 const [short = 0, long = 0] = medians;
 console.log(`medians: ${short.toFixed(1)} and ${long.toFixed(1)} s; ratio ${(long / short).toFixed(2)}`);
 process.exit();

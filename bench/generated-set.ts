@@ -4,24 +4,13 @@
 import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { Dag, NodeServer, type NodeState, UtxoSetServer } from '@kasgres/devnet';
-import {
-  genesisBlock,
-  getNetwork,
-  type Hash,
-  type Header,
-  headerHash,
-  MuHash,
-  toHex,
-  transactionHash,
-  transactionId,
-  type Utxo,
-} from '@kasgres/kaspa';
+import { NodeServer, UtxoSetServer } from '@kasgres/devnet';
+import { type Hash, type Header, headerHash, MuHash, type Utxo } from '@kasgres/kaspa';
+import { network, StaticNode } from './static-node.ts';
 
-const network = getNetwork('simnet');
 /** Several UTXOs share a transaction or a script. */
-const UTXOS_A_TRANSACTION = 1.25;
-const UTXOS_A_SCRIPT = 2;
+const UTXOS_PER_TRANSACTION = 1.25;
+const UTXOS_PER_SCRIPT = 2;
 
 if (!isMainThread) hashSegment(workerData as Segment);
 
@@ -36,9 +25,12 @@ export async function startPruningPoint(
   count: number,
   place: Partial<Pick<Header, 'blueScore' | 'blueWork' | 'daaScore' | 'timestamp'>> = {},
 ): Promise<PruningPoint> {
-  const node = pruningPointNode({ blueScore: 1n, ...place, utxoCommitment: await commitmentOf(count) });
-  const server = await NodeServer.start({ state: node.state });
-  const set = { pruningPointHash: node.hash, utxos: { [Symbol.iterator]: () => utxos(0, count, count) } };
+  const node = new StaticNode({ blueScore: 1n, ...place, utxoCommitment: await commitmentOf(count) });
+  const server = await NodeServer.start({ state: node.state(node.tip.hash) });
+  const set = {
+    pruningPointHash: headerHash(node.tip.header),
+    utxos: { [Symbol.iterator]: () => utxos(0, count, count) },
+  };
   const peer = await UtxoSetServer.start({ network: network.id, set: () => set });
   const close = (): void => {
     peer.close();
@@ -47,57 +39,16 @@ export async function startPruningPoint(
   return { nodeUrl: server.url, p2pUrl: peer.url, close };
 }
 
-/** A node that has pruned everything except one block: simnet's genesis, at another height and with a commitment to another set. */
-function pruningPointNode(place: Partial<Header>): { hash: Hash; state: NodeState } {
-  const genesis = genesisBlock(network);
-  const header = { ...genesis.header, ...place };
-  const hash = headerHash(header);
-  const name = toHex(hash);
-  const dag = new Dag();
-  const transactions = genesis.transactions.map((transaction) => {
-    const names = { transactionId: transactionId(transaction), hash: transactionHash(transaction) };
-    return { ...transaction, ...names, computeMass: 0n };
-  });
-  const relations = { selectedParentHash: undefined, mergeSetBlues: [], mergeSetReds: [] };
-  dag.add({ hash: name, header, ...relations, transactions, difficulty: 1 });
-  dag.setAcceptance(name, []);
-  const { blueScore, daaScore, timestamp } = header;
-  dag.setVirtual({ sink: name, parents: [name], blueScore, daaScore, pastMedianTime: timestamp, difficulty: 1 });
-  const state: NodeState = {
-    network,
-    dag,
-    serverVersion: '2.1.0',
-    isSynced: true,
-    pruningPoint: name,
-    isUtxoIndexed: true,
-    findMempoolEntry: () => undefined,
-    mempoolEntries: () => [],
-    mempoolEntriesByScript: () => ({ sending: [], receiving: [] }),
-    blockTemplate: notCalled,
-    submitBlock: notCalled,
-    submitTransaction: notCalled,
-    balance: notCalled,
-    utxos: notCalled,
-    circulatingSompi: notCalled,
-    onEvent: () => () => undefined,
-  };
-  return { hash, state };
-}
-
-function notCalled(): never {
-  throw new Error('no client should call this');
-}
-
 /** Yields UTXOs `from` to `to` of a set of `count`, in the order of their evenly spread transaction ids, as a node serves them. */
 function* utxos(from: number, to: number, count: number): Generator<Utxo> {
   for (let number = from; number < to; number++) {
-    const transaction = Math.floor(number / UTXOS_A_TRANSACTION);
+    const transaction = Math.floor(number / UTXOS_PER_TRANSACTION);
     const id = digest('transaction', transaction);
-    id.writeUInt32BE(Math.floor((transaction * UTXOS_A_TRANSACTION * 2 ** 32) / (count + 1)));
+    id.writeUInt32BE(Math.floor((transaction * UTXOS_PER_TRANSACTION * 2 ** 32) / (count + 1)));
     // UTXOs of one owner are far from each other.
-    const owner = (number * 7_919) % Math.ceil(count / UTXOS_A_SCRIPT);
+    const owner = (number * 7_919) % Math.ceil(count / UTXOS_PER_SCRIPT);
     yield {
-      outpoint: { transactionId: id, index: number - Math.ceil(transaction * UTXOS_A_TRANSACTION) },
+      outpoint: { transactionId: id, index: number - Math.ceil(transaction * UTXOS_PER_TRANSACTION) },
       amount: BigInt(number) * 1_000n + 1n,
       scriptPublicKey: {
         version: 0,
@@ -110,8 +61,8 @@ function* utxos(from: number, to: number, count: number): Generator<Utxo> {
   }
 }
 
-function digest(what: string, number: number): Buffer {
-  return createHash('sha256').update(`${what} ${number}`).digest();
+function digest(name: string, number: number): Buffer {
+  return createHash('sha256').update(`${name} ${number}`).digest();
 }
 
 interface Segment {

@@ -12,7 +12,7 @@ import type { DagBlock } from '../packages/devnet/src/dag/dag.ts';
 import { responses } from '../packages/devnet/src/rpc/responses.ts';
 import { isNotifyOp, operationOf, type ReceivedRequest, responsePayload } from '../packages/devnet/src/rpc/calls.ts';
 import { blockMessage } from '../packages/devnet/src/rpc/to-messages.ts';
-import { type Filling, LargeChain } from './memory-chain.ts';
+import { type Filling, openLargeChain } from './memory-chain.ts';
 
 const RESPONSE_ID = 101;
 const GET_BLOCKS_RESPONSE = 1032;
@@ -20,7 +20,7 @@ const BLOCK = 3;
 const BLOCK_HASH = 4;
 
 const [blocks, filling, parentsPerLevel] = process.argv.slice(2) as [string, Filling, string];
-const state = new LargeChain(Number(blocks), filling, Number(parentsPerLevel));
+const state = openLargeChain(Number(blocks), filling, Number(parentsPerLevel));
 /** Payloads are encoded quickly, and all of them would not fit into memory. */
 const encoded =
   filling === 'payload' ? undefined : new Map(state.dag.chainBlocks.map((block) => [block, encode(block)]));

@@ -2,12 +2,11 @@
  * How long the queries of the cookbook take on five million transactions. Fills a database with the indexer's own apply (request-chain/), or
  * uses an existing one, and runs each query as a read-only analyst.
  *
- *   node bench/requests.ts [--transactions 5000000] [--database URL | --keep DIRECTORY] [--finish-again] [--only TEXT]
+ *   node bench/requests.ts [--transactions 5000000] [--database URL | --keep DIRECTORY] [--only TEXT]
  *
- * Without a URL it starts an embedded Postgres, in a temporary directory or in one that is kept. --finish-again repeats the end of the first
- * catch-up in an existing database. --only runs the queries with this text in their name and writes no file; otherwise the times are written to
- * cookbook/times.json. Five million transactions take about 3.5 GB of memory here: NODE_OPTIONS=--max-old-space-size=8192.
- * bench/README.md has figures.
+ * Without a URL it starts an embedded Postgres, in a temporary directory or in one that is kept. --only runs the queries with this text in
+ * their name and writes no file; otherwise the times are written to cookbook/times.json. Five million transactions take about 3.5 GB of memory
+ * here: NODE_OPTIONS=--max-old-space-size=8192. bench/README.md has figures.
  */
 import { performance } from 'node:perf_hooks';
 import { writeFile } from 'node:fs/promises';
@@ -22,11 +21,10 @@ import {
   startEmbeddedPostgres,
   upsertTags,
 } from '@kasgres/database';
-import { finishFirstCatchUp } from '../packages/indexer/src/apply/first-catch-up.ts';
-import type { ClientBase, Pool } from 'pg';
+import type { ClientBase } from 'pg';
 import { readRequests } from '../test/cookbook/requests.ts';
 import { startDurablePostgres } from './durable-postgres.ts';
-import { RequestChain, tagsOf } from './request-chain/chain.ts';
+import { RequestChain } from './request-chain/chain.ts';
 import { clusterChain, indexChain } from './request-chain/index-chain.ts';
 
 const SEED = 'requests';
@@ -40,7 +38,6 @@ const { values: options } = parseArgs({
     transactions: { type: 'string', default: '5000000' },
     database: { type: 'string' },
     keep: { type: 'string' },
-    'finish-again': { type: 'boolean', default: false },
     only: { type: 'string', default: '' },
   },
 });
@@ -62,14 +59,11 @@ async function measure(url: string): Promise<void> {
   const database = connect({ url, applicationName: 'kasgres bench', max: 4 });
   try {
     if (await isEmpty(database)) await make(database, Number(options.transactions));
-    else if (options['finish-again']) await finishAgain(database);
     await cluster(url);
     await vacuum(database);
     const transactions = await countAccepted(database);
     await asAnalyst(database, url, async (analyst) => {
-      const requests = readRequests().map(({ name, sql }) => [name, sql] as const);
-      const times = await runAll(analyst, Object.fromEntries(requests));
-      await runAll(analyst, await lookUps(analyst.pool));
+      const times = await runAll(analyst);
       if (options.only === '') await writeTimes(transactions, times);
     });
   } finally {
@@ -110,17 +104,7 @@ async function make(database: Connection, transactions: number): Promise<void> {
     console.log(`${written} transactions written in ${seconds(startedAt)} s, ${megabytes} MB resident`);
   });
   console.log(`made in ${seconds(startedAt)} s`);
-  await upsertTags(database.pool, tagsOf({ seed: SEED, transactions }));
-}
-
-async function finishAgain({ pool }: Connection): Promise<void> {
-  const startedAt = performance.now();
-  await pool.query('update checkpoint set first_catch_up = true');
-  const [writer, reader] = await Promise.all([pool.connect(), pool.connect()]);
-  await finishFirstCatchUp([writer, reader]);
-  writer.release();
-  reader.release();
-  console.log(`finished again in ${seconds(startedAt)} s`);
+  await upsertTags(database.pool, chain.tags());
 }
 
 async function cluster(url: string): Promise<void> {
@@ -153,11 +137,11 @@ async function countAccepted({ pool }: Connection): Promise<number> {
   return Number(counts?.accepted);
 }
 
-async function runAll({ pool }: Connection, requests: Record<string, string>): Promise<Record<string, Times>> {
+async function runAll({ pool }: Connection): Promise<Record<string, Times>> {
   const all: Record<string, Times> = {};
   console.log(`\nload average ${loadavg()[0]?.toFixed(1)}`);
   console.log('\n| request | first, ms | warm, ms | rows |\n|---|---|---|---|');
-  for (const [name, sql] of Object.entries(requests)) {
+  for (const { name, sql } of readRequests()) {
     if (!name.includes(options.only)) continue;
     const client = await pool.connect();
     try {
@@ -196,40 +180,6 @@ async function timeOnce(client: ClientBase, sql: string): Promise<{ ms: number; 
   const startedAt = performance.now();
   const { rowCount } = await client.query(sql);
   return { ms: performance.now() - startedAt, rows: rowCount ?? 0 };
-}
-
-interface Landmarks {
-  transaction: string;
-  address: string;
-  time: string;
-}
-
-/** Look-ups by key, by name: each should take a few milliseconds on a database of any size. */
-async function lookUps(pool: Pool): Promise<Record<string, string>> {
-  const { transaction, address, time } = await findLandmarks(pool);
-  return {
-    'a transaction by its id': `select * from kaspa.transactions where transaction_id = '${transaction}'`,
-    'its inputs': `select * from kaspa.inputs where transaction_id = '${transaction}'`,
-    'its outputs': `select * from kaspa.outputs where transaction_id = '${transaction}'`,
-    'the busiest address': `select * from kaspa.addresses where address = '${address}'`,
-    'its balance at a time': `select kaspa.balance_at('${address}', '${time}')`,
-    'its UTXOs': `select * from kaspa.utxos where address = '${address}'`,
-    'the latest 20 blocks': 'select * from kaspa.blocks order by time desc limit 20',
-    'the latest 20 chain blocks': 'select * from kaspa.chain_blocks order by index desc limit 20',
-    'the latest day by minute': `select * from kaspa.network_minutes where start >= timestamptz '${time}' and start < timestamptz '${time}' + interval '1 day'`,
-    'the state of the index': 'select * from kaspa.index_status',
-  };
-}
-
-/** Finds a transaction from the middle of the chain, the address with most transactions, a time two days before the end. */
-async function findLandmarks(pool: Pool): Promise<Landmarks> {
-  const { rows } = await pool.query<Landmarks>(
-    `select (select transaction_id from kaspa.accepted_transactions
-              where chain_index = (select max(index) / 2 from kaspa.chain_blocks) order by index desc limit 1) as transaction,
-            (select address from kaspa.addresses order by transaction_count desc, address limit 1) as address,
-            (select (max(time) - interval '2 days')::text from kaspa.chain_blocks) as time`,
-  );
-  return rows[0] as Landmarks;
 }
 
 async function writeTimes(transactions: number, requests: Record<string, Times>): Promise<void> {

@@ -20,8 +20,8 @@ import {
 } from '@kasgres/devnet';
 import { fromHex } from '@kasgres/kaspa';
 import { NodeClient, type RpcBlock } from '@kasgres/node';
-import { untilAtRest } from '../test/support/harness.ts';
-import { startIndexer } from '../test/support/programs.ts';
+import { sleep } from '@kasgres/runtime';
+import { type Program, startIndexer } from '../test/support/programs.ts';
 
 const BLOCKS_PER_SECOND = 10;
 const PER_DAY = 86_400;
@@ -33,16 +33,11 @@ const HEADER_CHAIN_BLOCKS = 30;
 /** Payments per second in the table of sizes. */
 const RATES = [10, 100, 1_000];
 
-type Sizes = Map<string, number>;
-
 interface Growth {
   blocks: number;
   payments: number;
-  /** Inputs and outputs of payments and coinbases. */
-  inputs: number;
-  outputs: number;
-  /** Bytes by relation. */
-  bytes: Sizes;
+  /** Bytes by table and index. */
+  bytes: Map<string, number>;
 }
 
 interface Measured {
@@ -63,15 +58,11 @@ const [blockCount = '1500', densityList = '1,5,20', shape = 'small'] = process.a
 if (shape !== 'small' && shape !== 'mainnet') throw new Error(`headers are small or mainnet, not ${shape}`);
 const measured: Measured[] = [];
 for (const density of densityList.split(',').map(Number)) measured.push(await measure(Number(blockCount), density));
-report(
-  'caught up with',
-  measured.map(({ caughtUp }) => caughtUp),
-);
-report(
-  'followed block by block',
-  measured.map(({ followed }) => followed),
-);
-
+for (const how of ['caughtUp', 'followed'] as const)
+  report(
+    how,
+    measured.map((growths) => growths[how]),
+  );
 for (const { headers } of measured) {
   const { parents, levels, wireBytes } = headers;
   console.log(
@@ -100,11 +91,13 @@ async function measure(blocks: number, density: number): Promise<Measured> {
     await database.pool.query('select pg_reload_conf()');
     const empty = await readGrowth(database);
     const indexer = startIndexer({ nodeUrl: server.url, databaseUrl: postgres.url });
-    await untilAtRest(database.pool, node, indexer);
+    await untilIndexed(database, simulatedDag, indexer);
     const before = await readGrowth(database);
     for (let block = 0; block < blocks; block++) {
-      await mine(simulatedDag, density, clock);
-      await untilAtRest(database.pool, node, indexer);
+      simulatedDag.simulation.pay(density);
+      clock.now += 1_000 / BLOCKS_PER_SECOND;
+      simulatedDag.simulation.mine(clock.now);
+      await untilIndexed(database, simulatedDag, indexer);
     }
     const after = await readGrowth(database);
     await indexer.stop();
@@ -125,33 +118,29 @@ async function measure(blocks: number, density: number): Promise<Measured> {
 /** Measures the last page, where the DAG is widest. */
 async function readHeaders({ node: { dag } }: SimulatedDag, node: NodeClient): Promise<Headers> {
   const low = dag.chainBlocks.at(-HEADER_CHAIN_BLOCKS) ?? dag.genesis;
-  const request = { lowHash: low.hash, includeBlocks: true, includeTransactions: false };
-  const page = await node.callRaw('getBlocks', request, (body) => body.length);
-  const { blocks } = await node.getBlocks({
-    lowHash: fromHex(low.hash),
-    includeBlocks: true,
-    includeTransactions: false,
-  });
+  const request = { includeBlocks: true, includeTransactions: false };
+  const wireBytes = await node.callRaw('getBlocks', { ...request, lowHash: low.hash }, (body) => body.length);
+  const { blocks } = await node.getBlocks({ ...request, lowHash: fromHex(low.hash) });
   const mean = (numberOf: (block: RpcBlock) => number): number => sum(blocks.map(numberOf)) / blocks.length;
   return {
     parents: mean(({ header }) => header.parentsByLevel[0]?.length ?? 0),
     levels: mean(({ header }) => header.parentsByLevel.length),
-    wireBytes: page / blocks.length,
+    wireBytes: wireBytes / blocks.length,
   };
 }
 
-async function mine({ simulation }: SimulatedDag, payments: number, clock: { now: number }): Promise<void> {
-  simulation.pay(payments);
-  clock.now += 1_000 / BLOCKS_PER_SECOND;
-  simulation.mine(clock.now);
+/** Waits until the index has the sink of the node. */
+async function untilIndexed({ pool }: Connection, { node }: SimulatedDag, indexer: Program): Promise<void> {
+  const isIndexed = `select from checkpoint join blocks on id = block_id where encode(hash, 'hex') = $1 and not first_catch_up`;
+  while ((await pool.query(isIndexed, [node.dag.sink.hash])).rowCount === 0) {
+    if (!indexer.isRunning()) throw new Error(`the indexer stopped:\n${indexer.output()}`);
+    await sleep(20);
+  }
 }
 
 async function readGrowth({ pool }: Connection): Promise<Growth> {
-  const { rows: counts } = await pool.query<Record<'blocks' | 'payments' | 'inputs' | 'outputs', bigint>>(
-    `select (select count(*) from blocks) as blocks,
-            (select count(*) from transactions where subnetwork_id <> 1) as payments,
-            (select count(*) from transaction_inputs) as inputs,
-            (select count(*) from transaction_outputs) as outputs`,
+  const { rows: counts } = await pool.query<Record<'blocks' | 'payments', bigint>>(
+    `select (select count(*) from blocks) as blocks, (select count(*) from transactions where subnetwork_id <> 1) as payments`,
   );
   const { rows } = await pool.query<{ name: string; bytes: bigint }>(
     `select relname as name, pg_table_size(oid) as bytes from pg_class
@@ -161,8 +150,6 @@ async function readGrowth({ pool }: Connection): Promise<Growth> {
   return {
     blocks: Number(counts[0]?.blocks),
     payments: Number(counts[0]?.payments),
-    inputs: Number(counts[0]?.inputs),
-    outputs: Number(counts[0]?.outputs),
     bytes: new Map(rows.map(({ name, bytes }) => [name, Number(bytes)])),
   };
 }
@@ -171,64 +158,43 @@ function subtract(after: Growth, before: Growth): Growth {
   return {
     blocks: after.blocks - before.blocks,
     payments: after.payments - before.payments,
-    inputs: after.inputs - before.inputs,
-    outputs: after.outputs - before.outputs,
     bytes: new Map([...after.bytes].map(([name, bytes]) => [name, bytes - (before.bytes.get(name) ?? 0)])),
   };
 }
 
-interface Fit {
-  perBlock: number;
-  perPayment: number;
-}
-
 /** Fits bytes = perBlock * blocks + perPayment * payments by least squares. */
-function fit(growths: readonly Growth[], bytesOf: (growth: Growth) => number): Fit {
-  let bb = 0;
-  let bp = 0;
-  let pp = 0;
-  let by = 0;
-  let py = 0;
-  for (const growth of growths) {
-    const { blocks, payments } = growth;
-    const bytes = bytesOf(growth);
-    bb += blocks * blocks;
-    bp += blocks * payments;
-    pp += payments * payments;
-    by += blocks * bytes;
-    py += payments * bytes;
-  }
+function fit(growths: readonly Growth[], bytesOf: (growth: Growth) => number) {
+  const sumOf = (product: (growth: Growth) => number): number => sum(growths.map(product));
+  const bb = sumOf(({ blocks }) => blocks * blocks);
+  const bp = sumOf(({ blocks, payments }) => blocks * payments);
+  const pp = sumOf(({ payments }) => payments * payments);
+  const by = sumOf((growth) => growth.blocks * bytesOf(growth));
+  const py = sumOf((growth) => growth.payments * bytesOf(growth));
   const determinant = bb * pp - bp * bp;
   return { perBlock: (by * pp - py * bp) / determinant, perPayment: (py * bb - by * bp) / determinant };
 }
 
 function report(how: string, growths: readonly Growth[]): void {
   const total = fit(growths, ({ bytes }) => sum(bytes.values()));
-  console.log(`\n## ${how}\n\n| table or index | bytes a block | bytes a payment |\n|---|---|---|`);
+  console.log(`\n## ${how}\n\n| table or index | bytes per block | bytes per payment |\n|---|---|---|`);
   for (const name of growths[0]?.bytes.keys() ?? []) {
     const { perBlock, perPayment } = fit(growths, ({ bytes }) => bytes.get(name) ?? 0);
     if (Math.max(perBlock, perPayment) >= 1)
       console.log(`| ${name} | ${Math.round(perBlock)} | ${Math.round(perPayment)} |`);
   }
   console.log(`| **all** | **${Math.round(total.perBlock)}** | **${Math.round(total.perPayment)}** |\n`);
-  for (const { blocks, payments, inputs, outputs, bytes } of growths) {
+  for (const { blocks, payments, bytes } of growths) {
     const actual = sum(bytes.values());
     const off = (total.perBlock * blocks + total.perPayment * payments) / actual - 1;
-    console.log(
-      `${blocks} blocks, ${payments} payments, ${inputs} inputs, ${outputs} outputs: ` +
-        `${megabytes(actual)} MB; the line is ${(100 * off).toFixed(1)} % off`,
-    );
+    const size = `${(actual / 1e6).toFixed(1)} MB; the line is ${(100 * off).toFixed(1)} % off`;
+    console.log(`${blocks} blocks, ${payments} payments: ${size}`);
   }
   for (const rate of RATES) {
     const perDay = PER_DAY * (BLOCKS_PER_SECOND * total.perBlock + rate * total.perPayment);
-    console.log(`${rate} payments a second: ${(perDay / 1e9).toFixed(1)} GB a day`);
+    console.log(`${rate} payments per second: ${(perDay / 1e9).toFixed(1)} GB per day`);
   }
 }
 
 function sum(numbers: Iterable<number>): number {
   return [...numbers].reduce((total, number) => total + number, 0);
-}
-
-function megabytes(bytes: number): string {
-  return (bytes / 1e6).toFixed(1);
 }

@@ -121,7 +121,7 @@ async function runSync(url: string, database: Connection, databaseUrl: string): 
   const metrics = createMetrics(registry);
   const nodes = new NodeChoice({ urls: [url], client: { streams: 1 + OPTIONS.pageStreams }, log, metrics });
   const stop = new AbortController();
-  const parts: RunIndexerOptions = {
+  const dependencies: RunIndexerOptions = {
     nodes,
     database,
     expectedNetwork: undefined,
@@ -138,7 +138,7 @@ async function runSync(url: string, database: Connection, databaseUrl: string): 
     { database: clusteringDatabase, options: clusteringOptions, log, metrics: metrics.clustering },
     stop.signal,
   );
-  const following = runIndexer(parts, stop.signal);
+  const following = runIndexer(dependencies, stop.signal);
   while (await isCatchingUp(database)) await Promise.race([sleep(50), following]);
   const seconds = (performance.now() - started) / 1_000;
   while (await isClustering(database)) await sleep(50);
@@ -232,7 +232,7 @@ function report(alone: { seconds: number; megabytes: number }, sync: Sync, bareS
   );
   console.log(`bare COPY        ${bareSeconds.toFixed(1)} s  ${perSecond(rows, bareSeconds)} rows/s`);
   console.log(
-    `${transactions.toLocaleString('en')} transactions, ${rows.toLocaleString('en')} rows, ${Math.round(bytes / transactions)} bytes a transaction`,
+    `${transactions.toLocaleString('en')} transactions, ${rows.toLocaleString('en')} rows, ${Math.round(bytes / transactions)} bytes per transaction`,
   );
   console.log(
     `ratios           ${(seconds / alone.seconds).toFixed(2)} x the node alone, ${(seconds / bareSeconds).toFixed(2)} x the bare COPY`,

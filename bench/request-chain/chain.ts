@@ -8,23 +8,17 @@ import {
   DEFAULT_OPTIONS,
   type EconomyOptions,
   Keyring,
+  type Landmark,
+  landmarks,
   Payments,
   Random,
   Wallet,
   withDerived,
 } from '@kasgres/devnet';
-import type { Tag } from '@kasgres/database';
-import {
-  getNetwork,
-  type Hash,
-  type Network,
-  type ScriptPublicKey,
-  scriptToAddress,
-  workFromBits,
-} from '@kasgres/kaspa';
+import { getNetwork, type Hash, type Network, type ScriptPublicKey, workFromBits } from '@kasgres/kaspa';
 import type { RpcBlock, RpcTransaction } from '@kasgres/node';
 import type { AddedChainBlock } from '../../packages/indexer/src/chain-update.ts';
-import { makeBlock, makeGenesis, type Reward } from './blocks.ts';
+import { type BlockOptions, makeBlock, makeGenesis, type Reward } from './blocks.ts';
 
 export interface RequestChainOptions {
   seed: string;
@@ -46,11 +40,9 @@ const ECONOMY: Omit<EconomyOptions, 'seed'> = {
   miners: 100,
   exchanges: 8,
 };
-const TAGGED_PEOPLE = 300;
 
 const BEGINS_AT = Date.UTC(2026, 8, 1);
 const DAY_MS = 86_400_000;
-const WEEK_DAYS = 7;
 /** Five million transactions take this many days and chain blocks; fewer take proportionally less. */
 const USUAL_TRANSACTIONS = 5_000_000;
 const USUAL_DAYS = 45;
@@ -68,9 +60,6 @@ const DUPLICATE_RATE = 0.1;
 const DOUBLE_SPEND_RATE = 0.003;
 
 const SUBSIDY = 300e8;
-const MONTH_DAYS = 30.4375;
-const BITS_EXPONENT = 0x1a;
-const BITS_MANTISSA = 0x600000;
 
 interface Carried {
   transaction: RpcTransaction;
@@ -117,6 +106,10 @@ export class RequestChain {
     this.#payments = new Payments({ options, keyring: this.#keyring, wallet: this.#wallet });
   }
 
+  tags(): Landmark[] {
+    return landmarks(this.#keyring, this.network.addressPrefix);
+  }
+
   /** Yields chain blocks upwards from genesis, until enough transactions are accepted. */
   *chainBlocks(): Generator<AddedChainBlock> {
     this.#latest.push(this.genesis);
@@ -157,7 +150,7 @@ export class RequestChain {
         this.#receive(payment.transaction, ids, false);
       }
       if (position === 0) feesOfParent = fees;
-      const amount = block === this.genesis ? 0 : this.#subsidy() + fees;
+      const amount = block === this.genesis ? 0 : SUBSIDY + fees;
       if (isRed) redReward += amount;
       else if (amount > 0) rewards.push({ amount, scriptPublicKey: miner });
     }
@@ -176,7 +169,7 @@ export class RequestChain {
   #drawPayments(): Carried[][] {
     const random = this.#random;
     const blocks: Carried[][] = [[], ...Array.from({ length: random.pick(BLOCKS_BESIDE) }, () => [])];
-    const count = random.poisson(this.#paymentsPerChainBlock * this.#activity());
+    const count = random.poisson(this.#paymentsPerChainBlock);
     for (let drawn = 0; drawn < count; drawn += 1) {
       const draft = this.#payments.make(random)?.draft;
       if (draft === undefined) break;
@@ -196,24 +189,22 @@ export class RequestChain {
     return blocks;
   }
 
-  /** More from week to week, less at night and at weekends. */
-  #activity(): number {
-    const days = (this.#time - BEGINS_AT) / DAY_MS;
-    const growth = 0.7 + (0.6 * days) / USUAL_DAYS;
-    const timeOfDay = 1 + 0.35 * Math.sin(2 * Math.PI * (days - 0.3));
-    return growth * timeOfDay * (Math.floor(days) % WEEK_DAYS > 4 ? 0.8 : 1.08);
-  }
-
   /** A block parallel to the next chain block; a red one is on an older chain block. */
   #mineBeside(feesOfParent: number, payments: readonly Carried[]): Mined {
     const isRed = this.#latest.length === RED_IS_LATE_BY && this.#random.chance(RED_RATE);
     const parent = (isRed ? this.#latest[0] : this.#latest.at(-1)) ?? this.genesis;
-    const amount = this.#subsidy() + (isRed ? 0 : feesOfParent);
+    const amount = SUBSIDY + (isRed ? 0 : feesOfParent);
     const rewards = [{ amount, scriptPublicKey: this.#someMiner() }];
     return this.#mine({ blues: [parent], reds: [], rewards, payments, isRed });
   }
 
-  #mine({ blues, reds, rewards, payments, isRed }: Omit<Mined, 'block' | 'miner'> & MergedBlocks): Mined {
+  #mine({
+    blues,
+    reds,
+    rewards,
+    payments,
+    isRed,
+  }: Omit<Mined, 'block' | 'miner'> & Pick<BlockOptions, 'blues' | 'reds' | 'rewards'>): Mined {
     this.#blocks += 1;
     const miner = this.#someMiner();
     const selectedParent = blues[0] ?? this.genesis;
@@ -224,10 +215,10 @@ export class RequestChain {
       blues,
       reds,
       blueWork: blues.reduce((work, { header }) => work + workFromBits(header.bits), selectedParent.header.blueWork),
-      bits: this.#bits(),
+      bits: this.genesis.header.bits,
       // Clocks of miners differ.
       timestamp: BigInt(Math.floor(this.#time + (this.#random.fraction() - 0.5) * INTERVAL_MS * 0.2)),
-      miner: { scriptPublicKey: miner, extraData: '2.1.0/pool', subsidy: this.#subsidy() },
+      miner: { scriptPublicKey: miner, extraData: '2.1.0/pool', subsidy: SUBSIDY },
       rewards,
       payments: payments.map(({ transaction }) => transaction),
     });
@@ -241,45 +232,6 @@ export class RequestChain {
     if (key === undefined) throw new Error('a miner has no address');
     return key.scriptPublicKey;
   }
-
-  #subsidy(): number {
-    return Math.floor(SUBSIDY * 2 ** (-(this.#time - BEGINS_AT) / DAY_MS / MONTH_DAYS / 12));
-  }
-
-  /** The target falls by one percent a day and oscillates. */
-  #bits(): number {
-    const days = Math.floor((this.#time - BEGINS_AT) / (DAY_MS / 24)) / 24;
-    const mantissa = Math.floor(BITS_MANTISSA * Math.exp(-0.01 * days + 0.05 * Math.sin(days)));
-    return BITS_EXPONENT * 2 ** 24 + mantissa;
-  }
-}
-
-interface MergedBlocks {
-  /** The selected parent first. */
-  blues: readonly RpcBlock[];
-  reds: readonly RpcBlock[];
-  rewards: readonly Reward[];
-}
-
-/** Returns names for exchanges, pools and the first people of a chain. */
-export function tagsOf({ seed }: RequestChainOptions): Tag[] {
-  const keyring = new Keyring({ ...ECONOMY, seed });
-  const { addressPrefix } = getNetwork('simnet');
-  const name = (scripts: readonly (ScriptPublicKey | undefined)[], kind: string, labels: string[]): Tag[] =>
-    scripts.flatMap((script, rank) => {
-      const address = script && scriptToAddress(script, addressPrefix);
-      return address === undefined ? [] : [{ address, name: `${kind} ${rank + 1}`, link: '', labels }];
-    });
-  const large = [
-    ...name(scriptsOf(keyring.exchanges), 'Exchange', ['exchange']),
-    ...name(scriptsOf(keyring.miners), 'Pool', ['mining']),
-  ];
-  const people = Array.from({ length: TAGGED_PEOPLE }, () => keyring.next().scriptPublicKey);
-  return [...large, ...name(people, 'Person', ['wallet'])];
-}
-
-function scriptsOf(owners: Keyring['miners']): (ScriptPublicKey | undefined)[] {
-  return owners.map(({ keys }) => keys[0]?.scriptPublicKey);
 }
 
 function byBlueWork(a: Mined, b: Mined): number {

@@ -1,4 +1,4 @@
-/** Accounts of addresses, computed from the DAG of the simulated node. */
+/** Expected balances, UTXOs and histories of addresses, computed from the DAG of the simulated node. */
 import { acceptedBy, type DagTransaction } from '@kasgres/devnet';
 import { type Outpoint, scriptToAddress, type ScriptPublicKey, toHex, type Utxo } from '@kasgres/kaspa';
 import { utxosAtSink, sumOf } from '../support/oracle.ts';
@@ -18,7 +18,6 @@ export interface Accounts {
   /** Unspent at the sink. */
   utxos: (address: string) => readonly Utxo[];
   balance: (address: string) => bigint;
-  /** In chain order. */
   changes: (address: string) => readonly Change[];
   /** Ids of the transactions that spend from it or pay to it, accepted or not. */
   transactions: (address: string) => ReadonlySet<string>;
@@ -82,6 +81,6 @@ export function someAddresses({ addresses, holders, balance, changes }: Accounts
 
 const compare = (a: bigint, b: bigint): number => (a === b ? 0 : a < b ? -1 : 1);
 
-/** Addresses that are in no block: of this network, and of another. */
+/** Addresses of this and of another network that are in no block. */
 export const STRANGER = 'kaspasim:qr559rjklgdt576fdeuydxqjnsz7ycqj770ys3gr7dn7p3u96ula76nheyd3t';
 export const OTHER_NETWORK = 'kaspa:qqkqkzjvr7zwxxmjxjkmxxdwju9kjs6e9u82uh59z07vgaks6gg62v8707g73';

@@ -1,4 +1,4 @@
-/** Requests whose responses are the same on a whole index and on one with a gap, because it has all the data that they need. */
+/** Requests whose responses are the same on an index with a gap and on a whole one, since both have all of their data. */
 import { expect } from 'vitest';
 import { walk } from '../support/listings.ts';
 import type { BalanceHistory, CutIndex } from './cut-index.ts';

@@ -1,4 +1,4 @@
-/** Turns a transaction of a block into one that was accepted before the bootstrap block, too. */
+/** Changes rows so that a transaction of a block was also accepted before the bootstrap block. */
 import { toHex } from '@kasgres/kaspa';
 import type { CutIndex } from './cut-index.ts';
 

@@ -1,6 +1,6 @@
 /**
- * An index at rest, of which stretches of the chain are to be cut out, and the real API on it. What its chain holds is noted while it is
- * whole. Every response is held to openapi.json.
+ * An index at rest with the real API, from which a test cuts stretches of the chain. The chain is recorded while it is whole. Every response
+ * is checked against openapi.json.
  */
 import { expect } from 'vitest';
 import { cutOut, type Stretch } from './cut-out.ts';
@@ -40,7 +40,6 @@ export class CutIndex {
   /** The sink, and the blocks beside it that are not merged yet. */
   readonly tail: readonly string[];
 
-  /** Not cut yet. */
   static async open(): Promise<CutIndex> {
     const harness = await openHarness({ rounds: ROUNDS });
     await harness.indexer.stop();

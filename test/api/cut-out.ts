@@ -1,19 +1,19 @@
 /**
- * Takes a stretch of the chain out of an index, as if the indexer had begun (again) at the block behind it, with the UTXO set there: so an
- * index with an early start or a gap can be compared with the whole one. The indexer must be at rest, and follows it no more.
+ * Removes a stretch of the chain from an index, as if the indexer had bootstrapped at the block after it with the UTXO set there. So an
+ * index with a bootstrap or a gap can be compared with the whole one. The indexer must be stopped and cannot resume.
  */
 import type { Pool } from 'pg';
 
 export interface Stretch {
-  /** chain_blocks.index of the last block before the gap; undefined: the index begins behind the stretch. */
+  /** chain_blocks.index of the last block before the gap; undefined: the index begins after the stretch. */
   after?: number;
-  /** chain_blocks.index of the first block behind the gap. */
+  /** chain_blocks.index of the first block after the gap. */
   before: number;
 }
 
-/** $1 is the position of the last block before the stretch, or -1, $2 that of the first block behind it. */
+/** $1 is the position of the last block before the stretch, or -1, $2 that of the first block after it. */
 const STATEMENTS: readonly string[] = [
-  // Blocks that no block behind the stretch merges: everything merged up to the bootstrap block, except for the block before the gap.
+  // Blocks that no block after the stretch merges: everything merged up to the bootstrap block, except for the block before the gap.
   `create temp table accepting on commit drop as select block_id, daa_score, timestamp from chain_blocks where index > $1 and index <= $2`,
   `create temp table gone_blocks on commit drop as
    select b.id, b.hash from blocks b
@@ -45,7 +45,6 @@ const STATEMENTS: readonly string[] = [
    select (select max(chain_index) from starts), script_id, sum(amount) from start_utxos group by script_id`,
   `delete from start_utxos`,
   `insert into start_utxos select * from utxos`,
-  // Rows.
   `insert into earlier_blocks (id, hash)
    select id, hash from gone_blocks g
    where exists (select from block_parents p where p.parent_id = g.id and p.block_id not in (select id from gone_blocks))

@@ -1,6 +1,6 @@
 /**
- * Loaded into a program by `--import`: measures for how long the event loop is blocked, by the time that its thread has on a processor, so
- * that a busy machine does not count. GET on EVENT_LOOP_PORT gives the longest time since the last GET, in milliseconds.
+ * Loaded into a program by `--import`: measures how long the event loop is blocked, in CPU time of its thread, so that a busy machine does
+ * not count. GET on EVENT_LOOP_PORT returns the longest time since the last GET, in milliseconds.
  */
 import { createServer } from 'node:http';
 

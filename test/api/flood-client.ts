@@ -1,10 +1,11 @@
 /**
- * Sends requests without pause from a separate process, so that what it costs does not count into the times that a test measures:
- * `node flood-client.ts` reads a Flood as JSON from its standard input, and prints how often each status came, `error` for none.
+ * Sends requests from a separate process, so that their cost does not count in the times that a test measures: `node flood-client.ts`
+ * reads a Flood as JSON from its standard input and prints the number of responses by status, `error` for requests without a response.
  */
 import { randomBytes } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface FloodRequest {
   path: string;
@@ -21,20 +22,47 @@ export interface Flood {
   requests: FloodRequest[];
   outstanding: number;
   durationMs: number;
+  /** Milliseconds between a response and the next request. */
+  pauseMs?: number;
 }
 
-const flood = JSON.parse(await text(process.stdin)) as Flood;
-const agent = new Agent({ keepAlive: true, maxSockets: flood.outstanding });
-const counts: Record<string, number> = {};
-const endAt = performance.now() + flood.durationMs;
-let sent = 0;
+/** Returns the number of responses by status. */
+export async function flood({
+  url,
+  requests,
+  outstanding,
+  durationMs,
+  pauseMs,
+}: Flood): Promise<Record<string, number>> {
+  const agent = new Agent({ keepAlive: true, maxSockets: outstanding });
+  const counts: Record<string, number> = {};
+  const endAt = performance.now() + durationMs;
+  let sent = 0;
+  const work = async (): Promise<void> => {
+    while (performance.now() < endAt) {
+      const next = requests[sent % requests.length];
+      if (next === undefined) return;
+      sent += 1;
+      const outcome = await send(agent, url, next);
+      counts[outcome] = (counts[outcome] ?? 0) + 1;
+      if (pauseMs !== undefined) await sleep(pauseMs);
+    }
+  };
+  await Promise.all(Array.from({ length: outstanding }, work));
+  agent.destroy();
+  return counts;
+}
 
-function send({ path, method = 'GET', headers = {}, body, withUnknownKey = false }: FloodRequest): Promise<string> {
+function send(
+  agent: Agent,
+  url: string,
+  { path, method = 'GET', headers = {}, body, withUnknownKey = false }: FloodRequest,
+): Promise<string> {
   const key = withUnknownKey ? { 'x-api-key': `kdp_${randomBytes(32).toString('hex')}` } : {};
   const type = body === undefined ? {} : { 'content-type': 'application/json' };
   const { promise, resolve } = Promise.withResolvers<string>();
   const options = { agent, method, headers: { ...headers, ...key, ...type } };
-  const sending = request(`${flood.url}${path}`, options, (response) => {
+  const sending = request(`${url}${path}`, options, (response) => {
     response.resume();
     response.on('close', () => resolve(String(response.statusCode)));
   });
@@ -43,16 +71,4 @@ function send({ path, method = 'GET', headers = {}, body, withUnknownKey = false
   return promise;
 }
 
-async function work(): Promise<void> {
-  while (performance.now() < endAt) {
-    const next = flood.requests[sent % flood.requests.length];
-    if (next === undefined) return;
-    sent += 1;
-    const outcome = await send(next);
-    counts[outcome] = (counts[outcome] ?? 0) + 1;
-  }
-}
-
-await Promise.all(Array.from({ length: flood.outstanding }, work));
-agent.destroy();
-console.log(JSON.stringify(counts));
+if (import.meta.main) console.log(JSON.stringify(await flood(JSON.parse(await text(process.stdin)) as Flood)));

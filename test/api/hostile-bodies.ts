@@ -75,7 +75,7 @@ const VALUES: Record<string, string> = {
   'a negative number': `-${'9'.repeat(1000)}`,
 };
 
-/** Enough where neither a list nor the whole body is expected: of the rest only JSON.parse takes notice, wherever it stands. */
+/** Values for positions that expect neither a list nor the whole body; the other values cost the same at any position. */
 const FOR_OTHER_PLACES = new Set([
   'empty objects',
   'unknown fields',
@@ -115,7 +115,7 @@ function fullLists({ items, maxItems = 0 }: Schema): Record<string, string> {
   };
 }
 
-/** Returns every position of a schema, with a function that makes a whole body with some JSON at that position. */
+/** Yields every position of a schema with a function that puts JSON there in a whole body. */
 function* placesOf(
   schema: Schema,
   path: string,

@@ -67,7 +67,7 @@ export function addresses(taggedOnly = false): Listing {
   };
 }
 
-/** Of a cursor of that listing, `balance:address`. */
+/** Returns the address of a cursor `balance:address`. */
 export const addressOfHolder = (cursor: string): string => cursor.slice(cursor.indexOf(':') + 1);
 
 const selectTags = (condition: string): string =>
@@ -125,7 +125,7 @@ export function addressUtxos({ address, scriptId }: Owner): Listing {
   };
 }
 
-/** Of the cluster whose root this is. */
+/** @param root of the cluster */
 export function clusterMembers({ address, scriptId }: Owner): Listing {
   const items = `
     with recursive ring (script_id, next_id, place) as (

@@ -7,7 +7,7 @@ export const BLOCKS = '/v1/rpc/getBlocks';
 
 export const sinkOf = ({ headers }: ApiResponse): string | null => headers.get('x-kasgres-sink');
 
-/** Requests the whole chain and its last blocks, and compares each response with its sink. Returns the sink of the chain. */
+/** Requests the chain and its last blocks, compares each response with its sink header, and returns the sink. */
 export async function readOneState(api: ApiClient, genesis: string): Promise<string | null> {
   const chain = await api.request(CHAIN, { body: { startHash: genesis, includeAcceptedTransactionIds: true } });
   const added = chain.json['addedChainBlockHashes'] as string[];

@@ -1,4 +1,3 @@
-/** Sends bytes that no HTTP library sends, and returns the response up to the end of the connection. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
@@ -8,7 +7,7 @@ export interface RawResponse {
   body: string;
 }
 
-/** Sends the text at once, and waits for the server to close. */
+/** Sends bytes that no HTTP library would send, and returns the response after the server closed the connection. */
 export async function sendRaw(url: string, text: string): Promise<RawResponse> {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port) });

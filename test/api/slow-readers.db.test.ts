@@ -171,7 +171,7 @@ function watchMemory(): { stop: () => number } {
   };
 }
 
-test.concurrent('clients that do not read are cut off, and leave memory and time to others', {
+test.concurrent('it disconnects clients that do not read, with bounded memory and fast responses to others', {
   timeout: 240_000,
 }, async ({ expect, onTestFinished }) => {
   const [greedy, modest, phone] = await Promise.all([newKey(), newKey(), newKey()]);
@@ -224,7 +224,7 @@ test.concurrent('clients that do not read are cut off, and leave memory and time
   expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
 });
 
-test.concurrent('over TLS too', { timeout: 240_000 }, async ({ expect }) => {
+test.concurrent('it disconnects clients that do not read over TLS', { timeout: 240_000 }, async ({ expect }) => {
   const key = await newKey();
   const steady = await askUntilSent(key, { tls: true });
   const reading = readSteadily(steady, STEADY_BYTES_PER_SECOND);

@@ -1,4 +1,4 @@
-/** A TCP proxy that a test makes fail: it refuses or resets connections, forwards nothing, or leads elsewhere. */
+/** A TCP proxy with faults: it refuses or resets connections, forwards nothing, or switches to another server. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
@@ -15,7 +15,7 @@ export class TcpProxy {
   readonly #sockets = new Set<Socket>();
   #mode: Mode = 'pass';
   #target: Target;
-  /** Connections of an earlier one are lost. */
+  /** Connections of earlier eras are silent. */
   #era = 0;
 
   static async start(target: Target): Promise<TcpProxy> {
@@ -66,7 +66,7 @@ export class TcpProxy {
     this.#cut();
   }
 
-  /** Leads to another server: closes open connections, and connects new ones to it. */
+  /** Closes open connections and connects new ones to another server. */
   switchTo(target: Target): void {
     this.#target = target;
     this.pass();

@@ -54,7 +54,7 @@ async function statusOf(path: string, { cert }: SelfSigned): Promise<number | un
 }
 
 describe('with a certificate', () => {
-  test('responses come over HTTPS, and over nothing else', async () => {
+  test('it responds over HTTPS only', async () => {
     const certificate = createSelfSigned();
     await write(certificate);
     await start(withFiles());
@@ -63,7 +63,7 @@ describe('with a certificate', () => {
     await expect(fetch(`http://127.0.0.1:${port}/v1/status`)).rejects.toThrow();
   });
 
-  test('a renewed one is taken, an unfit one is not; connections that are open continue', async () => {
+  test('it loads a renewed certificate, rejects an invalid one, and keeps open connections', async () => {
     const [first, second] = [createSelfSigned(), createSelfSigned()];
     await write(first);
     const running = await start(withFiles());
@@ -86,7 +86,7 @@ describe('with a certificate', () => {
   });
 });
 
-describe('a handshake that is never completed', () => {
+describe('a TLS handshake that is never completed', () => {
   const HANDSHAKE_TIMEOUT_MS = 10_000;
   const HALF_OF_A_CLIENT_HELLO = '16030100c8010000c40303';
   const beginnings = [
@@ -117,7 +117,7 @@ describe('a handshake that is never completed', () => {
   });
 });
 
-describe('files that are of no use end the start, with an explanation', () => {
+describe('unusable certificate files', () => {
   const cases: [string, () => Record<string, string>, RegExp][] = [
     ['only the certificate', () => ({ TLS_CERT_FILE: certFile() }), /TLS_KEY_FILE: is not set/],
     ['only the key', () => ({ TLS_KEY_FILE: keyFile() }), /TLS_CERT_FILE: is not set/],
@@ -134,7 +134,7 @@ describe('files that are of no use end the start, with an explanation', () => {
     await writeFile(join(folder, 'other.pem'), createSelfSigned().key);
   });
 
-  test.each(cases)('%s', async (_name, env, message) => {
+  test.each(cases)('it refuses to start with %s', async (_name, env, message) => {
     const ended = await start({ ...env(), CORS_ORIGINS: 'example.org/path' });
     expect(await ended.exited).toBe(1);
     expect(ended.output()).toMatch(message);

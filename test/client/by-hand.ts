@@ -1,4 +1,4 @@
-/** A client as one writes it who has only the tables of API.md: `fetch`, and nothing of ours. */
+/** A client written with `fetch` alone, from the tables of docs/api.md. */
 
 export interface HandItem {
   transactionId: string;
@@ -10,7 +10,7 @@ interface HandPage {
   metadata: { hasMore: boolean; count: number };
 }
 
-/** The whole history of an address, newest first, in pages of `limit`. */
+/** Returns the whole history of an address, newest first, read in pages of `limit`. */
 export async function historyByHand(url: string, key: string, address: string, limit: number): Promise<HandItem[]> {
   const history: HandItem[] = [];
   let cursor = '';

@@ -1,21 +1,21 @@
-/** A cell of a response as Postgres writes it, and as an oracle computes it. */
+/** Compares cells as Postgres writes them with cells as an oracle computes them. */
 import { expect } from 'vitest';
 
-/** What psql would print; null for nothing. */
+/** As psql prints it. */
 export type Text = string | null;
 
 export type Cell = string | number | bigint | Date | typeof ANYTHING | null;
 
-/** For what depends on when one asks. */
+/** Matches values that depend on the time of the query. */
 export const ANYTHING = Symbol('anything');
 
-/** Holds a response to what an oracle says, row by row and in order. */
+/** Expects the rows of an oracle in order. */
 export function expectResponse(response: readonly Text[][], expected: readonly (readonly Cell[])[]): void {
   const rows = response.map((row, line) => row.map((text, column) => asExpected(text, expected[line]?.[column])));
   expect(rows).toEqual(expected.map((row) => [...row]));
 }
 
-/** The expected cell where the text says the same, up to its last decimal; otherwise the text, so that the difference is seen. */
+/** Returns the expected cell if the text equals it up to its last decimal, otherwise the text, so that a failure shows the difference. */
 function asExpected(text: Text, cell: Cell | undefined): Cell {
   if (cell === ANYTHING) return cell;
   if (text === null || cell === null || cell === undefined) return text;
@@ -25,7 +25,7 @@ function asExpected(text: Text, cell: Cell | undefined): Cell {
   return text;
 }
 
-/** Half of the last decimal, and what a double cannot hold. */
+/** Half of the last decimal plus the error of a double. */
 function tolerance(text: string, cell: number): number {
   const decimals = text.split('.')[1]?.length ?? 0;
   return 0.500001 * 10 ** -decimals + 1e-12 * Math.abs(cell);

@@ -1,19 +1,24 @@
 /**
- * The simulated network that the cookbook's responses are about: always the same one. Four days in June 2025 with a block each minute, whose
- * miners grow and whose difficulty follows them, and people who pay more by day than by night.
+ * The simulated network of the cookbook's results, the same in every run: four days in June 2025 with a growing hash rate, whose difficulty
+ * follows, and more payments by day than by night. It is indexed to its end, with tags for the large owners.
  */
+import { createTestDatabase, type TestDatabase, upsertTags } from '@kasgres/database';
 import {
   DEFAULT_OPTIONS,
+  type Landmark,
   landmarks,
   NodeServer,
+  Random,
   SimulatedNode,
   Simulation,
   SIMNET_PARAMS,
   UtxoSetServer,
 } from '@kasgres/devnet';
-import type { Landmark } from '@kasgres/devnet';
 import { workFromBits } from '@kasgres/kaspa';
-import { Random } from '../../packages/devnet/src/economy/random.ts';
+import { NodeClient } from '@kasgres/node';
+import { cluster } from '../simulation/clusters-harness.ts';
+import { untilAtRest } from '../support/harness.ts';
+import { startIndexing } from '../support/simulated-dag.ts';
 
 const START_MS = Date.UTC(2025, 5, 16);
 const HOUR_MS = 3_600_000;
@@ -38,23 +43,45 @@ const OPTIONS = {
   doubleSpendRate: 0.03,
 };
 
-/** Hashes a millisecond on the first day, and how much is added by the next. */
+/** Hashes per millisecond on the first day, and its growth per day. */
 const HASH_RATE = 20;
 const GROWTH = 0.15;
 const PAYMENTS_PER_BLOCK = 4;
 
-export interface DemoNetwork {
+export interface DemoIndex {
   node: SimulatedNode;
-  server: NodeServer;
-  p2p: UtxoSetServer;
   /** From before the first block after genesis to after the last. */
   span: { from: Date; to: Date };
-  /** Names that people gave to addresses. */
   tags: Landmark[];
-  stop: () => void;
+  database: TestDatabase;
+  close: () => Promise<void>;
 }
 
-export async function startDemoNetwork(): Promise<DemoNetwork> {
+export async function openDemoIndex(): Promise<DemoIndex> {
+  const { node, keyring } = simulate();
+  const server = await NodeServer.start({ state: node });
+  const p2p = await UtxoSetServer.start({ network: node.network.id, set: () => node.pruningPointSet() });
+  const database = await createTestDatabase();
+  const client = new NodeClient({ url: server.url });
+  const indexer = startIndexing({ server, p2p }, database.url);
+  await Promise.race([untilAtRest(database.pool, client), indexer.ended]);
+  await indexer.stop();
+  await client.close();
+  server.close();
+  p2p.close();
+  const tags = landmarks(keyring, node.network.addressPrefix);
+  await upsertTags(database.pool, tags);
+  await cluster(database, { depth: 0n }, 20_000);
+  return {
+    node,
+    span: { from: new Date(START_MS), to: new Date(END_MS) },
+    tags,
+    database,
+    close: () => database.drop(),
+  };
+}
+
+function simulate(): Pick<Simulation, 'keyring'> & { node: SimulatedNode } {
   let now = START_MS;
   const node = new SimulatedNode({ params: PARAMS, now: () => now });
   const simulation = new Simulation(node, OPTIONS);
@@ -64,21 +91,8 @@ export async function startDemoNetwork(): Promise<DemoNetwork> {
     const hashRate = HASH_RATE * (1 + GROWTH * day);
     // A Poisson process: intervals are exponential.
     now += Math.ceil((Number(workFromBits(node.consensus.virtual.bits)) / hashRate) * -Math.log(1 - random.fraction()));
-    if (now >= END_MS) break;
+    if (now >= END_MS) return { node, keyring: simulation.keyring };
     simulation.mine(now);
     simulation.pay(random.poisson(PAYMENTS_PER_BLOCK * (1 - 0.8 * Math.cos(2 * Math.PI * day))));
   }
-  const server = await NodeServer.start({ state: node });
-  const p2p = await UtxoSetServer.start({ network: node.network.id, set: () => node.pruningPointSet() });
-  return {
-    node,
-    server,
-    p2p,
-    span: { from: new Date(START_MS), to: new Date(END_MS) },
-    tags: landmarks(simulation.keyring, node.network.addressPrefix),
-    stop: () => {
-      server.close();
-      p2p.close();
-    },
-  };
 }

@@ -1,7 +1,4 @@
-/**
- * What happened on the demo network, as its node's DAG tells it: the history that the responses of the cookbook are held to. Nothing here
- * comes from the database.
- */
+/** The history of a simulated network, read from the DAG of its node without the database: the oracle of views and cookbook. */
 import { isCoinbase, type ScriptPublicKey, scriptToAddress, SOMPI_PER_KAS, toHex } from '@kasgres/kaspa';
 import type { DagBlock, DagTransaction, SimulatedNode } from '@kasgres/devnet';
 
@@ -11,18 +8,17 @@ export const DAY_MS = 24 * HOUR_MS;
 export interface ChainBlock {
   index: number;
   block: DagBlock;
-  /** Unix milliseconds, as its miner wrote it. */
+  /** Unix milliseconds of its header. */
   time: number;
-  /** The latest time up to here. */
+  /** The latest time of the chain up to this block. */
   chainTime: number;
-  /** In order. */
   accepted: Transaction[];
 }
 
 export interface Utxo {
   transactionId: string;
   index: number;
-  /** Tells apart whoever holds UTXOs, with an address or not. */
+  /** Identifies the owner, with or without an address. */
   script: string;
   address: string | undefined;
   scriptPublicKey: ScriptPublicKey;
@@ -34,10 +30,9 @@ export interface Transaction {
   id: string;
   isCoinbase: boolean;
   body: DagTransaction;
-  /** UTXOs that it spends; where it was never accepted one may be of a transaction that no block has. */
+  /** Spent UTXOs. An input of an unaccepted transaction may be unknown. */
   inputs: (Utxo | undefined)[];
   outputs: Utxo[];
-  /** Blocks that carry it. */
   blocks: DagBlock[];
   acceptedBy: ChainBlock | undefined;
   /** Sompi. */
@@ -49,11 +44,11 @@ export interface History {
   sink: ChainBlock;
   /** Blocks that an index has: merged ones, the sink, and those beside it that the next block would merge. */
   blocks: DagBlock[];
-  /** By id, of these blocks. */
+  /** Transactions of these blocks by id. */
   transactions: Map<string, Transaction>;
-  /** Which accepted transaction spends a UTXO, by `outpoint`. */
+  /** The accepted spender by `outpoint`. */
   spentBy: Map<string, Transaction>;
-  /** Of accepted transactions, not spent. */
+  /** Unspent outputs of accepted transactions. */
   utxos: (Utxo & { acceptedBy: ChainBlock })[];
 }
 
@@ -120,7 +115,7 @@ export function readHistory({ dag, network }: SimulatedNode): History {
   );
   return { chain, sink: known(chain.at(-1)), blocks, transactions, spentBy, utxos };
 
-  /** Whether no block that could still come merges it: there is none on this network. */
+  /** Whether no later block can merge it. */
   function isBehind(block: DagBlock): boolean {
     return block !== dag.sink && !dag.virtual.parents.includes(block) && block.children.length > 0;
   }
@@ -133,15 +128,15 @@ export function outpoint({ transactionId, index }: Pick<Utxo, 'transactionId' | 
 export const sumOf = (utxos: readonly Pick<Utxo, 'amount'>[]): bigint =>
   utxos.reduce((sum, { amount }) => sum + amount, 0n);
 
-/** KAS; exact enough for what is rounded. */
+/** KAS, exact enough for rounded values. */
 export const toKas = (sompi: bigint): number => Number(sompi) / Number(SOMPI_PER_KAS);
 
-/** Payments and all else but coinbases that the last so many chain blocks accepted. */
+/** Returns transactions other than coinbases that the latest chain blocks accepted. */
 export function recentPayments({ chain }: History, chainBlocks: number): Transaction[] {
   return chain.slice(-chainBlocks).flatMap(({ accepted }) => accepted.filter((transaction) => !transaction.isCoinbase));
 }
 
-/** The least value that so large a part of all is not above, as Postgres's percentile_disc has it. */
+/** Returns a percentile as percentile_disc of Postgres does. */
 export function percentile(values: readonly number[], part: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return known(sorted[Math.max(Math.ceil(part * sorted.length) - 1, 0)]);
@@ -153,10 +148,6 @@ export const mean = (values: readonly number[]): number =>
 /** Returns a share of a whole in percent. */
 export const percentOf = (share: number | bigint, whole: number | bigint): number =>
   (100 * Number(share)) / Number(whole);
-
-export function groupBy<T, K>(items: Iterable<T>, keyOfItem: (item: T) => K): Map<K, T[]> {
-  return Map.groupBy(items, keyOfItem);
-}
 
 export function known<T>(value: T | undefined): T {
   if (value === undefined) throw new Error('the demo network does not have what is asked for');

@@ -1,20 +1,19 @@
 /**
- * Who belongs together on the demo network, and what they are called, found out again from the DAG: common inputs by the rules of
- * docs/clustering.md, a name where one member has it. Clusters are sets here, nothing of union-find.
+ * The oracle of clusters and their names on the demo network, from the DAG: common inputs by the rules of docs/clustering.md. Clusters are
+ * plain sets without union-find.
  */
 import { classifyScript } from '@kasgres/kaspa';
-import { type Utxo, groupBy, known, type Transaction, type History } from './history.ts';
+import { type Utxo, known, type Transaction, type History } from './history.ts';
 
 export interface Cluster {
-  /** The address that names it: the root. */
+  /** The address of the root. */
   root: string;
   members: Set<string>;
 }
 
-/** Two groups became one. */
 export interface Merge {
   transaction: Transaction;
-  /** Inputs of the side that stayed and of the other. */
+  /** Addresses of the inputs in the remaining and in the merged cluster. */
   address: string;
   mergedAddress: string;
   cluster: string;
@@ -26,7 +25,7 @@ export interface NamedAddress {
   name: string;
 }
 
-/** Fewer equal outputs do not make a CoinJoin. */
+/** The minimum number of equal outputs of a CoinJoin. */
 const LEAST_PARTICIPANTS = 3;
 
 export class Names {
@@ -39,7 +38,6 @@ export class Names {
     for (const { accepted } of chain) for (const transaction of accepted) this.#tie(transaction);
   }
 
-  /** Largest first. */
   get clusters(): Cluster[] {
     return [...new Set(this.#clusters.values())].filter(({ members }) => members.size > 1);
   }
@@ -52,13 +50,13 @@ export class Names {
     return this.#clusters.get(address);
   }
 
-  /** Its own name, else that of its cluster. */
+  /** Returns its own name, or that of its cluster. */
   of(address: string): string | undefined {
     const cluster = this.#clusters.get(address);
     return this.#own.get(address) ?? (cluster && this.nameOf(cluster));
   }
 
-  /** What its members agree upon. */
+  /** Returns the name that all named members share. */
   nameOf({ members }: Cluster): string | undefined {
     const names = new Set([...members].flatMap((address) => this.#own.get(address) ?? []));
     return names.size === 1 ? [...names][0] : undefined;
@@ -95,13 +93,13 @@ export class Names {
   }
 }
 
-/** In the order of the inputs, each once. Every signature of the simulation signs all of its transaction. */
+/** Returns each address once, in the order of inputs. Signatures of the simulation sign the whole transaction. */
 function addressesOfOneOwner({ body, inputs, outputs }: Transaction): string[] {
   const utxos = inputs.map(known);
   if (utxos.some(({ hasCovenant }) => hasCovenant)) return [];
   const payers = new Set(utxos.map(({ script }) => script));
   if (body.outputs.length >= LEAST_PARTICIPANTS && payers.size >= LEAST_PARTICIPANTS) {
-    const receivers = [...groupBy(outputs, ({ amount }) => amount).values()].map(
+    const receivers = [...Map.groupBy(outputs, ({ amount }) => amount).values()].map(
       (equal) => new Set(equal.map(({ script }) => script)).size,
     );
     const equalOutputs = Math.max(...receivers);

@@ -1,4 +1,4 @@
-/** The requests of the cookbook, as their files in `cookbook/` have them. */
+/** Reads the queries of the cookbook from `cookbook/`. */
 import { readdirSync, readFileSync } from 'node:fs';
 
 const DIRECTORY = new URL('../../cookbook/', import.meta.url);
@@ -7,9 +7,8 @@ export interface Request {
   /** The name of its file, without `.sql`: `01-network-by-day`. */
   name: string;
   title: string;
-  /** What it means and what it does not, in Markdown. */
+  /** Markdown. */
   explanation: string;
-  /** The statement, as one pastes it. */
   sql: string;
 }
 

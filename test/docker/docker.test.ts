@@ -1,8 +1,6 @@
 /**
- * The image and the composition, on machines where no Docker engine runs: both files are read as Docker would read them, what
- * they refer to must exist, and the steps of the image are done in an empty folder outside the repository, by the file's own
- * commands. What this cannot show: that the base images have what is expected of them, and that kaspad's harness builds (its
- * `cargo install` takes half an hour).
+ * Checks Dockerfile and docker-compose.yml without a Docker engine: their references must exist, and the commands of the image run in an
+ * empty folder outside the repository. It does not check the base images or the build of the kaspad stage, which takes half an hour.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -16,7 +14,7 @@ import { copyIntoImage, filesOf, listBuildContext } from './build-context.ts';
 import { parseCopy, parseDockerfile } from './dockerfile.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-const harnesses = parseDockerfile(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'));
+const stages = parseDockerfile(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'));
 const context = listBuildContext(ROOT);
 const runFile = promisify(execFile);
 
@@ -55,38 +53,38 @@ const compose = parse(composeText, { merge: true }) as {
 const services = Object.entries(compose.services);
 
 describe('Dockerfile', () => {
-  const copies = harnesses.flatMap((harness) =>
-    harness.instructions
+  const copies = stages.flatMap((stage) =>
+    stage.instructions
       .filter(({ name }) => name === 'COPY')
-      .map(({ text }) => ({ harness: harness.name, copy: parseCopy(text) })),
+      .map(({ text }) => ({ stage: stage.name, copy: parseCopy(text) })),
   );
 
-  test.each(copies)('harness $harness: COPY $copy.sources finds what it copies', ({ copy: { from, sources } }) => {
+  test.each(copies)('it finds the sources of COPY $copy.sources in stage $stage', ({ copy: { from, sources } }) => {
     if (from !== undefined) {
-      expect(harnesses.map(({ name }) => name)).toContain(from);
+      expect(stages.map(({ name }) => name)).toContain(from);
     } else {
       for (const source of sources) expect(filesOf(source, context), source).not.toEqual([]);
     }
   });
 
-  test('brings the package.json of every workspace before it installs packages', () => {
+  test('it copies the package.json of every workspace before it installs packages', () => {
     const { workspaces } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { workspaces: string[] };
-    const copied = copies.filter(({ harness }) => harness === 'dependencies').flatMap(({ copy }) => copy.sources);
+    const copied = copies.filter(({ stage }) => stage === 'dependencies').flatMap(({ copy }) => copy.sources);
     for (const workspace of workspaces) expect(copied).toContain(`${workspace}/package.json`);
   });
 
-  test('ends in an image that does not run as root', () => {
-    expect(harnesses.at(-1)?.instructions.find(({ name }) => name === 'USER')?.text).toBe('node');
+  test('it builds an image that does not run as root', () => {
+    expect(stages.at(-1)?.instructions.find(({ name }) => name === 'USER')?.text).toBe('node');
   });
 
-  test('starts from the Node that the workspace pins', () => {
+  test('it starts from the Node version that the workspace pins', () => {
     const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
       dependencies: { node: string };
     };
-    expect(harnesses.at(-1)?.from).toMatch(new RegExp(`^node:${dependencies.node.split('.')[0]}-`));
+    expect(stages.at(-1)?.from).toMatch(new RegExp(`^node:${dependencies.node.split('.')[0]}-`));
   });
 
-  test('keeps secrets, history, data and tests out of the image', () => {
+  test('it excludes secrets, history, data and tests from the image', () => {
     for (const file of ['.git/HEAD', '.env', 'data/demo-key']) expect(context).not.toContain(file);
     expect(context.filter((file) => file.endsWith('.test.ts'))).toEqual([]);
   });
@@ -98,7 +96,7 @@ function loginOf(name: string): string {
 }
 
 describe('docker-compose.yml', () => {
-  test('runs Postgres, the migrations, the indexer and the API, and by profile a node', () => {
+  test('it runs Postgres, migrations, indexer and API, and a node only by profile', () => {
     expect(Object.keys(compose.services).sort()).toEqual([
       'api',
       'indexer',
@@ -111,10 +109,10 @@ describe('docker-compose.yml', () => {
     expect(services.filter(([, { profiles }]) => profiles !== undefined).map(([name]) => name)).toEqual(['kaspad']);
   });
 
-  test.each(services)('%s: what it builds, waits for and keeps is there', (_, service) => {
+  test.each(services)('it defines every target, dependency, volume, network and script of service %s', (_, service) => {
     if (service.build !== undefined) {
       expect(service.build.context).toBe('.');
-      expect(harnesses.map(({ name }) => name)).toContain(service.build.target);
+      expect(stages.map(({ name }) => name)).toContain(service.build.target);
     } else {
       expect(service.image).toMatch(/:[^:]*\d/);
     }
@@ -136,7 +134,7 @@ describe('docker-compose.yml', () => {
     expect(existsSync(join(ROOT, script.replace(mount?.[1] ?? '', mount?.[0] ?? ''))), script).toBe(true);
   });
 
-  test.each(services)('%s: writes to its volumes only, has no rights of root, and limits', (name, service) => {
+  test.each(services)('it runs service %s read-only, without capabilities, and with limits', (name, service) => {
     expect(service).toMatchObject({
       read_only: true,
       cap_drop: ['ALL'],
@@ -155,7 +153,7 @@ describe('docker-compose.yml', () => {
     if (service.image?.startsWith('postgres:') === true && name !== 'secrets') expect(service.user).toBe('postgres');
   });
 
-  test('Postgres is reached by those who need it, and by no network that leads out', () => {
+  test('it connects Postgres only to an internal network', () => {
     expect(compose.networks['database']).toEqual({ internal: true });
     expect(compose.services['postgres']?.networks).toEqual(['database']);
     expect(compose.services['kaspad']?.networks).toEqual(['node']);
@@ -166,7 +164,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  test('what runs for long logs in as no owner, with a password that stands in no environment', () => {
+  test('it runs long-running services under restricted logins without passwords in the environment', () => {
     expect([loginOf('indexer'), loginOf('api'), loginOf('migrate')]).toEqual(['indexer', 'api', 'kasgres']);
     const ending = services.filter(([, { restart }]) => restart === 'on-failure').map(([name]) => name);
     expect(ending.sort()).toEqual(['logins', 'migrate', 'secrets']);
@@ -184,7 +182,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  test('UTXO sets that `verify` copies go to a volume that its user can write to, and not to memory', () => {
+  test('it gives `verify` a writable volume for UTXO sets instead of memory', () => {
     const { migrate } = compose.services;
     expect(migrate?.environment?.['TMPDIR']).toBe('/home/node');
     expect(migrate?.volumes).toContain('scratch:/home/node');
@@ -192,16 +190,16 @@ describe('docker-compose.yml', () => {
     expect(readFileSync(join(ROOT, 'Dockerfile'), 'utf8')).toMatch(/^USER node$/m);
   });
 
-  test('nothing has to be set before the first start', () => {
+  test('it requires no variable before the first start', () => {
     expect(composeText).not.toMatch(/\$\{\w+:?\?/);
   });
 
-  test('every long-running service has a healthcheck', () => {
+  test('it has a healthcheck for every long-running service', () => {
     const without = services.filter(([, { healthcheck }]) => healthcheck === undefined).map(([name]) => name);
     expect(without.sort()).toEqual(['logins', 'migrate', 'secrets']);
   });
 
-  test('.env.example explains every setting, and no other', () => {
+  test('it explains exactly the used settings in .env.example', () => {
     const used = new Set([...composeText.matchAll(/\$\{(\w+)/g)].map(([, name]) => name));
     const explained = [...readFileSync(join(ROOT, '.env.example'), 'utf8').matchAll(/^(\w+)=/gm)].map(
       ([, name]) => name,
@@ -210,28 +208,28 @@ describe('docker-compose.yml', () => {
   });
 });
 
-describe("the image's own commands in an empty folder", () => {
+describe('the commands of the image in an empty folder', () => {
   let image: string;
   const folders: Record<string, string> = {};
 
   beforeAll(async () => {
     image = await realpath(await mkdtemp(join(tmpdir(), 'kasgres-image-')));
-    for (const name of ['dependencies', 'kasgres']) folders[name] = await buildHarness(name);
+    for (const name of ['dependencies', 'kasgres']) folders[name] = await buildStage(name);
   }, 600_000);
 
   afterAll(async () => {
     await rm(image, { recursive: true, force: true });
   });
 
-  /** Does the harness's WORKDIR, COPY and RUN. Its folder /app is a folder here. */
-  async function buildHarness(name: string): Promise<string> {
-    const harness = harnesses.find((harness) => harness.name === name);
-    if (harness === undefined) throw new Error(`no harness ${name}`);
+  /** Does the stage's WORKDIR, COPY and RUN. Its folder /app is a folder here. */
+  async function buildStage(name: string): Promise<string> {
+    const stage = stages.find((one) => one.name === name);
+    if (stage === undefined) throw new Error(`no stage ${name}`);
     const inImage = (path: string): string =>
       path.startsWith('/')
         ? join(image, name, path)
         : `${join(image, name, 'app', path)}${path.endsWith('/') ? '/' : ''}`;
-    for (const { name: instruction, text } of harness.instructions) {
+    for (const { name: instruction, text } of stage.instructions) {
       if (instruction === 'COPY') {
         const { from, sources, target } = parseCopy(text);
         if (from === undefined) await copyIntoImage(ROOT, context, sources, inImage(target));
@@ -244,21 +242,21 @@ describe("the image's own commands in an empty folder", () => {
     return inImage('.');
   }
 
-  test('installs packages for all that runs, and none for tests and tools', () => {
+  test('it installs the packages of the programs and none of the development tools', () => {
     const folder = folders['kasgres'] ?? '';
     expect(existsSync(join(folder, 'node_modules/fastify'))).toBe(true);
     expect(existsSync(join(folder, 'node_modules/vitest'))).toBe(false);
   });
 
   const entrypoint = JSON.parse(
-    harnesses.at(-1)?.instructions.find(({ name }) => name === 'ENTRYPOINT')?.text ?? '[]',
+    stages.at(-1)?.instructions.find(({ name }) => name === 'ENTRYPOINT')?.text ?? '[]',
   ) as string[];
   const commands = services
     .filter(([, { build }]) => build?.target === 'kasgres')
     .map(([name, { command }]) => ({ name, command: [command ?? []].flat() }));
 
   test.each([{ name: 'the default', command: [] }, ...commands])(
-    '$name starts: $command --help',
+    'it prints the help of $name: $command --help',
     async ({ command }) => {
       const [program, ...parameters] = [...entrypoint, ...command, '--help'];
       const { stdout } = await runFile(program, parameters, { cwd: folders['kasgres'] ?? '', env: commandEnv() });
@@ -266,7 +264,7 @@ describe("the image's own commands in an empty folder", () => {
     },
   );
 
-  test.each(['indexer', 'api'])('%s loads all its code, then says what it lacks', async (program) => {
+  test.each(['indexer', 'api'])('it loads the code of %s and reports the missing DATABASE_URL', async (program) => {
     const parameters = [...entrypoint.slice(1), program];
     const run = runFile(entrypoint[0] ?? '', parameters, { cwd: folders['kasgres'] ?? '', env: commandEnv() });
     await expect(run).rejects.toMatchObject({

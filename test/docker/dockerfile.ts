@@ -6,7 +6,7 @@ export interface Instruction {
   text: string;
 }
 
-export interface Harness {
+export interface Stage {
   name: string;
   /** The image or stage that it starts from. */
   from: string;
@@ -14,22 +14,22 @@ export interface Harness {
 }
 
 /** @throws if a line is no instruction, comment or empty line, or comes before the first FROM */
-export function parseDockerfile(text: string): Harness[] {
-  const harnesses: Harness[] = [];
+export function parseDockerfile(text: string): Stage[] {
+  const stages: Stage[] = [];
   for (const line of joinedLines(text)) {
     const [, name, rest] = /^([A-Z]+)\s+(.+)$/.exec(line) ?? [];
     if (name === undefined || rest === undefined) throw new Error(`not an instruction: ${line}`);
     if (name === 'FROM') {
-      const [, from, harness] = /^(\S+)\s+AS\s+(\S+)$/.exec(rest) ?? [];
-      if (from === undefined || harness === undefined) throw new Error(`a harness without a name: ${line}`);
-      harnesses.push({ name: harness, from, instructions: [] });
+      const [, from, stage] = /^(\S+)\s+AS\s+(\S+)$/.exec(rest) ?? [];
+      if (from === undefined || stage === undefined) throw new Error(`a stage without a name: ${line}`);
+      stages.push({ name: stage, from, instructions: [] });
     } else {
-      const harness = harnesses.at(-1);
-      if (harness === undefined) throw new Error(`before the first FROM: ${line}`);
-      harness.instructions.push({ name, text: rest });
+      const stage = stages.at(-1);
+      if (stage === undefined) throw new Error(`before the first FROM: ${line}`);
+      stage.instructions.push({ name, text: rest });
     }
   }
-  return harnesses;
+  return stages;
 }
 
 function joinedLines(text: string): string[] {

@@ -1,22 +1,20 @@
-/** docs/cookbook.md: the requests in `cookbook/*.sql`, with their responses on the demo network and the time that each takes. */
+/** Generates docs/cookbook.md: the queries in `cookbook/*.sql` with their results on the demo network and their times. */
 import { readFile } from 'node:fs/promises';
-import type { Response } from '../cookbook/ask.ts';
+import type { Response } from '../cookbook/analyst.ts';
 import type { Text } from '../cookbook/cells.ts';
 import { type Request, readRequests } from '../cookbook/requests.ts';
-import { generatedFiles } from './generated-files.ts';
 
-/** As bench/requests.ts writes it. */
+/** Written by bench/requests.ts. */
 interface Times {
   machine: string;
   /** In the database. */
   transactions: number;
-  /** By the name of the request; first is what was not in memory. */
+  /** By the name of the query; `firstMs` is with cold caches. */
   requests: Record<string, { ms: number; firstMs: number }>;
 }
 
 const DIRECTORY = new URL('../../cookbook/', import.meta.url);
 
-/** Lines of a response that are enough to see what it is like. */
 const SHOWN_ROWS = 10;
 
 const THEMES: readonly [string, number][] = [
@@ -30,11 +28,10 @@ const THEMES: readonly [string, number][] = [
   ['This index', 30],
 ];
 
-export const cookbookDrift = generatedFiles('docs/cookbook.md from cookbook/', async () => {
+export async function generateCookbook(): Promise<string> {
   const responses = await readJson<Record<string, Response>>('generated/results.json');
-  const times = await readJson<Times>('times.json');
-  return { 'docs/cookbook.md': writeCookbook(readRequests(), responses, times) };
-});
+  return writeCookbook(readRequests(), responses, await readJson<Times>('times.json'));
+}
 
 async function readJson<T>(name: string): Promise<T> {
   return JSON.parse(await readFile(new URL(name, DIRECTORY), 'utf8')) as T;
@@ -91,7 +88,7 @@ function themeBefore(number: number): string[] {
 const numberOf = (name: string): number => Number.parseInt(name, 10);
 const headingOf = (name: string, title: string): string => `${numberOf(name)}. ${title}`;
 
-/** As GitHub makes it of a heading. */
+/** Returns the anchor that GitHub derives from a heading. */
 function anchorOf(heading: string): string {
   return heading
     .toLowerCase()

@@ -1,4 +1,4 @@
-/** docs/schema.md: the data dictionary, from the comments that the database itself holds. */
+/** Generates docs/schema.md, the data dictionary, from the comments in the database. */
 import type { Connection } from '@kasgres/database';
 import { drawRelations } from './schema-picture.ts';
 
@@ -66,7 +66,7 @@ export async function describeSchema(pool: Pool): Promise<string> {
   ].join('\n');
 }
 
-/** In the order in which the migrations make them. */
+/** In the order of creation by the migrations. */
 async function describeRelations(pool: Pool, schema: string): Promise<string[]> {
   const { rows } = await pool.query<Relation>(
     `select oid::int, relname as name, relkind = 'v' as is_view, obj_description(oid, 'pg_class') as comment
@@ -122,7 +122,7 @@ async function describeRelation(pool: Pool, { oid, name, is_view: isView, commen
     '| Column | Type | Meaning |',
     '|---|---|---|',
     ...columns.rows.map((column) => {
-      // Of a view Postgres knows no more than the type; its comments say when a column is null.
+      // Postgres reports columns of views as nullable; their comments say when they are null.
       const type = column.nullable && !isView ? `${column.type}, null` : column.type;
       return `| \`${column.name}\` | ${type} | ${escapeCell(column.comment ?? '')} |`;
     }),
@@ -131,7 +131,7 @@ async function describeRelation(pool: Pool, { oid, name, is_view: isView, commen
   ].join('\n');
 }
 
-/** `create [unique] index NAME on TABLE using METHOD (COLUMNS) …` without what the section says already. */
+/** `create [unique] index NAME on TABLE using METHOD (COLUMNS) …`, shortened to the parts that the section does not show yet. */
 function describeIndex({ name, definition }: Index): string {
   const [, unique, rest = ''] = /^CREATE (UNIQUE )?INDEX \S+ ON \S+ USING (.*)$/.exec(definition) ?? [];
   const columns = rest.replace(/^btree /, '').replace(/ WHERE (.*)$/, (_, condition: string) => ` where ${condition}`);

@@ -1,6 +1,6 @@
-/** The picture of docs/schema.md: which views of schema `kaspa` are joined by what. Views have no foreign keys, so it is written down here. */
+/** The diagram of docs/schema.md: the joins between views of schema `kaspa`. Views have no foreign keys, so they are listed here. */
 
-/** One row of the first view, by its column, goes with so many of the second one. */
+/** A row of the first view joins this many rows of the second one. */
 type Relation = readonly [one: string, many: 'zero or one' | 'many', of: string];
 
 const RELATIONS: readonly Relation[] = [
@@ -31,15 +31,11 @@ const RELATIONS: readonly Relation[] = [
 
 const MANY = { 'zero or one': '||--o|', many: '||--o{' } as const;
 
-/**
- * For GitHub, which draws mermaid.
- * @param types of each `view.column`
- * @throws when a relation names what is not there
- */
+/** Returns a mermaid diagram. `types` has the type of each `view.column`. Throws if a relation names an unknown column. */
 export function drawRelations(types: ReadonlyMap<string, string>): string {
   const ends = [...new Set(RELATIONS.flatMap(([one, , of]) => [one, of]))];
   const missing = ends.filter((end) => !types.has(end));
-  if (missing.length > 0) throw new Error(`schema-picture.ts: there is no ${missing.join(', ')}`);
+  if (missing.length > 0) throw new Error(`schema-picture.ts: unknown columns ${missing.join(', ')}`);
   const entities = [...Map.groupBy(ends, viewOf)].map(([view, columns]) => [
     `  ${view} {`,
     ...columns.map((column) => `    ${types.get(column)} ${columnOf(column)}`),

@@ -11,7 +11,7 @@ import { SimulatedDag } from '../support/simulated-dag.ts';
 /** Enough for the hash rate, whose window is 1,000 blocks. */
 const ROUNDS = 1000;
 const SEED = 'api';
-/** The network's own. */
+/** The clustering depth of the network. */
 const CLUSTER_DEPTH = 100n;
 
 /** Opens an index with two payments in the mempool. The indexer is stopped, so that nothing changes. */
@@ -49,7 +49,7 @@ export async function openChain(): Promise<Harness & { chain: ExampleChain }> {
   };
 }
 
-/** The third payment of a network that is the same in everything: the first two are made on the harness too. */
+/** Returns the third payment of an identical network; the harness makes the first two. */
 async function nextPayment(): Promise<object> {
   const twin = await SimulatedDag.start(SEED);
   const node = new NodeClient({ url: twin.server.url });
@@ -90,7 +90,7 @@ interface Members {
   otherMember: string;
 }
 
-/** Of a cluster of three or four, and the way between them as long as any. */
+/** Returns the first and the last member of a cluster of three or four. */
 async function findMembers({ database }: Harness): Promise<Members> {
   const { rows } = await database.pool.query<Members>(`
     select last.address as member, root.address as "otherMember"

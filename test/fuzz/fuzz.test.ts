@@ -1,7 +1,4 @@
-/**
- * Schemathesis against the real API, from openapi.json, while the chain grows and reorganises: thousands of requests, right and wrong
- * ones, with all of its checks. Says that it is skipped where schemathesis is not installed.
- */
+/** Sends thousands of valid and invalid requests generated from openapi.json to the real API, while the chain grows and reorganises. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -26,7 +23,6 @@ const maxExamples = process.env['FUZZ_EXAMPLES'] ?? '100';
 /** Only operations whose name matches. */
 const only = process.env['FUZZ_ONLY'];
 
-/** The network continues all the while. */
 const ROUND_MS = 500;
 
 let harness: Harness;
@@ -49,7 +45,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-test.skipIf(!isInstalled)(`what openapi.json says holds, for any request (FUZZ_SEED=${seed})`, async () => {
+test.skipIf(!isInstalled)(`it responds to any request as openapi.json declares (FUZZ_SEED=${seed})`, async () => {
   const settings = ['--config-file', join(import.meta.dirname, 'schemathesis.toml')];
   const amount = ['--checks', 'all', '--max-examples', maxExamples, '--seed', seed];
   const filter = only === undefined ? [] : ['--include-operation-id-regex', only];

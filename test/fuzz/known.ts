@@ -1,4 +1,4 @@
-/** Some of everything that the chain under test has, for requests that are to find something (hooks.py). */
+/** Ids of the chain under test, for fuzzed requests that should find something (hooks.py). */
 import type { TestDatabase } from '@kasgres/database';
 import { upsertTags } from '@kasgres/database';
 

@@ -1,4 +1,4 @@
-/** `npm run test:fuzz`: takes minutes, and needs schemathesis, so it is not among `npm test`. */
+/** `npm run test:fuzz`. It is not part of `npm test`, since it takes minutes and needs schemathesis. */
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({

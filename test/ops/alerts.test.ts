@@ -13,14 +13,14 @@ const CASES = new URL('alerts.test.yml', import.meta.url);
 
 const prometheus = findPrometheus();
 
-test('there is a case of every alert', async () => {
+test('it has a case for every alert', async () => {
   const rules = parse(await readFile(RULES, 'utf8')) as { groups: { rules: { alert: string }[] }[] };
   const cases = await readFile(CASES, 'utf8');
   const alerts = rules.groups.flatMap((group) => group.rules.map(({ alert }) => alert));
   expect(alerts.filter((alert) => !cases.includes(`{alertname="${alert}"`))).toEqual([]);
 });
 
-test.skipIf(prometheus === undefined)('every case comes out as it says', async () => {
+test.skipIf(prometheus === undefined)('it fires alerts as each case expects', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'kasgres-alerts-'));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   await copyFile(RULES, join(directory, 'alerts.yml'));

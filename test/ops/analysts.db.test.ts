@@ -93,7 +93,7 @@ async function endOf(...statements: string[]): Promise<string> {
   return end;
 }
 
-test('the URL alone is printed; the list has the login and its limits, and no password', async () => {
+test('it prints only the URL, and lists the login with its limits but without the password', async () => {
   expect(url).toMatch(new RegExp(`^postgres://${ALICE}:[0-9a-f]{48}@\\S+$`));
   const list = await analysts('list');
   expect(list).toMatch(new RegExp(`${ALICE} +${TIMEOUT_SECONDS} s +3 `));
@@ -112,7 +112,7 @@ test.each([
   await expect(analysts(...args)).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining(words) as string });
 });
 
-test('who may not make roles is told so', async () => {
+test('it reports that the user may not create roles', async () => {
   const owner = `owner_${suffix}`;
   await database.pool.query(`create role ${owner} login password '${suffix}'`);
   await database.pool.query(`grant all on schema public to ${owner}; grant select on migrations to ${owner}`);
@@ -129,7 +129,7 @@ test('who may not make roles is told so', async () => {
   }
 });
 
-test('every view is there under its own name, and every function', async () => {
+test('it lets an analyst read every view without the schema name and call every function', async () => {
   await withLogin(async (client) => {
     const { rows } = await client.query<{ name: string }>(
       `select relname as name from pg_class where relnamespace = 'kaspa'::regnamespace`,
@@ -141,7 +141,7 @@ test('every view is there under its own name, and every function', async () => {
   });
 });
 
-describe('nothing can be written', () => {
+describe('writes by an analyst', () => {
   test.each([
     'insert into kaspa.tags (address, name) values (1, 1)',
     'delete from kaspa.tags',
@@ -175,8 +175,8 @@ describe('nothing can be written', () => {
   });
 });
 
-describe('nothing else can be seen', () => {
-  test('no table, by its name or by the catalog', async () => {
+describe('the visibility of other data to an analyst', () => {
+  test('it denies access to every table, by name and by the catalog', async () => {
     const { rows } = await database.pool.query<{ name: string }>(
       `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'v', 'm')`,
     );
@@ -192,13 +192,13 @@ describe('nothing else can be seen', () => {
   });
 
   test.each(['select public.cluster_of(1)', `select public.automatic_labels(1)`, 'select public.admit_analysts()'])(
-    'no function of public: %s',
+    'it denies calls of functions in schema public: %s',
     async (statement) => {
       expect(await attempt(statement)).toBe(INSUFFICIENT_PRIVILEGE);
     },
   );
 
-  test('nor what other sessions ask, other analysts among them', async () => {
+  test('it hides the queries of other sessions, also of other analysts', async () => {
     const bob = await analysts('create', `bob_${suffix}`);
     const other = new Client({ connectionString: bob });
     await other.connect();
@@ -220,8 +220,8 @@ describe('nothing else can be seen', () => {
   });
 });
 
-describe('limits', () => {
-  test('connections, files and a first timeout are those of the login', async () => {
+describe('the limits of an analyst', () => {
+  test('it applies the limits of connections and temporary files and the initial timeout', async () => {
     expect(await attempt('select pg_sleep(60)')).toBe('57014');
     const { rows } = await withLogin((client) =>
       client.query(
@@ -240,7 +240,7 @@ describe('limits', () => {
     }
   });
 
-  describe('that a session has switched off', () => {
+  describe('switched off by the session', () => {
     const ending = new AbortController();
     const lines: Record<string, unknown>[] = [];
     let watching: Promise<void>;
@@ -256,20 +256,20 @@ describe('limits', () => {
       await watching;
     });
 
-    test('a statement is cancelled, and the log names the login', async () => {
+    test('it cancels a long statement, and the log names the login', async () => {
       expect(await endOf('select pg_sleep(120)')).toBe('57014');
       expect(lines).toContainEqual(
         expect.objectContaining({ login: ALICE, what: 'statement', limitSeconds: TIMEOUT_SECONDS }),
       );
     });
 
-    test('also when the login has changed its own settings permanently', async () => {
+    test('it cancels a long statement after the login changed its own settings permanently', async () => {
       await attempt('set default_transaction_read_only = off', `alter role ${ALICE} set statement_timeout = 0`);
       expect(await endOf('select pg_sleep(120)')).toBe('57014');
       await database.pool.query(`alter role ${ALICE} set statement_timeout = '${TIMEOUT_SECONDS}s'`);
     });
 
-    test('one that continues all the same loses its session', async () => {
+    test('it ends the session of a statement that survives the cancellation', async () => {
       // Where no superuser took that away, everybody can.
       await database.pool.query(`grant usage on language plpgsql to ${ALICE}`);
       const stubborn = `do $$ begin loop begin perform pg_sleep(120); exception when query_canceled then null; end; end loop; end $$`;
@@ -277,7 +277,7 @@ describe('limits', () => {
       await database.pool.query(`revoke usage on language plpgsql from ${ALICE}`);
     });
 
-    test('a session in a database that was not given to the login is ended', async () => {
+    test('it ends a session in a database that was not granted to the login', async () => {
       const connectThere = async (): Promise<Client> => {
         const client = new Client({ connectionString: inDatabase(url, OTHER) });
         client.on('error', () => undefined);
@@ -300,7 +300,7 @@ describe('limits', () => {
       await database.pool.query(`revoke connect on database ${OTHER} from ${ALICE}`);
     });
 
-    test('so does a transaction that is idle', async () => {
+    test('it ends the session of an idle transaction', async () => {
       await withLogin(async (client) => {
         await client.query('set idle_in_transaction_session_timeout = 0; begin; select 1');
         const ended = new Promise((resolve) => client.once('end', resolve));
@@ -309,7 +309,7 @@ describe('limits', () => {
       });
     });
 
-    test('and one that never ends, regardless of its settings', async () => {
+    test('it ends the session of an endless transaction, regardless of its settings', async () => {
       await withLogin(async (client) => {
         await client.query('set statement_timeout = 0; begin');
         const startedAt = performance.now();
@@ -321,7 +321,7 @@ describe('limits', () => {
       });
     });
 
-    test('nobody else is touched', async () => {
+    test('it leaves the sessions of other users alone', async () => {
       await database.pool.query(`select pg_sleep(${TIMEOUT_SECONDS * 3})`);
       expect(lines.filter(({ login }) => login !== ALICE)).toEqual([]);
     });
@@ -329,12 +329,12 @@ describe('limits', () => {
 });
 
 describe('other databases of the server', () => {
-  test.each(['postgres', 'template1'])('%s is closed', async (name) => {
+  test.each(['postgres', 'template1'])('it denies connections to database %s', async (name) => {
     const client = new Client({ connectionString: inDatabase(url, name) });
     await expect(client.connect()).rejects.toMatchObject({ code: INSUFFICIENT_PRIVILEGE });
   });
 
-  test('of one that belongs to somebody else its command to close it is printed', async () => {
+  test('it prints the command that closes a database of another owner', async () => {
     const carol = `carol_${suffix}`;
     const env = { PATH: process.env['PATH'], DATABASE_URL: database.url };
     const { stderr } = await promisify(execFile)(process.execPath, [COMMAND, 'analysts', 'create', carol], { env });
@@ -350,7 +350,7 @@ describe('removing a login', () => {
   const isThere = async (): Promise<boolean> =>
     (await database.pool.query('select from pg_roles where rolname = $1', [dave])).rowCount === 1;
 
-  test('that was given rights anywhere', async () => {
+  test('it removes a login that has privileges elsewhere', async () => {
     await analysts('create', dave);
     await database.pool.query(`grant select on blocks to ${dave}`);
     await asOwner(OTHER, 'create table report (id integer)', `grant select on report to ${dave}`);
@@ -359,7 +359,7 @@ describe('removing a login', () => {
     await asOwner(OTHER, 'drop table report');
   });
 
-  test('that owns something is refused, and nothing changes, until it is told to drop that', async () => {
+  test('it refuses to remove a login that owns objects unless told to drop them', async () => {
     const address = await analysts('create', dave);
     const own = new Client({ connectionString: inDatabase(address, OTHER) });
     await own.connect();
@@ -382,7 +382,7 @@ describe('removing a login', () => {
     );
   });
 
-  test('that was left disabled by a removal that failed continues', async () => {
+  test('it completes a removal that failed halfway', async () => {
     await analysts('create', dave);
     await database.pool.query(`alter role ${dave} nologin`);
     expect(await analysts('remove', dave)).toBe(`Removed ${dave}.`);
@@ -390,7 +390,7 @@ describe('removing a login', () => {
   });
 });
 
-test('an owner who is no superuser makes and removes logins, and is told what only a superuser can do', async () => {
+test('it lets an owner without superuser rights create and remove logins, and prints the steps for a superuser', async () => {
   const owner = `owner2_${suffix}`;
   const name = `owned_${suffix}`;
   const erin = `erin_${suffix}`;

@@ -88,7 +88,7 @@ async function kasgres(service: string, ...args: string[]): Promise<string> {
   return stdout.trim();
 }
 
-test('the secrets are made once, and each is for one reader', async () => {
+test('it creates the secrets once, each for one reader', async () => {
   await makeSecrets('');
   const files = [
     'postgres/owner',
@@ -116,7 +116,7 @@ test('the secrets are made once, and each is for one reader', async () => {
 });
 
 test.runIf(hasPsql)(
-  'migrations, logins, indexer and API run one after the other, twice',
+  'it runs migrations, logins, indexer and API one after the other, twice',
   { timeout: 180_000 },
   async () => {
     const simulatedDag = await SimulatedDag.start('compose', undefined, { commitsToUtxos: true });

@@ -37,7 +37,7 @@ const dashboards = [
   { name: 'kasgres-network.json', source: 'grafana-postgresql-datasource', kinds: ['stat', 'table', 'timeseries'] },
 ];
 
-test('every dashboard can be in one Grafana', () => {
+test('it has distinct ids for all dashboards of one Grafana', () => {
   const all = dashboards.map(({ name }) => read(name));
   expect(new Set(all.map(({ uid }) => uid)).size).toBe(dashboards.length);
   expect(new Set(all.map(({ title }) => title)).size).toBe(dashboards.length);
@@ -49,7 +49,7 @@ describe.each(dashboards)('$name', ({ name, source, kinds }) => {
   const rows = panels.filter(({ type }) => type === 'row');
   const charts = panels.filter(({ type }) => type !== 'row');
 
-  test('whoever imports it chooses the data source, and every panel, query and variable asks that one', () => {
+  test('it asks for the data source at import and uses it in every panel, query and variable', () => {
     const [first, ...others] = dashboard.templating.list;
     expect(first).toMatchObject({ name: 'datasource', type: 'datasource', query: source });
     const chosen = { type: source, uid: '${datasource}' };
@@ -61,19 +61,19 @@ describe.each(dashboards)('$name', ({ name, source, kinds }) => {
     for (const variable of others.filter(({ type }) => type === 'query')) expect(variable.datasource).toEqual(chosen);
   });
 
-  test('panels have ids, and letters for their queries, that are not used twice', () => {
+  test('it has unique panel ids and query letters', () => {
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
     for (const { title, targets = [] } of charts) {
       expect(new Set(targets.map(({ refId }) => refId)).size, title).toBe(targets.length);
     }
   });
 
-  test('panels are of kinds that every Grafana has, and say what they show', () => {
+  test('it uses built-in kinds of panels with descriptions', () => {
     expect([...new Set(charts.map(({ type }) => type))].toSorted()).toEqual(kinds);
     expect(charts.filter(({ description = '' }) => description === '').map(({ title }) => title)).toEqual([]);
   });
 
-  test('panels lie on the grid, none over another', () => {
+  test('it places panels on the grid without overlap', () => {
     const taken = new Map<string, string>();
     for (const { title, gridPos } of panels) {
       const { x, y, w, h } = gridPos;
@@ -88,7 +88,7 @@ describe.each(dashboards)('$name', ({ name, source, kinds }) => {
     }
   });
 
-  test('panels come in the order in which they lie, in rows that are open', () => {
+  test('it lists panels in reading order in open rows', () => {
     const lines = panels.map(({ gridPos }) => gridPos.y);
     expect(lines).toEqual(lines.toSorted((a, b) => a - b));
     // Those of a closed row would be inside it.

@@ -60,7 +60,7 @@ async function readForLong(url: string, login: string, sql: string): Promise<{ p
   return { pid: rows[0]?.pid ?? 0, ended };
 }
 
-test('the API serves on while a migration waits for the long query of an analyst, which it names and then ends', async () => {
+test('it serves the API while a migration waits for a long query of an analyst, names it and then ends it', async () => {
   const { simulatedDag, database, node } = await createHarness('a migration behind an analyst');
   simulatedDag.mine(30);
   await followToTheTip({ simulatedDag, database, node });
@@ -111,7 +111,7 @@ test('the API serves on while a migration waits for the long query of an analyst
   expect((await api.request('/v1/blocks?limit=1')).status).toBe(200);
 });
 
-test('--end-blocking-sessions ends analysts, and others only when it is told so', async () => {
+test('it ends the sessions of analysts with --end-blocking-sessions, and of others only when told to', async () => {
   const database = await createTestDatabase({ empty: true });
   cleanUp.push(() => database.drop());
   // The next one changes this table.
@@ -155,7 +155,7 @@ test('--end-blocking-sessions ends analysts, and others only when it is told so'
 });
 
 test.each(['seen_before', 'balance_changes'])(
-  'the first catch-up waits for readers at its beginning and of %s at its end, and lets others read meanwhile',
+  'it waits for readers at the start of the first catch-up and for readers of %s at its end',
   async (table) => {
     const { simulatedDag, database, node } = await createHarness('readers of what a first catch-up changes');
     simulatedDag.mine(30);
@@ -192,7 +192,7 @@ test.each(['seen_before', 'balance_changes'])(
   },
 );
 
-test('ops/roles.sql gives up where a table is in use, and locks none that has its owner', async () => {
+test('it gives up in ops/roles.sql when a table is in use, and locks no table that has its owner already', async () => {
   const database = await createTestDatabase();
   cleanUp.push(() => database.drop());
   const sql = await readFile(ROLES_SQL, 'utf8');

@@ -90,12 +90,12 @@ async function listSeries(): Promise<Set<string>> {
 const namesIn = (expression: string): string[] => expression.match(/\b(?:kasgres|process|nodejs)_[a-z0-9_]+/g) ?? [];
 
 describe('names', () => {
-  test('every metric of ours says whose it is and what it measures', async () => {
+  test('it names every metric by program and unit', async () => {
     const ours = [...(await listSeries())].filter((name) => !/^(process|nodejs)_/.test(name));
     expect(ours.filter((name) => !/^kasgres_(indexer|api)_[a-z_]+$/.test(name))).toEqual([]);
   });
 
-  test('every metric that the dashboard and the alerts name is there', async () => {
+  test('it exports every metric that dashboards and alerts use', async () => {
     const known = await listSeries();
     const wanted = [...queries, ...rules].flatMap(({ expr }) => namesIn(expr));
     expect(wanted.length).toBeGreaterThan(queries.length);
@@ -103,7 +103,7 @@ describe('names', () => {
   });
 });
 
-test('the runbook says of every alert what to do', () => {
+test('it has a runbook entry for every alert', () => {
   const runbook =
     readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8').split('## Runbook')[1] ?? '';
   expect(rules.map(({ alert }) => alert).filter((alert) => !runbook.includes(`\`${alert}\``))).toEqual([]);
@@ -124,14 +124,14 @@ describe.skipIf(binary === undefined)('in Prometheus', () => {
   });
   afterAll(async () => await prometheus?.stop());
 
-  test('both programs are scraped', async () => {
+  test('it scrapes both programs', async () => {
     for (const job of Object.keys(ports)) {
       const ask = () => prometheus.query(`up{job="${job}"} == 1`);
       await expect.poll(ask, { timeout: 30_000, message: job }).toHaveLength(1);
     }
   });
 
-  test('every query of the dashboard has a result', async () => {
+  test('it returns a result for every query of the dashboard', async () => {
     for (const { title, expr } of queries) {
       const ask = () => prometheus.query(expr.replaceAll('$__rate_interval', '1m'));
       // Rates need two scrapes.
@@ -139,7 +139,7 @@ describe.skipIf(binary === undefined)('in Prometheus', () => {
     }
   });
 
-  test('every alert can be asked, and none fires while all is well', async () => {
+  test('it evaluates every alert, and none fires in normal operation', async () => {
     for (const { alert } of rules) {
       const ask = async () => (await prometheus.rules()).find(({ name }) => name === alert);
       await expect.poll(ask, { timeout: 30_000 }).toMatchObject({ health: 'ok' });
@@ -147,7 +147,7 @@ describe.skipIf(binary === undefined)('in Prometheus', () => {
     await expect.poll(() => prometheus.firing(), { timeout: 30_000 }).toEqual([]);
   });
 
-  test('the alerts on the node fire when it goes away, and end when it is back', async () => {
+  test('it fires the node alerts while the node is gone', async () => {
     toNode.refuse();
     const expected = ['KasgresApiNodeAway', 'KasgresNodeAway'];
     const away = async () => (await prometheus.firing()).filter((name) => expected.includes(name)).toSorted();
@@ -156,7 +156,7 @@ describe.skipIf(binary === undefined)('in Prometheus', () => {
     await expect.poll(away, { timeout: 60_000 }).toEqual([]);
   });
 
-  test('the alert on gaps fires when one was recorded', async () => {
+  test('it fires the gap alert after a gap was recorded', async () => {
     await database.pool.query(
       `insert into gaps (after_block_hash, before_block_hash, reason) select hash, hash, 'A test wrote this.' from blocks limit 1`,
     );
@@ -165,7 +165,7 @@ describe.skipIf(binary === undefined)('in Prometheus', () => {
     await expect.poll(() => prometheus.firing(), { timeout: 60_000 }).toContain('KasgresGapRecorded');
   });
 
-  test('the alert on a program fires when it is stopped', async () => {
+  test('it fires the alert on a stopped program', async () => {
     await api.stop();
     await expect.poll(() => prometheus.firing(), { timeout: 60_000 }).toContain('KasgresProgramDown');
   });

@@ -5,7 +5,7 @@
 import { types } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Analyst, openAnalyst } from '../cookbook/analyst.ts';
-import { type DemoIndex, openDemoIndex } from '../cookbook/demo-index.ts';
+import { type DemoIndex, openDemoIndex } from '../cookbook/demo-network.ts';
 import { expand, type Shown, sqlDashboard } from './sql-dashboard.ts';
 
 const { panels, templating } = sqlDashboard;
@@ -23,24 +23,24 @@ beforeAll(async () => {
   analyst = await openAnalyst(index.database);
   const addresses = templating.list.find(({ name }) => name === 'address')?.query ?? '';
   const { rows } = await analyst.client.query<{ address: string }>(addresses);
-  shown = { ...index.network.span, variables: { interval: 'hours', address: rows[0]?.address ?? '' } };
+  shown = { ...index.span, variables: { interval: 'hours', address: rows[0]?.address ?? '' } };
 });
 afterAll(async () => {
   await analyst?.close();
   await index?.close();
 });
 
-test('the intervals to choose from are the views that there are', () => {
+test('it offers the intervals that exist as views', () => {
   expect(intervals).toEqual(['minutes', 'hours', 'days']);
 });
 
 describe.each(queries)('$title', ({ type, format, rawQuery, rawSql }) => {
-  test('is sent as it stands, as a table or as a time series', () => {
+  test('it is raw SQL with a table or a time series as result', () => {
     expect(rawQuery).toBe(true);
     expect(format).toBe(type === 'timeseries' ? 'time_series' : 'table');
   });
 
-  test.each(rawSql.includes('${interval}') ? intervals : ['hours'])('has something to show by %s', async (interval) => {
+  test.each(rawSql.includes('${interval}') ? intervals : ['hours'])('it returns rows by %s', async (interval) => {
     const sql = expand(rawSql, { ...shown, variables: { ...shown.variables, interval } });
     const { rows, fields } = await analyst.client.query<Record<string, unknown>>(sql);
     expect(rows).not.toEqual([]);
@@ -57,7 +57,7 @@ describe.each(queries)('$title', ({ type, format, rawQuery, rawSql }) => {
   });
 });
 
-test('the part of time that is chosen is what is shown', async () => {
+test('it shows only the chosen time range', async () => {
   const wholeDay = { ...shown, to: new Date(shown.from.getTime() + 86_400_000) };
   for (const { title, rawSql } of queries.filter((query) => query.rawSql.includes('$__timeFilter'))) {
     const all = await analyst.client.query(expand(rawSql, shown));

@@ -1,4 +1,4 @@
-/** A real Prometheus: from the PATH (Debian's package `prometheus`) or PROMETHEUS_BIN. */
+/** Runs Prometheus from the PATH (package `prometheus` of Debian) or from PROMETHEUS_BIN. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
@@ -10,7 +10,7 @@ import { freePort, killAtExit } from '../support/programs.ts';
 
 const START_DEADLINE_MS = 60_000;
 
-/** Undefined where there is none. @throws when PROMETHEUS_BIN names none */
+/** Returns undefined if there is none. Throws if PROMETHEUS_BIN names no program. */
 export function findPrometheus(): string | undefined {
   const wanted = process.env['PROMETHEUS_BIN'];
   if (wanted !== undefined) {
@@ -73,7 +73,7 @@ export class Prometheus {
     const url = `http://127.0.0.1:${port}`;
     const giveUpAt = Date.now() + START_DEADLINE_MS;
     while (!(await isReady(url))) {
-      if (child.exitCode !== null) throw new Error(`Prometheus ended:\n${output}`);
+      if (child.exitCode !== null) throw new Error(`Prometheus stopped:\n${output}`);
       if (Date.now() > giveUpAt) throw new Error(`Prometheus does not respond:\n${output}`);
       await sleep(50);
     }

@@ -65,30 +65,26 @@ async function copyFiles(from: TestDatabase, to: TestDatabase): Promise<void> {
 test.for([
   ['dump', dumpAndRestore],
   ['copy of the files', copyFiles],
-] as const)(
-  'an index restored from a %s continues from there',
-  { timeout: 180_000 },
-  async ([name, copy], { skip }) => {
-    const harness = await createHarness(`restored ${name}`);
-    const { simulatedDag, database, node } = harness;
-    if (copy === dumpAndRestore && (await findDumpVersion()) < (await getServerVersion(database))) {
-      skip('no pg_dump that is as new as the server on the PATH (apt-get install postgresql-client)');
-    }
-    simulatedDag.mine(40);
-    const indexer = startIndexing(simulatedDag, database.url);
-    await atRest(database, node, indexer);
-    simulatedDag.mine(30);
-    // A dump is made while the indexer writes; its files can be copied in peace alone.
-    if (copy === copyFiles) await indexer.stop();
-    restored = await createTestDatabase({ empty: true });
-    await copy(database, restored);
-    if (copy !== copyFiles) await indexer.stop();
+] as const)('it resumes indexing after a restore from a %s', { timeout: 180_000 }, async ([name, copy], { skip }) => {
+  const harness = await createHarness(`restored ${name}`);
+  const { simulatedDag, database, node } = harness;
+  if (copy === dumpAndRestore && (await findDumpVersion()) < (await getServerVersion(database))) {
+    skip('no pg_dump that is as new as the server on the PATH (apt-get install postgresql-client)');
+  }
+  simulatedDag.mine(40);
+  const indexer = startIndexing(simulatedDag, database.url);
+  await atRest(database, node, indexer);
+  simulatedDag.mine(30);
+  // A dump is made while the indexer writes; its files can be copied in peace alone.
+  if (copy === copyFiles) await indexer.stop();
+  restored = await createTestDatabase({ empty: true });
+  await copy(database, restored);
+  if (copy !== copyFiles) await indexer.stop();
 
-    simulatedDag.mine(60);
-    const successor = startIndexing(simulatedDag, restored.url);
-    await atRest(restored, node, successor);
-    await successor.stop();
-    await expectRight({ ...harness, database: restored });
-    expect((await restored.pool.query('select from migrations')).rowCount).toBeGreaterThan(0);
-  },
-);
+  simulatedDag.mine(60);
+  const successor = startIndexing(simulatedDag, restored.url);
+  await atRest(restored, node, successor);
+  await successor.stop();
+  await expectRight({ ...harness, database: restored });
+  expect((await restored.pool.query('select from migrations')).rowCount).toBeGreaterThan(0);
+});

@@ -93,14 +93,14 @@ describe('the programs under their own logins', () => {
     return startIndexer(env, { NODE_P2P_URL: simulatedDag.p2p.url, ON_GAP: 'record' });
   }
 
-  test('the indexer loads a UTXO set, does its first catch-up, with every index at the end, and follows the chain', async () => {
+  test('it lets the indexer bootstrap, finish the first catch-up with every index, and follow the chain', async () => {
     await untilAtRest(database.pool, node, indexer);
     expect(await listIndexes()).toEqual(indexesOfSchema);
     simulatedDag.mine(30);
     await untilAtRest(database.pool, node, indexer);
   });
 
-  test('the indexer begins again after a gap', async () => {
+  test('it lets the indexer restart after a gap', async () => {
     await indexer.stop();
     prune();
     indexer = startAsIndexer();
@@ -112,7 +112,7 @@ describe('the programs under their own logins', () => {
     expect(indexer.output()).not.toContain('permission denied');
   });
 
-  test('the API responds, and counts use and shared rate limits', async () => {
+  test('it lets the API respond and count key usage and shared rate limits', async () => {
     const { key } = await createKey(database.kysely, { name: 'test' });
     const env = { nodeUrl: simulatedDag.server.url, databaseUrl: urlOf('kasgres_api') };
     const { program, url } = await startApi(env, undefined, { RATE_LIMIT_STORE: 'postgres' });
@@ -129,7 +129,7 @@ describe('the programs under their own logins', () => {
   });
 });
 
-describe('what is not theirs', () => {
+describe('privileges that the logins lack', () => {
   const INSERT_KEY = `insert into api_keys (name, key_hash, rate_ru, window_seconds) values ('x', '\\x00', 1, 1)`;
 
   test.each<[Role, string]>([
@@ -160,7 +160,7 @@ describe('what is not theirs', () => {
     expect(await attempt(role, statement)).toBe(INSUFFICIENT_PRIVILEGE);
   });
 
-  test('kasgres_api reads all of the chain, and tags', async () => {
+  test('it lets kasgres_api read the chain and tags', async () => {
     const { rows } = await database.pool.query<{ tablename: string }>(
       `select tablename from pg_tables where schemaname = 'public' and tablename not in ('api_keys', 'api_key_usage', 'rate_limits', 'analysts')`,
     );
@@ -169,7 +169,7 @@ describe('what is not theirs', () => {
     for (const name of names) expect(await attempt('kasgres_api', `select from ${name} limit 1`), name).toBe('done');
   });
 
-  test('kasgres_analyst reads the views, and the indexer may end what a login of it does once the file was run again', async () => {
+  test('it lets kasgres_analyst read the views, and the indexer end its sessions after ops/roles.sql ran again', async () => {
     expect(await attempt('kasgres_analyst', 'select from kaspa.blocks limit 1')).toBe('done');
     const mayEnd = async (): Promise<unknown> => {
       const { rows } = await database.pool.query<{ may: boolean }>(`select pg_has_role($1, $2, 'usage') as may`, [
@@ -184,7 +184,7 @@ describe('what is not theirs', () => {
   });
 });
 
-test('after a migration the same file gives each role its part of a new table, and migrations continue', async () => {
+test('it grants each role its privileges on a new table when ops/roles.sql runs after a migration', async () => {
   await database.pool.query('create table new_facts (id integer)');
   expect(await attempt('kasgres_indexer', 'insert into new_facts values (1)')).toBe(INSUFFICIENT_PRIVILEGE);
   await database.pool.query(ROLES_SQL);

@@ -59,7 +59,7 @@ const found = listSources().flatMap((path) => {
 });
 const messages = [...new Set(found)];
 
-test('warnings, errors and last words are in the runbook', () => {
+test('it lists every warning, error and exit message in the runbook', () => {
   expect(messages.length).toBeGreaterThan(25);
   const written = runbook.replaceAll(/\s+/g, ' ');
   expect(messages.filter((words) => !written.includes(words))).toEqual([]);

@@ -115,7 +115,7 @@ const ATTEMPTS: string[] = [
 ];
 
 describe.each(Object.entries(SESSIONS))('%s', (_, session) => {
-  test('it reads, and settings last for the session', async () => {
+  test('it can read, and settings last for the session', async () => {
     const input = `select 40 + 2 as result, count(*) from blocks;\nset work_mem = '77MB';\nshow work_mem;`;
     expect(await type(session, input)).toMatch(/result[\s\S]*42[\s\S]*77MB/);
     expect(await type(session, '', '--command', 'select 40 + 2 as result')).toMatch(/result[\s\S]*42/);
@@ -132,10 +132,10 @@ describe.each(Object.entries(SESSIONS))('%s', (_, session) => {
 
 const session = (url: string): Session => ({ url: () => url, psql: hasPsql });
 
-describe('large objects, which Postgres lets everybody make', () => {
+describe('large objects, which Postgres lets everybody create', () => {
   const attempt = `set default_transaction_read_only = off;\nselect lo_create(0) > 0 as made;`;
 
-  test('cannot be made where a superuser has migrated, also before ops/roles.sql was run', async () => {
+  test('it denies large objects after a migration by a superuser, also before ops/roles.sql ran', async () => {
     const migrated = await createTestDatabase();
     try {
       const output = await type(session(migrated.url), attempt);
@@ -146,7 +146,7 @@ describe('large objects, which Postgres lets everybody make', () => {
     }
   });
 
-  test('are warned of where nobody could take that away yet, with what a superuser has to do', async () => {
+  test('it warns about large objects where only a superuser can deny them, with the command', async () => {
     const migrated = await createTestDatabase();
     try {
       await migrated.pool.query('grant execute on function lo_create(oid) to public');
@@ -161,20 +161,17 @@ describe('large objects, which Postgres lets everybody make', () => {
   });
 });
 
-test.runIf(hasPsql)('a shell in psql knows neither the password nor the address of the owner', async () => {
+test.runIf(hasPsql)('it hides the password and address of the owner from a shell in psql', async () => {
   const output = await type({ url: () => ownerUrl, psql: true }, '\\! env');
   expect(output).toContain('PGPASSWORD=');
   expect(output).not.toContain(suffix + '@');
   expect(output).not.toContain(`PGPASSWORD=${suffix}`);
 });
 
-test.runIf(hasPsql)(
-  'a login that a killed process left is removed by the next session once it lets nobody in',
-  async () => {
-    await database.pool.query(
-      `create role kasgres_sql_0123456789abcdef login valid until '2020-01-01'; grant select on tags to kasgres_sql_0123456789abcdef`,
-    );
-    await type({ url: () => database.url, psql: true }, 'select 1;');
-    expect(await describeDatabase()).toMatchObject({ roles: null });
-  },
-);
+test.runIf(hasPsql)('it removes the expired login of a killed process in the next session', async () => {
+  await database.pool.query(
+    `create role kasgres_sql_0123456789abcdef login valid until '2020-01-01'; grant select on tags to kasgres_sql_0123456789abcdef`,
+  );
+  await type({ url: () => database.url, psql: true }, 'select 1;');
+  expect(await describeDatabase()).toMatchObject({ roles: null });
+});

@@ -1,4 +1,4 @@
-/** The Grafana dashboard over SQL, and the queries that Grafana's PostgreSQL data source makes of it. */
+/** The Grafana dashboard over SQL, and its queries as the PostgreSQL data source of Grafana expands them. */
 import { readFileSync } from 'node:fs';
 
 export interface SqlTarget {
@@ -37,7 +37,7 @@ export interface Shown {
 
 /**
  * Variables first, then macros, as https://grafana.com/docs/grafana/latest/datasources/postgres/ documents them.
- * @throws Error where something is left that Grafana would send as it is
+ * Throws if a variable or macro remains
  */
 export function expand(rawSql: string, { from, to, variables }: Shown): string {
   const sql = rawSql
@@ -48,6 +48,6 @@ export function expand(rawSql: string, { from, to, variables }: Shown): string {
     })
     .replaceAll(/\$__timeFilter\(([^()]+)\)/g, `$1 BETWEEN '${from.toISOString()}' AND '${to.toISOString()}'`);
   const [left] = /\$[{\w]+/.exec(sql) ?? [];
-  if (left !== undefined) throw new Error(`${left} is nothing that Grafana knows: ${rawSql}`);
+  if (left !== undefined) throw new Error(`${left} is unknown to Grafana: ${rawSql}`);
   return sql;
 }

@@ -1,6 +1,6 @@
-/** How Postgres runs a query: its plan, with what each step really touched. */
+/** The plans of queries with the pages that they read, and the text in which they are pinned. */
 import type { Pool, PoolClient } from 'pg';
-import type { RecordedQuery } from './recorded-queries.ts';
+import type { RecordedQuery } from './harness.ts';
 
 interface PlanNode {
   'Node Type': string;
@@ -18,15 +18,15 @@ interface PlanNode {
 }
 
 export interface Plan {
-  /** The tree, a line for each step, without anything that depends on parameters or on the size of the tables. */
+  /** The tree, one line per step, without parameters and sizes. */
   lines: string[];
-  /** Tables that are read from end to end, or by a whole index of theirs. */
+  /** Tables that are read completely, or through a whole index. */
   fullReads: string[];
-  /** Pages of 8 KiB that were looked at, whether they were in memory or not. */
+  /** Pages of 8 KiB, cached or not. */
   buffers: number;
 }
 
-/** The tables that would be read from end to end, without running the query. */
+/** Returns the tables that the query would read completely, without running it. */
 export async function findFullReads(pool: Pool, { text, values }: RecordedQuery): Promise<string[]> {
   const { rows } = await pool.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(`explain (format json) ${text}`, values);
   const root = rows[0]?.['QUERY PLAN'][0].Plan;
@@ -48,7 +48,7 @@ export async function explain(pool: Pool | PoolClient, { text, values }: Recorde
   };
 }
 
-/** Caches of what is below: whether they pay is a matter of guesses that differ with each sample that Postgres takes of a table. */
+/** Cache nodes depend on estimates, which vary with each sample that Postgres takes of a table. */
 const CACHES = new Set(['Materialize', 'Memoize']);
 
 function describeTree(node: PlanNode, depth = 0): string[] {
@@ -57,7 +57,7 @@ function describeTree(node: PlanNode, depth = 0): string[] {
   return isCache ? below : ['  '.repeat(depth) + describe(node), ...below];
 }
 
-/** An index may be read without a condition only as far as a limit lets it. */
+/** An index may be read without a condition only below a limit. */
 function fullReadsOf(node: PlanNode, isLimited = false): string[] {
   const isFull =
     node['Node Type'] === 'Seq Scan' ||
@@ -87,4 +87,41 @@ function withoutValues(condition: string): string {
     .replaceAll(/'(?:[^']|'')*'/g, '?')
     .replaceAll(/::[a-z]+(?: [a-z]+)*(?:\[\])?/g, '')
     .replaceAll(/(?<![\w$.])-?\d+(?![\w.])/g, '?');
+}
+
+export interface PlannedQuery {
+  request: string;
+  query: RecordedQuery;
+  plan: Plan;
+}
+
+const LONGEST_STATEMENT = 240;
+
+/** Returns all plans as one text, a section per statement, so that a changed plan is a line in a diff. It is committed as pinned-plans.txt. */
+export function toPinnedText(planned: readonly PlannedQuery[]): string {
+  const sections = [...Map.groupBy(planned, ({ query }) => shorten(query.text))].map(([statement, queries]) => {
+    const plans = Map.groupBy(queries, ({ plan }) => plan.lines.join('\n'));
+    return [statement, ...describePlans(plans).map(indent)].join('\n\n');
+  });
+  return `${sections.join('\n\n')}\n`;
+}
+
+/** Names the requests whose plan is not the most common one. */
+function describePlans(plans: ReadonlyMap<string, readonly PlannedQuery[]>): string[] {
+  const commonestFirst = [...plans].toSorted(([, a], [, b]) => b.length - a.length);
+  return commonestFirst.map(([plan, queries], place) => {
+    const requests = [...new Set(queries.map(({ request }) => request))];
+    return place === 0 ? plan : `for ${requests.join('; ')}:\n${plan}`;
+  });
+}
+
+const indent = (text: string): string => text.replaceAll(/^/gm, '    ');
+
+/** Returns the statement on one line without its select list: tables and conditions identify it. */
+function shorten(statement: string): string {
+  const line = statement.trim().replaceAll(/\s+/g, ' ').replaceAll('"', '');
+  const withoutColumns = line.replace(/^select .*? from (?![^()]*\)[) ])/, 'select … from ');
+  return withoutColumns.length <= LONGEST_STATEMENT
+    ? withoutColumns
+    : `${withoutColumns.slice(0, LONGEST_STATEMENT - 1)}…`;
 }

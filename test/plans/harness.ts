@@ -1,4 +1,4 @@
-/** The API in this process, on an index of a million transactions that no node wrote, and what it sends to Postgres. */
+/** The API in this process, on a generated index of a million transactions, and its queries. */
 import {
   createMetrics,
   createServer,
@@ -9,9 +9,8 @@ import {
 } from '@kasgres/api';
 import { connect, createKey, createTestDatabase, type TestDatabase } from '@kasgres/database';
 import { createLogger, createRegistry } from '@kasgres/runtime';
-import type { Pool } from 'pg';
+import type { Pool, QueryConfig } from 'pg';
 import { fillLargeIndex } from './large-index.ts';
-import { type RecordedQuery, recordQueries } from './recorded-queries.ts';
 
 export interface Request {
   method: 'get' | 'post';
@@ -21,18 +20,24 @@ export interface Request {
   body?: object;
 }
 
+export interface RecordedQuery {
+  text: string;
+  values: unknown[];
+  /** The name of a prepared statement, whose plan Postgres may keep for other parameters. */
+  name: string | undefined;
+}
+
 export interface Asked {
   status: number;
   json: Record<string, unknown>;
-  /** What the response was read with. */
   queries: RecordedQuery[];
 }
 
 export interface Harness {
   database: TestDatabase;
-  /** Connections with the settings of the API's own. */
+  /** Connections with the settings of the API. */
   likeApi: Pool;
-  /** And on a Postgres whose settings nobody has touched. */
+  /** Connections with the default settings of Postgres. */
   likeApiUnconfigured: Pool;
   ask: (request: Omit<Request, 'template'>) => Promise<Asked>;
   close: () => Promise<void>;
@@ -84,6 +89,26 @@ export async function openHarness(): Promise<Harness> {
   };
 }
 
-/** What is metered is written whenever it is time for it, and first asks for the number of its transaction. */
+/** Excludes the statements that write usage and limits at any time; these first read the number of their transaction. */
 const isRead = ({ text }: RecordedQuery): boolean =>
   /^\s*(?:select|with)\b/i.test(text) && !text.includes('pg_current_xact_id');
+
+/** Must be called before the pool opens a connection. Returns a function that returns the queries sent since its last call. */
+function recordQueries(pool: Pool): () => RecordedQuery[] {
+  let recorded: RecordedQuery[] = [];
+  pool.on('connect', (client) => {
+    const send = client.query.bind(client) as (...args: unknown[]) => unknown;
+    const recording = (first: string | QueryConfig, second: unknown, ...rest: unknown[]): unknown => {
+      const query: QueryConfig = typeof first === 'string' ? { text: first } : first;
+      const values = Array.isArray(second) ? second : (query.values ?? []);
+      recorded.push({ text: query.text, values, name: query.name });
+      return send(first, second, ...rest);
+    };
+    client.query = recording as typeof client.query;
+  });
+  return () => {
+    const taken = recorded;
+    recorded = [];
+    return taken;
+  };
+}

@@ -5,11 +5,10 @@
  */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { explain, findFullReads } from './explain.ts';
+import { explain, findFullReads, type PlannedQuery, toPinnedText } from './explain.ts';
 import { PAID_BY_ALL, PAID_IN_VAIN } from './large-index.ts';
 import { addressTransactions, addressUtxos } from '../api/listings.ts';
 import { listings, owner, pageOf, pagesOf } from './listings.ts';
-import { type PlannedQuery, toPinnedText } from './pinned.ts';
 import { findLandmarks, type Landmarks, lookUps } from './requests.ts';
 import { openHarness, type Request, type Harness } from './harness.ts';
 import { fastRequests } from './views.ts';
@@ -78,7 +77,7 @@ async function ask(name: string, request: Request): Promise<number> {
 }
 
 describe.each(Object.entries(listings()))('%s', (name, listing) => {
-  test('the first page costs what the thousandth and the last do, in both directions', async () => {
+  test('it reads as many buffers for the first page as for the thousandth and the last, in both directions', async () => {
     const pages = Object.entries(await pagesOf(harness.database.pool, listing, LIMIT));
     const costs: [string, number][] = [];
     for (const [place, request] of pages) costs.push([place, await ask(`${name}, ${place}`, request)]);
@@ -92,11 +91,14 @@ describe('the size of an address', () => {
   test.each([
     ['transactions', addressTransactions, 10],
     ['UTXOs', addressUtxos, 1],
-  ] as const)('a page of %s costs the same with a million transactions as with ten', async (name, listing, limit) => {
-    const large = await ask(`${name} of the address of a million`, pageOf(listing(owner(PAID_BY_ALL)), { limit }));
-    const small = await ask(`${name} of an address of ten`, pageOf(listing(owner(landmarks.ten)), { limit }));
-    expect(large).toBeLessThan(1.5 * small + 20);
-  });
+  ] as const)(
+    'it reads as many buffers for a page of %s with a million transactions as with ten',
+    async (name, listing, limit) => {
+      const large = await ask(`${name} of the address of a million`, pageOf(listing(owner(PAID_BY_ALL)), { limit }));
+      const small = await ask(`${name} of an address of ten`, pageOf(listing(owner(landmarks.ten)), { limit }));
+      expect(large).toBeLessThan(1.5 * small + 20);
+    },
+  );
 });
 
 describe('the other requests', () => {
@@ -116,14 +118,14 @@ describe('the other requests', () => {
 });
 
 describe('a large cluster', () => {
-  test('names a member with a look-up for each level of its tree', async () => {
+  test('it finds the name of a member with one look-up per level of its tree', async () => {
     const { 'the tag of a member deep in a large cluster': request } = lookUps(landmarks);
     if (request === undefined) throw new Error('there is no such request');
     expect(await ask('the tag of a member deep in a large cluster', request)).toBeLessThan(150);
   });
 });
 
-test('what a filter leaves out is looked up row by row, and nothing else', async () => {
+test('it looks up only the rows that a filter omits one by one', async () => {
   const listing = addressTransactions(owner(PAID_IN_VAIN), true);
   const cost = await ask('accepted transactions of an address that is paid in vain', pageOf(listing, { limit: LIMIT }));
   expect(landmarks.refused).toBeGreaterThan(15_000);
@@ -131,7 +133,7 @@ test('what a filter leaves out is looked up row by row, and nothing else', async
 });
 
 /** An exchange at its busiest: every rule is asked, and the newest transactions are looked at. */
-test('the labels of an address with a million transactions cost what those of the newest 200 do', async () => {
+test('it reads only the newest 200 transactions for the labels of an address with a million', async () => {
   const client = await harness.likeApi.connect();
   try {
     await client.query('begin');
@@ -152,7 +154,7 @@ test('the labels of an address with a million transactions cost what those of th
   }
 });
 
-test('what docs/sql.md calls fast reads no table from end to end, for whoever asks', async () => {
+test('it reads no whole table for the queries that docs/sql.md calls fast, with any settings', async () => {
   const scans: string[] = [];
   for (const text of fastRequests(landmarks)) {
     const query = { text, values: [], name: undefined };
@@ -167,14 +169,14 @@ test('what docs/sql.md calls fast reads no table from end to end, for whoever as
 });
 
 describe('plans', () => {
-  test('no table that grows is read from end to end', () => {
+  test('it reads no whole table that grows', () => {
     const scans = planned.flatMap(({ request, plan }) =>
       plan.fullReads.filter((table) => !SMALL_TABLES.has(table)).map((table) => `${request}: ${table}`),
     );
     expect(scans).toEqual([]);
   });
 
-  test('nor with the settings that Postgres comes with', async () => {
+  test('it reads no whole table that grows with the default settings of Postgres', async () => {
     const scans: string[] = [];
     for (const { request, query } of planned) {
       const tables = await findFullReads(harness.likeApiUnconfigured, query);
@@ -183,11 +185,11 @@ describe('plans', () => {
     expect([...new Set(scans)]).toEqual([]);
   });
 
-  test('are made for the parameters of each request: no statement has a name under which Postgres would keep one', () => {
+  test('it plans each request for its parameters, without named statements', () => {
     expect(planned.filter(({ query }) => query.name !== undefined)).toEqual([]);
   });
 
-  test('are those that are pinned', async ({ skip }) => {
+  test('it has the pinned plans', async ({ skip }) => {
     const { rows } = await harness.database.pool.query<{ version: string }>(
       `select current_setting('server_version_num') as version`,
     );

@@ -1,48 +1,35 @@
-/** What docs/sql.md calls fast, asked of the views on the large index. */
+/** The queries that docs/sql.md calls fast, on the large index. */
 import { addressOf, PAID_BY_ALL } from './large-index.ts';
 import type { Landmarks } from './requests.ts';
 
 /** A day of the large index has about a hundred chain blocks. */
 const DAY = (column: string): string => `${column} >= '2026-03-01' and ${column} < '2026-03-02'`;
 
+const from = (condition: string, views: string): string[] =>
+  views.split(' ').map((view) => `select * from kaspa.${view} where ${condition}`);
+
 export function fastRequests({ transactionIds, fullBlock, chainBlock, ten }: Landmarks): string[] {
   const [transactionId = ''] = transactionIds;
-  const isTransaction = `transaction_id = '${transactionId}'`;
-  const address = `address = '${addressOf(ten)}'`;
   return [
-    `select * from kaspa.transactions where ${isTransaction}`,
-    `select * from kaspa.accepted_transactions where ${isTransaction}`,
-    `select * from kaspa.inputs where ${isTransaction}`,
-    `select * from kaspa.outputs where ${isTransaction}`,
-    `select * from kaspa.block_transactions where ${isTransaction}`,
-    `select * from kaspa.address_transactions where ${isTransaction}`,
-    `select * from kaspa.transactions where transaction_id in ('${transactionIds.slice(0, 20).join(`', '`)}')`,
-
-    `select * from kaspa.blocks where hash = '${fullBlock}'`,
-    `select * from kaspa.chain_blocks where hash = '${chainBlock}'`,
-    `select * from kaspa.block_parents where block_hash = '${chainBlock}'`,
-    `select * from kaspa.block_parents where parent_hash = '${chainBlock}'`,
-    `select * from kaspa.mergesets where block_hash = '${fullBlock}'`,
-    `select * from kaspa.mergesets where chain_block_hash = '${chainBlock}'`,
-    `select * from kaspa.block_transactions where block_hash = '${fullBlock}'`,
-    `select * from kaspa.accepted_transactions where accepting_block_hash = '${chainBlock}'`,
-
-    `select * from kaspa.addresses where ${address}`,
-    `select * from kaspa.address_transactions where ${address}`,
-    `select * from kaspa.address_hours where ${address}`,
-    `select * from kaspa.inputs where ${address}`,
-    `select * from kaspa.outputs where ${address}`,
-    `select * from kaspa.utxos where ${address}`,
-    `select * from kaspa.tags where ${address}`,
-    `select * from kaspa.addresses where balance_sompi > 0 order by balance_sompi desc limit 100`,
-    `select * from kaspa.address_transactions where address = '${addressOf(PAID_BY_ALL)}' limit 100`,
-
-    `select * from kaspa.blocks where ${DAY('time')}`,
-    `select * from kaspa.chain_blocks where ${DAY('time')}`,
-    `select * from kaspa.chain_blocks where ${DAY('chain_time')}`,
-    `select * from kaspa.accepted_transactions where ${DAY('accepted_at')}`,
-    'select * from kaspa.accepted_transactions where chain_index between 20000 and 20100',
-    'select * from kaspa.mergesets where chain_index between 20000 and 20100',
+    ...from(
+      `transaction_id = '${transactionId}'`,
+      'transactions accepted_transactions inputs outputs block_transactions address_transactions',
+    ),
+    ...from(`transaction_id in ('${transactionIds.slice(0, 20).join(`', '`)}')`, 'transactions'),
+    ...from(`hash = '${fullBlock}'`, 'blocks'),
+    ...from(`hash = '${chainBlock}'`, 'chain_blocks'),
+    ...from(`block_hash = '${chainBlock}'`, 'block_parents'),
+    ...from(`parent_hash = '${chainBlock}'`, 'block_parents'),
+    ...from(`block_hash = '${fullBlock}'`, 'mergesets block_transactions'),
+    ...from(`chain_block_hash = '${chainBlock}'`, 'mergesets'),
+    ...from(`accepting_block_hash = '${chainBlock}'`, 'accepted_transactions'),
+    ...from(`address = '${addressOf(ten)}'`, 'addresses address_transactions address_hours inputs outputs utxos tags'),
+    ...from('balance_sompi > 0 order by balance_sompi desc limit 100', 'addresses'),
+    ...from(`address = '${addressOf(PAID_BY_ALL)}' limit 100`, 'address_transactions'),
+    ...from(DAY('time'), 'blocks chain_blocks'),
+    ...from(DAY('chain_time'), 'chain_blocks'),
+    ...from(DAY('accepted_at'), 'accepted_transactions'),
+    ...from('chain_index between 20000 and 20100', 'accepted_transactions mergesets'),
     'select * from kaspa.blocks order by time desc limit 10',
     'select * from kaspa.chain_blocks order by time desc limit 10',
     'select * from kaspa.chain_blocks order by index desc limit 10',

@@ -28,7 +28,7 @@ const FUNCTIONS = `
   select format('%s(%s) %s', proname, pg_get_function_identity_arguments(oid), pg_get_function_result(oid)) as line
     from pg_proc where pronamespace = 'kaspa'::regnamespace order by proname collate "C"`;
 
-test('views, columns and functions are those of the version, and no committed one went away', async () => {
+test('it has the views, columns and functions of the contract version, and none disappeared', async () => {
   const [version] = await listLines('select kaspa.schema_version() as line');
   const file = `contract-v${version}.txt`;
   const lines = [...(await listLines(COLUMNS)), ...(await listLines(FUNCTIONS))];
@@ -49,7 +49,7 @@ function readCommitted(file: string): string[] {
   }
 }
 
-test('everything has a comment', async () => {
+test('it has a comment on every view, column and function', async () => {
   const uncommented = await listLines(`
     select format('view %s', relname) as line from pg_class
      where relnamespace = 'kaspa'::regnamespace and coalesce(obj_description(oid, 'pg_class'), '') = ''
@@ -66,7 +66,7 @@ test('everything has a comment', async () => {
   expect(uncommented).toEqual([]);
 });
 
-test('nothing but views and functions is in it, and no view hides what it reads behind the rights of who asks', async () => {
+test('it contains only views and functions, and every view runs with the rights of its owner', async () => {
   const others = await listLines(`
     select format('%s %s', relkind, relname) as line from pg_class
      where relnamespace = 'kaspa'::regnamespace and (relkind <> 'v' or 'security_invoker=true' = any(reloptions))`);

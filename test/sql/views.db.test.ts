@@ -82,8 +82,8 @@ function* touches(): Generator<{ transaction: Transaction; address: string; rece
 const MERGED_OR_NEW = `(merging_block_hash is not null or hash in (select encode(hash, 'hex') from public.blocks, public.checkpoint
   where id = block_id or id = any(virtual_merge_set)))`;
 
-describe('the DAG', () => {
-  test('blocks', async () => {
+describe('views of the DAG', () => {
+  test('it shows every block in kaspa.blocks', async () => {
     await expectRows(
       `select hash, time, blue_score, daa_score, blue_work, difficulty, nonce, is_chain_block, color, selected_parent_hash, merging_block_hash,
               merged_at, transaction_count, pruning_point from kaspa.blocks where ${MERGED_OR_NEW}`,
@@ -107,7 +107,7 @@ describe('the DAG', () => {
     expect(oracle.blocks.some((block) => block.mergingBlock?.mergeSetReds.includes(block))).toBe(true);
   });
 
-  test('chain_blocks', async () => {
+  test('it shows every chain block in kaspa.chain_blocks', async () => {
     await expectRows(
       'select index, hash, time, chain_time, blue_score, accepted_transaction_count, blue_count, red_count from kaspa.chain_blocks',
       oracle.chain.map(({ index, block, time, chainTime, accepted }) => [
@@ -123,14 +123,14 @@ describe('the DAG', () => {
     );
   });
 
-  test('block_parents', async () => {
+  test('it shows the direct parents in kaspa.block_parents', async () => {
     await expectRows(
       `select block_hash, parent_hash from kaspa.block_parents where block_hash in (select hash from kaspa.blocks where ${MERGED_OR_NEW})`,
       oracle.blocks.flatMap((block) => block.parents.map((parent) => [block.hash, parent.hash])),
     );
   });
 
-  test('mergesets', async () => {
+  test('it shows colours and merging blocks in kaspa.mergesets', async () => {
     await expectRows(
       'select chain_block_hash, block_hash, color, chain_index from kaspa.mergesets',
       oracle.chain.flatMap(({ block, index }) => [
@@ -140,7 +140,7 @@ describe('the DAG', () => {
     );
   });
 
-  test('block_transactions', async () => {
+  test('it shows the transactions of each block in kaspa.block_transactions', async () => {
     await expectRows(
       `select block_hash, index, transaction_id from kaspa.block_transactions
         where block_hash in (select hash from kaspa.blocks where ${MERGED_OR_NEW})`,
@@ -151,11 +151,11 @@ describe('the DAG', () => {
   });
 });
 
-describe('transactions', () => {
+describe('views of transactions', () => {
   const SEEN = `transaction_id in (select transaction_id from kaspa.block_transactions
     where block_hash in (select hash from kaspa.blocks where ${MERGED_OR_NEW}))`;
 
-  test('transactions, accepted or not', async () => {
+  test('it shows accepted and unaccepted transactions in kaspa.transactions', async () => {
     await expectRows(
       `select transaction_id, accepted_at, is_coinbase, acceptance, accepting_block_hash, accepting_blue_score,
               case when acceptance = 'accepted' then fee_sompi end, payload, chain_index
@@ -175,7 +175,7 @@ describe('transactions', () => {
     expect(all().some(({ acceptedBy }) => acceptedBy === undefined)).toBe(true);
   });
 
-  test('hash is that of the body that was accepted', async () => {
+  test('it shows the hash of the accepted transaction variant', async () => {
     const accepted = oracle.chain.flatMap(({ block }) => block.accepted ?? []);
     const several = new Set(
       accepted
@@ -200,7 +200,7 @@ describe('transactions', () => {
       expect(row['hash'], String(row['transaction_id'])).toBe(hashes.get(String(row['transaction_id'])));
   });
 
-  test('accepted_transactions, in order', async () => {
+  test('it shows kaspa.accepted_transactions in the order of acceptance', async () => {
     const rows = await ask(
       'select chain_index, index, accepting_block_hash, accepted_at, transaction_id, fee_sompi from kaspa.accepted_transactions order by chain_index, index',
     );
@@ -210,7 +210,7 @@ describe('transactions', () => {
     expect(rows.map((row) => lineOf(Object.values(row)))).toEqual(expected.map(lineOf));
   });
 
-  test('inputs', async () => {
+  test('it shows every input in kaspa.inputs', async () => {
     await expectRows(
       `select transaction_id, index, previous_transaction_id, previous_index, address, amount_sompi, is_accepted, accepted_at from kaspa.inputs
         where ${SEEN}`,
@@ -232,7 +232,7 @@ describe('transactions', () => {
     );
   });
 
-  test('outputs, with who spent them', async () => {
+  test('it shows every output with its spender in kaspa.outputs', async () => {
     await expectRows(
       `select transaction_id, index, address, script, amount_sompi, is_accepted, accepted_at, spent_by, is_coinbase from kaspa.outputs where ${SEEN}`,
       all().flatMap((transaction) =>
@@ -252,8 +252,8 @@ describe('transactions', () => {
   });
 });
 
-describe('state', () => {
-  test('utxos', async () => {
+describe('views of state', () => {
+  test('it shows the UTXOs at the sink in kaspa.utxos', async () => {
     await expectRows(
       'select transaction_id, index, address, amount_sompi, block_daa_score, is_coinbase from kaspa.utxos',
       oracle.utxos.map(({ transactionId, index, address, amount, acceptedBy }) => [
@@ -267,7 +267,7 @@ describe('state', () => {
     );
   });
 
-  test('addresses', async () => {
+  test('it shows balances and activity in kaspa.addresses', async () => {
     const accepted = [...touches()].filter(({ transaction }) => transaction.acceptedBy !== undefined);
     await expectRows(
       `select address, balance_sompi, utxo_count, transaction_count, receiving_count, sending_count, coinbase_count, received_sompi, sent_sompi,
@@ -294,7 +294,7 @@ describe('state', () => {
     );
   });
 
-  test('address_transactions', async () => {
+  test('it shows the transactions of each address in kaspa.address_transactions', async () => {
     await expectRows(
       `select address, transaction_id, accepted_at, is_accepted, received_sompi, sent_sompi, change_sompi from kaspa.address_transactions
         where address is not null and is_accepted`,
@@ -312,7 +312,7 @@ describe('state', () => {
     );
   });
 
-  test('balance_at, at any moment: before, at and after blocks, also where times go back', async () => {
+  test('it returns balance_at before, at and after blocks, also where block times decrease', async () => {
     const byAddress = Map.groupBy(
       [...touches()].filter(({ transaction }) => transaction.acceptedBy !== undefined),
       ({ address }) => address,
@@ -383,7 +383,7 @@ describe('rollups', () => {
     );
   });
 
-  test('difficulty is that of the blocks, and red_share their part', async () => {
+  test('it derives difficulty and red_share from the merged blocks', async () => {
     const rows = await ask('select difficulty, red_share, red_blocks, blocks from kaspa.network_days where blocks > 0');
     for (const { difficulty, red_share: share, red_blocks: reds, blocks } of rows) {
       expect(Number(difficulty)).toBeCloseTo(1, 5);
@@ -392,8 +392,8 @@ describe('rollups', () => {
   });
 });
 
-describe('what people add', () => {
-  test('tags, the cluster of an address and its tag, members', async () => {
+describe('tags and clusters', () => {
+  test('it shows tags, the cluster of an address, its name and its members', async () => {
     const scripts = await ask(`select id, address from public.scripts where address is not null order by id limit 6`);
     const addresses = scripts.map(({ address }) => String(address));
     const [own = '', root = '', member = '', lone = ''] = addresses;
@@ -424,7 +424,7 @@ describe('what people add', () => {
   });
 });
 
-test('times are exact to the millisecond, and amounts to the sompi', async () => {
+test('it keeps times exact to the millisecond and amounts to the sompi', async () => {
   const [row] = await ask(
     `select count(*) filter (where extract(epoch from to_timestamp(ms / 1000::double precision)) * 1000 <> ms) as wrong
        from generate_series(1750000000000, 1750000100000) as ms`,
@@ -436,7 +436,7 @@ test('times are exact to the millisecond, and amounts to the sompi', async () =>
   expect(inexact).toEqual([]);
 });
 
-test('index_status is one row, of the sink', async () => {
+test('it shows the sink in the one row of kaspa.index_status', async () => {
   await expectRows(
     'select network, sink, blue_score, time, circulating_sompi, first_catch_up from kaspa.index_status',
     [

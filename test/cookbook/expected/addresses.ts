@@ -1,31 +1,29 @@
-/** What addresses of the demo network did, and what they hold. */
+/** Expected results about addresses and their owners, recomputed from the history of the demo network. */
 import type { Cell } from '../cells.ts';
 import type { Names } from '../names.ts';
 import {
-  percentOf,
   DAY_MS,
-  groupBy,
   HOUR_MS,
+  type History,
+  type Transaction,
   known,
+  percentOf,
   recentPayments,
   sumOf,
   toKas,
-  type Transaction,
-  type History,
 } from '../history.ts';
-import { latestDays } from './days.ts';
 
-export interface Address {
+interface Address {
   address: string;
   balance: bigint;
-  /** Accepted transactions that touch it, in order. */
+  /** Accepted transactions of the address, in order. */
   transactions: Transaction[];
 }
 
 const cache = new WeakMap<History, Map<string, Address>>();
 
-/** All that accepted transactions touch. */
-export function addressesOf(history: History): Map<string, Address> {
+/** Returns every address of accepted transactions. */
+function addressesOf(history: History): Map<string, Address> {
   const cached = cache.get(history);
   if (cached !== undefined) return cached;
   const addresses = new Map<string, Address>();
@@ -59,19 +57,9 @@ function changeOf(address: string, { inputs, outputs }: Transaction): bigint {
 
 const before = (a: string, b: string): number => (a < b ? -1 : 1);
 
-export function richest(history: History): Address[] {
+function richest(history: History): Address[] {
   const descending = (a: Address, b: Address) => Number(b.balance - a.balance) || before(a.address, b.address);
   return [...addressesOf(history).values()].sort(descending);
-}
-
-export function activeAndNewAddresses(history: History): Cell[][] {
-  return latestDays(history).map(({ day, active, fresh }) => [
-    day,
-    active,
-    fresh,
-    active - fresh,
-    percentOf(fresh, active),
-  ]);
 }
 
 const AGES: [string, number][] = [
@@ -87,7 +75,7 @@ const AGES: [string, number][] = [
 
 function byAge<T>(items: T[], ageOf: (item: T) => number, amountOf: (item: T) => bigint): Cell[][] {
   const total = items.reduce((sum, item) => sum + amountOf(item), 0n);
-  const groups = groupBy(items, (item) => known(AGES.find(([, limit]) => ageOf(item) <= limit))[0]);
+  const groups = Map.groupBy(items, (item) => known(AGES.find(([, limit]) => ageOf(item) <= limit))[0]);
   return AGES.flatMap(([label]) => {
     const group = groups.get(label);
     if (group === undefined) return [];
@@ -127,7 +115,7 @@ export function addressReuse(history: History): Cell[][] {
     const received = sumOf(own.flatMap(({ outputs }) => outputs.filter((utxo) => utxo.address === address)));
     return own.length === 0 ? [] : [{ count: own.length, received }];
   });
-  const groups = groupBy(paid, ({ count }) => known(USES.find(([, most]) => count <= most))[0]);
+  const groups = Map.groupBy(paid, ({ count }) => known(USES.find(([, most]) => count <= most))[0]);
   return USES.flatMap(([label]) => {
     const group = groups.get(label) ?? [];
     const received = group.reduce((sum, address) => sum + address.received, 0n);
@@ -139,7 +127,7 @@ export function largestTransfers(history: History, names: Names): Cell[][] {
   const transfers = recentPayments(history, 1000).flatMap((transaction) => {
     const senders = new Set(transaction.inputs.map((utxo) => known(utxo).script));
     const strangers = transaction.outputs.filter(({ script }) => !senders.has(script));
-    return [...groupBy(strangers, ({ script }) => script).values()].map((utxos) => ({
+    return [...Map.groupBy(strangers, ({ script }) => script).values()].map((utxos) => ({
       transaction,
       address: utxos[0]?.address,
       amount: sumOf(utxos),
@@ -162,7 +150,7 @@ const acceptedAt = ({ acceptedBy }: Transaction): Date => new Date(known(accepte
 export function balanceHistory(history: History): Cell[][] {
   const { address, transactions } = known(richest(history)[0]);
   let balance = 0n;
-  const days = [...groupBy(transactions, (transaction) => acceptedAt(transaction).toISOString().slice(0, 10))]
+  const days = [...Map.groupBy(transactions, (transaction) => acceptedAt(transaction).toISOString().slice(0, 10))]
     .sort(([a], [b]) => before(a, b))
     .map(([day, ofDay]) => {
       const change = ofDay.reduce((sum, transaction) => sum + changeOf(address, transaction), 0n);
@@ -219,7 +207,7 @@ export function spentTogether(history: History, names: Names): Cell[][] {
     sendersOf(transaction).has(address),
   );
   const spent = own.flatMap((transaction) => transaction.inputs.map((utxo) => ({ transaction, utxo: known(utxo) })));
-  const others = groupBy(
+  const others = Map.groupBy(
     spent.filter(({ utxo }) => utxo.address !== undefined && utxo.address !== address),
     ({ utxo }) => utxo.address ?? '',
   );
@@ -232,5 +220,78 @@ export function spentTogether(history: History, names: Names): Cell[][] {
       count,
       toKas(sumOf(utxos.map(({ utxo }) => utxo))),
       new Date(Math.max(...utxos.map(({ transaction }) => acceptedAt(transaction).getTime()))),
+    ]);
+}
+
+const supplyOf = ({ utxos }: History): bigint => utxos.reduce((sum, { amount }) => sum + amount, 0n);
+
+export function richList(history: History, names: Names): Cell[][] {
+  return richest(history)
+    .slice(0, 20)
+    .map(({ address, balance }, place) => [
+      place + 1,
+      address,
+      names.of(address) ?? null,
+      toKas(balance),
+      percentOf(balance, supplyOf(history)),
+    ]);
+}
+
+/** By definition: the mean difference of all pairs divided by twice the mean. */
+export function gini(history: History): Cell[][] {
+  const balances = [...addressesOf(history).values()]
+    .map(({ balance }) => toKas(balance))
+    .filter((balance) => balance > 0);
+  const total = balances.reduce((sum, balance) => sum + balance, 0);
+  let differences = 0;
+  for (const one of balances) for (const other of balances) differences += Math.abs(one - other);
+  const sorted = balances.toSorted((a, b) => b - a);
+  const held = (count: number): number =>
+    percentOf(
+      sorted.slice(0, count).reduce((sum, balance) => sum + balance, 0),
+      total,
+    );
+  return [[balances.length, differences / (2 * balances.length * total), held(10), held(100), held(1000)]];
+}
+
+function balanceOf(history: History, addresses: Iterable<string>): bigint {
+  return [...addresses].reduce((sum, address) => sum + (addressesOf(history).get(address)?.balance ?? 0n), 0n);
+}
+
+export function balancesByTag(history: History, names: Names): Cell[][] {
+  const addresses = new Set([...names.tags.keys(), ...names.clusters.flatMap(({ members }) => [...members])]);
+  const named = [...addresses].filter((address) => names.of(address) !== undefined);
+  return [...Map.groupBy(named, (address) => names.of(address) ?? '')]
+    .map(([name, of]) => ({ name, count: of.length, balance: balanceOf(history, of) }))
+    .sort((a, b) => Number(b.balance - a.balance) || before(a.name, b.name))
+    .slice(0, 20)
+    .map(({ name, count, balance }) => [name, count, toKas(balance), percentOf(balance, supplyOf(history))]);
+}
+
+export function topClusters(history: History, names: Names): Cell[][] {
+  return names.clusters
+    .map((cluster) => ({ cluster, balance: balanceOf(history, cluster.members) }))
+    .sort((a, b) => Number(b.balance - a.balance) || before(a.cluster.root, b.cluster.root))
+    .slice(0, 10)
+    .map(({ cluster, balance }) => [
+      cluster.root,
+      names.nameOf(cluster) ?? null,
+      cluster.members.size,
+      toKas(balance),
+      percentOf(balance, supplyOf(history)),
+    ]);
+}
+
+export function whyTogether(_: History, { clusters, merges }: Names): Cell[][] {
+  const [largest] = clusters.sort((a, b) => b.members.size - a.members.size || before(a.root, b.root));
+  return merges
+    .filter(({ cluster }) => cluster === known(largest).root)
+    .reverse()
+    .slice(0, 10)
+    .map(({ transaction, address, mergedAddress, mergedCluster }) => [
+      transaction.id,
+      address,
+      mergedAddress,
+      mergedCluster,
     ]);
 }
