@@ -51,6 +51,31 @@ export class NodeCalls {
   }
 }
 
+export interface NodeState {
+  connected: boolean;
+  /** Both as reported by the node; undefined while it does not respond. */
+  synced: boolean | undefined;
+  sinkBlueScore: bigint | undefined;
+}
+
+const STATE_DEADLINE_MS = 1000;
+const UNKNOWN = { synced: undefined, sinkBlueScore: undefined };
+
+/** Reads the state of the node for the status, which shows any error as an unavailable node. */
+export async function findNodeState(node: Pick<NodeClient, 'call' | 'connected'>): Promise<NodeState> {
+  if (!node.connected) return { connected: false, ...UNKNOWN };
+  const options = { deadlineMs: STATE_DEADLINE_MS };
+  try {
+    const [{ isSynced }, { blueScore }] = await Promise.all([
+      node.call('getServerInfo', {}, options),
+      node.call('getSinkBlueScore', {}, options),
+    ]);
+    return { connected: true, synced: isSynced, sinkBlueScore: blueScore };
+  } catch {
+    return { connected: node.connected, ...UNKNOWN };
+  }
+}
+
 /** Returns a field that protobuf makes optional. @throws NodeProtocolError if it is absent */
 export function required<T>(field: T | undefined, name: string): T {
   if (field === undefined) throw new NodeProtocolError(`the response of the node has no ${name}`);

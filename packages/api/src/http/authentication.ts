@@ -30,14 +30,6 @@ declare module 'fastify' {
     /** Whether computation has finished and the response is being sent. */
     hasResponse: boolean;
   }
-  interface FastifyContextConfig {
-    /** Request units. */
-    cost?: number;
-    /** Path to an array in the body: each group of ITEMS_PER_COST items, also an incomplete one, costs as much as the route. */
-    costsByItemsOf?: readonly string[];
-    /** Whether the operation submits to the network, which a read-only key may not do. */
-    submits?: boolean;
-  }
 }
 
 export type Refusal = 'missing_key' | 'invalid_key' | 'read_only' | RefusalReason;
@@ -75,7 +67,7 @@ export function requireKey(app: FastifyInstance, { keys, limits, anonymousPacer,
       if (request.hasResponse) release(request);
     });
 
-    if (apiKey.readOnly && request.routeOptions.config.submits === true) {
+    if (apiKey.readOnly && request.routeOptions.config.operation?.submits === true) {
       request.refusal = 'read_only';
       throw new HttpError(403, 'The API key is read-only: it may not submit to the network');
     }
@@ -88,24 +80,17 @@ export function requireKey(app: FastifyInstance, { keys, limits, anonymousPacer,
   });
 
   // The items of a request are counted and charged once the body is known to be valid.
-  app.addHook('onRoute', (route) => {
-    const path = route.config?.costsByItemsOf;
-    if (path === undefined) return;
-    const charge = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-      const { apiKey, charge: first } = request;
-      const cost = costOf(request);
-      const groups = Math.ceil(countItems(request.body, path) / ITEMS_PER_COST);
-      if (apiKey === null || first === null || groups <= 1) return;
-      const moreRu = fromHundredths(toHundredths(cost) * (groups - 1));
-      const verdict = await limits.chargeMore(apiKey.bucket, first, moreRu);
-      setRateHeaders(reply, apiKey, verdict);
-      if (verdict.refusal !== undefined) {
-        setCost(request, reply, 0);
-        throw await refuse(request, reply, verdict);
-      }
-      setCost(request, reply, fromHundredths(toHundredths(cost) * groups));
-    };
-    route.preHandler = [charge, ...[route.preHandler ?? []].flat()];
+  app.addHook('preHandler', async (request, reply) => {
+    const { apiKey, charge: first } = request;
+    const path = request.routeOptions.config.operation?.costsByItemsOf;
+    if (path === undefined || apiKey === null || first === null) return;
+    const groups = Math.ceil(countItems(request.body, path) / ITEMS_PER_COST);
+    if (groups <= 1) return;
+    const hundredths = toHundredths(costOf(request));
+    const verdict = await limits.chargeMore(apiKey.bucket, first, fromHundredths(hundredths * (groups - 1)));
+    setRateHeaders(reply, apiKey, verdict);
+    setCost(request, reply, verdict.refusal === undefined ? fromHundredths(hundredths * groups) : 0);
+    if (verdict.refusal !== undefined) throw await refuse(request, reply, verdict);
   });
 
   // A request is in flight until both its computation, which continues if the client disconnects, and its response have finished.
@@ -153,7 +138,7 @@ function setCost(request: FastifyRequest, reply: FastifyReply, ru: number): void
 }
 
 function costOf(request: FastifyRequest): number {
-  const { cost } = request.routeOptions.config;
+  const cost = request.routeOptions.config.operation?.cost;
   if (cost === undefined) throw new Error(`No cost is declared for ${request.routeOptions.url}`);
   return cost;
 }

@@ -2,8 +2,7 @@
 import type { FastifyError, FastifyInstance } from 'fastify';
 import { MAX_DETAILS } from '../schemas/list.ts';
 import type { ErrorEnvelope } from '../schemas/responses.ts';
-import { type ErrorDetail, HttpError } from './errors.ts';
-import { toHttpError } from './outages.ts';
+import { type ErrorDetail, HttpError, toHttpError } from './errors.ts';
 
 /** Messages for errors of Fastify itself. */
 const REFUSALS: Readonly<Record<number, string>> = {
@@ -50,15 +49,10 @@ const shorten = (text: string, length: number): string =>
   text.length > length ? `${text.slice(0, length - 1)}…` : text;
 
 function fromFastify(error: unknown): HttpError | undefined {
-  const { code, statusCode, message, expose } = error as FastifyError & { expose?: boolean };
   // Fastify's errors have a code; those of its static-file plugin have `expose`.
-  const isForClient = code !== undefined || expose === true;
-  if (!isForClient || statusCode === undefined || statusCode >= 500) return undefined;
-  return new HttpError(
-    statusCode,
-    REFUSALS[statusCode] ?? message,
-    statusCode === 400 ? { details: [{ path: '', message }] } : {},
-  );
+  const { code, statusCode, message, expose } = error as FastifyError & { expose?: boolean };
+  if ((code === undefined && expose !== true) || statusCode === undefined || statusCode >= 500) return undefined;
+  return new HttpError(statusCode, REFUSALS[statusCode] ?? message, { details: [{ path: '', message }] });
 }
 
 const internalError = (requestId: string): HttpError =>

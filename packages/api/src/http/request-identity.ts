@@ -22,3 +22,5 @@ export function respondWithRequestId(app: FastifyInstance): void {
 
 /** Returns the name under which a request takes turns with others: requests that are limited together have the same. */
 export const callerOf = ({ apiKey }: Pick<FastifyRequest, 'apiKey'>): string => apiKey?.bucket.name ?? 'anonymous';
+
+export const pathOf = ({ url }: Pick<FastifyRequest, 'url'>): string => url.split('?', 1)[0] ?? '';

@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Services } from '../services.ts';
 import { HttpError, notFound } from './errors.ts';
+import { pathOf } from './request-identity.ts';
 
 interface KnownPath {
   pattern: RegExp;
@@ -36,11 +37,6 @@ export function refuseUnknownRoutes(app: FastifyInstance, { anonymousPacer }: Pi
   function isMistaken(request: FastifyRequest): boolean {
     return paths.has(pathOf(request)) && request.routeOptions.url?.includes(':') === true;
   }
-}
-
-function pathOf({ url }: FastifyRequest): string {
-  const [path = ''] = url.split('?', 1);
-  return path;
 }
 
 function patternOf(url: string): RegExp {

@@ -63,7 +63,7 @@ function etagOf(request: FastifyRequest, content: string): string {
 }
 
 /** Compares weakly with an `if-none-match` list (RFC 9110 §13.1.2). */
-function hasEtag(list: string | undefined, etag: string): boolean {
+export function hasEtag(list: string | undefined, etag: string): boolean {
   const opaque = etag.replace('W/', '');
   return (list ?? '').split(',').some((entry) => [ANY_ETAG, opaque].includes(entry.trim().replace(/^W\//, '')));
 }

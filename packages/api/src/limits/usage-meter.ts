@@ -14,21 +14,14 @@ interface Sum {
 /** By key, then by day, so that the size does not depend on the length of an outage. */
 type Sums = Map<bigint, Map<string, Sum>>;
 
-interface WrittenBatch {
-  sums: Sums;
-  /** By performance.now(). */
-  writtenAt: number;
-}
-
 export class UsageMeter {
   readonly #write: (usage: readonly KeyUsage[]) => Promise<void>;
   readonly #onError: (error: unknown) => void;
   readonly #timer: NodeJS.Timeout;
   #unwritten: Sums = new Map();
-  /** Being written. */
   #inFlight: Sums = new Map();
-  /** Written, but missing in what was read before. Oldest first. */
-  #written: WrittenBatch[] = [];
+  /** Missing in what was read before `writtenAt` (by performance.now()). Oldest first. */
+  #written: { sums: Sums; writtenAt: number }[] = [];
   /** Set while the outcome of the commit of `#inFlight` is unknown. */
   #hasCommitted: (() => Promise<boolean>) | undefined;
   #flushing: Promise<void> | undefined;
@@ -65,7 +58,7 @@ export class UsageMeter {
     return this.#inFlight.size > 0 || (this.#written.at(-1)?.writtenAt ?? Number.NEGATIVE_INFINITY) >= time;
   }
 
-  /** Writes what was added since, one batch after another. A batch that fails is kept for the next time. */
+  /** Writes one batch after another. A batch that fails is kept for the next time. */
   flush(): Promise<void> {
     this.#flushing ??= this.#writeOut().finally(() => {
       this.#flushing = undefined;
@@ -75,7 +68,12 @@ export class UsageMeter {
 
   async #writeOut(): Promise<void> {
     try {
-      if (this.#hasCommitted !== undefined) await this.#settle(this.#hasCommitted);
+      if (this.#hasCommitted !== undefined) {
+        const committed = await this.#hasCommitted();
+        this.#hasCommitted = undefined;
+        if (committed) this.#keepWritten();
+        else this.#restore();
+      }
       if (this.#unwritten.size === 0) return;
       this.#inFlight = this.#unwritten;
       this.#unwritten = new Map();
@@ -86,13 +84,6 @@ export class UsageMeter {
       if (this.#hasCommitted === undefined) this.#restore();
       this.#onError(error);
     }
-  }
-
-  async #settle(hasCommitted: () => Promise<boolean>): Promise<void> {
-    const committed = await hasCommitted();
-    this.#hasCommitted = undefined;
-    if (committed) this.#keepWritten();
-    else this.#restore();
   }
 
   #keepWritten(): void {
@@ -122,13 +113,11 @@ function addTo(sums: Sums, apiKeyId: bigint, day: string, { requests, hundredths
   sums.set(apiKeyId, days.set(day, { requests: sum.requests + requests, hundredths: sum.hundredths + hundredths }));
 }
 
+/** Leaves out sums of which all was refunded. */
 function toUsage(sums: Sums): KeyUsage[] {
   return [...sums].flatMap(([apiKeyId, days]) =>
-    [...days].map(([day, { requests, hundredths }]) => ({
-      apiKeyId,
-      day,
-      requests,
-      ru: fromHundredths(hundredths),
-    })),
+    [...days].flatMap(([day, { requests, hundredths }]) =>
+      requests === 0 && hundredths === 0 ? [] : [{ apiKeyId, day, requests, ru: fromHundredths(hundredths) }],
+    ),
   );
 }

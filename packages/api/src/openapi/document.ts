@@ -1,9 +1,10 @@
-/** Builds the OpenAPI 3.1 document from the routes and their schemas. */
+/** Builds the OpenAPI 3.1 document from the operations and their schemas. */
 import { STATUS_CODES } from 'node:http';
-import type { FastifyInstance, RouteOptions } from 'fastify';
-import { z } from 'zod';
-import type { OpenApiDocument } from '../docs/with-examples.ts';
+import type { FastifyInstance } from 'fastify';
+import type { z } from 'zod';
+import type { ExampleRequest } from '../docs/example-requests.ts';
 import examples from '../generated/examples.json' with { type: 'json' };
+import type { AnyOperation } from '../route.ts';
 import { info, tags } from './info.ts';
 import {
   describeHeaders,
@@ -17,35 +18,29 @@ import {
 import { describeComponents, describeParameters, describeSchema } from './schema.ts';
 
 /** Requests and responses of the fixed simulated chain, by operationId: written by `npm run generate:examples`, and checked by test/examples. */
-const operationExamples = examples.operations as Record<string, OperationExample>;
+const operationExamples = examples.operations as Record<string, ExampleRequest & { response?: unknown }>;
 
-interface OperationExample {
-  path?: Record<string, unknown>;
-  query?: Record<string, unknown>;
-  body?: unknown;
-  /** Absent if the node does not implement the operation. */
-  response?: unknown;
-}
-
-/** Returns an array to which every route is added that is registered from here on. */
-export function collectRoutes(app: FastifyInstance): readonly RouteOptions[] {
-  const routes: RouteOptions[] = [];
-  app.addHook('onRoute', (route) => {
+/** Returns an array to which every operation is added that is registered from here on. */
+export function collectOperations(app: FastifyInstance): readonly AnyOperation[] {
+  const operations: AnyOperation[] = [];
+  app.addHook('onRoute', ({ method, config }) => {
     // Fastify adds a HEAD route for every GET.
-    if (route.method !== 'HEAD') routes.push(route);
+    if (method !== 'HEAD' && config?.operation !== undefined) operations.push(config.operation);
   });
-  return routes;
+  return operations;
 }
 
-/** Describes all routes that are not hidden. */
-export function describeApi(routes: readonly RouteOptions[]): OpenApiDocument {
-  const paths: OpenApiDocument['paths'] = {};
-  for (const route of routes) {
-    if (route.schema?.hide === true) continue;
-    const path = route.url.replace(/:(\w+)/g, '{$1}');
-    paths[path] = { ...paths[path], [String(route.method).toLowerCase()]: describeRoute(route) };
+/** @param requests replace those of the examples, by operationId */
+export function describeApi(
+  operations: readonly AnyOperation[],
+  requests: Record<string, ExampleRequest> = {},
+): object {
+  const paths: Record<string, object> = {};
+  for (const operation of operations) {
+    const path = operation.url.replace(/:(\w+)/g, '{$1}');
+    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describeOperation(operation, requests) };
   }
-  const document = {
+  return {
     openapi: '3.1.0',
     info,
     servers: [{ url: '/' }],
@@ -62,51 +57,62 @@ export function describeApi(routes: readonly RouteOptions[]): OpenApiDocument {
       schemas: describeComponents(),
     },
   };
-  return document;
 }
 
-function describeRoute({ schema = {}, config }: RouteOptions): object {
-  const { operationId = '', summary, description, tags, security, params, querystring, body } = schema;
-  const { 200: ok, ...others } = schema.response as Record<number, z.ZodType>;
-  const example = operationExamples[operationId];
-  const isFromIndex = '304' in others;
-  const needsKey = security === undefined;
+function describeOperation(operation: AnyOperation, requests: Record<string, ExampleRequest>): object {
+  const { operationId, summary, description, tag, cost, params, query, body, response, isFromIndex } = operation;
+  const example = requests[operationId] ?? operationExamples[operationId];
+  const responseExample = operationExamples[operationId]?.response;
+  const needsKey = cost !== undefined;
   return {
     operationId,
     summary,
     ...(description !== undefined && { description }),
-    tags,
-    ...(security && { security }),
-    ...(config?.cost !== undefined && { 'x-request-cost-ru': config.cost }),
+    tags: [tag],
+    ...(needsKey ? { 'x-request-cost-ru': cost } : { security: [] }),
     parameters: [
       ...describeParameters(params, 'path', example?.path),
-      ...describeParameters(querystring, 'query', example?.query),
+      ...describeParameters(query, 'query', example?.query),
       ...(isFromIndex ? [ifNoneMatchReference] : []),
     ],
-    ...(body instanceof z.ZodType && { requestBody: describeBody(body, example) }),
+    ...(body && { requestBody: describeBody(body, example) }),
     responses: {
       200: {
         description: STATUS_CODES[200],
-        headers: describeHeaders(200, { needsKey, isFromIndex }),
+        headers: describeHeaders(200, needsKey, isFromIndex),
         content: {
           'application/json': {
-            schema: describeSchema(ok as z.ZodType, 'output'),
-            ...(example?.response !== undefined && { example: example.response }),
+            schema: describeSchema(response, 'output'),
+            ...(responseExample !== undefined && { example: responseExample }),
           },
         },
       },
       ...Object.fromEntries(
-        Object.keys(others).map((status) => [status, describeOtherResponse(Number(status), needsKey)]),
+        otherStatusesOf(operation).map((status) => [status, describeOtherResponse(status, needsKey)]),
       ),
       ...transportReferences,
     },
   };
 }
 
-function describeBody(body: z.ZodType, example: OperationExample | undefined): object {
+function describeBody(body: z.ZodType, example: ExampleRequest | undefined): object {
   const content = {
     schema: describeSchema(body, 'input'),
     ...(example?.body !== undefined && { example: example.body }),
   };
   return { required: !body.safeParse(undefined).success, content: { 'application/json': content } };
+}
+
+/** 400 is also the status of an unknown query parameter, which any operation refuses. */
+function otherStatusesOf({ isFromIndex, cost, body, submits, errors = [] }: AnyOperation): number[] {
+  return [
+    400,
+    500,
+    503,
+    ...(isFromIndex ? [304] : []),
+    ...(cost === undefined ? [] : [401, 429]),
+    ...(body === undefined ? [] : [413, 415]),
+    ...(submits === true ? [403] : []),
+    ...errors,
+  ];
 }

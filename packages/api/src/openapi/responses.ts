@@ -4,31 +4,20 @@ import examples from '../generated/examples.json' with { type: 'json' };
 import { ERRORS, type ErrorStatus, errorEnvelope, NOT_MODIFIED } from '../schemas/responses.ts';
 import { describeSchema } from './schema.ts';
 
-interface Header {
-  description: string;
-  schema: object;
-  /** Set if a response may lack the header. */
-  required?: false;
-}
+const NON_NEGATIVE = { type: 'number', minimum: 0 };
 
-const HEADERS: Readonly<Record<string, Header>> = {
+const HEADERS: Readonly<Record<string, { description: string; schema: object; required?: false }>> = {
   'x-request-id': { description: 'Identifies the request in the log', schema: { type: 'string' } },
   'x-request-cost-ru': {
     description: 'Cost of the request in request units; 0 if it was refused or needs no key',
-    schema: { type: 'number', minimum: 0 },
+    schema: NON_NEGATIVE,
   },
   'ratelimit-limit': {
     description: 'Request units per window, and the length of the window in seconds',
     schema: { type: 'string', pattern: '^\\d+(\\.\\d+)?;w=\\d+$', examples: ['500;w=1'] },
   },
-  'ratelimit-remaining': {
-    description: 'Request units left in this window',
-    schema: { type: 'number', minimum: 0 },
-  },
-  'ratelimit-reset': {
-    description: 'Seconds until the window ends',
-    schema: { type: 'number', minimum: 0 },
-  },
+  'ratelimit-remaining': { description: 'Request units left in this window', schema: NON_NEGATIVE },
+  'ratelimit-reset': { description: 'Seconds until the window ends', schema: NON_NEGATIVE },
   'retry-after': {
     description: 'Seconds after which a retry may succeed',
     schema: { type: 'integer', minimum: 0 },
@@ -77,12 +66,7 @@ const WITHOUT_KEY = new Set([401, 500, 503]);
 const WITH_RETRY = new Set([429, 503]);
 const WITH_STATE = new Set([200, 304]);
 
-interface OperationKind {
-  needsKey: boolean;
-  isFromIndex: boolean;
-}
-
-export function describeHeaders(status: number, { needsKey, isFromIndex }: OperationKind): object {
+export function describeHeaders(status: number, needsKey: boolean, isFromIndex: boolean): object {
   const names = [
     'x-request-id',
     'x-request-cost-ru',
@@ -105,24 +89,19 @@ export const transportReferences: object = Object.fromEntries(
   Object.keys(TRANSPORT_ERRORS).map((status) => [status, referenceOf(Number(status))]),
 );
 
-export const responseComponents: object = {
-  ...Object.fromEntries(
-    [304, ...Object.keys(ERRORS).map(Number)].map((status) => [responseComponentName(status), describe(status, true)]),
-  ),
-  ...Object.fromEntries(
-    Object.entries(TRANSPORT_ERRORS).map(([status, description]) => [
-      responseComponentName(Number(status)),
-      { description, content: { 'application/json': { schema: describeSchema(errorEnvelope, 'output') } } },
-    ]),
-  ),
-};
+export const responseComponents: object = Object.fromEntries(
+  [304, ...Object.keys(ERRORS), ...Object.keys(TRANSPORT_ERRORS)].map((key) => {
+    const status = Number(key);
+    return [responseComponentName(status), describe(status, true)];
+  }),
+);
 
 /** Describes a response other than the 200. The components have the headers of operations with a key. */
 export const describeOtherResponse = (status: number, needsKey: boolean): object =>
   needsKey ? referenceOf(status) : describe(status, false);
 
 function describe(status: number, needsKey: boolean): object {
-  const headers = describeHeaders(status, { needsKey, isFromIndex: true });
+  const headers = describeHeaders(status, needsKey, true);
   if (status === 304) return { description: NOT_MODIFIED, headers };
   const errors = examples.errors.filter(({ statusCode }) => statusCode === status);
   const content = {
@@ -131,5 +110,9 @@ function describe(status: number, needsKey: boolean): object {
       examples: Object.fromEntries(errors.map((error) => [error.message, { value: error }])),
     }),
   };
-  return { description: ERRORS[status as ErrorStatus], headers, content: { 'application/json': content } };
+  const transport = TRANSPORT_ERRORS[status];
+  return {
+    ...(transport === undefined ? { description: ERRORS[status as ErrorStatus], headers } : { description: transport }),
+    content: { 'application/json': content },
+  };
 }

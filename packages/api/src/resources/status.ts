@@ -4,7 +4,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { findReplicaLag, findUtxoSetLoad, type UtxoSetLoad } from '../index-state/progress.ts';
 import { type Db, hex, text, textOrNull } from '../index-state/sql.ts';
 import type { IndexState } from '../index-state/state.ts';
-import type { NodeState } from '../node-status.ts';
+import { findNodeState, type NodeState } from '../node-calls.ts';
 import { route } from '../route.ts';
 import { count, decimal, hash, timestamp } from '../schemas/values.ts';
 import { findFirstBlockHash } from './chain/segments.ts';
@@ -174,6 +174,6 @@ export const getStatus = route(
     tag: 'Status',
     response: status,
   },
-  ({ services: { status, statusIndex, nodeStatus } }) =>
-    status.get(async () => toStatus(await statusIndex.readIfAny(getIndexStatus), await nodeStatus.get())),
+  ({ services: { status, statusIndex, node } }) =>
+    status.get(async () => toStatus(await statusIndex.readIfAny(getIndexStatus), await findNodeState(node))),
 );
