@@ -4,7 +4,7 @@
  */
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { type BodyOptions, parseJsonBodies } from './http/json-body.ts';
+import type { BodyOptions } from './http/json-body.ts';
 import { callerOf } from './http/request-identity.ts';
 import { respondByContent, respondFromState } from './index-state/respond.ts';
 import type { Reading } from './index-state/state.ts';
@@ -108,9 +108,8 @@ export function route<
 }
 
 function define(operation: AnyOperation, handler: Handler): ApiPlugin {
-  const { method, url, params, query = z.strictObject({}), body, bodyOptions } = operation;
+  const { method, url, params, query = z.strictObject({}), body } = operation;
   return async (app, services) => {
-    if (bodyOptions !== undefined) parseJsonBodies(app, bodyOptions);
     app.route({
       method,
       url,

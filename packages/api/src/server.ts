@@ -18,8 +18,7 @@ import { serveOneAtATime } from './http/pipelining.ts';
 import { respondBadUrl, respondClientError } from './http/protocol-errors.ts';
 import { requestIdOf, respondWithRequestId } from './http/request-identity.ts';
 import { limitResponseTime } from './http/response-timeout.ts';
-import { limitUnreadResponses, UNREAD_RESPONSES, UnreadResponses } from './http/unread-responses.ts';
-import { validateLargeBodies } from './http/validation.ts';
+import { limitUnreadResponses } from './http/unread-responses.ts';
 import type { ApiMetrics } from './metrics.ts';
 import type { Services } from './services.ts';
 
@@ -84,13 +83,9 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   app.server.maxConnections = MAX_CONNECTIONS;
   serveOneAtATime(app);
   limitResponseTime(app, RESPONSE_TIMEOUT_MS);
-  limitUnreadResponses(app, {
-    unread: new UnreadResponses(UNREAD_RESPONSES),
-    onCutOff: (reason) => metrics.cutOffResponses.inc({ reason }),
-  });
+  limitUnreadResponses(app, (reason) => metrics.cutOffResponses.inc({ reason }));
   app.removeContentTypeParser('text/plain');
   parseJsonBodies(app);
-  validateLargeBodies(app);
   app.addHook('onResponse', async (request, reply) => {
     observe(metrics, request, reply);
     logAccess(request, reply);

@@ -6,8 +6,9 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { HttpError } from './errors.ts';
 import { markExactIntegers } from './exact-integers.ts';
-import { afterOtherLargeBodies, isLargeText, markLarge } from './large-bodies.ts';
+import { afterOtherLargeBodies, LARGE_CHARACTERS, pause } from './large-bodies.ts';
 import { callerOf } from './request-identity.ts';
+import { validateWithPauses } from './validation.ts';
 
 export const MAX_BODY_BYTES = 2 ** 20;
 
@@ -32,19 +33,17 @@ export interface BodyOptions {
   maxValues?: number;
 }
 
-/** Sets the parser of JSON bodies for the routes of this instance. */
-export function parseJsonBodies(
-  app: FastifyInstance,
-  { exactIntegers = false, maxValues = MAX_VALUES }: BodyOptions = {},
-): void {
+/** Large bodies are also validated here, since Fastify's own validation cannot change values asynchronously. */
+export function parseJsonBodies(app: FastifyInstance): void {
   app.removeContentTypeParser('application/json');
   app.addContentTypeParser('application/json', async (request: FastifyRequest, payload: IncomingMessage) => {
+    const { body: schema, bodyOptions } = request.routeOptions.config.operation ?? {};
     const text = await readBody(payload, Number(request.headers['content-length'] ?? 0));
-    if (!isLargeText(text)) return parse(text, exactIntegers, maxValues);
-    return await afterOtherLargeBodies(callerOf(request), () => {
-      const body = parse(text, exactIntegers, maxValues);
-      markLarge(body);
-      return body;
+    if (text.length <= LARGE_CHARACTERS || schema === undefined) return parse(text, bodyOptions);
+    return await afterOtherLargeBodies(callerOf(request), async () => {
+      const body = parse(text, bodyOptions);
+      await pause();
+      return await validateWithPauses(schema, body);
     });
   });
 }
@@ -80,7 +79,7 @@ async function readBody(payload: IncomingMessage, announcedBytes: number): Promi
 
 const tooLarge = (): HttpError => new HttpError(413, 'The body is larger than 1 MiB');
 
-function parse(text: string, exactIntegers: boolean, maxValues: number): unknown {
+function parse(text: string, { exactIntegers = false, maxValues = MAX_VALUES }: BodyOptions = {}): unknown {
   checkShape(text, maxValues);
   try {
     return JSON.parse(exactIntegers ? markExactIntegers(text) : text);

@@ -7,7 +7,7 @@ import { FairQueue } from '../fairness/fair-queue.ts';
 import { unavailable } from './errors.ts';
 
 /** A body of this size takes about a millisecond. */
-const LARGE_CHARACTERS = 32 * 1024;
+export const LARGE_CHARACTERS = 32 * 1024;
 /** Work in a loop pauses after this time. */
 const STRETCH_MS = 10;
 const PAUSE_FACTOR = 2;
@@ -20,7 +20,6 @@ const RETRY_AFTER_SECONDS = 2;
 /** Their texts take at most 256 MiB. */
 const MAX_WAITING = 256;
 
-const largeBodies = new WeakSet<object>();
 const queue = new FairQueue({
   slots: 1,
   maxWaiting: MAX_WAITING,
@@ -44,19 +43,11 @@ function endStretch(): void {
   pausedUntil = now + Math.min((now - startedAt) * PAUSE_FACTOR, MAX_PAUSE_MS);
 }
 
-export const isLargeText = (text: string): boolean => text.length > LARGE_CHARACTERS;
-
-export function markLarge(body: unknown): void {
-  if (typeof body === 'object' && body !== null) largeBodies.add(body);
-}
-
-export const isLarge = (body: unknown): boolean => typeof body === 'object' && body !== null && largeBodies.has(body);
-
 /**
  * Runs `work` on a large body when it is the caller's turn.
  * @throws HttpError 503 if too many large bodies wait, or this one has waited for too long
  */
-export function afterOtherLargeBodies<T>(caller: string, work: () => T | Promise<T>): Promise<T> {
+export function afterOtherLargeBodies<T>(caller: string, work: () => Promise<T>): Promise<T> {
   return queue.run(caller, async () => {
     await beginStretch();
     try {

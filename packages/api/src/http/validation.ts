@@ -1,10 +1,8 @@
 /** Validates requests with zod. Responses are checked by TypeScript, and by tests against openapi.json. */
-import type { FastifyInstance, FastifySchemaCompiler } from 'fastify';
+import type { FastifySchemaCompiler } from 'fastify';
 import type { z } from 'zod';
 import { MAX_DETAILS } from '../schemas/list.ts';
 import { badRequest, type ErrorDetail, type HttpError } from './errors.ts';
-import { afterOtherLargeBodies, isLarge } from './large-bodies.ts';
-import { callerOf } from './request-identity.ts';
 
 export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
   ({ schema }) =>
@@ -20,18 +18,11 @@ class ValidatedBody {
   }
 }
 
-/** Validates large bodies with pauses (large-bodies.ts, schemas/list.ts), since Fastify's own validation cannot change values asynchronously. */
-export function validateLargeBodies(app: FastifyInstance): void {
-  app.addHook('preValidation', async (request) => {
-    const schema = request.routeOptions.config.operation?.body;
-    if (schema === undefined || !isLarge(request.body)) return;
-    const result = await afterOtherLargeBodies(callerOf(request), () =>
-      schema.safeParseAsync(request.body, PARSE_CONTEXT),
-    );
-    const validation = toValidation(result);
-    if ('error' in validation) throw validation.error;
-    request.body = new ValidatedBody(validation.value);
-  });
+/** Validates a large body with pauses (large-bodies.ts, schemas/list.ts). @throws HttpError 400 */
+export async function validateWithPauses(schema: z.ZodType, body: unknown): Promise<ValidatedBody> {
+  const validation = toValidation(await schema.safeParseAsync(body, PARSE_CONTEXT));
+  if ('error' in validation) throw validation.error;
+  return new ValidatedBody(validation.value);
 }
 
 const UNKNOWN_FIELD = 'is not a known field';
