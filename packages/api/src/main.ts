@@ -22,14 +22,9 @@ import type { IndexReader } from './index-state/state.ts';
 import { PostgresWindows } from './limits/postgres-windows.ts';
 import { MemoryWindows, type Windows } from './limits/windows.ts';
 import { createMetrics, watchDependencies } from './metrics.ts';
-import { NODE_STREAMS } from './node-calls.ts';
 import { NodePool, type PooledNode } from './node-pool.ts';
 import { createServer } from './server.ts';
 import { createServices } from './services.ts';
-
-const NODE_DEADLINE_MS = 5000;
-/** Far above the largest block template, and above the entries of a mempool that are listed at once. */
-const NODE_RECEIVE_LIMIT_BYTES = 128 * 1024 * 1024;
 
 await runProgram('api', async ({ signal, shutdown, useLogger }) => {
   const env = readEnv(envSchema, process.env);
@@ -68,11 +63,7 @@ await runProgram('api', async ({ signal, shutdown, useLogger }) => {
     });
   }
 
-  const node = new NodePool({
-    urls: env.NODE_URL,
-    client: { streams: NODE_STREAMS, deadlineMs: NODE_DEADLINE_MS, receiveLimitBytes: NODE_RECEIVE_LIMIT_BYTES },
-    logger,
-  });
+  const node = new NodePool(env.NODE_URL, logger);
   shutdown.add('node', () => node.close());
   const services = createServices({
     database: database.kysely,
@@ -93,13 +84,7 @@ await runProgram('api', async ({ signal, shutdown, useLogger }) => {
   shutdown.add('usage', () => services.limits.close());
   shutdown.add('keys', async () => services.keys.close());
 
-  const server = await createServer({
-    services,
-    logger,
-    metrics,
-    ...(certificate && { certificate }),
-    ...(env.CORS_ORIGINS && { corsOrigins: env.CORS_ORIGINS }),
-  });
+  const server = await createServer({ services, logger, metrics, certificate, corsOrigins: env.CORS_ORIGINS });
   const probes = await startProbes({
     host: env.METRICS_HOST,
     port: env.METRICS_PORT,

@@ -14,7 +14,6 @@ import type { z } from 'zod';
 import { FairQueue } from './fairness/fair-queue.ts';
 import { unavailable } from './http/errors.ts';
 
-/** Streams to each node, for NodePool. */
 export const NODE_STREAMS = 2;
 const LISTINGS_STREAM = 1;
 

@@ -6,7 +6,7 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { BodyOptions } from './http/json-body.ts';
 import { callerOf } from './http/request-identity.ts';
-import { respondByContent, respondFromState } from './index-state/respond.ts';
+import { respond } from './index-state/respond.ts';
 import type { Reading } from './index-state/state.ts';
 import type { NodeCaller } from './node-calls.ts';
 import type { tags } from './openapi/info.ts';
@@ -75,10 +75,9 @@ export function indexRoute<
   },
   read: (reading: Reading, input: Input<Params, Query, Body>) => Promise<z.output<Response>>,
 ): ApiPlugin {
-  const { tagOf, ...rest } = operation;
-  const respond = tagOf === 'content' ? respondByContent : respondFromState;
+  const { tagOf = 'state', ...rest } = operation;
   return define({ ...rest, isFromIndex: true }, ({ index }, request, reply) =>
-    respond(index, request, reply, (reading) => read(reading, request as Input<Params, Query, Body>)),
+    respond(index, request, reply, tagOf, (reading) => read(reading, request as Input<Params, Query, Body>)),
   );
 }
 

@@ -16,7 +16,7 @@ import { MAX_BODY_BYTES, parseJsonBodies } from './http/json-body.ts';
 import { corsOptions } from './http/cors.ts';
 import { serveOneAtATime } from './http/pipelining.ts';
 import { respondBadUrl, respondClientError } from './http/protocol-errors.ts';
-import { requestIdOf, respondWithRequestId } from './http/request-identity.ts';
+import { REQUEST_ID_HEADER, requestIdOf } from './http/request-identity.ts';
 import { limitResponseTime } from './http/response-timeout.ts';
 import { limitUnreadResponses } from './http/unread-responses.ts';
 import type { ApiMetrics } from './metrics.ts';
@@ -26,10 +26,8 @@ import type { Services } from './services.ts';
 const MAX_CONNECTIONS = 10_000;
 /** Includes the URL. */
 const MAX_HEADER_BYTES = 16 * 1024;
-/** Limits the time in which a request arrives. */
+/** Limits the time in which a TLS handshake completes, and in which a request arrives. */
 const REQUEST_TIMEOUT_MS = 10_000;
-/** The default of Node is two minutes. */
-const HANDSHAKE_TIMEOUT_MS = 10_000;
 /** The default of Node, half a minute, would triple REQUEST_TIMEOUT_MS. */
 const TIMEOUT_CHECK_MS = 2000;
 /** Limits the time until the response is ready. */
@@ -41,20 +39,19 @@ const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 /** Longer than any address, so that invalid ones get their own message. */
 const MAX_PARAMETER_LENGTH = 1000;
 
-export interface ServerOptions {
+interface ServerOptions {
   services: Services;
   logger: Logger;
   metrics: ApiMetrics;
   /** Enables HTTPS instead of HTTP. */
-  certificate?: Pick<Certificate, 'cert' | 'key'>;
+  certificate?: Certificate | undefined;
   /** Origins of pages that may call the API from a browser; none by default. */
-  corsOrigins?: readonly string[];
+  corsOrigins?: readonly string[] | undefined;
 }
 
 /** Returns a server that is not listening yet. */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
   const { services, logger, metrics, certificate, corsOrigins } = options;
-  const loggerInstance: FastifyBaseLogger = logger;
   const protocol = {
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: REQUEST_TIMEOUT_MS,
@@ -65,9 +62,9 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     ...(certificate === undefined
       ? { http: protocol }
       : {
-          https: { ...protocol, handshakeTimeout: HANDSHAKE_TIMEOUT_MS, cert: certificate.cert, key: certificate.key },
+          https: { ...protocol, handshakeTimeout: REQUEST_TIMEOUT_MS, cert: certificate.cert, key: certificate.key },
         }),
-    loggerInstance,
+    loggerInstance: logger as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestIdOf,
     frameworkErrors: respondBadUrl,
@@ -91,7 +88,10 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     logAccess(request, reply);
   });
   closeIdleConnectionsOnShutdown(app);
-  respondWithRequestId(app);
+  // Errors before hooks get their id in protocol-errors.ts.
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header(REQUEST_ID_HEADER, request.id);
+  });
   await compressResponses(app);
   if (corsOrigins !== undefined) await app.register(fastifyCors, corsOptions(corsOrigins));
   await app.register(api, services);

@@ -2,6 +2,7 @@
 import { addUsage, findKeys } from '@kasgres/database';
 import type { NodeClient } from '@kasgres/node';
 import type { Logger } from '@kasgres/runtime';
+import { MAX_WAIT_MS, MAX_WAITING_PER_CONNECTION } from './database.ts';
 import { EventLoopTurns } from './fairness/event-loop-turns.ts';
 import { FairQueue } from './fairness/fair-queue.ts';
 import { KeyCache } from './http/key-cache.ts';
@@ -37,10 +38,6 @@ const ANONYMOUS = { perSecond: 500, burst: 100 };
 /** The status is at most a second old. */
 const STATUS = { lifeMs: 1000, burst: 10 };
 
-/** Most reads are short: about this many finish within the longest wait. */
-const MAX_WAITING_PER_CONNECTION = 50;
-const MAX_WAIT_MS = 3000;
-
 export type Services = ReturnType<typeof createServices>;
 
 /** `keys` and `limits` must be closed by the caller. */
@@ -55,12 +52,12 @@ export function createServices(options: ServiceOptions) {
     maxWaitMs: MAX_WAIT_MS,
   });
   return {
-    index: new IndexReader(options.readDatabase, { queue: readQueue, turns }),
+    index: new IndexReader(options.readDatabase, turns, readQueue),
     /** The queue of reads of `index`. */
     readQueue,
     turns,
     /** Reads for requests without a key, over separate connections: they neither wait for requests of keys nor delay them. */
-    statusIndex: new IndexReader(options.statusDatabase, { turns }),
+    statusIndex: new IndexReader(options.statusDatabase, turns),
     /** Shares the status among requests: in the long run it is read once per second. */
     status: new SharedRead<StatusJson>(STATUS),
     node,

@@ -1,15 +1,14 @@
 /**
- * Caches API keys. Keys in use are refreshed every second, all in one query, so that requests do not wait for the database and a revoked key is
- * refused within seconds. Other keys, most of them invalid, are looked up over a separate connection, so that a flood of them delays no key in
- * use.
+ * Caches API keys. Keys in use are refreshed every second in one query, so that requests do not wait for the database and a revoked key is refused
+ * within seconds. Other keys, most of them invalid, are looked up over a separate connection, so that a flood of them delays no key in use.
  */
 import { hashKey, type KeyInForce } from '@kasgres/database';
 import { Batches } from '../batches.ts';
 import type { Bucket } from '../limits/limits.ts';
 import { unavailable } from './errors.ts';
 
-/** A key with the bucket that its requests are charged to. */
 export interface CachedKey extends KeyInForce {
+  /** Its requests are charged to this bucket. */
   bucket: Bucket;
 }
 

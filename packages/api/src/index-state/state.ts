@@ -12,26 +12,7 @@ import { findUtxoSetLoad } from './progress.ts';
 import { type Db, hex } from './sql.ts';
 
 /** The checkpoint and its block. Times are Unix milliseconds, amounts sompi. */
-export interface IndexState {
-  network: Network;
-  sinkId: bigint;
-  sinkHash: string;
-  sinkChainIndex: bigint;
-  sinkBlueScore: bigint;
-  /** Decimal digits. */
-  sinkBlueWork: string;
-  sinkDaaScore: bigint;
-  sinkTimestamp: bigint;
-  /** Keys of the blocks, other than the sink, that the virtual block would merge. */
-  virtualMergeSet: readonly bigint[];
-  circulatingSompi: bigint;
-  firstCatchUp: boolean;
-  /** Number of bootstrap blocks. */
-  starts: number;
-  gaps: number;
-  targetBlueScore: bigint;
-  secondsLeft: number | null;
-}
+export type IndexState = NonNullable<Awaited<ReturnType<typeof findState>>>;
 
 /** A read that fails later than this is not retried, since its client has waited long enough. */
 const RETRY_WITHIN_MS = 5000;
@@ -42,12 +23,6 @@ export interface Reading {
   state: IndexState;
   /** Runs computation over many rows. */
   slices: Slices;
-}
-
-export interface IndexReaderOptions {
-  /** Has as many slots as there are connections. Without a queue, reads start at once. */
-  queue?: FairQueue;
-  turns?: EventLoopTurns;
 }
 
 type ReadIfAny<T> = (db: Transaction<Database>, state: IndexState | undefined, slices: Slices) => Promise<T>;
@@ -61,7 +36,8 @@ export class IndexReader {
   readonly #turns: EventLoopTurns;
   #network: Network | undefined;
 
-  constructor(database: Db, { queue, turns = new EventLoopTurns() }: IndexReaderOptions = {}) {
+  /** @param queue has as many slots as there are connections; without it, reads start at once */
+  constructor(database: Db, turns = new EventLoopTurns(), queue?: FairQueue) {
     this.#database = database;
     this.#queue = queue;
     this.#turns = turns;
@@ -91,30 +67,23 @@ export class IndexReader {
   /** Works like `read`, but also while nothing is indexed. */
   async readIfAny<T>(read: ReadIfAny<T>, caller = PROGRAM): Promise<T> {
     const startedAt = performance.now();
-    try {
-      return await this.#readOnce(read, caller);
-    } catch (error) {
-      if (!isWorthRetrying(error) || performance.now() - startedAt > RETRY_WITHIN_MS) throw error;
-      return await this.#readOnce(read, caller);
-    }
-  }
-
-  #readOnce<T>(read: ReadIfAny<T>, caller: string): Promise<T> {
-    const run = (): Promise<T> =>
+    const readOnce = (): Promise<T> =>
       this.#database
         .transaction()
         .setIsolationLevel('repeatable read')
         .setAccessMode('read only')
         .execute(async (db) => read(db, await findState(db), new Slices(this.#turns, caller)));
-    return this.#queue === undefined ? run() : this.#queue.run(caller, run);
+    const run = () => (this.#queue === undefined ? readOnce() : this.#queue.run(caller, readOnce));
+    try {
+      return await run();
+    } catch (error) {
+      // A replica cancels reads that conflict with replay, or closes their connection between two statements. Nothing has been sent yet.
+      const isInterrupted = isRetryableDatabaseError(error) && !isPoolExhausted(error);
+      if (!isInterrupted || performance.now() - startedAt > RETRY_WITHIN_MS) throw error;
+      return await run();
+    }
   }
 }
-
-/**
- * A replica cancels reads that conflict with replay, or closes their connection between two statements. A new read sees a state that does not
- * conflict, and nothing of the first one has been sent.
- */
-const isWorthRetrying = (error: unknown): boolean => isRetryableDatabaseError(error) && !isPoolExhausted(error);
 
 async function nothingIndexed(db: Db): Promise<HttpError> {
   const load = await findUtxoSetLoad(db);
@@ -123,7 +92,7 @@ async function nothingIndexed(db: Db): Promise<HttpError> {
   return unavailable(`Nothing is indexed yet${reason ?? ''}`, 5);
 }
 
-async function findState(db: Db): Promise<IndexState | undefined> {
+async function findState(db: Db) {
   const row = await db
     .selectFrom('checkpoint')
     .innerJoin('blocks', 'blocks.id', 'checkpoint.block_id')
@@ -132,6 +101,7 @@ async function findState(db: Db): Promise<IndexState | undefined> {
       'meta.network',
       'checkpoint.block_id as sinkId',
       'checkpoint.chain_index as sinkChainIndex',
+      // Keys of the blocks, other than the sink, that the virtual block would merge.
       'checkpoint.virtual_merge_set as virtualMergeSet',
       'checkpoint.circulating_sompi as circulatingSompi',
       'checkpoint.first_catch_up as firstCatchUp',
