@@ -1,6 +1,5 @@
 /** Runs work in batches, one at a time: items that arrive meanwhile share the next one. */
 export interface BatchesOptions<Item, Result> {
-  /** Returns a result for each item, in order. If it fails, all items of the batch fail. */
   run: (items: Item[]) => Promise<Result[]>;
   maxItems: number;
   maxPending: number;

@@ -26,7 +26,6 @@ export const PLANNER_SETTINGS = {
 
 interface DatabaseOptions {
   url: string;
-  /** Largest number of open connections. */
   max: number;
   onIdleError: (error: Error) => void;
 }
@@ -47,7 +46,6 @@ export function openDatabase({ url, max, onIdleError }: DatabaseOptions): Connec
   });
 }
 
-/** Opens connections for rate limits that API processes share. */
 export function openRateLimitDatabase({ url, onIdleError }: Omit<DatabaseOptions, 'max'>): Connection {
   return connect({
     url,

@@ -1,4 +1,3 @@
-/** The environment variables of the API. */
 import { readFileSync } from 'node:fs';
 import { parseNodeUrls } from '@kasgres/node';
 import { LOG_LEVELS, parsed, postgresUrl } from '@kasgres/runtime';

@@ -1,4 +1,3 @@
-/** The metrics of the API. */
 import type { Connection } from '@kasgres/database';
 import { Counter, Gauge, Histogram, type Registry } from '@kasgres/runtime';
 
@@ -46,10 +45,8 @@ export function createMetrics(registry: Registry) {
 
 interface Dependencies {
   pool: Connection['pool'];
-  /** The queue of requests for the pool. */
   queue: { waiting: number };
   node: { connected: boolean };
-  /** Returns seconds, or null on the primary. */
   findReplicaLag: () => Promise<number | null>;
 }
 

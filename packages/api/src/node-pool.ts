@@ -14,7 +14,6 @@ import type { Logger } from '@kasgres/runtime';
 import { NODE_STREAMS } from './node-calls.ts';
 
 export interface PooledNode {
-  /** `host:port`. */
   name: string;
   client: NodeClient;
 }

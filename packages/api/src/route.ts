@@ -22,7 +22,6 @@ export interface Operation<
   Response extends z.ZodType,
 > {
   method: 'GET' | 'POST';
-  /** In the form of Fastify: `/v1/blocks/:hash`. */
   url: string;
   operationId: string;
   summary: string;
@@ -50,7 +49,6 @@ interface Input<Params extends z.ZodType, Query extends z.ZodType, Body extends 
 }
 
 export interface AnyOperation extends Operation<z.ZodType, z.ZodType, z.ZodType, z.ZodType> {
-  /** Whether responses have an entity tag. */
   isFromIndex: boolean;
 }
 

@@ -24,13 +24,11 @@ import type { Services } from './services.ts';
 
 /** An idle connection takes about 20 kB. Further connections are closed at once. */
 const MAX_CONNECTIONS = 10_000;
-/** Includes the URL. */
 const MAX_HEADER_BYTES = 16 * 1024;
 /** Limits the time in which a TLS handshake completes, and in which a request arrives. */
 const REQUEST_TIMEOUT_MS = 10_000;
 /** The default of Node, half a minute, would triple REQUEST_TIMEOUT_MS. */
 const TIMEOUT_CHECK_MS = 2000;
-/** Limits the time until the response is ready. */
 const RESPONSE_TIMEOUT_MS = 15_000;
 /** Longer than the time until a response. Sending and receiving have separate limits. */
 const SILENCE_TIMEOUT_MS = 30_000;
@@ -43,15 +41,14 @@ interface ServerOptions {
   services: Services;
   logger: Logger;
   metrics: ApiMetrics;
-  /** Enables HTTPS instead of HTTP. */
   certificate?: Certificate | undefined;
   /** Origins of pages that may call the API from a browser; none by default. */
   corsOrigins?: readonly string[] | undefined;
 }
 
-/** Returns a server that is not listening yet. */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
   const { services, logger, metrics, certificate, corsOrigins } = options;
+  const loggerInstance: FastifyBaseLogger = logger;
   const protocol = {
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: REQUEST_TIMEOUT_MS,
@@ -64,7 +61,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       : {
           https: { ...protocol, handshakeTimeout: REQUEST_TIMEOUT_MS, cert: certificate.cert, key: certificate.key },
         }),
-    loggerInstance: logger as FastifyBaseLogger,
+    loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestIdOf,
     frameworkErrors: respondBadUrl,

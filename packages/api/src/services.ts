@@ -23,7 +23,6 @@ export interface ServiceOptions {
   unknownKeysDatabase: Db;
   /** The primary or a replica, for responses. */
   readDatabase: Db;
-  /** Number of connections of `readDatabase`. */
   readConnections: number;
   /** Separate connections to the same database, for the status. */
   statusDatabase: Db;
@@ -35,7 +34,6 @@ export interface ServiceOptions {
 /** One takes a tenth to a fifth of a millisecond of this process. */
 const ANONYMOUS = { perSecond: 500, burst: 100 };
 
-/** The status is at most a second old. */
 const STATUS = { lifeMs: 1000, burst: 10 };
 
 export type Services = ReturnType<typeof createServices>;
@@ -53,7 +51,6 @@ export function createServices(options: ServiceOptions) {
   });
   return {
     index: new IndexReader(options.readDatabase, turns, readQueue),
-    /** The queue of reads of `index`. */
     readQueue,
     turns,
     /** Reads for requests without a key, over separate connections: they neither wait for requests of keys nor delay them. */

@@ -33,7 +33,6 @@ export class SharedRead<T> {
     return running;
   }
 
-  /** Makes the next request read again. */
   forget(): void {
     this.#last = undefined;
   }

@@ -11,13 +11,6 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { pathOf } from '../http/request-identity.ts';
 import { hasEtag } from '../index-state/respond.ts';
 
-export interface ConstantResponsesOptions {
-  /** Path under which every file is constant, and cached by browsers for an hour. */
-  folder: string;
-  /** Other constant paths, which browsers revalidate each time. */
-  paths: readonly string[];
-}
-
 interface ConstantResponse {
   headers: Record<string, number | string | string[] | undefined>;
   body: Buffer;
@@ -33,7 +26,11 @@ const COMPRESS: Record<string, (body: Buffer) => Promise<Buffer>> = {
   gzip: promisify(gzip),
 };
 
-export function serveConstantResponses(app: FastifyInstance, { folder, paths }: ConstantResponsesOptions): void {
+/**
+ * @param folder path under which every file is constant, and cached by browsers for an hour
+ * @param paths other constant paths, which browsers revalidate each time
+ */
+export function serveConstantResponses(app: FastifyInstance, folder: string, paths: readonly string[]): void {
   const responses = new Map<string, ConstantResponse>();
   // Other spellings of a path are not cached, since clients could fill the memory with them.
   const isFile = (path: string): boolean =>

@@ -18,7 +18,6 @@ const EXAMPLES_LIFE_MS = 60_000;
 /** After a failure, so that a database outage is not queried for every page, and until the index has its first blocks. */
 const EXAMPLES_RETRY_MS = 5_000;
 
-/** Restricts the page to scripts and requests of this origin. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -49,7 +48,7 @@ export const docsRoutes: FastifyPluginAsync<DocsOptions> = async (app, { operati
   app.addHook('onSend', async (_request, reply) => {
     reply.header('x-content-type-options', 'nosniff').header('referrer-policy', 'no-referrer');
   });
-  serveConstantResponses(app, { folder: `${PATH}/static`, paths: [PATH, `${PATH}/`, `${PATH}/yaml`, '/openapi.json'] });
+  serveConstantResponses(app, `${PATH}/static`, [PATH, `${PATH}/`, `${PATH}/yaml`, '/openapi.json']);
   app.get('/', (_request, reply) => reply.redirect(PATH));
   app.get('/openapi.json', async () => document);
 

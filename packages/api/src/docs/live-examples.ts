@@ -12,7 +12,6 @@ const BELOW_SINK = 5n;
 /** Chain blocks, and accepted transactions of each, that are searched for a payment. */
 const CHAIN_BLOCKS = 60n;
 const TRANSACTIONS_PER_BLOCK = 20;
-/** Transactions whose recipients are considered. */
 const RECIPIENTS_OF = 50;
 /** Addresses with more UTXOs have long responses. */
 const MANY_UTXOS = 1000;
@@ -28,18 +27,15 @@ export async function findExampleRequests(services: Services): Promise<Record<st
     return rows[0] && { ...rows[0], sink: state.sinkHash };
   });
   if (found === undefined || found.address === null) return undefined;
-  const { address, transactionId, blockHash, sink, daaScore } = found;
+  const { address, transactionId, blockHash, daaScore } = found;
   const mempool = await findInMempool(services.node).catch(() => undefined);
   const requests = exampleRequests({
+    ...found,
     address,
     taggedAddress: found.taggedAddress ?? address,
     member: found.member ?? address,
     otherMember: found.otherMember ?? undefined,
-    transactionId,
     unknownTransactionId: 'ab'.repeat(32),
-    blockHash,
-    sink,
-    daaScore,
     early: { blockHash, daaScore: String(daaScore) },
     mempoolTransactionId: mempool?.transactionId ?? transactionId,
     mempoolAddress: mempool?.address ?? address,

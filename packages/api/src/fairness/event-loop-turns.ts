@@ -34,7 +34,6 @@ export class EventLoopTurns {
   }
 }
 
-/** Runs one computation in slices. */
 export class Slices {
   readonly #turns: EventLoopTurns;
   readonly #caller: string;

@@ -29,7 +29,6 @@ export interface FairQueueOptions {
 export class FairQueue {
   readonly #options: Required<FairQueueOptions>;
   readonly #slotsPerCaller: number;
-  /** Callers with a running or pending task. */
   readonly #callers = new Map<string, Caller>();
   #running = 0;
   #pending = 0;
@@ -45,10 +44,7 @@ export class FairQueue {
     return this.#pending;
   }
 
-  /**
-   * Runs a task when it is the caller's turn.
-   * @throws the error of `busy` if too many tasks are pending, or this one has waited for too long
-   */
+  /** Runs a task when it is the caller's turn. @throws the error of `busy` if too many tasks are pending, or this one has waited for too long */
   run<T>(name: string, task: () => Promise<T>): Promise<T> {
     const caller = this.#callers.get(name) ?? { running: 0, served: this.#served, pending: new Set() };
     this.#callers.set(name, caller);

@@ -6,7 +6,6 @@ const KEY_IN_URL = /kdp(_|%5f)[0-9a-f]+/gi;
 
 export const withoutKeys = (url: string): string => url.replaceAll(KEY_IN_URL, 'kdp_[redacted]');
 
-/** Anybody can send URLs of 16 KiB. */
 const MAX_URL_LENGTH = 300;
 
 const shorten = (url: string): string => (url.length > MAX_URL_LENGTH ? `${url.slice(0, MAX_URL_LENGTH)}…` : url);
@@ -16,7 +15,6 @@ const MAX_KEYLESS_ERRORS = 20;
 
 const keylessErrors = { second: 0, lines: 0, omitted: 0 };
 
-/** Counts a line, and returns whether it may be written. */
 function hasRoom(request: FastifyRequest): boolean {
   const second = Math.floor(Date.now() / 1000);
   if (second !== keylessErrors.second) {

@@ -19,13 +19,10 @@ import { callerOf } from './request-identity.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Null until the key is found to be valid. */
     apiKey: CachedKey | null;
     /** The first charge while the request is in flight; null before and after. */
     charge: Charge | null;
-    /** Request units charged in total. */
     spentRu: number;
-    /** Null unless the request was refused. */
     refusal: Refusal | null;
     /** Whether computation has finished and the response is being sent. */
     hasResponse: boolean;
@@ -39,7 +36,6 @@ const ITEMS_PER_COST = 20;
 /** Bodies of unknown size count as large. */
 const LARGE_BODY_BYTES = 4096;
 
-/** Paces the refusals of each key, since clients tend to continue at full speed. */
 const REFUSALS = { perSecond: 500, burst: 100 };
 
 /** Requires a key on every route of this instance, and meters each request that is admitted. */

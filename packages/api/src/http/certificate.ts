@@ -21,7 +21,6 @@ export interface Certificate {
 
 const RELOAD_EVERY_MS = 5000;
 
-/** @throws Error if a file cannot be read, is not PEM, or the two do not match */
 export async function readCertificate({ certFile, keyFile }: CertificateFiles): Promise<Certificate> {
   return toCertificate(await readFile(certFile), await readFile(keyFile));
 }
@@ -37,7 +36,6 @@ export function toCertificate(cert: Buffer, key: Buffer): Certificate {
 export interface RenewalOptions {
   server: Pick<Server, 'setSecureContext'>;
   files: CertificateFiles;
-  /** The certificate that the server was started with. */
   certificate: Certificate;
   onRenewed: (certificate: Certificate) => void;
   logger: Logger;

@@ -15,7 +15,6 @@ const RESPONSE_HEADERS = [
   'x-request-cost-ru',
   REQUEST_ID_HEADER,
 ];
-/** How long browsers may cache the result of a preflight request. */
 const PREFLIGHT_SECONDS = 7200;
 
 /** Any port is allowed on the local machine only: on other hosts, ports may belong to others. */

@@ -4,7 +4,6 @@ import { MAX_DETAILS } from '../schemas/list.ts';
 import type { ErrorEnvelope } from '../schemas/responses.ts';
 import { type ErrorDetail, HttpError, toHttpError } from './errors.ts';
 
-/** Messages for errors of Fastify itself. */
 const REFUSALS: Readonly<Record<number, string>> = {
   400: 'The request is malformed',
   413: 'The body is larger than 1 MiB',

@@ -12,7 +12,6 @@ export class HttpError extends Error {
   override name = 'HttpError';
   readonly statusCode: number;
   readonly details: readonly ErrorDetail[] | undefined;
-  /** Seconds after which the same request may succeed. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(
@@ -27,7 +26,6 @@ export class HttpError extends Error {
   }
 }
 
-/** Makes a 400 with an error per field. */
 export const badRequest = (...details: ErrorDetail[]): HttpError =>
   new HttpError(400, 'The request is not valid', { details });
 
@@ -35,7 +33,6 @@ export const notFound = (message: string): HttpError => new HttpError(404, messa
 
 export const conflict = (message: string): HttpError => new HttpError(409, message);
 
-/** Makes a 503 for a dependency that is unavailable for the moment. */
 export const unavailable = (message: string, retryAfterSeconds: number, cause?: unknown): HttpError =>
   new HttpError(503, message, { retryAfterSeconds, cause });
 

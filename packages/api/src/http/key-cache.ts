@@ -8,7 +8,6 @@ import type { Bucket } from '../limits/limits.ts';
 import { unavailable } from './errors.ts';
 
 export interface CachedKey extends KeyInForce {
-  /** Its requests are charged to this bucket. */
   bucket: Bucket;
 }
 
@@ -22,7 +21,6 @@ interface Entry {
 type ReadKeys = (keyHashes: readonly Uint8Array[]) => Promise<KeyInForce[]>;
 
 export interface KeyCacheOptions {
-  /** Reads keys that were valid when they were last read. */
   readKnown: ReadKeys;
   /** Reads all other keys; should not share connections with `readKnown`. */
   readUnknown: ReadKeys;
@@ -62,7 +60,6 @@ export class KeyCache {
     this.#timer = setInterval(() => void this.#refresh().catch(onError), REFRESH_MS).unref();
   }
 
-  /** Returns the key if it is valid. */
   find(key: string): CachedKey | undefined | Promise<CachedKey | undefined> {
     if (!KEY_PATTERN.test(key)) return undefined;
     const keyHash = hashKey(key);

@@ -7,14 +7,12 @@ import type { ErrorEnvelope } from '../schemas/responses.ts';
 import { logAccess } from './access-log.ts';
 import { REQUEST_ID_HEADER } from './request-identity.ts';
 
-/** Responds to a URL that cannot be decoded, or has a parameter that is too long. */
 export function respondBadUrl(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
   reply.header(REQUEST_ID_HEADER, request.id).header('x-request-cost-ru', '0');
   reply.code(400).send(envelopeOf(400, 'The URL is malformed'));
   logAccess(request, reply);
 }
 
-/** Time for the client to read the response and close its side. */
 const CLOSE_TIMEOUT_MS = 2000;
 
 /** Responds to invalid HTTP, requests that arrive too slowly, and headers that are too large. */

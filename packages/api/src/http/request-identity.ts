@@ -7,7 +7,6 @@ export const REQUEST_ID_HEADER = 'x-request-id';
 
 const VALID_ID = /^[\w-]{1,64}$/;
 
-/** Returns the client's own id if it is valid, else a new one. */
 export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): string {
   const sent = headers[REQUEST_ID_HEADER];
   return typeof sent === 'string' && VALID_ID.test(sent) ? sent : randomUUID();

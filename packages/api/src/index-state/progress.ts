@@ -21,7 +21,6 @@ export async function findReplicaLag(db: Db): Promise<number | null> {
 }
 
 export interface UtxoSetLoad {
-  /** Hash of the pruning point that the set belongs to. */
   blockHash: string;
   utxos: bigint;
 }

@@ -14,20 +14,16 @@ import { type Db, hex } from './sql.ts';
 /** The checkpoint and its block. Times are Unix milliseconds, amounts sompi. */
 export type IndexState = NonNullable<Awaited<ReturnType<typeof findState>>>;
 
-/** A read that fails later than this is not retried, since its client has waited long enough. */
 const RETRY_WITHIN_MS = 5000;
 
-/** The transaction of one response, and the state that it sees. */
 export interface Reading {
   db: Transaction<Database>;
   state: IndexState;
-  /** Runs computation over many rows. */
   slices: Slices;
 }
 
 type ReadIfAny<T> = (db: Transaction<Database>, state: IndexState | undefined, slices: Slices) => Promise<T>;
 
-/** The caller of reads for the program itself. */
 const PROGRAM = 'program';
 
 export class IndexReader {
@@ -43,10 +39,7 @@ export class IndexReader {
     this.#turns = turns;
   }
 
-  /**
-   * Returns the network of this database, which never changes.
-   * @throws HttpError 503 while nothing is indexed
-   */
+  /** Returns the network of this database, which never changes. @throws HttpError 503 while nothing is indexed */
   async getNetwork(): Promise<Network> {
     this.#network ??= await this.read(async ({ state }) => state.network);
     return this.#network;

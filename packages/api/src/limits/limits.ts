@@ -9,13 +9,10 @@ import type { Windows } from './windows.ts';
 
 /** Requests that are limited together. */
 export interface Bucket {
-  /** Unique among all buckets. */
   name: string;
-  /** The key whose usage is metered. */
   apiKeyId: bigint;
   rateRu: number;
   windowSeconds: number;
-  /** Requests in flight at once. */
   concurrency: number;
   quota: Quota | undefined;
 }
@@ -32,14 +29,12 @@ export type RefusalReason = 'concurrency' | 'quota' | 'rate_limit';
 /** A charge, with what is needed to refund it. */
 export interface Charge {
   ru: number;
-  window: number | undefined;
-  /** The day (UTC) on which it was metered. */
+  window: number;
   day: string;
 }
 
 /** The state of the window after the request was charged or refused. */
 export interface Standing {
-  /** Request units left in the window. */
   remainingRu: number;
   /** Whole seconds until the window, or the period of the quota, ends; of a refusal, until a retry may succeed. */
   resetSeconds: number;
@@ -56,7 +51,6 @@ export const toHundredths = (ru: number): number => Math.round(ru * 100);
 
 export const fromHundredths = (hundredths: number): number => hundredths / 100;
 
-/** Most requests take a fraction of this. */
 const CONCURRENCY_RETRY_SECONDS = 1;
 
 export class Limits {
@@ -94,7 +88,7 @@ export class Limits {
   async chargeMore(bucket: Bucket, first: Charge, ru: number): Promise<Verdict> {
     const verdict = await this.#charge(bucket, ru, 0);
     if (verdict.refusal !== undefined) {
-      if (first.window !== undefined) this.#windows.refund(bucket.name, first.window, toHundredths(first.ru));
+      this.#windows.refund(bucket.name, first.window, toHundredths(first.ru));
       this.#usage.add(bucket.apiKeyId, -first.ru, { requests: -1, day: first.day });
     }
     return verdict;

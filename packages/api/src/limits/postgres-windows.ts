@@ -105,7 +105,6 @@ export class PostgresWindows implements Windows {
     maxPending: MAX_PENDING,
     busy: storeUnavailable,
   });
-  /** By window and bucket. */
   #refunds = new Map<string, Refund>();
   #refunding: Promise<void> | undefined;
   #pausedUntil = 0;

@@ -1,9 +1,7 @@
-/** Sums up spent request units by key and day, and writes them to the database in batches. */
 import { dayOf, type KeyUsage, UnknownCommitError } from '@kasgres/database';
 import { fromHundredths, toHundredths } from './limits.ts';
 
 const FLUSH_MS = 5000;
-/** Longer than usage that was read from the database is relied on. */
 const WRITTEN_KEPT_MS = 60_000;
 
 interface Sum {

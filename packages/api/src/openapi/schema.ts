@@ -22,7 +22,6 @@ function withoutNames(schema: JsonSchema): JsonSchema {
   return rest;
 }
 
-/** Describes each property of an object as a parameter. */
 export function describeParameters(
   schema: z.ZodType | undefined,
   location: 'path' | 'query',
