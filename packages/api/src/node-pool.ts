@@ -30,19 +30,17 @@ const NON_IDEMPOTENT_CALLS = new Set(['submitTransaction', 'submitBlock']);
 
 export class NodePool {
   readonly #logger: Logger;
+  /** In the order of failover, the preferred one first. */
   nodes: readonly PooledNode[];
-  #preferred: PooledNode;
 
   /** Connects to all nodes in the background. @throws TypeError for a malformed address, RangeError for none */
   constructor(urls: readonly string[], logger: Logger) {
+    if (urls.length === 0) throw new RangeError('NODE_URL has no node');
     this.#logger = logger;
     this.nodes = urls.map((url) => ({
       name: nameOfNode(url),
       client: new NodeClient({ ...CLIENT_OPTIONS, url, logger }),
     }));
-    const [first] = this.nodes;
-    if (first === undefined) throw new RangeError('NODE_URL has no node');
-    this.#preferred = first;
   }
 
   get connected(): boolean {
@@ -51,10 +49,8 @@ export class NodePool {
 
   /** Stops using a node. @returns false if it is the only one left, which stays in use */
   async exclude(node: PooledNode): Promise<boolean> {
-    const next = this.nodes.find((other) => other !== node);
-    if (next === undefined) return false;
+    if (this.nodes.length === 1) return false;
     this.nodes = this.nodes.filter((other) => other !== node);
-    if (this.#preferred === node) this.#preferred = next;
     await node.client.close();
     return true;
   }
@@ -83,18 +79,17 @@ export class NodePool {
     await Promise.all(this.nodes.map(({ client }) => client.close()));
   }
 
-  /** Returns the connected nodes from the preferred one on. If none is connected, the preferred one gives the error. */
-  #candidates(): PooledNode[] {
-    const first = this.nodes.indexOf(this.#preferred);
-    const inOrder = [...this.nodes.slice(first), ...this.nodes.slice(0, first)];
-    const connected = inOrder.filter(({ client }) => client.connected);
-    return connected.length > 0 ? connected : [this.#preferred];
+  /** Returns the connected nodes. If none is connected, the preferred one gives the error. */
+  #candidates(): readonly PooledNode[] {
+    const connected = this.nodes.filter(({ client }) => client.connected);
+    return connected.length > 0 ? connected : this.nodes.slice(0, 1);
   }
 
   #prefer(node: PooledNode): void {
-    if (node === this.#preferred || !this.nodes.includes(node)) return;
-    this.#logger.info({ from: this.#preferred.name, to: node.name }, 'failed over to another node');
-    this.#preferred = node;
+    const index = this.nodes.indexOf(node);
+    if (index <= 0) return;
+    this.#logger.info({ from: this.nodes[0]?.name, to: node.name }, 'failed over to another node');
+    this.nodes = [...this.nodes.slice(index), ...this.nodes.slice(0, index)];
   }
 }
 

@@ -68,7 +68,7 @@ export function indexRoute<
   Body extends z.ZodType = z.ZodUnknown,
 >(
   operation: Operation<Params, Query, Body, Response> & {
-    /** What the tag is made of: the state of the index by default (index-state/respond.ts). */
+    /** The tag is of the state of the index, or of the content (index-state/respond.ts). */
     tagOf?: 'content';
   },
   read: (reading: Reading, input: Input<Params, Query, Body>) => Promise<z.output<Response>>,

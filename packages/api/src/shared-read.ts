@@ -1,6 +1,6 @@
 /**
- * Shares the result of a read among many requests. One read runs at a time. A burst of reads is made for whoever comes; beyond that there is one
- * every `lifeMs`, and other requests get the latest result.
+ * Shares the result of a read among many requests. One read runs at a time. After a burst of reads there is one every `lifeMs`, and other requests
+ * get the latest result.
  */
 export class SharedRead<T> {
   readonly #lifeMs: number;

@@ -3,14 +3,7 @@
  * is charged at once, even if its response will be an error.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import {
-  type Charge,
-  fromHundredths,
-  type RefusalReason,
-  type Refused,
-  type Standing,
-  toHundredths,
-} from '../limits/limits.ts';
+import { type Charge, fromHundredths, type RefusalReason, toHundredths, type Verdict } from '../limits/limits.ts';
 import { Pacers } from '../limits/pacer.ts';
 import type { Services } from '../services.ts';
 import { HttpError } from './errors.ts';
@@ -54,11 +47,7 @@ export function requireKey(app: FastifyInstance, { keys, limits, anonymousPacer,
     const apiKey = await authenticate(request, reply);
     request.apiKey = apiKey;
 
-    const verdict = await limits.admit(apiKey.bucket, cost);
-    setRateHeaders(reply, apiKey, verdict);
-    if (verdict.refusal !== undefined) throw await refuse(request, reply, verdict);
-    request.charge = verdict.charge;
-    setCost(request, reply, cost);
+    request.charge = await requireAdmitted(request, reply, await limits.admit(apiKey.bucket, cost), cost);
     reply.raw.once('close', () => {
       if (request.hasResponse) release(request);
     });
@@ -84,9 +73,7 @@ export function requireKey(app: FastifyInstance, { keys, limits, anonymousPacer,
     if (groups <= 1) return;
     const hundredths = toHundredths(costOf(request));
     const verdict = await limits.chargeMore(apiKey.bucket, first, fromHundredths(hundredths * (groups - 1)));
-    setRateHeaders(reply, apiKey, verdict);
-    setCost(request, reply, verdict.refusal === undefined ? fromHundredths(hundredths * groups) : 0);
-    if (verdict.refusal !== undefined) throw await refuse(request, reply, verdict);
+    await requireAdmitted(request, reply, verdict, fromHundredths(hundredths * groups));
   });
 
   // A request is in flight until both its computation, which continues if the client disconnects, and its response have finished.
@@ -111,26 +98,25 @@ export function requireKey(app: FastifyInstance, { keys, limits, anonymousPacer,
     throw new HttpError(401, key === undefined ? 'x-api-key is missing from header' : 'Invalid API key');
   }
 
-  async function refuse(
+  /** @param ru the cost of the request if it is admitted. @throws HttpError 429 */
+  async function requireAdmitted(
     request: FastifyRequest,
     reply: FastifyReply,
-    { refusal, resetSeconds }: Refused,
-  ): Promise<HttpError> {
-    request.refusal = refusal;
-    await refusals.wait(request.apiKey?.bucket.name ?? '', reply.raw);
-    return new HttpError(429, 'Rate limit exceeded', { retryAfterSeconds: resetSeconds });
+    verdict: Verdict,
+    ru: number,
+  ): Promise<Charge> {
+    const { name, rateRu, windowSeconds } = (request.apiKey as CachedKey).bucket;
+    request.spentRu = verdict.refusal === undefined ? ru : 0;
+    reply
+      .header('x-request-cost-ru', String(request.spentRu))
+      .header('ratelimit-limit', `${rateRu};w=${windowSeconds}`)
+      .header('ratelimit-remaining', String(verdict.remainingRu))
+      .header('ratelimit-reset', String(verdict.resetSeconds));
+    if (verdict.refusal === undefined) return verdict.charge;
+    request.refusal = verdict.refusal;
+    await refusals.wait(name, reply.raw);
+    throw new HttpError(429, 'Rate limit exceeded', { retryAfterSeconds: verdict.resetSeconds });
   }
-}
-
-function setRateHeaders(reply: FastifyReply, { rateRu, windowSeconds }: CachedKey, standing: Standing): void {
-  reply.header('ratelimit-limit', `${rateRu};w=${windowSeconds}`);
-  reply.header('ratelimit-remaining', String(standing.remainingRu));
-  reply.header('ratelimit-reset', String(standing.resetSeconds));
-}
-
-function setCost(request: FastifyRequest, reply: FastifyReply, ru: number): void {
-  request.spentRu = ru;
-  reply.header('x-request-cost-ru', String(ru));
 }
 
 function costOf(request: FastifyRequest): number {

@@ -1,7 +1,7 @@
 /**
- * Limits the rate of responses that cost nobody request units: requests without a key, and refusals. Beyond the rate, responses are delayed until
- * they are due, which slows down clients that wait for their responses. Clients that do not wait are bounded, too: a client that disconnects
- * is forgotten at once, and when as many responses are delayed as are due within the longest delay, further connections are destroyed.
+ * Limits the rate of responses that cost no request units: to requests without a key, and refusals. Beyond the rate, responses are delayed, which
+ * slows down clients that wait for them. Clients that do not wait are bounded, too: a client that disconnects is forgotten at once, and when as
+ * many responses are delayed as are due within the longest delay, further connections are destroyed.
  */
 import type { ServerResponse } from 'node:http';
 

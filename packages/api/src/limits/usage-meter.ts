@@ -17,10 +17,9 @@ export class UsageMeter {
   readonly #onError: (error: unknown) => void;
   readonly #timer: NodeJS.Timeout;
   #unwritten: Sums = new Map();
-  #inFlight: Sums = new Map();
-  /** Missing in what was read before `writtenAt` (by performance.now()). Oldest first. */
-  #written: { sums: Sums; writtenAt: number }[] = [];
-  /** Set while the outcome of the commit of `#inFlight` is unknown. */
+  /** Batches that are missing in usage that was read before `writtenAt` (by performance.now()), oldest first. Infinity is being written. */
+  #batches: { sums: Sums; writtenAt: number }[] = [];
+  /** Set while the outcome of the commit of the last batch is unknown. */
   #hasCommitted: (() => Promise<boolean>) | undefined;
   #flushing: Promise<void> | undefined;
 
@@ -46,14 +45,13 @@ export class UsageMeter {
       for (const [day, sum] of sums.get(apiKeyId) ?? []) if (day >= firstDay) hundredths += sum.hundredths;
     };
     add(this.#unwritten);
-    add(this.#inFlight);
-    for (const { sums, writtenAt } of this.#written) if (writtenAt >= readAt) add(sums);
+    for (const { sums, writtenAt } of this.#batches) if (writtenAt >= readAt) add(sums);
     return fromHundredths(hundredths);
   }
 
   /** Returns whether a batch was being written at or since `time`, so that usage read then may or may not include it. */
   mayHaveWrittenSince(time: number): boolean {
-    return this.#inFlight.size > 0 || (this.#written.at(-1)?.writtenAt ?? Number.NEGATIVE_INFINITY) >= time;
+    return (this.#batches.at(-1)?.writtenAt ?? Number.NEGATIVE_INFINITY) >= time;
   }
 
   /** Writes one batch after another. A batch that fails is kept for the next time. */
@@ -69,33 +67,28 @@ export class UsageMeter {
       if (this.#hasCommitted !== undefined) {
         const committed = await this.#hasCommitted();
         this.#hasCommitted = undefined;
-        if (committed) this.#keepWritten();
-        else this.#restore();
+        this.#settle(committed);
       }
       if (this.#unwritten.size === 0) return;
-      this.#inFlight = this.#unwritten;
+      const sums = this.#unwritten;
+      const keptSince = performance.now() - WRITTEN_KEPT_MS;
+      const kept = this.#batches.filter(({ writtenAt }) => writtenAt > keptSince);
+      this.#batches = [...kept, { sums, writtenAt: Number.POSITIVE_INFINITY }];
       this.#unwritten = new Map();
-      await this.#write(toUsage(this.#inFlight));
-      this.#keepWritten();
+      await this.#write(toUsage(sums));
+      this.#settle(true);
     } catch (error) {
       if (error instanceof UnknownCommitError) this.#hasCommitted = error.hasCommitted;
-      if (this.#hasCommitted === undefined) this.#restore();
+      if (this.#hasCommitted === undefined) this.#settle(false);
       this.#onError(error);
     }
   }
 
-  #keepWritten(): void {
-    const writtenAt = performance.now();
-    const kept = this.#written.filter((batch) => batch.writtenAt > writtenAt - WRITTEN_KEPT_MS);
-    this.#written = [...kept, { sums: this.#inFlight, writtenAt }];
-    this.#inFlight = new Map();
-  }
-
-  #restore(): void {
-    for (const [apiKeyId, days] of this.#inFlight) {
-      for (const [day, sum] of days) addTo(this.#unwritten, apiKeyId, day, sum);
-    }
-    this.#inFlight = new Map();
+  #settle(committed: boolean): void {
+    const batch = this.#batches.pop();
+    if (batch === undefined) return;
+    if (committed) this.#batches.push({ ...batch, writtenAt: performance.now() });
+    else for (const [id, days] of batch.sums) for (const [day, sum] of days) addTo(this.#unwritten, id, day, sum);
   }
 
   async close(): Promise<void> {
