@@ -17,8 +17,7 @@ import { CONNECTIONS, openDatabase, openRateLimitDatabase } from './database.ts'
 import { envSchema } from './env.ts';
 import { type Certificate, readCertificate, renewCertificate } from './http/certificate.ts';
 import { toHttpError, unavailable } from './http/errors.ts';
-import { findReplicaLag } from './index-state/progress.ts';
-import type { IndexReader } from './index-state/state.ts';
+import { findReplicaLag, type IndexReader } from './index-state/state.ts';
 import { PostgresWindows } from './limits/postgres-windows.ts';
 import { MemoryWindows, type Windows } from './limits/windows.ts';
 import { createMetrics, watchDependencies } from './metrics.ts';

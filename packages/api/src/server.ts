@@ -15,7 +15,7 @@ import { compressResponses } from './http/compression.ts';
 import { MAX_BODY_BYTES, parseJsonBodies } from './http/json-body.ts';
 import { corsOptions } from './http/cors.ts';
 import { serveOneAtATime } from './http/pipelining.ts';
-import { respondBadUrl, respondClientError } from './http/protocol-errors.ts';
+import { respondBadUrl, respondClientError } from './http/error-envelope.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from './http/request-identity.ts';
 import { limitResponseTime } from './http/response-timeout.ts';
 import { limitUnreadResponses } from './http/unread-responses.ts';
@@ -85,7 +85,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     logAccess(request, reply);
   });
   closeIdleConnectionsOnShutdown(app);
-  // Errors before hooks get their id in protocol-errors.ts.
+  // Errors before hooks get their id in error-envelope.ts.
   app.addHook('onRequest', async (request, reply) => {
     reply.header(REQUEST_ID_HEADER, request.id);
   });

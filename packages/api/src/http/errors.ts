@@ -11,13 +11,13 @@ export interface ErrorDetail {
 export class HttpError extends Error {
   override name = 'HttpError';
   readonly statusCode: number;
-  readonly details: readonly ErrorDetail[] | undefined;
+  readonly details: ErrorDetail[] | undefined;
   readonly retryAfterSeconds: number | undefined;
 
   constructor(
     statusCode: number,
     message: string,
-    extra: { details?: readonly ErrorDetail[]; retryAfterSeconds?: number; cause?: unknown } = {},
+    extra: { details?: ErrorDetail[]; retryAfterSeconds?: number; cause?: unknown } = {},
   ) {
     super(message, { cause: extra.cause });
     this.statusCode = statusCode;

@@ -142,6 +142,8 @@ const HEADERS: Readonly<Record<string, { description: string; schema: object; re
   },
 };
 
+export const RESPONSE_HEADERS: readonly string[] = Object.keys(HEADERS);
+
 /** `x-request-id` is `XRequestId`. */
 const headerComponentName = (header: string): string =>
   header.replaceAll(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase());

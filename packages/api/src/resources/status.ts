@@ -1,9 +1,8 @@
 /** GET /v1/status: the progress of the index and the state of the node. Needs no key. */
 import { z } from 'zod';
 import packageJson from '../../package.json' with { type: 'json' };
-import { findReplicaLag, findUtxoSetLoad, type UtxoSetLoad } from '../index-state/progress.ts';
 import { type Db, hex, text, textOrNull } from '../index-state/sql.ts';
-import type { IndexState } from '../index-state/state.ts';
+import { findReplicaLag, findUtxoSetLoad, type IndexState, type UtxoSetLoad } from '../index-state/state.ts';
 import { findNodeState, type NodeState } from '../node-calls.ts';
 import { route } from '../route.ts';
 import { count, decimal, hash, timestamp } from '../schemas/values.ts';
