@@ -28,7 +28,7 @@ const List: z.core.$constructor<List> = z.core.$constructor('List', (list, defin
     payload.value = output;
     const parseUntil = (isDue: () => boolean): boolean => {
       while (output.length < items.length && payload.issues.length < MAX_DETAILS) {
-        const item = { value: items[output.length], issues: [] };
+        const item = { value: items[output.length] as unknown, issues: [] };
         const parsed = definition.element._zod.run(item, SYNCHRONOUS) as z.core.ParsePayload;
         payload.issues.push(...z.core.util.prefixIssues(output.length, parsed.issues));
         output.push(parsed.value);
