@@ -31,7 +31,7 @@ test('it returns thousands of charges in a few statements', async () => {
   const begun = new Map<string, number>();
   for (const bucket of buckets) {
     const { window } = await windows.charge(bucket, LIMIT, 50_000);
-    begun.set(bucket, window as number);
+    begun.set(bucket, window);
   }
   const query = vi.spyOn(database.pool, 'query');
   for (let count = 0; count < 10_000; count += 1) {
@@ -47,9 +47,9 @@ test('it returns thousands of charges in a few statements', async () => {
 test('it returns nothing to another window', async () => {
   const windows = newWindows();
   const { window } = await windows.charge('c', LIMIT, 500);
-  windows.refund('c', (window as number) - 1, 300);
-  windows.refund('d', window as number, 300);
-  windows.refund('c', window as number, 100);
+  windows.refund('c', window - 1, 300);
+  windows.refund('d', window, 300);
+  windows.refund('c', window, 100);
   await windows.charge('e', LIMIT, 1);
   expect(await pointsOf('c')).toBe(400);
 });
@@ -58,7 +58,7 @@ test('it returns nothing to another window', async () => {
 async function work(windows: PostgresWindows, order: readonly string[]): Promise<void> {
   for (let round = 0; round < 20; round += 1) {
     const states = await Promise.all(order.map((bucket) => windows.charge(bucket, LIMIT, 3)));
-    for (const [index, { window }] of states.entries()) windows.refund(order[index] as string, window as number, 2);
+    for (const [index, { window }] of states.entries()) windows.refund(order[index] as string, window, 2);
   }
   await windows.charge('last', LIMIT, 1);
 }

@@ -2,7 +2,7 @@
 import { type Connection, connect, type Database, migrate, startReplicatedPostgres } from '@kasgres/database';
 import { type Kysely, sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { toHttpError } from '../../packages/api/src/http/outages.ts';
+import { toHttpError } from '../../packages/api/src/http/errors.ts';
 import { IndexReader } from '../../packages/api/src/index-state/state.ts';
 
 const SOON = { timeout: 60_000 };

@@ -5,9 +5,9 @@ import { requireKey } from './http/authentication.ts';
 import { useErrorEnvelope } from './http/error-envelope.ts';
 import { serializeLargeResponses } from './http/large-responses.ts';
 import { refuseUnknownRoutes } from './http/unknown-routes.ts';
-import { serializerCompiler, validatorCompiler } from './http/validation.ts';
+import { validatorCompiler } from './http/validation.ts';
 import { Pacer } from './limits/pacer.ts';
-import { collectRoutes, describeApi } from './openapi/document.ts';
+import { collectOperations } from './openapi/document.ts';
 import { getAddress } from './resources/addresses/address.ts';
 import { getAddressBalanceHistory } from './resources/addresses/balance-history.ts';
 import { getBalanceByAddress, getBalancesByAddresses } from './resources/addresses/balances.ts';
@@ -88,8 +88,7 @@ const OPERATIONS_WITH_KEY: readonly ApiPlugin[] = [
 
 export const api: FastifyPluginAsync<Services> = async (app, services) => {
   app.setValidatorCompiler(validatorCompiler);
-  app.setSerializerCompiler(serializerCompiler);
-  const routes = collectRoutes(app);
+  const operations = collectOperations(app);
   // Requests that are refused, or need no key, cost nothing.
   app.addHook('onRequest', async (_request, reply) => {
     reply.header('x-request-cost-ru', '0');
@@ -110,7 +109,7 @@ export const api: FastifyPluginAsync<Services> = async (app, services) => {
   });
   await app.register(async (open) => {
     open.addHook('onRequest', paceAnonymous);
-    await open.register(docsRoutes, { document: describeApi(routes), services });
+    await open.register(docsRoutes, { operations, services });
   });
 };
 

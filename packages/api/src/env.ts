@@ -1,4 +1,3 @@
-/** The environment variables of the API. */
 import { readFileSync } from 'node:fs';
 import { parseNodeUrls } from '@kasgres/node';
 import { LOG_LEVELS, parsed, postgresUrl } from '@kasgres/runtime';
@@ -17,20 +16,6 @@ const origins = z
       'expected origins such as https://example.org, without a path, separated by commas; or *; the port may be * for localhost, 127.0.0.1 and [::1]',
   })
   .transform(splitOrigins);
-
-const pemFile = z
-  .string()
-  .min(1)
-  .refine((path) => readPem(path) !== undefined, { error: 'cannot be read, or is not a PEM file' });
-
-function readPem(path: string): Buffer | undefined {
-  try {
-    const content = readFileSync(path);
-    return content.includes('-----BEGIN ') ? content : undefined;
-  } catch {
-    return undefined;
-  }
-}
 
 const variables = z.object({
   DATABASE_URL: postgresUrl().describe(
@@ -67,12 +52,13 @@ const variables = z.object({
     .describe(
       'Origins whose pages may call the API from a browser, separated by commas; `*` for all. `http://localhost:*` allows any port of this machine. Unset: none, or those of this machine with the simulated node of `start`.',
     ),
-  TLS_CERT_FILE: pemFile
+  TLS_CERT_FILE: z
+    .string()
     .optional()
     .describe(
       'PEM file of the certificate with its chain, for HTTPS. Renewed files are reloaded automatically. Unset: HTTP.',
     ),
-  TLS_KEY_FILE: pemFile.optional().describe('PEM file of the private key of the certificate.'),
+  TLS_KEY_FILE: z.string().optional().describe('PEM file of the private key of the certificate.'),
 });
 
 /** Also checks that the two files of HTTPS match, even if other variables are invalid. */
@@ -80,10 +66,10 @@ export const envSchema = variables.superRefine(
   ({ TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile }, context) => {
     const report = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
     if (certFile === undefined && keyFile === undefined) return;
-    if (certFile === undefined) return report('TLS_CERT_FILE', 'is not set, but TLS_KEY_FILE is');
-    if (keyFile === undefined) return report('TLS_KEY_FILE', 'is not set, but TLS_CERT_FILE is');
-    const [cert, key] = [readPem(certFile), readPem(keyFile)];
-    if (cert === undefined || key === undefined) return;
+    const [cert, key] = [certFile && readPem(certFile), keyFile && readPem(keyFile)];
+    if (!cert) report('TLS_CERT_FILE', certFile === undefined ? 'is not set, but TLS_KEY_FILE is' : NOT_PEM);
+    if (!key) report('TLS_KEY_FILE', keyFile === undefined ? 'is not set, but TLS_CERT_FILE is' : NOT_PEM);
+    if (!cert || !key) return;
     try {
       toCertificate(cert, key);
     } catch (error) {
@@ -93,4 +79,13 @@ export const envSchema = variables.superRefine(
   { when: () => true },
 );
 
-export type Env = z.infer<typeof envSchema>;
+const NOT_PEM = 'cannot be read, or is not a PEM file';
+
+function readPem(path: string): Buffer | undefined {
+  try {
+    const content = readFileSync(path);
+    return content.includes('-----BEGIN ') ? content : undefined;
+  } catch {
+    return undefined;
+  }
+}

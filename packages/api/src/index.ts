@@ -5,5 +5,5 @@ export { envSchema } from './env.ts';
 export { MemoryWindows } from './limits/windows.ts';
 export { createMetrics } from './metrics.ts';
 export { generateDocument } from './app.ts';
-export { createServer, type ServerOptions } from './server.ts';
+export { createServer } from './server.ts';
 export { createServices, type Services } from './services.ts';

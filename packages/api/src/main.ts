@@ -13,44 +13,38 @@ import {
   startProbes,
   untilAborted,
 } from '@kasgres/runtime';
-import { CONNECTIONS, type DatabaseOptions, openDatabase, openRateLimitDatabase } from './database.ts';
-import { type Env, envSchema } from './env.ts';
-import { type Certificate, type CertificateFiles, CertificateRenewal, readCertificate } from './http/certificate.ts';
-import { unavailable } from './http/errors.ts';
-import { toHttpError } from './http/outages.ts';
-import { findReplicaLag } from './index-state/progress.ts';
-import type { IndexReader } from './index-state/state.ts';
+import { CONNECTIONS, openDatabase, openRateLimitDatabase } from './database.ts';
+import { envSchema } from './env.ts';
+import { type Certificate, readCertificate, renewCertificate } from './http/certificate.ts';
+import { toHttpError, unavailable } from './http/errors.ts';
+import { findReplicaLag, type IndexReader } from './index-state/state.ts';
 import { PostgresWindows } from './limits/postgres-windows.ts';
 import { MemoryWindows, type Windows } from './limits/windows.ts';
-import { createMetrics, watchNode, watchPool, watchReplicaLag } from './metrics.ts';
-import { NODE_STREAMS } from './node-calls.ts';
+import { createMetrics, watchDependencies } from './metrics.ts';
 import { NodePool, type PooledNode } from './node-pool.ts';
 import { createServer } from './server.ts';
 import { createServices } from './services.ts';
-
-const NODE_DEADLINE_MS = 5000;
-/** Far above the largest block template, and above the entries of a mempool that are listed at once. */
-const NODE_RECEIVE_LIMIT_BYTES = 128 * 1024 * 1024;
 
 await runProgram('api', async ({ signal, shutdown, useLogger }) => {
   const env = readEnv(envSchema, process.env);
   const logger = createLogger({ name: 'api', level: env.LOG_LEVEL });
   useLogger(logger);
-  const certificateFiles = certificateFilesOf(env);
+  const { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile } = env;
+  const certificateFiles = certFile === undefined || keyFile === undefined ? undefined : { certFile, keyFile };
   const certificate = certificateFiles && (await readCertificate(certificateFiles));
 
   const onIdleError = (error: Error): void => logger.warn({ reason: error.message }, 'lost a database connection');
-  const open = (name: string, options: Pick<DatabaseOptions, 'url' | 'max'>, onError = onIdleError): Connection => {
-    const connection = openDatabase({ ...options, onIdleError: onError });
+  const open = (name: string, url: string, max: number, onError = onIdleError): Connection => {
+    const connection = openDatabase({ url, max, onIdleError: onError });
     shutdown.add(`${name} database`, connection.close);
     return connection;
   };
   const url = env.DATABASE_URL;
   const readUrl = env.DATABASE_READ_URL ?? url;
-  const database = open('key', { url, max: CONNECTIONS.keys });
-  const unknownKeysDatabase = open('unknown key', { url, max: CONNECTIONS.unknownKeys });
-  const readDatabase = open('read', { url: readUrl, max: env.DATABASE_CONNECTIONS });
-  const statusDatabase = open('status', { url: readUrl, max: CONNECTIONS.status }, (error) => {
+  const database = open('key', url, CONNECTIONS.keys);
+  const unknownKeysDatabase = open('unknown key', url, CONNECTIONS.unknownKeys);
+  const readDatabase = open('read', readUrl, env.DATABASE_CONNECTIONS);
+  const statusDatabase = open('status', readUrl, CONNECTIONS.status, (error) => {
     onIdleError(error);
     // The next status must show the outage.
     services.status.forget();
@@ -58,11 +52,9 @@ await runProgram('api', async ({ signal, shutdown, useLogger }) => {
 
   const registry = createRegistry('api');
   const metrics = createMetrics(registry);
-  watchReplicaLag(registry, () => findReplicaLag(statusDatabase.kysely));
-
   let windows: Windows = new MemoryWindows();
   if (env.RATE_LIMIT_STORE === 'postgres') {
-    const shared = openRateLimitDatabase({ url: env.DATABASE_URL, onIdleError });
+    const shared = openRateLimitDatabase({ url, onIdleError });
     shutdown.add('rate limits', shared.close);
     windows = new PostgresWindows(shared.pool, (error) => {
       metrics.rateLimitStoreFailures.inc();
@@ -70,13 +62,8 @@ await runProgram('api', async ({ signal, shutdown, useLogger }) => {
     });
   }
 
-  const node = new NodePool({
-    urls: env.NODE_URL,
-    client: { streams: NODE_STREAMS, deadlineMs: NODE_DEADLINE_MS, receiveLimitBytes: NODE_RECEIVE_LIMIT_BYTES },
-    logger,
-  });
+  const node = new NodePool(env.NODE_URL, logger);
   shutdown.add('node', () => node.close());
-  watchNode(registry, node);
   const services = createServices({
     database: database.kysely,
     unknownKeysDatabase: unknownKeysDatabase.kysely,
@@ -87,17 +74,16 @@ await runProgram('api', async ({ signal, shutdown, useLogger }) => {
     windows,
     logger,
   });
-  watchPool(registry, readDatabase.pool, services.readQueue);
+  watchDependencies(registry, {
+    pool: readDatabase.pool,
+    queue: services.readQueue,
+    node,
+    findReplicaLag: () => findReplicaLag(statusDatabase.kysely),
+  });
   shutdown.add('usage', () => services.limits.close());
   shutdown.add('keys', async () => services.keys.close());
 
-  const server = await createServer({
-    services,
-    logger,
-    metrics,
-    ...(certificate && { certificate }),
-    ...(env.CORS_ORIGINS && { corsOrigins: env.CORS_ORIGINS }),
-  });
+  const server = await createServer({ services, logger, metrics, certificate, corsOrigins: env.CORS_ORIGINS });
   const probes = await startProbes({
     host: env.METRICS_HOST,
     port: env.METRICS_PORT,
@@ -113,17 +99,12 @@ await runProgram('api', async ({ signal, shutdown, useLogger }) => {
   shutdown.add('server', () => server.close());
 
   if (certificateFiles && certificate) {
-    const onCertificate = ({ expiresAt }: Certificate) => metrics.certificateExpiry.set(expiresAt.getTime() / 1000);
-    onCertificate(certificate);
-    const renewal = new CertificateRenewal({
-      // With a certificate, this is an HTTPS server.
-      server: server.server as HttpsServer,
-      files: certificateFiles,
-      certificate,
-      onRenewed: onCertificate,
-      logger,
-    });
-    shutdown.add('certificate', () => renewal.close());
+    const onRenewed = ({ expiresAt }: Certificate): void => metrics.certificateExpiry.set(expiresAt.getTime() / 1000);
+    onRenewed(certificate);
+    // With a certificate, this is an HTTPS server.
+    const httpsServer = server.server as HttpsServer;
+    const stop = renewCertificate({ server: httpsServer, files: certificateFiles, certificate, onRenewed, logger });
+    shutdown.add('certificate', async () => stop());
   }
   await server.listen({ host: env.HOST, port: env.PORT });
 
@@ -135,10 +116,6 @@ await runProgram('api', async ({ signal, shutdown, useLogger }) => {
   await Promise.all(networkChecks);
   await untilAborted(signal);
 });
-
-function certificateFilesOf({ TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile }: Env): CertificateFiles | undefined {
-  return certFile === undefined || keyFile === undefined ? undefined : { certFile, keyFile };
-}
 
 /** Retries a check during outages. @throws FatalError, which stops the program, if the check fails */
 async function checkOnceReachable(check: () => Promise<void>, logger: Logger, signal: AbortSignal): Promise<void> {

@@ -14,7 +14,6 @@ import type { z } from 'zod';
 import { FairQueue } from './fairness/fair-queue.ts';
 import { unavailable } from './http/errors.ts';
 
-/** Streams to each node, for NodePool. */
 export const NODE_STREAMS = 2;
 const LISTINGS_STREAM = 1;
 
@@ -48,6 +47,31 @@ export class NodeCalls {
       call: (op, request, options) => this.#node.call(op, request, { ...options, stream: LISTINGS_STREAM }),
     };
     return this.#listings.run(caller, () => work(node));
+  }
+}
+
+export interface NodeState {
+  connected: boolean;
+  /** Both as reported by the node; undefined while it does not respond. */
+  synced: boolean | undefined;
+  sinkBlueScore: bigint | undefined;
+}
+
+const STATE_DEADLINE_MS = 1000;
+const UNKNOWN = { synced: undefined, sinkBlueScore: undefined };
+
+/** Reads the state of the node for the status, which shows any error as an unavailable node. */
+export async function findNodeState(node: Pick<NodeClient, 'call' | 'connected'>): Promise<NodeState> {
+  if (!node.connected) return { connected: false, ...UNKNOWN };
+  const options = { deadlineMs: STATE_DEADLINE_MS };
+  try {
+    const [{ isSynced }, { blueScore }] = await Promise.all([
+      node.call('getServerInfo', {}, options),
+      node.call('getSinkBlueScore', {}, options),
+    ]);
+    return { connected: true, synced: isSynced, sinkBlueScore: blueScore };
+  } catch {
+    return { connected: node.connected, ...UNKNOWN };
   }
 }
 

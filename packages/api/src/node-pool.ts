@@ -3,7 +3,6 @@ import {
   type CallOptions,
   nameOfNode,
   NodeClient,
-  type NodeClientOptions,
   NodeProtocolError,
   NodeRpcError,
   NodeUnavailableError,
@@ -12,54 +11,46 @@ import {
   type ResponseOf,
 } from '@kasgres/node';
 import type { Logger } from '@kasgres/runtime';
-
-export interface NodePoolOptions {
-  urls: readonly string[];
-  /** Options of each client. */
-  client: Omit<NodeClientOptions, 'url' | 'logger'>;
-  logger: Logger;
-}
+import { NODE_STREAMS } from './node-calls.ts';
 
 export interface PooledNode {
-  /** `host:port`. */
-  readonly name: string;
-  readonly client: NodeClient;
+  name: string;
+  client: NodeClient;
 }
+
+const CLIENT_OPTIONS = {
+  streams: NODE_STREAMS,
+  deadlineMs: 5000,
+  /** Far above the largest block template, and above the entries of a mempool that are listed at once. */
+  receiveLimitBytes: 128 * 1024 * 1024,
+};
 
 /** These are not sent to a second node, since a node that did not respond may have accepted them. */
 const NON_IDEMPOTENT_CALLS = new Set(['submitTransaction', 'submitBlock']);
 
 export class NodePool {
   readonly #logger: Logger;
-  #nodes: readonly PooledNode[];
-  #preferred: PooledNode;
+  /** In the order of failover, the preferred one first. */
+  nodes: readonly PooledNode[];
 
   /** Connects to all nodes in the background. @throws TypeError for a malformed address, RangeError for none */
-  constructor({ urls, client, logger }: NodePoolOptions) {
+  constructor(urls: readonly string[], logger: Logger) {
+    if (urls.length === 0) throw new RangeError('NODE_URL has no node');
     this.#logger = logger;
-    this.#nodes = urls.map((url) => ({
+    this.nodes = urls.map((url) => ({
       name: nameOfNode(url),
-      client: new NodeClient({ ...client, url, logger }),
+      client: new NodeClient({ ...CLIENT_OPTIONS, url, logger }),
     }));
-    const [first] = this.#nodes;
-    if (first === undefined) throw new RangeError('NODE_URL has no node');
-    this.#preferred = first;
-  }
-
-  get nodes(): readonly PooledNode[] {
-    return this.#nodes;
   }
 
   get connected(): boolean {
-    return this.#nodes.some(({ client }) => client.connected);
+    return this.nodes.some(({ client }) => client.connected);
   }
 
   /** Stops using a node. @returns false if it is the only one left, which stays in use */
   async exclude(node: PooledNode): Promise<boolean> {
-    const next = this.#nodes.find((other) => other !== node);
-    if (next === undefined) return false;
-    this.#nodes = this.#nodes.filter((other) => other !== node);
-    if (this.#preferred === node) this.#preferred = next;
+    if (this.nodes.length === 1) return false;
+    this.nodes = this.nodes.filter((other) => other !== node);
     await node.client.close();
     return true;
   }
@@ -85,21 +76,20 @@ export class NodePool {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#nodes.map(({ client }) => client.close()));
+    await Promise.all(this.nodes.map(({ client }) => client.close()));
   }
 
-  /** Returns the connected nodes from the preferred one on. If none is connected, the preferred one gives the error. */
-  #candidates(): PooledNode[] {
-    const first = this.#nodes.indexOf(this.#preferred);
-    const inOrder = [...this.#nodes.slice(first), ...this.#nodes.slice(0, first)];
-    const connected = inOrder.filter(({ client }) => client.connected);
-    return connected.length > 0 ? connected : [this.#preferred];
+  /** Returns the connected nodes. If none is connected, the preferred one gives the error. */
+  #candidates(): readonly PooledNode[] {
+    const connected = this.nodes.filter(({ client }) => client.connected);
+    return connected.length > 0 ? connected : this.nodes.slice(0, 1);
   }
 
   #prefer(node: PooledNode): void {
-    if (node === this.#preferred || !this.#nodes.includes(node)) return;
-    this.#logger.info({ from: this.#preferred.name, to: node.name }, 'failed over to another node');
-    this.#preferred = node;
+    const index = this.nodes.indexOf(node);
+    if (index <= 0) return;
+    this.#logger.info({ from: this.nodes[0]?.name, to: node.name }, 'failed over to another node');
+    this.nodes = [...this.nodes.slice(index), ...this.nodes.slice(0, index)];
   }
 }
 

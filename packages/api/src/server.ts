@@ -15,25 +15,20 @@ import { compressResponses } from './http/compression.ts';
 import { MAX_BODY_BYTES, parseJsonBodies } from './http/json-body.ts';
 import { corsOptions } from './http/cors.ts';
 import { serveOneAtATime } from './http/pipelining.ts';
-import { respondBadUrl, respondClientError } from './http/protocol-errors.ts';
-import { requestIdOf, respondWithRequestId } from './http/request-identity.ts';
+import { respondBadUrl, respondClientError } from './http/error-envelope.ts';
+import { REQUEST_ID_HEADER, requestIdOf } from './http/request-identity.ts';
 import { limitResponseTime } from './http/response-timeout.ts';
-import { limitUnreadResponses, UNREAD_RESPONSES, UnreadResponses } from './http/unread-responses.ts';
-import { validateLargeBodies } from './http/validation.ts';
+import { limitUnreadResponses } from './http/unread-responses.ts';
 import type { ApiMetrics } from './metrics.ts';
 import type { Services } from './services.ts';
 
 /** An idle connection takes about 20 kB. Further connections are closed at once. */
 const MAX_CONNECTIONS = 10_000;
-/** Includes the URL. */
 const MAX_HEADER_BYTES = 16 * 1024;
-/** Limits the time in which a request arrives. */
+/** Limits the time in which a TLS handshake completes, and in which a request arrives. */
 const REQUEST_TIMEOUT_MS = 10_000;
-/** The default of Node is two minutes. */
-const HANDSHAKE_TIMEOUT_MS = 10_000;
 /** The default of Node, half a minute, would triple REQUEST_TIMEOUT_MS. */
 const TIMEOUT_CHECK_MS = 2000;
-/** Limits the time until the response is ready. */
 const RESPONSE_TIMEOUT_MS = 15_000;
 /** Longer than the time until a response. Sending and receiving have separate limits. */
 const SILENCE_TIMEOUT_MS = 30_000;
@@ -42,17 +37,15 @@ const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 /** Longer than any address, so that invalid ones get their own message. */
 const MAX_PARAMETER_LENGTH = 1000;
 
-export interface ServerOptions {
+interface ServerOptions {
   services: Services;
   logger: Logger;
   metrics: ApiMetrics;
-  /** Enables HTTPS instead of HTTP. */
-  certificate?: Pick<Certificate, 'cert' | 'key'>;
+  certificate?: Certificate | undefined;
   /** Origins of pages that may call the API from a browser; none by default. */
-  corsOrigins?: readonly string[];
+  corsOrigins?: readonly string[] | undefined;
 }
 
-/** Returns a server that is not listening yet. */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
   const { services, logger, metrics, certificate, corsOrigins } = options;
   const loggerInstance: FastifyBaseLogger = logger;
@@ -66,7 +59,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     ...(certificate === undefined
       ? { http: protocol }
       : {
-          https: { ...protocol, handshakeTimeout: HANDSHAKE_TIMEOUT_MS, cert: certificate.cert, key: certificate.key },
+          https: { ...protocol, handshakeTimeout: REQUEST_TIMEOUT_MS, cert: certificate.cert, key: certificate.key },
         }),
     loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
@@ -84,19 +77,18 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   app.server.maxConnections = MAX_CONNECTIONS;
   serveOneAtATime(app);
   limitResponseTime(app, RESPONSE_TIMEOUT_MS);
-  limitUnreadResponses(app, {
-    unread: new UnreadResponses(UNREAD_RESPONSES),
-    onCutOff: (reason) => metrics.cutOffResponses.inc({ reason }),
-  });
+  limitUnreadResponses(app, (reason) => metrics.cutOffResponses.inc({ reason }));
   app.removeContentTypeParser('text/plain');
   parseJsonBodies(app);
-  validateLargeBodies(app);
   app.addHook('onResponse', async (request, reply) => {
     observe(metrics, request, reply);
     logAccess(request, reply);
   });
   closeIdleConnectionsOnShutdown(app);
-  respondWithRequestId(app);
+  // Errors before hooks get their id in error-envelope.ts.
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header(REQUEST_ID_HEADER, request.id);
+  });
   await compressResponses(app);
   if (corsOrigins !== undefined) await app.register(fastifyCors, corsOptions(corsOrigins));
   await app.register(api, services);

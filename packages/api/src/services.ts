@@ -2,39 +2,19 @@
 import { addUsage, findKeys } from '@kasgres/database';
 import type { NodeClient } from '@kasgres/node';
 import type { Logger } from '@kasgres/runtime';
+import { MAX_WAIT_MS, MAX_WAITING_PER_CONNECTION } from './database.ts';
 import { EventLoopTurns } from './fairness/event-loop-turns.ts';
 import { FairQueue } from './fairness/fair-queue.ts';
 import { KeyCache } from './http/key-cache.ts';
 import type { Db } from './index-state/sql.ts';
 import { IndexReader } from './index-state/state.ts';
-import type { Limits } from './limits/limits.ts';
-import { LocalLimits } from './limits/local-limits.ts';
+import { Limits } from './limits/limits.ts';
 import { Pacer } from './limits/pacer.ts';
 import { UsageMeter } from './limits/usage-meter.ts';
 import type { Windows } from './limits/windows.ts';
 import { NodeCalls } from './node-calls.ts';
-import { NodeStatus } from './node-status.ts';
 import type { StatusJson } from './resources/status.ts';
 import { SharedRead } from './shared-read.ts';
-
-export interface Services {
-  index: IndexReader;
-  /** The queue of reads of `index`. */
-  readQueue: Pick<FairQueue, 'waiting'>;
-  turns: EventLoopTurns;
-  /** Reads for requests without a key, over separate connections: they neither wait for requests of keys nor delay them. */
-  statusIndex: IndexReader;
-  /** Shares the status among requests: in the long run it is read once per second. */
-  status: SharedRead<StatusJson>;
-  node: Pick<NodeClient, 'call' | 'connected'>;
-  /** The node for requests of clients. */
-  nodeCalls: NodeCalls;
-  nodeStatus: NodeStatus;
-  keys: Pick<KeyCache, 'find' | 'close'>;
-  limits: Limits;
-  /** Limits the rate of all requests without a valid key together. */
-  anonymousPacer: Pacer;
-}
 
 export interface ServiceOptions {
   /** The primary, for keys and usage. */
@@ -43,11 +23,10 @@ export interface ServiceOptions {
   unknownKeysDatabase: Db;
   /** The primary or a replica, for responses. */
   readDatabase: Db;
-  /** Number of connections of `readDatabase`. */
   readConnections: number;
   /** Separate connections to the same database, for the status. */
   statusDatabase: Db;
-  node: Services['node'];
+  node: Pick<NodeClient, 'call' | 'connected'>;
   windows: Windows;
   logger: Logger;
 }
@@ -55,17 +34,13 @@ export interface ServiceOptions {
 /** One takes a tenth to a fifth of a millisecond of this process. */
 const ANONYMOUS = { perSecond: 500, burst: 100 };
 
-/** The status is at most a second old. */
 const STATUS = { lifeMs: 1000, burst: 10 };
 
-/** Most reads are short: about this many finish within the longest wait. */
-const MAX_WAITING_PER_CONNECTION = 50;
-const MAX_WAIT_MS = 3000;
+export type Services = ReturnType<typeof createServices>;
 
 /** `keys` and `limits` must be closed by the caller. */
-export function createServices(options: ServiceOptions): Services {
-  const { database, unknownKeysDatabase, readDatabase, readConnections, statusDatabase, node, windows, logger } =
-    options;
+export function createServices(options: ServiceOptions) {
+  const { database, readConnections, node, logger } = options;
   const warn = (message: string) => (error: unknown) => logger.warn({ reason: String(error) }, message);
   const usage = new UsageMeter((batch) => addUsage(database, batch), warn('could not write usage'));
   const turns = new EventLoopTurns();
@@ -75,21 +50,24 @@ export function createServices(options: ServiceOptions): Services {
     maxWaitMs: MAX_WAIT_MS,
   });
   return {
-    index: new IndexReader(readDatabase, { queue: readQueue, turns }),
+    index: new IndexReader(options.readDatabase, turns, readQueue),
     readQueue,
     turns,
-    statusIndex: new IndexReader(statusDatabase, { turns }),
-    status: new SharedRead(STATUS),
+    /** Reads for requests without a key, over separate connections: they neither wait for requests of keys nor delay them. */
+    statusIndex: new IndexReader(options.statusDatabase, turns),
+    /** Shares the status among requests: in the long run it is read once per second. */
+    status: new SharedRead<StatusJson>(STATUS),
     node,
+    /** The node for requests of clients. */
     nodeCalls: new NodeCalls(node),
-    nodeStatus: new NodeStatus(node),
     keys: new KeyCache({
       readKnown: (keyHashes) => findKeys(database, keyHashes),
-      readUnknown: (keyHashes) => findKeys(unknownKeysDatabase, keyHashes),
+      readUnknown: (keyHashes) => findKeys(options.unknownKeysDatabase, keyHashes),
       isUsageUncertain: (since) => usage.mayHaveWrittenSince(since),
       onError: warn('could not refresh keys'),
     }),
-    limits: new LocalLimits({ windows, usage }),
+    limits: new Limits(options.windows, usage),
+    /** Limits the rate of all requests without a valid key together. */
     anonymousPacer: new Pacer(ANONYMOUS),
   };
 }

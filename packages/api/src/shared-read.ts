@@ -1,6 +1,6 @@
 /**
- * Shares the result of a read among many requests. One read runs at a time. A burst of reads is made for whoever comes; beyond that there is one
- * every `lifeMs`, and other requests get the latest result.
+ * Shares the result of a read among many requests. One read runs at a time. After a burst of reads there is one every `lifeMs`, and other requests
+ * get the latest result.
  */
 export class SharedRead<T> {
   readonly #lifeMs: number;
@@ -33,7 +33,6 @@ export class SharedRead<T> {
     return running;
   }
 
-  /** Makes the next request read again. */
   forget(): void {
     this.#last = undefined;
   }

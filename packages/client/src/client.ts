@@ -2,7 +2,7 @@
 import createFetchClient, { type Client as FetchClient } from 'openapi-fetch';
 import { ApiError } from './api-error.ts';
 import type { Argument, GetPath, Method, paths, PostPath, Request as ApiRequest, ResponseBody } from './operations.ts';
-import { type Item, type ListingPath, type ListingRequest, paginate } from './paginate.ts';
+import { type ListingPath, paginate } from './paginate.ts';
 import { type RetryOptions, retrying } from './retry.ts';
 
 export interface ClientOptions {
@@ -15,34 +15,10 @@ export interface ClientOptions {
   retry?: RetryOptions;
 }
 
-export interface Client {
-  /** @throws ApiError if the status is not 200 */
-  get<Path extends GetPath>(
-    path: Path,
-    ...request: Argument<ApiRequest<'get', Path>>
-  ): Promise<ResponseBody<'get', Path>>;
+export type Client = ReturnType<typeof createClient>;
 
-  /** @throws ApiError if the status is not 200 */
-  post<Path extends PostPath>(
-    path: Path,
-    ...request: Argument<ApiRequest<'post', Path>>
-  ): Promise<ResponseBody<'post', Path>>;
-
-  /**
-   * Yields every item of a listing, and requests its pages as they are needed.
-   * @throws ApiError if the status of a page is not 200
-   */
-  paginate<Path extends ListingPath>(
-    path: Path,
-    ...request: Argument<ListingRequest<Path>>
-  ): AsyncGenerator<Item<Path>, void, undefined>;
-
-  /** openapi-fetch itself, which never throws for a status: for headers of responses, entity tags and the like. */
-  http: FetchClient<paths>;
-}
-
-export function createClient({ baseUrl, apiKey, fetch = globalThis.fetch, retry }: ClientOptions): Client {
-  const http = createFetchClient<paths>({
+export function createClient({ baseUrl, apiKey, fetch = globalThis.fetch, retry }: ClientOptions) {
+  const http: FetchClient<paths> = createFetchClient<paths>({
     baseUrl,
     headers: { 'x-api-key': apiKey },
     fetch: retry === undefined ? fetch : retrying(fetch, retry),
@@ -59,9 +35,22 @@ export function createClient({ baseUrl, apiKey, fetch = globalThis.fetch, retry 
   };
 
   return {
-    get: (path, ...[request]) => send('get', path, request) as never,
-    post: (path, ...[request]) => send('post', path, request) as never,
-    paginate: (path, ...[request]) => paginate((page) => send('get', path, page) as never, (request ?? {}) as never),
+    /** @throws ApiError if the status is not 200 */
+    get: <Path extends GetPath>(path: Path, ...[request]: Argument<ApiRequest<'get', Path>>) =>
+      send('get', path, request) as Promise<ResponseBody<'get', Path>>,
+
+    /** @throws ApiError if the status is not 200 */
+    post: <Path extends PostPath>(path: Path, ...[request]: Argument<ApiRequest<'post', Path>>) =>
+      send('post', path, request) as Promise<ResponseBody<'post', Path>>,
+
+    /**
+     * Yields every item of a listing, and requests its pages as they are needed.
+     * @throws ApiError if the status of a page is not 200
+     */
+    paginate: <Path extends ListingPath>(path: Path, ...[request]: Argument<ApiRequest<'get', Path>>) =>
+      paginate<Path>((page) => send('get', path, page) as Promise<ResponseBody<'get', Path>>, request),
+
+    /** openapi-fetch itself, which never throws for a status: for headers of responses, entity tags and the like. */
     http,
   };
 }

@@ -37,14 +37,12 @@ const CURSORS: { [Name in ItemsName]: (item: Items[Name]) => string } = {
 
 const NAMES = Object.keys(CURSORS) as ItemsName[];
 
-type AnyRequest = { params?: { query?: Record<string, unknown> } };
-
 /** @param getPage requests one page */
 export async function* paginate<Path extends ListingPath>(
   getPage: (request: ListingRequest<Path>) => Promise<ResponseBody<'get', Path>>,
-  request: ListingRequest<Path>,
+  request: object = {},
 ): AsyncGenerator<Item<Path>, void, undefined> {
-  const { params, ...rest } = request as AnyRequest;
+  const { params, ...rest } = request as { params?: { query?: Record<string, unknown> } };
   let cursor = {};
   for (;;) {
     const query = { ...params?.query, ...cursor };

@@ -3,16 +3,13 @@
  * otherwise be compressed for each request.
  */
 import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { brotliCompress, type BrotliOptions, constants, gzip, zstdCompress } from 'node:zlib';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-
-export interface ConstantResponsesOptions {
-  /** Path under which every file is constant, and cached by browsers for an hour. */
-  folder: string;
-  /** Other constant paths, which browsers revalidate each time. */
-  paths: readonly string[];
-}
+import { pathOf } from '../http/request-identity.ts';
+import { hasEtag } from '../index-state/respond.ts';
 
 interface ConstantResponse {
   headers: Record<string, number | string | string[] | undefined>;
@@ -22,20 +19,18 @@ interface ConstantResponse {
 
 const brotli = promisify<Buffer, BrotliOptions, Buffer>(brotliCompress);
 
-type Encoding = 'zstd' | 'br' | 'gzip' | 'identity';
-
-/** Uses better levels than other responses, except the best of brotli, which takes seconds. */
-const compress: Record<Encoding, (body: Buffer) => Promise<Buffer>> = {
+/** In the order of preference (http/compression.ts), at better levels, except the best of brotli, which takes seconds. */
+const COMPRESS: Record<string, (body: Buffer) => Promise<Buffer>> = {
   zstd: promisify(zstdCompress),
   br: (body) => brotli(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
   gzip: promisify(gzip),
-  identity: async (body) => body,
 };
 
-/** In the order of preference (http/compression.ts). */
-const PREFERRED: readonly Encoding[] = ['zstd', 'br', 'gzip'];
-
-export function serveConstantResponses(app: FastifyInstance, { folder, paths }: ConstantResponsesOptions): void {
+/**
+ * @param folder path under which every file is constant, and cached by browsers for an hour
+ * @param paths other constant paths, which browsers revalidate each time
+ */
+export function serveConstantResponses(app: FastifyInstance, folder: string, paths: readonly string[]): void {
   const responses = new Map<string, ConstantResponse>();
   // Other spellings of a path are not cached, since clients could fill the memory with them.
   const isFile = (path: string): boolean =>
@@ -52,7 +47,7 @@ export function serveConstantResponses(app: FastifyInstance, { folder, paths }: 
     const known = responses.get(keyOf(request));
     if (known === undefined) return undefined;
     reply.headers(known.headers);
-    if (isEtagOf(known, headers['if-none-match'])) return reply.code(304).send();
+    if (hasEtag(headers['if-none-match'], known.etag)) return reply.code(304).send();
     return reply.send(known.body);
   });
 
@@ -60,8 +55,9 @@ export function serveConstantResponses(app: FastifyInstance, { folder, paths }: 
     const path = pathOf(request);
     if (request.method !== 'GET' || reply.statusCode !== 200 || !isConstant(path) || responses.has(keyOf(request)))
       return payload;
-    const encoding = request.headers['accept-encoding'] as Encoding;
-    const body = await compress[encoding](await readPayload(payload));
+    const encoding = request.headers['accept-encoding'] as string;
+    const content = payload instanceof Readable ? await buffer(payload) : Buffer.from(payload as string);
+    const body = (await COMPRESS[encoding]?.(content)) ?? content;
     const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
     const headers = {
       'content-type': reply.getHeader('content-type'),
@@ -77,28 +73,14 @@ export function serveConstantResponses(app: FastifyInstance, { folder, paths }: 
   });
 }
 
-const pathOf = ({ url }: FastifyRequest): string => url.split('?', 1)[0] ?? '';
-
 const keyOf = (request: FastifyRequest): string => `${request.headers['accept-encoding'] ?? ''} ${pathOf(request)}`;
 
-function chooseEncoding(accepted: string | string[] | undefined): Encoding {
+function chooseEncoding(accepted: string | string[] | undefined): string {
   const entries = String(accepted ?? '')
     .toLowerCase()
     .split(',')
     .map((entry) => entry.trim());
   const isAccepted = (name: string): boolean =>
     entries.some((entry) => (entry === name || entry.startsWith(`${name};`)) && !/;\s*q=0(?:\.0*)?$/.test(entry));
-  return PREFERRED.find(isAccepted) ?? 'identity';
-}
-
-function isEtagOf({ etag }: ConstantResponse, list = ''): boolean {
-  return list.split(',').some((entry) => ['*', etag].includes(entry.trim().replace(/^W\//, '')));
-}
-
-async function readPayload(payload: unknown): Promise<Buffer> {
-  if (Buffer.isBuffer(payload)) return payload;
-  if (typeof payload === 'string') return Buffer.from(payload);
-  const chunks: Buffer[] = [];
-  for await (const chunk of payload as AsyncIterable<Buffer | string>) chunks.push(Buffer.from(chunk));
-  return Buffer.concat(chunks);
+  return Object.keys(COMPRESS).find(isAccepted) ?? 'identity';
 }

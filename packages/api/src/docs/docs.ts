@@ -5,15 +5,19 @@
 import { readFile } from 'node:fs/promises';
 import swagger, { type SwaggerOptions } from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
-import type { FastifyPluginAsync } from 'fastify';
+import type { FastifyBaseLogger, FastifyPluginAsync } from 'fastify';
+import { describeApi } from '../openapi/document.ts';
+import type { AnyOperation } from '../route.ts';
 import type { Services } from '../services.ts';
 import { serveConstantResponses } from './constant-responses.ts';
-import { LiveDocument } from './live-document.ts';
-import type { OpenApiDocument } from './with-examples.ts';
+import { findExampleRequests } from './live-examples.ts';
 
 const PATH = '/docs';
 
-/** Restricts the page to scripts and requests of this origin. */
+const EXAMPLES_LIFE_MS = 60_000;
+/** After a failure, so that a database outage is not queried for every page, and until the index has its first blocks. */
+const EXAMPLES_RETRY_MS = 5_000;
+
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -35,25 +39,33 @@ function announceUi(): void {
 }
 
 interface DocsOptions {
-  document: OpenApiDocument;
+  operations: readonly AnyOperation[];
   services: Services;
 }
 
-export const docsRoutes: FastifyPluginAsync<DocsOptions> = async (app, { document, services }) => {
+export const docsRoutes: FastifyPluginAsync<DocsOptions> = async (app, { operations, services }) => {
+  const document = describeApi(operations);
   app.addHook('onSend', async (_request, reply) => {
     reply.header('x-content-type-options', 'nosniff').header('referrer-policy', 'no-referrer');
   });
-  serveConstantResponses(app, { folder: `${PATH}/static`, paths: [PATH, `${PATH}/`, `${PATH}/yaml`, '/openapi.json'] });
-  app.get('/', { schema: { hide: true } }, (_request, reply) => reply.redirect(PATH));
-  app.get('/openapi.json', { schema: { hide: true } }, async () => document);
+  serveConstantResponses(app, `${PATH}/static`, [PATH, `${PATH}/`, `${PATH}/yaml`, '/openapi.json']);
+  app.get('/', (_request, reply) => reply.redirect(PATH));
+  app.get('/openapi.json', async () => document);
 
-  const live = new LiveDocument(document, services);
+  let live = { text: Promise.resolve(''), validUntil: 0 };
+  const describeLive = async (log: FastifyBaseLogger): Promise<string> => {
+    const requests = await findExampleRequests(services).catch((error: unknown) => {
+      log.warn({ reason: String(error) }, 'could not find examples for /docs');
+      return undefined;
+    });
+    if (requests === undefined) live.validUntil = performance.now() + EXAMPLES_RETRY_MS;
+    return JSON.stringify(describeApi(operations, requests ?? {}));
+  };
   app.addHook('preHandler', async (request, reply) => {
     if (request.routeOptions.url !== `${PATH}/json`) return;
-    const text = await live.getText((error) =>
-      request.log.warn({ reason: String(error) }, 'could not find examples for /docs'),
-    );
-    await reply.type('application/json; charset=utf-8').send(text);
+    const now = performance.now();
+    if (live.validUntil < now) live = { text: describeLive(request.log), validUntil: now + EXAMPLES_LIFE_MS };
+    await reply.type('application/json; charset=utf-8').send(await live.text);
   });
 
   // The types of the plugin do not support OpenAPI 3.1.

@@ -8,7 +8,6 @@ export interface ExampleRequest {
 
 /** Items of a chain that the requests refer to. */
 export interface ExampleChain {
-  /** Has a few transactions. */
   address: string;
   taggedAddress: string;
   /** Belongs to a cluster together with `otherMember`, if there is a cluster. */

@@ -1,20 +1,20 @@
 /**
  * Shares the one thread among callers. Computation of more than a few milliseconds runs in slices, at most one in each turn of the event loop,
- * and callers take turns: a small request waits for one slice at each of its steps, and not for all that large requests have left to do.
+ * and callers take turns: a small request waits for one slice at each of its steps, and not for all slices of large requests.
  */
 const SLICE_MS = 4;
 
 export class EventLoopTurns {
   /** Callers in the order of their turns. */
-  readonly #waiting = new Map<string, (() => void)[]>();
+  readonly #pending = new Map<string, (() => void)[]>();
   #isScheduled = false;
 
   /** Resolves in a turn of the event loop that no other slice has. */
   next(caller: string): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const waiting = this.#waiting.get(caller);
-    if (waiting === undefined) this.#waiting.set(caller, [resolve]);
-    else waiting.push(resolve);
+    const pending = this.#pending.get(caller);
+    if (pending === undefined) this.#pending.set(caller, [resolve]);
+    else pending.push(resolve);
     this.#schedule();
     return promise;
   }
@@ -24,24 +24,16 @@ export class EventLoopTurns {
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
-      this.#grant();
-      if (this.#waiting.size > 0) this.#schedule();
+      const [[caller, pending] = ['', []]] = this.#pending;
+      pending.shift()?.();
+      // Adding the caller again moves it to the end of the round.
+      this.#pending.delete(caller);
+      if (pending.length > 0) this.#pending.set(caller, pending);
+      if (this.#pending.size > 0) this.#schedule();
     });
-  }
-
-  #grant(): void {
-    const [first] = this.#waiting;
-    if (first === undefined) return;
-    const [caller, waiting] = first;
-    const resolve = waiting.shift();
-    // Adding the caller again moves it to the end of the round.
-    this.#waiting.delete(caller);
-    if (waiting.length > 0) this.#waiting.set(caller, waiting);
-    resolve?.();
   }
 }
 
-/** Runs one computation in slices. */
 export class Slices {
   readonly #turns: EventLoopTurns;
   readonly #caller: string;

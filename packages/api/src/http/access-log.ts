@@ -6,28 +6,26 @@ const KEY_IN_URL = /kdp(_|%5f)[0-9a-f]+/gi;
 
 export const withoutKeys = (url: string): string => url.replaceAll(KEY_IN_URL, 'kdp_[redacted]');
 
-/** Anybody can send URLs of 16 KiB. */
 const MAX_URL_LENGTH = 300;
 
 const shorten = (url: string): string => (url.length > MAX_URL_LENGTH ? `${url.slice(0, MAX_URL_LENGTH)}…` : url);
 
-/** Lines per second: anybody can send any number of requests that are refused without a key. */
+/** Lines per second. The number of requests that are refused without a key is unlimited. */
 const MAX_KEYLESS_ERRORS = 20;
 
-const keylessErrors = { second: 0, lines: 0, omitted: 0 };
+let currentSecond = 0;
+let keylessErrors = 0;
 
 /** Counts a line, and returns whether it may be written. */
 function hasRoom(request: FastifyRequest): boolean {
   const second = Math.floor(Date.now() / 1000);
-  if (second !== keylessErrors.second) {
-    const { omitted } = keylessErrors;
+  if (second !== currentSecond) {
+    const omitted = keylessErrors - MAX_KEYLESS_ERRORS;
     if (omitted > 0) request.log.warn({ omitted }, 'omitted log lines of refused requests without a key');
-    Object.assign(keylessErrors, { second, lines: 0, omitted: 0 });
+    [currentSecond, keylessErrors] = [second, 0];
   }
-  keylessErrors.lines += 1;
-  if (keylessErrors.lines <= MAX_KEYLESS_ERRORS) return true;
-  keylessErrors.omitted += 1;
-  return false;
+  keylessErrors += 1;
+  return keylessErrors <= MAX_KEYLESS_ERRORS;
 }
 
 export function logAccess(request: FastifyRequest, reply: FastifyReply): void {

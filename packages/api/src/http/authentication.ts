@@ -3,14 +3,7 @@
  * is charged at once, even if its response will be an error.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import {
-  type Charge,
-  fromHundredths,
-  type RefusalReason,
-  type Refused,
-  type Standing,
-  toHundredths,
-} from '../limits/limits.ts';
+import { type Charge, fromHundredths, type RefusalReason, toHundredths, type Verdict } from '../limits/limits.ts';
 import { Pacers } from '../limits/pacer.ts';
 import type { Services } from '../services.ts';
 import { HttpError } from './errors.ts';
@@ -19,24 +12,13 @@ import { callerOf } from './request-identity.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Null until the key is found to be valid. */
     apiKey: CachedKey | null;
     /** The first charge while the request is in flight; null before and after. */
     charge: Charge | null;
-    /** Request units charged in total. */
     spentRu: number;
-    /** Null unless the request was refused. */
     refusal: Refusal | null;
     /** Whether computation has finished and the response is being sent. */
     hasResponse: boolean;
-  }
-  interface FastifyContextConfig {
-    /** Request units. */
-    cost?: number;
-    /** Path to an array in the body: each group of ITEMS_PER_COST items, also an incomplete one, costs as much as the route. */
-    costsByItemsOf?: readonly string[];
-    /** Whether the operation submits to the network, which a read-only key may not do. */
-    submits?: boolean;
   }
 }
 
@@ -47,7 +29,6 @@ const ITEMS_PER_COST = 20;
 /** Bodies of unknown size count as large. */
 const LARGE_BODY_BYTES = 4096;
 
-/** Paces the refusals of each key, since clients tend to continue at full speed. */
 const REFUSALS = { perSecond: 500, burst: 100 };
 
 /** Requires a key on every route of this instance, and meters each request that is admitted. */
@@ -66,16 +47,12 @@ export function requireKey(app: FastifyInstance, { keys, limits, anonymousPacer,
     const apiKey = await authenticate(request, reply);
     request.apiKey = apiKey;
 
-    const verdict = await limits.admit(apiKey.bucket, cost);
-    setRateHeaders(reply, apiKey, verdict);
-    if (verdict.refusal !== undefined) throw await refuse(request, reply, verdict);
-    request.charge = verdict.charge;
-    setCost(request, reply, cost);
+    request.charge = await requireAdmitted(request, reply, await limits.admit(apiKey.bucket, cost), cost);
     reply.raw.once('close', () => {
       if (request.hasResponse) release(request);
     });
 
-    if (apiKey.readOnly && request.routeOptions.config.submits === true) {
+    if (apiKey.readOnly && request.routeOptions.config.operation?.submits === true) {
       request.refusal = 'read_only';
       throw new HttpError(403, 'The API key is read-only: it may not submit to the network');
     }
@@ -88,24 +65,15 @@ export function requireKey(app: FastifyInstance, { keys, limits, anonymousPacer,
   });
 
   // The items of a request are counted and charged once the body is known to be valid.
-  app.addHook('onRoute', (route) => {
-    const path = route.config?.costsByItemsOf;
-    if (path === undefined) return;
-    const charge = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-      const { apiKey, charge: first } = request;
-      const cost = costOf(request);
-      const groups = Math.ceil(countItems(request.body, path) / ITEMS_PER_COST);
-      if (apiKey === null || first === null || groups <= 1) return;
-      const moreRu = fromHundredths(toHundredths(cost) * (groups - 1));
-      const verdict = await limits.chargeMore(apiKey.bucket, first, moreRu);
-      setRateHeaders(reply, apiKey, verdict);
-      if (verdict.refusal !== undefined) {
-        setCost(request, reply, 0);
-        throw await refuse(request, reply, verdict);
-      }
-      setCost(request, reply, fromHundredths(toHundredths(cost) * groups));
-    };
-    route.preHandler = [charge, ...[route.preHandler ?? []].flat()];
+  app.addHook('preHandler', async (request, reply) => {
+    const { apiKey, charge: first } = request;
+    const path = request.routeOptions.config.operation?.costsByItemsOf;
+    if (path === undefined || apiKey === null || first === null) return;
+    const groups = Math.ceil(countItems(request.body, path) / ITEMS_PER_COST);
+    if (groups <= 1) return;
+    const hundredths = toHundredths(costOf(request));
+    const verdict = await limits.chargeMore(apiKey.bucket, first, fromHundredths(hundredths * (groups - 1)));
+    await requireAdmitted(request, reply, verdict, fromHundredths(hundredths * groups));
   });
 
   // A request is in flight until both its computation, which continues if the client disconnects, and its response have finished.
@@ -130,30 +98,29 @@ export function requireKey(app: FastifyInstance, { keys, limits, anonymousPacer,
     throw new HttpError(401, key === undefined ? 'x-api-key is missing from header' : 'Invalid API key');
   }
 
-  async function refuse(
+  /** @param ru the cost of the request if it is admitted. @throws HttpError 429 */
+  async function requireAdmitted(
     request: FastifyRequest,
     reply: FastifyReply,
-    { refusal, resetSeconds }: Refused,
-  ): Promise<HttpError> {
-    request.refusal = refusal;
-    await refusals.wait(request.apiKey?.bucket.name ?? '', reply.raw);
-    return new HttpError(429, 'Rate limit exceeded', { retryAfterSeconds: resetSeconds });
+    verdict: Verdict,
+    ru: number,
+  ): Promise<Charge> {
+    const { name, rateRu, windowSeconds } = (request.apiKey as CachedKey).bucket;
+    request.spentRu = verdict.refusal === undefined ? ru : 0;
+    reply
+      .header('x-request-cost-ru', String(request.spentRu))
+      .header('ratelimit-limit', `${rateRu};w=${windowSeconds}`)
+      .header('ratelimit-remaining', String(verdict.remainingRu))
+      .header('ratelimit-reset', String(verdict.resetSeconds));
+    if (verdict.refusal === undefined) return verdict.charge;
+    request.refusal = verdict.refusal;
+    await refusals.wait(name, reply.raw);
+    throw new HttpError(429, 'Rate limit exceeded', { retryAfterSeconds: verdict.resetSeconds });
   }
 }
 
-function setRateHeaders(reply: FastifyReply, { rateRu, windowSeconds }: CachedKey, standing: Standing): void {
-  reply.header('ratelimit-limit', `${rateRu};w=${windowSeconds}`);
-  reply.header('ratelimit-remaining', String(standing.remainingRu));
-  reply.header('ratelimit-reset', String(standing.resetSeconds));
-}
-
-function setCost(request: FastifyRequest, reply: FastifyReply, ru: number): void {
-  request.spentRu = ru;
-  reply.header('x-request-cost-ru', String(ru));
-}
-
 function costOf(request: FastifyRequest): number {
-  const { cost } = request.routeOptions.config;
+  const cost = request.routeOptions.config.operation?.cost;
   if (cost === undefined) throw new Error(`No cost is declared for ${request.routeOptions.url}`);
   return cost;
 }

@@ -21,7 +21,6 @@ export interface Certificate {
 
 const RELOAD_EVERY_MS = 5000;
 
-/** @throws Error if a file cannot be read, is not PEM, or the two do not match */
 export async function readCertificate({ certFile, keyFile }: CertificateFiles): Promise<Certificate> {
   return toCertificate(await readFile(certFile), await readFile(keyFile));
 }
@@ -37,46 +36,32 @@ export function toCertificate(cert: Buffer, key: Buffer): Certificate {
 export interface RenewalOptions {
   server: Pick<Server, 'setSecureContext'>;
   files: CertificateFiles;
-  /** The certificate that the server was started with. */
   certificate: Certificate;
   onRenewed: (certificate: Certificate) => void;
   logger: Logger;
 }
 
-/** Serves new connections with the certificate in the files; open connections keep theirs. */
-export class CertificateRenewal {
-  readonly #options: RenewalOptions;
-  readonly #timer: NodeJS.Timeout;
-  #current: Certificate;
-  #failure: string | undefined;
-
-  constructor(options: RenewalOptions) {
-    this.#options = options;
-    this.#current = options.certificate;
-    this.#timer = setInterval(() => void this.renew(), RELOAD_EVERY_MS).unref();
-  }
-
-  /** Loads the files, and switches to their certificate if it is new and valid. */
-  async renew(): Promise<void> {
-    const { server, files, onRenewed, logger } = this.#options;
+/** Reloads the files from time to time. New connections get a renewed certificate, open ones keep theirs. Returns a function that stops it. */
+export function renewCertificate({ server, files, certificate, onRenewed, logger }: RenewalOptions): () => void {
+  let current = certificate;
+  let failure: string | undefined;
+  const reload = async (): Promise<void> => {
     try {
       const found = await readCertificate(files);
-      this.#failure = undefined;
-      if (found.cert.equals(this.#current.cert) && found.key.equals(this.#current.key)) return;
+      failure = undefined;
+      if (found.cert.equals(current.cert) && found.key.equals(current.key)) return;
       server.setSecureContext({ cert: found.cert, key: found.key });
-      this.#current = found;
+      current = found;
       onRenewed(found);
       logger.info({ expiresAt: found.expiresAt }, 'loaded renewed certificate');
     } catch (error) {
       // While a renewal writes the files one after the other, they do not match. A lasting failure is logged once.
       const reason = String(error);
-      if (reason !== this.#failure)
+      if (reason !== failure)
         logger.warn({ reason }, 'could not load certificate files, keeping the current certificate');
-      this.#failure = reason;
+      failure = reason;
     }
-  }
-
-  close(): void {
-    clearInterval(this.#timer);
-  }
+  };
+  const timer = setInterval(() => void reload(), RELOAD_EVERY_MS).unref();
+  return () => clearInterval(timer);
 }

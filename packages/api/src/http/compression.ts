@@ -1,10 +1,8 @@
 /** Compresses responses at low levels: they differ each time, so speed matters more than size. */
 import { constants, type ZlibOptions, type ZstdOptions } from 'node:zlib';
-import { type FastifyCompressOptions, fastifyCompress } from '@fastify/compress';
+import { fastifyCompress } from '@fastify/compress';
 import type { FastifyInstance } from 'fastify';
 import { HttpError } from './errors.ts';
-
-const THRESHOLD_BYTES = 1024;
 
 /** The library passes these options to both gzip and zstd; each ignores those of the other. */
 const zlibOptions: ZlibOptions & ZstdOptions = {
@@ -12,16 +10,14 @@ const zlibOptions: ZlibOptions & ZstdOptions = {
   params: { [constants.ZSTD_c_compressionLevel]: 1 },
 };
 
-const compression: FastifyCompressOptions = {
-  globalDecompression: false,
-  threshold: THRESHOLD_BYTES,
-  encodings: ['zstd', 'br', 'gzip'],
-  brotliOptions: { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } },
-  zlibOptions,
-};
-
 export async function compressResponses(app: FastifyInstance): Promise<void> {
-  await app.register(fastifyCompress, compression);
+  await app.register(fastifyCompress, {
+    globalDecompression: false,
+    threshold: 1024,
+    encodings: ['zstd', 'br', 'gzip'],
+    brotliOptions: { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } },
+    zlibOptions,
+  });
   app.addHook('onRequest', async (_request, reply) => {
     // Also set on uncompressed responses, since another client may get the same response compressed.
     reply.header('vary', 'accept-encoding');

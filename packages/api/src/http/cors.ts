@@ -1,21 +1,9 @@
 /** Which origins may call the API from a browser, and which headers their pages may send and read. */
 import type { FastifyCorsOptions } from '@fastify/cors';
+import { RESPONSE_HEADERS } from '../openapi/document.ts';
 import { REQUEST_ID_HEADER } from './request-identity.ts';
 
 const REQUEST_HEADERS = ['x-api-key', 'content-type', 'if-none-match', REQUEST_ID_HEADER];
-const RESPONSE_HEADERS = [
-  'allow',
-  'etag',
-  'ratelimit-limit',
-  'ratelimit-remaining',
-  'ratelimit-reset',
-  'retry-after',
-  'x-kasgres-gaps',
-  'x-kasgres-sink',
-  'x-request-cost-ru',
-  REQUEST_ID_HEADER,
-];
-/** How long browsers may cache the result of a preflight request. */
 const PREFLIGHT_SECONDS = 7200;
 
 /** Any port is allowed on the local machine only: on other hosts, ports may belong to others. */
@@ -32,7 +20,7 @@ export function corsOptions(origins: readonly string[]): FastifyCorsOptions {
     origin: origins.map(toMatcher),
     methods: ['GET', 'HEAD', 'POST'],
     allowedHeaders: REQUEST_HEADERS,
-    exposedHeaders: RESPONSE_HEADERS,
+    exposedHeaders: ['allow', ...RESPONSE_HEADERS],
     maxAge: PREFLIGHT_SECONDS,
     // OPTIONS requests of other clients get the same response as those of browsers.
     strictPreflight: false,

@@ -1,11 +1,14 @@
 /** Responds to every error with `{statusCode, message}`, and `details` for a 400. Only bugs are logged as errors. */
-import type { FastifyError, FastifyInstance } from 'fastify';
+import { randomUUID } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { MAX_DETAILS } from '../schemas/list.ts';
 import type { ErrorEnvelope } from '../schemas/responses.ts';
-import { type ErrorDetail, HttpError } from './errors.ts';
-import { toHttpError } from './outages.ts';
+import { logAccess } from './access-log.ts';
+import { type ErrorDetail, HttpError, toHttpError } from './errors.ts';
+import { REQUEST_ID_HEADER } from './request-identity.ts';
 
-/** Messages for errors of Fastify itself. */
 const REFUSALS: Readonly<Record<number, string>> = {
   400: 'The request is malformed',
   413: 'The body is larger than 1 MiB',
@@ -22,9 +25,7 @@ export function useErrorEnvelope(app: FastifyInstance): void {
     // These headers may have been set before the error; they describe responses from the index only.
     reply.code(statusCode).removeHeader('etag').removeHeader('x-kasgres-sink').removeHeader('x-kasgres-gaps');
     if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
-    const envelope: ErrorEnvelope = { statusCode, message: shorten(message, MAX_MESSAGE_LENGTH) };
-    if (statusCode === 400) envelope.details = boundDetails(details ?? [{ path: '', message }]);
-    return envelope;
+    return envelopeOf(statusCode, message, details);
   });
 }
 
@@ -33,6 +34,11 @@ const MAX_MESSAGE_LENGTH = 1000;
 const MAX_DETAIL_LENGTH = 200;
 /** Size of the details as JSON, where a character may take 6 bytes. With the message, the response stays below 16 kB. */
 const MAX_DETAILS_BYTES = 9000;
+
+function envelopeOf(statusCode: number, message: string, details = [{ path: '', message }]): ErrorEnvelope {
+  const envelope = { statusCode, message: shorten(message, MAX_MESSAGE_LENGTH) };
+  return statusCode === 400 ? { ...envelope, details: boundDetails(details) } : envelope;
+}
 
 function boundDetails(details: readonly ErrorDetail[]): ErrorDetail[] {
   const bounded: ErrorDetail[] = [];
@@ -50,15 +56,10 @@ const shorten = (text: string, length: number): string =>
   text.length > length ? `${text.slice(0, length - 1)}…` : text;
 
 function fromFastify(error: unknown): HttpError | undefined {
-  const { code, statusCode, message, expose } = error as FastifyError & { expose?: boolean };
   // Fastify's errors have a code; those of its static-file plugin have `expose`.
-  const isForClient = code !== undefined || expose === true;
-  if (!isForClient || statusCode === undefined || statusCode >= 500) return undefined;
-  return new HttpError(
-    statusCode,
-    REFUSALS[statusCode] ?? message,
-    statusCode === 400 ? { details: [{ path: '', message }] } : {},
-  );
+  const { code, statusCode, message, expose } = error as FastifyError & { expose?: boolean };
+  if ((code === undefined && expose !== true) || statusCode === undefined || statusCode >= 500) return undefined;
+  return new HttpError(statusCode, REFUSALS[statusCode] ?? message, { details: [{ path: '', message }] });
 }
 
 const internalError = (requestId: string): HttpError =>
@@ -66,3 +67,49 @@ const internalError = (requestId: string): HttpError =>
 
 /** Returns the message only, since errors of outages reference whole connections. */
 const reasonOf = (cause: unknown): string | undefined => (cause instanceof Error ? cause.message : undefined);
+
+/** Responds to a URL that cannot be decoded or has a parameter that is too long, before hooks run. */
+export function respondBadUrl(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
+  reply.header(REQUEST_ID_HEADER, request.id).header('x-request-cost-ru', '0');
+  reply.code(400).send(envelopeOf(400, 'The URL is malformed'));
+  logAccess(request, reply);
+}
+
+const CLOSE_TIMEOUT_MS = 2000;
+
+/** Responds to invalid HTTP, requests that arrive too slowly, and headers that are too large. */
+export function respondClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+  const { code = '' } = error;
+  // TLS handshake errors arrive here, too. Nothing can be sent before the handshake is complete: `end` would wait forever.
+  if (!isOfHttp(code) || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const statusCode = STATUS_OF[code] ?? 400;
+  const reason = STATUS_CODES[statusCode] ?? '';
+  const body = JSON.stringify(envelopeOf(statusCode, reason));
+  socket.end(
+    [
+      `HTTP/1.1 ${statusCode} ${reason}`,
+      'connection: close',
+      'content-type: application/json; charset=utf-8',
+      `content-length: ${Buffer.byteLength(body)}`,
+      `${REQUEST_ID_HEADER}: ${randomUUID()}`,
+      'x-request-cost-ru: 0',
+      '',
+      body,
+    ].join('\r\n'),
+  );
+  // Request timeouts no longer apply to this connection.
+  const timer = setTimeout(() => socket.destroy(), CLOSE_TIMEOUT_MS);
+  socket.once('close', () => clearTimeout(timer));
+}
+
+/** Parser errors and request timeouts occur only once the connection can carry a response. */
+const isOfHttp = (code: string): boolean => code.startsWith('HPE_') || code === 'ERR_HTTP_REQUEST_TIMEOUT';
+
+const STATUS_OF: Readonly<Record<string, number>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+  HPE_HEADER_OVERFLOW: 431,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+};

@@ -1,4 +1,6 @@
-/** Errors for clients. Any other error is an outage (outages.ts) or a bug, whose response has the request id only (error-envelope.ts). */
+/** Errors for clients. Any other error is an outage of the database or the node, or a bug, whose response has the request id only. */
+import { isDatabaseUnavailable, isPoolExhausted, isQueryCanceled, isRetryableDatabaseError } from '@kasgres/database';
+import { NodeProtocolError, NodeRpcError, NodeUnavailableError } from '@kasgres/node';
 
 /** An error of one field. `path` has dots (`transactionIds.3`), and is empty for the whole body or query. */
 export interface ErrorDetail {
@@ -9,14 +11,13 @@ export interface ErrorDetail {
 export class HttpError extends Error {
   override name = 'HttpError';
   readonly statusCode: number;
-  readonly details: readonly ErrorDetail[] | undefined;
-  /** Seconds after which the same request may succeed. */
+  readonly details: ErrorDetail[] | undefined;
   readonly retryAfterSeconds: number | undefined;
 
   constructor(
     statusCode: number,
     message: string,
-    extra: { details?: readonly ErrorDetail[]; retryAfterSeconds?: number; cause?: unknown } = {},
+    extra: { details?: ErrorDetail[]; retryAfterSeconds?: number; cause?: unknown } = {},
   ) {
     super(message, { cause: extra.cause });
     this.statusCode = statusCode;
@@ -25,7 +26,6 @@ export class HttpError extends Error {
   }
 }
 
-/** Makes a 400 with an error per field. */
 export const badRequest = (...details: ErrorDetail[]): HttpError =>
   new HttpError(400, 'The request is not valid', { details });
 
@@ -33,6 +33,33 @@ export const notFound = (message: string): HttpError => new HttpError(404, messa
 
 export const conflict = (message: string): HttpError => new HttpError(409, message);
 
-/** Makes a 503 for a dependency that is unavailable for the moment. */
 export const unavailable = (message: string, retryAfterSeconds: number, cause?: unknown): HttpError =>
   new HttpError(503, message, { retryAfterSeconds, cause });
+
+const RETRY_AFTER_SECONDS = 2;
+
+/** Maps outages to 503 responses, and rejections by the node to 4xx. Returns undefined for a bug. */
+export function toHttpError(error: unknown): HttpError | undefined {
+  if (error instanceof HttpError) return error;
+  if (error instanceof NodeRpcError) return fromNodeError(error);
+  const outage = describeOutage(error);
+  return outage === undefined ? undefined : unavailable(outage, RETRY_AFTER_SECONDS, error);
+}
+
+function describeOutage(error: unknown): string | undefined {
+  if (error instanceof NodeUnavailableError) return 'The node is out of reach';
+  if (error instanceof NodeProtocolError) return 'The node sent an invalid response';
+  if (isPoolExhausted(error)) return 'The database is busy';
+  if (isDatabaseUnavailable(error)) return 'The database is out of reach';
+  // A replica cancels queries that conflict with replay.
+  if (isRetryableDatabaseError(error)) return 'The database was interrupted';
+  if (isQueryCanceled(error)) return 'The database took too long';
+  return undefined;
+}
+
+/** The message of the node is passed on, since the request was the client's. */
+function fromNodeError({ kind, message }: NodeRpcError): HttpError {
+  if (kind === 'not-found' || kind === 'unknown-block' || kind === 'pruned') return notFound(message);
+  if (kind === 'other') return new HttpError(400, `The node rejected the request: ${message}`);
+  return unavailable(`The node cannot serve the request now: ${message}`, RETRY_AFTER_SECONDS);
+}

@@ -4,7 +4,7 @@ import { exactNumber, markExactIntegers, withoutMark } from './exact-integers.ts
 
 const LONG = '18446744073709551615';
 
-/** Of the values of an object or array, with their marks taken off. */
+/** Parses an object or array, and removes the marks of its values. */
 function parse(text: string): unknown {
   const parsed = JSON.parse(markExactIntegers(text)) as Record<string, unknown>;
   return Object.fromEntries(
@@ -49,7 +49,7 @@ it.each([
 });
 
 const MIB = 2 ** 20;
-/** Of the processor: some 20 minutes for the first one, if time grows with the square of the length. */
+/** With quadratic time, the first case would take about 20 minutes. */
 const MAX_CPU_MS = 1000;
 
 it.each<[string, string]>([

@@ -1,13 +1,12 @@
 /**
- * Caches API keys. Keys in use are refreshed every second, all in one query, so that requests do not wait for the database and a revoked key is
- * refused within seconds. Other keys, most of them invalid, are looked up over a separate connection, so that a flood of them delays no key in
- * use.
+ * Caches API keys. Keys in use are refreshed every second in one query, so that requests do not wait for the database and a revoked key is refused
+ * within seconds. Other keys, most of them invalid, are looked up over a separate connection, so that a flood of them delays no key in use.
  */
 import { hashKey, type KeyInForce } from '@kasgres/database';
+import { Batches } from '../batches.ts';
 import type { Bucket } from '../limits/limits.ts';
-import { KeyLookUps } from './key-look-ups.ts';
+import { unavailable } from './errors.ts';
 
-/** A key with the bucket that its requests are charged to. */
 export interface CachedKey extends KeyInForce {
   bucket: Bucket;
 }
@@ -19,11 +18,12 @@ interface Entry {
   usedAt: number;
 }
 
+type ReadKeys = (keyHashes: readonly Uint8Array[]) => Promise<KeyInForce[]>;
+
 export interface KeyCacheOptions {
-  /** Reads keys that were valid when they were last read. */
-  readKnown: (keyHashes: readonly Uint8Array[]) => Promise<KeyInForce[]>;
+  readKnown: ReadKeys;
   /** Reads all other keys; should not share connections with `readKnown`. */
-  readUnknown: (keyHashes: readonly Uint8Array[]) => Promise<KeyInForce[]>;
+  readUnknown: ReadKeys;
   /** Returns whether usage read since a time (by performance.now()) may or may not include what this process was writing meanwhile. */
   isUsageUncertain: (since: number) => boolean;
   onError: (error: unknown) => void;
@@ -37,27 +37,29 @@ const KNOWN_AFTER_USE_MS = 3_600_000;
 /** How long an invalid key is refused from memory. A key that is created after it was tried works this much later. */
 const INVALID_LIFE_MS = 2000;
 const MAX_INVALID = 10_000;
+const MAX_PER_QUERY = 500;
+const MAX_PENDING = 10_000;
 
 const KEY_PATTERN = /^kdp_[0-9a-f]{64}$/;
 
 export class KeyCache {
-  readonly #known: KeyLookUps;
-  readonly #unknown: KeyLookUps;
+  readonly #known: Batches<Uint8Array, Found>;
+  readonly #unknown: Batches<Uint8Array, Found>;
   readonly #isUsageUncertain: KeyCacheOptions['isUsageUncertain'];
-  /** By the hash of the key. */
+  /** This and the following maps are by the hash of the key. */
   readonly #entries = new Map<string, Entry>();
+  readonly #lookUps = new Map<string, Promise<CachedKey | undefined>>();
   /** When each expires, oldest first. */
   readonly #invalid = new Map<string, number>();
   readonly #timer: NodeJS.Timeout;
 
   constructor({ readKnown, readUnknown, isUsageUncertain, onError }: KeyCacheOptions) {
-    this.#known = new KeyLookUps(readKnown);
-    this.#unknown = new KeyLookUps(readUnknown);
+    this.#known = lookUpsOf(readKnown);
+    this.#unknown = lookUpsOf(readUnknown);
     this.#isUsageUncertain = isUsageUncertain;
     this.#timer = setInterval(() => void this.#refresh().catch(onError), REFRESH_MS).unref();
   }
 
-  /** Returns the key if it is valid. */
   find(key: string): CachedKey | undefined | Promise<CachedKey | undefined> {
     if (!KEY_PATTERN.test(key)) return undefined;
     const keyHash = hashKey(key);
@@ -75,9 +77,15 @@ export class KeyCache {
     clearInterval(this.#timer);
   }
 
-  async #lookUp(lookUps: KeyLookUps, name: string, keyHash: Uint8Array): Promise<CachedKey | undefined> {
-    const { key, readAt } = await lookUps.find(name, keyHash);
-    return this.#keep(name, key, readAt);
+  #lookUp(lookUps: Batches<Uint8Array, Found>, name: string, keyHash: Uint8Array): Promise<CachedKey | undefined> {
+    const running = this.#lookUps.get(name);
+    if (running !== undefined) return running;
+    const found = lookUps
+      .add(keyHash)
+      .then(({ key, readAt }) => this.#keep(name, key, readAt))
+      .finally(() => this.#lookUps.delete(name));
+    this.#lookUps.set(name, found);
+    return found;
   }
 
   async #refresh(): Promise<void> {
@@ -92,8 +100,6 @@ export class KeyCache {
 
   #keep(name: string, key: KeyInForce | undefined, readAt: number): CachedKey | undefined {
     const known = this.#entries.get(name);
-    // A look-up that began later has finished first.
-    if (known !== undefined && known.readAt > readAt) return known.key;
     if (key === undefined) {
       this.#entries.delete(name);
       this.#keepInvalid(name);
@@ -111,13 +117,29 @@ export class KeyCache {
 
   #keepInvalid(name: string): void {
     this.#invalid.delete(name);
-    if (this.#invalid.size >= MAX_INVALID) {
-      const [oldest] = this.#invalid.keys();
-      if (oldest !== undefined) this.#invalid.delete(oldest);
-    }
+    const [oldest] = this.#invalid.keys();
+    if (oldest !== undefined && this.#invalid.size >= MAX_INVALID) this.#invalid.delete(oldest);
     this.#invalid.set(name, performance.now() + INVALID_LIFE_MS);
   }
 }
+
+interface Found {
+  key: KeyInForce | undefined;
+  /** When the query began, by performance.now(). */
+  readAt: number;
+}
+
+const lookUpsOf = (read: ReadKeys) =>
+  new Batches<Uint8Array, Found>({
+    run: async (keyHashes) => {
+      const readAt = performance.now();
+      const byName = new Map((await read(keyHashes)).map((key) => [nameOf(key.keyHash), key]));
+      return keyHashes.map((keyHash) => ({ key: byName.get(nameOf(keyHash)), readAt }));
+    },
+    maxItems: MAX_PER_QUERY,
+    maxPending: MAX_PENDING,
+    busy: () => unavailable('Too many keys are being looked up', 1),
+  });
 
 const nameOf = (keyHash: Uint8Array): string => Buffer.from(keyHash).toString('latin1');
 

@@ -7,70 +7,44 @@ import { FairQueue } from '../fairness/fair-queue.ts';
 import { unavailable } from './errors.ts';
 
 /** A body of this size takes about a millisecond. */
-const LARGE_CHARACTERS = 32 * 1024;
-/** Work in a loop pauses after this time. */
+export const LARGE_CHARACTERS = 32 * 1024;
 const STRETCH_MS = 10;
 const PAUSE_FACTOR = 2;
 /** Bounds the pause after work that cannot be divided. */
 const MAX_PAUSE_MS = 100;
 
-/** As long as any response may take (server.ts). */
-const MAX_WAIT_MS = 15_000;
-const RETRY_AFTER_SECONDS = 2;
-/** Their texts take at most 256 MiB. */
-const MAX_WAITING = 256;
-
-const largeBodies = new WeakSet<object>();
 const queue = new FairQueue({
   slots: 1,
-  maxWaiting: MAX_WAITING,
-  maxWaitMs: MAX_WAIT_MS,
-  busy: () => unavailable('Too many large request bodies are being processed', RETRY_AFTER_SECONDS),
+  // Their texts take at most 256 MiB.
+  maxWaiting: 256,
+  // As long as any response may take (server.ts).
+  maxWaitMs: 15_000,
+  busy: () => unavailable('Too many large request bodies are being processed', 2),
 });
 
-/** Times of the current or latest stretch, by performance.now(). There is one slot, so one pair is enough. */
+/** When the current stretch began, by performance.now(). There is one slot, so one time is enough. */
 let startedAt = 0;
-let pausedUntil = 0;
-
-async function beginStretch(): Promise<void> {
-  await yieldToEventLoop();
-  const left = pausedUntil - performance.now();
-  if (left > 0) await sleep(left);
-  startedAt = performance.now();
-}
-
-function endStretch(): void {
-  const now = performance.now();
-  pausedUntil = now + Math.min((now - startedAt) * PAUSE_FACTOR, MAX_PAUSE_MS);
-}
-
-export const isLargeText = (text: string): boolean => text.length > LARGE_CHARACTERS;
-
-export function markLarge(body: unknown): void {
-  if (typeof body === 'object' && body !== null) largeBodies.add(body);
-}
-
-export const isLarge = (body: unknown): boolean => typeof body === 'object' && body !== null && largeBodies.has(body);
 
 /**
- * Runs `work` on a large body when it is the caller's turn.
+ * Runs `work` on a large body when it is the caller's turn. The next one waits for the pause after it.
  * @throws HttpError 503 if too many large bodies wait, or this one has waited for too long
  */
-export function afterOtherLargeBodies<T>(caller: string, work: () => T | Promise<T>): Promise<T> {
-  return queue.run(caller, async () => {
-    await beginStretch();
-    try {
-      return await work();
-    } finally {
-      endStretch();
-    }
+export function afterOtherLargeBodies<T>(caller: string, work: () => Promise<T>): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  const turn = queue.run(caller, async () => {
+    await yieldToEventLoop();
+    startedAt = performance.now();
+    await work().then(resolve, reject);
+    await pause();
   });
+  turn.catch(reject);
+  return promise;
 }
 
 /** Returns whether a loop within `afterOtherLargeBodies` should pause now. */
 export const isPauseDue = (): boolean => performance.now() > startedAt + STRETCH_MS;
 
 export async function pause(): Promise<void> {
-  endStretch();
-  await beginStretch();
+  await sleep(Math.min((performance.now() - startedAt) * PAUSE_FACTOR, MAX_PAUSE_MS));
+  startedAt = performance.now();
 }

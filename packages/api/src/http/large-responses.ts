@@ -6,8 +6,11 @@ import { callerOf } from './request-identity.ts';
 /** The size of the largest page. */
 const MANY_ITEMS = 100;
 
-/** The serializer passes a Buffer on unchanged. */
 export function serializeLargeResponses(app: FastifyInstance, turns: EventLoopTurns): void {
+  // Fastify sends a Buffer unchanged, although the type of serializers allows strings only.
+  app.setReplySerializer((payload) =>
+    Buffer.isBuffer(payload) ? (payload as unknown as string) : JSON.stringify(payload),
+  );
   app.addHook('preSerialization', async (request, _reply, payload) =>
     hasManyItems(payload) ? await toJson(payload, new Slices(turns, callerOf(request))) : payload,
   );

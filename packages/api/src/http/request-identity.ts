@@ -1,24 +1,18 @@
 /** The id of a request, and whose request it is. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 
 export const REQUEST_ID_HEADER = 'x-request-id';
 
 const VALID_ID = /^[\w-]{1,64}$/;
 
-/** Returns the client's own id if it is valid, else a new one. */
 export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): string {
   const sent = headers[REQUEST_ID_HEADER];
   return typeof sent === 'string' && VALID_ID.test(sent) ? sent : randomUUID();
 }
 
-/** Sets the id header of every response that hooks can reach; protocol-errors.ts sets it on the others. */
-export function respondWithRequestId(app: FastifyInstance): void {
-  app.addHook('onRequest', async (request, reply) => {
-    reply.header(REQUEST_ID_HEADER, request.id);
-  });
-}
-
 /** Returns the name under which a request takes turns with others: requests that are limited together have the same. */
 export const callerOf = ({ apiKey }: Pick<FastifyRequest, 'apiKey'>): string => apiKey?.bucket.name ?? 'anonymous';
+
+export const pathOf = ({ url }: Pick<FastifyRequest, 'url'>): string => url.split('?', 1)[0] ?? '';

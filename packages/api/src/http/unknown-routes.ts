@@ -2,17 +2,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Services } from '../services.ts';
 import { HttpError, notFound } from './errors.ts';
-
-interface KnownPath {
-  pattern: RegExp;
-  methods: Set<string>;
-}
+import { pathOf } from './request-identity.ts';
 
 export function refuseUnknownRoutes(app: FastifyInstance, { anonymousPacer }: Pick<Services, 'anonymousPacer'>): void {
-  const paths = new Map<string, KnownPath>();
+  const paths = new Map<string, { pattern: RegExp; methods: Set<string> }>();
 
   app.addHook('onRoute', ({ url, method }) => {
-    const known = paths.get(url) ?? { pattern: patternOf(url), methods: new Set() };
+    const known = paths.get(url) ?? { pattern: patternOf(url), methods: new Set<string>() };
     for (const name of [method].flat()) known.methods.add(name);
     paths.set(url, known);
   });
@@ -28,19 +24,11 @@ export function refuseUnknownRoutes(app: FastifyInstance, { anonymousPacer }: Pi
   };
   // This hook runs before any error of the body.
   app.addHook('onRequest', async (request, reply) => {
-    if (request.is404 || isMistaken(request)) await refuse(request, reply);
+    // GET /v1/transactions/acceptance is a wrong method, and no transaction with the id `acceptance`.
+    const isMistaken = paths.has(pathOf(request)) && request.routeOptions.url?.includes(':') === true;
+    if (request.is404 || isMistaken) await refuse(request, reply);
   });
   app.setNotFoundHandler(refuse);
-
-  /** GET /v1/transactions/acceptance is a wrong method, and no transaction with the id `acceptance`. */
-  function isMistaken(request: FastifyRequest): boolean {
-    return paths.has(pathOf(request)) && request.routeOptions.url?.includes(':') === true;
-  }
-}
-
-function pathOf({ url }: FastifyRequest): string {
-  const [path = ''] = url.split('?', 1);
-  return path;
 }
 
 function patternOf(url: string): RegExp {

@@ -7,32 +7,24 @@
  *
  * A response counts with its whole size until it has been sent, since its slices share one buffer.
  */
-import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { TLSSocket } from 'node:tls';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { callerOf } from './request-identity.ts';
 
-export interface UnreadResponsesOptions {
+const UNREAD_RESPONSES = {
   /** How long a slice may take. With SLICE_BYTES, the lowest rate is 9 kB per second. */
-  stallMs: number;
-  /** Total size of unread responses, before compression. */
-  maxBytes: number;
-  /** A response is not closed for its memory before this time. Most clients need less. */
-  graceMs: number;
-  checkMs: number;
-}
-
-export const UNREAD_RESPONSES: UnreadResponsesOptions = {
   stallMs: 30_000,
+  /** Total size of unread responses, before compression. */
   maxBytes: 256 * 2 ** 20,
+  /** A response is not closed for its memory before this time. Most clients need less. */
   graceMs: 2000,
   checkMs: 500,
 };
 
-export type CutOffReason = 'stalled' | 'memory';
-
 const SLICE_BYTES = 256 * 1024;
+
+export type CutOffReason = 'stalled' | 'memory';
 
 export interface Unread {
   caller: string;
@@ -44,30 +36,26 @@ export interface Unread {
 }
 
 export class UnreadResponses {
-  readonly #options: UnreadResponsesOptions;
+  readonly #options: typeof UNREAD_RESPONSES;
   readonly #responses = new Set<Unread>();
   readonly #timer: NodeJS.Timeout;
-  #bytes = 0;
+  bytes = 0;
 
-  constructor(options: UnreadResponsesOptions) {
+  constructor(options = UNREAD_RESPONSES) {
     this.#options = options;
     this.#timer = setInterval(() => this.#check(), options.checkMs).unref();
-  }
-
-  get bytes(): number {
-    return this.#bytes;
   }
 
   add(caller: string, bytes: number, cutOff: Unread['cutOff']): Unread {
     const now = performance.now();
     const unread = { caller, bytes, sentAt: now, progressAt: now, cutOff };
     this.#responses.add(unread);
-    this.#bytes += bytes;
+    this.bytes += bytes;
     return unread;
   }
 
   remove(unread: Unread): void {
-    if (this.#responses.delete(unread)) this.#bytes -= unread.bytes;
+    if (this.#responses.delete(unread)) this.bytes -= unread.bytes;
   }
 
   close(): void {
@@ -79,7 +67,7 @@ export class UnreadResponses {
     for (const unread of this.#responses) {
       if (now - unread.progressAt >= this.#options.stallMs) this.#cutOff(unread, 'stalled');
     }
-    while (this.#bytes > this.#options.maxBytes) {
+    while (this.bytes > this.#options.maxBytes) {
       const next = this.#findNextToClose(now);
       if (next === undefined) return;
       this.#cutOff(next, 'memory');
@@ -102,53 +90,35 @@ export class UnreadResponses {
   }
 }
 
-export interface LimitUnreadResponsesOptions {
-  unread: UnreadResponses;
-  onCutOff: (reason: CutOffReason) => void;
-}
-
 /** Must be registered before compression, which reads the slices. */
-export function limitUnreadResponses(app: FastifyInstance, { unread, onCutOff }: LimitUnreadResponsesOptions): void {
+export function limitUnreadResponses(app: FastifyInstance, onCutOff: (reason: CutOffReason) => void): void {
+  const unread = new UnreadResponses();
   app.addHook('onClose', async () => unread.close());
-  app.addHook('onSend', (request, reply, payload: unknown, done) => {
-    if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) {
-      done(null, payload);
-      return;
-    }
+  app.addHook('onSend', async (request, reply, payload: unknown) => {
+    if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return payload;
     const bytes = Buffer.byteLength(payload);
     const response = unread.add(callerOf(request), bytes, (reason) => {
       const seconds = Math.round((performance.now() - response.sentAt) / 1000);
-      request.log.info(
-        { reason, bytes, seconds, apiKeyId: request.apiKey?.id },
-        'closed connection of client that did not read',
-      );
+      const fields = { reason, bytes, seconds, apiKeyId: request.apiKey?.id };
+      request.log.info(fields, 'closed connection of client that did not read');
       onCutOff(reason);
-      cutOff(request, reply.raw);
+      // A reset frees the buffers of the kernel, too, and tells the client at once. It is not available over TLS.
+      const { socket } = request.raw;
+      if (socket instanceof TLSSocket) reply.raw.destroy();
+      else socket.resetAndDestroy();
     });
     reply.raw.once('close', () => unread.remove(response));
-    if (bytes <= SLICE_BYTES) {
-      done(null, payload);
-      return;
-    }
+    if (bytes <= SLICE_BYTES) return payload;
     reply.header('content-length', String(bytes));
-    done(null, toStream(Buffer.isBuffer(payload) ? payload : Buffer.from(payload), response));
+    const body = Buffer.isBuffer(payload) ? payload : Buffer.from(payload);
+    return Readable.from(slicesOf(body, response), { objectMode: false, highWaterMark: SLICE_BYTES });
   });
 }
 
-function toStream(body: Buffer, unread: Unread): Readable {
-  function* slices(): Generator<Buffer> {
-    for (let start = 0; start < body.length; start += SLICE_BYTES) {
-      unread.progressAt = performance.now();
-      yield body.subarray(start, start + SLICE_BYTES);
-    }
+function* slicesOf(body: Buffer, unread: Unread): Generator<Buffer> {
+  for (let start = 0; start < body.length; start += SLICE_BYTES) {
     unread.progressAt = performance.now();
+    yield body.subarray(start, start + SLICE_BYTES);
   }
-  return Readable.from(slices(), { objectMode: false, highWaterMark: SLICE_BYTES });
-}
-
-/** A reset frees the buffers of the kernel, too, and tells the client at once. It is not available over TLS. */
-function cutOff(request: FastifyRequest, response: ServerResponse): void {
-  const { socket } = request.raw;
-  if (socket instanceof TLSSocket) response.destroy();
-  else socket.resetAndDestroy();
+  unread.progressAt = performance.now();
 }

@@ -1,11 +1,8 @@
 /** Validates requests with zod. Responses are checked by TypeScript, and by tests against openapi.json. */
-import type { FastifyInstance, FastifyRequest, FastifySchemaCompiler, preValidationAsyncHookHandler } from 'fastify';
-import type { FastifySerializerCompiler } from 'fastify/types/schema.js';
-import { z } from 'zod';
+import type { FastifySchemaCompiler } from 'fastify';
+import type { z } from 'zod';
 import { MAX_DETAILS } from '../schemas/list.ts';
 import { badRequest, type ErrorDetail, type HttpError } from './errors.ts';
-import { afterOtherLargeBodies, isLarge } from './large-bodies.ts';
-import { callerOf } from './request-identity.ts';
 
 export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
   ({ schema }) =>
@@ -21,24 +18,11 @@ class ValidatedBody {
   }
 }
 
-/** Validates large bodies with pauses (large-bodies.ts, schemas/list.ts), since Fastify's own validation cannot change values asynchronously. */
-export function validateLargeBodies(app: FastifyInstance): void {
-  app.addHook('onRoute', (route) => {
-    const schema = route.schema?.body;
-    if (!(schema instanceof z.ZodType)) return;
-    const validate = async (request: FastifyRequest): Promise<void> => {
-      const result = await afterOtherLargeBodies(callerOf(request), () =>
-        schema.safeParseAsync(request.body, PARSE_CONTEXT),
-      );
-      const validation = toValidation(result);
-      if ('error' in validation) throw validation.error;
-      request.body = new ValidatedBody(validation.value);
-    };
-    const hook: preValidationAsyncHookHandler = async (request) => {
-      if (isLarge(request.body)) await validate(request);
-    };
-    route.preValidation = [hook, ...[route.preValidation ?? []].flat()];
-  });
+/** Validates a large body with pauses (large-bodies.ts, schemas/list.ts). @throws HttpError 400 */
+export async function validateWithPauses(schema: z.ZodType, body: unknown): Promise<ValidatedBody> {
+  const validation = toValidation(await schema.safeParseAsync(body, PARSE_CONTEXT));
+  if ('error' in validation) throw validation.error;
+  return new ValidatedBody(validation.value);
 }
 
 const UNKNOWN_FIELD = 'is not a known field';
@@ -75,7 +59,3 @@ function* detailsOf(issue: z.core.$ZodIssue, path: readonly PropertyKey[]): Deta
 
 const fitsType = (issues: readonly z.core.$ZodIssue[]): boolean =>
   !issues.some(({ code, path }) => code === 'invalid_type' && path.length === 0);
-
-export const serializerCompiler: FastifySerializerCompiler<z.ZodType> = () => (data: unknown) =>
-  // A Buffer was serialized by large-responses.ts. Fastify sends it unchanged, although its type allows strings only.
-  Buffer.isBuffer(data) ? (data as unknown as string) : JSON.stringify(data);

@@ -8,51 +8,21 @@ import { sql, type Transaction } from 'kysely';
 import { EventLoopTurns, Slices } from '../fairness/event-loop-turns.ts';
 import type { FairQueue } from '../fairness/fair-queue.ts';
 import { type HttpError, unavailable } from '../http/errors.ts';
-import { findUtxoSetLoad } from './progress.ts';
 import { type Db, hex } from './sql.ts';
 
 /** The checkpoint and its block. Times are Unix milliseconds, amounts sompi. */
-export interface IndexState {
-  network: Network;
-  sinkId: bigint;
-  sinkHash: string;
-  sinkChainIndex: bigint;
-  sinkBlueScore: bigint;
-  /** Decimal digits. */
-  sinkBlueWork: string;
-  sinkDaaScore: bigint;
-  sinkTimestamp: bigint;
-  /** Keys of the blocks, other than the sink, that the virtual block would merge. */
-  virtualMergeSet: readonly bigint[];
-  circulatingSompi: bigint;
-  firstCatchUp: boolean;
-  /** Number of bootstrap blocks. */
-  starts: number;
-  gaps: number;
-  targetBlueScore: bigint;
-  secondsLeft: number | null;
-}
+export type IndexState = NonNullable<Awaited<ReturnType<typeof findState>>>;
 
-/** A read that fails later than this is not retried, since its client has waited long enough. */
 const RETRY_WITHIN_MS = 5000;
 
-/** The transaction of one response, and the state that it sees. */
 export interface Reading {
   db: Transaction<Database>;
   state: IndexState;
-  /** Runs computation over many rows. */
   slices: Slices;
-}
-
-export interface IndexReaderOptions {
-  /** Has as many slots as there are connections. Without a queue, reads start at once. */
-  queue?: FairQueue;
-  turns?: EventLoopTurns;
 }
 
 type ReadIfAny<T> = (db: Transaction<Database>, state: IndexState | undefined, slices: Slices) => Promise<T>;
 
-/** The caller of reads for the program itself. */
 const PROGRAM = 'program';
 
 export class IndexReader {
@@ -61,16 +31,14 @@ export class IndexReader {
   readonly #turns: EventLoopTurns;
   #network: Network | undefined;
 
-  constructor(database: Db, { queue, turns = new EventLoopTurns() }: IndexReaderOptions = {}) {
+  /** @param queue has as many slots as there are connections; without it, reads start at once */
+  constructor(database: Db, turns = new EventLoopTurns(), queue?: FairQueue) {
     this.#database = database;
     this.#queue = queue;
     this.#turns = turns;
   }
 
-  /**
-   * Returns the network of this database, which never changes.
-   * @throws HttpError 503 while nothing is indexed
-   */
+  /** Returns the network of this database, which never changes. @throws HttpError 503 while nothing is indexed */
   async getNetwork(): Promise<Network> {
     this.#network ??= await this.read(async ({ state }) => state.network);
     return this.#network;
@@ -91,30 +59,23 @@ export class IndexReader {
   /** Works like `read`, but also while nothing is indexed. */
   async readIfAny<T>(read: ReadIfAny<T>, caller = PROGRAM): Promise<T> {
     const startedAt = performance.now();
-    try {
-      return await this.#readOnce(read, caller);
-    } catch (error) {
-      if (!isWorthRetrying(error) || performance.now() - startedAt > RETRY_WITHIN_MS) throw error;
-      return await this.#readOnce(read, caller);
-    }
-  }
-
-  #readOnce<T>(read: ReadIfAny<T>, caller: string): Promise<T> {
-    const run = (): Promise<T> =>
+    const readOnce = (): Promise<T> =>
       this.#database
         .transaction()
         .setIsolationLevel('repeatable read')
         .setAccessMode('read only')
         .execute(async (db) => read(db, await findState(db), new Slices(this.#turns, caller)));
-    return this.#queue === undefined ? run() : this.#queue.run(caller, run);
+    const run = () => (this.#queue === undefined ? readOnce() : this.#queue.run(caller, readOnce));
+    try {
+      return await run();
+    } catch (error) {
+      // A replica cancels reads that conflict with replay, or closes their connection between two statements. Nothing has been sent yet.
+      const isInterrupted = isRetryableDatabaseError(error) && !isPoolExhausted(error);
+      if (!isInterrupted || performance.now() - startedAt > RETRY_WITHIN_MS) throw error;
+      return await run();
+    }
   }
 }
-
-/**
- * A replica cancels reads that conflict with replay, or closes their connection between two statements. A new read sees a state that does not
- * conflict, and nothing of the first one has been sent.
- */
-const isWorthRetrying = (error: unknown): boolean => isRetryableDatabaseError(error) && !isPoolExhausted(error);
 
 async function nothingIndexed(db: Db): Promise<HttpError> {
   const load = await findUtxoSetLoad(db);
@@ -123,7 +84,7 @@ async function nothingIndexed(db: Db): Promise<HttpError> {
   return unavailable(`Nothing is indexed yet${reason ?? ''}`, 5);
 }
 
-async function findState(db: Db): Promise<IndexState | undefined> {
+async function findState(db: Db) {
   const row = await db
     .selectFrom('checkpoint')
     .innerJoin('blocks', 'blocks.id', 'checkpoint.block_id')
@@ -132,6 +93,7 @@ async function findState(db: Db): Promise<IndexState | undefined> {
       'meta.network',
       'checkpoint.block_id as sinkId',
       'checkpoint.chain_index as sinkChainIndex',
+      // Keys of the blocks, other than the sink, that the virtual block would merge.
       'checkpoint.virtual_merge_set as virtualMergeSet',
       'checkpoint.circulating_sompi as circulatingSompi',
       'checkpoint.first_catch_up as firstCatchUp',
@@ -160,4 +122,38 @@ export function requireCaughtUp(state: IndexState): void {
     `The first catch-up has not finished: it is at blue score ${state.sinkBlueScore} of ${state.targetBlueScore}${left}`,
     Math.min(Math.max(state.secondsLeft ?? 30, 1), 3600),
   );
+}
+
+/**
+ * Returns the seconds by which the database is behind its primary, or null if it is no replica.
+ *
+ * The age of the last replayed commit is not the lag, since it grows while the primary writes nothing: a replica that streams and has replayed
+ * everything it received is not behind. A replica that does not stream cannot know what it is missing, and one that has replayed nothing since it
+ * was started may be missing all of that time.
+ */
+export async function findReplicaLag(db: Db): Promise<number | null> {
+  const { rows } = await sql<{ seconds: number | null }>`
+    select case
+      when not pg_is_in_recovery() then null
+      when pg_last_wal_replay_lsn() >= pg_last_wal_receive_lsn() and exists (select from pg_stat_wal_receiver) then 0
+      else greatest(0, extract(epoch from
+        clock_timestamp() - coalesce(pg_last_xact_replay_timestamp(), pg_postmaster_start_time())))
+    end::float8 as seconds`.execute(db);
+  return rows[0]?.seconds ?? null;
+}
+
+export interface UtxoSetLoad {
+  blockHash: string;
+  utxos: bigint;
+}
+
+/** Returns undefined while no set is being loaded, and always on a replica, where unlogged tables cannot be read. */
+export async function findUtxoSetLoad(db: Db): Promise<UtxoSetLoad | undefined> {
+  const { rows } = await sql<{ is_replica: boolean }>`select pg_is_in_recovery() as is_replica`.execute(db);
+  if (rows[0]?.is_replica !== false) return undefined;
+  const row = await db
+    .selectFrom('utxo_set_load')
+    .select([hex('block_hash').as('hash'), 'utxos'])
+    .executeTakeFirst();
+  return row && { blockHash: row.hash, utxos: row.utxos };
 }

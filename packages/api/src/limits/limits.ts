@@ -1,23 +1,23 @@
 /**
- * Decides whether a request may run: rate limits, quotas and requests in flight of a bucket, which today belongs to a key. The interface is
- * asynchronous and its values are plain data, so that one process could coordinate several API workers.
+ * Decides whether a request may run: rate limits, quotas and requests in flight of a bucket, which today belongs to a key. Windows may be shared
+ * with other processes; requests in flight are counted per process. The methods are asynchronous and take plain data, so that one process could
+ * coordinate several API workers.
  */
-import type { QuotaPeriod } from '@kasgres/database';
+import { dayOf, endOf, firstDayOf, type QuotaPeriod } from '@kasgres/database';
+import type { UsageMeter } from './usage-meter.ts';
+import type { Windows } from './windows.ts';
 
 /** Requests that are limited together. */
 export interface Bucket {
-  /** Unique among all buckets. */
   name: string;
-  /** The key whose usage is metered; undefined if nobody is charged. */
-  apiKeyId: bigint | undefined;
+  apiKeyId: bigint;
   rateRu: number;
   windowSeconds: number;
-  /** Requests in flight at once. */
   concurrency: number;
   quota: Quota | undefined;
 }
 
-export interface Quota {
+interface Quota {
   ru: number;
   period: QuotaPeriod;
   /** The usage in the database when it was read at `asOf`, in the period that began on the day `since` (UTC). */
@@ -29,48 +29,118 @@ export type RefusalReason = 'concurrency' | 'quota' | 'rate_limit';
 /** A charge, with what is needed to refund it. */
 export interface Charge {
   ru: number;
-  /** The window in which it was charged. */
-  window: number | undefined;
-  /** The day (UTC) on which it was metered. */
+  window: number;
   day: string;
 }
 
 /** The state of the window after the request was charged or refused. */
 export interface Standing {
-  /** Request units left in the window. */
   remainingRu: number;
   /** Whole seconds until the window, or the period of the quota, ends; of a refusal, until a retry may succeed. */
   resetSeconds: number;
-}
-
-export interface Admitted extends Standing {
-  refusal?: undefined;
-  charge: Charge;
 }
 
 export interface Refused extends Standing {
   refusal: RefusalReason;
 }
 
-export type Verdict = Admitted | Refused;
-
-export interface Limits {
-  /**
-   * Charges the cost of a request and counts it as in flight, or refuses it and charges nothing. Each admitted request must be released.
-   * @throws HttpError 503 if the store is unavailable
-   */
-  admit(bucket: Bucket, ru: number): Promise<Verdict>;
-  /**
-   * Charges what a request in flight costs beyond its first charge. A refusal also refunds the first charge.
-   * @throws HttpError 503 if the store is unavailable
-   */
-  chargeMore(bucket: Bucket, first: Charge, ru: number): Promise<Verdict>;
-  release(bucket: Bucket): void;
-  /** Writes the usage that is not written yet. */
-  close(): Promise<void>;
-}
+export type Verdict = (Standing & { refusal?: undefined; charge: Charge }) | Refused;
 
 /** Whole hundredths add up without the rounding of fractions. */
 export const toHundredths = (ru: number): number => Math.round(ru * 100);
 
 export const fromHundredths = (hundredths: number): number => hundredths / 100;
+
+const CONCURRENCY_RETRY_SECONDS = 1;
+
+export class Limits {
+  readonly #windows: Windows;
+  readonly #usage: UsageMeter;
+  readonly #inFlight = new Map<string, number>();
+
+  constructor(windows: Windows, usage: UsageMeter) {
+    this.#windows = windows;
+    this.#usage = usage;
+  }
+
+  /**
+   * Charges the cost of a request and counts it as in flight, or refuses it and charges nothing. Each admitted request must be released.
+   * @throws HttpError 503 if the store is unavailable
+   */
+  async admit(bucket: Bucket, ru: number): Promise<Verdict> {
+    const inFlight = this.#inFlight.get(bucket.name) ?? 0;
+    if (inFlight >= bucket.concurrency) return refuse('concurrency', CONCURRENCY_RETRY_SECONDS);
+    this.#inFlight.set(bucket.name, inFlight + 1);
+    let isAdmitted = false;
+    try {
+      const verdict = await this.#charge(bucket, ru, 1);
+      isAdmitted = verdict.refusal === undefined;
+      return verdict;
+    } finally {
+      if (!isAdmitted) this.release(bucket);
+    }
+  }
+
+  /**
+   * Charges what a request in flight costs beyond its first charge. A refusal also refunds the first charge.
+   * @throws HttpError 503 if the store is unavailable
+   */
+  async chargeMore(bucket: Bucket, first: Charge, ru: number): Promise<Verdict> {
+    const verdict = await this.#charge(bucket, ru, 0);
+    if (verdict.refusal !== undefined) {
+      this.#windows.refund(bucket.name, first.window, toHundredths(first.ru));
+      this.#usage.add(bucket.apiKeyId, -first.ru, { requests: -1, day: first.day });
+    }
+    return verdict;
+  }
+
+  release({ name }: Bucket): void {
+    const left = (this.#inFlight.get(name) ?? 0) - 1;
+    if (left > 0) this.#inFlight.set(name, left);
+    else this.#inFlight.delete(name);
+  }
+
+  /** Writes the usage that is not written yet. */
+  close(): Promise<void> {
+    return this.#usage.close();
+  }
+
+  async #charge(bucket: Bucket, ru: number, requests: number): Promise<Verdict> {
+    const quotaSeconds = this.#findQuotaWait(bucket, ru);
+    if (quotaSeconds !== undefined) return refuse('quota', quotaSeconds);
+    const day = dayOf(new Date());
+    // Metered before the window is charged, so that concurrent requests cannot exceed the quota together.
+    this.#usage.add(bucket.apiKeyId, ru, { requests, day });
+    let isCharged = false;
+    try {
+      const limit = { hundredths: toHundredths(bucket.rateRu), seconds: bucket.windowSeconds };
+      const { charged, remaining, window, endsInMs } = await this.#windows.charge(bucket.name, limit, toHundredths(ru));
+      isCharged = charged;
+      const standing = {
+        remainingRu: fromHundredths(remaining),
+        resetSeconds: Math.max(Math.ceil(endsInMs / 1000), 1),
+      };
+      return charged ? { ...standing, charge: { ru, window, day } } : { ...standing, refusal: 'rate_limit' };
+    } finally {
+      if (!isCharged) this.#usage.add(bucket.apiKeyId, -ru, { requests: -requests, day });
+    }
+  }
+
+  /**
+   * Returns whole seconds until the quota allows a cost, or undefined if it does now. To the usage that was read with the key, it adds what this
+   * process has not written yet, so that one process alone never exceeds a quota.
+   */
+  #findQuotaWait({ apiKeyId, quota }: Bucket, ru: number): number | undefined {
+    if (quota === undefined) return undefined;
+    const now = new Date();
+    const firstDay = firstDayOf(quota.period, now);
+    // The usage of another period does not count.
+    const writtenRu = quota.used.since === firstDay ? quota.used.ru : 0;
+    const missingRu = this.#usage.missingRu(apiKeyId, firstDay, quota.used.asOf);
+    const spent = toHundredths(writtenRu) + toHundredths(missingRu);
+    if (spent + toHundredths(ru) <= toHundredths(quota.ru)) return undefined;
+    return Math.ceil((endOf(quota.period, now).getTime() - now.getTime()) / 1000);
+  }
+}
+
+const refuse = (refusal: RefusalReason, resetSeconds: number): Refused => ({ refusal, remainingRu: 0, resetSeconds });

@@ -21,7 +21,7 @@ class Response extends EventEmitter {
 
 const newResponse = () => new Response() as Response & Held;
 
-/** For each of `count` responses when it goes out: at once, after so many milliseconds, or never since it was destroyed. */
+/** Returns the delay of each of `count` responses in milliseconds, or that it was destroyed. */
 async function pausesOf(pacer: Pacer, count: number): Promise<(number | 'destroyed')[]> {
   const begun = performance.now();
   const pauses = Array.from({ length: count }, async () => {

@@ -1,12 +1,16 @@
 /**
- * Limits the rate of responses that cost nobody request units: requests without a key, and refusals. Beyond the rate, responses are delayed until
- * they are due, which slows down clients that wait for their responses. Clients that do not wait are bounded, too: a client that disconnects
- * is forgotten at once, and when as many responses are delayed as are due within the longest delay, further connections are destroyed.
+ * Limits the rate of responses that cost no request units: to requests without a key, and refusals. Beyond the rate, responses are delayed, which
+ * slows down clients that wait for them. Clients that do not wait are bounded, too: a client that disconnects is forgotten at once, and when as
+ * many responses are delayed as are due within the longest delay, further connections are destroyed.
  */
 import type { ServerResponse } from 'node:http';
 
-/** The longest delay. */
 const MAX_DELAY_MS = 5000;
+
+interface PacerRate {
+  perSecond: number;
+  burst: number;
+}
 
 /** A response whose delay ends when its connection closes. */
 export type Held = Pick<ServerResponse, 'destroyed' | 'destroy' | 'once' | 'off'>;
@@ -19,7 +23,7 @@ export class Pacer {
   /** When the next one would be due if they came evenly. */
   #nextAt = 0;
 
-  constructor({ perSecond, burst }: { perSecond: number; burst: number }) {
+  constructor({ perSecond, burst }: PacerRate) {
     this.#intervalMs = 1000 / perSecond;
     this.#burstMs = burst * this.#intervalMs;
     this.#maxHeld = (perSecond * MAX_DELAY_MS) / 1000;
@@ -36,14 +40,6 @@ export class Pacer {
       response.destroy();
       return undefined;
     }
-    return this.#hold(response, delayMs);
-  }
-
-  get isIdle(): boolean {
-    return this.#held === 0 && this.#nextAt <= performance.now();
-  }
-
-  #hold(response: Held, delayMs: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#held += 1;
     const release = (): void => {
@@ -56,26 +52,28 @@ export class Pacer {
     response.once('close', release);
     return promise;
   }
+
+  get isIdle(): boolean {
+    return this.#held === 0 && this.#nextAt <= performance.now();
+  }
 }
 
 /** Keeps a pacer for each bucket while it is in use. */
 export class Pacers {
-  readonly #rate: { perSecond: number; burst: number };
+  readonly #rate: PacerRate;
   readonly #pacers = new Map<string, Pacer>();
 
-  constructor(rate: { perSecond: number; burst: number }) {
+  constructor(rate: PacerRate) {
     this.#rate = rate;
   }
 
   wait(bucket: string, response: Held): Promise<void> | undefined {
-    const pacer = this.#pacers.get(bucket) ?? this.#add(bucket);
+    let pacer = this.#pacers.get(bucket);
+    if (pacer === undefined) {
+      for (const [name, other] of this.#pacers) if (other.isIdle) this.#pacers.delete(name);
+      pacer = new Pacer(this.#rate);
+      this.#pacers.set(bucket, pacer);
+    }
     return pacer.wait(response);
-  }
-
-  #add(bucket: string): Pacer {
-    for (const [name, pacer] of this.#pacers) if (pacer.isIdle) this.#pacers.delete(name);
-    const pacer = new Pacer(this.#rate);
-    this.#pacers.set(bucket, pacer);
-    return pacer;
   }
 }

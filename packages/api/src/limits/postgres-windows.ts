@@ -1,18 +1,17 @@
 /**
  * Counts windows in the table rate_limits, for all API processes on one database. Check and charge are one statement under the lock of the row,
  * and the clock of the database decides when a window has closed. Requests that arrive while a statement runs share the next one, with a row per
- * bucket: a flood of requests costs two or three statements, and no bucket delays another. Refunds are summed up, and written in one statement
- * before.
+ * bucket: a flood of requests costs two or three statements, and no bucket delays another. Refunds are summed up and written before later charges.
  *
  * If a statement fails, or its outcome is unknown, its requests are refused with a 503. They are not counted elsewhere and nothing is refunded, so
  * that the limit always holds.
  */
 import type { Connection } from '@kasgres/database';
+import { Batches } from '../batches.ts';
 import { unavailable } from '../http/errors.ts';
 import type { WindowLimit, Windows, WindowState } from './windows.ts';
 
-/** Requests that may wait for a statement. */
-const MAX_WAITING = 5000;
+const MAX_PENDING = 5000;
 /** After a failure, requests are refused at once for this time. */
 const PAUSE_MS = 500;
 /** How long a refused bucket is refused from memory if the cost does not fit either. */
@@ -25,10 +24,10 @@ interface PendingCharge {
   bucket: string;
   limit: WindowLimit;
   cost: number;
-  attempts: number;
-  resolve: (state: WindowState) => void;
-  reject: (error: unknown) => void;
 }
+
+/** `fits` is set for a charge that was refused only together with others. */
+type Outcome = WindowState & { fits: boolean };
 
 interface Refusal {
   remaining: number;
@@ -100,10 +99,14 @@ export class PostgresWindows implements Windows {
   readonly #pool: Connection['pool'];
   readonly #onFailure: (error: unknown) => void;
   readonly #refusals = new Map<string, Refusal>();
-  #waiting: PendingCharge[] = [];
-  /** By window and bucket. */
+  readonly #charges = new Batches<PendingCharge, Outcome>({
+    run: (charges) => this.#chargeAll(charges),
+    maxItems: MAX_PENDING,
+    maxPending: MAX_PENDING,
+    busy: storeUnavailable,
+  });
   #refunds = new Map<string, Refund>();
-  #isCharging = false;
+  #refunding: Promise<void> | undefined;
   #pausedUntil = 0;
 
   constructor(pool: Connection['pool'], onFailure: (error: unknown) => void) {
@@ -112,15 +115,13 @@ export class PostgresWindows implements Windows {
     setInterval(() => void pool.query(SWEEP).catch(onFailure), SWEEP_EVERY_MS).unref();
   }
 
-  charge(bucket: string, limit: WindowLimit, cost: number): Promise<WindowState> {
+  async charge(bucket: string, limit: WindowLimit, cost: number): Promise<WindowState> {
     const known = this.#findRefusal(bucket, cost);
-    if (known !== undefined) return Promise.resolve(known);
-    if (performance.now() < this.#pausedUntil) return Promise.reject(storeUnavailable());
-    if (this.#waiting.length >= MAX_WAITING) return Promise.reject(storeUnavailable());
-    const { promise, resolve, reject } = Promise.withResolvers<WindowState>();
-    this.#waiting.push({ bucket, limit, cost, attempts: 0, resolve, reject });
-    void this.#chargeAll();
-    return promise;
+    if (known !== undefined) return known;
+    for (let attempt = 0; ; attempt += 1) {
+      const { fits, ...state } = await this.#charges.add({ bucket, limit, cost });
+      if (state.charged || !fits || attempt === MAX_ATTEMPTS) return state;
+    }
   }
 
   refund(bucket: string, window: number, cost: number): void {
@@ -128,100 +129,80 @@ export class PostgresWindows implements Windows {
     const known = this.#refunds.get(name);
     if (known !== undefined) known.cost += cost;
     else if (this.#refunds.size < MAX_REFUNDS) this.#refunds.set(name, { bucket, window, cost });
-    void this.#chargeAll();
-  }
-
-  async #chargeAll(): Promise<void> {
-    if (this.#isCharging) return;
-    this.#isCharging = true;
-    while (this.#waiting.length > 0 || this.#refunds.size > 0) {
-      const charges = this.#waiting;
-      this.#waiting = [];
-      try {
-        await this.#refundAll();
-        await this.#chargeTogether(Map.groupBy(charges, ({ bucket }) => bucket));
-      } catch (error) {
-        this.#pausedUntil = performance.now() + PAUSE_MS;
-        this.#onFailure(error);
-        // Requests that arrived meanwhile would fail the same way.
-        for (const charge of [...charges, ...this.#waiting]) charge.reject(storeUnavailable(error));
-        this.#waiting = [];
-      }
-    }
-    this.#isCharging = false;
+    this.#refunding ??= this.#refundAll();
   }
 
   /** A failed statement is not retried, since it may have been committed. */
   async #refundAll(): Promise<void> {
-    if (this.#refunds.size === 0) return;
-    const refunds = [...this.#refunds.values()];
-    this.#refunds = new Map();
-    await this.#pool.query(REFUND, [
-      refunds.map(({ bucket }) => bucket),
-      refunds.map(({ window }) => window),
-      refunds.map(({ cost }) => cost),
-    ]);
+    while (this.#refunds.size > 0) {
+      const refunds = [...this.#refunds.values()];
+      this.#refunds = new Map();
+      const columns = [
+        refunds.map(({ bucket }) => bucket),
+        refunds.map(({ window }) => window),
+        refunds.map(({ cost }) => cost),
+      ];
+      await this.#pool.query(REFUND, columns).catch(this.#onFailure);
+    }
+    this.#refunding = undefined;
   }
 
-  async #chargeTogether(byBucket: ReadonlyMap<string, PendingCharge[]>): Promise<void> {
-    if (byBucket.size === 0) return;
-    const requested = [...byBucket].map(([bucket, charges]) => {
-      const { hundredths, seconds } = (charges.at(-1) as PendingCharge).limit;
-      return { bucket, cost: sumOf(charges), allowed: hundredths, durationMs: seconds * 1000 };
-    });
-    const { rows } = await this.#pool.query<BucketRow>(CHARGE, [
-      requested.map(({ bucket }) => bucket),
-      requested.map(({ cost }) => cost),
-      requested.map(({ allowed }) => Math.min(allowed, Number.MAX_SAFE_INTEGER)),
-      requested.map(({ durationMs }) => durationMs),
-    ]);
-    for (const row of rows) this.#settle(row, byBucket.get(row.key) ?? []);
+  async #chargeAll(charges: PendingCharge[]): Promise<Outcome[]> {
+    if (performance.now() < this.#pausedUntil) throw storeUnavailable();
+    await this.#refunding;
+    const byBucket = Map.groupBy(charges, ({ bucket }) => bucket);
+    const requested = [...byBucket.values()].map((ofBucket) => ({ cost: sumOf(ofBucket), limit: limitOf(ofBucket) }));
+    const outcomes = new Map<PendingCharge, Outcome>();
+    try {
+      const { rows } = await this.#pool.query<BucketRow>(CHARGE, [
+        [...byBucket.keys()],
+        requested.map(({ cost }) => cost),
+        requested.map(({ limit }) => Math.min(limit.hundredths, Number.MAX_SAFE_INTEGER)),
+        requested.map(({ limit }) => limit.seconds * 1000),
+      ]);
+      for (const row of rows) this.#settle(row, byBucket.get(row.key) ?? [], outcomes);
+    } catch (error) {
+      this.#pausedUntil = performance.now() + PAUSE_MS;
+      this.#onFailure(error);
+      throw storeUnavailable(error);
+    }
+    return charges.map((charge) => outcomes.get(charge) as Outcome);
   }
 
   /** The charges of a bucket succeed or fail together. After a failure, those that fit into what is left are retried without the others. */
-  #settle(row: BucketRow, charges: readonly PendingCharge[]): void {
+  #settle(row: BucketRow, charges: readonly PendingCharge[], outcomes: Map<PendingCharge, Outcome>): void {
+    const { charged } = row;
     const [window, endsInMs] = [Number(row.window), Math.max(Number(row.ends_in_ms), 0)];
-    const limit = (charges.at(-1) as PendingCharge).limit.hundredths;
-    const before = Number(row.points) - (row.charged ? sumOf(charges) : 0);
-    let remaining = Math.max(limit - before, 0);
-    if (row.charged) {
-      for (const charge of charges) {
-        remaining -= charge.cost;
-        charge.resolve({ charged: true, remaining, window, endsInMs });
-      }
-      return;
-    }
-    const refused: PendingCharge[] = [];
+    const before = Number(row.points) - (charged ? sumOf(charges) : 0);
+    let remaining = Math.max(limitOf(charges).hundredths - before, 0);
+    let isRefused = false;
     for (const charge of charges) {
-      if (charge.cost <= remaining && charge.attempts < MAX_ATTEMPTS) {
-        remaining -= charge.cost;
-        this.#waiting.push({ ...charge, attempts: charge.attempts + 1 });
-      } else {
-        refused.push(charge);
-      }
+      const fits = charged || charge.cost <= remaining;
+      if (fits) remaining -= charge.cost;
+      else isRefused = true;
+      outcomes.set(charge, { charged, fits, remaining, window, endsInMs });
     }
-    if (refused.length === 0) return;
+    if (!isRefused) return;
     const now = performance.now();
     const endsAt = now + endsInMs;
     if (this.#refusals.size >= MAX_REFUSALS) this.#refusals.clear();
-    const bucket = (refused[0] as PendingCharge).bucket;
-    this.#refusals.set(bucket, { remaining, window, endsAt, validUntil: Math.min(endsAt, now + REFUSAL_LIFE_MS) });
-    for (const charge of refused) charge.resolve({ charged: false, remaining, window, endsInMs });
+    this.#refusals.set(row.key, { remaining, window, endsAt, validUntil: Math.min(endsAt, now + REFUSAL_LIFE_MS) });
   }
 
   #findRefusal(bucket: string, cost: number): WindowState | undefined {
     const refusal = this.#refusals.get(bucket);
     if (refusal === undefined) return undefined;
+    const { remaining, window, endsAt, validUntil } = refusal;
     const now = performance.now();
-    if (now >= refusal.validUntil) this.#refusals.delete(bucket);
-    else if (cost > refusal.remaining) {
-      const { remaining, window, endsAt } = refusal;
-      return { charged: false, remaining, window, endsInMs: endsAt - now };
-    }
+    if (now < validUntil && cost > remaining) return { charged: false, remaining, window, endsInMs: endsAt - now };
+    if (now >= validUntil) this.#refusals.delete(bucket);
     return undefined;
   }
 }
 
 const sumOf = (charges: readonly PendingCharge[]): number => charges.reduce((sum, { cost }) => sum + cost, 0);
+
+/** The latest limit applies, since keys can be changed. */
+const limitOf = (charges: readonly PendingCharge[]): WindowLimit => (charges.at(-1) as PendingCharge).limit;
 
 const storeUnavailable = (cause?: unknown) => unavailable('The shared rate limits are out of reach', 1, cause);

@@ -1,9 +1,7 @@
-/** Sums up spent request units by key and day, and writes them to the database in batches. */
 import { dayOf, type KeyUsage, UnknownCommitError } from '@kasgres/database';
 import { fromHundredths, toHundredths } from './limits.ts';
 
 const FLUSH_MS = 5000;
-/** Longer than usage that was read from the database is relied on. */
 const WRITTEN_KEPT_MS = 60_000;
 
 interface Sum {
@@ -14,22 +12,14 @@ interface Sum {
 /** By key, then by day, so that the size does not depend on the length of an outage. */
 type Sums = Map<bigint, Map<string, Sum>>;
 
-interface WrittenBatch {
-  sums: Sums;
-  /** By performance.now(). */
-  writtenAt: number;
-}
-
 export class UsageMeter {
   readonly #write: (usage: readonly KeyUsage[]) => Promise<void>;
   readonly #onError: (error: unknown) => void;
   readonly #timer: NodeJS.Timeout;
   #unwritten: Sums = new Map();
-  /** Being written. */
-  #inFlight: Sums = new Map();
-  /** Written, but missing in what was read before. Oldest first. */
-  #written: WrittenBatch[] = [];
-  /** Set while the outcome of the commit of `#inFlight` is unknown. */
+  /** Batches that are missing in usage that was read before `writtenAt` (by performance.now()), oldest first. Infinity is being written. */
+  #batches: { sums: Sums; writtenAt: number }[] = [];
+  /** Set while the outcome of the commit of the last batch is unknown. */
   #hasCommitted: (() => Promise<boolean>) | undefined;
   #flushing: Promise<void> | undefined;
 
@@ -55,17 +45,16 @@ export class UsageMeter {
       for (const [day, sum] of sums.get(apiKeyId) ?? []) if (day >= firstDay) hundredths += sum.hundredths;
     };
     add(this.#unwritten);
-    add(this.#inFlight);
-    for (const { sums, writtenAt } of this.#written) if (writtenAt >= readAt) add(sums);
+    for (const { sums, writtenAt } of this.#batches) if (writtenAt >= readAt) add(sums);
     return fromHundredths(hundredths);
   }
 
   /** Returns whether a batch was being written at or since `time`, so that usage read then may or may not include it. */
   mayHaveWrittenSince(time: number): boolean {
-    return this.#inFlight.size > 0 || (this.#written.at(-1)?.writtenAt ?? Number.NEGATIVE_INFINITY) >= time;
+    return (this.#batches.at(-1)?.writtenAt ?? Number.NEGATIVE_INFINITY) >= time;
   }
 
-  /** Writes what was added since, one batch after another. A batch that fails is kept for the next time. */
+  /** Writes one batch after another. A batch that fails is kept for the next time. */
   flush(): Promise<void> {
     this.#flushing ??= this.#writeOut().finally(() => {
       this.#flushing = undefined;
@@ -75,38 +64,31 @@ export class UsageMeter {
 
   async #writeOut(): Promise<void> {
     try {
-      if (this.#hasCommitted !== undefined) await this.#settle(this.#hasCommitted);
+      if (this.#hasCommitted !== undefined) {
+        const committed = await this.#hasCommitted();
+        this.#hasCommitted = undefined;
+        this.#settle(committed);
+      }
       if (this.#unwritten.size === 0) return;
-      this.#inFlight = this.#unwritten;
+      const sums = this.#unwritten;
+      const keptSince = performance.now() - WRITTEN_KEPT_MS;
+      const kept = this.#batches.filter(({ writtenAt }) => writtenAt > keptSince);
+      this.#batches = [...kept, { sums, writtenAt: Number.POSITIVE_INFINITY }];
       this.#unwritten = new Map();
-      await this.#write(toUsage(this.#inFlight));
-      this.#keepWritten();
+      await this.#write(toUsage(sums));
+      this.#settle(true);
     } catch (error) {
       if (error instanceof UnknownCommitError) this.#hasCommitted = error.hasCommitted;
-      if (this.#hasCommitted === undefined) this.#restore();
+      if (this.#hasCommitted === undefined) this.#settle(false);
       this.#onError(error);
     }
   }
 
-  async #settle(hasCommitted: () => Promise<boolean>): Promise<void> {
-    const committed = await hasCommitted();
-    this.#hasCommitted = undefined;
-    if (committed) this.#keepWritten();
-    else this.#restore();
-  }
-
-  #keepWritten(): void {
-    const writtenAt = performance.now();
-    const kept = this.#written.filter((batch) => batch.writtenAt > writtenAt - WRITTEN_KEPT_MS);
-    this.#written = [...kept, { sums: this.#inFlight, writtenAt }];
-    this.#inFlight = new Map();
-  }
-
-  #restore(): void {
-    for (const [apiKeyId, days] of this.#inFlight) {
-      for (const [day, sum] of days) addTo(this.#unwritten, apiKeyId, day, sum);
-    }
-    this.#inFlight = new Map();
+  #settle(committed: boolean): void {
+    const batch = this.#batches.pop();
+    if (batch === undefined) return;
+    if (committed) this.#batches.push({ ...batch, writtenAt: performance.now() });
+    else for (const [id, days] of batch.sums) for (const [day, sum] of days) addTo(this.#unwritten, id, day, sum);
   }
 
   async close(): Promise<void> {
@@ -122,13 +104,11 @@ function addTo(sums: Sums, apiKeyId: bigint, day: string, { requests, hundredths
   sums.set(apiKeyId, days.set(day, { requests: sum.requests + requests, hundredths: sum.hundredths + hundredths }));
 }
 
+/** Leaves out sums of which all was refunded. */
 function toUsage(sums: Sums): KeyUsage[] {
   return [...sums].flatMap(([apiKeyId, days]) =>
-    [...days].map(([day, { requests, hundredths }]) => ({
-      apiKeyId,
-      day,
-      requests,
-      ru: fromHundredths(hundredths),
-    })),
+    [...days].flatMap(([day, { requests, hundredths }]) =>
+      requests === 0 && hundredths === 0 ? [] : [{ apiKeyId, day, requests, ru: fromHundredths(hundredths) }],
+    ),
   );
 }

@@ -1,6 +1,5 @@
 /** Windows of rate limits: counted in this process, or in the database for all API processes (postgres-windows.ts). */
 
-/** Limits a window to hundredths of a request unit. */
 export interface WindowLimit {
   hundredths: number;
   seconds: number;
@@ -9,10 +8,9 @@ export interface WindowLimit {
 /** The window after a request, whether it was charged or not. */
 export interface WindowState {
   charged: boolean;
-  /** Hundredths that are left. */
   remaining: number;
-  /** Identifies the window within its bucket; undefined while none is open. */
-  window: number | undefined;
+  /** Identifies the window within its bucket. */
+  window: number;
   endsInMs: number;
 }
 
@@ -27,27 +25,18 @@ export interface Windows {
   refund(bucket: string, window: number, cost: number): void;
 }
 
-interface Window {
-  spent: number;
-  endsAt: number;
-}
-
 const SWEEP_EVERY_MS = 60_000;
 
 export class MemoryWindows implements Windows {
-  readonly #windows = new Map<string, Window>();
+  readonly #windows = new Map<string, { spent: number; endsAt: number }>();
   #nextSweepAt = 0;
 
   async charge(bucket: string, limit: WindowLimit, cost: number): Promise<WindowState> {
     const now = performance.now();
     this.#sweep(now);
-    const current = this.#windows.get(bucket);
-    const open = current !== undefined && current.endsAt > now ? current : undefined;
-    const charged = (open?.spent ?? 0) + cost <= limit.hundredths;
-    if (!charged && open === undefined) {
-      return { charged, remaining: limit.hundredths, window: undefined, endsInMs: limit.seconds * 1000 };
-    }
-    const window = open ?? { spent: 0, endsAt: now + limit.seconds * 1000 };
+    const known = this.#windows.get(bucket);
+    const window = known && known.endsAt > now ? known : { spent: 0, endsAt: now + limit.seconds * 1000 };
+    const charged = window.spent + cost <= limit.hundredths;
     if (charged) {
       window.spent += cost;
       this.#windows.set(bucket, window);

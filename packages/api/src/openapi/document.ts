@@ -1,51 +1,38 @@
-/** Builds the OpenAPI 3.1 document from the routes and their schemas. */
+/** Builds the OpenAPI 3.1 document from the operations and their schemas. */
 import { STATUS_CODES } from 'node:http';
-import type { FastifyInstance, RouteOptions } from 'fastify';
-import { z } from 'zod';
-import type { OpenApiDocument } from '../docs/with-examples.ts';
+import type { FastifyInstance } from 'fastify';
+import type { z } from 'zod';
+import type { ExampleRequest } from '../docs/example-requests.ts';
 import examples from '../generated/examples.json' with { type: 'json' };
+import type { AnyOperation } from '../route.ts';
+import { ERRORS, type ErrorStatus, errorEnvelope, NOT_MODIFIED } from '../schemas/responses.ts';
 import { info, tags } from './info.ts';
-import {
-  describeHeaders,
-  describeOtherResponse,
-  headerComponents,
-  ifNoneMatchReference,
-  parameterComponents,
-  responseComponents,
-  transportReferences,
-} from './responses.ts';
 import { describeComponents, describeParameters, describeSchema } from './schema.ts';
 
 /** Requests and responses of the fixed simulated chain, by operationId: written by `npm run generate:examples`, and checked by test/examples. */
-const operationExamples = examples.operations as Record<string, OperationExample>;
+const operationExamples = examples.operations as Record<string, ExampleRequest & { response?: unknown }>;
 
-interface OperationExample {
-  path?: Record<string, unknown>;
-  query?: Record<string, unknown>;
-  body?: unknown;
-  /** Absent if the node does not implement the operation. */
-  response?: unknown;
-}
-
-/** Returns an array to which every route is added that is registered from here on. */
-export function collectRoutes(app: FastifyInstance): readonly RouteOptions[] {
-  const routes: RouteOptions[] = [];
-  app.addHook('onRoute', (route) => {
+/** Returns an array to which every operation is added that is registered from here on. */
+export function collectOperations(app: FastifyInstance): readonly AnyOperation[] {
+  const operations: AnyOperation[] = [];
+  app.addHook('onRoute', ({ method, config }) => {
     // Fastify adds a HEAD route for every GET.
-    if (route.method !== 'HEAD') routes.push(route);
+    if (method !== 'HEAD' && config?.operation !== undefined) operations.push(config.operation);
   });
-  return routes;
+  return operations;
 }
 
-/** Describes all routes that are not hidden. */
-export function describeApi(routes: readonly RouteOptions[]): OpenApiDocument {
-  const paths: OpenApiDocument['paths'] = {};
-  for (const route of routes) {
-    if (route.schema?.hide === true) continue;
-    const path = route.url.replace(/:(\w+)/g, '{$1}');
-    paths[path] = { ...paths[path], [String(route.method).toLowerCase()]: describeRoute(route) };
+/** @param requests replace those of the examples, by operationId */
+export function describeApi(
+  operations: readonly AnyOperation[],
+  requests: Record<string, ExampleRequest> = {},
+): object {
+  const paths: Record<string, object> = {};
+  for (const operation of operations) {
+    const path = operation.url.replace(/:(\w+)/g, '{$1}');
+    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describeOperation(operation, requests) };
   }
-  const document = {
+  return {
     openapi: '3.1.0',
     info,
     servers: [{ url: '/' }],
@@ -62,51 +49,177 @@ export function describeApi(routes: readonly RouteOptions[]): OpenApiDocument {
       schemas: describeComponents(),
     },
   };
-  return document;
 }
 
-function describeRoute({ schema = {}, config }: RouteOptions): object {
-  const { operationId = '', summary, description, tags, security, params, querystring, body } = schema;
-  const { 200: ok, ...others } = schema.response as Record<number, z.ZodType>;
-  const example = operationExamples[operationId];
-  const isFromIndex = '304' in others;
-  const needsKey = security === undefined;
+function describeOperation(operation: AnyOperation, requests: Record<string, ExampleRequest>): object {
+  const { operationId, summary, description, tag, cost, params, query, body, response, isFromIndex } = operation;
+  const example = requests[operationId] ?? operationExamples[operationId];
+  const responseExample = operationExamples[operationId]?.response;
+  const needsKey = cost !== undefined;
   return {
     operationId,
     summary,
     ...(description !== undefined && { description }),
-    tags,
-    ...(security && { security }),
-    ...(config?.cost !== undefined && { 'x-request-cost-ru': config.cost }),
+    tags: [tag],
+    ...(needsKey ? { 'x-request-cost-ru': cost } : { security: [] }),
     parameters: [
       ...describeParameters(params, 'path', example?.path),
-      ...describeParameters(querystring, 'query', example?.query),
+      ...describeParameters(query, 'query', example?.query),
       ...(isFromIndex ? [ifNoneMatchReference] : []),
     ],
-    ...(body instanceof z.ZodType && { requestBody: describeBody(body, example) }),
+    ...(body && { requestBody: describeBody(body, example) }),
     responses: {
       200: {
         description: STATUS_CODES[200],
-        headers: describeHeaders(200, { needsKey, isFromIndex }),
+        headers: describeHeaders(200, needsKey, isFromIndex),
         content: {
           'application/json': {
-            schema: describeSchema(ok as z.ZodType, 'output'),
-            ...(example?.response !== undefined && { example: example.response }),
+            schema: describeSchema(response, 'output'),
+            ...(responseExample !== undefined && { example: responseExample }),
           },
         },
       },
       ...Object.fromEntries(
-        Object.keys(others).map((status) => [status, describeOtherResponse(Number(status), needsKey)]),
+        otherStatusesOf(operation).map((status) => [status, describeOtherResponse(status, needsKey)]),
       ),
       ...transportReferences,
     },
   };
 }
 
-function describeBody(body: z.ZodType, example: OperationExample | undefined): object {
+function describeBody(body: z.ZodType, example: ExampleRequest | undefined): object {
   const content = {
     schema: describeSchema(body, 'input'),
     ...(example?.body !== undefined && { example: example.body }),
   };
   return { required: !body.safeParse(undefined).success, content: { 'application/json': content } };
+}
+
+/** 400 is also the status of an unknown query parameter, which any operation refuses. */
+function otherStatusesOf({ isFromIndex, cost, body, submits, errors = [] }: AnyOperation): number[] {
+  return [
+    400,
+    500,
+    503,
+    ...(isFromIndex ? [304] : []),
+    ...(cost === undefined ? [] : [401, 429]),
+    ...(body === undefined ? [] : [413, 415]),
+    ...(submits === true ? [403] : []),
+    ...errors,
+  ];
+}
+
+const NON_NEGATIVE = { type: 'number', minimum: 0 };
+
+const HEADERS: Readonly<Record<string, { description: string; schema: object; required?: false }>> = {
+  'x-request-id': { description: 'Identifies the request in the log', schema: { type: 'string' } },
+  'x-request-cost-ru': {
+    description: 'Cost of the request in request units; 0 if it was refused or needs no key',
+    schema: NON_NEGATIVE,
+  },
+  'ratelimit-limit': {
+    description: 'Request units per window, and the length of the window in seconds',
+    schema: { type: 'string', pattern: '^\\d+(\\.\\d+)?;w=\\d+$', examples: ['500;w=1'] },
+  },
+  'ratelimit-remaining': { description: 'Request units left in this window', schema: NON_NEGATIVE },
+  'ratelimit-reset': { description: 'Seconds until the window ends', schema: NON_NEGATIVE },
+  'retry-after': {
+    description: 'Seconds after which a retry may succeed',
+    schema: { type: 'integer', minimum: 0 },
+  },
+  etag: {
+    description: 'Changes when the response may have changed; send it as `if-none-match`',
+    schema: { type: 'string', pattern: '^W/"[\\w-]+"$' },
+  },
+  'x-kasgres-sink': {
+    description: 'Hash of the sink at which the response was read',
+    schema: { $ref: '#/components/schemas/Hash' },
+  },
+  'x-kasgres-gaps': {
+    description: 'Number of gaps of the index, which `/v1/status` lists; absent if there are none',
+    schema: { type: 'integer', minimum: 1 },
+    required: false,
+  },
+};
+
+export const RESPONSE_HEADERS: readonly string[] = Object.keys(HEADERS);
+
+/** `x-request-id` is `XRequestId`. */
+const headerComponentName = (header: string): string =>
+  header.replaceAll(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+/** `404` is `NotFound`. */
+const responseComponentName = (status: number): string => (STATUS_CODES[status] ?? '').replaceAll(/[^A-Za-z]/g, '');
+
+const headerComponents: object = Object.fromEntries(
+  Object.entries(HEADERS).map(([name, header]) => [headerComponentName(name), { required: true, ...header }]),
+);
+
+const parameterComponents = {
+  IfNoneMatch: {
+    name: 'if-none-match',
+    in: 'header',
+    required: false,
+    description:
+      'Entity tags of known responses: if one of them is still current, the response is a 304 without a body',
+    schema: { type: 'string' },
+  },
+};
+
+const ifNoneMatchReference = { $ref: '#/components/parameters/IfNoneMatch' } as const;
+
+/** The limits of the key are unknown before it is validated, and after an error of the server. */
+const WITHOUT_KEY = new Set([401, 500, 503]);
+const WITH_RETRY = new Set([429, 503]);
+const WITH_STATE = new Set([200, 304]);
+
+function describeHeaders(status: number, needsKey: boolean, isFromIndex: boolean): object {
+  const names = [
+    'x-request-id',
+    'x-request-cost-ru',
+    ...(needsKey && !WITHOUT_KEY.has(status) ? ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'] : []),
+    ...(isFromIndex && WITH_STATE.has(status) ? ['etag', 'x-kasgres-sink', 'x-kasgres-gaps'] : []),
+    ...(WITH_RETRY.has(status) ? ['retry-after'] : []),
+  ];
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${headerComponentName(name)}` }]));
+}
+
+/** Statuses that any request may get before hooks run, without the headers of other responses. */
+const TRANSPORT_ERRORS: Readonly<Record<number, string>> = {
+  408: 'The request did not arrive in time',
+  431: 'The headers and the URL are larger than 16 KiB together',
+};
+
+const referenceOf = (status: number) => ({ $ref: `#/components/responses/${responseComponentName(status)}` });
+
+const transportReferences: object = Object.fromEntries(
+  Object.keys(TRANSPORT_ERRORS).map((status) => [status, referenceOf(Number(status))]),
+);
+
+const responseComponents: object = Object.fromEntries(
+  [304, ...Object.keys(ERRORS), ...Object.keys(TRANSPORT_ERRORS)].map((key) => {
+    const status = Number(key);
+    return [responseComponentName(status), describe(status, true)];
+  }),
+);
+
+/** Describes a response other than the 200. The components have the headers of operations with a key. */
+const describeOtherResponse = (status: number, needsKey: boolean): object =>
+  needsKey ? referenceOf(status) : describe(status, false);
+
+function describe(status: number, needsKey: boolean): object {
+  const headers = describeHeaders(status, needsKey, true);
+  if (status === 304) return { description: NOT_MODIFIED, headers };
+  const errors = examples.errors.filter(({ statusCode }) => statusCode === status);
+  const content = {
+    schema: describeSchema(errorEnvelope, 'output'),
+    ...(errors.length > 0 && {
+      examples: Object.fromEntries(errors.map((error) => [error.message, { value: error }])),
+    }),
+  };
+  const transport = TRANSPORT_ERRORS[status];
+  return {
+    ...(transport === undefined ? { description: ERRORS[status as ErrorStatus], headers } : { description: transport }),
+    content: { 'application/json': content },
+  };
 }

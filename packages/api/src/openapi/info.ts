@@ -1,5 +1,3 @@
-/** The introduction of openapi.json, and its tags. */
-
 const DESCRIPTION = `Blocks, transactions, balances and tags of the Kaspa blockDAG, read from an index in Postgres, and calls of its node.
 
 ### Keys and request units
@@ -51,7 +49,6 @@ export const info = {
   license: { name: 'MIT', identifier: 'MIT' },
 } as const;
 
-/** In the order of the documentation page. */
 export const tags = [
   { name: 'Address', description: 'Balances, UTXOs, history and tags of addresses' },
   { name: 'Block', description: 'Blocks, their colours, and the selected parent chain' },

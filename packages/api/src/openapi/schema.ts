@@ -22,13 +22,12 @@ function withoutNames(schema: JsonSchema): JsonSchema {
   return rest;
 }
 
-/** Describes each property of an object as a parameter. */
 export function describeParameters(
-  schema: unknown,
+  schema: z.ZodType | undefined,
   location: 'path' | 'query',
   examples: Record<string, unknown> = {},
 ): object[] {
-  if (!(schema instanceof z.ZodType)) return [];
+  if (schema === undefined) return [];
   const { properties = {}, required = [] } = describeSchema(schema, 'input');
   return Object.entries(properties as Record<string, JsonSchema>).map(([name, { description, ...property }]) => ({
     name,

@@ -1,10 +1,9 @@
 /** GET /v1/status: the progress of the index and the state of the node. Needs no key. */
 import { z } from 'zod';
 import packageJson from '../../package.json' with { type: 'json' };
-import { findReplicaLag, findUtxoSetLoad, type UtxoSetLoad } from '../index-state/progress.ts';
 import { type Db, hex, text, textOrNull } from '../index-state/sql.ts';
-import type { IndexState } from '../index-state/state.ts';
-import type { NodeState } from '../node-status.ts';
+import { findReplicaLag, findUtxoSetLoad, type IndexState, type UtxoSetLoad } from '../index-state/state.ts';
+import { findNodeState, type NodeState } from '../node-calls.ts';
 import { route } from '../route.ts';
 import { count, decimal, hash, timestamp } from '../schemas/values.ts';
 import { findFirstBlockHash } from './chain/segments.ts';
@@ -174,6 +173,6 @@ export const getStatus = route(
     tag: 'Status',
     response: status,
   },
-  ({ services: { status, statusIndex, nodeStatus } }) =>
-    status.get(async () => toStatus(await statusIndex.readIfAny(getIndexStatus), await nodeStatus.get())),
+  ({ services: { status, statusIndex, node } }) =>
+    status.get(async () => toStatus(await statusIndex.readIfAny(getIndexStatus), await findNodeState(node))),
 );

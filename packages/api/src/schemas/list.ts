@@ -24,34 +24,27 @@ const List: z.core.$constructor<List> = z.core.$constructor('List', (list, defin
   list._zod.parse = (payload, context) => {
     const items: unknown = payload.value;
     if (!Array.isArray(items) || items.length > definition.maxItems) return parseInvalid(payload, context);
-    payload.value = [];
-    return context.async === true ? parseWithPauses(payload, items) : parseFrom(0, payload, items, () => false);
+    const output: unknown[] = [];
+    payload.value = output;
+    const parseUntil = (isDue: () => boolean): boolean => {
+      while (output.length < items.length && payload.issues.length < MAX_DETAILS) {
+        const item = { value: items[output.length] as unknown, issues: [] };
+        const parsed = definition.element._zod.run(item, SYNCHRONOUS) as z.core.ParsePayload;
+        payload.issues.push(...z.core.util.prefixIssues(output.length, parsed.issues));
+        output.push(parsed.value);
+        if (isDue()) return false;
+      }
+      return true;
+    };
+    // Lists within items are parsed together with their item, since each of them is short.
+    const parseWithPauses = async (): Promise<z.core.ParsePayload> => {
+      while (!parseUntil(isPauseDue)) await pause();
+      return payload;
+    };
+    if (context.async === true) return parseWithPauses();
+    parseUntil(() => false);
+    return payload;
   };
-
-  function parseFrom(start: number, payload: z.core.ParsePayload, items: readonly unknown[], isDone: () => boolean) {
-    const output = payload.value as unknown[];
-    for (let index = start; index < items.length && payload.issues.length < MAX_DETAILS; index += 1) {
-      const parsed = definition.element._zod.run(
-        { value: items[index], issues: [] },
-        SYNCHRONOUS,
-      ) as z.core.ParsePayload;
-      if (parsed.issues.length > 0) payload.issues.push(...z.core.util.prefixIssues(index, parsed.issues));
-      output.push(parsed.value);
-      if (isDone()) break;
-    }
-    return payload;
-  }
-
-  /** Lists within items are parsed together with their item, since each of them is short. */
-  async function parseWithPauses(payload: z.core.ParsePayload, items: readonly unknown[]) {
-    const output = payload.value as unknown[];
-    parseFrom(0, payload, items, isPauseDue);
-    while (output.length < items.length && payload.issues.length < MAX_DETAILS) {
-      await pause();
-      parseFrom(output.length, payload, items, isPauseDue);
-    }
-    return payload;
-  }
 });
 
 export function list<T extends z.ZodType>(element: T, maxItems: number): z.ZodArray<T> {

@@ -52,7 +52,6 @@ export const timestamp = z.int().nonnegative().meta({ description: 'Unix time in
 
 export const count = z.int().nonnegative();
 
-/** A flag in a request body, false by default. */
 export const flag = z.boolean().default(false);
 
 /** An unsigned 64-bit number in a request; becomes a bigint. */

@@ -1,8 +1,7 @@
 import { NodeProtocolError, NodeRpcError, NodeUnavailableError } from '@kasgres/node';
 import { DatabaseError } from 'pg';
 import { describe, expect, it } from 'vitest';
-import { notFound } from './errors.ts';
-import { toHttpError } from './outages.ts';
+import { notFound, toHttpError } from './errors.ts';
 
 const REFUSALS: [string, number][] = [
   [`Transaction ${'ab'.repeat(32)} not found`, 404],

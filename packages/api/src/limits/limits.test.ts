@@ -1,0 +1,68 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { type Bucket, Limits } from './limits.ts';
+import { UsageMeter } from './usage-meter.ts';
+import { MemoryWindows, type WindowState } from './windows.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: Date.UTC(2026, 0, 30, 23, 0, 0) });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const bucketOf = (period: 'day' | 'month', usedRu: number, since: string): Bucket => ({
+  name: 'key:7',
+  apiKeyId: 7n,
+  rateRu: 500,
+  windowSeconds: 1,
+  concurrency: 128,
+  quota: { ru: 10, period, used: { ru: usedRu, since, asOf: 0 } },
+});
+const newUsage = () =>
+  new UsageMeter(
+    async () => undefined,
+    () => undefined,
+  );
+const limitsWith = (unwrittenRu: number): Limits => {
+  const usage = newUsage();
+  usage.add(7n, unwrittenRu);
+  return new Limits(new MemoryWindows(), usage);
+};
+
+const REFUSED_FOR_AN_HOUR = { refusal: 'quota', resetSeconds: 3600 };
+
+it('adds unwritten usage to that in the database, exactly', async () => {
+  const bucket = bucketOf('day', 9.7, '2026-01-30');
+  expect(await limitsWith(0.2).admit(bucket, 0.1)).toMatchObject({ charge: { ru: 0.1, day: '2026-01-30' } });
+  expect(await limitsWith(0.3).admit(bucket, 0.1)).toMatchObject(REFUSED_FOR_AN_HOUR);
+  expect(await limitsWith(0).admit(bucket, 0.5)).toMatchObject(REFUSED_FOR_AN_HOUR);
+});
+
+it('counts a request for the quota while its window is being charged, and no longer if that refuses it', async () => {
+  const bucket = bucketOf('day', 9.7, '2026-01-30');
+  const usage = newUsage();
+  const { promise: state, resolve: settle } = Promise.withResolvers<WindowState>();
+  const limits = new Limits({ charge: () => state, refund: () => undefined }, usage);
+  const pending = Array.from({ length: 3 }, () => limits.admit(bucket, 0.1));
+  expect(await limits.admit(bucket, 0.1)).toMatchObject(REFUSED_FOR_AN_HOUR);
+  settle({ charged: false, remaining: 0, window: 1, endsInMs: 1 });
+  for (const verdict of await Promise.all(pending)) expect(verdict.refusal).toBe('rate_limit');
+  expect(usage.missingRu(7n, '2026-01-30', 0)).toBe(0);
+});
+
+it('ends a month with its last day', async () => {
+  const verdict = await limitsWith(0).admit(bucketOf('month', 10, '2026-01-01'), 0.1);
+  expect(verdict.resetSeconds).toBe(25 * 3600);
+});
+
+it('ignores usage of the previous day after midnight', async () => {
+  vi.setSystemTime(Date.UTC(2026, 0, 31));
+  expect((await limitsWith(0).admit(bucketOf('day', 10, '2026-01-30'), 0.1)).refusal).toBeUndefined();
+  const verdict = await limitsWith(0).admit(bucketOf('month', 10, '2026-01-01'), 0.1);
+  expect(verdict).toMatchObject({ refusal: 'quota', resetSeconds: 24 * 3600 });
+});
+
+it('does not limit a key without a quota', async () => {
+  const bucket = { ...bucketOf('day', 10, '2026-01-30'), quota: undefined };
+  expect((await limitsWith(1e6).admit(bucket, 0.1)).refusal).toBeUndefined();
+});
