@@ -1,10 +1,10 @@
-/** How far the index is, how fast it goes and how long it still takes: a log line every few seconds in catch-up, one a minute at the tip. */
+/** Logs position, rate and remaining time every few seconds during a catch-up, and once a minute at the tip. */
 import type { Logger } from '@kasgres/runtime';
 import type { Batch } from './prepare/batch.ts';
 
 const CATCH_UP_LINE_MS = 5_000;
 const TIP_LINE_MS = 60_000;
-/** The rate is that of the last half minute. */
+/** The period over which rates are measured. */
 const RATE_WINDOW_MS = 30_000;
 
 interface Sample {
@@ -17,11 +17,11 @@ export class Progress {
   readonly #log: Logger;
   readonly #now: () => number;
   readonly #samples: Sample[] = [];
-  /** Batches applied since the program began. */
+  /** Batches applied by this process. */
   batches = 0;
   #transactions = 0;
   #lastLine = 0;
-  /** Blue score from which this run catches up. */
+  /** Blue score at the first batch. */
   #from: bigint | undefined;
 
   constructor(log: Logger, now: () => number = Date.now) {
@@ -29,7 +29,7 @@ export class Progress {
     this.#now = now;
   }
 
-  /** Seconds until `target` at the present rate; null when there is no telling. */
+  /** Returns the time until `target` at the current rate, or null if that is unknown. */
   secondsLeft(blueScore: bigint, target: bigint): number | null {
     const first = this.#samples[0];
     const last = this.#samples.at(-1);

@@ -1,7 +1,4 @@
-/**
- * The sessions of this process at the server. A session whose connection was lost silently survives there with its locks and its statement, so
- * the next attempt terminates it first.
- */
+/** The sessions of this process at the server. After a silently lost connection, a session keeps its locks until it is terminated. */
 import type { ClientBase } from 'pg';
 
 interface Session {
@@ -13,7 +10,7 @@ interface Session {
 export class Sessions {
   #previous: Session[] = [];
 
-  /** Terminates the sessions of the previous attempt, and remembers these. */
+  /** Terminates the sessions of the previous attempt, and stores those of these clients. */
   async succeed(clients: readonly [ClientBase, ...ClientBase[]]): Promise<void> {
     const [client] = clients;
     for (const { pid, backend_start: start } of this.#previous) {

@@ -2,8 +2,8 @@ import { fromHex, getNetwork, type Hash, toHex } from '@kasgres/kaspa';
 import { type NodeClient, NodeRpcError, NodeUnsuitableError, type RpcBlock } from '@kasgres/node';
 import { expect, test } from 'vitest';
 import { IncompleteUpdateError, NodeBehindError } from '../errors.ts';
+import type { OwnChain } from '../indexed-chain.ts';
 import { ChainRequests, type ChainStep } from './chain-requests.ts';
-import type { OwnChain } from './own-chain.ts';
 
 const network = { ...getNetwork('simnet'), finalityDepth: 100n };
 const { signal } = new AbortController();

@@ -4,7 +4,7 @@ import { FatalError } from '@kasgres/runtime';
 import { expect, test } from 'vitest';
 import type { ChainUpdate } from '../chain-update.ts';
 import { IncompleteUpdateError, NodeBehindError } from '../errors.ts';
-import type { OwnChain } from './own-chain.ts';
+import type { OwnChain } from '../indexed-chain.ts';
 import { Source } from './source.ts';
 
 const network = getNetwork('simnet');
