@@ -8,7 +8,7 @@ import type { ClientBase, PoolClient } from 'pg';
 import { apply } from './apply/apply.ts';
 import { findCheckpoint, findNetworkOfDatabase } from './apply/checkpoint.ts';
 import { buildLookUpIndexes, finishFirstCatchUp } from './apply/first-catch-up.ts';
-import type { Sessions } from './apply/sessions.ts';
+import type { Sessions } from './database.ts';
 import type { ChainUpdate } from './chain-update.ts';
 import { findFork, getBootstrap, loadPreBootstrapBlocks, readOwnChain } from './indexed-chain.ts';
 import type { PreBootstrapTimes } from './pre-bootstrap-times.ts';

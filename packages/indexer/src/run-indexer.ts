@@ -11,7 +11,7 @@ import {
   PeerRejectedError,
   PruningPointMovedError,
 } from '@kasgres/node';
-import { Sessions } from './apply/sessions.ts';
+import { Sessions } from './database.ts';
 import { PreBootstrapTimes } from './pre-bootstrap-times.ts';
 import { backoff, FatalError, type Logger, sleep } from '@kasgres/runtime';
 import { CheckpointMovedError, IncompleteUpdateError, NodeBehindError } from './errors.ts';

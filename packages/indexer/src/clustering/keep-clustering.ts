@@ -5,7 +5,7 @@ import { backoff, type Logger, sleep } from '@kasgres/runtime';
 import { type ClusteringOptions, clusterStep, flagStep, type Step } from '@kasgres/state';
 import type { ClientBase } from 'pg';
 import { findNetworkOfDatabase } from '../apply/checkpoint.ts';
-import { Sessions } from '../apply/sessions.ts';
+import { Sessions } from '../database.ts';
 import type { Metrics } from '../metrics.ts';
 
 /** The target for how long a step holds the lock on the checkpoint. */

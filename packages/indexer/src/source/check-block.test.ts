@@ -99,7 +99,7 @@ describe('a block from before Crescendo, which commits to no storage mass', () =
   });
 });
 
-test('a whole block has no fault', () => {
+test('it finds no fault in a complete block', () => {
   expect(findFault(wholeBlock())).toBeUndefined();
 });
 
