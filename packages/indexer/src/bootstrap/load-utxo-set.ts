@@ -79,7 +79,7 @@ async function loadOnce(
   const load = await resume(client, block.hash);
   const fields = { block: toHex(block.hash), daaScore: block.header.daaScore, from: p2pUrl };
   log.info({ ...fields, utxos: load.utxos }, load.utxos > 0 ? 'continues loading a UTXO set' : 'loads a UTXO set');
-  const hasher = new UtxoSetHasher();
+  const hasher = createHasherPool();
   try {
     await readAll(dependencies, block, load, hasher, signal);
   } catch (error) {
@@ -118,7 +118,7 @@ async function readAll(
   { client, p2pUrl, network, log, metrics }: BootstrapDependencies,
   block: RpcBlock,
   load: Load,
-  hasher: UtxoSetHasher,
+  hasher: HasherPool,
   signal: AbortSignal,
 ): Promise<void> {
   const progress = new LoadProgress(log, load.utxos);
@@ -139,7 +139,9 @@ async function readAll(
       const skip = Math.min(toSkip, utxos.length);
       toSkip -= skip;
       if (skip < utxos.length) {
-        const product = hasher.hash(bytes, skip);
+        // Transferring a view would transfer the whole buffer behind it.
+        const copy = Uint8Array.from(bytes);
+        const product = hasher.run({ bytes: copy, skip }, [copy.buffer]);
         product.catch(() => undefined);
         segment.products.push(product);
         for (const utxo of utxos.slice(skip)) writeUtxo(segment, utxo, network);
@@ -206,25 +208,11 @@ function bytesOf({ product }: MuHash): Buffer {
   return Buffer.from(digits.padStart(Math.max(PRODUCT_HEX_DIGITS, digits.length + (digits.length % 2)), '0'), 'hex');
 }
 
-export class UtxoSetHasher {
-  readonly #pool: WorkerPool<HashJob, bigint>;
+type HasherPool = WorkerPool<HashJob, bigint>;
 
-  /** @param threads by default one fewer than there are cores */
-  constructor(threads = Math.max(1, availableParallelism() - 1)) {
-    this.#pool = new WorkerPool(new URL('./utxo-set-hash.worker.ts', import.meta.url), threads);
-  }
-
-  /** Returns the MuHash product of the UTXOs of a chunk without the first `skip`. */
-  hash(bytes: Uint8Array, skip: number): Promise<bigint> {
-    // Transferring a view would transfer the whole buffer behind it.
-    const copy = Uint8Array.from(bytes);
-    return this.#pool.run({ bytes: copy, skip }, [copy.buffer]);
-  }
-
-  /** Rejects the chunks that no thread has started, and waits for the others. */
-  close(): Promise<void> {
-    return this.#pool.close();
-  }
+function createHasherPool(): HasherPool {
+  const threads = Math.max(1, availableParallelism() - 1);
+  return new WorkerPool(new URL('./utxo-set-hash.worker.ts', import.meta.url), threads);
 }
 
 /** Logs the progress of a load every few seconds. */

@@ -47,9 +47,7 @@ export class Memory {
     this.utxos = new TransactionMemory(nextTransactionId, limits.outputs);
     this.scripts = new TwoGenerations(() => new WeightedMap<string, number>(weightOfScript), limits.scripts);
     this.subnetworks = new TwoGenerations(() => new Map<string, number>(), limits.subnetworks);
-    // A transaction without further variants takes memory, too.
-    const createVariants = () => new WeightedMap<number, readonly Uint8Array[]>((_, hashes) => 1 + hashes.length);
-    this.variants = new TwoGenerations(createVariants, limits.variants);
+    this.variants = new TwoGenerations(() => new WeightedMap(weightOfVariants), limits.variants);
     this.preBootstrapHashes = new TwoGenerations(() => new Map<number, Uint8Array>(), limits.variants);
     for (const [key, id] of BUILT_IN_SUBNETWORKS.entries()) this.subnetworks.set(toHex(id), key);
     const { blocks, transactions, scripts, subnetworks, variants, preBootstrapHashes } = this;
@@ -91,4 +89,9 @@ export function scriptKey({ version, script }: ScriptPublicKey): string {
 
 function weightOfScript(script: string): number {
   return Math.max(1, Math.ceil(script.length / USUAL_SCRIPT_BYTES));
+}
+
+/** Counts the transaction, too, since it takes memory without further variants. */
+function weightOfVariants(_key: number, hashes: readonly Uint8Array[]): number {
+  return 1 + hashes.length;
 }
