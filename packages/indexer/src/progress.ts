@@ -31,11 +31,8 @@ export class Progress {
 
   /** Returns the time until `target` at the current rate, or null if that is unknown. */
   secondsLeft(blueScore: bigint, target: bigint): number | null {
-    const first = this.#samples[0];
-    const last = this.#samples.at(-1);
-    if (first === undefined || last === undefined || last.blueScore <= first.blueScore) return null;
-    const perSecond = ((last.blueScore - first.blueScore) / (last.at - first.at)) * 1_000;
-    return Math.max(0, Math.ceil(Number(target - blueScore) / perSecond));
+    const perSecond = this.#perSecond('blueScore');
+    return perSecond > 0 ? Math.max(0, Math.ceil(Number(target - blueScore) / perSecond)) : null;
   }
 
   applied(batch: Batch, atTip: boolean): void {
@@ -48,23 +45,22 @@ export class Progress {
     if (at - this.#lastLine < (atTip ? TIP_LINE_MS : CATCH_UP_LINE_MS)) return;
     this.#lastLine = at;
     const { blueScore } = batch.to;
-    if (atTip) this.#log.info({ blueScore, ...this.#rate() }, 'follows the chain');
+    const rates = {
+      blueScoresPerSecond: Math.round(this.#perSecond('blueScore')),
+      transactionsPerSecond: Math.round(this.#perSecond('transactions')),
+    };
+    if (atTip) this.#log.info({ blueScore, ...rates }, 'follows the chain');
     else {
       const { targetBlueScore, secondsLeft } = batch;
       const toDo = Math.max(1, Number(targetBlueScore - this.#from));
       const percent = Math.min(100, Math.floor((Number(blueScore - this.#from) / toDo) * 100));
-      this.#log.info({ percent, blueScore, targetBlueScore, ...this.#rate(), secondsLeft }, 'catches up');
+      this.#log.info({ percent, blueScore, targetBlueScore, ...rates, secondsLeft }, 'catches up');
     }
   }
 
-  #rate(): { blueScoresPerSecond: number; transactionsPerSecond: number } {
-    const first = this.#samples[0];
-    const last = this.#samples.at(-1);
-    const seconds = first === undefined || last === undefined ? 0 : (last.at - first.at) / 1_000;
-    const rate = (amount: number): number => (seconds === 0 ? 0 : Math.round(amount / seconds));
-    return {
-      blueScoresPerSecond: rate((last?.blueScore ?? 0) - (first?.blueScore ?? 0)),
-      transactionsPerSecond: rate((last?.transactions ?? 0) - (first?.transactions ?? 0)),
-    };
+  #perSecond(field: 'blueScore' | 'transactions'): number {
+    const [first, last] = [this.#samples[0], this.#samples.at(-1)];
+    if (first === undefined || last === undefined || first.at === last.at) return 0;
+    return (1_000 * (last[field] - first[field])) / (last.at - first.at);
   }
 }

@@ -69,43 +69,39 @@ export async function finishFirstCatchUp(
   onBlocked?: (blocking: readonly BlockingSession[]) => void,
 ): Promise<void> {
   const [client, observer] = clients;
-  await runInParallel(clients, [...LOOK_UP_INDEXES, ...REQUEST_INDEXES].map(toIndexJob));
-  await runInParallel(clients, GROWING_TABLES.map(toAnalyzeJob));
+  await forEachInParallel(clients, [...LOOK_UP_INDEXES, ...REQUEST_INDEXES], buildIndex);
+  await forEachInParallel(clients, GROWING_TABLES, analyze);
   await resolveAllLateInputs(client);
   await withExclusiveLocks(client, () => client.query(`truncate ${EMPTIED_TABLES.join(', ')}`), {
     observer,
     onBlocked,
   });
   for (const worker of clients) await worker.query(`set work_mem = '${WORK_MEMORY}'`);
-  await runInParallel(clients, rebuildJobs());
+  await forEachInParallel(clients, rebuildJobs(), (worker, rebuild) => rebuild(worker));
   for (const worker of clients) await worker.query('reset work_mem');
-  await runInParallel(clients, STATE_INDEXES.map(toIndexJob));
-  await runInParallel(clients, FILLED_TABLES.map(toAnalyzeJob));
+  await forEachInParallel(clients, STATE_INDEXES, buildIndex);
+  await forEachInParallel(clients, FILLED_TABLES, analyze);
   for (const table of GROWING_TABLES) await client.query(`alter table ${table} reset (autovacuum_enabled)`);
   await letRequestsIn(client);
 }
 
-type Job = (client: ClientBase) => Promise<void>;
-
-async function runInParallel(clients: readonly ClientBase[], jobs: readonly Job[]): Promise<void> {
-  const pending = [...jobs];
+/** Each connection takes the next item when it has finished one. */
+async function forEachInParallel<Item>(
+  clients: readonly ClientBase[],
+  items: readonly Item[],
+  run: (client: ClientBase, item: Item) => Promise<void>,
+): Promise<void> {
+  const pending = items.values();
   await Promise.all(
     clients.map(async (client) => {
-      for (let job = pending.shift(); job !== undefined; job = pending.shift()) await job(client);
+      for (const item of pending) await run(client, item);
     }),
   );
 }
 
-const toIndexJob =
-  (name: string): Job =>
-  (client) =>
-    buildIndex(client, name);
-
-const toAnalyzeJob =
-  (table: string): Job =>
-  async (client) => {
-    await client.query(`analyze ${table}`);
-  };
+async function analyze(client: ClientBase, table: string): Promise<void> {
+  await client.query(`analyze ${table}`);
+}
 
 /** Imports of tags take the lock on the checkpoint, too, so none is missed. */
 async function letRequestsIn(client: ClientBase): Promise<void> {
