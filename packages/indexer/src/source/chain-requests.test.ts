@@ -19,7 +19,7 @@ const range = (chain: string, from: number, to: number): string[] =>
 interface FakeNode {
   /** Its chain from the first block that it has, up. */
   chain: string[];
-  /** Blocks off its chain that it knows, by what is below each. */
+  /** The selected parents of known blocks off its chain. */
   others?: Record<string, string>;
   /** It has the header alone. */
   pruned?: string[];

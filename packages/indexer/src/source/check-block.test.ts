@@ -1,4 +1,4 @@
-/** Invariant 10: what a block says of itself is taken only when its hash says so too. */
+/** Invariant 10: only fields that a block's hash commits to are accepted. */
 import {
   genesisBlock,
   getNetwork,

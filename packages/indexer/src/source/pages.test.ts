@@ -30,7 +30,7 @@ function nodeWithPages(sizes: readonly number[]) {
       const low = Number(`0x${lowHash}`);
       const message = create(protocol.GetBlocksResponseSchema, { blockHashes: [hashOf(low), hashOf(low + 1)] });
       const body = toBinary(protocol.GetBlocksResponseSchema, message);
-      // A field that nobody knows makes up the size; its tag and length have five bytes.
+      // An unknown field fills the size; its tag and length have five bytes.
       const rest = (sizes[low] as number) - body.length - 5;
       return use(Buffer.concat([body, Buffer.of(0xfa, 0x7e, ...lengthOf(rest)), new Uint8Array(rest)]));
     },

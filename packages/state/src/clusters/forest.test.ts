@@ -77,7 +77,7 @@ class Tables {
     return ring;
   }
 
-  /** By what can be asked of it. */
+  /** The state in a comparable form. */
   state(): unknown {
     return {
       members: [...this.members].sort(byKey),
