@@ -206,7 +206,7 @@ describe.skipIf(findKaspad() === undefined)('a bootstrap at a pruning point', ()
     const before = await pruningPointOf(peer);
     const { block } = await peer.node.call('getBlock', { hash: before, includeTransactions: false });
     const network = { finalityDepth: BigInt(FINALITY_DEPTH), pruningDepth: BigInt(PRUNING_DEPTH) };
-    const move = blueScoreOfMove(block?.header?.blueScore ?? 0n, { ...network, targetTimePerBlockMs: 100 });
+    const move = blueScoreOfMove(block?.header?.blueScore ?? 0n, network);
     while ((await blueScoreOf(peer)) < move - 20n) await more(load, 1);
     expect(await pruningPointOf(peer)).toBe(before);
     const index = await startIndex([peer], p2pOf(peer));

@@ -141,7 +141,7 @@ test('an altered UTXO set is never visible, and stops the indexer with an explan
   simulatedDag.p2pFaults.plan = (chunk) => (chunk === 1 ? { kind: 'altered' } : undefined);
   const indexer = startIndexing(simulatedDag, database.url);
   await expect(indexer.ended).rejects.toThrow(
-    new RegExp(`The UTXO set that .* hands out .* is not the one that the header of ${start.hash} commits to`),
+    new RegExp(`The UTXO set of .* is not the one that the header of ${start.hash} commits to`),
   );
   await expect(indexer.ended).rejects.toBeInstanceOf(FatalError);
   expect(await visibleRows(database.pool)).toEqual({});

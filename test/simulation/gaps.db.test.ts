@@ -179,7 +179,7 @@ test('the indexer refuses a node whose pruning point is below the bootstrap bloc
   running.push(() => other.stop());
   other.mineBeyond(harness.simulatedDag, 400);
   const indexer = startIndexing(other, harness.database.url, RECORD);
-  await expect(indexer.ended).rejects.toThrow(/is not above the start of this database/);
+  await expect(indexer.ended).rejects.toThrow(/is not above the bootstrap block of this database/);
   await expect(indexer.ended).rejects.toBeInstanceOf(FatalError);
 });
 

@@ -3,7 +3,7 @@ import { fromHex, getNetwork, toHex } from '@kasgres/kaspa';
 import { NodeClient } from '@kasgres/node';
 import { afterEach, expect, test } from 'vitest';
 import type { ChainUpdate } from '../../packages/indexer/src/chain-update.ts';
-import type { OwnChain } from '../../packages/indexer/src/source/own-chain.ts';
+import type { OwnChain } from '../../packages/indexer/src/indexed-chain.ts';
 import { Source } from '../../packages/indexer/src/source/source.ts';
 import { SEED } from '../support/harness.ts';
 import { SimulatedDag } from '../support/simulated-dag.ts';

@@ -1,13 +1,10 @@
-/**
- * The output of the source: one step of the virtual chain with all blocks that are needed to write it. The unit is the chain block with its
- * mergeset (docs/architecture.md, "Data path").
- */
+/** The output of the source. The unit is the chain block with its mergeset (docs/architecture.md, "Data path"). */
 import type { Hash } from '@kasgres/kaspa';
 import type { RpcBlock } from '@kasgres/node';
 
 export interface AddedChainBlock {
   block: RpcBlock;
-  /** In the order of acceptance: selected parent first, then ascending (blue work, hash). Every block with all its transactions. */
+  /** Complete blocks in the order of acceptance: selected parent first, then ascending (blue work, hash). */
   mergeSet: RpcBlock[];
   /** In the node's order. */
   acceptedTransactionIds: Hash[];
@@ -18,7 +15,7 @@ export interface ChainUpdate {
   removed: Hash[];
   /** Chain blocks to add, upwards from the fork. */
   added: AddedChainBlock[];
-  /** Blocks beside the sink that the node's virtual block would merge, parents first; undefined if not requested, as during catch-up. */
+  /** Blocks beside the sink that the node's virtual block would merge, parents first; undefined during a catch-up. */
   tail: RpcBlock[] | undefined;
   /** Whether the node's sink was reached. */
   atTip: boolean;

@@ -1,18 +1,18 @@
-/** How the indexer connects to its database: no statement has a limit, and what is lost is noticed at both ends. */
+/** The connections of the indexer. Statements have no time limit, and both ends detect a lost connection. */
 import { type Connection, connect } from '@kasgres/database';
+import type { ClientBase } from 'pg';
 
-/** One writes, one reads, one is for requests between attempts. */
+/** One writes, one reads, and one is used between attempts. */
 const CONNECTIONS = 3;
 const ASK_AFTER_SILENCE_MS = 10_000;
 
 const SETTINGS = {
-  // The end of the first catch-up takes as long as it takes, regardless of limits that a role or a database sets for others.
+  // The end of the first catch-up may take hours. These override limits of the role and the database.
   statement_timeout: '0',
   lock_timeout: '0',
   idle_in_transaction_session_timeout: '0',
   idle_session_timeout: '0',
-  // An indexer that is gone, or its host, must not keep its locks: the server notices before the next one has lost its
-  // patience (writer-lock.ts of packages/database), also in the middle of a long statement.
+  // The server detects a lost indexer, even during a long statement, before the next one gives up on the lock (writer-lock.ts).
   client_connection_check_interval: '5s',
   tcp_keepalives_idle: '5',
   tcp_keepalives_interval: '2',
@@ -21,13 +21,7 @@ const SETTINGS = {
 } as const;
 
 export function openDatabase(url: string, askAfterSilenceMs = ASK_AFTER_SILENCE_MS): Connection {
-  return connect({
-    url,
-    max: CONNECTIONS,
-    applicationName: 'kasgres indexer',
-    askAfterSilenceMs,
-    settings: SETTINGS,
-  });
+  return connect({ url, max: CONNECTIONS, applicationName: 'kasgres indexer', askAfterSilenceMs, settings: SETTINGS });
 }
 
 /** Opens the connection of clustering. Its statements go from keys to rows by indexes, regardless of the planner's estimates. */
@@ -43,8 +37,37 @@ export function openClusteringDatabase(url: string, askAfterSilenceMs = ASK_AFTE
       enable_mergejoin: 'off',
       enable_seqscan: 'off',
       max_parallel_workers_per_gather: '0',
-      // A step holds the lock of the checkpoint. Should this process hang within one, the chain is not to wait for it.
+      // A step holds the lock on the checkpoint. If this process hangs, the indexer must not wait for it.
       idle_in_transaction_session_timeout: '30s',
     },
   });
+}
+
+interface Session {
+  pid: number;
+  /** Distinguishes it from another session with the same pid, after a restart or at another server. */
+  backend_start: string;
+}
+
+/** The sessions of this process at the server. After a silently lost connection, a session keeps its locks until it is terminated. */
+export class Sessions {
+  #previous: Session[] = [];
+
+  /** Terminates the sessions of the previous attempt, and stores those of these clients. */
+  async succeed(clients: readonly [ClientBase, ...ClientBase[]]): Promise<void> {
+    const [client] = clients;
+    for (const { pid, backend_start: start } of this.#previous) {
+      await client.query(
+        'select pg_terminate_backend(pid) from pg_stat_activity where pid = $1 and backend_start = $2::timestamptz',
+        [pid, start],
+      );
+    }
+    this.#previous = [];
+    for (const each of clients) {
+      const { rows } = await each.query<Session>(
+        'select pid, backend_start::text from pg_stat_activity where pid = pg_backend_pid()',
+      );
+      this.#previous.push(...rows);
+    }
+  }
 }

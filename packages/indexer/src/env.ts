@@ -1,8 +1,7 @@
-/** The environment of the indexer. */
 import { parseNodeUrl, parseNodeUrls } from '@kasgres/node';
 import { LOG_LEVELS, parsed, postgresUrl } from '@kasgres/runtime';
 import { z } from 'zod';
-import type { KeepClusteringParts } from './clustering/keep-clustering.ts';
+import type { KeepClusteringOptions } from './clustering/keep-clustering.ts';
 import type { IndexerOptions } from './indexer.ts';
 import { DEFAULT_MEMORY_LIMIT_MB, MAX_MEMORY_LIMIT_MB, memoryBounds, MIN_MEMORY_LIMIT_MB } from './memory-bounds.ts';
 
@@ -97,7 +96,7 @@ export function indexerOptions(env: Env): IndexerOptions {
   };
 }
 
-export function clusteringOptions(env: Env): KeepClusteringParts['options'] {
+export function clusteringOptions(env: Env): KeepClusteringOptions['options'] {
   return {
     depth: env.CLUSTER_DEPTH,
     sizeLimit: BigInt(env.CLUSTER_SIZE_LIMIT),

@@ -1,7 +1,4 @@
-/**
- * The loop: take updates from the source, beginning at the checkpoint, and prepare each while the previous one is applied. After any failure it
- * restarts at the checkpoint; all other state is dropped.
- */
+/** Follows the chain from the checkpoint, and prepares each batch while the previous one is applied. A failure drops all state in memory. */
 import { type Connection, describeBlocking, takeWriterLock } from '@kasgres/database';
 import type { Network } from '@kasgres/kaspa';
 import { type NodeClient, NodeUnsuitableError } from '@kasgres/node';
@@ -11,28 +8,31 @@ import type { ClientBase, PoolClient } from 'pg';
 import { apply } from './apply/apply.ts';
 import { findCheckpoint, findNetworkOfDatabase } from './apply/checkpoint.ts';
 import { buildLookUpIndexes, finishFirstCatchUp } from './apply/first-catch-up.ts';
-import type { Sessions } from './apply/sessions.ts';
+import type { Sessions } from './database.ts';
 import type { ChainUpdate } from './chain-update.ts';
+import { findFork, getBootstrap, loadPreBootstrapBlocks, readOwnChain } from './indexed-chain.ts';
 import type { PreBootstrapTimes } from './pre-bootstrap-times.ts';
 import { Memory } from './memory/memory.ts';
 import type { Metrics } from './metrics.ts';
 import type { Batch, Checkpoint } from './prepare/batch.ts';
 import { AmbiguousVariants } from './prepare/ambiguous-variants.ts';
-import { findFork, getBootstrap, loadPreBootstrapBlocks } from './prepare/look-ups.ts';
 import { Preparer } from './prepare/preparer.ts';
 import type { Progress } from './progress.ts';
 import { findSources } from './source/find-sources.ts';
-import { readOwnChain } from './source/own-chain.ts';
 import { Source, type SourceLimits } from './source/source.ts';
 import {
   bootstrapAfterGap,
   bootstrapAtGenesis,
   bootstrapAtPruningPoint,
-  type BootstrapDependencies,
   discardForNewBootstrap,
   EMPTY_CHECKPOINT,
 } from './bootstrap/bootstrap.ts';
-import { bootstrapTiming, type BootstrapTiming, findGenesis } from './bootstrap/bootstrap-block.ts';
+import {
+  type BootstrapDependencies,
+  bootstrapTiming,
+  type BootstrapTiming,
+  findGenesis,
+} from './bootstrap/bootstrap-block.ts';
 import { discardIndex, canBootstrapAgain } from './bootstrap/discard-index.ts';
 
 export interface IndexerOptions extends SourceLimits {
@@ -41,7 +41,7 @@ export interface IndexerOptions extends SourceLimits {
   p2pUrl: string | undefined;
   /** The reaction if every node has pruned the chain after the checkpoint. */
   onGap: 'stop' | 'record';
-  /** For a network with overridden parameters, which no RPC tells; by default those of the network. */
+  /** By default those of the network; for a network with overridden parameters, which no RPC returns. */
   finalityDepth?: bigint | undefined;
   pruningDepth?: bigint | undefined;
   /** By default from the depths of the network. */
@@ -68,13 +68,13 @@ export interface IndexerDependencies {
  * Follows the chain from the checkpoint until the signal or a failure. Returns after a bootstrap at a pruning point, which the next call follows.
  * @throws FatalError if a retry cannot help
  */
-export async function followChain(parts: IndexerDependencies, signal: AbortSignal): Promise<void> {
+export async function followChain(dependencies: IndexerDependencies, signal: AbortSignal): Promise<void> {
   const clients: PoolClient[] = [];
   const lost = new AbortController();
   const untilLost = AbortSignal.any([signal, lost.signal]);
   const open = async (): Promise<PoolClient> => {
-    const client = await parts.database.pool.connect();
-    // Also between queries: the address may lead to another server by now.
+    const client = await dependencies.database.pool.connect();
+    // A connection that is lost between queries must stop the attempt, too: the address may lead to another server now.
     client.on('error', (error) => lost.abort(error));
     clients.push(client);
     return client;
@@ -82,20 +82,20 @@ export async function followChain(parts: IndexerDependencies, signal: AbortSigna
   try {
     const writer = await open();
     const reader = await open();
-    await parts.sessions.succeed([writer, reader]);
+    await dependencies.sessions.succeed([writer, reader]);
     await takeWriterLock(writer, { signal: untilLost });
-    await new Attempt(parts, writer, reader, untilLost).run();
+    await new Attempt(dependencies, writer, reader, untilLost).run();
   } catch (error) {
     throw lost.signal.aborted ? lost.signal.reason : error;
   } finally {
-    // Closed, not reused: a transaction may be open, and the lock goes with the connection.
+    // A transaction may be open, and closing the connection releases the lock.
     for (const client of clients) client.release(true);
   }
 }
 
 /** One run from the checkpoint to the next failure. */
 class Attempt {
-  readonly #parts: IndexerDependencies;
+  readonly #dependencies: IndexerDependencies;
   readonly #writer: ClientBase;
   readonly #reader: ClientBase;
   readonly #signal: AbortSignal;
@@ -103,19 +103,20 @@ class Attempt {
   #applying: Promise<void> = Promise.resolve();
   #lookUpIndexesAreBuilt = false;
 
-  constructor(parts: IndexerDependencies, writer: ClientBase, reader: ClientBase, signal: AbortSignal) {
-    this.#parts = parts;
+  constructor(dependencies: IndexerDependencies, writer: ClientBase, reader: ClientBase, signal: AbortSignal) {
+    this.#dependencies = dependencies;
     this.#writer = writer;
     this.#reader = reader;
     this.#signal = signal;
   }
 
   async run(): Promise<void> {
-    const { node, network, options, metrics } = this.#parts;
+    const { node, network, options, metrics } = this.#dependencies;
     await this.#checkNetwork();
     const found = await this.#findCheckpoint();
     await this.#countGaps();
-    if (found !== undefined && this.#parts.gap !== undefined) return await this.#crossGap(found, this.#parts.gap);
+    if (found !== undefined && this.#dependencies.gap !== undefined)
+      return await this.#crossGap(found, this.#dependencies.gap);
     const genesis = found === undefined ? await findGenesis(node, network, this.#signal) : undefined;
     if (found === undefined && genesis === undefined) {
       return await bootstrapAtPruningPoint(this.#bootstrapDependencies(), this.#signal);
@@ -133,7 +134,10 @@ class Attempt {
     metrics.positions.indexIsAt(checkpoint.blueScore, undefined);
 
     const finished = new AbortController();
-    void this.#parts.preBootstrapTimes.learn(this.#parts, AbortSignal.any([this.#signal, finished.signal]));
+    void this.#dependencies.preBootstrapTimes.learn(
+      this.#dependencies,
+      AbortSignal.any([this.#signal, finished.signal]),
+    );
     const source = new Source(node, network, readOwnChain(this.#reader, checkpoint.chainIndex), options);
     let requestedAt = performance.now();
     try {
@@ -156,18 +160,19 @@ class Attempt {
     }
   }
 
-  /** @throws the gap unless the index is newborn or ON_GAP is record */
+  /** @throws the gap unless the index can be bootstrapped again or ON_GAP is record */
   async #crossGap(checkpoint: Checkpoint, gap: FatalError): Promise<void> {
-    const { options, log } = this.#parts;
-    if (await canBootstrapAgain(this.#writer))
+    const { options, log } = this.#dependencies;
+    if (await canBootstrapAgain(this.#writer)) {
       return await discardForNewBootstrap(this.#bootstrapDependencies(), checkpoint, this.#signal);
+    }
     if (options.onGap === 'stop') throw gap;
     log.warn({ err: gap }, 'checkpoint pruned on every node; restarting from the pruning point');
     await bootstrapAfterGap(this.#bootstrapDependencies(), checkpoint, this.#signal);
   }
 
   async #checkNetwork(): Promise<void> {
-    const { network } = this.#parts;
+    const { network } = this.#dependencies;
     const known = await findNetworkOfDatabase(this.#writer);
     if (known !== undefined && known !== network.id) {
       throw new NodeUnsuitableError(
@@ -179,18 +184,18 @@ class Attempt {
 
   /** Discards an index of genesis alone if the node has pruned the chain since. */
   async #findCheckpoint(): Promise<Checkpoint | undefined> {
-    const { node, network, log } = this.#parts;
+    const { node, network, log } = this.#dependencies;
     const found = await findCheckpoint(this.#writer);
     if (found?.chainIndex !== 0 || Buffer.compare(found.hash, network.genesisHash) !== 0) return found;
     if ((await findGenesis(node, network, this.#signal)) !== undefined) return found;
-    // A new node has only genesis for some minutes, and then downloads a pruned chain.
+    // A new node has only genesis for some minutes, before it downloads a pruned chain.
     await discardIndex(this.#writer);
     log.info('discarded an index of genesis alone, since the node has pruned the chain');
     return undefined;
   }
 
   async #countGaps(): Promise<void> {
-    const { gaps, lastGap } = this.#parts.metrics;
+    const { gaps, lastGap } = this.#dependencies.metrics;
     const { rows } = await this.#reader.query<{ gaps: number; last: number }>(
       'select count(*)::integer as gaps, coalesce(extract(epoch from max(recorded_at)), 0)::float8 as last from gaps',
     );
@@ -201,9 +206,9 @@ class Attempt {
   }
 
   #bootstrapDependencies(): BootstrapDependencies {
-    const { options, network } = this.#parts;
+    const { options, network } = this.#dependencies;
     return {
-      ...this.#parts,
+      ...this.#dependencies,
       client: this.#writer,
       timing: options.bootstrapTiming ?? bootstrapTiming(network),
       createMemory: ({ nextTransactionId }) => new Memory(limitsOf(options), nextTransactionId, false),
@@ -211,7 +216,7 @@ class Attempt {
   }
 
   async #prepare(preparer: Preparer, update: ChainUpdate, from: Checkpoint): Promise<Batch> {
-    const { metrics, progress } = this.#parts;
+    const { metrics, progress } = this.#dependencies;
     // A reorg is prepared from the database, which must have the previous batch.
     if (update.removed.length > 0) await this.#applying;
     const fork = update.removed.length === 0 ? from : await findFork(this.#reader, from, update.removed.length);
@@ -224,7 +229,7 @@ class Attempt {
 
   /** @param timestamp of the last chain block; passed alone so that the update is freed while its rows are applied */
   #startApplying(batch: Batch, atTip: boolean, timestamp: bigint | undefined): void {
-    const { metrics, progress, log } = this.#parts;
+    const { metrics, progress, log } = this.#dependencies;
     const run = async (): Promise<void> => {
       const end = metrics.stageSeconds.startTimer({ stage: 'apply' });
       await apply(this.#writer, batch);
@@ -247,7 +252,6 @@ class Attempt {
     this.#applying.catch(() => undefined);
   }
 
-  /** Builds the look-up indexes once the memory has forgotten something. */
   async #needLookUpIndexes(): Promise<void> {
     if (this.#lookUpIndexesAreBuilt) return;
     await this.#applying;
@@ -256,7 +260,7 @@ class Attempt {
   }
 
   async #finishFirstCatchUp(checkpoint: Checkpoint): Promise<Checkpoint> {
-    const { log, metrics } = this.#parts;
+    const { log, metrics } = this.#dependencies;
     log.info({ blueScore: checkpoint.blueScore }, 'caught up with the node; building indexes and balances');
     const end = metrics.stageSeconds.startTimer({ stage: 'finish' });
     await finishFirstCatchUp([this.#writer, this.#reader], (blocking) => {

@@ -6,22 +6,19 @@ export const DEFAULT_MEMORY_LIMIT_MB = 4_096;
 export const MIN_MEMORY_LIMIT_MB = 2_560;
 export const MAX_MEMORY_LIMIT_MB = 65_536;
 
-/**
- * Taken regardless of the limit: the program, the largest page while it is received and decoded, and the accepted ids of the chain blocks
- * ahead.
- */
+/** The program, the largest page while it is received and decoded, and the accepted ids of the chain blocks ahead. */
 const FIXED_MB = 2_112;
 /** The largest amount of fetched pages that speeds up a catch-up. */
 const MAX_BYTES_AHEAD = 1024 * 1024 * 1024;
 
 export interface MemoryBounds extends SourceLimits {
-  /** Transactions whose keys and outputs are kept in memory: about 270 bytes each, with room to grow. */
+  /** Cached transactions: about 270 bytes each, with room to grow. */
   memoryTransactions: number;
 }
 
 /**
- * Returns the bounds for a limit. Beyond the fixed part memory is shared in constant proportions between pages ahead, each of whose bytes
- * costs another 1.5 in batches, and remembered transactions. At the default limit these are 384 MiB and 4,000,000 transactions.
+ * Divides the memory beyond the fixed part in constant proportions between pages ahead, each byte of which costs another 1.5 in batches, and
+ * cached transactions. At the default limit these are 384 MiB and 4,000,000 transactions.
  */
 export function memoryBounds(limitMb: number): MemoryBounds {
   const share = (limitMb - FIXED_MB) / (DEFAULT_MEMORY_LIMIT_MB - FIXED_MB);

@@ -1,6 +1,5 @@
 /** The metrics of the indexer. Unknown values are NaN, on which no alert fires. */
 import { Counter, Gauge, Histogram, type Registry } from '@kasgres/runtime';
-import { Positions } from './positions.ts';
 
 /** The kinds of failures after which the indexer retries from the checkpoint. */
 export const FAILURE_KINDS = [
@@ -14,11 +13,44 @@ export const FAILURE_KINDS = [
 ] as const;
 export type FailureKind = (typeof FAILURE_KINDS)[number];
 
+/** The positions of the index and of its node; NaN until known. */
+export class Positions {
+  nodeBlueScore = Number.NaN;
+  blueScore = Number.NaN;
+  #timestampMs = Number.NaN;
+
+  /** @param blockTimestamp of the checkpoint's block, in milliseconds; undefined if unknown */
+  indexIsAt(blueScore: bigint, blockTimestamp: bigint | undefined): void {
+    // An update may consist of blocks beside the sink only.
+    if (Number(blueScore) === this.blueScore) return;
+    this.blueScore = Number(blueScore);
+    this.#timestampMs = Number(blockTimestamp ?? Number.NaN);
+  }
+
+  nodeIsAt(blueScore: bigint): void {
+    this.nodeBlueScore = Number(blueScore);
+  }
+
+  lagBlocks(): number {
+    return Math.max(0, this.nodeBlueScore - this.blueScore);
+  }
+
+  /** Returns 0 at the node's sink regardless of its age, since a quiet network mines no blocks (as in /v1/status). */
+  lagSeconds(nowMs: number): number {
+    if (this.blueScore >= this.nodeBlueScore) return 0;
+    return Math.max(0, (nowMs - this.#timestampMs) / 1_000);
+  }
+}
+
 export function createMetrics(registry: Registry) {
   const registers = [registry];
   const positions = new Positions();
+  const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
+    new Counter({ name, help, labelNames, registers });
+  const gauge = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
+    new Gauge({ name, help, labelNames, registers });
   const measure = (name: string, help: string, value: () => number): void => {
-    const gauge: Gauge = new Gauge({ name, help, registers, collect: () => gauge.set(value()) });
+    const measured: Gauge = new Gauge({ name, help, registers, collect: () => measured.set(value()) });
   };
   measure('kasgres_indexer_node_blue_score', "Blue score of the node's sink", () => positions.nodeBlueScore);
   measure('kasgres_indexer_blue_score', 'Blue score of the checkpoint', () => positions.blueScore);
@@ -26,55 +58,31 @@ export function createMetrics(registry: Registry) {
   measure('kasgres_indexer_lag_seconds', "Age of the checkpoint's block; 0 when it is as high as the sink", () =>
     positions.lagSeconds(Date.now()),
   );
-  const failures = new Counter({
-    name: 'kasgres_indexer_failures_total',
-    help: 'Failures after which the indexer retried from the checkpoint, by kind',
-    labelNames: ['kind'],
-    registers,
-  });
+  const failures = counter(
+    'kasgres_indexer_failures_total',
+    'Failures after which the indexer retried from the checkpoint, by kind',
+    'kind',
+  );
   // A series that begins with the first failure would show no increase.
   for (const kind of FAILURE_KINDS) failures.inc({ kind }, 0);
   return {
     positions,
-    nodeConnected: new Gauge({
-      name: 'kasgres_indexer_node_connected',
-      help: '1 while the node responds, else 0',
-      registers,
-    }),
-    nodeSynced: new Gauge({
-      name: 'kasgres_indexer_node_synced',
-      help: '1 while the node says that it is synced, else 0',
-      registers,
-    }),
-    nodeFailovers: new Counter({
-      name: 'kasgres_indexer_node_failovers_total',
-      help: 'Failovers from a node of NODE_URL to the next',
-      registers,
-    }),
-    nodeFollowed: new Gauge({
-      name: 'kasgres_indexer_node_followed',
-      help: '1 for the node of NODE_URL that is followed, 0 for those that were before',
-      labelNames: ['node'],
-      registers,
-    }),
-    bootstrapUtxos: new Gauge({
-      name: 'kasgres_indexer_bootstrap_utxos_loaded',
-      help: 'UTXOs loaded for a bootstrap in progress; 0 without one',
-      registers,
-    }),
-    gaps: new Gauge({ name: 'kasgres_indexer_gaps', help: 'Stretches of the chain that are missing', registers }),
-    lastGap: new Gauge({
-      name: 'kasgres_indexer_last_gap_timestamp_seconds',
-      help: 'When the latest gap was recorded; 0 without one',
-      registers,
-    }),
-    rows: new Counter({
-      name: 'kasgres_indexer_rows_total',
-      help: 'Rows written by COPY',
-      labelNames: ['table'],
-      registers,
-    }),
-    batches: new Counter({ name: 'kasgres_indexer_batches_total', help: 'Batches applied', registers }),
+    nodeConnected: gauge('kasgres_indexer_node_connected', '1 while the node responds, else 0'),
+    nodeSynced: gauge('kasgres_indexer_node_synced', '1 while the node says that it is synced, else 0'),
+    nodeFailovers: counter('kasgres_indexer_node_failovers_total', 'Failovers from a node of NODE_URL to the next'),
+    nodeFollowed: gauge(
+      'kasgres_indexer_node_followed',
+      '1 for the node of NODE_URL that is followed, 0 for those that were before',
+      'node',
+    ),
+    bootstrapUtxos: gauge(
+      'kasgres_indexer_bootstrap_utxos_loaded',
+      'UTXOs loaded for a bootstrap in progress; 0 without one',
+    ),
+    gaps: gauge('kasgres_indexer_gaps', 'Stretches of the chain that are missing'),
+    lastGap: gauge('kasgres_indexer_last_gap_timestamp_seconds', 'When the latest gap was recorded; 0 without one'),
+    rows: counter('kasgres_indexer_rows_total', 'Rows written by COPY', 'table'),
+    batches: counter('kasgres_indexer_batches_total', 'Batches applied'),
     stageSeconds: new Histogram({
       name: 'kasgres_indexer_stage_seconds',
       help: 'Time by stage: wait for the source, prepare and apply of each batch, finish of the first catch-up',
@@ -82,7 +90,7 @@ export function createMetrics(registry: Registry) {
       buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60],
       registers,
     }),
-    reorgs: new Counter({ name: 'kasgres_indexer_reorgs_total', help: 'Reorgs', registers }),
+    reorgs: counter('kasgres_indexer_reorgs_total', 'Reorgs'),
     reorgDepth: new Histogram({
       name: 'kasgres_indexer_reorg_depth_blocks',
       help: 'Chain blocks removed by a reorg',
@@ -90,34 +98,24 @@ export function createMetrics(registry: Registry) {
       registers,
     }),
     failures,
-    clustering: createClusteringMetrics(registers),
-  };
-}
-
-function createClusteringMetrics(registers: Registry[]) {
-  const counter = (name: string, help: string): Counter => new Counter({ name, help, registers });
-  return {
-    blueScore: new Gauge({
-      name: 'kasgres_indexer_clustered_blue_score',
-      help: 'Blue score of the last chain block whose transactions are clustered',
-      registers,
-    }),
-    transactions: counter('kasgres_indexer_clustered_transactions_total', 'Accepted transactions processed'),
-    merges: counter('kasgres_indexer_cluster_merges_total', 'Merges of clusters'),
-    undoneMerges: counter('kasgres_indexer_cluster_merges_reverted_total', 'Merges reverted by reorgs'),
-    heldMerges: counter('kasgres_indexer_cluster_merges_held_total', 'Merges held at the size limit of a cluster'),
-    held: new Gauge({
-      name: 'kasgres_indexer_cluster_merges_pending',
-      help: 'Merges pending for kasgres clusters review',
-      registers,
-    }),
-    stepSeconds: new Histogram({
-      name: 'kasgres_indexer_clustering_step_seconds',
-      help: 'Time of a step of clustering, during which the chain is not written',
-      buckets: [0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 2, 10],
-      registers,
-    }),
-    failures: counter('kasgres_indexer_clustering_failures_total', 'Failures after which clustering restarted'),
+    clustering: {
+      blueScore: gauge(
+        'kasgres_indexer_clustered_blue_score',
+        'Blue score of the last chain block whose transactions are clustered',
+      ),
+      transactions: counter('kasgres_indexer_clustered_transactions_total', 'Accepted transactions processed'),
+      merges: counter('kasgres_indexer_cluster_merges_total', 'Merges of clusters'),
+      undoneMerges: counter('kasgres_indexer_cluster_merges_reverted_total', 'Merges reverted by reorgs'),
+      heldMerges: counter('kasgres_indexer_cluster_merges_held_total', 'Merges held at the size limit of a cluster'),
+      held: gauge('kasgres_indexer_cluster_merges_pending', 'Merges pending for kasgres clusters review'),
+      stepSeconds: new Histogram({
+        name: 'kasgres_indexer_clustering_step_seconds',
+        help: 'Time of a step of clustering, during which the chain is not written',
+        buckets: [0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 2, 10],
+        registers,
+      }),
+      failures: counter('kasgres_indexer_clustering_failures_total', 'Failures after which clustering restarted'),
+    },
   };
 }
 

@@ -1,21 +1,17 @@
-/**
- * Chooses which node of NODE_URL is followed: one until it fails, then the next. Each node has a separate client, so a batch never mixes
- * the responses of two.
- */
+/** Chooses the node of NODE_URL to follow. Each node has a separate client, so a batch never mixes responses of two. */
 import { nameOfNode, NodeClient, type NodeClientOptions, NodeUnsuitableError } from '@kasgres/node';
 import { FatalError, type Logger } from '@kasgres/runtime';
 import type { Metrics } from './metrics.ts';
 
 export interface NodeChoiceOptions {
   urls: readonly string[];
-  /** The options of each node's client. */
   client: Omit<NodeClientOptions, 'url' | 'logger'>;
   log: Logger;
   metrics: Pick<Metrics, 'nodeFailovers' | 'nodeFollowed'>;
 }
 
 export class NodeChoice {
-  readonly #parts: NodeChoiceOptions;
+  readonly #options: NodeChoiceOptions;
   #index = 0;
   #client: NodeClient;
   /** The number of consecutive nodes that failed. */
@@ -24,8 +20,8 @@ export class NodeChoice {
   readonly #refusals = new Map<number, string>();
   #closed = false;
 
-  constructor(parts: NodeChoiceOptions) {
-    this.#parts = parts;
+  constructor(options: NodeChoiceOptions) {
+    this.#options = options;
     this.#client = this.#open();
   }
 
@@ -42,16 +38,13 @@ export class NodeChoice {
     return nameOfNode(this.#url(this.#index));
   }
 
-  /**
-   * The client of the chosen node. Where there is no other, it is waited for; else the first call fails at once when it is
-   * away, and the next is taken.
-   */
+  /** Returns the client of the current node. An only node is awaited; with several, the first call to an unavailable node fails over. */
   async connect(signal: AbortSignal): Promise<NodeClient> {
-    if (this.#parts.urls.length === 1) await this.#client.waitUntilConnected({ signal });
+    if (this.#options.urls.length === 1) await this.#client.waitUntilConnected({ signal });
     return this.#client;
   }
 
-  /** Called after progress with the current node: earlier failures no longer count. */
+  /** Must be called after progress with the current node. */
   resetFailures(): void {
     this.#failed = 0;
     this.#refusals.clear();
@@ -63,7 +56,7 @@ export class NodeChoice {
    * @throws FatalError if every node refused permanently
    */
   async failOver(error: Error): Promise<boolean> {
-    const { urls, log, metrics } = this.#parts;
+    const { urls, log, metrics } = this.#options;
     this.#failed += 1;
     if (error instanceof NodeUnsuitableError) this.#refusals.set(this.#index, `${this.name}: ${error.message}`);
     if (this.#refusals.size === urls.length) {
@@ -91,13 +84,13 @@ export class NodeChoice {
   }
 
   #open(): NodeClient {
-    const { client, log, metrics } = this.#parts;
+    const { client, log, metrics } = this.#options;
     metrics.nodeFollowed.set({ node: this.name }, 1);
     return new NodeClient({ ...client, url: this.#url(this.#index), logger: log });
   }
 
   #url(index: number): string {
-    const url = this.#parts.urls[index];
+    const url = this.#options.urls[index];
     if (url === undefined) throw new RangeError(`there is no node ${index}`);
     return url;
   }

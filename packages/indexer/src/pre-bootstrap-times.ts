@@ -1,13 +1,13 @@
 /**
- * When the chain had the DAA scores before the first indexed block: asked of the node once in each run, since a node keeps the header of
- * every pruning point there was. The API estimates times from the responses. Nothing waits for them, and a failure is retried later.
+ * Stores the times of DAA scores before the first indexed block, from which the API estimates times. A node keeps the header of every pruning
+ * point, so it is requested once per run.
  */
 import { type Connection, inTransaction } from '@kasgres/database';
 import { type DaaTimestamp, type Network, spreadDaaScores } from '@kasgres/kaspa';
 import { type NodeClient, NodeProtocolError } from '@kasgres/node';
 import { backoff, type Logger, sleep } from '@kasgres/runtime';
 
-/** From mainnet's genesis on, that is one for every two days. */
+/** About one for every two days since mainnet's genesis. */
 const SCORES = 1_000;
 const DEADLINE_MS = 30_000;
 const RETRY = { firstMs: 2_000, maxMs: 600_000 };
@@ -20,31 +20,32 @@ interface TimesDependencies {
 }
 
 export class PreBootstrapTimes {
-  /** The first indexed DAA score for which they are stored: an index that is discarded and bootstrapped again has another. */
+  /** The first indexed DAA score for which times are stored. A discarded index gets another one. */
   #knownUntil: bigint | undefined;
 
-  /** Asks and writes until that has worked once for the first indexed block, or until the signal. Never throws. */
-  async learn(parts: TimesDependencies, signal: AbortSignal): Promise<void> {
+  /** Retries until the times are stored, or until the signal. Never throws. */
+  async learn(dependencies: TimesDependencies, signal: AbortSignal): Promise<void> {
+    const { database, log } = dependencies;
     for (const pauseMs of backoff(RETRY)) {
       if (signal.aborted) return;
       try {
-        const first = await getFirstIndexed(parts.database);
+        const first = await getFirstIndexed(database);
         if (first.daaScore === this.#knownUntil) return;
-        const times = await askForTimes(parts, first, signal);
-        await writeTimes(parts.database, times);
+        const times = await requestTimes(dependencies, first, signal);
+        await writeTimes(database, times);
         this.#knownUntil = first.daaScore;
-        if (times.length > 0) parts.log.info({ times: times.length }, 'stored times from before the index');
+        if (times.length > 0) log.info({ times: times.length }, 'stored times from before the index');
         return;
       } catch (error) {
         if (signal.aborted) return;
-        parts.log.warn({ err: error, pauseMs }, 'could not learn times from before the index; retrying');
+        log.warn({ err: error, pauseMs }, 'could not learn times from before the index; retrying');
       }
       await sleep(pauseMs, signal).catch(() => undefined);
     }
   }
 }
 
-async function askForTimes(
+async function requestTimes(
   { node, network }: TimesDependencies,
   first: DaaTimestamp,
   signal: AbortSignal,
@@ -62,7 +63,7 @@ async function askForTimes(
   return ascending(times, genesis, first);
 }
 
-/** Those of which the time is between that of the one before and that of the end: the node's own estimates may go back a little. */
+/** Leaves out times that decrease, since the node's estimates may go back slightly. */
 function ascending(times: readonly DaaTimestamp[], from: DaaTimestamp, to: DaaTimestamp): DaaTimestamp[] {
   let latest = from.timestamp;
   return times.filter(({ timestamp }) => {

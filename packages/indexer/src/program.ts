@@ -1,4 +1,3 @@
-/** The indexer program: follows a node and writes its chain to Postgres. */
 import { createLogger, createRegistry, readEnv, runProgram, startProbes } from '@kasgres/runtime';
 import { keepClustering } from './clustering/keep-clustering.ts';
 import { openClusteringDatabase, openDatabase } from './database.ts';
@@ -37,28 +36,19 @@ export function runIndexerProgram(overrides: Partial<IndexerOptions> = {}): Prom
 
     const clusteringDatabase = openClusteringDatabase(env.DATABASE_URL);
     shutdown.add('database of clustering', clusteringDatabase.close);
-    const ended = new AbortController();
-    void watchAnalysts({ database, log }, AbortSignal.any([signal, ended.signal]));
+    const finished = new AbortController();
+    void watchAnalysts({ database, log }, AbortSignal.any([signal, finished.signal]));
     const clustering = keepClustering(
       { database: clusteringDatabase, options: clusteringOptions(env), log, metrics: metrics.clustering },
-      AbortSignal.any([signal, ended.signal]),
+      AbortSignal.any([signal, finished.signal]),
     );
     try {
       await runIndexer(
-        {
-          nodes,
-          database,
-          expectedNetwork: env.NETWORK,
-          options,
-          log,
-          progress: new Progress(log),
-          metrics,
-          status,
-        },
+        { nodes, database, expectedNetwork: env.NETWORK, options, log, progress: new Progress(log), metrics, status },
         signal,
       );
     } finally {
-      ended.abort();
+      finished.abort();
       await clustering;
     }
   });

@@ -1,10 +1,10 @@
-/** How far the index is, how fast it goes and how long it still takes: a log line every few seconds in catch-up, one a minute at the tip. */
+/** Logs position, rate and remaining time every few seconds during a catch-up, and once a minute at the tip. */
 import type { Logger } from '@kasgres/runtime';
 import type { Batch } from './prepare/batch.ts';
 
 const CATCH_UP_LINE_MS = 5_000;
 const TIP_LINE_MS = 60_000;
-/** The rate is that of the last half minute. */
+/** The period over which rates are measured. */
 const RATE_WINDOW_MS = 30_000;
 
 interface Sample {
@@ -17,11 +17,11 @@ export class Progress {
   readonly #log: Logger;
   readonly #now: () => number;
   readonly #samples: Sample[] = [];
-  /** Batches applied since the program began. */
+  /** Batches applied by this process. */
   batches = 0;
   #transactions = 0;
   #lastLine = 0;
-  /** Blue score from which this run catches up. */
+  /** Blue score at the first batch. */
   #from: bigint | undefined;
 
   constructor(log: Logger, now: () => number = Date.now) {
@@ -29,13 +29,10 @@ export class Progress {
     this.#now = now;
   }
 
-  /** Seconds until `target` at the present rate; null when there is no telling. */
+  /** Returns the time until `target` at the current rate, or null if that is unknown. */
   secondsLeft(blueScore: bigint, target: bigint): number | null {
-    const first = this.#samples[0];
-    const last = this.#samples.at(-1);
-    if (first === undefined || last === undefined || last.blueScore <= first.blueScore) return null;
-    const perSecond = ((last.blueScore - first.blueScore) / (last.at - first.at)) * 1_000;
-    return Math.max(0, Math.ceil(Number(target - blueScore) / perSecond));
+    const perSecond = this.#perSecond('blueScore');
+    return perSecond > 0 ? Math.max(0, Math.ceil(Number(target - blueScore) / perSecond)) : null;
   }
 
   applied(batch: Batch, atTip: boolean): void {
@@ -48,23 +45,22 @@ export class Progress {
     if (at - this.#lastLine < (atTip ? TIP_LINE_MS : CATCH_UP_LINE_MS)) return;
     this.#lastLine = at;
     const { blueScore } = batch.to;
-    if (atTip) this.#log.info({ blueScore, ...this.#rate() }, 'follows the chain');
+    const rates = {
+      blueScoresPerSecond: Math.round(this.#perSecond('blueScore')),
+      transactionsPerSecond: Math.round(this.#perSecond('transactions')),
+    };
+    if (atTip) this.#log.info({ blueScore, ...rates }, 'follows the chain');
     else {
       const { targetBlueScore, secondsLeft } = batch;
       const toDo = Math.max(1, Number(targetBlueScore - this.#from));
       const percent = Math.min(100, Math.floor((Number(blueScore - this.#from) / toDo) * 100));
-      this.#log.info({ percent, blueScore, targetBlueScore, ...this.#rate(), secondsLeft }, 'catches up');
+      this.#log.info({ percent, blueScore, targetBlueScore, ...rates, secondsLeft }, 'catches up');
     }
   }
 
-  #rate(): { blueScoresPerSecond: number; transactionsPerSecond: number } {
-    const first = this.#samples[0];
-    const last = this.#samples.at(-1);
-    const seconds = first === undefined || last === undefined ? 0 : (last.at - first.at) / 1_000;
-    const rate = (amount: number): number => (seconds === 0 ? 0 : Math.round(amount / seconds));
-    return {
-      blueScoresPerSecond: rate((last?.blueScore ?? 0) - (first?.blueScore ?? 0)),
-      transactionsPerSecond: rate((last?.transactions ?? 0) - (first?.transactions ?? 0)),
-    };
+  #perSecond(field: 'blueScore' | 'transactions'): number {
+    const [first, last] = [this.#samples[0], this.#samples.at(-1)];
+    if (first === undefined || last === undefined || first.at === last.at) return 0;
+    return (1_000 * (last[field] - first[field])) / (last.at - first.at);
   }
 }

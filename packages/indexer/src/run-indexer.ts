@@ -1,12 +1,8 @@
-/**
- * Follows the chain and recovers from transient failures: an unavailable node or database, inconsistent responses, a node in its
- * initial download. Permanent failures stop the program with an explanation.
- */
+/** Follows the chain and retries after transient failures. Permanent failures stop the program with an explanation. */
 import { type Connection, checkSchema, isDiskFull, isQueryCanceled, isRetryableDatabaseError } from '@kasgres/database';
 import type { Network, NetworkId } from '@kasgres/kaspa';
 import {
   checkNode,
-  type NodeClient,
   NodeProtocolError,
   NodeRpcError,
   NodeUnavailableError,
@@ -15,7 +11,7 @@ import {
   PeerRejectedError,
   PruningPointMovedError,
 } from '@kasgres/node';
-import { Sessions } from './apply/sessions.ts';
+import { Sessions } from './database.ts';
 import { PreBootstrapTimes } from './pre-bootstrap-times.ts';
 import { backoff, FatalError, type Logger, sleep } from '@kasgres/runtime';
 import { CheckpointMovedError, IncompleteUpdateError, NodeBehindError } from './errors.ts';
@@ -40,7 +36,6 @@ const NODE_FAILURES: ReadonlySet<FailureKind> = new Set([
 export interface RunIndexerOptions {
   nodes: NodeChoice;
   database: Connection;
-  /** A node of any other network is refused. */
   expectedNetwork: NetworkId | undefined;
   options: IndexerOptions;
   log: Logger;
@@ -50,24 +45,25 @@ export interface RunIndexerOptions {
   status: { isFollowing: boolean };
 }
 
-export async function runIndexer(parts: RunIndexerOptions, signal: AbortSignal): Promise<void> {
-  const { nodes, database, expectedNetwork, options, log, metrics, status, progress } = parts;
+export async function runIndexer(dependencies: RunIndexerOptions, signal: AbortSignal): Promise<void> {
+  const { nodes, database, expectedNetwork, options, log, metrics, status, progress } = dependencies;
   let delays = backoff({ maxMs: 10_000 });
   let unknownFailures = 0;
   let wrongResponses = 0;
   let gap: FatalError | undefined;
   const sessions = new Sessions();
   const preBootstrapTimes = new PreBootstrapTimes();
-  void watchNode({ nodes, log, metrics }, signal);
+  void watchNode(nodes, metrics, log, signal);
   for (;;) {
     const batchesBefore = progress.batches;
     try {
       await checkSchema(database.pool);
       const node = await nodes.connect(signal);
-      const network = withDepths(await getNetworkOfNode(node, expectedNetwork, signal), options);
+      const checks = { deadlineMs: CHECK_DEADLINE_MS, signal, ...(expectedNetwork && { network: expectedNetwork }) };
+      const network = withDepths((await checkNode(node, checks)).network, options);
       status.isFollowing = true;
       const p2pUrl = options.p2pUrl ?? p2pUrlOf(nodes.url, network);
-      await followChain({ ...parts, node, network, sessions, preBootstrapTimes, p2pUrl, gap }, signal);
+      await followChain({ ...dependencies, node, network, sessions, preBootstrapTimes, p2pUrl, gap }, signal);
       gap = undefined;
     } catch (error) {
       gap = undefined;
@@ -88,7 +84,7 @@ export async function runIndexer(parts: RunIndexerOptions, signal: AbortSignal):
         if ((NODE_FAILURES.has(kind) || wrongResponses > 1) && (await nodes.failOver(error as Error))) continue;
       } catch (refusal) {
         if (!(refusal instanceof FatalError) || !isGapError(error)) throw refusal;
-        // The next attempt decides by the state of the database whether the program must stop.
+        // The next attempt reads from the database whether the index may bootstrap again.
         gap = refusal;
         nodes.resetFailures();
         continue;
@@ -106,16 +102,6 @@ export async function runIndexer(parts: RunIndexerOptions, signal: AbortSignal):
   }
 }
 
-async function getNetworkOfNode(
-  node: NodeClient,
-  expected: NetworkId | undefined,
-  signal: AbortSignal,
-): Promise<Network> {
-  const options = { deadlineMs: CHECK_DEADLINE_MS, signal };
-  const { network } = await checkNode(node, { ...options, ...(expected && { network: expected }) });
-  return network;
-}
-
 function withDepths(network: Network, { finalityDepth, pruningDepth }: IndexerOptions): Network {
   return {
     ...network,
@@ -130,7 +116,7 @@ function isGapError(error: unknown): boolean {
 }
 
 function throwIfFatal(error: unknown): void {
-  // Another node may do.
+  // Another node may be suitable.
   if (error instanceof NodeUnsuitableError) return;
   if (error instanceof FatalError) throw error;
   if (error instanceof CheckpointMovedError) throw new FatalError(error.message, { cause: error });

@@ -1,29 +1,27 @@
 /**
- * Holds analysts to their limits from outside. Their logins have a statement_timeout, which each session may switch off, and settings of their
- * own, which each login may change: so the limit stands in the table `analysts`, and what takes longer is ended here. A statement is cancelled; one
- * that continues all the same, a transaction that is idle for too long or that never ends, loses its session.
+ * Enforces the limits of analysts. A session may switch off its login's statement_timeout, so the limit is in the table `analysts`, and is
+ * enforced from outside: a statement that takes too long is cancelled, and the session is terminated if it continues, or if its transaction is
+ * open or idle for too long.
  */
 import { type Connection, DEFAULT_TIMEOUT_SECONDS, IS_ANALYST, TRANSACTION_TIMEOUTS } from '@kasgres/database';
 import { type Logger, sleep } from '@kasgres/runtime';
 
 const PAUSE_MS = 2_000;
 
-export interface WatchAnalystsParts {
-  database: Pick<Connection, 'pool'>;
-  log: Logger;
-}
-
 interface Offence {
   pid: number;
   login: string;
-  /** Tells a statement, or an idle time, from the next of the same session. */
+  /** When it began; distinguishes it from the next offence of the same session. */
   since: string;
   what: 'statement' | 'idle' | 'transaction' | 'other database';
   seconds: number;
   limit_seconds: number;
 }
 
-export async function watchAnalysts({ database, log }: WatchAnalystsParts, signal: AbortSignal): Promise<void> {
+export async function watchAnalysts(
+  { database, log }: { database: Pick<Connection, 'pool'>; log: Logger },
+  signal: AbortSignal,
+): Promise<void> {
   let cancelled = new Set<string>();
   const unseen = new Set<string>();
   while (!signal.aborted) {
@@ -35,14 +33,14 @@ export async function watchAnalysts({ database, log }: WatchAnalystsParts, signa
       }
       cancelled = await endOffences(database, cancelled, log);
     } catch {
-      // What follows the chain says it when the database is away.
+      // The indexer reports an unavailable database.
     }
     await sleep(PAUSE_MS, signal).catch(() => undefined);
   }
 }
 
-/** Logins in session whose statements this user neither sees nor may end. */
-async function listUnseen({ pool }: WatchAnalystsParts['database']): Promise<string[]> {
+/** Returns the connected logins whose statements this user can neither see nor cancel. */
+async function listUnseen({ pool }: Pick<Connection, 'pool'>): Promise<string[]> {
   const { rows } = await pool.query<{ login: string }>(
     `select distinct r.rolname as login from pg_stat_activity s join pg_roles r on r.oid = s.usesysid
       where ${IS_ANALYST} and not pg_has_role(r.oid, 'usage')`,
@@ -50,12 +48,9 @@ async function listUnseen({ pool }: WatchAnalystsParts['database']): Promise<str
   return rows.map(({ login }) => login);
 }
 
-/**
- * @param cancelledBefore statements that were cancelled the last time
- * @returns those that were this time
- */
+/** Returns the cancelled statements. @param cancelledBefore those of the previous call */
 async function endOffences(
-  { pool }: WatchAnalystsParts['database'],
+  { pool }: Pick<Connection, 'pool'>,
   cancelledBefore: ReadonlySet<string>,
   log: Logger,
 ): Promise<Set<string>> {
@@ -86,7 +81,7 @@ const SINCE = {
   'other database': 'backend_start',
 } as const;
 
-/** Whether the session `s` of the role `r` is in a database that somebody gave to it: ours, that of another index, or any other. */
+/** Whether the session `s` of the role `r` is in our database or in one that the role may connect to by a grant. */
 const IS_IN_ITS_DATABASE = `
   (s.datid = (select oid from pg_database where datname = current_database())
    or exists (select from pg_database d cross join aclexplode(d.datacl) a

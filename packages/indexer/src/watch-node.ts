@@ -1,20 +1,18 @@
-/** Asks the node how it is, beside what is being followed: metrics tell of it also while nothing can be applied. */
 import type { NodeClient } from '@kasgres/node';
 import { type Logger, sleep } from '@kasgres/runtime';
 import type { Metrics } from './metrics.ts';
 
 const PAUSE_MS = 5_000;
-/** A node that takes longer is as good as away. */
 const DEADLINE_MS = 10_000;
 const WARN_EVERY_MS = 60_000;
 
-export interface WatchParts {
-  nodes: { readonly client: Pick<NodeClient, 'call'> };
-  log: Logger;
-  metrics: Pick<Metrics, 'nodeConnected' | 'nodeSynced' | 'positions'>;
-}
-
-export async function watchNode({ nodes, log, metrics }: WatchParts, signal: AbortSignal): Promise<void> {
+/** Keeps the metrics about the node up to date, also while no batch can be applied. */
+export async function watchNode(
+  nodes: { readonly client: Pick<NodeClient, 'call'> },
+  metrics: Pick<Metrics, 'nodeConnected' | 'nodeSynced' | 'positions'>,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<void> {
   let warnAgainAt = 0;
   while (!signal.aborted) {
     try {
@@ -25,14 +23,13 @@ export async function watchNode({ nodes, log, metrics }: WatchParts, signal: Abo
       metrics.nodeConnected.set(1);
       metrics.nodeSynced.set(info.isSynced ? 1 : 0);
       metrics.positions.nodeIsAt(blueScore);
-      // It is followed all the same.
       if (!info.isSynced && performance.now() >= warnAgainAt) {
         warnAgainAt = performance.now() + WARN_EVERY_MS;
         const { virtualDaaScore } = info;
         log.warn({ virtualDaaScore }, 'the node says that it is not synced; following it all the same');
       }
     } catch {
-      // Why it does not respond is in the log of the client, and of what needed the response.
+      // The client logs the reason.
       metrics.nodeConnected.set(0);
       metrics.nodeSynced.set(0);
     }

@@ -1,8 +1,15 @@
 /** Transactions from the wire to the model, by hand: this is most of what a catch-up reads. Field numbers: protocol/kaspad.proto. */
-import type { Covenant, Outpoint, ScriptPublicKey, TransactionInput, TransactionOutput } from '@kasgres/kaspa';
+import type {
+  Covenant,
+  Hash,
+  Outpoint,
+  ScriptPublicKey,
+  Transaction,
+  TransactionInput,
+  TransactionOutput,
+} from '@kasgres/kaspa';
 import { NodeProtocolError } from './errors.ts';
 import type { HexReader } from './hex-reader.ts';
-import type { RpcTransaction } from './model.ts';
 import { bytesTag, varintTag } from './wire-reader.ts';
 
 const TRANSACTION_VERSION = varintTag(1);
@@ -39,6 +46,14 @@ const COVENANT_AUTHORIZING_INPUT = varintTag(1);
 const COVENANT_ID = bytesTag(2);
 
 const NO_BYTES = new Uint8Array(0);
+
+export interface RpcTransaction extends Transaction {
+  transactionId: Hash;
+  /** Covers signature scripts and masses, unlike the id, and so identifies a variant. */
+  hash: Hash;
+  /** Grams. */
+  computeMass: bigint;
+}
 
 /** `reader` stands at the length of the message. */
 export function decodeTransaction(reader: HexReader): RpcTransaction {

@@ -3,15 +3,10 @@
  * says of them. The byte arrays of one response share one buffer: copy what is to outlive the batch. Equal lists (the parents of
  * neighbouring levels) and frequent values (the native subnetwork) may be one object: treat all of it as read-only.
  */
-import type { Hash, Header, Transaction } from '@kasgres/kaspa';
+import type { Hash, Header } from '@kasgres/kaspa';
+import type { RpcTransaction } from './decode-transaction.ts';
 
-export interface RpcTransaction extends Transaction {
-  transactionId: Hash;
-  /** Covers signature scripts and mass too, unlike the id: tells the bodies of one id apart. */
-  hash: Hash;
-  /** Grams. */
-  computeMass: bigint;
-}
+export type { RpcTransaction };
 
 export interface RpcBlock {
   hash: Hash;

@@ -1,6 +1,6 @@
 /**
- * The interface of a kind of derived state, and what a batch collects for it. Each kind keeps the changes of a batch in its own class,
- * where additions and reverts net in memory, so that each row is written once per batch.
+ * The interface of a kind of derived state, and its input. Each kind keeps the changes of a batch in its own class, where additions and reverts
+ * net in memory, so that each row is written once per batch.
  */
 import type { ClientBase } from 'pg';
 import type { Verification } from './queryable.ts';
@@ -18,7 +18,7 @@ export interface ChainBlock {
   work: bigint;
 }
 
-/** What a transaction does to a script. Amounts are in sompi. */
+/** The change of a script by a transaction. Amounts are in sompi. */
 export interface ScriptDelta {
   sent: bigint;
   received: bigint;
@@ -26,7 +26,7 @@ export interface ScriptDelta {
   utxoCount: number;
 }
 
-/** A transaction that a chain block accepts, as far as a revert needs it. */
+/** An accepted transaction, as far as a revert needs it. */
 export interface TransactionDeltas {
   chainBlock: ChainBlock;
   isCoinbase: boolean;
@@ -34,7 +34,6 @@ export interface TransactionDeltas {
   deltas: ReadonlyMap<number, ScriptDelta>;
 }
 
-/** Names an output by the key of its transaction. */
 export interface Outpoint {
   transaction: number;
   index: number;
@@ -53,11 +52,11 @@ export interface AcceptedTransaction extends TransactionDeltas {
   created: readonly Utxo[];
 }
 
-/** What `collect` receives, in the order of the chain: each chain block comes before the transactions that it accepts. */
+/** The items of a batch in the order of the chain: each chain block comes before its accepted transactions. */
 export type BatchItem =
   | { kind: 'chain-block'; chainBlock: ChainBlock }
   | { kind: 'accepted'; transaction: AcceptedTransaction }
-  /** Rows that address_transactions gets: the script of each. */
+  /** New rows of address_transactions: the script of each. */
   | { kind: 'address-rows'; scripts: readonly number[] };
 
 export interface RemovedChainBlock {
@@ -67,7 +66,7 @@ export interface RemovedChainBlock {
   transactions: readonly TransactionDeltas[];
 }
 
-/** Where a batch begins and ends on the chain, as values of chain_blocks.index. */
+/** The range of a batch, as values of chain_blocks.index. */
 export interface BatchRange {
   checkpoint: number;
   /** The highest chain block that remains after the removals; equals `checkpoint` without a reorg. */
@@ -77,7 +76,7 @@ export interface BatchRange {
   to: number;
 }
 
-/** The changes of one batch, by the class in which a kind keeps its own. Kinds read each other's changes by importing that class. */
+/** The changes of one batch, by the class in which each kind keeps them. Kinds read each other's changes by importing that class. */
 export class StateChanges {
   readonly range: BatchRange;
   readonly #changes = new Map<new () => unknown, unknown>();
@@ -86,7 +85,6 @@ export class StateChanges {
     this.range = range;
   }
 
-  /** Returns the changes of a kind, empty ones at first. */
   of<Changes>(kind: new () => Changes): Changes {
     let changes = this.#changes.get(kind) as Changes | undefined;
     if (changes === undefined) {
@@ -100,7 +98,7 @@ export class StateChanges {
 /** A kind of derived state. Every operation is optional. */
 export interface DerivedState {
   readonly name: string;
-  /** Adds an item of the batch to the kind's own part of `changes`. Pure otherwise. */
+  /** Adds an item of the batch to the kind's changes. */
   collect?(item: BatchItem, changes: StateChanges): void;
   /** Writes the changes inside the batch's transaction, in a fixed number of statements. */
   apply?(client: ClientBase, changes: StateChanges): Promise<void>;
@@ -114,7 +112,7 @@ export interface DerivedState {
   rebuild?(client: ClientBase): Promise<void>;
   /** The kind whose rows `rebuild` reads; kinds without it are rebuilt in parallel. */
   readonly rebuildAfter?: DerivedState;
-  /** The last step of the first catch-up, under the lock on the checkpoint: for what follows from tags, which may change until then. */
+  /** Runs last in the first catch-up, under the lock on the checkpoint, for state that follows from tags, which may change until then. */
   rebuildLocked?(client: ClientBase): Promise<void>;
   /** Tables that are truncated before `rebuild`. */
   readonly emptied?: readonly string[];

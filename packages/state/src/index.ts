@@ -8,7 +8,7 @@ export {
   type ScriptDelta,
   StateChanges,
 } from './derived-state.ts';
-export { pagesByKey, type Queryable } from './queryable.ts';
+export { columnsOf, pagesByKey, type Queryable } from './queryable.ts';
 export {
   applyState,
   collectState,

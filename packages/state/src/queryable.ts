@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 
-/** A pool, or a client with an open transaction, in which several checks read one state while the indexer continues. */
+/** A pool, or a client with an open transaction for a consistent state. */
 export type Queryable = Pick<Pool, 'query'>;
 
 /** Returns the differences from the facts, one sentence each (the first 20 of a kind). */
@@ -23,6 +23,18 @@ export async function* pagesByKey<Row extends { id: bigint }>(
     yield rows;
     after = last.id;
   }
+}
+
+/**
+ * Returns the values of columns of rows, as parameters of a statement that unnests them.
+ * @example `columnsOf(rows, 'id', 'amount')` for `unnest($1::bigint[], $2::bigint[])`
+ */
+export function columnsOf<Row, const Names extends readonly (keyof Row)[]>(
+  rows: readonly Row[],
+  ...names: Names
+): { -readonly [Position in keyof Names]: Row[Names[Position]][] } {
+  const columns = names.map((name) => rows.map((row) => row[name]));
+  return columns as { -readonly [Position in keyof Names]: Row[Names[Position]][] };
 }
 
 /** Returns a verification from queries whose rows have the description of a difference in their column `fault`. */

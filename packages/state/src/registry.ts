@@ -3,18 +3,26 @@
  *
  * Statements that several kinds share for speed:
  * - `balances` apply writes the columns of script activity and, for new rows, the tag flag; its rebuild makes the script activity, too.
- * - removed-chain.ts reads the transactions of removed chain blocks once, for the revert of every kind except UTXOs.
+ * - readRemovedChain reads the transactions of removed chain blocks once, for the revert of every kind except UTXOs.
  * - replace-state.ts writes the differences of two UTXO sets to every kind after a gap.
  * - packages/database/src/write-tags.ts sets tag flags when tags are imported, and cluster-tags.ts queues those of named clusters.
  */
 import type { ClientBase } from 'pg';
 import { balances } from './balances/balances.ts';
 import { clusters } from './clusters/clusters.ts';
-import type { BatchItem, ChainBlock, DerivedState, StateChanges, StateInvariant } from './derived-state.ts';
+import type {
+  BatchItem,
+  ChainBlock,
+  DerivedState,
+  RemovedChainBlock,
+  ScriptDelta,
+  StateChanges,
+  StateInvariant,
+  TransactionDeltas,
+} from './derived-state.ts';
 import { hourlyBalanceChanges } from './hourly-balance-changes/hourly-balance-changes.ts';
 import { networkIntervals } from './network-intervals/network-intervals.ts';
 import type { Queryable, Verification } from './queryable.ts';
-import { readRemovedChain } from './removed-chain.ts';
 import { scriptActivity } from './script-activity/script-activity.ts';
 import { tagFlags } from './tag-flags/tag-flags.ts';
 import { utxos } from './utxos/utxos.ts';
@@ -90,4 +98,55 @@ async function verifyKinds(
   const differences: string[] = [];
   for (const kind of DERIVED_STATE) differences.push(...((await verificationOf(kind)?.(db)) ?? []));
   return differences;
+}
+
+interface DeltaRow {
+  /** Position of the accepting chain block among the removed ones. */
+  position: number;
+  transaction_id: bigint;
+  is_coinbase: boolean;
+  script_id: bigint;
+  sent: string;
+  received: string;
+  utxo_count: number;
+}
+
+async function readRemovedChain(
+  client: ClientBase,
+  removed: readonly { chainBlock: ChainBlock; accepted: readonly bigint[] }[],
+): Promise<RemovedChainBlock[]> {
+  const { rows } = await client.query<DeltaRow>(
+    `with removed as (select * from unnest($1::bigint[], $2::integer[]) removed (id, position))
+     select position, delta.id as transaction_id, t.subnetwork_id = 1 as is_coinbase, script_id, sum(sent)::text as sent,
+            sum(received)::text as received, sum(count)::integer as utxo_count
+       from (select removed.position, removed.id, o.script_id, 0 as sent, o.amount as received, 1 as count
+               from removed join transaction_outputs o on o.transaction_id = removed.id
+             union all
+             select removed.position, removed.id, i.script_id, i.amount, 0, -1
+               from removed join transaction_inputs i on i.transaction_id = removed.id) delta
+       join transactions t on t.id = delta.id
+      group by position, delta.id, t.subnetwork_id, script_id
+      order by position, delta.id`,
+    [
+      removed.flatMap(({ accepted }) => accepted),
+      removed.flatMap(({ accepted }, position) => accepted.map(() => position)),
+    ],
+  );
+  const byPosition = Map.groupBy(rows, ({ position }) => position);
+  return removed.map(({ chainBlock, accepted }, position) => {
+    const byTransaction = Map.groupBy(byPosition.get(position) ?? [], ({ transaction_id }) => transaction_id);
+    return {
+      chainBlock,
+      accepted,
+      transactions: [...byTransaction.values()].map((ofTransaction) => toDeltas(chainBlock, ofTransaction)),
+    };
+  });
+}
+
+function toDeltas(chainBlock: ChainBlock, rows: readonly DeltaRow[]): TransactionDeltas {
+  const deltas = new Map<number, ScriptDelta>();
+  for (const { script_id, sent, received, utxo_count: utxoCount } of rows) {
+    deltas.set(Number(script_id), { sent: BigInt(sent), received: BigInt(received), utxoCount });
+  }
+  return { chainBlock, isCoinbase: rows[0]?.is_coinbase === true, deltas };
 }

@@ -1,8 +1,6 @@
-/**
- * Applies a batch in ONE transaction (invariant 1). A batch that was computed from another checkpoint is refused (invariant 2).
- */
+/** Applies a batch in one transaction (invariant 1), if it was computed from the stored checkpoint (invariant 2). */
 import { copyRows, inTransaction } from '@kasgres/database';
-import { applyState, BalanceDeltas, collectState } from '@kasgres/state';
+import { applyState, BalanceDeltas, collectState, columnsOf, type StateChanges } from '@kasgres/state';
 import type { ClientBase } from 'pg';
 import { CheckpointMovedError } from '../errors.ts';
 import type { Batch, Checkpoint } from '../prepare/batch.ts';
@@ -23,7 +21,7 @@ export async function writeBatch(client: ClientBase, batch: Batch): Promise<void
   for (const rows of Object.values(batch.rows)) await copyRows(client, rows);
   await completeBlocks(client, batch);
   if (batch.state !== undefined) {
-    await completeInputs(client, batch);
+    await completeInputs(client, batch, batch.state);
     await applyState(client, batch.state);
   }
   await acceptTransactions(client, batch);
@@ -55,11 +53,7 @@ async function completeBlocks(
       text: `update blocks b set merging_block_id = merged.merging_block_id, is_blue = merged.is_blue
                from unnest($1::bigint[], $2::bigint[], $3::boolean[]) merged (id, merging_block_id, is_blue)
               where b.id = merged.id`,
-      values: [
-        mergedBefore.map(({ block }) => block),
-        mergedBefore.map(({ mergingBlock }) => mergingBlock),
-        mergedBefore.map(({ isBlue }) => isBlue),
-      ],
+      values: columnsOf(mergedBefore, 'block', 'mergingBlock', 'isBlue'),
     });
   }
   if (chainBefore.length > 0) {
@@ -71,15 +65,10 @@ async function completeBlocks(
   }
 }
 
-async function completeInputs(
-  client: ClientBase,
-  { rows, from, preBootstrapTransactions, state }: Batch,
-): Promise<void> {
-  if (rows.transactions.rows === 0 || state === undefined) return;
-  const scripts = await resolveLateInputs(client, {
-    from: from.nextTransactionId,
-    preBootstrap: preBootstrapTransactions,
-  });
+async function completeInputs(client: ClientBase, batch: Batch, state: StateChanges): Promise<void> {
+  if (batch.rows.transactions.rows === 0) return;
+  const { from, preBootstrapTransactions: preBootstrap } = batch;
+  const scripts = await resolveLateInputs(client, { from: from.nextTransactionId, preBootstrap });
   collectState({ kind: 'address-rows', scripts }, state);
 }
 
@@ -89,7 +78,7 @@ async function acceptTransactions(client: ClientBase, { acceptedBefore, settledV
       `update transactions t set accepted_body = settled.body
          from unnest($1::bigint[], $2::integer[]) settled (id, body)
         where t.id = settled.id`,
-      [settledVariants.map(({ transaction }) => transaction), settledVariants.map(({ variant }) => variant)],
+      columnsOf(settledVariants, 'transaction', 'variant'),
     );
   }
   if (acceptedBefore.length === 0) return;
@@ -98,10 +87,6 @@ async function acceptTransactions(client: ClientBase, { acceptedBefore, settledV
     text: `update transactions t set accepting_block_id = accepted.block_id, accepted_body = accepted.body
              from unnest($1::bigint[], $2::bigint[], $3::integer[]) accepted (id, block_id, body)
             where t.id = accepted.id`,
-    values: [
-      acceptedBefore.map(({ transaction }) => transaction),
-      acceptedBefore.map(({ acceptingBlock }) => acceptingBlock),
-      acceptedBefore.map(({ variant }) => variant),
-    ],
+    values: columnsOf(acceptedBefore, 'transaction', 'acceptingBlock', 'variant'),
   });
 }

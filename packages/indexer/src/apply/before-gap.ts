@@ -1,7 +1,6 @@
 /**
- * Blocks and transactions that were merged or accepted before a gap may be so again after it, if the chain before the gap was reorganised
- * meanwhile: their rows then point to the later chain block. When a reorg reverts that one, they point to the earlier chain block again
- * (invariant 7). Keys tell that there is hardly ever anything to restore: blocks are written before the chain block that merges them.
+ * Blocks and transactions that were merged or accepted before a gap may be so again after it, if the chain was reorganised meanwhile. Their rows
+ * point to the later chain block. When a reorg reverts that, they point to the earlier one again (invariant 7).
  */
 import type { ClientBase } from 'pg';
 
@@ -19,20 +18,15 @@ export async function restoreFromBeforeGap(
 ): Promise<void> {
   const gap = await findLatestGap(client);
   if (gap === undefined) return;
-  await restoreMerged(
-    client,
-    gap,
-    reverted.merged.filter((block) => block <= gap.block_id),
-  );
+  // Blocks have lower keys than the chain block that merges them, so there is rarely any to restore.
+  const merged = reverted.merged.filter((block) => block <= gap.block_id);
+  await restoreMerged(client, gap, merged);
   const { rows } = await client.query<{ id: bigint }>(
     'select distinct transaction_id as id from block_transactions where transaction_id = any($1::bigint[]) and block_id <= $2',
     [reverted.accepted, gap.block_id],
   );
-  await restoreAccepted(
-    client,
-    gap,
-    rows.map(({ id }) => id),
-  );
+  const accepted = rows.map(({ id }) => id);
+  await restoreAccepted(client, gap, accepted);
 }
 
 async function findLatestGap(client: ClientBase): Promise<Gap | undefined> {

@@ -1,4 +1,3 @@
-/** The checkpoint row: read after every failure, written by every batch, created by the first bootstrap. */
 import type { Network } from '@kasgres/kaspa';
 import type { ClientBase } from 'pg';
 import type { Batch, Checkpoint } from '../prepare/batch.ts';
@@ -45,7 +44,7 @@ export async function writeCheckpoint(client: ClientBase, batch: Batch, circulat
   });
 }
 
-/** For a bootstrap: its UTXO set has taken keys, and the node does not know the blocks that were not merged yet. */
+/** Writes the keys after a bootstrap's UTXO set, and clears the blocks that are not merged yet, which the node does not know. */
 export async function writeNextKeys(
   client: ClientBase,
   { nextTransactionId, nextScriptId }: Pick<Checkpoint, 'nextTransactionId' | 'nextScriptId'>,

@@ -1,15 +1,15 @@
 /**
- * The first catch-up writes facts only and leaves to its end what is cheaper to make at once: indexes for requests and derived state.
- * `deferred_indexes` has the definitions of the missing indexes, so that the next start can finish after a crash at any moment.
+ * The first catch-up writes facts only. Indexes for requests and derived state are cheaper to build at its end. `deferred_indexes` has the
+ * definitions of missing indexes, so that the next process can finish after a crash.
  */
 import { type BlockingSession, inTransaction, withExclusiveLocks } from '@kasgres/database';
 import { EMPTIED_TABLES, FILLED_TABLES, rebuildJobs, rebuildLockedState, STATE_INDEXES } from '@kasgres/state';
 import type { ClientBase } from 'pg';
 import { resolveAllLateInputs } from './late-inputs.ts';
 
-/** Needed to look up what the memory forgot; built as soon as it does not know everything. */
+/** Built as soon as the cache evicts entries. */
 const LOOK_UP_INDEXES = ['transactions_transaction_id', 'scripts_script'];
-/** Needed by requests only. The largest come first, so that connections that share them finish together. */
+/** Used by requests only. The largest come first, so that both connections finish together. */
 const REQUEST_INDEXES = [
   'address_transactions_script_id',
   'transaction_inputs_previous_transaction_id',
@@ -24,7 +24,7 @@ const REQUEST_INDEXES = [
   'chain_blocks_chain_time',
 ];
 
-/** Autovacuum would analyse these meanwhile, and the end does it again. Slowest to analyse first. */
+/** Autovacuum is off for these until they are analysed at the end. The slowest to analyse come first. */
 const GROWING_TABLES = [
   'transactions',
   'transaction_inputs',
@@ -36,12 +36,12 @@ const GROWING_TABLES = [
   'block_parents',
   'chain_blocks',
 ];
-/** For the joins of rebuilds: what does not fit of cluster_members is read again for every level of the trees. */
+/** With less, cluster_members would be read again for every level of the trees. */
 const WORK_MEMORY = '128MB';
-/** Dropping an index waits for readers of its table, and later readers wait for it: the attempt fails instead and is retried. */
+/** Dropping an index waits for readers of its table, and later readers queue behind it, so the attempt fails early and is retried. */
 const DROP_LOCK_TIMEOUT = '1s';
 
-/** Drops the indexes that can wait. Must run inside a transaction on an empty database. Idempotent. */
+/** Drops the deferred indexes. Must run inside a transaction on an empty database. Idempotent. */
 export async function deferIndexes(client: ClientBase): Promise<void> {
   const names = [...LOOK_UP_INDEXES, ...REQUEST_INDEXES, ...STATE_INDEXES];
   await client.query(
@@ -60,55 +60,50 @@ export async function buildLookUpIndexes(client: ClientBase): Promise<void> {
 }
 
 /**
- * Finishes the first catch-up: builds the indexes, completes inputs and rebuilds derived state, all at the checkpoint. Every step is idempotent;
- * only the last one lets requests in.
- * @param clients connections that work in parallel
- * @param onBlocked is called with sessions that read tables of derived state while these must be emptied
+ * Builds the indexes, completes inputs and rebuilds derived state at the checkpoint. Every step is idempotent; the last one lets requests in.
+ * @param clients work in parallel
+ * @param onBlocked is called with sessions that read tables that must be emptied
  */
 export async function finishFirstCatchUp(
   clients: readonly [ClientBase, ClientBase],
   onBlocked?: (blocking: readonly BlockingSession[]) => void,
 ): Promise<void> {
   const [client, observer] = clients;
-  await shareOut(clients, indexesToBuild([...LOOK_UP_INDEXES, ...REQUEST_INDEXES]));
-  await shareOut(clients, tablesToAnalyze(GROWING_TABLES));
+  await forEachInParallel(clients, [...LOOK_UP_INDEXES, ...REQUEST_INDEXES], buildIndex);
+  await forEachInParallel(clients, GROWING_TABLES, analyze);
   await resolveAllLateInputs(client);
   await withExclusiveLocks(client, () => client.query(`truncate ${EMPTIED_TABLES.join(', ')}`), {
     observer,
     onBlocked,
   });
   for (const worker of clients) await worker.query(`set work_mem = '${WORK_MEMORY}'`);
-  await shareOut(clients, rebuildJobs());
+  await forEachInParallel(clients, rebuildJobs(), (worker, rebuild) => rebuild(worker));
   for (const worker of clients) await worker.query('reset work_mem');
-  await shareOut(clients, indexesToBuild(STATE_INDEXES));
-  await shareOut(clients, tablesToAnalyze(FILLED_TABLES));
+  await forEachInParallel(clients, STATE_INDEXES, buildIndex);
+  await forEachInParallel(clients, FILLED_TABLES, analyze);
   for (const table of GROWING_TABLES) await client.query(`alter table ${table} reset (autovacuum_enabled)`);
   await letRequestsIn(client);
 }
 
-type Job = (client: ClientBase) => Promise<void>;
-
-/** Each connection takes the next job when it has finished one. */
-async function shareOut(clients: readonly ClientBase[], jobs: readonly Job[]): Promise<void> {
-  const pending = [...jobs];
+/** Each connection takes the next item when it has finished one. */
+async function forEachInParallel<Item>(
+  clients: readonly ClientBase[],
+  items: readonly Item[],
+  run: (client: ClientBase, item: Item) => Promise<void>,
+): Promise<void> {
+  const pending = items.values();
   await Promise.all(
     clients.map(async (client) => {
-      for (let job = pending.shift(); job !== undefined; job = pending.shift()) await job(client);
+      for (const item of pending) await run(client, item);
     }),
   );
 }
 
-function indexesToBuild(names: readonly string[]): Job[] {
-  return names.map((name) => (client) => buildIndex(client, name));
+async function analyze(client: ClientBase, table: string): Promise<void> {
+  await client.query(`analyze ${table}`);
 }
 
-function tablesToAnalyze(names: readonly string[]): Job[] {
-  return names.map((name) => async (client) => {
-    await client.query(`analyze ${name}`);
-  });
-}
-
-/** An import of tags takes the lock on the checkpoint, too, so that none is missed here. */
+/** Imports of tags take the lock on the checkpoint, too, so none is missed. */
 async function letRequestsIn(client: ClientBase): Promise<void> {
   await inTransaction(client, async () => {
     await client.query('select from checkpoint for update');

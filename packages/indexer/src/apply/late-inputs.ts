@@ -1,6 +1,6 @@
 /**
- * An input may be written before the transaction that creates its UTXO (both in parallel blocks), or may spend a pre-bootstrap UTXO that is not
- * in the bootstrap's set. When that transaction is written, the input is completed, and with it the spender's fee and address rows.
+ * An input may be written before the transaction whose output it spends. When that transaction is written, the input, the fee and the address
+ * rows of the spending transaction are completed (docs/architecture.md).
  */
 import type { ClientBase } from 'pg';
 

@@ -1,6 +1,6 @@
 /**
- * A reorg: reverts the removed chain blocks of a batch exactly. Derived state is reverted by its modules, then acceptance and merging are
- * cleared. Blocks, transactions and address rows stay, since they are facts of the DAG.
+ * Reverts the removed chain blocks of a batch: first derived state, then acceptance and merging. Blocks, transactions and address rows stay,
+ * since they are facts of the DAG.
  */
 import { toHex, workFromBits } from '@kasgres/kaspa';
 import { revertState } from '@kasgres/state';
@@ -15,7 +15,6 @@ export async function revertChainBlocks(client: ClientBase, batch: Batch): Promi
   await clearChain(client, removed);
 }
 
-/** Clears merging and acceptance. */
 async function clearChain(client: ClientBase, removed: readonly RemovedRow[]): Promise<void> {
   const blocks = removed.map((row) => row.block_id);
   const accepted = removed.flatMap((row) => row.accepted_transactions);

@@ -1,19 +1,33 @@
 /**
- * The block that an index begins with. A start is a block with its UTXO set (docs/architecture.md, "Start"): genesis with the empty
- * one, as long as the node has everything since; else the node's pruning point, with the set that it hands out to its peers.
+ * Finds the bootstrap block (docs/architecture.md): genesis with an empty UTXO set if the node still has all blocks, else the node's pruning
+ * point, whose UTXO set it serves.
  */
 import { fromHex, type Hash, type Network, toHex } from '@kasgres/kaspa';
 import { type NodeClient, NodeRpcError, type RpcBlock } from '@kasgres/node';
-import { IncompleteUpdateError } from '../errors.ts';
-import { findFault } from '../source/check-block.ts';
 import { type Logger, sleep } from '@kasgres/runtime';
+import type { ClientBase } from 'pg';
+import { IncompleteUpdateError } from '../errors.ts';
+import type { Memory } from '../memory/memory.ts';
+import type { Metrics } from '../metrics.ts';
+import type { Checkpoint } from '../prepare/batch.ts';
+import { findFault } from '../source/check-block.ts';
 
-/** The commitment of an empty UTXO set (its MuHash), which the headers of networks that begin with no UTXOs carry. */
+export interface BootstrapDependencies {
+  node: NodeClient;
+  client: ClientBase;
+  network: Network;
+  /** The p2p address of a node. */
+  p2pUrl: string;
+  createMemory: (checkpoint: Checkpoint) => Memory;
+  timing: BootstrapTiming;
+  log: Logger;
+  metrics: Metrics;
+}
+
+/** The MuHash of an empty UTXO set, in hex. */
 const EMPTY_UTXO_COMMITMENT = '544eb3142c000f0ad2c76ac41f4222abbababed830eeafee4b6dc56b52d5cac0';
 
-/**
- * @returns undefined when the node has pruned the chain since genesis, or genesis comes with UTXOs, which no node hands out
- */
+/** Returns undefined if the node has pruned the chain since genesis, or genesis has UTXOs, which no node serves. */
 export async function findGenesis(
   node: NodeClient,
   network: Network,
@@ -23,7 +37,7 @@ export async function findGenesis(
   return block !== undefined && toHex(block.header.utxoCommitment) === EMPTY_UTXO_COMMITMENT ? block : undefined;
 }
 
-/** Genesis until the node has pruned. @throws IncompleteUpdateError when it has just moved it */
+/** Returns genesis before the first pruning. @throws IncompleteUpdateError if the node has just moved its pruning point */
 export async function getPruningPoint(node: NodeClient, signal: AbortSignal): Promise<RpcBlock> {
   const { pruningPointHash } = await node.call('getBlockDagInfo', {}, { signal });
   const block = await findBootstrapBlock(node, fromHex(pruningPointHash), signal);
@@ -33,7 +47,7 @@ export async function getPruningPoint(node: NodeClient, signal: AbortSignal): Pr
   return block;
 }
 
-/** A block from which on the node has everything: whole, and on its chain. */
+/** Returns a block only if it is complete and on the node's chain, so that the node has all blocks after it. */
 export async function findBootstrapBlock(
   node: NodeClient,
   hash: Hash,
@@ -53,20 +67,15 @@ export async function findBootstrapBlock(
   }
 }
 
-/** A move is near in the last seventh of the way to it: 61,714 blue scores or 1.7 hours on the public networks. */
+/** A move is near in the last seventh of the interval between moves: 61,714 blue scores or 1.7 hours on the public networks. */
 const NEAR_PARTS = 7n;
 const LINE_MS = 5_000;
 
-export interface PruningPointParts {
-  node: NodeClient;
-  network: Pick<Network, 'finalityDepth' | 'pruningDepth' | 'targetTimePerBlockMs'>;
-  timing: BootstrapTiming;
-  log: Logger;
-}
-
-/** Returns the node's pruning point at once, or after the move if that is near. @throws as getPruningPoint */
-export async function awaitPruningPoint(parts: PruningPointParts, signal: AbortSignal): Promise<RpcBlock> {
-  const { node, network, timing, log } = parts;
+/** Returns the node's pruning point immediately, or after its move if that is near. @throws as getPruningPoint */
+export async function awaitPruningPoint(
+  { node, network, timing, log }: BootstrapDependencies,
+  signal: AbortSignal,
+): Promise<RpcBlock> {
   const block = await getPruningPoint(node, signal);
   const pruningPoint = toHex(block.hash);
   let sink = { blueScore: -1n, since: 0 };
@@ -103,28 +112,28 @@ export async function awaitPruningPoint(parts: PruningPointParts, signal: AbortS
   }
 }
 
-/** Blue score of the sink at which a node moves its pruning point on from one of this blue score. */
+/** Returns the blue score of the sink at which a node moves a pruning point of this blue score. */
 export function blueScoreOfMove(
   pruningPointBlueScore: bigint,
-  { finalityDepth, pruningDepth }: PruningPointParts['network'],
+  { finalityDepth, pruningDepth }: Pick<Network, 'finalityDepth' | 'pruningDepth'>,
 ): bigint {
   return (pruningPointBlueScore / finalityDepth + 1n) * finalityDepth + pruningDepth;
 }
 
-/** A node that is far beyond the move and has not made it has other depths than we know: it is not waited for. */
-export function isNear(blueScoresLeft: bigint, { finalityDepth }: PruningPointParts['network']): boolean {
+/** Returns false if the move is long overdue, since the node then has other depths than we know. */
+export function isNear(blueScoresLeft: bigint, { finalityDepth }: Pick<Network, 'finalityDepth'>): boolean {
   const near = finalityDepth / NEAR_PARTS;
   return blueScoresLeft < near && blueScoresLeft > -near;
 }
 
 export interface BootstrapTiming {
-  /** Pauses before a UTXO set that does not match its commitment is read again, as long as the pruning point stays the same. */
+  /** Pauses before a UTXO set that does not match its commitment is read again. */
   rereadPausesMs: readonly number[];
-  /** Between two looks at a node whose pruning point is about to move. */
+  /** The interval of requests while the pruning point is about to move. */
   pollMs: number;
   /** From the publication of a new pruning point until the node has probably advanced its UTXO set to it. */
   settleMs: number;
-  /** A sink that has not moved for this long is not going to move the pruning point soon. */
+  /** A sink that has not moved for this long will not move the pruning point soon. */
   standstillMs: number;
 }
 

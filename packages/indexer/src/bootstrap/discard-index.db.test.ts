@@ -2,7 +2,7 @@ import { createTestDatabase } from '@kasgres/database';
 import { expect, onTestFinished, test } from 'vitest';
 import { CHAIN_TABLES } from './discard-index.ts';
 
-/** What people and the schema have put there, and what belongs to the database or to a load. */
+/** Tables that operators, migrations or a load fill. */
 const KEPT = [
   'analysts',
   'api_key_usage',
@@ -13,7 +13,7 @@ const KEPT = [
   'meta',
   'migrations',
   'rate_limits',
-  // The built-in ones; those of the chain are deleted.
+  // Only those of the chain are deleted.
   'subnetworks',
   'tag_labels',
   'tag_sources',
@@ -21,7 +21,7 @@ const KEPT = [
   'utxo_set_load',
 ];
 
-test('a table is either emptied with a newborn index, or kept', async () => {
+test('it either truncates or keeps each table', async () => {
   const { pool, drop } = await createTestDatabase();
   onTestFinished(drop);
   const { rows } = await pool.query<{ name: string }>(

@@ -1,12 +1,11 @@
 /**
- * A newborn index is one in the catch-up from its only bootstrap, at a pruning point. It has nothing that a bootstrap at the node's
- * present pruning point would not give, except the blocks between the two: when the node has pruned what comes after the checkpoint,
- * the index is discarded and bootstrapped again, instead of beginning its life with a gap.
+ * Discards an index in its first catch-up from a pruning point, if the node has pruned the blocks after its checkpoint. A new bootstrap restores
+ * everything but the few blocks between the two pruning points, and avoids a gap.
  */
 import { inTransaction } from '@kasgres/database';
 import type { ClientBase } from 'pg';
 
-/** Filled from the chain. The checkpoint comes first: readers lock it before any other table, so none sees half of an index. */
+/** Tables that are filled from the chain. Readers lock the checkpoint first, so it comes first and none sees half of an index. */
 export const CHAIN_TABLES = [
   'checkpoint',
   'starts',
@@ -44,24 +43,24 @@ export const CHAIN_TABLES = [
   'tag_marks',
 ] as const;
 
-/** Below it are the ids that a migration has given to the built-in subnetworks. */
+/** Lower ids belong to the built-in subnetworks, which a migration inserts. */
 const FIRST_SUBNETWORK_ID = 2;
-/** Readers queue behind a waiting truncation: it gives up soon, and the caller tries again later. */
+/** Readers queue behind a pending truncation, so it fails early and the caller retries. */
 const LOCK_TIMEOUT = '5s';
 
-/** History since genesis is none that a pruned node could give again, so such an index is not newborn. */
+/** Returns false for an index from genesis, since a pruned node could not restore its history. */
 export async function canBootstrapAgain(client: ClientBase): Promise<boolean> {
-  const { rows } = await client.query<{ newborn: boolean }>(
+  const { rows } = await client.query<{ discardable: boolean }>(
     `select c.first_catch_up and not exists (select from gaps)
-            and (select count(*) = 1 and min(utxo_count) > 0 from starts) as newborn
+            and (select count(*) = 1 and min(utxo_count) > 0 from starts) as discardable
        from checkpoint c`,
   );
-  return rows[0]?.newborn === true;
+  return rows[0]?.discardable === true;
 }
 
 /**
- * Empties the index, so that the database is as before the first bootstrap. One transaction: a crash leaves either all or nothing.
- * @throws DatabaseError lock_not_available, which is retryable, while somebody reads for long
+ * Empties the index in one transaction, so that the database is as before the first bootstrap.
+ * @throws DatabaseError lock_not_available, which is retryable, if a reader keeps its lock
  */
 export function discardIndex(client: ClientBase): Promise<void> {
   return inTransaction(client, async () => {

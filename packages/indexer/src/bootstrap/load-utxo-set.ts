@@ -1,8 +1,8 @@
 /**
- * Loads the UTXO set of a pruning point into `loaded_utxos`, where nobody sees it yet, and checks it against the commitment in the
- * block's header. A load that was interrupted continues where it was: what was loaded, how far that is and what it hashes to are
- * committed together, and a node hands its set out in one order.
+ * Loads the UTXO set of a pruning point into `loaded_utxos` and checks it against the header's commitment. UTXOs, progress and the running hash
+ * are committed together, and nodes serve a set in one order, so an interrupted load resumes.
  */
+import { availableParallelism } from 'node:os';
 import { copyRows, inTransaction, LOADED_UTXOS } from '@kasgres/database';
 import { classifyScript, type Hash, MuHash, type Network, scriptToAddress, toHex, type Utxo } from '@kasgres/kaspa';
 import {
@@ -13,33 +13,19 @@ import {
   type RpcBlock,
 } from '@kasgres/node';
 import { type Logger, sleep } from '@kasgres/runtime';
+import { WorkerPool } from '@kasgres/runtime/worker-pool';
 import type { ClientBase } from 'pg';
 import { IncompleteUpdateError } from '../errors.ts';
-import type { Metrics } from '../metrics.ts';
-import { LoadProgress } from './load-progress.ts';
-import type { BootstrapTiming } from './bootstrap-block.ts';
-import { availableParallelism } from 'node:os';
-import { WorkerPool } from '@kasgres/runtime/worker-pool';
+import type { BootstrapDependencies } from './bootstrap-block.ts';
 import type { HashJob } from './utxo-set-hash.worker.ts';
 
-/** What one transaction loads; two of these are in memory at a time. */
+/** Bounds on the content of one transaction; two of these are in memory at a time. */
 const SEGMENT_UTXOS = 50_000;
 const SEGMENT_BYTES = 32 * 1024 * 1024;
 const PRODUCT_HEX_DIGITS = 768;
-/** What a column of type bigint holds; far above the sum of all UTXOs. */
+/** Of a bigint column; far above the sum of all UTXOs. */
 const MAX_AMOUNT = 2n ** 63n - 1n;
-
-export interface UtxoSetParts {
-  client: ClientBase;
-  /** The p2p address of a node. */
-  url: string;
-  network: Network;
-  /** The pruning point. */
-  block: RpcBlock;
-  timing: Pick<BootstrapTiming, 'rereadPausesMs'>;
-  log: Logger;
-  metrics: Pick<Metrics, 'bootstrapUtxos'>;
-}
+const LINE_MS = 5_000;
 
 interface Load {
   utxos: number;
@@ -55,20 +41,23 @@ interface Segment {
 }
 
 /**
- * Loads the set, and reads one that does not match its commitment again after a pause: a node that has just moved its pruning point
- * hands out a set between the two for minutes, and what was loaded before may come from another node. Attempts count for one pruning
- * point: when it moves, the caller begins with the next.
- * @throws NodeUnsuitableError when the set still does not match after the last pause; PruningPointMovedError,
- * PeerRejectedError, NodeUnavailableError, NodeProtocolError: begin again, what was loaded is kept
+ * Loads the set, and reads a set that does not match its commitment again after a pause, since a node that has just moved its pruning point
+ * serves a set in transition for minutes.
+ * @throws NodeUnsuitableError if the set still does not match after the last pause; after PruningPointMovedError, PeerRejectedError,
+ *   NodeUnavailableError and NodeProtocolError the loaded part is kept
  */
-export async function loadUtxoSet(parts: UtxoSetParts, signal: AbortSignal): Promise<void> {
-  const { client, block, url, timing, log, metrics } = parts;
+export async function loadUtxoSet(
+  dependencies: BootstrapDependencies,
+  block: RpcBlock,
+  signal: AbortSignal,
+): Promise<void> {
+  const { client, p2pUrl, timing, log, metrics } = dependencies;
   for (const pauseMs of [...timing.rereadPausesMs, undefined]) {
-    const utxos = await loadOnce(parts, signal);
+    const utxos = await loadOnce(dependencies, block, signal);
     if (utxos === undefined) return;
     await forgetUtxoSet(client);
     metrics.bootstrapUtxos.set(0);
-    const wrong = `The UTXO set that ${url} hands out (${utxos} UTXOs) is not the one that the header of ${toHex(block.hash)} commits to.`;
+    const wrong = `The UTXO set of ${p2pUrl} (${utxos} UTXOs) is not the one that the header of ${toHex(block.hash)} commits to.`;
     if (pauseMs === undefined) {
       throw new NodeUnsuitableError(
         'wrong-utxo-set',
@@ -80,15 +69,19 @@ export async function loadUtxoSet(parts: UtxoSetParts, signal: AbortSignal): Pro
   }
 }
 
-/** @returns undefined when the set is right; else how many UTXOs it has */
-async function loadOnce(parts: UtxoSetParts, signal: AbortSignal): Promise<number | undefined> {
-  const { client, block, log } = parts;
+/** Returns undefined if the set matches its commitment, else the number of its UTXOs. */
+async function loadOnce(
+  dependencies: BootstrapDependencies,
+  block: RpcBlock,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const { client, p2pUrl, log } = dependencies;
   const load = await resume(client, block.hash);
-  const words = { block: toHex(block.hash), daaScore: block.header.daaScore, from: parts.url };
-  log.info({ ...words, utxos: load.utxos }, load.utxos > 0 ? 'continues loading a UTXO set' : 'loads a UTXO set');
-  const hasher = new UtxoSetHasher();
+  const fields = { block: toHex(block.hash), daaScore: block.header.daaScore, from: p2pUrl };
+  log.info({ ...fields, utxos: load.utxos }, load.utxos > 0 ? 'continues loading a UTXO set' : 'loads a UTXO set');
+  const hasher = createHasherPool();
   try {
-    await readAll(parts, load, hasher, signal);
+    await readAll(dependencies, block, load, hasher, signal);
   } catch (error) {
     if (!(error instanceof NodeUnavailableError)) throw error;
     throw new NodeUnavailableError(
@@ -99,7 +92,7 @@ async function loadOnce(parts: UtxoSetParts, signal: AbortSignal): Promise<numbe
     await hasher.close();
   }
   if (Buffer.compare(load.muhash.commitment(), block.header.utxoCommitment) !== 0) return load.utxos;
-  log.info({ ...words, utxos: load.utxos, sompi: load.sompi }, 'the UTXO set is the one that the header commits to');
+  log.info({ ...fields, utxos: load.utxos, sompi: load.sompi }, 'the UTXO set is the one that the header commits to');
   return undefined;
 }
 
@@ -120,11 +113,16 @@ async function resume(client: ClientBase, block: Hash): Promise<Load> {
   return { utxos: 0, sompi: 0n, muhash: new MuHash() };
 }
 
-/** While one segment is being committed, the next one is read and hashed. */
-async function readAll(parts: UtxoSetParts, load: Load, hasher: UtxoSetHasher, signal: AbortSignal): Promise<void> {
-  const { url, network, block, log, metrics } = parts;
+/** Reads and hashes the next segment while one is being committed. */
+async function readAll(
+  { client, p2pUrl, network, log, metrics }: BootstrapDependencies,
+  block: RpcBlock,
+  load: Load,
+  hasher: HasherPool,
+  signal: AbortSignal,
+): Promise<void> {
   const progress = new LoadProgress(log, load.utxos);
-  const set = { url, network: network.id, pruningPointHash: block.hash, signal };
+  const set = { url: p2pUrl, network: network.id, pruningPointHash: block.hash, signal };
   let toSkip = load.utxos;
   let segment = newSegment();
   let committing = Promise.resolve();
@@ -132,8 +130,8 @@ async function readAll(parts: UtxoSetParts, load: Load, hasher: UtxoSetHasher, s
     const full = segment;
     segment = newSegment();
     await committing;
-    committing = commitSegment(parts, load, full);
-    // Met when it is awaited.
+    committing = commitSegment(client, block, load, full);
+    // The rejection is handled where `committing` is awaited.
     committing.catch(() => undefined);
   };
   try {
@@ -141,7 +139,9 @@ async function readAll(parts: UtxoSetParts, load: Load, hasher: UtxoSetHasher, s
       const skip = Math.min(toSkip, utxos.length);
       toSkip -= skip;
       if (skip < utxos.length) {
-        const product = hasher.hash(bytes, skip);
+        // Transferring a view would transfer the whole buffer behind it.
+        const copy = Uint8Array.from(bytes);
+        const product = hasher.run({ bytes: copy, skip }, [copy.buffer]);
         product.catch(() => undefined);
         segment.products.push(product);
         for (const utxo of utxos.slice(skip)) writeUtxo(segment, utxo, network);
@@ -157,8 +157,8 @@ async function readAll(parts: UtxoSetParts, load: Load, hasher: UtxoSetHasher, s
   }
   metrics.bootstrapUtxos.set(load.utxos);
   if (toSkip > 0) {
-    await forgetUtxoSet(parts.client);
-    throw new IncompleteUpdateError(`the UTXO set is ${toSkip} UTXOs shorter than what was loaded of it before`);
+    await forgetUtxoSet(client);
+    throw new IncompleteUpdateError(`the UTXO set is ${toSkip} UTXOs shorter than its part that was loaded before`);
   }
 }
 
@@ -186,7 +186,7 @@ function writeUtxo(segment: Segment, utxo: Utxo, network: Network): void {
   segment.sompi += amount;
 }
 
-async function commitSegment({ client, block }: UtxoSetParts, load: Load, segment: Segment): Promise<void> {
+async function commitSegment(client: ClientBase, block: RpcBlock, load: Load, segment: Segment): Promise<void> {
   const utxos = load.utxos + segment.rows.rows;
   const sompi = load.sompi + segment.sompi;
   await inTransaction(client, async () => {
@@ -202,29 +202,51 @@ async function commitSegment({ client, block }: UtxoSetParts, load: Load, segmen
   load.sompi = sompi;
 }
 
-/** A product may be a little above 3072 bits until it is finalized. */
+/** A product may slightly exceed 3072 bits until it is finalized. */
 function bytesOf({ product }: MuHash): Buffer {
   const digits = product.toString(16);
   return Buffer.from(digits.padStart(Math.max(PRODUCT_HEX_DIGITS, digits.length + (digits.length % 2)), '0'), 'hex');
 }
 
-export class UtxoSetHasher {
-  readonly #pool: WorkerPool<HashJob, bigint>;
+type HasherPool = WorkerPool<HashJob, bigint>;
 
-  /** @param threads by default one for each core but that of the main thread */
-  constructor(threads = Math.max(1, availableParallelism() - 1)) {
-    this.#pool = new WorkerPool(new URL('./utxo-set-hash.worker.ts', import.meta.url), threads);
+function createHasherPool(): HasherPool {
+  const threads = Math.max(1, availableParallelism() - 1);
+  return new WorkerPool(new URL('./utxo-set-hash.worker.ts', import.meta.url), threads);
+}
+
+/** Logs the progress of a load every few seconds. */
+export class LoadProgress {
+  readonly #log: Logger;
+  readonly #startedAt: number;
+  readonly #startedWith: number;
+  #lastLine: number;
+  #firstFraction: number | undefined;
+
+  /** @param utxos loaded before */
+  constructor(log: Logger, utxos: number, now = Date.now()) {
+    this.#log = log;
+    this.#startedAt = now;
+    this.#lastLine = now;
+    this.#startedWith = utxos;
   }
 
-  /** Returns the MuHash product of the UTXOs of a chunk without the first `skip`. */
-  hash(bytes: Uint8Array, skip: number): Promise<bigint> {
-    // Transferring a view would transfer the whole buffer behind it.
-    const own = Uint8Array.from(bytes);
-    return this.#pool.run({ bytes: own, skip }, [own.buffer]);
-  }
-
-  /** Rejects the chunks that no thread has started, and waits for the others. */
-  close(): Promise<void> {
-    return this.#pool.close();
+  /** @param transactionId of the last UTXO: ids are uniformly distributed and nodes serve UTXOs in their order */
+  at(utxos: number, transactionId: Hash, now = Date.now()): void {
+    const fraction = Buffer.from(transactionId.buffer, transactionId.byteOffset, 4).readUInt32BE() / 2 ** 32;
+    this.#firstFraction ??= fraction;
+    if (now - this.#lastLine < LINE_MS) return;
+    this.#lastLine = now;
+    const seconds = (now - this.#startedAt) / 1_000;
+    const done = fraction - this.#firstFraction;
+    this.#log.info(
+      {
+        percent: Math.floor(fraction * 100),
+        utxos,
+        utxosPerSecond: Math.round((utxos - this.#startedWith) / seconds),
+        secondsLeft: done > 0 ? Math.ceil((seconds * (1 - fraction)) / done) : null,
+      },
+      'loads a UTXO set',
+    );
   }
 }

@@ -1,4 +1,4 @@
-/** Runs on a worker thread: multiplies the MuHash elements of a chunk of the UTXO set. */
+/** A worker thread that multiplies the MuHash elements of chunks of the UTXO set. */
 import { MuHash } from '@kasgres/kaspa';
 import { decodeUtxoChunk } from '@kasgres/node';
 import { serveJobs } from '@kasgres/runtime/worker-pool';
@@ -6,7 +6,7 @@ import { serveJobs } from '@kasgres/runtime/worker-pool';
 export interface HashJob {
   /** A chunk as the node sent it. */
   bytes: Uint8Array;
-  /** How many UTXOs at the beginning of the chunk to leave out. */
+  /** Number of UTXOs at the beginning of the chunk to leave out. */
   skip: number;
 }
 

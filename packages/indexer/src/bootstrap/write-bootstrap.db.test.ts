@@ -18,7 +18,7 @@ afterEach(async () => {
   await database.drop();
 });
 
-test('gives each script and each transaction of the set a key, and each UTXO a row', async () => {
+test('it gives each script and each transaction of the set a key, and each UTXO a row', async () => {
   await load(client, [
     { transaction: 'aa', index: 0, amount: 5, script: 'a1' },
     { transaction: 'aa', index: 256, amount: 6, script: 'b2' },
@@ -32,7 +32,7 @@ test('gives each script and each transaction of the set a key, and each UTXO a r
   ]);
 });
 
-test('what is known keeps its key; a transaction that is accepted is not of before the start', async () => {
+test('it keeps known keys, and does not list an accepted transaction as pre-bootstrap', async () => {
   await client.query(
     `insert into scripts values (3, 0, '\\xa1', 'nonstandard', null), (4, 1, '\\xb2', 'nonstandard', null)`,
   );

@@ -1,16 +1,18 @@
 /**
- * From the loaded UTXO set to the rows of a start, set by set: scripts, the transactions of the UTXOs, the UTXOs. Keys continue where the
- * checkpoint's end; scripts and transactions that are known, as on a new start after a gap, keep theirs.
+ * Writes the rows of a bootstrap from the loaded UTXO set, with one statement for scripts, transactions and UTXOs each. Known scripts and
+ * transactions keep their keys.
  */
+import type { Hash } from '@kasgres/kaspa';
+import { countAddressRows, replaceUtxoSet } from '@kasgres/state';
 import type { ClientBase } from 'pg';
+import { resolveLateInputs } from '../apply/late-inputs.ts';
 import type { Checkpoint } from '../prepare/batch.ts';
 
 type NextKeys = Pick<Checkpoint, 'nextTransactionId' | 'nextScriptId'>;
 
-/** For the joins of all UTXOs. */
 const WORK_MEMORY = '256MB';
 
-/** Inside a transaction. @returns the keys to continue with */
+/** Must run inside a transaction. Returns the next keys. */
 export async function writeUtxoSet(client: ClientBase, from: NextKeys): Promise<NextKeys> {
   await client.query(`set local work_mem = '${WORK_MEMORY}'`);
   await client.query('analyze loaded_utxos');
@@ -21,7 +23,7 @@ export async function writeUtxoSet(client: ClientBase, from: NextKeys): Promise<
       where not exists (select from scripts s where s.script = l.script and s.version = l.script_version)`,
     [from.nextScriptId],
   );
-  // Those that are accepted as far as rows say need no more; others keep the key that they have.
+  // An accepted transaction needs no row in earlier_transactions; another one with a row keeps its key.
   const transactions = await client.query<{ made: bigint }>(
     `with wanted as (
        select l.transaction_id, t.id
@@ -38,7 +40,7 @@ export async function writeUtxoSet(client: ClientBase, from: NextKeys): Promise<
   );
   await client.query('analyze scripts, earlier_transactions');
   await keepStartBalances(client);
-  // Not truncated: a reader who has seen the old checkpoint must see the old set.
+  // A truncation would hide the old set from a reader that sees the old checkpoint.
   await client.query('delete from start_utxos');
   // In the order of the primary key, so that its index grows at one end.
   const utxos = await client.query(
@@ -60,7 +62,7 @@ export async function writeUtxoSet(client: ClientBase, from: NextKeys): Promise<
   };
 }
 
-/** What counts from the start before is computed from its UTXO set, of which this much is needed when that is replaced. */
+/** Keeps the sums of the previous bootstrap's UTXO set, from which state is computed. */
 async function keepStartBalances(client: ClientBase): Promise<void> {
   await client.query(
     `insert into start_balances (chain_index, script_id, balance)
@@ -71,7 +73,7 @@ async function keepStartBalances(client: ClientBase): Promise<void> {
   );
 }
 
-/** The row of `starts` for the block at the checkpoint. */
+/** Writes the row of `starts` for the block at the checkpoint. */
 export async function writeBootstrap(client: ClientBase): Promise<void> {
   await client.query(
     `insert into starts (chain_index, block_id, utxo_count, utxo_sompi)
@@ -82,15 +84,20 @@ export async function writeBootstrap(client: ClientBase): Promise<void> {
   );
 }
 
-export async function writeGap(
-  client: ClientBase,
-  after: Uint8Array,
-  before: Uint8Array,
-  reason: string,
-): Promise<void> {
+export async function writeGap(client: ClientBase, after: Hash, before: Hash, reason: string): Promise<void> {
   await client.query('insert into gaps (after_block_hash, before_block_hash, reason) values ($1, $2, $3)', [
     Buffer.from(after),
     Buffer.from(before),
     reason,
   ]);
+}
+
+/**
+ * Replaces the derived state by the UTXO set of a bootstrap block after a gap, and completes inputs that spend UTXOs of that set. Must run after
+ * `start_utxos` has its set and the checkpoint is at the block.
+ * @param chainTime of the block, Unix milliseconds @param fromTransactionId the least new key of a transaction of the set
+ */
+export async function replaceState(client: ClientBase, chainTime: bigint, fromTransactionId: number): Promise<void> {
+  await replaceUtxoSet(client, chainTime);
+  await countAddressRows(client, await resolveLateInputs(client, { from: fromTransactionId, preBootstrap: [] }));
 }

@@ -1,16 +1,12 @@
-/**
- * Clusters the chain at a depth below the sink, on a separate connection: step after step, then polling every second. A failed step is retried
- * here and does not affect the indexing of the chain.
- */
+/** Clusters the chain at a depth below the sink, on a separate connection. Failures do not affect the indexing of the chain. */
 import { type Connection, checkSchema, isQueryCanceled, isRetryableDatabaseError } from '@kasgres/database';
 import { getNetwork } from '@kasgres/kaspa';
 import { backoff, type Logger, sleep } from '@kasgres/runtime';
 import { type ClusteringOptions, clusterStep, flagStep, type Step } from '@kasgres/state';
 import type { ClientBase } from 'pg';
 import { findNetworkOfDatabase } from '../apply/checkpoint.ts';
-import { Sessions } from '../apply/sessions.ts';
+import { Sessions } from '../database.ts';
 import type { Metrics } from '../metrics.ts';
-import { ClusteringProgress } from './clustering-progress.ts';
 
 /** The target for how long a step holds the lock on the checkpoint. */
 const STEP_MS = 100;
@@ -21,17 +17,22 @@ const IDLE_MS = 1_000;
 const COUNT_HELD_EVERY_MS = 60_000;
 const MAX_DELAY_MS = 60_000;
 
-export interface KeepClusteringParts {
+/** The interval of log lines. */
+const LINE_MS = 60_000;
+/** In blue score: more than the network adds in a few minutes. */
+const FAR_BEHIND = 2_000n;
+
+export interface KeepClusteringOptions {
   database: Connection;
-  /** The depth defaults to that of the network. */
+  /** An undefined depth is that of the network. */
   options: Omit<ClusteringOptions, 'depth'> & { depth: bigint | undefined };
   log: Logger;
   metrics: Metrics['clustering'];
 }
 
 /** Returns when the signal is aborted, and never throws. */
-export async function keepClustering(parts: KeepClusteringParts, signal: AbortSignal): Promise<void> {
-  const { database, log, metrics } = parts;
+export async function keepClustering(dependencies: KeepClusteringOptions, signal: AbortSignal): Promise<void> {
+  const { database, log, metrics } = dependencies;
   const sessions = new Sessions();
   let delays = backoff({ maxMs: MAX_DELAY_MS });
   while (!signal.aborted) {
@@ -40,19 +41,19 @@ export async function keepClustering(parts: KeepClusteringParts, signal: AbortSi
       const client = await database.pool.connect();
       try {
         await sessions.succeed([client]);
-        await follow(client, parts, signal, () => {
+        await follow(client, dependencies, signal, () => {
           delays = backoff({ maxMs: MAX_DELAY_MS });
         });
       } finally {
-        // Closed, not reused: a transaction may be open.
+        // A transaction may be open.
         client.release(true);
       }
     } catch (error) {
       if (signal.aborted) return;
       metrics.failures.inc();
       const delayMs = delays.next().value;
-      const passes = isRetryableDatabaseError(error) || isQueryCanceled(error);
-      log[passes ? 'warn' : 'error']({ err: error, delayMs }, 'retrying clustering');
+      const isTransient = isRetryableDatabaseError(error) || isQueryCanceled(error);
+      log[isTransient ? 'warn' : 'error']({ err: error, delayMs }, 'retrying clustering');
       await sleep(delayMs, signal).catch(() => undefined);
     }
   }
@@ -60,7 +61,7 @@ export async function keepClustering(parts: KeepClusteringParts, signal: AbortSi
 
 async function follow(
   client: ClientBase,
-  { options, log, metrics }: KeepClusteringParts,
+  { options, log, metrics }: KeepClusteringOptions,
   signal: AbortSignal,
   succeeded: () => void,
 ): Promise<void> {
@@ -69,7 +70,9 @@ async function follow(
   let depth = options.depth;
   let countHeldAt = 0;
   while (!signal.aborted) {
-    depth ??= await findSettledDepth(client);
+    // Undefined before the first bootstrap.
+    const network = depth === undefined ? await findNetworkOfDatabase(client) : undefined;
+    if (network !== undefined) depth = getNetwork(network).settledDepth;
     if (depth === undefined) {
       await sleep(IDLE_MS, signal).catch(() => undefined);
       continue;
@@ -90,7 +93,7 @@ async function follow(
   }
 }
 
-/** Returns how many transactions fit into the time of a step, from the last step; a small one at the tip is no measure. */
+/** Returns the number of transactions that fit into the time of a step, unless the last step was a small one at the tip. */
 function adapt(planned: number, done: number, tookMs: number): number {
   if (done < planned / 2 && tookMs < STEP_MS) return planned;
   const fitting = Math.round((done * STEP_MS) / Math.max(tookMs, 1));
@@ -106,15 +109,46 @@ function note(step: Step, tookMs: number, metrics: Metrics['clustering']): void 
   metrics.stepSeconds.observe(tookMs / 1_000);
 }
 
-/** Returns undefined before the first bootstrap. */
-async function findSettledDepth(client: ClientBase): Promise<bigint | undefined> {
-  const network = await findNetworkOfDatabase(client);
-  return network === undefined ? undefined : getNetwork(network).settledDepth;
-}
-
 async function countHeld(client: ClientBase): Promise<number> {
   const { rows } = await client.query<{ count: number }>(
     `select count(*)::integer as count from held_merges where state = 'held'`,
   );
   return rows[0]?.count ?? 0;
+}
+
+class ClusteringProgress {
+  readonly #log: Logger;
+  #since = performance.now();
+  #sum = { transactions: 0, merges: 0, undoneMerges: 0, held: 0 };
+  #from: bigint | undefined;
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  /** Logs the progress at most once a minute, with an estimate while clustering is far behind. */
+  took({ transactions, merges, undoneMerges, held, blueScore, targetBlueScore }: Step): void {
+    this.#sum.transactions += transactions;
+    this.#sum.merges += merges;
+    this.#sum.undoneMerges += undoneMerges;
+    this.#sum.held += held;
+    this.#from ??= blueScore;
+    const elapsed = performance.now() - this.#since;
+    if (elapsed < LINE_MS || blueScore === undefined) return;
+    const seconds = elapsed / 1_000;
+    const left = targetBlueScore - blueScore;
+    const done = Number(blueScore - (this.#from ?? blueScore));
+    const estimate = {
+      blueScoresLeft: left,
+      secondsLeft: done > 0 ? Math.ceil(Number(left) / (done / seconds)) : null,
+    };
+    const transactionsPerSecond = Math.round(this.#sum.transactions / seconds);
+    this.#log.info(
+      { blueScore, ...this.#sum, transactionsPerSecond, ...(left > FAR_BEHIND && estimate) },
+      left > FAR_BEHIND ? 'clustering, far behind the chain' : 'clustered the chain',
+    );
+    this.#since += elapsed;
+    this.#sum = { transactions: 0, merges: 0, undoneMerges: 0, held: 0 };
+    this.#from = blueScore;
+  }
 }

@@ -5,7 +5,7 @@ import { HashIndex } from './hash-index.ts';
 
 const hashOf = (n: number): Uint8Array => createHash('sha256').update(String(n)).digest();
 
-test('finds what was set, and only that, through many growths', () => {
+test('it finds exactly the hashes that were set, also after it grew', () => {
   const index = new HashIndex();
   for (let n = 0; n < 20_000; n += 1) index.set(hashOf(n), n);
   expect(index.size).toBe(20_000);
@@ -13,7 +13,7 @@ test('finds what was set, and only that, through many growths', () => {
   for (let n = 20_000; n < 21_000; n += 1) expect(index.get(hashOf(n))).toBeUndefined();
 });
 
-test('behaves as a map does, also for hashes that share most of their bytes', () => {
+test('it behaves like a map, also for hashes that share most of their bytes', () => {
   const hash = fc.tuple(fc.nat(3), fc.nat(3), fc.nat(31)).map(([value, fill, at]) => {
     const bytes = new Uint8Array(32).fill(fill);
     bytes[at] = value;

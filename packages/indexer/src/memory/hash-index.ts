@@ -1,7 +1,6 @@
 /**
- * From a 32-byte hash to a number, without an object or a string per entry: an open-addressing table in typed arrays
- * (44 to 88 bytes an entry). Block hashes and transaction ids are outputs of a hash function, so two of their words,
- * mixed with a secret of this process, place them.
+ * Maps 32-byte hashes to numbers in typed arrays, with open addressing and without an object per entry (44 to 88 bytes each). Keys are outputs
+ * of a hash function, so two of their words, mixed with a secret of this process, give the slot.
  */
 import { randomInt } from 'node:crypto';
 
@@ -32,10 +31,10 @@ export class HashIndex {
     this.#values[slot] = value;
   }
 
-  /** The slot that holds the hash, or the empty one where it belongs. */
+  /** Returns the slot of the hash, or the empty one where it belongs. */
   #slot(hash: Uint8Array): number {
     const mask = this.#values.length - 1;
-    for (let slot = place(hash) & mask; ; slot = (slot + 1) & mask) {
+    for (let slot = firstSlot(hash) & mask; ; slot = (slot + 1) & mask) {
       if (this.#values[slot] === EMPTY || this.#equals(slot, hash)) return slot;
     }
   }
@@ -59,7 +58,7 @@ export class HashIndex {
   }
 }
 
-function place(hash: Uint8Array): number {
+function firstSlot(hash: Uint8Array): number {
   const first = word(hash, 0) ^ SEED;
   const mixed = Math.imul(first ^ (first >>> 15), SEED) ^ word(hash, 8);
   return Math.imul(mixed ^ (mixed >>> 13), 0x9e3779b1) >>> 7;

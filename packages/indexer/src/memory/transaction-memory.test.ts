@@ -10,7 +10,7 @@ function fill(memory: TransactionMemory, from: number, to: number): void {
   }
 }
 
-test('gives back hashes and UTXOs of many chunks', () => {
+test('it returns hashes and outputs from many chunks', () => {
   const memory = new TransactionMemory(7, 1_000_000);
   fill(memory, 7, 50_000);
   for (let key = 7; key < 50_000; key += 13) {
@@ -25,7 +25,7 @@ test('gives back hashes and UTXOs of many chunks', () => {
   expect(memory.forgot).toBe(false);
 });
 
-test('forgets the oldest transactions when the outputs exceed the bound', () => {
+test('it evicts the oldest transactions when the outputs exceed the bound', () => {
   const memory = new TransactionMemory(1, 40_000);
   fill(memory, 1, 100_000);
   memory.evict(1);

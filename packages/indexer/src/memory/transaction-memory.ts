@@ -1,14 +1,13 @@
 /**
- * What the indexer remembers of the transactions it wrote last, by key: the hash of body 0 and the outputs. Keys are dense
- * and grow, so this is a row of chunks, of which the oldest can be forgotten. Only facts that never
- * change are kept (an id commits to its outputs), so a reorg leaves this memory right.
+ * Keeps the first variant's hash and the outputs of the transactions that the indexer wrote last. Keys are dense and grow, so the transactions
+ * are in chunks, of which the oldest are evicted.
  */
 const CHUNK_TRANSACTIONS = 16_384;
 const HASH_BYTES = 32;
 
 interface Chunk {
   hashes: Uint8Array;
-  /** Where a transaction's outputs begin, and the end of the last one's. */
+  /** The position of each transaction's first output, and at last the number of outputs. */
   firstOutput: Uint32Array;
   amounts: BigInt64Array;
   scripts: Float64Array;
@@ -34,7 +33,6 @@ export class TransactionMemory {
     return this.#find(key) !== undefined;
   }
 
-  /** Hash of body 0, or undefined when it is not remembered. */
   findHash(key: number): Uint8Array | undefined {
     const chunk = this.#find(key);
     if (chunk === undefined) return undefined;
@@ -42,13 +40,13 @@ export class TransactionMemory {
     return chunk.hashes.subarray(at, at + HASH_BYTES);
   }
 
-  /** The UTXO, or undefined when the transaction is not remembered or has no such output. */
+  /** Returns undefined if the transaction is not in memory or has no such output. */
   findOutput(key: number, index: number): { amount: bigint; script: number } | undefined {
     const chunk = this.#find(key);
     if (chunk === undefined) return undefined;
-    const place = (key - this.#base) % CHUNK_TRANSACTIONS;
-    const at = (chunk.firstOutput[place] as number) + index;
-    if (at >= (chunk.firstOutput[place + 1] as number)) return undefined;
+    const position = (key - this.#base) % CHUNK_TRANSACTIONS;
+    const at = (chunk.firstOutput[position] as number) + index;
+    if (at >= (chunk.firstOutput[position + 1] as number)) return undefined;
     return { amount: chunk.amounts[at] as bigint, script: chunk.scripts[at] as number };
   }
 
@@ -75,7 +73,7 @@ export class TransactionMemory {
     this.#outputs += 1;
   }
 
-  /** Forgets the oldest transactions if there are too many; those from key `keepFrom` on stay in any case. */
+  /** Evicts the oldest transactions below the key `keepFrom` while there are too many outputs. */
   evict(keepFrom: number): void {
     while (this.#outputs > this.#maxOutputs && this.#base + CHUNK_TRANSACTIONS <= keepFrom) {
       const oldest = this.#chunks.shift() as Chunk;
@@ -86,9 +84,9 @@ export class TransactionMemory {
   }
 
   #find(key: number): Chunk | undefined {
-    const place = key - this.#base;
-    const chunk = this.#chunks[Math.floor(place / CHUNK_TRANSACTIONS)];
-    return chunk !== undefined && place % CHUNK_TRANSACTIONS < chunk.transactions ? chunk : undefined;
+    const position = key - this.#base;
+    const chunk = this.#chunks[Math.floor(position / CHUNK_TRANSACTIONS)];
+    return chunk !== undefined && position % CHUNK_TRANSACTIONS < chunk.transactions ? chunk : undefined;
   }
 }
 

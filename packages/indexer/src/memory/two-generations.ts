@@ -1,25 +1,23 @@
 /**
- * A bounded memory out of unbounded maps: a full young generation becomes the old one, and the old one is forgotten. From
- * the first forgetting on, what is used moves back to the young one, so what is in use stays. Costs no list and no clock,
- * unlike an LRU. It forgets only when it is told that it may: what was set since the time before is always kept.
+ * A bounded cache of unbounded maps: a full young generation becomes the old one, whose entries are evicted. Entries that are used move back
+ * to the young generation, so they stay. It evicts only in `evict`: entries set since the previous call are always kept.
  */
 
 interface Entries<K, V> {
-  /** How much of the bound they take. */
   readonly size: number;
   get(key: K): V | undefined;
   set(key: K, value: V): void;
 }
 
 export class TwoGenerations<K, V> {
-  /** Whether something was forgotten: then a key that is not here may still exist elsewhere. */
+  /** Whether an entry was evicted, so that a missing key may exist in Postgres. */
   forgot = false;
   readonly #create: () => Entries<K, V>;
   readonly #maxYoung: number;
   #young: Entries<K, V>;
   #old: Entries<K, V>;
 
-  /** @param maxSize bound on both generations together, but for what is set between two times that it may forget */
+  /** @param maxSize of both generations together */
   constructor(create: () => Entries<K, V>, maxSize: number) {
     this.#create = create;
     this.#maxYoung = Math.ceil(maxSize / 2);
@@ -31,7 +29,7 @@ export class TwoGenerations<K, V> {
     const young = this.#young.get(key);
     if (young !== undefined) return young;
     const old = this.#old.get(key);
-    // While nothing was forgotten, moving would only fill the young generation with what is here already.
+    // Before the first eviction, a move would only fill the young generation with copies.
     if (old !== undefined && this.forgot) this.set(key, old);
     return old;
   }
@@ -48,40 +46,23 @@ export class TwoGenerations<K, V> {
   }
 }
 
-/** Room for the script of any address: those have 35 bytes at most. */
-const USUAL_SCRIPT_BYTES = 40;
-
-export class ScriptIndex {
-  /** In usual scripts. */
+/** A map whose `size` is the sum of its entries' weights. */
+export class WeightedMap<K, V> {
   size = 0;
-  readonly #keys = new Map<string, number>();
+  readonly #entries = new Map<K, V>();
+  readonly #weigh: (key: K, value: V) => number;
 
-  get(name: string): number | undefined {
-    return this.#keys.get(name);
+  constructor(weigh: (key: K, value: V) => number) {
+    this.#weigh = weigh;
   }
 
-  set(name: string, key: number): void {
-    const before = this.#keys.size;
-    this.#keys.set(name, key);
-    if (this.#keys.size > before) this.size += Math.max(1, Math.ceil(name.length / USUAL_SCRIPT_BYTES));
-  }
-}
-
-export class VariantIndex {
-  readonly #hashes = new Map<number, readonly Uint8Array[]>();
-  #size = 0;
-
-  get size(): number {
-    return this.#size;
+  get(key: K): V | undefined {
+    return this.#entries.get(key);
   }
 
-  get(key: number): readonly Uint8Array[] | undefined {
-    return this.#hashes.get(key);
-  }
-
-  set(key: number, hashes: readonly Uint8Array[]): void {
-    // The transaction counts as one more, since knowing that it has none takes memory too.
-    this.#size += hashes.length - (this.#hashes.get(key)?.length ?? -1);
-    this.#hashes.set(key, hashes);
+  set(key: K, value: V): void {
+    const replaced = this.#entries.get(key);
+    this.size += this.#weigh(key, value) - (replaced === undefined ? 0 : this.#weigh(key, replaced));
+    this.#entries.set(key, value);
   }
 }

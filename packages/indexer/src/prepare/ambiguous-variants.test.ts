@@ -43,7 +43,7 @@ test('it asks once for all transactions of a chain block', async () => {
   expect(asked).toEqual(['a', 'b']);
 });
 
-test('it retries only when the chain has moved on, ever less often, and gives up in the end', async () => {
+test('it retries only after the chain has moved, less and less often, and finally gives up', async () => {
   const askedAt: number[] = [];
   let move = 0;
   const variants = new AmbiguousVariants(async () => {
@@ -87,7 +87,7 @@ test('it does not wait for a slow node more than once', async () => {
   expect(await variants.settle(true)).toEqual(new Map([[2, 1]]));
 });
 
-test('it keeps the latest chain blocks within its bound of merged blocks, and counts what is settled or undone out', async () => {
+test('it keeps the latest chain blocks within its bound of merged blocks, without settled or reverted ones', async () => {
   const asked: string[] = [];
   const variants = new AmbiguousVariants(
     async ({ chainBlock }) => {

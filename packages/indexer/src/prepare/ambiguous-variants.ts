@@ -1,9 +1,9 @@
 /**
- * Resolves which variant was accepted where the mergeset carries several. Only the node knows, and a non-standard script in a later chain block
- * makes its response fail until that block can be left out. One request covers a chain block; a failed one is retried when the chain has moved.
+ * Requests which variant was accepted if the mergeset carries several. A non-standard script in a later chain block makes the request fail until
+ * that block can be left out, so a failed request is retried when the chain has moved.
  *
- * Indexing does not depend on these requests: a batch waits for them for a bounded time, a slower request finishes in the background for a later
- * batch, and batches do not wait at all while the node is that slow. `accepted_body` is null until the variant is known.
+ * A batch waits for a bounded time, and not at all while the node is slow. A slower request finishes for a later batch. `accepted_body` is null
+ * until the variant is known.
  */
 import { type Hash, toHex } from '@kasgres/kaspa';
 import type { ClientBase } from 'pg';
@@ -20,20 +20,20 @@ export interface AmbiguousVariant {
   variants: ReadonlyMap<string, number>;
 }
 
-/** Requests which merged block each accepted transaction of a chain block came from; undefined if the node cannot tell. */
+/** Requests the merged block of each accepted transaction of a chain block; undefined if the node cannot tell. */
 export type FindSources = (
   chainBlock: Pick<AmbiguousVariant, 'chainBlock' | 'chainBlockBlueScore' | 'parent'>,
 ) => Promise<ReadonlyMap<string, string> | undefined>;
 
 /** After this many failures the script is in the chain block itself, and the node can never tell. */
 const MAX_ATTEMPTS = 10;
-/** The first retries come with each next chain block, which leaves out a script in the block on top; later ones back off. */
+/** The first retries follow each chain block, so that a script in the block on top is left out; later ones back off. */
 const QUICK_ATTEMPTS = 3;
-/** The time that a batch waits for responses, which take a few milliseconds each. */
+/** The time that a batch waits; responses take a few milliseconds each. */
 const MAX_WAIT_MS = 5_000;
 /**
- * Bounds the memory, in merged blocks that carry a variant, summed over the variants (about 200 bytes each). Beyond it the
- * oldest chain blocks stay unresolved until the indexer restarts. One chain block has at most some 75,000.
+ * Bound on merged blocks that carry a variant, summed over the variants (about 200 bytes each). Beyond it the oldest chain blocks stay unresolved
+ * until the indexer restarts. One chain block has at most about 75,000.
  */
 const MAX_CARRIERS = 200_000;
 
@@ -63,7 +63,7 @@ export class AmbiguousVariants {
   #inFlight: Request | undefined;
   /** Whether the latest request has taken longer than a batch waits. */
   #isSlow = false;
-  /** Number of batches that moved the chain; only these can change the response. */
+  /** Number of batches that moved the chain, and so may change the response. */
   #chainMoves = 0;
 
   constructor(findSources: FindSources, { maxWaitMs = MAX_WAIT_MS, maxCarriers = MAX_CARRIERS } = {}) {
@@ -72,7 +72,7 @@ export class AmbiguousVariants {
     this.#maxCarriers = maxCarriers;
   }
 
-  /** Loads the unresolved transactions of earlier runs; of the latest chain blocks if there are too many. */
+  /** Loads the unresolved transactions of earlier runs, from the latest chain blocks within the bound. */
   async load(client: ClientBase): Promise<void> {
     const { rows } = await client.query<
       Omit<AmbiguousVariant, 'transaction' | 'variants'> & { transaction: bigint; variants: Record<string, number> }
@@ -121,13 +121,12 @@ export class AmbiguousVariants {
     this.#open.delete(chainBlock);
   }
 
-  /** Forgets removed chain blocks. */
   drop(removed: readonly Hash[]): void {
     for (const hash of removed) this.#forget(toHex(hash));
   }
 
   /**
-   * Requests the sources of the chain blocks that are due, one by one, for a bounded time.
+   * Requests the variants of chain blocks that are due, one by one, for a bounded time.
    * @param chainMoved whether the batch adds chain blocks
    * @returns the accepted variant by transaction key, as far as the node could tell
    */
@@ -167,7 +166,7 @@ export class AmbiguousVariants {
     return undefined;
   }
 
-  /** A chain block that was removed meanwhile is not open; one that was added again has the same sources. */
+  /** Ignores the response for a chain block that was removed meanwhile; one that was added again has the same sources. */
   #take(chainBlock: string, sources: ReadonlyMap<string, string> | undefined, settled: Map<number, number>): void {
     const open = this.#open.get(chainBlock);
     if (open === undefined) return;

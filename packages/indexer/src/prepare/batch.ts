@@ -1,7 +1,7 @@
-/** What one database transaction applies: rows for COPY, changes to existing rows, and changes of the derived state. */
+/** The content of one database transaction: rows for COPY, changes to existing rows, and changes of the derived state. */
+import type { BatchRows } from '@kasgres/database';
 import type { Hash } from '@kasgres/kaspa';
 import type { StateChanges } from '@kasgres/state';
-import type { BatchRows } from '@kasgres/database';
 
 /** The fields of the checkpoint row that a batch depends on. */
 export interface Checkpoint {
@@ -19,25 +19,8 @@ export interface Checkpoint {
   firstCatchUp: boolean;
 }
 
-/** A block that was written before, and is merged now. */
-export interface MergedBefore {
-  block: number;
-  mergingBlock: number;
-  isBlue: boolean;
-}
-
-/** A transaction that was written before, and is accepted now. */
-export interface AcceptedBefore {
-  transaction: number;
-  acceptingBlock: number;
-  variant: number | null;
-}
-
-/** A transaction that was accepted before, and whose accepted variant is known now. */
-export interface SettledVariant {
-  transaction: number;
-  variant: number;
-}
+/** A chain block, such as the highest one that remains after a reorg. */
+export type Fork = Pick<Checkpoint, 'blockId' | 'hash' | 'blueScore' | 'chainIndex' | 'chainTime'>;
 
 export interface Batch {
   /** The checkpoint that the batch was computed from; apply refuses any other (invariant 2). */
@@ -45,15 +28,18 @@ export interface Batch {
   to: Checkpoint;
   removed: Hash[];
   rows: BatchRows;
-  mergedBefore: MergedBefore[];
-  /** Blocks that were written before and join the chain now. */
+  /** Blocks that have a row and are merged now. */
+  mergedBefore: { block: number; mergingBlock: number; isBlue: boolean }[];
+  /** Blocks that have a row and join the chain now. */
   chainBefore: number[];
   /** Pre-bootstrap blocks, known by hash, that are written now. */
   preBootstrapBlocks: number[];
-  acceptedBefore: AcceptedBefore[];
+  /** Transactions that have a row and are accepted now. */
+  acceptedBefore: { transaction: number; acceptingBlock: number; variant: number | null }[];
   /** Pre-bootstrap transactions that are written now, under lower keys than other new ones. */
   preBootstrapTransactions: number[];
-  settledVariants: SettledVariant[];
+  /** Variants that earlier batches accepted and that are known now. */
+  settledVariants: { transaction: number; variant: number }[];
   /** Undefined during the first catch-up. */
   state: StateChanges | undefined;
   virtualMergeSet: number[];

@@ -7,11 +7,11 @@ import { deltasOf, type ResolvedInput, resolveInputs } from './resolve.ts';
 
 export interface Acceptance extends SeenTransaction {
   chainBlock: SeenBlock;
-  /** Null while the node cannot tell. */
+  /** Null while it is unknown. */
   acceptedVariant: number | null;
 }
 
-/** A chain block that the batch adds, with what it accepts, in the order of acceptance. */
+/** A chain block that the batch adds, with its accepted transactions in the order of acceptance. */
 export interface AddedChain {
   added: AddedChainBlock;
   chainBlock: SeenBlock;
@@ -21,14 +21,23 @@ export interface AddedChain {
   accepted: readonly Acceptance[];
 }
 
-/** Hands the chain blocks and accepted transactions of a batch to the modules of derived state. @param resolved inputs of new transactions */
-export function collectChain(
-  state: StateChanges,
-  chain: readonly AddedChain[],
-  known: { registry: Registry; seen: Seen; resolved: readonly ResolvedInput[][] },
-): void {
+interface Known {
+  registry: Registry;
+  seen: Seen;
+  /** The inputs of new transactions. */
+  resolved: readonly ResolvedInput[][];
+}
+
+/** Passes the chain blocks and accepted transactions of a batch to the modules of derived state. */
+export function collectChain(state: StateChanges, chain: readonly AddedChain[], known: Known): void {
   for (const { added, index, chainTime, accepted } of chain) {
-    const chainBlock = toChainBlock({ index, chainTime }, added);
+    const chainBlock: ChainBlock = {
+      index,
+      chainTime,
+      blocks: added.mergeSet.length,
+      redBlocks: added.block.mergeSetRedsHashes.length,
+      work: added.mergeSet.reduce((sum, { header }) => sum + workFromBits(header.bits), 0n),
+    };
     collectState({ kind: 'chain-block', chainBlock }, state);
     for (const acceptance of accepted) {
       collectState({ kind: 'accepted', transaction: toAccepted(chainBlock, acceptance, known) }, state);
@@ -36,44 +45,30 @@ export function collectChain(
   }
 }
 
-function toChainBlock(
-  position: Pick<ChainBlock, 'index' | 'chainTime'>,
-  { block, mergeSet }: AddedChainBlock,
-): ChainBlock {
-  return {
-    ...position,
-    blocks: mergeSet.length,
-    redBlocks: block.mergeSetRedsHashes.length,
-    work: mergeSet.reduce((sum, { header }) => sum + workFromBits(header.bits), 0n),
-  };
-}
-
 function toAccepted(
   chainBlock: ChainBlock,
   { key, transaction, chainBlock: { block } }: Acceptance,
-  { registry, seen, resolved }: { registry: Registry; seen: Seen; resolved: readonly ResolvedInput[][] },
+  { registry, seen, resolved }: Known,
 ): AcceptedTransaction {
   const inputs = resolved[key - seen.firstNewTransaction] ?? resolveInputs(transaction, registry.memory, seen.lookedUp);
   const spent = inputs.map(({ transaction: previous, utxo }, i) => {
     if (previous === undefined || utxo === undefined) {
       throw new Error(`${toHex(transaction.transactionId)} is accepted but spends an unknown UTXO (input ${i})`);
     }
-    return {
-      transaction: previous,
-      index: (transaction.inputs[i] as RpcTransaction['inputs'][number]).previousOutpoint.index,
-    };
+    const { previousOutpoint } = transaction.inputs[i] as RpcTransaction['inputs'][number];
+    return { transaction: previous, index: previousOutpoint.index };
   });
-  const outputScripts = transaction.outputs.map(({ scriptPublicKey }) => registry.getScriptKey(scriptPublicKey));
+  const scripts = transaction.outputs.map(({ scriptPublicKey }) => registry.getScriptKey(scriptPublicKey));
   const created = { transaction: key, blockDaaScore: block.header.daaScore, isCoinbase: isCoinbase(transaction) };
   return {
     chainBlock,
     isCoinbase: created.isCoinbase,
-    deltas: deltasOf(transaction, inputs, outputScripts),
+    deltas: deltasOf(transaction, inputs, scripts),
     spent,
     created: transaction.outputs.map(({ amount }, index) => ({
       ...created,
       index,
-      script: outputScripts[index] as number,
+      script: scripts[index] as number,
       amount,
     })),
   };

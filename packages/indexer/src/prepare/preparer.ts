@@ -2,6 +2,7 @@
  * Turns a chain update into the batch that writes it: assigns keys, determines what is merged and accepted, resolves inputs, fills the COPY
  * buffers and collects derived state. It queries Postgres only through memory/, and the node only through ambiguous-variants.
  */
+import { setImmediate } from 'node:timers/promises';
 import { type Hash, isCoinbase, type Network, toHex } from '@kasgres/kaspa';
 import type { RpcBlock } from '@kasgres/node';
 import { collectState, StateChanges } from '@kasgres/state';
@@ -11,17 +12,14 @@ import { IncompleteUpdateError } from '../errors.ts';
 import type { Memory } from '../memory/memory.ts';
 import { lookUp } from '../memory/look-up.ts';
 import type { AmbiguousVariant, AmbiguousVariants } from './ambiguous-variants.ts';
-import type { Batch, Checkpoint, MergedBefore, SettledVariant } from './batch.ts';
+import type { Batch, Checkpoint, Fork } from './batch.ts';
 import { type Acceptance, type AddedChain, collectChain } from './collect.ts';
 import { Registry, type Seen, type SeenBlock, type SeenTransaction } from './registry.ts';
 import { deltasOf, feeOf, type ResolvedInput, resolveInputs } from './resolve.ts';
-import * as write from './write-rows.ts';
-import { Yielder } from './yielder.ts';
+import { writeBlock, writeInputs, writeOutputs, writeTransaction } from './write-rows.ts';
 
 const YIELD_EVERY_TRANSACTIONS = 64;
-
-/** The highest chain block that remains after an update's `removed`; the checkpoint's block without a reorg. */
-export type Fork = Pick<Checkpoint, 'blockId' | 'hash' | 'blueScore' | 'chainIndex' | 'chainTime'>;
+const YIELD_EVERY_MS = 4;
 
 export class Preparer {
   readonly #memory: Memory;
@@ -41,11 +39,11 @@ export class Preparer {
     this.#ambiguousVariants = ambiguousVariants;
   }
 
-  /** @param from the checkpoint that the batch will find */
+  /** @param from the checkpoint that the batch will find @param fork the chain block below `removed`; the checkpoint's without a reorg */
   async prepare(client: ClientBase, update: ChainUpdate, from: Checkpoint, fork: Fork): Promise<Batch> {
     this.#ambiguousVariants.drop(update.removed);
     const seen = this.#registry.begin(await lookUp(client, this.#memory, blocksOf(update)));
-    const yielder = new Yielder();
+    const yieldToEventLoop = createYielder();
     const chain: AddedChain[] = [];
     let { chainIndex: index, chainTime } = fork;
     for (const added of update.added) {
@@ -57,7 +55,7 @@ export class Preparer {
       const { timestamp } = added.block.header;
       if (timestamp > chainTime) chainTime = timestamp;
       chain.push({ added, chainBlock, index, chainTime, accepted });
-      await yielder.yieldToEventLoop();
+      await yieldToEventLoop();
     }
     // The tail is of a later moment than the chain: blocks that refer to blocks beyond it are left out.
     const virtualMergeSet = (update.tail ?? []).flatMap((block) =>
@@ -68,13 +66,20 @@ export class Preparer {
 
     for (const block of seen.blocks.values()) {
       if (block.isNew) this.#writeBlock(seen, block);
-      await yielder.yieldToEventLoop();
+      await yieldToEventLoop();
     }
     for (const { chainBlock, accepted, ...position } of chain) {
-      const keys = accepted.map(({ key }) => key);
-      write.writeChainBlock(seen.rows, { ...position, key: chainBlock.key }, chainBlock.block, keys);
+      const { daaScore, timestamp } = chainBlock.block.header;
+      seen.rows.chain_blocks.write({
+        index: position.index,
+        block_id: chainBlock.key,
+        daa_score: daaScore,
+        timestamp,
+        accepted_transactions: accepted.map(({ key }) => key),
+        chain_time: position.chainTime,
+      });
     }
-    const { resolved, touched } = await this.#writeTransactions(seen, acceptances, yielder);
+    const { resolved, touched } = await this.#writeTransactions(seen, acceptances, yieldToEventLoop);
     let state: StateChanges | undefined;
     if (!from.firstCatchUp) {
       const range = { checkpoint: from.chainIndex, fork: fork.chainIndex, forkTime: fork.chainTime, to: index };
@@ -83,7 +88,8 @@ export class Preparer {
       collectChain(state, chain, { registry: this.#registry, seen, resolved });
     }
 
-    this.#memory.endBatch(seen.firstNewTransaction);
+    const { firstNewTransaction } = seen;
+    this.#memory.endBatch(firstNewTransaction);
     const sink = chain.at(-1)?.chainBlock;
     const writtenBefore = [...seen.blocks.values()].filter((block) => !block.isNew);
     return {
@@ -99,19 +105,19 @@ export class Preparer {
       },
       removed: update.removed,
       rows: seen.rows,
-      mergedBefore: writtenBefore.flatMap(toMerged),
+      mergedBefore: writtenBefore.flatMap(({ key, mergingBlock, isBlue }) =>
+        mergingBlock === null || isBlue === null ? [] : [{ block: key, mergingBlock, isBlue }],
+      ),
       chainBefore: writtenBefore.filter((block) => block.isChainBlock).map((block) => block.key),
       preBootstrapBlocks: seen.preBootstrapBlocks,
       acceptedBefore: acceptances
-        .filter(({ key }) => key < seen.firstNewTransaction)
-        .map(({ key, chainBlock, acceptedVariant }) => ({
-          transaction: key,
+        .filter(({ key }) => key < firstNewTransaction)
+        .map(({ key: transaction, chainBlock, acceptedVariant: variant }) => ({
+          transaction,
           acceptingBlock: chainBlock.key,
-          variant: acceptedVariant,
+          variant,
         })),
-      preBootstrapTransactions: seen.newTransactions
-        .map(({ key }) => key)
-        .filter((key) => key < seen.firstNewTransaction),
+      preBootstrapTransactions: seen.newTransactions.map(({ key }) => key).filter((key) => key < firstNewTransaction),
       settledVariants,
       state,
       virtualMergeSet,
@@ -146,7 +152,7 @@ export class Preparer {
   }
 
   /** Returns the variants of transactions that earlier batches accepted. */
-  async #settleVariants(acceptances: readonly Acceptance[], chainMoved: boolean): Promise<SettledVariant[]> {
+  async #settleVariants(acceptances: readonly Acceptance[], chainMoved: boolean): Promise<Batch['settledVariants']> {
     const settled = await this.#ambiguousVariants.settle(chainMoved);
     for (const acceptance of acceptances) {
       if (acceptance.acceptedVariant !== null) continue;
@@ -157,31 +163,26 @@ export class Preparer {
   }
 
   #writeBlock(batch: Seen, seen: SeenBlock): void {
-    const { rows } = batch;
-    const { key, block, transactions, isChainBlock, mergingBlock, isBlue } = seen;
+    const { key, block, transactions } = seen;
     const keysOf = (hashes: readonly Hash[]): number[] =>
       hashes.map((hash) => this.#registry.getBlockKey(batch, hash, block));
+    // New pre-bootstrap blocks get their keys in this order.
     const parents = keysOf(block.header.parentsByLevel[0] ?? []);
     const mergeSetBlues = keysOf(block.mergeSetBluesHashes);
-    write.writeBlock(rows, block, {
-      key,
-      // One of the parents, except that the node names a block for genesis that is none.
-      selectedParent: this.#memory.findBlock(block.selectedParentHash) ?? null,
-      parents,
-      mergeSetBlues,
-      mergeSetReds: keysOf(block.mergeSetRedsHashes),
-      isChainBlock,
-      mergingBlock,
-      isBlue,
-    });
-    transactions.forEach((transaction, index) => write.writeBlockTransaction(rows, key, index, transaction));
+    const mergeSetReds = keysOf(block.mergeSetRedsHashes);
+    // It is one of the parents, except that the node names a block for genesis that is none.
+    const selectedParent = this.#memory.findBlock(block.selectedParentHash) ?? null;
+    writeBlock(batch.rows, block, { ...seen, selectedParent, parents, mergeSetBlues, mergeSetReds });
+    for (const [index, { key: transaction, variant }] of transactions.entries()) {
+      batch.rows.block_transactions.write({ block_id: key, index, transaction_id: transaction, body: variant });
+    }
   }
 
   /** Returns the inputs of the new transactions, and the script of each new row of address_transactions. */
   async #writeTransactions(
     seen: Seen,
     acceptances: readonly Acceptance[],
-    yielder: Yielder,
+    yieldToEventLoop: () => Promise<void>,
   ): Promise<{ resolved: ResolvedInput[][]; touched: number[] }> {
     const { rows, lookedUp, newTransactions, firstNewTransaction } = seen;
     const accepted = new Map<number, Acceptance>();
@@ -193,21 +194,27 @@ export class Preparer {
     for (const { key, transaction, outputScripts } of newTransactions) {
       const inputs = resolveInputs(transaction, this.#memory, lookedUp);
       const acceptance = accepted.get(key);
-      write.writeTransaction(rows, transaction, {
+      writeTransaction(rows, transaction, {
         key,
         subnetwork: this.#registry.subnetworkKey(seen, transaction.subnetworkId),
         fee: feeOf(transaction, inputs, isCoinbase(transaction)),
         acceptingBlock: acceptance?.chainBlock.key ?? null,
         acceptedVariant: acceptance?.acceptedVariant ?? null,
       });
-      write.writeInputs(rows, key, transaction, inputs);
-      write.writeOutputs(rows, key, transaction, outputScripts);
-      const deltas = deltasOf(transaction, inputs, outputScripts);
-      write.writeAddressTransactions(rows, key, deltas);
-      touched.push(...deltas.keys());
+      writeInputs(rows, key, transaction, inputs);
+      writeOutputs(rows, key, transaction, outputScripts);
+      for (const [script, { sent, received }] of deltasOf(transaction, inputs, outputScripts)) {
+        rows.address_transactions.write({
+          script_id: script,
+          transaction_id: key,
+          amount_sent: sent,
+          amount_received: received,
+        });
+        touched.push(script);
+      }
       // Pre-bootstrap transactions have lower keys, and are never accepted again.
       if (key >= firstNewTransaction) resolved.push(inputs);
-      if (key % YIELD_EVERY_TRANSACTIONS === 0) await yielder.yieldToEventLoop();
+      if (key % YIELD_EVERY_TRANSACTIONS === 0) await yieldToEventLoop();
     }
     return { resolved, touched };
   }
@@ -229,8 +236,14 @@ function merge(chainBlock: SeenBlock, mergeSet: SeenBlock[]): void {
   }
 }
 
-function toMerged({ key, mergingBlock, isBlue }: SeenBlock): MergedBefore[] {
-  return mergingBlock === null || isBlue === null ? [] : [{ block: key, mergingBlock, isBlue }];
+/** Lets the event loop send the previous batch and receive pages during the computation, which takes most of a second. */
+function createYielder(): () => Promise<void> {
+  let last = performance.now();
+  return async () => {
+    if (performance.now() - last < YIELD_EVERY_MS) return;
+    await setImmediate();
+    last = performance.now();
+  };
 }
 
 function referencesOf({ header, mergeSetBluesHashes, mergeSetRedsHashes }: RpcBlock): Hash[] {

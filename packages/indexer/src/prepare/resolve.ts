@@ -1,22 +1,21 @@
 import type { RpcTransaction } from '@kasgres/node';
 import type { ScriptDelta } from '@kasgres/state';
-import type { Memory } from '../memory/memory.ts';
 import type { LookedUp } from '../memory/look-up.ts';
+import type { Memory } from '../memory/memory.ts';
 
-/** An input and the UTXO that it spends. */
+/** The UTXO that an input spends. */
 export interface ResolvedInput {
-  /** Key of the transaction that creates the UTXO; undefined while that was never seen. */
+  /** Key of the transaction that creates the UTXO; undefined if it is not indexed yet. */
   transaction: number | undefined;
-  /** Undefined while the transaction was never seen, or when it has no such output. */
+  /** Also undefined if the transaction has no such output. */
   utxo: { amount: bigint; script: number } | undefined;
 }
 
 export function resolveInputs(transaction: RpcTransaction, memory: Memory, lookedUp: LookedUp): ResolvedInput[] {
-  return transaction.inputs.map(({ previousOutpoint }) => {
-    const key = memory.transactions.get(previousOutpoint.transactionId);
+  return transaction.inputs.map(({ previousOutpoint: { transactionId, index } }) => {
+    const key = memory.transactions.get(transactionId);
     if (key === undefined) return { transaction: undefined, utxo: undefined };
-    const { index } = previousOutpoint;
-    return { transaction: key, utxo: memory.utxos.findOutput(key, index) ?? lookedUp.findUtxo(key, index) };
+    return { transaction: key, utxo: memory.utxos.findOutput(key, index) ?? lookedUp.utxos.get(key)?.get(index) };
   });
 }
 
@@ -32,7 +31,7 @@ export function feeOf(transaction: RpcTransaction, inputs: ResolvedInput[], isCo
   return fee;
 }
 
-/** Returns what a transaction does to each script that it touches, as far as its UTXOs are known. @param outputScripts one for each output */
+/** Returns the delta of each script that a transaction touches, as far as its UTXOs are known. @param outputScripts one for each output */
 export function deltasOf(
   transaction: RpcTransaction,
   inputs: readonly ResolvedInput[],
@@ -53,10 +52,10 @@ export function deltasOf(
     delta.sent += utxo.amount;
     delta.utxoCount -= 1;
   }
-  outputScripts.forEach((script, index) => {
-    const delta = deltaOf(script);
-    delta.received += (transaction.outputs[index] as RpcTransaction['outputs'][number]).amount;
+  for (const [index, { amount }] of transaction.outputs.entries()) {
+    const delta = deltaOf(outputScripts[index] as number);
+    delta.received += amount;
     delta.utxoCount += 1;
-  });
+  }
   return deltas;
 }

@@ -1,11 +1,10 @@
-/** One function per table turns items of a batch into rows. */
-import { type Hash, type Network, classifyScript, scriptToAddress, type ScriptPublicKey } from '@kasgres/kaspa';
+/** Turns items of a batch into rows. */
 import { type BatchRows, packParents } from '@kasgres/database';
+import { classifyScript, type Network, type ScriptPublicKey, scriptToAddress } from '@kasgres/kaspa';
 import type { RpcBlock, RpcTransaction } from '@kasgres/node';
-import type { ScriptDelta } from '@kasgres/state';
 import type { ResolvedInput } from './resolve.ts';
 
-export interface BlockContext {
+interface BlockKeys {
   key: number;
   selectedParent: number | null;
   parents: number[];
@@ -16,11 +15,10 @@ export interface BlockContext {
   isBlue: boolean | null;
 }
 
-export function writeBlock(rows: BatchRows, block: RpcBlock, context: BlockContext): void {
-  const { header } = block;
+export function writeBlock(rows: BatchRows, { hash, header }: RpcBlock, keys: BlockKeys): void {
   rows.blocks.write({
-    id: context.key,
-    hash: block.hash,
+    id: keys.key,
+    hash,
     version: header.version,
     parents_by_level: packParents(header.parentsByLevel.slice(1)),
     hash_merkle_root: header.hashMerkleRoot,
@@ -33,49 +31,16 @@ export function writeBlock(rows: BatchRows, block: RpcBlock, context: BlockConte
     blue_work: header.blueWork,
     blue_score: header.blueScore,
     pruning_point: header.pruningPoint,
-    selected_parent_id: context.selectedParent,
-    merge_set_blues: context.mergeSetBlues,
-    merge_set_reds: context.mergeSetReds,
-    is_chain_block: context.isChainBlock,
-    merging_block_id: context.mergingBlock,
-    is_blue: context.isBlue,
+    selected_parent_id: keys.selectedParent,
+    merge_set_blues: keys.mergeSetBlues,
+    merge_set_reds: keys.mergeSetReds,
+    is_chain_block: keys.isChainBlock,
+    merging_block_id: keys.mergingBlock,
+    is_blue: keys.isBlue,
   });
-  context.parents.forEach((parent, index) => {
-    rows.block_parents.write({ block_id: context.key, index, parent_id: parent });
+  keys.parents.forEach((parent, index) => {
+    rows.block_parents.write({ block_id: keys.key, index, parent_id: parent });
   });
-}
-
-export function writePreBootstrapBlock(rows: BatchRows, key: number, hash: Hash): void {
-  rows.earlier_blocks.write({ id: key, hash });
-}
-
-export function writeBlockTransaction(
-  rows: BatchRows,
-  block: number,
-  index: number,
-  { key, variant }: { key: number; variant: number },
-): void {
-  rows.block_transactions.write({ block_id: block, index, transaction_id: key, body: variant });
-}
-
-export function writeChainBlock(
-  rows: BatchRows,
-  { index, key, chainTime }: { index: number; key: number; chainTime: bigint },
-  block: RpcBlock,
-  accepted: number[],
-): void {
-  rows.chain_blocks.write({
-    index,
-    block_id: key,
-    daa_score: block.header.daaScore,
-    timestamp: block.header.timestamp,
-    accepted_transactions: accepted,
-    chain_time: chainTime,
-  });
-}
-
-export function writeSubnetwork(rows: BatchRows, key: number, subnetworkId: Uint8Array): void {
-  rows.subnetworks.write({ id: key, subnetwork_id: subnetworkId });
 }
 
 export function writeScript(rows: BatchRows, key: number, scriptPublicKey: ScriptPublicKey, network: Network): void {
@@ -88,7 +53,7 @@ export function writeScript(rows: BatchRows, key: number, scriptPublicKey: Scrip
   });
 }
 
-export interface TransactionContext {
+interface TransactionKeys {
   key: number;
   subnetwork: number;
   fee: bigint | null;
@@ -96,31 +61,27 @@ export interface TransactionContext {
   acceptedVariant: number | null;
 }
 
-export function writeTransaction(rows: BatchRows, transaction: RpcTransaction, context: TransactionContext): void {
+export function writeTransaction(rows: BatchRows, transaction: RpcTransaction, keys: TransactionKeys): void {
   rows.transactions.write({
-    id: context.key,
+    id: keys.key,
     transaction_id: transaction.transactionId,
     hash: transaction.hash,
     version: transaction.version,
     lock_time: transaction.lockTime,
-    subnetwork_id: context.subnetwork,
+    subnetwork_id: keys.subnetwork,
     gas: transaction.gas,
     payload: transaction.payload,
     storage_mass: transaction.storageMass,
     compute_mass: transaction.computeMass,
-    fee: context.fee,
-    accepting_block_id: context.acceptingBlock,
-    accepted_body: context.acceptedVariant,
+    fee: keys.fee,
+    accepting_block_id: keys.acceptingBlock,
+    accepted_body: keys.acceptedVariant,
   });
 }
 
-export function writeInputs(
-  rows: BatchRows,
-  key: number,
-  transaction: RpcTransaction,
-  resolved: ResolvedInput[],
-): void {
-  transaction.inputs.forEach((input, index) => {
+/** @param resolved one for each input */
+export function writeInputs(rows: BatchRows, key: number, { inputs }: RpcTransaction, resolved: ResolvedInput[]): void {
+  inputs.forEach((input, index) => {
     const { transaction: previous, utxo } = resolved[index] as ResolvedInput;
     rows.transaction_inputs.write({
       transaction_id: key,
@@ -139,13 +100,8 @@ export function writeInputs(
 }
 
 /** @param scripts one for each output */
-export function writeOutputs(
-  rows: BatchRows,
-  key: number,
-  transaction: RpcTransaction,
-  scripts: readonly number[],
-): void {
-  transaction.outputs.forEach(({ amount, covenant }, index) => {
+export function writeOutputs(rows: BatchRows, key: number, { outputs }: RpcTransaction, scripts: number[]): void {
+  outputs.forEach(({ amount, covenant }, index) => {
     rows.transaction_outputs.write({
       transaction_id: key,
       index,
@@ -175,16 +131,4 @@ export function writeVariant(rows: BatchRows, key: number, variant: number, tran
       compute_budget: input.computeBudget,
     });
   });
-}
-
-/** @param deltas of the transaction, by script */
-export function writeAddressTransactions(rows: BatchRows, key: number, deltas: ReadonlyMap<number, ScriptDelta>): void {
-  for (const [script, { sent, received }] of deltas) {
-    rows.address_transactions.write({
-      script_id: script,
-      transaction_id: key,
-      amount_sent: sent,
-      amount_received: received,
-    });
-  }
 }

@@ -1,7 +1,4 @@
-/**
- * Bodies waiting to be put together with the chain. They come in pages of different moments; what makes them fit is that a
- * block's hash names its parents, and so its mergeset, permanently.
- */
+/** Blocks from several pages, which are matched with the chain by hash: a block's hash commits to its parents, and so to its mergeset. */
 import { type Crescendo, type Hash, toHex } from '@kasgres/kaspa';
 import type { RpcBlock } from '@kasgres/node';
 import type { AddedChainBlock } from '../chain-update.ts';
@@ -28,8 +25,8 @@ export class BlockSet {
   }
 
   /**
-   * Takes a chain block and what it merges. The chain block stays: the next one merges it.
-   * @throws IncompleteUpdateError when a block is missing or not whole
+   * Removes the mergeset of a chain block, but not the chain block, which the next one merges.
+   * @throws IncompleteUpdateError if a block is missing or faulty
    */
   take(hash: Hash, acceptedTransactionIds: Hash[]): AddedChainBlock {
     const block = this.#get(hash);
@@ -40,7 +37,7 @@ export class BlockSet {
     return { block, mergeSet, acceptedTransactionIds };
   }
 
-  /** Takes the whole blocks that are left and stand before the sink in (blue work, hash): those that a next block may merge. */
+  /** Removes all blocks. Returns those that are complete and have less blue work than the sink, which a next block may merge. */
   takeTail(sink: RpcBlock): RpcBlock[] {
     const tail = [...this.#blocks.values()].filter(
       (block) => byBlueWork(block, sink) < 0 && findFault(block, this.#crescendo) === undefined,
@@ -51,15 +48,16 @@ export class BlockSet {
 
   #get(hash: Hash): RpcBlock {
     const block = this.#blocks.get(toHex(hash));
-    if (block === undefined)
+    if (block === undefined) {
       throw new IncompleteUpdateError(`block ${toHex(hash)} is missing from the node's response`);
+    }
     const fault = findFault(block, this.#crescendo);
     if (fault !== undefined) throw new IncompleteUpdateError(`block ${toHex(hash)} ${fault}`);
     return block;
   }
 }
 
-/** Ascending (blue work, hash): parents before children, and the order in which a mergeset is accepted. */
+/** Sorts by (blue work, hash): parents before children, and a mergeset in the order of acceptance. */
 function byBlueWork(a: RpcBlock, b: RpcBlock): number {
   if (a.header.blueWork !== b.header.blueWork) return a.header.blueWork < b.header.blueWork ? -1 : 1;
   return Buffer.compare(a.hash, b.hash);

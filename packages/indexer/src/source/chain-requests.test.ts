@@ -1,9 +1,10 @@
 import { fromHex, getNetwork, type Hash, toHex } from '@kasgres/kaspa';
 import { type NodeClient, NodeRpcError, NodeUnsuitableError, type RpcBlock } from '@kasgres/node';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { IncompleteUpdateError, NodeBehindError } from '../errors.ts';
-import { ChainRequests, type ChainStep } from './chain-requests.ts';
-import type { OwnChain } from './own-chain.ts';
+import type { OwnChain } from '../indexed-chain.ts';
+import { ChainRequests, type ChainStep, findLeast } from './chain-requests.ts';
 
 const network = { ...getNetwork('simnet'), finalityDepth: 100n };
 const { signal } = new AbortController();
@@ -18,7 +19,7 @@ const range = (chain: string, from: number, to: number): string[] =>
 interface FakeNode {
   /** Its chain from the first block that it has, up. */
   chain: string[];
-  /** Blocks off its chain that it knows, by what is below each. */
+  /** The selected parents of known blocks off its chain. */
   others?: Record<string, string>;
   /** It has the header alone. */
   pruned?: string[];
@@ -103,7 +104,7 @@ test.each([1, 2, 3, 4, 7, 8, 30, 99])(
   },
 );
 
-test('the highest that it knows is off its chain: that goes too, down to where the chains part', async () => {
+test('it also removes known blocks off the chain of the node, down to the fork', async () => {
   const node = nodeWith({
     chain: [...range('a', 0, 150), ...range('b', 151, 210)],
     others: Object.fromEntries(range('a', 151, 190).map((name, i) => [name, `a${150 + i}`])),
@@ -121,7 +122,7 @@ const partedAt = (fork: number) => ({
   others: Object.fromEntries(range('a', fork + 1, 150).map((name, i) => [name, `a${fork + i}`])),
 });
 
-test('finality counts from the checkpoint to the fork, not from the highest block that it knows', async () => {
+test('it measures finality from the checkpoint to the fork, not from the highest known block', async () => {
   await expect(ask(nodeWith(partedAt(100)), ourChain(200))).resolves.toMatchObject({ fork: 'a100' });
   await expect(ask(nodeWith(partedAt(98)), ourChain(200))).rejects.toThrow(
     /a reorg 101 blue blocks deep, below finality/,
@@ -140,14 +141,14 @@ test.each([1, 5])(
   },
 );
 
-test('the block at which the index began says nothing: another network may have the same genesis', async () => {
+test('it does not continue from the bootstrap block, since another network may have the same genesis', async () => {
   const node = nodeWith({ chain: ['a0', ...range('b', 1, 60)] });
   await expect(ask(node, ourChain(50))).rejects.toThrow(/no longer knows block/);
   await expect(ask(node, ourChain(50))).rejects.toEqual(refused('other-chain'));
   await expect(ask(node, ourChain(1))).rejects.toEqual(refused('other-chain'));
 });
 
-test('while its sink has less work than ours, it is waited for, not followed down', async () => {
+test('it waits for a node whose sink has less work than ours', async () => {
   const wiped = nodeWith({ chain: range('a', 0, 199) });
   await expect(ask(wiped, ourChain(200))).rejects.toBeInstanceOf(NodeBehindError);
   const elsewhere = nodeWith({ chain: [...range('a', 0, 190), ...range('b', 191, 199)] });
@@ -162,18 +163,32 @@ test('while its sink has less work than ours, it is waited for, not followed dow
   await expect(ask(headersFirst, ourChain(200))).rejects.toBeInstanceOf(NodeBehindError);
 });
 
-test('as much work as ours is enough', async () => {
+test('it follows a node with as much work as ours', async () => {
   const node = nodeWith({ chain: [...range('a', 0, 199), 'b200'] });
   await expect(ask(node, ourChain(200))).resolves.toMatchObject({ removed: ['a200'], added: ['b200'] });
 });
 
-test('what it knows of ours is pruned (invariant 11)', async () => {
+test('it stops if the node has pruned our blocks (invariant 11)', async () => {
   const chain = range('b', 195, 500);
   await expect(ask(nodeWith({ chain, pruned: range('a', 0, 200) }), ourChain(200))).rejects.toEqual(refused('pruned'));
   await expect(ask(nodeWith({ chain, pruned: range('a', 0, 190) }), ourChain(200))).rejects.toEqual(refused('pruned'));
 });
 
-test('past the checkpoint the database does not show what was handed on: from the checkpoint again', async () => {
+test('it retries from the checkpoint if a later position is unknown, since the database does not have it yet', async () => {
   const node = nodeWith({ chain: [...range('a', 0, 199), 'b200', 'b201'] });
   await expect(ask(node, ourChain(200), false)).rejects.toBeInstanceOf(IncompleteUpdateError);
+});
+
+test('it finds the least candidate with about twice its logarithm of checks', async () => {
+  const cases = fc.asyncProperty(fc.integer({ min: 1, max: 500_000 }), fc.nat(500_000), async (least, max) => {
+    const asked: number[] = [];
+    const found = await findLeast(max, async (candidate) => {
+      asked.push(candidate);
+      return candidate >= least;
+    });
+    expect(found).toBe(least <= max ? least : undefined);
+    expect(asked.every((candidate) => candidate >= 1 && candidate <= max)).toBe(true);
+    expect(asked.length).toBeLessThanOrEqual(2 * Math.ceil(Math.log2(Math.min(least, max + 1))) + 2);
+  });
+  await fc.assert(cases);
 });

@@ -1,26 +1,26 @@
 /**
- * Asks the node what its virtual chain has beyond a position, and finds out what is the matter when it does not know the position,
- * or is below it: it may be behind, have lost or never got our last blocks, or have another chain.
+ * Requests the chain beyond a position, and finds the reason if the node does not know the position or is below it: it may be behind, may never
+ * have received our last blocks, or may follow another chain.
  */
 import { fromHex, type Hash, type Header, type Network, toHex } from '@kasgres/kaspa';
 import { type NodeClient, NodeRpcError, NodeUnsuitableError, type VirtualChainResponse } from '@kasgres/node';
 import type { Position } from '../chain-update.ts';
 import { IncompleteUpdateError, NodeBehindError } from '../errors.ts';
-import type { OwnChain } from './own-chain.ts';
+import type { OwnChain } from '../indexed-chain.ts';
 
-const WHAT_TO_DO =
+const REMEDY =
   "Point NODE_URL at a node that has it, set ON_GAP=record to continue at the node's pruning point with a gap on record, or start with an empty database.";
 
 export interface ChainResponse {
   removed: Hash[];
   added: Hash[];
-  /** For each of `added`, the ids that it accepts, one after the other: as separate arrays they would take four times the memory. */
+  /** The concatenated ids that each of `added` accepts; separate arrays would take four times the memory. */
   accepted: Uint8Array[];
   targetBlueScore: bigint;
 }
 
 export interface ChainStep extends ChainResponse {
-  /** Where `removed` leads to; the position itself when it is empty. */
+  /** The chain block below `removed`; the position itself if it is empty. */
   fork: Position;
 }
 
@@ -35,7 +35,7 @@ export class ChainRequests {
     this.#ownChain = ownChain;
   }
 
-  /** @throws NodeRpcError when the node does not know the block, among others */
+  /** @throws NodeRpcError if the node does not know the block */
   async ask(start: Hash, signal: AbortSignal): Promise<ChainResponse> {
     const request = { startHash: start, includeAcceptedTransactionIds: true };
     const [response, { blueScore }] = await Promise.all([
@@ -46,16 +46,16 @@ export class ChainRequests {
   }
 
   /**
-   * What to undo and to add from a position on.
-   * @param isCheckpoint nothing was handed on yet, so the database shows what is below the position
-   * @throws NodeBehindError; NodeUnsuitableError when it no longer has our chain, or one that leaves ours below finality
+   * Requests the chain blocks to remove and to add from a position.
+   * @param isCheckpoint whether the database has exactly the chain below the position
+   * @throws NodeBehindError; NodeUnsuitableError if the node has pruned our chain, or left it below finality
    */
   async askStep(position: Position, isCheckpoint: boolean, signal: AbortSignal): Promise<ChainStep> {
     const step = await this.#askFrom(position, signal).catch((error: unknown) => {
       if (!isUnknownBlock(error)) throw error;
       if (isCheckpoint) return this.#askFromBelow(position, error, signal);
       throw new IncompleteUpdateError(
-        `the node no longer knows block ${toHex(position.hash)}, of which it has just told (${error.message})`,
+        `the node no longer knows block ${toHex(position.hash)}, which it returned before (${error.message})`,
       );
     });
     const depth = position.blueScore - step.fork.blueScore;
@@ -63,13 +63,13 @@ export class ChainRequests {
       throw new NodeUnsuitableError(
         'other-chain',
         `The node asks for a reorg ${depth} blue blocks deep, below finality (${this.#network.finalityDepth}). ` +
-          `It follows another chain than this database. ${WHAT_TO_DO}`,
+          `It follows another chain than this database. ${REMEDY}`,
       );
     }
     return step;
   }
 
-  /** From a block that the node knows. */
+  /** @param position a block that the node knows */
   async #askFrom(position: Position, signal: AbortSignal): Promise<ChainStep> {
     const chain = await this.ask(position.hash, signal);
     if (chain.removed.length === 0) return { ...chain, fork: position };
@@ -79,8 +79,8 @@ export class ChainRequests {
   }
 
   /**
-   * Where the node does not know the checkpoint: from the highest of our blocks that it knows. The ones above never reached it: it
-   * was wiped and synced again, lost its last blocks in a crash, or is another one than they came from.
+   * Requests the chain from the highest of our blocks that the node knows, if it does not know the checkpoint. The blocks above never reached it:
+   * it was reset, lost its last blocks in a crash, or is not the node that they came from.
    */
   async #askFromBelow(checkpoint: Position, error: NodeRpcError, signal: AbortSignal): Promise<ChainStep> {
     const [sink, { blueWork }] = [await this.#getSink(signal), await this.#ownChain.find(0)];
@@ -90,7 +90,7 @@ export class ChainRequests {
           `at ${checkpoint.blueScore} yet (${error.message}).`,
       );
     }
-    // What it has pruned is below its chain's beginning, and so is everything below.
+    // Below a pruned block the node has pruned everything.
     const depth = error.kind === 'pruned' ? undefined : await this.#findKnown(checkpoint, signal);
     if (depth === undefined) throw unsuitable(checkpoint, error);
     try {
@@ -101,7 +101,7 @@ export class ChainRequests {
     }
   }
 
-  /** How far below the checkpoint the highest block is that the node knows; undefined: it knows none down to finality. */
+  /** Returns the depth of the highest block that the node knows; undefined if it knows none down to finality. */
   async #findKnown(checkpoint: Position, signal: AbortSignal): Promise<number | undefined> {
     const final = checkpoint.blueScore - this.#network.finalityDepth;
     const depth = await findLeast(await this.#ownChain.depth(), async (candidate) => {
@@ -123,8 +123,8 @@ export class ChainRequests {
   }
 
   /**
-   * A node that syncs has the headers first: it knows the position, and names everything down to its sink as removed. Whoever has
-   * the position's body too has a sink with no less work.
+   * A syncing node has headers first: it knows the position, and returns all blocks down to its sink as removed. A node with the block itself
+   * has a sink with at least its work.
    */
   async #checkNotBehind(position: Position, signal: AbortSignal): Promise<void> {
     const sink = await this.#getSink(signal);
@@ -154,15 +154,15 @@ function unsuitable(checkpoint: Position, error: NodeRpcError): NodeUnsuitableEr
   return new NodeUnsuitableError(
     error.kind === 'pruned' ? 'pruned' : 'other-chain',
     `The node no longer knows block ${toHex(checkpoint.hash)}, up to which this database is indexed (${error.message}). ` +
-      `It has pruned it, was reset, or is on another branch. ${WHAT_TO_DO}`,
+      `It has pruned it, was reset, or is on another branch. ${REMEDY}`,
   );
 }
 
 function chainOf(response: VirtualChainResponse): Omit<ChainResponse, 'targetBlueScore'> {
   const added = response.addedChainBlockHashes;
-  const accepted = response.acceptedTransactionIds.map((entry, place) => {
-    if (Buffer.compare(entry.acceptingBlockHash, added[place] ?? Buffer.alloc(0)) !== 0) {
-      throw new IncompleteUpdateError(`accepted ids of ${toHex(entry.acceptingBlockHash)} are out of place`);
+  const accepted = response.acceptedTransactionIds.map((entry, index) => {
+    if (Buffer.compare(entry.acceptingBlockHash, added[index] ?? Buffer.alloc(0)) !== 0) {
+      throw new IncompleteUpdateError(`accepted ids of ${toHex(entry.acceptingBlockHash)} are out of order`);
     }
     return Buffer.concat(entry.acceptedTransactionIds);
   });
@@ -174,10 +174,7 @@ function chainOf(response: VirtualChainResponse): Omit<ChainResponse, 'targetBlu
   return { removed: response.removedChainBlockHashes, added, accepted };
 }
 
-/**
- * @param holds once it holds, it does for all that is greater
- * @returns the least of 1 to `max` for which it holds; undefined: none
- */
+/** Returns the least of 1 to `max` that satisfies a condition which all greater numbers satisfy, too, or undefined. */
 export async function findLeast(
   max: number,
   holds: (candidate: number) => Promise<boolean>,

@@ -1,4 +1,4 @@
-/** Invariant 10: what a block says of itself is taken only when its hash says so too. */
+/** Invariant 10: only fields that a block's hash commits to are accepted. */
 import {
   genesisBlock,
   getNetwork,
@@ -99,7 +99,7 @@ describe('a block from before Crescendo, which commits to no storage mass', () =
   });
 });
 
-test('a whole block has no fault', () => {
+test('it finds no fault in a complete block', () => {
   expect(findFault(wholeBlock())).toBeUndefined();
 });
 

@@ -1,7 +1,6 @@
 /**
- * Whether a block is whole, and what it says of itself is true. A node that prunes or syncs can respond with the header alone or
- * with transactions left out; such a block never lands (invariant 10). What binds everything to the block's name: the header
- * hashes to it, the transactions' hashes give the header's merkle root, and each transaction hashes to its id and hash.
+ * Checks that a block is complete and matches its hash, since a node that prunes or syncs can return a header alone or leave out transactions
+ * (invariant 10): the header hashes to the block's hash, the transactions give its merkle root, and each hashes to its id and hash.
  */
 import {
   type Crescendo,
@@ -15,8 +14,8 @@ import {
 import type { RpcBlock } from '@kasgres/node';
 
 /**
- * @param crescendo of the network; a block from before it commits to its transactions without their storage masses
- * @returns what is wrong, to be read after the block's name; undefined when the block is whole
+ * Returns the predicate of a sentence about the fault, or undefined if there is none.
+ * @param crescendo of the network; an earlier block commits to its transactions without their storage masses
  */
 export function findFault(block: RpcBlock, crescendo?: Crescendo): string | undefined {
   if (block.isHeaderOnly) return 'has only its header';
@@ -30,10 +29,10 @@ export function findFault(block: RpcBlock, crescendo?: Crescendo): string | unde
   );
   if (!sameBytes(root, block.header.hashMerkleRoot)) return 'has transactions that do not give its merkle root';
   for (const transaction of block.transactions) {
-    const isTrue =
+    const matches =
       sameBytes(transactionHash(transaction), transaction.hash) &&
       sameBytes(transactionId(transaction), transaction.transactionId);
-    if (!isTrue) return `has a transaction that does not hash to its name, ${toHex(transaction.transactionId)}`;
+    if (!matches) return `has a transaction that does not hash to its name, ${toHex(transaction.transactionId)}`;
   }
   return undefined;
 }

@@ -1,30 +1,23 @@
-/**
- * Which merged block the accepted body of each id came from. Only getVirtualChainFromBlockV2 knows; it is asked only where a
- * mergeset carries several bodies of one id, since one non-standard script makes the node refuse the whole response.
- */
 import { type NodeClient, NodeProtocolError, NodeRpcError, NodeUnavailableError, protocol } from '@kasgres/node';
+import type { FindSources } from '../prepare/ambiguous-variants.ts';
 
 const { LOW } = protocol.GetVirtualChainFromBlockV2Request_DataVerbosityLevel;
-/** A stream of pages: a response that takes long must not delay the requests about the chain, which go over the first stream. */
+/** A slow response must not delay the requests about the chain, which use stream 0. */
 const STREAM = 1;
 
-export interface Request {
-  /** Hex. */
-  chainBlock: string;
-  chainBlockBlueScore: bigint;
-  /** Selected parent of the chain block, hex. */
-  parent: string;
-}
-
-/** @returns block hash by transaction id, both hex; undefined when the node cannot tell */
+/**
+ * Returns the block that carries the accepted variant of each transaction of a chain block (block hash by transaction id, both hex), or undefined
+ * if the node cannot tell. Only getVirtualChainFromBlockV2 says it, and one non-standard script makes that call fail, so it is used only for
+ * mergesets with several variants of a transaction.
+ */
 export async function findSources(
   client: NodeClient,
-  { chainBlock, chainBlockBlueScore, parent }: Request,
+  { chainBlock, chainBlockBlueScore, parent }: Parameters<FindSources>[0],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string> | undefined> {
   try {
     const sink = await client.call('getSinkBlueScore', {}, { signal, stream: STREAM });
-    // Ends the response at the accepting block, where it can: what comes after it may be what the node cannot show.
+    // The response should end at the accepting block, since later blocks may contain such a script.
     const confirmations = sink.blueScore - chainBlockBlueScore - 1n;
     const response = await client.call(
       'getVirtualChainFromBlockV2',
@@ -35,8 +28,8 @@ export async function findSources(
       },
       { signal, stream: STREAM },
     );
-    const place = response.addedChainBlockHashes.indexOf(chainBlock);
-    const accepted = response.chainBlockAcceptedTransactions[place]?.acceptedTransactions;
+    const index = response.addedChainBlockHashes.indexOf(chainBlock);
+    const accepted = response.chainBlockAcceptedTransactions[index]?.acceptedTransactions;
     if (accepted === undefined) return undefined;
     const sources = new Map<string, string>();
     for (const { verboseData } of accepted) {
@@ -46,9 +39,9 @@ export async function findSources(
     }
     return sources;
   } catch (error) {
-    // A node that is away or too slow to tell stops nobody here: the source notices where it matters.
-    if (error instanceof NodeRpcError || error instanceof NodeUnavailableError) return undefined;
-    if (error instanceof NodeProtocolError) return undefined;
+    // The source notices an unavailable node where that matters.
+    const errors = [NodeRpcError, NodeUnavailableError, NodeProtocolError];
+    if (errors.some((type) => error instanceof type)) return undefined;
     throw error;
   }
 }

@@ -12,7 +12,7 @@ function merging(transactions: number, payload = 0): AddedChainBlock {
   return { block, mergeSet: [block], acceptedTransactionIds: [] };
 }
 
-test('is full by transactions, or by bytes', () => {
+test('it is full by transactions or by bytes', () => {
   const batch = new OpenBatch([], { transactions: 10, bytes: 1_000_000 });
   batch.push(merging(9));
   expect(batch.isFull).toBe(false);
@@ -25,7 +25,7 @@ test('is full by transactions, or by bytes', () => {
   expect(batch.isFull).toBe(true);
 });
 
-test('small things count as what they take in memory', () => {
+test('it counts small transactions and outputs as the memory that they take', () => {
   const batch = new OpenBatch([], { transactions: 1e9, bytes: 1_000 * BLOCK });
   const outputs = Array.from({ length: 10_000 }, () => ({ scriptPublicKey: { script: new Uint8Array(1) } }));
   const transaction = { inputs: [], outputs, payload: new Uint8Array() } as unknown as RpcTransaction;
@@ -34,7 +34,7 @@ test('small things count as what they take in memory', () => {
   expect(batch.isFull).toBe(true);
 });
 
-test('what is to be undone goes with the first, and nothing is handed on twice', () => {
+test('it returns the removed blocks first, and each block once', () => {
   const removed = [new Uint8Array(32)];
   const batch = new OpenBatch(removed, { transactions: 1, bytes: 1 });
   expect(batch.isEmpty).toBe(true);

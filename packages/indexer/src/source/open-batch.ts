@@ -1,33 +1,24 @@
-/** What is to be handed on next: chain blocks that are whole, until there are enough for one database transaction. */
+/** Collects complete chain blocks until there are enough for one database transaction. */
 import type { Hash } from '@kasgres/kaspa';
 import type { RpcBlock } from '@kasgres/node';
 import type { AddedChainBlock, ChainUpdate } from '../chain-update.ts';
 
-/**
- * Memory that decoded blocks take besides the bytes of their scripts and payloads, as measured on Node 24 (bench/README.md,
- * "Memory"): views of bytes, numbers of 64 bits and objects. What fills a block with the least bytes takes the most.
- */
+/** Memory of decoded blocks besides the bytes of scripts and payloads, as measured on Node 24 (bench/README.md, "Memory"). */
 const BLOCK_BYTES = 4_000;
 const TRANSACTION_BYTES = 700;
 const INPUT_BYTES = 350;
 const OUTPUT_BYTES = 230;
 const ACCEPTED_ID_BYTES = 140;
 
-export interface BatchLimits {
-  transactions: number;
-  /** In memory, decoded. */
-  bytes: number;
-}
-
 export class OpenBatch {
-  readonly #limits: BatchLimits;
+  readonly #limits: { transactions: number; bytes: number };
   #removed: Hash[];
   #added: AddedChainBlock[] = [];
   #transactions = 0;
   #bytes = 0;
 
-  /** @param removed goes with the first that is taken */
-  constructor(removed: Hash[], limits: BatchLimits) {
+  /** @param removed is returned by the first `take` @param limits of a batch, in memory */
+  constructor(removed: Hash[], limits: { transactions: number; bytes: number }) {
     this.#removed = removed;
     this.#limits = limits;
   }
@@ -36,7 +27,6 @@ export class OpenBatch {
     return this.#added.length === 0;
   }
 
-  /** A chain block with its mergeset cannot be divided: it holds one at least. */
   get isFull(): boolean {
     return this.#transactions >= this.#limits.transactions || this.#bytes >= this.#limits.bytes;
   }
@@ -60,7 +50,6 @@ export class OpenBatch {
   }
 }
 
-/** An estimate. */
 function memoryOf({ transactions }: RpcBlock): number {
   let bytes = BLOCK_BYTES;
   for (const { inputs, outputs, payload } of transactions) {

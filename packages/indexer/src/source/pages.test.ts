@@ -3,7 +3,7 @@ import type { Hash } from '@kasgres/kaspa';
 import { type NodeClient, NodeRpcError, protocol } from '@kasgres/node';
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { fetchPages } from './pages.ts';
+import { fetchPages, mapAhead, PageBuffers } from './pages.ts';
 
 const LARGEST = 10_000;
 const SMALL = 200;
@@ -30,7 +30,7 @@ function nodeWithPages(sizes: readonly number[]) {
       const low = Number(`0x${lowHash}`);
       const message = create(protocol.GetBlocksResponseSchema, { blockHashes: [hashOf(low), hashOf(low + 1)] });
       const body = toBinary(protocol.GetBlocksResponseSchema, message);
-      // A field that nobody knows makes up the size; its tag and length have five bytes.
+      // An unknown field fills the size; its tag and length have five bytes.
       const rest = (sizes[low] as number) - body.length - 5;
       return use(Buffer.concat([body, Buffer.of(0xfa, 0x7e, ...lengthOf(rest)), new Uint8Array(rest)]));
     },
@@ -70,7 +70,7 @@ test.each([
   }
 });
 
-test('pages that grow a hundredfold at once do not exceed it', async () => {
+test('it stays within the bound if pages suddenly grow a hundredfold', async () => {
   const { node, seen } = nodeWithPages([...equal(SMALL), ...equal(LARGEST)]);
   const limits = { pageStreams: 8, maxBytesAhead: 35_000 };
   let taken = 0;
@@ -85,14 +85,14 @@ test('pages that grow a hundredfold at once do not exceed it', async () => {
   expect(seen.most).toBe(4);
 });
 
-test('with the defaults three pages travel at once', async () => {
+test('it fetches three pages at once by default', async () => {
   const { node, seen } = nodeWithPages(equal(SMALL));
   const limits = { pageStreams: 3, maxBytesAhead: 384 * 1024 * 1024 };
   for await (const page of fetchPages(node, bytesOf(0), chain(50), limits, signal)) expect(page.wireBytes).toBe(SMALL);
   expect(seen.most).toBe(3);
 });
 
-test("a page that is the node's refusal is thrown as such", async () => {
+test('it throws an error that the node returns instead of a page', async () => {
   const { node } = nodeWithPages(equal(SMALL));
   const refusal = toBinary(protocol.GetBlocksResponseSchema, {
     ...create(protocol.GetBlocksResponseSchema),
@@ -101,4 +101,85 @@ test("a page that is the node's refusal is thrown as such", async () => {
   node.callRaw = async (_op, _request, use) => use(refusal);
   const limits = { pageStreams: 1, maxBytesAhead: 1 };
   await expect(fetchPages(node, bytesOf(0), chain(1), limits, signal).next()).rejects.toBeInstanceOf(NodeRpcError);
+});
+
+async function* count(to: number): AsyncGenerator<number> {
+  for (let n = 0; n < to; n += 1) yield n;
+}
+
+async function failAtTwo(n: number): Promise<number> {
+  if (n === 2) throw new Error('two');
+  return n;
+}
+
+test('it maps items in order, at most as many at once as the width', async () => {
+  let inTransit = 0;
+  let most = 0;
+  const results: number[] = [];
+  const slow = async (n: number): Promise<number> => {
+    inTransit += 1;
+    most = Math.max(most, inTransit);
+    await new Promise((resolve) => setTimeout(resolve, n % 3));
+    inTransit -= 1;
+    return n * 2;
+  };
+  for await (const result of mapAhead(count(30), slow, () => 4)) results.push(result);
+  expect(results).toEqual(Array.from({ length: 30 }, (_, n) => n * 2));
+  expect(most).toBe(4);
+});
+
+test('it does not map further items before results are taken', async () => {
+  let started = 0;
+  const ahead = mapAhead(
+    count(100),
+    async (n) => {
+      started += 1;
+      return n;
+    },
+    () => 3,
+  );
+  await ahead.next();
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  expect(started).toBeLessThanOrEqual(3);
+  await ahead.return(undefined);
+});
+
+test('it throws a failure after the results before it', async () => {
+  const taken: number[] = [];
+  const run = async (): Promise<void> => {
+    for await (const n of mapAhead(count(9), failAtTwo, () => 5)) taken.push(n);
+  };
+  await expect(run()).rejects.toThrow('two');
+  expect(taken).toEqual([0, 1]);
+});
+
+const MEBIBYTE = 1024 * 1024;
+const pageOf = (bytes: number, fill: number): Uint8Array => new Uint8Array(bytes).fill(fill);
+
+test('it keeps a copy until it is given back, and then reuses its buffer', () => {
+  const buffers = new PageBuffers(2);
+  const original = pageOf(1_000, 1);
+  const first = buffers.copy(original);
+  original.fill(9);
+  const second = buffers.copy(pageOf(5 * MEBIBYTE, 2));
+  expect(first).toEqual(Buffer.from(pageOf(1_000, 1)));
+  expect(second.every((byte) => byte === 2)).toBe(true);
+  buffers.giveBack(first);
+  buffers.giveBack(second);
+  const third = buffers.copy(pageOf(4 * MEBIBYTE + 1, 3));
+  expect(third.buffer).toBe(second.buffer);
+  expect(third.length).toBe(4 * MEBIBYTE + 1);
+});
+
+test('it keeps at most the configured number of buffers, and none that is too large', () => {
+  const buffers = new PageBuffers(1);
+  const [small, middle, large] = [
+    buffers.copy(pageOf(1, 1)),
+    buffers.copy(pageOf(20 * MEBIBYTE, 1)),
+    buffers.copy(pageOf(33 * MEBIBYTE, 1)),
+  ];
+  for (const copy of [small, middle, large]) buffers.giveBack(copy);
+  expect(buffers.copy(pageOf(1, 2)).buffer).toBe(middle.buffer);
+  const others = [small.buffer, middle.buffer, large.buffer];
+  expect(others).not.toContain(buffers.copy(pageOf(1, 2)).buffer);
 });

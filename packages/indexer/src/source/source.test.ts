@@ -4,7 +4,7 @@ import { FatalError } from '@kasgres/runtime';
 import { expect, test } from 'vitest';
 import type { ChainUpdate } from '../chain-update.ts';
 import { IncompleteUpdateError, NodeBehindError } from '../errors.ts';
-import type { OwnChain } from './own-chain.ts';
+import type { OwnChain } from '../indexed-chain.ts';
 import { Source } from './source.ts';
 
 const network = getNetwork('simnet');
@@ -47,13 +47,13 @@ async function firstUpdate(node: NodeClient, ownChain = noChain): Promise<ChainU
   return next.value as ChainUpdate;
 }
 
-test('a reorg below finality is refused with an explanation (invariant 11)', async () => {
+test('it refuses a reorg below finality with an explanation (invariant 11)', async () => {
   const node = nodeThatSays({ removedChainBlockHashes: [hashOf(1)] }, start.blueScore - network.finalityDepth - 1n);
   await expect(firstUpdate(node)).rejects.toThrow(/a reorg 432001 blue blocks deep, below finality/);
   await expect(firstUpdate(node)).rejects.toBeInstanceOf(FatalError);
 });
 
-test('a reorg at finality is followed, also when nothing was added yet', async () => {
+test('it follows a reorg at finality, also if no block was added yet', async () => {
   const node = nodeThatSays({ removedChainBlockHashes: [hashOf(1)] }, start.blueScore - network.finalityDepth);
   await expect(firstUpdate(node)).resolves.toMatchObject({ removed: [hashOf(1)], added: [] });
 });
@@ -68,7 +68,7 @@ test.each([
   await expect(firstUpdate(node)).rejects.toBeInstanceOf(FatalError);
 });
 
-test('a node that is behind the checkpoint is no other chain: it will know it', async () => {
+test('it distinguishes a node that is behind from one on another chain', async () => {
   const node = nodeThatSays(new NodeRpcError('getVirtualChainFromBlock', 'cannot find header 0101'), 999_999n);
   await expect(firstUpdate(node)).rejects.toBeInstanceOf(NodeBehindError);
   await expect(firstUpdate(node)).rejects.toThrow(
@@ -76,12 +76,12 @@ test('a node that is behind the checkpoint is no other chain: it will know it', 
   );
 });
 
-test('a chain without its lists of accepted ids is no update (invariant 10)', async () => {
+test('it rejects a chain without lists of accepted ids (invariant 10)', async () => {
   const node = nodeThatSays({ addedChainBlockHashes: [hashOf(2)] });
   await expect(firstUpdate(node)).rejects.toBeInstanceOf(IncompleteUpdateError);
 });
 
-test('a chain block whose body does not come is no update (invariant 10)', async () => {
+test('it rejects a chain whose blocks are missing (invariant 10)', async () => {
   const node = nodeThatSays({
     addedChainBlockHashes: [hashOf(2)],
     acceptedTransactionIds: [{ acceptingBlockHash: hashOf(2), acceptedTransactionIds: [] }],

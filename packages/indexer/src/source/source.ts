@@ -1,26 +1,25 @@
 /**
- * Follows the node's virtual chain: asks it what was removed and added since a position, fetches the bodies of everything
- * that was merged, and yields updates that are whole. Notifications only wake it up; they are never the data.
+ * Follows the node's virtual chain: requests the chain blocks that were removed and added since a position, fetches all merged blocks, and yields
+ * complete updates. Notifications only wake it and are never used as data.
  */
 import { type Hash, HASH_BYTES, type Network, toHex } from '@kasgres/kaspa';
 import type { NodeClient, RpcBlock } from '@kasgres/node';
 import type { AddedChainBlock, ChainUpdate, Position } from '../chain-update.ts';
 import { IncompleteUpdateError } from '../errors.ts';
+import type { OwnChain } from '../indexed-chain.ts';
 import { BlockSet } from './block-set.ts';
 import { ChainRequests, type ChainResponse, type ChainStep } from './chain-requests.ts';
 import { OpenBatch } from './open-batch.ts';
-import type { OwnChain } from './own-chain.ts';
 import { fetchPages, PAGE_DEADLINE_MS, type PageLimits } from './pages.ts';
 
-/** A response with fewer chain blocks is followed step by step; more is catching up. The node's cap is 2,480 merged blocks. */
+/** A response with at least this many chain blocks is a catch-up. The node returns at most 2,480 merged blocks. */
 const NEAR_TIP_CHAIN_BLOCKS = 64;
-/** What a batch may take of the bytes ahead: one is prepared and another applied while pages come in. */
+/** The share of the bytes ahead for one batch: one is prepared and another applied while pages arrive. */
 const BATCH_SHARE = 1 / 4;
-/** How long to rest when no notification comes. */
 const MAX_REST_MS = 1_000;
 
 export interface SourceLimits extends PageLimits {
-  /** A batch is handed on when it holds this many transactions, or its share of the bytes. */
+  /** An update ends when it has this many transactions, or its share of the bytes. */
   batchTransactions: number;
 }
 
@@ -31,7 +30,7 @@ export class Source {
   readonly #limits: SourceLimits;
   readonly #waker = new Waker();
 
-  /** @param ownChain asked only where the node does not know the position to begin at */
+  /** @param ownChain is read only if the node does not know the position */
   constructor(client: NodeClient, network: Network, ownChain: OwnChain, limits: SourceLimits) {
     this.#client = client;
     this.#network = network;
@@ -40,10 +39,10 @@ export class Source {
   }
 
   /**
-   * Endless; ends by the signal.
+   * Yields updates until the signal.
    * @param start the checkpoint
-   * @throws NodeUnsuitableError when the node no longer knows our chain or asks for a reorg below finality (invariant
-   * 11); NodeBehindError when it is not so far yet; IncompleteUpdateError, NodeUnavailableError, NodeProtocolError, NodeRpcError: start again from the checkpoint
+   * @throws NodeUnsuitableError if the node has pruned our chain or left it below finality (invariant 11); NodeBehindError; after
+   *   IncompleteUpdateError, NodeUnavailableError, NodeProtocolError and NodeRpcError the caller retries from the checkpoint
    */
   async *updates(start: Position, signal: AbortSignal): AsyncGenerator<ChainUpdate> {
     const subscription = this.#client.subscribe(
@@ -53,15 +52,15 @@ export class Source {
     );
     try {
       let position = start;
-      // No name of a tail: the first look at the tip is always told.
-      let tailOf: string | undefined;
+      // Undefined, so that the first tail is always yielded.
+      let tailName: string | undefined;
       for (;;) {
         const chain = await this.#requests.askStep(position, position === start, signal);
         if (chain.added.length === 0 && chain.removed.length === 0) {
           const tail = await this.#fetchTail(position, signal);
           const name = nameOf(tail);
-          if (name !== tailOf) yield update(chain, { tail, atTip: true });
-          tailOf = name;
+          if (name !== tailName) yield update(chain, { tail, atTip: true });
+          tailName = name;
           await this.#waker.rest(MAX_REST_MS, signal);
           continue;
         }
@@ -70,7 +69,7 @@ export class Source {
         position = chain.fork;
         for await (const next of updates) {
           position = positionAfter(next) ?? position;
-          if (next.tail !== undefined) tailOf = nameOf(next.tail);
+          if (next.tail !== undefined) tailName = nameOf(next.tail);
           yield next;
         }
         if (chain.added.length < NEAR_TIP_CHAIN_BLOCKS) await this.#waker.rest(MAX_REST_MS, signal);
@@ -80,7 +79,7 @@ export class Source {
     }
   }
 
-  /** Near the tip: page after page, and the last one shows the tail too. */
+  /** Fetches page after page near the tip; the last one contains the tail. */
   async *#follow(chain: ChainStep, signal: AbortSignal): AsyncGenerator<ChainUpdate> {
     const blocks = new BlockSet(this.#network.crescendo);
     const batch = this.#openBatch(chain);
@@ -104,14 +103,14 @@ export class Source {
     yield update(chain, { ...last, tail: sink && blocks.takeTail(sink), atTip: true });
   }
 
-  /** Far from the tip: several pages and the next stretches of the chain are under way while one is handed on. */
+  /** Keeps several pages and the next ranges of the chain in transit far from the tip. */
   async *#catchUp(first: ChainStep, signal: AbortSignal): AsyncGenerator<ChainUpdate> {
     const blocks = new BlockSet(this.#network.crescendo);
-    const waiting: { chain: ChainResponse; next: number }[] = [];
+    const pending: { chain: ChainResponse; next: number }[] = [];
     const requests = this.#requests;
-    const askOn = async function* (): AsyncGenerator<Hash[]> {
+    const requestChain = async function* (): AsyncGenerator<Hash[]> {
       for (let chain: ChainResponse = first; ; ) {
-        waiting.push({ chain, next: 0 });
+        pending.push({ chain, next: 0 });
         yield chain.added;
         chain = await requests.ask(chain.added.at(-1) as Hash, signal);
         if (chain.removed.length > 0 || chain.added.length < NEAR_TIP_CHAIN_BLOCKS) return;
@@ -119,13 +118,13 @@ export class Source {
     };
     const batch = this.#openBatch(first);
     let chain: ChainResponse = first;
-    for await (const page of fetchPages(this.#client, first.fork.hash, askOn(), this.#limits, signal)) {
+    for await (const page of fetchPages(this.#client, first.fork.hash, requestChain(), this.#limits, signal)) {
       blocks.add(page.blocks);
-      for (let at = waiting[0]; at !== undefined && blocks.has(at.chain.added[at.next] as Hash); at = waiting[0]) {
+      for (let at = pending[0]; at !== undefined && blocks.has(at.chain.added[at.next] as Hash); at = pending[0]) {
         chain = at.chain;
         batch.push(takeNext(blocks, chain, at.next));
         at.next += 1;
-        if (at.next === chain.added.length) waiting.shift();
+        if (at.next === chain.added.length) pending.shift();
         if (batch.isFull) yield update(chain, batch.take());
       }
     }
@@ -154,8 +153,8 @@ function nameOf(tail: RpcBlock[]): string {
   return tail.map(({ hash }) => toHex(hash)).join();
 }
 
-function takeNext(blocks: BlockSet, chain: ChainResponse, place: number): AddedChainBlock {
-  return blocks.take(chain.added[place] as Hash, splitHashes(chain.accepted[place] as Uint8Array));
+function takeNext(blocks: BlockSet, chain: ChainResponse, index: number): AddedChainBlock {
+  return blocks.take(chain.added[index] as Hash, splitHashes(chain.accepted[index] as Uint8Array));
 }
 
 function splitHashes(bytes: Uint8Array): Hash[] {
@@ -163,8 +162,8 @@ function splitHashes(bytes: Uint8Array): Hash[] {
   return Array.from({ length: count }, (_, i) => bytes.subarray(i * HASH_BYTES, (i + 1) * HASH_BYTES));
 }
 
-function update(chain: ChainResponse, parts: Partial<ChainUpdate>): ChainUpdate {
-  return { removed: [], added: [], tail: undefined, atTip: false, targetBlueScore: chain.targetBlueScore, ...parts };
+function update(chain: ChainResponse, fields: Partial<ChainUpdate>): ChainUpdate {
+  return { removed: [], added: [], tail: undefined, atTip: false, targetBlueScore: chain.targetBlueScore, ...fields };
 }
 
 function positionAfter({ added }: ChainUpdate): Position | undefined {

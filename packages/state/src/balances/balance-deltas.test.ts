@@ -13,7 +13,7 @@ const NOTHING = {
   sent: 0n,
 };
 
-test('a transaction that is reverted and accepted again changes nothing', () => {
+test('it nets a transaction that is reverted and accepted again to zero', () => {
   const accepted = { isCoinbase: true, deltas: new Map([[7, { sent: 10n, received: 60n, utxoCount: 1 }]]) };
   const changes = new BalanceDeltas();
   changes.add(accepted, -1);
@@ -21,7 +21,7 @@ test('a transaction that is reverted and accepted again changes nothing', () => 
   expect(changes.rows()).toEqual([{ ...NOTHING, script: 7 }]);
 });
 
-test('rows come in the order of the scripts, also of those that transactions only name', () => {
+test('it returns rows in the order of scripts, including scripts with new address rows only', () => {
   const changes = new BalanceDeltas();
   changes.add({ isCoinbase: false, deltas: new Map([[9, { sent: 0n, received: 30n, utxoCount: 2 }]]) }, 1);
   changes.addAddressRows([9, 9, 8]);
@@ -43,7 +43,7 @@ test('rows come in the order of the scripts, also of those that transactions onl
   expect(changes.supply).toBe(20n);
 });
 
-test('an accepted transaction counts once for a script, whether it sends, receives or both', () => {
+test('it counts an accepted transaction once for a script that sends, receives or both', () => {
   const changes = new BalanceDeltas();
   const both = new Map([
     [7, { sent: 30n, received: 20n, utxoCount: 0 }],

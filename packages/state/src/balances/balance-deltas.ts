@@ -1,22 +1,22 @@
 import type { TransactionDeltas } from '../derived-state.ts';
 
-export interface BalanceDelta {
-  script: number;
-  /** Sompi. */
-  balance: bigint;
-  utxoCount: number;
-  transactionCount: number;
-  acceptedCount: number;
-  receivingCount: number;
-  sendingCount: number;
-  coinbaseCount: number;
-  /** Sompi. */
-  received: bigint;
-  /** Sompi. */
-  sent: bigint;
-}
+/** Amounts are in sompi. */
+const emptyDelta = (script: number) => ({
+  script,
+  balance: 0n,
+  utxoCount: 0,
+  transactionCount: 0,
+  acceptedCount: 0,
+  receivingCount: 0,
+  sendingCount: 0,
+  coinbaseCount: 0,
+  received: 0n,
+  sent: 0n,
+});
 
-/** What a batch adds to rows of `balances`. */
+type BalanceDelta = ReturnType<typeof emptyDelta>;
+
+/** The changes of a batch to rows of `balances`. */
 export class BalanceDeltas {
   readonly #scripts = new Map<number, BalanceDelta>();
 
@@ -36,7 +36,7 @@ export class BalanceDeltas {
     }
   }
 
-  /** Counts rows that address_transactions gets. @param scripts the script of each row */
+  /** Counts new rows of address_transactions. @param scripts the script of each row */
   addAddressRows(scripts: readonly number[]): void {
     for (const script of scripts) this.#of(script).transactionCount += 1;
   }
@@ -61,18 +61,7 @@ export class BalanceDeltas {
   #of(script: number): BalanceDelta {
     let delta = this.#scripts.get(script);
     if (delta === undefined) {
-      delta = {
-        script,
-        balance: 0n,
-        utxoCount: 0,
-        transactionCount: 0,
-        acceptedCount: 0,
-        receivingCount: 0,
-        sendingCount: 0,
-        coinbaseCount: 0,
-        received: 0n,
-        sent: 0n,
-      };
+      delta = emptyDelta(script);
       this.#scripts.set(script, delta);
     }
     return delta;

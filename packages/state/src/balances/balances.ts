@@ -85,7 +85,7 @@ export const balances: DerivedState = {
   },
 };
 
-/** Counts rows that address_transactions got outside of a batch. @param scripts the script of each row; all have a balance */
+/** Counts rows of address_transactions that were added outside of a batch. @param scripts the script of each row; all have a balance */
 export async function countAddressRows(client: ClientBase, scripts: readonly number[]): Promise<void> {
   await client.query(
     `update balances b set transaction_count = b.transaction_count + touched.count

@@ -1,17 +1,14 @@
-/**
- * Clusters of scripts with one owner. Merges follow the checkpoint at a depth, in separate transactions (step.ts); a batch only carries the
- * balances of clusters along.
- */
+/** Clusters of scripts with one owner. A batch updates their balances; merges are separate transactions at a depth (step.ts). */
 import { BalanceDeltas } from '../balances/balance-deltas.ts';
 import type { DerivedState } from '../derived-state.ts';
-import { belowRoots } from './tree.ts';
+import { belowRoots } from '../common-table-expressions.ts';
+import { columnsOf } from '../queryable.ts';
 import { verifyClusterBalances, verifyClusters } from './verify.ts';
 
 export const clusters: DerivedState = {
   name: 'clusters',
   verify: { 4: verifyClusterBalances, 12: verifyClusters },
 
-  /** Finds roots for members only. Removed chain blocks are in the same deltas. */
   async apply(client, changes) {
     const deltas = changes
       .of(BalanceDeltas)
@@ -26,7 +23,7 @@ export const clusters: DerivedState = {
                        join cluster_members m on m.script_id = changed.script_id
                       group by 1) changed
               where c.id = changed.id and changed.balance <> 0`,
-      values: [deltas.map(({ script }) => script), deltas.map(({ balance }) => balance)],
+      values: columnsOf(deltas, 'script', 'balance'),
     });
   },
 

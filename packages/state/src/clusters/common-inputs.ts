@@ -1,6 +1,5 @@
 /**
- * The common-input heuristic: whoever signs all inputs of a transaction fully owns them, unless several people built the transaction together.
- * docs/clustering.md has the reasons and sources.
+ * The common-input heuristic: fully signed inputs of a transaction have one owner, unless several people built it together (docs/clustering.md).
  * Signature hash types: rusty-kaspa, consensus/core/src/hashing/sighash_type.rs.
  */
 export type ScriptType = 'pubkey' | 'pubkeyecdsa' | 'scripthash' | 'nonstandard';
@@ -28,7 +27,7 @@ const PARTIAL_SIG_HASHES: ReadonlySet<number> = new Set([0x02, 0x04, 0x81, 0x82,
 /** Fewer participants gain no anonymity. */
 const LEAST_PARTICIPANTS = 3;
 
-/** Returns the scripts of one owner, in the order of the inputs, each once; none or one if nothing follows. */
+/** Returns the scripts of one owner, in the order of the inputs, each once. Fewer than two mean that nothing follows. */
 export function scriptsOfOneOwner(spending: Spending): bigint[] {
   const scripts = new Set<bigint>();
   for (const { script, type, signatureScripts, hasCovenant } of spending.inputs) {
@@ -54,7 +53,7 @@ function isFullSignature(script: Uint8Array): boolean {
   );
 }
 
-/** Whether the script pushes data in the form of a signature that leaves inputs or outputs to others. */
+/** Returns whether the script pushes a signature that leaves inputs or outputs to others. */
 function hasPartialSignature(script: Uint8Array): boolean {
   for (const data of pushesOf(script)) {
     if (data.length === SIGNATURE_PUSH && PARTIAL_SIG_HASHES.has(data[SIGNATURE_PUSH - 1] ?? 0)) return true;

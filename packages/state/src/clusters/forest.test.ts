@@ -77,7 +77,7 @@ class Tables {
     return ring;
   }
 
-  /** By what can be asked of it. */
+  /** The state in a comparable form. */
   state(): unknown {
     return {
       members: [...this.members].sort(byKey),
@@ -134,7 +134,7 @@ function naive(all: readonly Tie[]): bigint[][] {
     .sort((a, b) => Number((a[0] ?? 0n) - (b[0] ?? 0n)));
 }
 
-test('clusters are the sets that ties connect, each a ring of its size with the sum of its balances', () => {
+test('it forms clusters of tied scripts, each with a ring, its size and the sum of its balances', () => {
   fc.assert(
     fc.property(steps, (all) => {
       const tables = new Tables();
@@ -152,7 +152,7 @@ test('clusters are the sets that ties connect, each a ring of its size with the 
   );
 });
 
-test('the length of the steps makes no difference', () => {
+test('it gives the same clusters for steps of any length', () => {
   fc.assert(
     fc.property(steps, (all) => {
       const [inSteps, atOnce] = [new Tables(), new Tables()];
@@ -163,7 +163,7 @@ test('the length of the steps makes no difference', () => {
   );
 });
 
-test('undoing merges restores exactly what was before them', () => {
+test('it restores the exact state before undone merges', () => {
   fc.assert(
     fc.property(steps, fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1 }), (all, pieces) => {
       const tables = new Tables();
@@ -182,7 +182,7 @@ test('undoing merges restores exactly what was before them', () => {
   );
 });
 
-test('no path is longer than the size of its cluster allows', () => {
+test('it keeps paths within the logarithm of the size', () => {
   const tables = new Tables();
   const all = Array.from({ length: 2_048 }, (_, index) => BigInt(index));
   for (let width = 1; width < all.length; width *= 2) {
@@ -200,7 +200,7 @@ test('no path is longer than the size of its cluster allows', () => {
   expect(Math.max(...all.map(depthOf))).toBe(11);
 });
 
-test('a merge that would become too large is held, and the rest of the transaction is tied', () => {
+test('it holds a merge that would become too large, and ties the rest of the transaction', () => {
   const tables = new Tables();
   tables.unite([{ chainIndex: 1n, transaction: 1n, scripts: [1n, 2n, 3n] }], 3n);
   tables.unite([{ chainIndex: 2n, transaction: 2n, scripts: [3n, 4n, 5n] }], 3n);
@@ -213,14 +213,14 @@ test('a merge that would become too large is held, and the rest of the transacti
   ]);
 });
 
-test('of two clusters of equal size the one of the earlier input remains', () => {
+test('it keeps the cluster of the earlier input if sizes are equal', () => {
   const tables = new Tables();
   tables.unite([{ chainIndex: 1n, transaction: 1n, scripts: [9n, 2n] }]);
   expect([...tables.clusters.keys()]).toEqual([9n]);
   expect(tables.merges[0]).toMatchObject({ cluster: 9n, mergedCluster: 2n, script: 9n, mergedScript: 2n });
 });
 
-test('a limit that an operator raised applies to the merged cluster and is restored by undoing', () => {
+test('it applies a raised limit to the merged cluster, and restores it by undoing', () => {
   const forest = new Forest({
     roots: new Map(),
     clusters: [],

@@ -1,10 +1,8 @@
 /**
- * Union-find that can be undone (migrations/0005_clusters.sql). The smaller cluster goes below the larger one, and of equal ones that of the
- * later input below that of the earlier; paths are never shortened. The roots thus follow from the chain alone, and undoing the last merge
- * restores the exact state before it. Pure: a step passes the roots that it needs and receives rows.
+ * Union-find with undo (migrations/0005_clusters.sql). The smaller cluster goes below the larger one; of equal ones, that of the later input goes
+ * below the other. Paths are never shortened, so the roots follow from the chain alone, and undoing the last merge restores the state before it.
  *
- * The members of a cluster form a ring. Two rings become one when their roots swap their next members, and two again when they swap back, so
- * only the pointers of the roots must be known.
+ * The members of a cluster form a ring. Swapping the next members of two roots joins two rings, or splits one.
  */
 export interface Cluster {
   root: bigint;
@@ -24,11 +22,11 @@ export interface Tie {
   transaction: bigint;
   /** In the order of the inputs, each once. */
   scripts: readonly bigint[];
-  /** The approved merge that this tie carries out. */
+  /** The id of an approved merge. */
   heldMerge?: bigint;
 }
 
-/** A row of cluster_merges, with the range of the ring that moved. */
+/** A row of cluster_merges. */
 export interface Merge {
   id: bigint;
   chainIndex: bigint;
@@ -40,7 +38,7 @@ export interface Merge {
   heldMerge: bigint | undefined;
   sizeLimit: bigint | undefined;
   mergedSizeLimit: bigint | undefined;
-  /** The members that moved to the ring: from this one to the root `mergedCluster`, before the member `ringEnd`. */
+  /** The range of the ring that moved: from this member to the root `mergedCluster`, which is before `ringEnd`. */
   ringStart: bigint;
   ringEnd: bigint;
 }
@@ -76,7 +74,7 @@ export interface ForestOptions {
 export class Forest {
   readonly merges: Merge[] = [];
   readonly held: HeldMerge[] = [];
-  /** Held merges that are carried out, or whose scripts are in one cluster by now. */
+  /** Held merges that are done, or whose scripts are in one cluster now. */
   readonly settled: bigint[] = [];
   /** Approved merges that would still make a cluster too large. */
   readonly heldAgain: bigint[] = [];
@@ -85,7 +83,7 @@ export class Forest {
   readonly #options: ForestOptions;
   readonly #clusters: Map<bigint, Cluster>;
   readonly #existing: ReadonlySet<bigint>;
-  /** Roots that this step put below others. */
+  /** Roots that this step merged into others. */
   readonly #below = new Map<bigint, { parent: bigint; merge: bigint }>();
   readonly #changed = new Set<bigint>();
   readonly #previous = new Map<bigint, bigint>();
@@ -125,7 +123,7 @@ export class Forest {
     return root;
   }
 
-  /** Rows of scripts that became or stopped being roots, or whose ring changed. */
+  /** Returns the rows of scripts that became or stopped being roots, or whose ring changed. */
   memberRows(): MemberRow[] {
     return [...this.#changed].map((script) => {
       const { next, previous } = this.#get(script);
@@ -145,17 +143,16 @@ export class Forest {
     return new Map([...this.#previous].filter(([script]) => !this.#changed.has(script)));
   }
 
-  /** Scripts that were in no cluster before. */
+  /** Returns the scripts that were in no cluster before. */
   newMembers(): bigint[] {
     return [...this.#changed].filter((script) => !this.#existing.has(script));
   }
 
-  /** Clusters that grew or are new. */
   grown(): Cluster[] {
     return [...this.#changed].filter((script) => !this.#below.has(script)).map((script) => this.#get(script));
   }
 
-  /** Clusters that were put below others. */
+  /** Returns the clusters that were merged into others. */
   gone(): bigint[] {
     return [...this.#below.keys()].filter((script) => this.#existing.has(script));
   }
@@ -208,7 +205,6 @@ function largest(one: bigint | undefined, other: bigint | undefined): bigint | u
   return one > other ? one : other;
 }
 
-/** Two rings become one, or one becomes two. */
 function swapNext(
   one: { root: bigint; next: bigint },
   other: { root: bigint; next: bigint },
@@ -234,9 +230,9 @@ export type UndoableMerge = Pick<Merge, 'id' | 'cluster' | 'mergedCluster' | 'si
 
 /**
  * Undoes the last merges.
- * @param merges without a gap, the latest first
- * @param nextOf the next member of each root that they name
- * @param limitOf the limit that an operator set for each existing cluster
+ * @param merges contiguous, the latest first
+ * @param nextOf the next member of each of their roots
+ * @param limitOf the operator's limit of each existing cluster
  */
 export function undoMerges(
   merges: readonly UndoableMerge[],
@@ -252,15 +248,15 @@ export function undoMerges(
     if (known !== undefined) return known;
     const next = nextOf.get(root);
     if (next === undefined) throw new Error(`script ${root}, which was merged, is in no cluster`);
-    const found = { root, next };
-    roots.set(root, found);
-    return found;
+    const added = { root, next };
+    roots.set(root, added);
+    return added;
   };
   for (const { cluster, mergedCluster, sizeLimit, mergedSizeLimit } of merges) {
     swapNext(get(cluster), get(mergedCluster), previous);
     splitFrom.set(mergedCluster, splitFrom.get(cluster) ?? cluster);
     const limit = sizeLimits.has(cluster) ? sizeLimits.get(cluster) : limitOf.get(cluster);
-    // A limit that was set since concerns the larger cluster, and stays with its root.
+    // A limit that was set later applies to the larger cluster, and stays with its root.
     sizeLimits.set(cluster, limit === largest(sizeLimit, mergedSizeLimit) ? sizeLimit : limit);
     sizeLimits.set(mergedCluster, mergedSizeLimit);
   }

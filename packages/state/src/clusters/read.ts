@@ -1,6 +1,6 @@
 /**
- * What a step reads. Every statement goes from keys to rows by primary keys, so its cost depends on the step's own transactions only. The
- * connection disables hash and merge joins for that.
+ * The queries of a step. Each reads rows by primary keys, so its cost depends on the step's transactions only; the connection disables hash and
+ * merge joins for that.
  */
 import type { ClientBase } from 'pg';
 import { scriptsOfOneOwner, type ScriptType, type SpentInput } from './common-inputs.ts';
@@ -59,7 +59,7 @@ export async function findForkOf(
   return rows[0];
 }
 
-/** Candidates that are read at once; at the tip most are not deep enough yet. */
+/** Chain blocks that a query reads; at the tip most are not deep enough yet. */
 const CHAIN_BLOCKS_AT_ONCE = 500;
 
 export interface ClusteringRange {
@@ -103,7 +103,7 @@ interface InputRow {
   equal_outputs: number;
 }
 
-/** Of an input `i` of a transaction `t`: of the accepted variant, or of all variants while the accepted one is unknown. */
+/** The signature scripts of an input `i` of a transaction `t`: of the accepted variant, or of all variants while that is unknown. */
 export const SIGNATURE_SCRIPTS = `
   select array_agg(signature_script) as signature_scripts
     from (select i.signature_script where coalesce(t.accepted_body = 0, true)
@@ -183,9 +183,8 @@ export async function readApproved(client: ClientBase, chainIndex: bigint, limit
 }
 
 export interface KnownCluster extends Cluster {
-  /** Whether it has a name. */
   isNamed: boolean;
-  /** Whether its members' tags give it names, one or several. */
+  /** Whether its members' tags have names, one or several. */
   hasNames: boolean;
 }
 
@@ -196,7 +195,6 @@ export interface Neighbourhood {
   balances: Map<bigint, bigint>;
 }
 
-/** Returns the clusters of scripts. */
 export async function readNeighbourhood(client: ClientBase, scripts: readonly bigint[]): Promise<Neighbourhood> {
   const found = await client.query<{ of_id: bigint; root: bigint }>({
     name: 'cluster-roots',
@@ -218,7 +216,7 @@ export async function readNeighbourhood(client: ClientBase, scripts: readonly bi
   return { roots, clusters, balances: new Map(alone.rows.map(({ script_id, balance }) => [script_id, balance])) };
 }
 
-/** Leaves out scripts that are no roots. */
+/** Leaves out scripts that are not roots. */
 export async function readClusters(client: ClientBase, roots: readonly bigint[]): Promise<KnownCluster[]> {
   const { rows } = await client.query<Omit<KnownCluster, 'sizeLimit'> & { sizeLimit: bigint | null }>({
     name: 'cluster-rows',
@@ -230,7 +228,7 @@ export async function readClusters(client: ClientBase, roots: readonly bigint[])
   return rows.map((row) => ({ ...row, sizeLimit: row.sizeLimit ?? undefined }));
 }
 
-/** Returns those of some clusters that have a name. */
+/** Returns the clusters that have a name. */
 export async function findNamed(client: ClientBase, roots: readonly bigint[]): Promise<Set<bigint>> {
   const { rows } = await client.query<{ id: bigint }>({
     name: 'named-clusters',

@@ -1,6 +1,6 @@
 /**
- * One step of clustering, in one transaction under the lock of the checkpoint: it undoes merges of chain blocks that were removed, or carries out
- * approved merges, or clusters the next chain blocks that are deep enough. All state between steps is in the database.
+ * A step of clustering is one transaction under the lock on the checkpoint. It reverts merges of removed chain blocks, carries out approved
+ * merges, or clusters the next chain blocks that are deep enough. All state between steps is in the database.
  */
 import { inTransaction } from '@kasgres/database';
 import type { ClientBase } from 'pg';
@@ -88,8 +88,9 @@ async function advance(
 ): Promise<Step> {
   if (position.blockId !== undefined) {
     const fork = await findForkOf(client, position.blockId);
-    if (fork === undefined)
+    if (fork === undefined) {
       throw new Error(`no chain block is below block ${position.blockId}, the position of clustering`);
+    }
     if (fork.blockId !== position.blockId) {
       const { merges } = await undoTowards(client, position, fork);
       return { ...NOTHING, undoneMerges: merges, targetBlueScore, isBusy: true };

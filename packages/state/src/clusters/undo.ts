@@ -1,19 +1,20 @@
 /**
- * Undoes clustering down to a chain block: merges from the last one, held merges and change links. The cost is proportional to the clusters that
- * are split off, whose sizes and balances are summed along their rings.
+ * Reverts clustering down to a chain block: merges from the last one, held merges and change links. The cost is proportional to the size of the
+ * clusters that are split off.
  */
 import { splitClusterTags } from '@kasgres/database';
 import type { ClientBase } from 'pg';
+import { columnsOf } from '../queryable.ts';
 import { queueTagFlags } from '../tag-flags/tag-flags.ts';
 import { findQueued, setOwnTagFlags } from '../tag-flags/walk.ts';
 import { type UndoableMerge, undoMerges } from './forest.ts';
 import { findAncestor, findNamed, type KnownCluster, type Position, readClusters } from './read.ts';
 import { upsertClusters, writePosition, writePrevious } from './write.ts';
 
-/** A step undoes this many merges, or more if one chain block has more. */
+/** Merges that a step reverts, or more if one chain block has more. */
 const MERGES_AT_ONCE = 1_000;
 
-/** @param fork the highest chain block below the position, which this step or a later one reaches */
+/** Reverts merges towards the fork, the highest chain block below the position, which may take several steps. */
 export async function undoTowards(
   client: ClientBase,
   position: Position,
@@ -44,20 +45,14 @@ export async function undoTowards(
   return { merges: merges.length };
 }
 
-interface LastMerges {
-  /** All above `to`, the latest first. */
-  merges: UndoableMerge[];
-  /** chain_blocks.index */
-  to: bigint;
-}
-
 type MergeRow = Pick<UndoableMerge, 'id' | 'cluster' | 'mergedCluster'> & {
   chainIndex: bigint;
   sizeLimit: bigint | null;
   mergedSizeLimit: bigint | null;
 };
 
-async function readLastMerges(client: ClientBase, downTo: bigint): Promise<LastMerges> {
+/** Returns all merges above the chain index `to`, the latest first. */
+async function readLastMerges(client: ClientBase, downTo: bigint): Promise<{ merges: UndoableMerge[]; to: bigint }> {
   for (let limit = MERGES_AT_ONCE; ; limit *= 2) {
     const { rows } = await client.query<MergeRow>(
       `select id, chain_index as "chainIndex", cluster_id as cluster, merged_cluster_id as "mergedCluster", size_limit as "sizeLimit",
@@ -87,7 +82,7 @@ async function undo(client: ClientBase, merges: readonly UndoableMerge[]): Promi
   await client.query(
     `update cluster_members m set parent_id = null, merge_id = null, next_id = root.next_id
        from unnest($1::bigint[], $2::bigint[]) root (script_id, next_id) where m.script_id = root.script_id`,
-    [undone.roots.map(({ root }) => root), undone.roots.map(({ next }) => next)],
+    columnsOf(undone.roots, 'root', 'next'),
   );
   await writePrevious(client, undone.previous);
   await client.query('delete from cluster_merges where id >= $1', [merges.at(-1)?.id]);
@@ -105,10 +100,8 @@ async function undo(client: ClientBase, merges: readonly UndoableMerge[]): Promi
   const clusters = all.filter(({ size }) => size > 1n);
   await client.query('delete from cluster_members where script_id = any($1::bigint[])', [alone]);
   await client.query('delete from clusters where id = any($1::bigint[])', [alone]);
-  await upsertClusters(
-    client,
-    clusters.map((cluster) => ({ ...cluster, sizeLimit: undone.sizeLimits.get(cluster.root) })),
-  );
+  const rows = clusters.map((cluster) => ({ ...cluster, sizeLimit: undone.sizeLimits.get(cluster.root) }));
+  await upsertClusters(client, rows);
   await undoNames(client, { before, queued, splitFrom: undone.splitFrom, alone: new Set(alone) });
 }
 
@@ -141,16 +134,13 @@ async function sumUp(
 
 interface UndoneClusters {
   before: readonly KnownCluster[];
-  /** Those of them with queued flags. */
+  /** Clusters with queued flags. */
   queued: ReadonlySet<bigint>;
   splitFrom: ReadonlyMap<bigint, bigint>;
   alone: ReadonlySet<bigint>;
 }
 
-/**
- * Recounts names where there were any, and queues flags where the name of a cluster changes now, or had changed before and the walk along the
- * ring was not finished.
- */
+/** Recounts names, and queues flags if the name of a cluster changes now, or changed before and the walk along the ring is unfinished. */
 async function undoNames(client: ClientBase, { before, queued, splitFrom, alone }: UndoneClusters): Promise<void> {
   for (const { root, hasNames, isNamed } of before) {
     const isQueued = queued.has(root);
@@ -159,13 +149,9 @@ async function undoNames(client: ClientBase, { before, queued, splitFrom, alone 
     if (hasNames) for (const part of parts) await splitClusterTags(client, root, part);
     const namedNow = await findNamed(client, [root, ...parts]);
     const changed = [root, ...parts].filter((part) => isQueued || isNamed || namedNow.has(part));
-    await setOwnTagFlags(
-      client,
-      changed.filter((part) => alone.has(part)),
-    );
-    await queueTagFlags(
-      client,
-      changed.filter((part) => !alone.has(part)).map((part) => ({ from: part, end: part })),
-    );
+    const [single, rings] = [changed.filter((part) => alone.has(part)), changed.filter((part) => !alone.has(part))];
+    await setOwnTagFlags(client, single);
+    const ranges = rings.map((root) => ({ from: root, end: root }));
+    await queueTagFlags(client, ranges);
   }
 }

@@ -1,9 +1,6 @@
-/**
- * Invariant 12: clusters follow from their merges in order, and merges from accepted transactions. Each cluster is a tree and a ring with its
- * size, the sum of its members' balances and the name that their tags give.
- */
+/** Invariant 12: clusters follow from merges in order, and merges from accepted transactions. Sizes, balances and names are those of members. */
 import { faultsOf, pagesByKey, type Queryable } from '../queryable.ts';
-import { TREE } from './tree.ts';
+import { TREE } from '../common-table-expressions.ts';
 
 const SELECT_WRONG_BALANCES = `
   with ${TREE},
@@ -14,7 +11,6 @@ const SELECT_WRONG_BALANCES = `
   from clusters c left join expected e using (id) where c.balance <> coalesce(e.balance, 0)
   limit 20`;
 
-/** The part of invariant 4 that concerns clusters. */
 export const verifyClusterBalances = faultsOf(SELECT_WRONG_BALANCES);
 
 const SELECT_LOST = `
@@ -36,10 +32,7 @@ const SELECT_WRONG_SUMS = `
     or (c.balance <> e.balance and not (select bool_or(first_catch_up) from checkpoint))
   limit 20`;
 
-/**
- * Walks each ring, at most as many steps as its cluster has members. The inner limit makes each step a look-up by the primary key; the planner
- * would otherwise scan the table in each of thousands of steps.
- */
+/** Walks each ring. The inner limit makes each step a look-up by the primary key, where the planner would otherwise scan the table. */
 const SELECT_BROKEN_RINGS = `
   with ${TREE},
   walk as (
@@ -70,8 +63,8 @@ const SELECT_WRONG_PARENTS = `
   limit 20`;
 
 /**
- * Merges above a removed block are not undone yet. A transaction that is accepted again after a gap points to the later chain block only; the
- * list of the earlier chain block still has it.
+ * Merges above a removed block are not reverted yet. A transaction that is accepted again after a gap points to the later chain block, but
+ * remains in the list of the earlier one.
  */
 const SELECT_UNFOUNDED = `
   with position as (
@@ -144,7 +137,6 @@ export async function verifyClusters(db: Queryable): Promise<string[]> {
   return [...(await verifyRows(db)), ...(await replay(db))];
 }
 
-/** Replays the merges by the rule that the larger cluster stays. */
 async function replay(db: Queryable): Promise<string[]> {
   const parents = new Map<bigint, bigint>();
   const sizes = new Map<bigint, number>();

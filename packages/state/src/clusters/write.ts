@@ -1,5 +1,6 @@
 import type { ClientBase } from 'pg';
 import { addTagsOfMembers, moveClusterTags } from '@kasgres/database';
+import { columnsOf } from '../queryable.ts';
 import { queueTagFlags } from '../tag-flags/tag-flags.ts';
 import type { Cluster, Forest, Merge } from './forest.ts';
 import { findNamed, type KnownCluster, type Position } from './read.ts';
@@ -55,20 +56,13 @@ async function writeMerges(client: ClientBase, merges: readonly Merge[]): Promis
 }
 
 async function writeMembers(client: ClientBase, forest: Forest): Promise<void> {
-  const rows = forest.memberRows();
   await client.query({
     name: 'write-cluster-members',
     text: `insert into cluster_members (script_id, parent_id, merge_id, next_id, previous_id)
            select * from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[])
            on conflict (script_id) do update set
              parent_id = excluded.parent_id, merge_id = excluded.merge_id, next_id = excluded.next_id, previous_id = excluded.previous_id`,
-    values: [
-      rows.map(({ script }) => script),
-      rows.map(({ parent }) => parent),
-      rows.map(({ merge }) => merge),
-      rows.map(({ next }) => next),
-      rows.map(({ previous }) => previous),
-    ],
+    values: columnsOf(forest.memberRows(), 'script', 'parent', 'merge', 'next', 'previous'),
   });
   await writePrevious(client, forest.previousOfOthers());
 }
@@ -84,7 +78,6 @@ export async function writePrevious(client: ClientBase, previous: ReadonlyMap<bi
   });
 }
 
-/** Writes the rows of clusters that changed or are new. */
 export async function upsertClusters(
   client: ClientBase,
   clusters: readonly Pick<Cluster, 'root' | 'size' | 'balance' | 'sizeLimit'>[],
@@ -94,12 +87,7 @@ export async function upsertClusters(
     text: `insert into clusters (id, size, balance, size_limit)
            select * from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[])
            on conflict (id) do update set size = excluded.size, balance = excluded.balance, size_limit = excluded.size_limit`,
-    values: [
-      clusters.map(({ root }) => root),
-      clusters.map(({ size }) => size),
-      clusters.map(({ balance }) => balance),
-      clusters.map(({ sizeLimit }) => sizeLimit),
-    ],
+    values: columnsOf(clusters, 'root', 'size', 'balance', 'sizeLimit'),
   });
 }
 
@@ -108,13 +96,7 @@ async function writeHeld(client: ClientBase, { held }: Forest): Promise<void> {
   await client.query(
     `insert into held_merges (id, chain_index, transaction_id, script_id, other_script_id, state)
      select *, 'held' from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[])`,
-    [
-      held.map(({ id }) => id),
-      held.map(({ chainIndex }) => chainIndex),
-      held.map(({ transaction }) => transaction),
-      held.map(({ script }) => script),
-      held.map(({ otherScript }) => otherScript),
-    ],
+    columnsOf(held, 'id', 'chainIndex', 'transaction', 'script', 'otherScript'),
   );
 }
 
@@ -130,7 +112,7 @@ async function settleHeld(client: ClientBase, forest: Forest, chainIndex: bigint
   }
 }
 
-/** Names follow from counts of the members' tags; only tagged members are counted, since most have no tag. */
+/** Updates the counts of the members' tags, from which names follow. */
 async function writeNames(client: ClientBase, forest: Forest, before: readonly KnownCluster[]): Promise<void> {
   const known = new Map(before.map((cluster) => [cluster.root, cluster]));
   const scriptIds = await findTagged(client, forest.newMembers());
@@ -152,25 +134,21 @@ async function findTagged(client: ClientBase, scripts: readonly bigint[]): Promi
 }
 
 /**
- * Queues the ranges of rings that moved between a cluster with a name and one without. Where the remaining cluster gained or lost its name, its
- * whole ring is queued already.
+ * Queues the ranges of rings that moved between a cluster with a name and one without. If the remaining cluster gained or lost its name, its
+ * whole ring is already queued.
  */
 async function queueJoined(
   client: ClientBase,
   forest: Forest,
   known: ReadonlyMap<bigint, KnownCluster>,
 ): Promise<void> {
-  const named = await findNamed(
-    client,
-    forest.grown().map(({ root }) => root),
-  );
+  const grown = forest.grown().map(({ root }) => root);
+  const named = await findNamed(client, grown);
   const wasNamed = (root: bigint): boolean => known.get(root)?.isNamed === true;
   const joined = forest.merges.filter(({ mergedCluster, cluster }) => {
     const isNamed = named.has(forest.find(cluster));
     return wasNamed(mergedCluster) !== isNamed && wasNamed(forest.find(cluster)) === isNamed;
   });
-  await queueTagFlags(
-    client,
-    joined.map(({ ringStart, ringEnd }) => ({ from: ringStart, end: ringEnd })),
-  );
+  const ranges = joined.map(({ ringStart, ringEnd }) => ({ from: ringStart, end: ringEnd }));
+  await queueTagFlags(client, ranges);
 }

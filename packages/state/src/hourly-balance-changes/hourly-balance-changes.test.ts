@@ -9,18 +9,18 @@ function delta(script: number, hour: bigint, change: bigint) {
   return { chainBlock, deltas: new Map([[script, { ...amounts, utxoCount: 1 }]]) };
 }
 
-test('an hour begins with its first millisecond', () => {
+test('it begins an hour with its first millisecond', () => {
   expect([0n, 3_599_999n, 3_600_000n, 1_750_000_000_000n].map(hourOf)).toEqual([0, 0, 1, 486_111]);
 });
 
-test('a transaction that is reverted and accepted again in the same hour changes nothing', () => {
+test('it nets a transaction that is reverted and accepted again in the same hour to zero', () => {
   const changes = new HourlyDeltas();
   changes.add(delta(7, 100n, 50n), -1);
   changes.add(delta(7, 100n, 50n), 1);
   expect(changes.rows()).toEqual([]);
 });
 
-test('a transaction that is reverted and accepted again in another hour moves to it', () => {
+test('it moves a transaction that is accepted again in another hour', () => {
   const changes = new HourlyDeltas();
   changes.add(delta(7, 100n, 50n), -1);
   changes.add(delta(7, 101n, 50n), 1);

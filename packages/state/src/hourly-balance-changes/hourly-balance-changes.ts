@@ -1,25 +1,18 @@
 import type { DerivedState, TransactionDeltas } from '../derived-state.ts';
+import { columnsOf } from '../queryable.ts';
 import { verifyHourlyBalanceChanges } from './verify.ts';
 
 const HOUR_MS = 3_600_000n;
 
 /**
  * Returns the hour of `balance_changes` in Unix hours.
- * @param chainTime of the accepting chain block, Unix milliseconds. Block timestamps may run backwards, and a running balance could be
- *   negative in between.
+ * @param chainTime of the accepting chain block, Unix milliseconds; block timestamps may decrease, which would give negative running balances
  */
 export function hourOf(chainTime: bigint): number {
   return Number(chainTime / HOUR_MS);
 }
 
-interface HourlyDelta {
-  script: number;
-  hour: number;
-  /** Sompi. */
-  change: bigint;
-}
-
-/** What a batch adds to rows of `balance_changes`. */
+/** The changes of a batch to rows of `balance_changes`, in sompi. */
 export class HourlyDeltas {
   readonly #hours = new Map<number, Map<number, bigint>>();
 
@@ -37,7 +30,7 @@ export class HourlyDeltas {
   }
 
   /** In ascending order of scripts, without zeros. */
-  rows(): HourlyDelta[] {
+  rows(): { script: number; hour: number; change: bigint }[] {
     return [...this.#hours]
       .flatMap(([hour, scripts]) => [...scripts].map(([script, change]) => ({ script, hour, change })))
       .filter(({ change }) => change !== 0n)
@@ -67,7 +60,7 @@ export const hourlyBalanceChanges: DerivedState = {
       text: `insert into balance_changes (script_id, hour, change)
              select * from unnest($1::bigint[], $2::integer[], $3::bigint[])
              on conflict (script_id, hour) do update set change = balance_changes.change + excluded.change`,
-      values: [rows.map(({ script }) => script), rows.map(({ hour }) => hour), rows.map(({ change }) => change)],
+      values: columnsOf(rows, 'script', 'hour', 'change'),
     });
   },
 

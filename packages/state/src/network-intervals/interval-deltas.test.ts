@@ -22,7 +22,7 @@ function find(deltas: IntervalDeltas, length: IntervalLength, start: bigint): In
   return deltas.rows().find((delta) => delta.length === length && delta.start === start);
 }
 
-test('intervals begin at whole minutes, hours and days (UTC)', () => {
+test('it begins intervals at whole minutes, hours and days (UTC)', () => {
   const time = BigInt(Date.parse('2026-03-04T05:06:07.089Z'));
   const starts = (['minute', 'hour', 'day'] as const).map((length) => new Date(Number(startOfInterval(length, time))));
   expect(starts.map((start) => start.toISOString())).toEqual([
@@ -34,11 +34,11 @@ test('intervals begin at whole minutes, hours and days (UTC)', () => {
   expect(startOfInterval('day', DAY - 1n)).toBe(0n);
 });
 
-test('coinbases mint, and do not count as transactions, fees or volume', () => {
+test('it counts coinbases as minted, but not as transactions, fees or volume', () => {
   expect(blockAt(DAY, 50n)).toMatchObject({ transactions: 1, fees: 2n, volume: 98n, minted: 50n });
 });
 
-test('a block counts in its minute, hour and day', () => {
+test('it counts a block in its minute, hour and day', () => {
   const deltas = new IntervalDeltas(DAY);
   deltas.append(blockAt(DAY + 60_000n, 50n), { active: { minute: 3, hour: 2, day: 1 }, new: 1 });
   const expected = {
@@ -57,7 +57,7 @@ test('a block counts in its minute, hour and day', () => {
   expect(deltas.rows()).toHaveLength(4);
 });
 
-test('the supply at the end of an interval excludes later mints', () => {
+test('it excludes later mints from the supply at the end of an interval', () => {
   const deltas = new IntervalDeltas(DAY);
   for (const [after, minted] of [
     [1n, 10n],
@@ -72,7 +72,7 @@ test('the supply at the end of an interval excludes later mints', () => {
   expect(find(deltas, 'day', DAY)?.mintedLater).toBe(0n);
 });
 
-test('a block that is removed and added again changes nothing', () => {
+test('it nets a block that is removed and added again to zero', () => {
   const deltas = new IntervalDeltas(DAY);
   const activity = { active: { minute: 2, hour: 1, day: 0 }, new: 1 };
   deltas.remove(blockAt(DAY, 50n), activity);
@@ -84,7 +84,7 @@ test('a block that is removed and added again changes nothing', () => {
   }
 });
 
-test('a removed block is subtracted from its interval only', () => {
+test('it subtracts a removed block from its interval only', () => {
   const deltas = new IntervalDeltas(DAY);
   deltas.remove(blockAt(DAY + 60_000n, 50n), NOBODY);
   expect(find(deltas, 'minute', DAY + 60_000n)).toMatchObject({ chainBlocks: -1, minted: -50n, work: -7n });

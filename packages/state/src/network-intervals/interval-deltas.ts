@@ -1,9 +1,9 @@
-/** A chain block belongs to the interval of its chain_time, which never decreases: each interval is a range of the chain. */
+/** A chain block belongs to the interval of its chain_time, which never decreases, so each interval is a range of the chain. */
 import type { ChainBlock, TransactionDeltas } from '../derived-state.ts';
 import type { ActiveScripts } from '../script-activity/replay.ts';
 import { type IntervalLength, LENGTHS, startOfInterval } from './intervals.ts';
 
-/** What a chain block adds to its intervals. Amounts are in sompi. */
+/** The totals of a chain block. Amounts are in sompi. */
 export interface ChainBlockTotals extends ChainBlock {
   /** Without coinbases, like fees and volume. */
   transactions: number;
@@ -38,25 +38,28 @@ export function addAccepted(
   totals.volume += received;
 }
 
-export interface IntervalDelta {
-  length: IntervalLength;
+/** Amounts are in sompi. */
+const emptyDelta = (length: IntervalLength, start: bigint) => ({
+  length,
   /** Unix milliseconds. */
-  start: bigint;
-  chainBlocks: number;
-  blocks: number;
-  redBlocks: number;
-  transactions: number;
-  fees: bigint;
-  volume: bigint;
-  minted: bigint;
-  activeScripts: number;
-  newScripts: number;
-  work: bigint;
-  /** Minted by the batch after the interval: the difference of the supply at its end to that at the sink. */
-  mintedLater: bigint;
-}
+  start,
+  chainBlocks: 0,
+  blocks: 0,
+  redBlocks: 0,
+  transactions: 0,
+  fees: 0n,
+  volume: 0n,
+  minted: 0n,
+  activeScripts: 0,
+  newScripts: 0,
+  work: 0n,
+  /** Minted by the batch after the interval: the supply at the sink minus that at the interval's end. */
+  mintedLater: 0n,
+});
 
-/** What a batch adds to rows of `network_intervals`: first it removes blocks from the top of the chain, then it appends others. */
+export type IntervalDelta = ReturnType<typeof emptyDelta>;
+
+/** The changes of a batch to rows of `network_intervals`: removals from the top of the chain, then additions. */
 export class IntervalDeltas {
   readonly #deltas = new Map<string, IntervalDelta>();
 
@@ -85,23 +88,9 @@ export class IntervalDeltas {
   #of(length: IntervalLength, time: bigint): IntervalDelta {
     const start = startOfInterval(length, time);
     const key = `${length} ${start}`;
-    const found = this.#deltas.get(key);
-    if (found !== undefined) return found;
-    const delta = {
-      length,
-      start,
-      chainBlocks: 0,
-      blocks: 0,
-      redBlocks: 0,
-      transactions: 0,
-      fees: 0n,
-      volume: 0n,
-      minted: 0n,
-      activeScripts: 0,
-      newScripts: 0,
-      work: 0n,
-      mintedLater: 0n,
-    };
+    const known = this.#deltas.get(key);
+    if (known !== undefined) return known;
+    const delta = emptyDelta(length, start);
     this.#deltas.set(key, delta);
     return delta;
   }

@@ -1,6 +1,7 @@
 /** Totals of the network by minute, hour and day (docs/adr/0007-rollups.md). */
 import { BalanceDeltas } from '../balances/balance-deltas.ts';
 import type { DerivedState } from '../derived-state.ts';
+import { columnsOf } from '../queryable.ts';
 import { type ActiveScripts, ScriptActivityChanges } from '../script-activity/replay.ts';
 import { addAccepted, type ChainBlockTotals, IntervalDeltas, totalsOf } from './interval-deltas.ts';
 import { verifyNetworkIntervals } from './verify.ts';
@@ -79,7 +80,7 @@ export const networkIntervals: DerivedState = {
     await client.query(
       `delete from network_intervals i using unnest($1::interval_length[], $2::bigint[]) changed (length, start)
         where i.length = changed.length and i.start = changed.start and i.chain_blocks = 0`,
-      [rows.map(({ length }) => length), rows.map(({ start }) => start)],
+      columnsOf(rows, 'length', 'start'),
     );
   },
 

@@ -1,5 +1,5 @@
 import { workFromBits } from '@kasgres/kaspa';
-import { AT_BOOTSTRAP, TOUCHES } from '../chain-facts.ts';
+import { AT_BOOTSTRAP, TOUCHES } from '../common-table-expressions.ts';
 import { describeDifference, type Queryable } from '../queryable.ts';
 
 const SELECT_BITS = 'select distinct bits from blocks';

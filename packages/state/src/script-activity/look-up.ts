@@ -1,6 +1,6 @@
 /**
- * Loads when the scripts of a batch were seen below it: from `balances` or, where chain blocks are removed, from `seen_before`. Where that has
- * no row, and for scripts that were seen at a bootstrap block only, from the rows of the chain.
+ * Loads the activity of scripts below a batch: from `balances` or, if chain blocks are removed, from `seen_before`. If that has no row, and for
+ * scripts that were only seen at a bootstrap block, from the rows of the chain.
  */
 import type { ClientBase } from 'pg';
 import { startOfInterval } from '../network-intervals/intervals.ts';
@@ -8,7 +8,7 @@ import { NEVER_SEEN, rewind, type ScriptActivity, type SeenBefore, type Touching
 
 export interface StoredActivity {
   now: Map<number, ScriptActivity>;
-  /** chain_time of each bootstrap block with UTXOs: their holders count as seen there unless they were seen before. */
+  /** chain_time of each bootstrap block with UTXOs. */
   bootstrapTimes: ReadonlySet<bigint>;
 }
 
@@ -28,7 +28,7 @@ export async function loadActivityAtFork(
   for (const [script, activity] of await recompute(client, [...lost], { fork, bootstrapTimes, now })) {
     before.set(script, activity);
   }
-  // These were seen once, at the time of a bootstrap block: at the block itself, or in a chain block of the same chain_time.
+  // These scripts may have been seen at the bootstrap block or in a chain block of the same chain_time.
   const days = new Set([...removed, ...added].map(({ chainTime }) => startOfInterval('day', chainTime)));
   const unsure = [...before].filter(
     ([script, { first, last }]) =>

@@ -14,7 +14,7 @@ const block = (index: number, chainTime: bigint, ...scripts: number[]) => ({
 });
 const seen = (first: bigint, last = first): ScriptActivity => ({ first, last, touched: last });
 
-test('a script is active once in each interval, and new once', () => {
+test('it counts a script once in each interval, and once as new', () => {
   const { counts, after } = replay(
     [block(1, DAY, 7), block(2, DAY + MINUTE - 1n, 7), block(3, DAY + MINUTE, 7, 8), block(4, DAY + HOUR, 7)],
     new Map(),
@@ -33,7 +33,7 @@ test('a script is active once in each interval, and new once', () => {
   );
 });
 
-test('a script counts as active unless it was touched earlier in the interval, and is not new', () => {
+test('it counts a known script as active unless it was touched earlier in the interval', () => {
   const before = new Map([
     [7, seen(1n, DAY)],
     [8, seen(1n, DAY - 1n)],
@@ -42,7 +42,7 @@ test('a script counts as active unless it was touched earlier in the interval, a
   expect(counts).toEqual([{ active: { minute: 1, hour: 1, day: 1 }, new: 0 }]);
 });
 
-test('UTXOs at a bootstrap block make a script seen but not active', () => {
+test('it counts a script with UTXOs at a bootstrap block as seen but not active', () => {
   const atStart: ScriptActivity = { first: DAY, last: DAY, touched: null };
   const { counts, after, seenBefore } = replay([block(1, DAY, 7)], new Map([[7, atStart]]));
   expect(counts).toEqual([{ active: { minute: 1, hour: 1, day: 1 }, new: 0 }]);
@@ -50,7 +50,7 @@ test('UTXOs at a bootstrap block make a script seen but not active', () => {
   expect(seenBefore).toEqual([{ chainIndex: 1, scripts: [7], lastSeen: [DAY] }]);
 });
 
-test('a new script was never seen once its block is removed', () => {
+test('it forgets a new script when its block is removed', () => {
   const { seenBefore, after } = replay([block(1, DAY, 7, 8)], new Map([[8, seen(5n)]]));
   expect(rewind(after, seenBefore.toReversed())).toEqual(
     new Map([
@@ -60,7 +60,7 @@ test('a new script was never seen once its block is removed', () => {
   );
 });
 
-test('rows of seen_before restore the activity at any lower block', () => {
+test('it restores the activity at any lower block from rows of seen_before', () => {
   const chain = fc.array(
     fc.record({ step: fc.bigInt(0n, HOUR), scripts: fc.uniqueArray(fc.integer({ min: 1, max: 6 })) }),
     { maxLength: 12 },

@@ -1,6 +1,6 @@
 /**
- * When scripts were active, computed chain block by chain block. A script counts once in each interval of the chain: with the first block
- * there whose accepted transactions touch it. Holding UTXOs at a bootstrap block makes a script seen but not active.
+ * Computes script activity chain block by chain block. A script counts once in each interval, with the first chain block there that touches it.
+ * A script with UTXOs at a bootstrap block is seen there but not active.
  */
 import { type IntervalLength, LENGTHS, startOfInterval } from '../network-intervals/intervals.ts';
 
@@ -8,7 +8,7 @@ import { type IntervalLength, LENGTHS, startOfInterval } from '../network-interv
 export interface ScriptActivity {
   first: bigint | null;
   last: bigint | null;
-  /** Like `last`, but null for a script that was only seen at a bootstrap block; exact for intervals that the batch changes. */
+  /** Like `last`, but null if the script was only seen at a bootstrap block; exact for intervals that the batch changes. */
   touched: bigint | null;
 }
 
@@ -21,7 +21,7 @@ export interface TouchingBlock {
   scripts: Set<number>;
 }
 
-/** What a chain block adds to the counts of its intervals. */
+/** The counts of a chain block by interval. */
 export interface ActiveScripts {
   active: Record<IntervalLength, number>;
   new: number;
@@ -44,12 +44,11 @@ export class ScriptActivityChanges {
   removedCounts: ActiveScripts[] = [];
   /** Set by `apply`: the activity of every script of the batch after it. */
   after: ReadonlyMap<number, ScriptActivity> = new Map();
-  /** Set by `apply`: those of them that have no row in `balances`. */
+  /** Set by `apply`: the scripts of the batch without a row in `balances`. */
   newScripts: readonly number[] = [];
 }
 
 export interface Replay {
-  /** One for each block. */
   counts: ActiveScripts[];
   seenBefore: SeenBefore[];
   /** Of every script that the blocks touch, after the last of them. */

@@ -1,7 +1,4 @@
-/**
- * When scripts were first and last seen. The columns are in `balances`, whose statement writes them; `seen_before` keeps what a reorg needs to
- * restore them (docs/adr/0007-rollups.md).
- */
+/** When scripts were first and last seen. The columns are in `balances`; `seen_before` lets reorgs restore them (docs/adr/0007-rollups.md). */
 import type { ClientBase } from 'pg';
 import { BalanceDeltas } from '../balances/balance-deltas.ts';
 import type { BatchRange, ChainBlock, DerivedState, TransactionDeltas } from '../derived-state.ts';
@@ -9,10 +6,7 @@ import { loadActivityAtFork, readStoredActivity } from './look-up.ts';
 import { replay, ScriptActivityChanges, type SeenBefore, type TouchingBlock } from './replay.ts';
 import { verifyScriptActivity } from './verify.ts';
 
-/**
- * Number of the latest chain blocks that have a row in `seen_before`: one for each block of the hour within which mainnet merges blocks.
- * Deeper reorgs look the activity up in the rows of the chain.
- */
+/** Chain blocks with a row in `seen_before`: those of the hour within which mainnet merges blocks. Deeper reorgs read the rows of the chain. */
 const SEEN_BEFORE_BLOCKS = 36_000;
 /** Chain blocks. */
 const PRUNE_EVERY = 100;

@@ -1,4 +1,4 @@
-import { AT_BOOTSTRAP, TOUCHES } from '../chain-facts.ts';
+import { AT_BOOTSTRAP, TOUCHES } from '../common-table-expressions.ts';
 import { describeDifference, faultsOf, type Queryable } from '../queryable.ts';
 
 const SELECT_WRONG_TIMES = `

@@ -1,10 +1,9 @@
 /**
- * The flags `balances.is_tagged`: of scripts whose address has a tag or that are in a named cluster. Tags themselves are sources. The
- * balances statement flags new rows by the tag of their script; an import of tags (packages/database) and merges of clusters queue ranges of rings
- * in `tag_marks`, which the steps of the clusters work off (walk.ts).
+ * The flags `balances.is_tagged` of scripts whose address has a tag or that are in a named cluster. The balances statement flags new rows by the
+ * tag of their script. Imports of tags (packages/database) and merges of clusters queue ranges of rings in `tag_marks` (walk.ts).
  */
 import type { ClientBase } from 'pg';
-import { belowRoots } from '../clusters/tree.ts';
+import { belowRoots } from '../common-table-expressions.ts';
 import type { DerivedState } from '../derived-state.ts';
 import { verifyTagFlags, verifyTags } from './verify.ts';
 
@@ -21,7 +20,7 @@ export const tagFlags: DerivedState = {
   },
 };
 
-/** Queues ranges of rings whose flags are to be set. @param ranges the member where each begins, and the one before which it ends */
+/** Queues ranges of rings for setting flags. @param ranges from the first member, inclusive, to `end`, exclusive */
 export async function queueTagFlags(
   client: ClientBase,
   ranges: readonly { from: bigint; end: bigint }[],

@@ -1,4 +1,4 @@
-import { TREE } from '../clusters/tree.ts';
+import { TREE } from '../common-table-expressions.ts';
 import { faultsOf } from '../queryable.ts';
 
 /** Exact except in clusters with ranges in tag_marks. */

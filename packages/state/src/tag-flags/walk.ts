@@ -1,6 +1,6 @@
 /**
- * Works off `tag_marks`: sets balances.is_tagged along the rings of clusters that gained or lost a name, some thousand members per step, since
- * a ring may have millions. The flag follows from the member's own tag and the cluster's current name, so a second walk changes nothing.
+ * Processes `tag_marks`: sets balances.is_tagged along the rings of clusters that gained or lost a name, some thousand members per step, since
+ * a ring may have millions. Idempotent, since the flag follows from the member's own tag and the cluster's current name.
  */
 import type { ClientBase } from 'pg';
 import { queueTagFlags } from './tag-flags.ts';
@@ -37,7 +37,7 @@ export async function workOffTagFlags(client: ClientBase, members: number): Prom
   }
 }
 
-/** Returns those of some clusters that have queued ranges. */
+/** Returns the clusters that have queued ranges. */
 export async function findQueued(client: ClientBase, clusters: readonly bigint[]): Promise<Set<bigint>> {
   const { rows } = await client.query<{ id: bigint }>(
     `select of_mark.id
@@ -64,15 +64,11 @@ async function restart(
   clusters: readonly (bigint | null)[],
 ): Promise<void> {
   await client.query('delete from tag_marks where script_id = $1', [end]);
-  await setOwnTagFlags(
-    client,
-    [end, at].filter((_, index) => clusters[index] === null),
-  );
+  const alone = [end, at].filter((_, index) => clusters[index] === null);
+  await setOwnTagFlags(client, alone);
   const rings = clusters.filter((cluster) => cluster !== null);
-  await queueTagFlags(
-    client,
-    rings.map((root) => ({ from: root, end: root })),
-  );
+  const ranges = rings.map((root) => ({ from: root, end: root }));
+  await queueTagFlags(client, ranges);
 }
 
 async function walk(

@@ -11,7 +11,7 @@ const utxo = (transaction: number, index: number): Utxo => ({
   isCoinbase: false,
 });
 
-test('a UTXO that is created and spent in one batch never becomes a row', () => {
+test('it writes no row for a UTXO that a batch creates and spends', () => {
   const changes = new UtxoChanges();
   changes.add({ spent: [], created: [utxo(1, 0)] });
   changes.add({ spent: [{ transaction: 1, index: 0 }], created: [] });
@@ -19,7 +19,7 @@ test('a UTXO that is created and spent in one batch never becomes a row', () => 
   expect(changes.spent).toEqual([]);
 });
 
-test('a UTXO of an earlier batch is deleted from the table', () => {
+test('it deletes a UTXO of an earlier batch', () => {
   const changes = new UtxoChanges();
   changes.add({ spent: [{ transaction: 3, index: 2 }], created: [utxo(4, 0)] });
   expect(changes.spent).toEqual([{ transaction: 3, index: 2 }]);

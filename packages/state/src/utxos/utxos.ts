@@ -1,11 +1,12 @@
 import { copyRows, UTXOS } from '@kasgres/database';
 import type { AcceptedTransaction, DerivedState, Outpoint, Utxo } from '../derived-state.ts';
+import { columnsOf } from '../queryable.ts';
 import { verifyUtxos } from './verify.ts';
 
-/** Makes a number of an outpoint: an output index is far below this, a transaction key below 2 ** 33. */
+/** Above every output index; with transaction keys below 2 ** 33, an outpoint fits into a number. */
 const MAX_OUTPUTS = 2 ** 20;
 
-/** Nets UTXOs within a batch: one that is created and spent there never becomes a row. */
+/** Nets the UTXOs of a batch: one that it creates and spends never gets a row. */
 export class UtxoChanges {
   /** UTXOs that have a row. */
   readonly spent: Outpoint[] = [];
@@ -47,7 +48,7 @@ export const utxos: DerivedState = {
       name: 'spend-utxos',
       text: `delete from utxos u using unnest($1::bigint[], $2::bigint[]) spent (transaction_id, index)
               where u.transaction_id = spent.transaction_id and u.index = spent.index`,
-      values: [spent.map(({ transaction }) => transaction), spent.map(({ index }) => index)],
+      values: columnsOf(spent, 'transaction', 'index'),
     });
     if (rowCount !== spent.length) {
       throw new Error(`${spent.length} UTXOs are spent but only ${rowCount} of them were unspent (invariant 4)`);

@@ -1,4 +1,4 @@
-import { ACCEPTED } from '../chain-facts.ts';
+import { ACCEPTED } from '../common-table-expressions.ts';
 import { faultsOf } from '../queryable.ts';
 
 const SELECT_WRONG_BOOTSTRAP = `

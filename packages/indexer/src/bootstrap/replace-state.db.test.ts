@@ -1,7 +1,7 @@
 import { createTestDatabase, type TestDatabase } from '@kasgres/database';
 import type { PoolClient } from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { replaceState } from './replace-state.ts';
+import { replaceState } from './write-bootstrap.ts';
 
 const HOUR_MS = 3_600_000n;
 const HOUR = 480_000n;

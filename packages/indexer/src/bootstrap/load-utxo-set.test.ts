@@ -1,6 +1,6 @@
 import { createLogger } from '@kasgres/runtime';
 import { expect, test, vi } from 'vitest';
-import { LoadProgress } from './load-progress.ts';
+import { LoadProgress } from './load-utxo-set.ts';
 
 function idAt(fraction: number): Uint8Array {
   const id = Buffer.alloc(32);
@@ -8,7 +8,7 @@ function idAt(fraction: number): Uint8Array {
   return id;
 }
 
-test('tells by the order of ids how far it is and how long it takes, every few seconds', () => {
+test('it logs the progress and the remaining time every few seconds, from the order of ids', () => {
   const log = createLogger({ name: 'indexer', level: 'silent' });
   const info = vi.spyOn(log, 'info');
   const progress = new LoadProgress(log, 1_000, 0);

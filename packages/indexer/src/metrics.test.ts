@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { Positions } from './positions.ts';
+import { Positions } from './metrics.ts';
 
-test('both lags are unknown at first', () => {
+test('it has no lags at first', () => {
   const positions = new Positions();
   expect(positions.lagBlocks()).toBeNaN();
   expect(positions.lagSeconds(Date.now())).toBeNaN();
 });
 
-test('an index behind the node is as late as its block is old', () => {
+test('it reports the age of the checkpoint for an index behind the node', () => {
   const positions = new Positions();
   positions.nodeIsAt(120n);
   positions.indexIsAt(100n, 1_000_000n);
@@ -15,7 +15,7 @@ test('an index behind the node is as late as its block is old', () => {
   expect(positions.lagSeconds(1_030_500)).toBe(30.5);
 });
 
-test('an index at the sink is not behind, however old the sink is', () => {
+test('it reports no lag at the sink, regardless of its age', () => {
   const positions = new Positions();
   positions.nodeIsAt(120n);
   positions.indexIsAt(120n, 1_000_000n);
@@ -24,7 +24,7 @@ test('an index at the sink is not behind, however old the sink is', () => {
   expect(positions.lagBlocks()).toBe(0);
 });
 
-test('an update without a new chain block leaves the age of the checkpoint', () => {
+test('it keeps the age of the checkpoint when an update has no chain block', () => {
   const positions = new Positions();
   positions.nodeIsAt(120n);
   positions.indexIsAt(100n, 1_000_000n);
@@ -32,7 +32,7 @@ test('an update without a new chain block leaves the age of the checkpoint', () 
   expect(positions.lagSeconds(1_001_000)).toBe(1);
 });
 
-test('after a restart the lag in blocks is known before the lag in seconds', () => {
+test('it knows the lag in blocks before the lag in seconds after a restart', () => {
   const positions = new Positions();
   positions.nodeIsAt(120n);
   positions.indexIsAt(100n, undefined);

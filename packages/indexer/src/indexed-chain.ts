@@ -1,8 +1,9 @@
+/** Reads the chain that the database has. Keys are below 2 ** 53, where float8 is exact. */
 import { type Hash, toHex } from '@kasgres/kaspa';
 import type { ClientBase } from 'pg';
-import type { Memory } from '../memory/memory.ts';
-import type { Checkpoint } from './batch.ts';
-import type { Fork } from './preparer.ts';
+import type { Position } from './chain-update.ts';
+import type { Memory } from './memory/memory.ts';
+import type { Checkpoint, Fork } from './prepare/batch.ts';
 
 /** Returns the chain block below the top `removed`. */
 export async function findFork(client: ClientBase, from: Checkpoint, removed: number): Promise<Fork> {
@@ -23,7 +24,7 @@ export async function getChainBlockBelow(client: ClientBase, blueScore: bigint):
   return block;
 }
 
-/** Returns the highest chain block that satisfies a condition. Keys are below 2 ** 53, where float8 is exact. */
+/** Returns the highest chain block that satisfies a condition. */
 async function findChainBlock(client: ClientBase, condition: string, value: unknown): Promise<Fork | undefined> {
   const { rows } = await client.query<Fork>(
     `select c.block_id::float8 as "blockId", b.hash, b.blue_score as "blueScore", c.index::float8 as "chainIndex",
@@ -44,16 +45,46 @@ export async function listTopHashes(client: ClientBase, count: number): Promise<
 }
 
 /** Returns the latest bootstrap block. */
-export async function getBootstrap(client: ClientBase): Promise<{ blueScore: bigint; isGenesis: boolean }> {
-  const { rows } = await client.query<{ blue_score: bigint; utxo_count: bigint }>(
-    'select b.blue_score, s.utxo_count from starts s join blocks b on b.id = s.block_id order by s.chain_index desc limit 1',
+export async function getBootstrap(
+  client: ClientBase,
+): Promise<{ chainIndex: number; blueScore: bigint; isGenesis: boolean }> {
+  const { rows } = await client.query<{ chainIndex: number; blueScore: bigint; isGenesis: boolean }>(
+    `select s.chain_index::float8 as "chainIndex", b.blue_score as "blueScore", s.utxo_count = 0 as "isGenesis"
+       from starts s join blocks b on b.id = s.block_id order by s.chain_index desc limit 1`,
   );
-  const row = rows[0];
-  if (row === undefined) throw new Error('this database has a checkpoint and no bootstrap block');
-  return { blueScore: row.blue_score, isGenesis: row.utxo_count === 0n };
+  if (rows[0] === undefined) throw new Error('this database has a checkpoint and no bootstrap block');
+  return rows[0];
 }
 
 export async function loadPreBootstrapBlocks(client: ClientBase, memory: Memory): Promise<void> {
   const { rows } = await client.query<{ id: bigint; hash: Buffer }>('select id, hash from earlier_blocks');
   for (const row of rows) memory.preBootstrapBlocks.set(toHex(row.hash), Number(row.id));
+}
+
+/** The indexed chain from the checkpoint down. It must not be read while a batch is being applied. */
+export interface OwnChain {
+  /** Returns the depth of the lowest block above the latest bootstrap block. */
+  depth(): Promise<number>;
+  /** Returns the chain block at a depth below the checkpoint, which has depth 0. */
+  find(depth: number): Promise<Position & { blueWork: bigint }>;
+  /** Returns the hashes of the top chain blocks, from the checkpoint down. */
+  top(count: number): Promise<Hash[]>;
+}
+
+/** @param chainIndex of the checkpoint */
+export function readOwnChain(client: ClientBase, chainIndex: number): OwnChain {
+  return {
+    depth: async () => chainIndex - (await getBootstrap(client)).chainIndex - 1,
+    find: async (depth) => {
+      const { rows } = await client.query<{ hash: Buffer; blue_score: bigint; blue_work: string }>(
+        `select b.hash, b.blue_score, b.blue_work
+           from chain_blocks c join blocks b on b.id = c.block_id where c.index = $1`,
+        [chainIndex - depth],
+      );
+      const [row] = rows;
+      if (row === undefined) throw new Error(`there is no chain block ${chainIndex - depth} in this database`);
+      return { hash: row.hash, blueScore: row.blue_score, blueWork: BigInt(row.blue_work) };
+    },
+    top: (count) => listTopHashes(client, count),
+  };
 }

@@ -1,6 +1,6 @@
-/** Common table expressions over the facts that `verify` recomputes the state from. */
+/** Common table expressions that several statements share. */
 
-/** Transactions accepted since the latest bootstrap block: its UTXO set contains the effect of the earlier ones. */
+/** The transactions accepted since the latest bootstrap block: its UTXO set contains the effect of the earlier ones. */
 export const ACCEPTED = `
   accepted as (
     select t.id, t.subnetwork_id, accepting.daa_score
@@ -33,3 +33,17 @@ export const AT_BOOTSTRAP = `
       ) holders group by script_id
     ) held join chain_blocks c using (index)
   )`;
+/** Each member of a cluster with its root; members whose path to the root does not end are left out. */
+export const TREE = `
+  recursive tree as (
+    select script_id, script_id as root from cluster_members where parent_id is null
+    union all
+    select m.script_id, tree.root from tree join cluster_members m on m.parent_id = tree.script_id
+  )`;
+
+/** Members of the clusters that a condition selects, level by level from the roots down. */
+export const belowRoots = (condition: string): string => `
+  recursive members as (
+    select id as script_id, id as cluster_id from clusters ${condition}
+    union all
+    select m.script_id, members.cluster_id from members join cluster_members m on m.parent_id = members.script_id)`;
