@@ -1,4 +1,4 @@
-/** Transactions from the wire to the model, by hand: this is most of what a catch-up reads. Field numbers: protocol/kaspad.proto. */
+/** Decodes transactions by hand, since they are most of a catch-up's data. Field numbers are those of protocol/kaspad.proto. */
 import type { Covenant, Outpoint, ScriptPublicKey, TransactionInput, TransactionOutput } from '@kasgres/kaspa';
 import { NodeProtocolError } from './errors.ts';
 import type { HexReader } from './hex-reader.ts';
@@ -40,7 +40,7 @@ const COVENANT_ID = bytesTag(2);
 
 const NO_BYTES = new Uint8Array(0);
 
-/** `reader` stands at the length of the message. */
+/** `reader` is at the length of the message. */
 export function decodeTransaction(reader: HexReader): RpcTransaction {
   const outerEnd = reader.enter();
   let transactionId: Uint8Array | undefined;

@@ -29,7 +29,7 @@ const faults: [
     'sends bytes that are no gRPC',
     (stream) => stream.sendBytes(Buffer.from('HTTP/1.1 400 Bad Request')),
     NodeProtocolError,
-    /no gRPC message/,
+    /not a gRPC message/,
   ],
   [
     'sends a message that is no protobuf',

@@ -89,7 +89,7 @@ describe('a block that does not parse is named', () => {
   it('when a digit of a transaction id is none', () => {
     const damaged = replaceHex((transactions[0] as { transactionId: Uint8Array }).transactionId, 'g');
     expect(() => decodeBlockResponse(damaged)).toThrow(
-      new NodeProtocolError(`block ${name}: hex text has a character that is no hex digit`),
+      new NodeProtocolError(`block ${name}: hex text contains a character that is not a hex digit`),
     );
   });
 
