@@ -51,7 +51,6 @@ export { UnknownCommitError } from './connection/commit.ts';
 export { makeReader, type Reader } from './logins/read-only-login.ts';
 export { checkSchema, migrate } from './schema/migrate.ts';
 export { packParents, unpackParents } from './copy/packed-parents.ts';
-export { dayOf, endOf, firstDayOf, type QuotaPeriod } from './keys/quota-period.ts';
 export { listConflictingAddresses, listConflictingClusters } from './tags/tag-conflicts.ts';
 export {
   type Attribution,
@@ -70,5 +69,5 @@ export { type ReplicatedPostgres, startReplicatedPostgres } from './testing/repl
 export { insertCluster } from './testing/insert-cluster.ts';
 export { createTestDatabase, type TestDatabase } from './testing/test-database.ts';
 export { createMigratedDatabase, startTestServer } from './testing/test-server.ts';
-export { addUsage, type KeyUsage, listUsage } from './keys/usage.ts';
+export { addUsage, dayOf, endOf, firstDayOf, type KeyUsage, listUsage, type QuotaPeriod } from './keys/usage.ts';
 export { releaseWriterLock, takeWriterLock } from './connection/writer-lock.ts';

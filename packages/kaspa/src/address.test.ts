@@ -40,7 +40,7 @@ function withChecksum(digits: number[]): string {
   return `kaspa:${[...all].map((digit) => ALPHABET[digit]).join('')}`;
 }
 
-test('any address comes back from its text', () => {
+test('it decodes any encoded address', () => {
   fc.assert(
     fc.property(anyAddress, (address) => {
       expect(decodeAddress(encodeAddress(address))).toEqual(address);
@@ -80,7 +80,7 @@ test.each([
   expect(decodeAddress(text)).toEqual({ prefix, version, payload: Uint8Array.from(fromHex(payload)) });
 });
 
-describe('is no address', () => {
+describe('decodeAddress rejects', () => {
   test.each<[string, AddressErrorReason]>([
     ['', 'missing-prefix'],
     [ZEROS.replace(':', ''), 'missing-prefix'],
@@ -103,7 +103,7 @@ describe('is no address', () => {
     expect(reasonOf(text)).toBe(reason);
   });
 
-  test('any one character changed', () => {
+  test('an address with any one character changed', () => {
     const start = 'kaspa:'.length;
     for (let index = start; index < ZEROS.length; index++) {
       const other = ZEROS[index] === 'l' ? 'q' : 'l';
@@ -111,17 +111,17 @@ describe('is no address', () => {
     }
   });
 
-  test('right checksum, unknown version', () => {
+  test('an unknown version with a valid checksum', () => {
     expect(reasonOf(withChecksum([0, 8, ...Array<number>(51).fill(0)]))).toBe('unknown-version');
   });
 
-  test('right checksum, payload too short or too long', () => {
+  test('a payload of wrong length with a valid checksum', () => {
     expect(reasonOf(withChecksum([0, 0]))).toBe('bad-length');
     expect(reasonOf(withChecksum(Array<number>(55).fill(0)))).toBe('bad-length');
     expect(reasonOf(withChecksum(Array<number>(10_000).fill(0)))).toBe('bad-length');
   });
 
-  test('right checksum, bits behind the payload', () => {
+  test('nonzero padding with a valid checksum', () => {
     expect(reasonOf(withChecksum([...Array<number>(52).fill(0), 1]))).toBe('bad-padding');
     expect(reasonOf(withChecksum([0]))).toBe('bad-padding');
   });

@@ -20,25 +20,25 @@ describe('every recorded block', () => {
 });
 
 describe('the merkle tree', () => {
-  test('of no hash is zeros', () => {
+  test('has a root of zeros for no hash', () => {
     expect(merkleRoot([])).toEqual(ZERO_HASH);
   });
 
-  test('of one hash is that hash', () => {
+  test('has a single hash as its root', () => {
     expect(merkleRoot([leaf(1)])).toEqual(leaf(1));
   });
 
-  test('of three hashes fills the last pair with zeros', () => {
+  test('pairs the last of three hashes with zeros', () => {
     expect(merkleRoot([leaf(1), leaf(2), leaf(3)])).toEqual(pair(pair(leaf(1), leaf(2)), pair(leaf(3), ZERO_HASH)));
   });
 
-  test('of five hashes fills at two levels, with zeros and not with hashes of zeros', () => {
+  test('pads five hashes at two levels with zeros, not with hashes of zeros', () => {
     const firstFour = pair(pair(leaf(1), leaf(2)), pair(leaf(3), leaf(4)));
     const fifth = pair(pair(leaf(5), ZERO_HASH), ZERO_HASH);
     expect(merkleRoot([1, 2, 3, 4, 5].map(leaf))).toEqual(pair(firstFour, fifth));
   });
 
-  test('leaves the given hashes as they are', () => {
+  test('does not modify the given hashes', () => {
     const leaves = [leaf(1), leaf(2), leaf(3)];
     merkleRoot(leaves);
     expect(leaves).toEqual([leaf(1), leaf(2), leaf(3)]);

@@ -16,7 +16,7 @@ const payloads = fc.record({
   extraData: fc.uint8Array({ maxLength: 35 }),
 });
 
-test('any payload comes back from its bytes', () => {
+test('it decodes any encoded payload', () => {
   fc.assert(
     fc.property(payloads, (payload) => {
       const bytes = Uint8Array.from(encodeCoinbasePayload(payload));
@@ -41,7 +41,7 @@ describe('recorded coinbases', () => {
     }
   });
 
-  test('come out the same when written again', () => {
+  test('are encoded to the same bytes again', () => {
     for (const { payload } of coinbases) {
       expect(Buffer.from(encodeCoinbasePayload(decodeCoinbasePayload(payload)))).toEqual(Buffer.from(payload));
     }
@@ -50,7 +50,7 @@ describe('recorded coinbases', () => {
 
 const script = (length: number) => ({ version: 0, script: new Uint8Array(length) });
 
-describe('is no payload', () => {
+describe('it rejects', () => {
   const fixed = '00'.repeat(18);
 
   test.each([
@@ -63,7 +63,7 @@ describe('is no payload', () => {
     expect(() => decodeCoinbasePayload(fromHex(hex))).toThrow(CoinbasePayloadError);
   });
 
-  test('what would become one of these', () => {
+  test('values that would encode to one of these', () => {
     const payload = { blueScore: 0n, subsidy: 0n, extraData: new Uint8Array(0) };
     expect(() => encodeCoinbasePayload({ ...payload, scriptPublicKey: script(151) })).toThrow(CoinbasePayloadError);
     expect(() =>

@@ -56,7 +56,7 @@ test("between mainnet's points before its genesis", () => {
   expect(middle).toBeLessThan(1_636_386_662_010n);
 });
 
-test('no point is an error', () => {
+test('it throws if there is no point', () => {
   expect(() => estimateTimestamp(5n, [], PACE)).toThrow(RangeError);
 });
 
@@ -94,7 +94,7 @@ describe('across the change from one block a second to ten', () => {
   });
 });
 
-test('between two scores there are no more than there are', () => {
+test('it returns at most the existing scores between two scores', () => {
   expect(spreadDaaScores(5n, 9n, 1_000, PACE)).toEqual([6n, 7n, 8n]);
   expect(spreadDaaScores(5n, 6n, 1_000, PACE)).toEqual([]);
   expect(spreadDaaScores(5n, 5n, 1_000, PACE)).toEqual([]);

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { formatKas, fromHex, HexError, MAX_SOMPI, toHex } from './format.ts';
 
-test('any bytes come back from their hex', () => {
+test('it decodes any encoded bytes', () => {
   fc.assert(
     fc.property(fc.uint8Array(), (bytes) => {
       expect(Uint8Array.from(fromHex(toHex(bytes)))).toEqual(bytes);
@@ -14,7 +14,7 @@ test('reads either case and writes lower case', () => {
   expect(toHex(fromHex('00aAFf'))).toBe('00aaff');
 });
 
-test('writes the part of a buffer that a view shows', () => {
+test('it encodes only the viewed part of a buffer', () => {
   expect(toHex(Uint8Array.of(1, 2, 3, 4).subarray(1, 3))).toBe('0203');
 });
 
@@ -22,7 +22,7 @@ test.each(['0', 'abc', '0g', '0x00', ' 00', '00\n', 'ab cd', '\u0130\u0131'])('r
   expect(() => fromHex(text)).toThrow(HexError);
 });
 
-test('names what it refuses, but not all of a long text', () => {
+test('the error contains the rejected text, truncated if long', () => {
   expect(() => fromHex('zz')).toThrow('Not hexadecimal: "zz"');
   expect(() => fromHex('z'.repeat(100_000))).toThrow(/^.{1,120}$/);
 });

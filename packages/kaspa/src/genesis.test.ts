@@ -9,17 +9,17 @@ import { isCoinbase, transactionHash } from './transaction-id.ts';
 describe.each(networks)('the genesis of $id', (network) => {
   const { header, transactions } = genesisBlock(network);
 
-  test('has the hash that the network starts with', () => {
+  test('has the hash of the network definition', () => {
     expect(toHex(headerHash(header))).toBe(toHex(network.genesisHash));
   });
 
-  test('commits to its one coinbase', () => {
+  test('commits to its only coinbase', () => {
     expect(transactions).toHaveLength(1);
     expect(transactions.every(isCoinbase)).toBe(true);
     expect(toHex(merkleRoot(transactions.map(transactionHash)))).toBe(toHex(header.hashMerkleRoot));
   });
 
-  test('says what it is', () => {
+  test('has the expected fields', () => {
     const messages = transactions.map(({ payload }) =>
       Buffer.from(decodeCoinbasePayload(payload).extraData).toString(),
     );

@@ -44,7 +44,7 @@ describe('equals another implementation', () => {
   });
 });
 
-test('a hash is not changed by the next', () => {
+test('the next hash does not overwrite a returned one', () => {
   const first = keyedHash.hashBlock(Uint8Array.of(1));
   const copy = first.slice();
   keyedHash.hashBlock(Uint8Array.of(2));

@@ -27,7 +27,7 @@ describe('recorded transactions', () => {
       (found): found is { transaction: Transaction; spent: TransactionOutput[] } => !found.spent.includes(undefined),
     );
 
-  test('have the storage mass that their UTXOs give', () => {
+  test('have the storage mass computed from their UTXOs', () => {
     const payments = withKnownUtxos.filter(({ spent }) => spent.length > 0);
     expect(payments.length).toBeGreaterThanOrEqual(8);
     for (const { transaction, spent } of payments) {
@@ -81,30 +81,30 @@ describe('storage mass', () => {
   /** What a UTXO of 1 KAS counts, and one of 2 KAS half of it. */
   const ONE = 10_000n;
 
-  test('falls to zero where UTXOs are merged', () => {
+  test('is zero if UTXOs are merged', () => {
     expect(storageMass([utxo(kas(1)), utxo(kas(1)), utxo(kas(1))], [utxo(kas(3))])).toBe(0n);
   });
 
-  test('of one UTXO into two takes the one back', () => {
+  test('subtracts the input for one UTXO into two', () => {
     expect(storageMass([utxo(kas(2))], [utxo(kas(1)), utxo(kas(1))])).toBe(2n * ONE - ONE / 2n);
   });
 
-  test('of two UTXOs into two takes each back by its own amount', () => {
+  test('subtracts each input by its amount for two UTXOs into two', () => {
     expect(storageMass([utxo(kas(1)), utxo(kas(4))], [utxo(kas(1)), utxo(kas(4))])).toBe(0n);
   });
 
-  test('of three UTXOs takes back their mean', () => {
+  test('subtracts the mean of three inputs', () => {
     const spent = [utxo(kas(1)), utxo(kas(1)), utxo(kas(10))];
     expect(storageMass(spent, [utxo(kas(1)), utxo(kas(11))])).toBe(ONE + ONE / 11n - 3n * (ONE / 4n));
   });
 
-  test('of a UTXO with a long script or a covenant counts it as several', () => {
+  test('counts a UTXO with a long script or a covenant as several', () => {
     expect(storageMass([utxo(kas(1))], [utxo(kas(1), 37)])).toBe(0n);
     expect(storageMass([utxo(kas(1))], [utxo(kas(1), 38)])).toBe(4n * ONE - ONE);
     expect(storageMass([utxo(kas(1))], [utxo(kas(1), 34, true)])).toBe(4n * ONE - ONE);
   });
 
-  test('of a UTXO of nothing is an error', () => {
+  test('throws for a UTXO with amount zero', () => {
     expect(() => storageMass([utxo(kas(1))], [utxo(0n)])).toThrow(RangeError);
   });
 });

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { findNetwork, getNetwork, networks } from './networks.ts';
 
-test('a network is found by the id that the node gives', () => {
+test("it finds a network by the node's id", () => {
   expect(networks.map(({ id }) => getNetwork(id))).toEqual(networks);
 });
 
-test('an unknown network is told apart from a known one', () => {
+test('it finds no network for an unknown id', () => {
   expect(findNetwork('testnet')).toBeUndefined();
   expect(() => getNetwork('testnet-11')).toThrow(
     'Unknown network "testnet-11": known are mainnet, testnet-10, simnet, devnet',

@@ -11,13 +11,13 @@ import {
 import { recordedBlocks } from './testing/recorded-blocks.ts';
 
 describe('recorded blocks', () => {
-  test('have the difficulty that the node says', () => {
+  test('have the difficulty of the node', () => {
     for (const { header, verboseData } of recordedBlocks) {
       expect(difficultyFromBits(header.bits)).toBe(verboseData.difficulty);
     }
   });
 
-  test('have the blue work of so many blocks as their blue score counts', () => {
+  test('have the blue work of as many blocks as their blue score', () => {
     for (const { header } of recordedBlocks) {
       expect(parseBlueWork(header.blueWork)).toBe(BigInt(header.blueScore) * workFromBits(header.bits));
     }
@@ -38,7 +38,7 @@ describe('bits', () => {
     expect(targetFromBits(bits)).toBe(target);
   });
 
-  test('give the work of a block as twice its difficulty, the easiest target being half of all hashes', () => {
+  test('give work of twice the difficulty, since the easiest target is half of all hashes', () => {
     expect(workFromBits(0x1d02ca33)).toBe(2n ** 256n / ((0x02ca33n << 208n) + 1n));
     expect(difficultyFromBits(0x1d02ca33)).toBeCloseTo(Number(workFromBits(0x1d02ca33)) / 2, -3);
   });
@@ -49,7 +49,7 @@ describe('bits', () => {
 });
 
 describe('blue work', () => {
-  test('comes back from its text', () => {
+  test('is parsed from its formatted text', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 2n ** 192n - 1n }), (blueWork) => {
         expect(parseBlueWork(formatBlueWork(blueWork))).toBe(blueWork);
@@ -57,7 +57,7 @@ describe('blue work', () => {
     );
   });
 
-  test('has no leading zeros, and is read with them', () => {
+  test('is formatted without leading zeros and parsed with them', () => {
     expect(formatBlueWork(0n)).toBe('0');
     expect(formatBlueWork(738n)).toBe('2e2');
     expect(parseBlueWork('2e2'.padStart(48, '0'))).toBe(738n);

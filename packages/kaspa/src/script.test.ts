@@ -16,7 +16,7 @@ describe('recorded outputs', () => {
     expect([...types].sort()).toEqual(['nonstandard', 'pubkey', 'pubkeyecdsa', 'scripthash']);
   });
 
-  test('have the type and the address that the node says', () => {
+  test('have the type and the address of the node', () => {
     for (const { recorded, scriptPublicKey } of recordedOutputs) {
       expect(classifyScript(scriptPublicKey)).toBe(recorded.verboseData?.scriptPublicKeyType ?? 'nonstandard');
       expect(scriptToAddress(scriptPublicKey, 'kaspasim')).toBe(recorded.verboseData?.scriptPublicKeyAddress);
@@ -31,7 +31,7 @@ const standardScripts = fc.oneof(
   bytes(32).map((hash) => Uint8Array.of(0xaa, 0x20, ...hash, 0x87)),
 );
 
-test('any standard script comes back from its address, on every network', () => {
+test('it decodes the address of any standard script on every network', () => {
   fc.assert(
     fc.property(standardScripts, fc.constantFrom(...ADDRESS_PREFIXES), (script, prefix) => {
       const address = scriptToAddress({ version: 0, script }, prefix) ?? '';
@@ -63,7 +63,7 @@ test.each([
   expect(classifyScript({ version: 0, script: fromHex(script) })).toBe('nonstandard');
 });
 
-test('reads an address of any network', () => {
+test('it decodes an address of any network', () => {
   const { version, script } = addressToScript('kaspa:qp0l70zd5x85ttwd6jv7g3s3a8llzj96d8dncn4zmhv4tlzx5k2jyqh70xmfj');
   expect(version).toBe(0);
   expect(toHex(script)).toBe('205fff3c4da18f45adcdd499e44611e9fff148ba69db3c4ea2ddd955fc46a59522ac');

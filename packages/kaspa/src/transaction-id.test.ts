@@ -118,7 +118,7 @@ describe.each([0, 1])('in version %i', (version) => {
   });
 });
 
-test('a transaction larger than any before it hashes right, and does not spoil the next', () => {
+test('it hashes a transaction larger than all before it, and the next one', () => {
   const [first] = recorded;
   if (first === undefined) throw new Error('nothing recorded');
   const small = toTransaction(first);

@@ -1,4 +1,4 @@
-/** The node's operations as types, all derived from the protocol description: a call is a pair of members of two unions. */
+/** Types of the node's operations, derived from the request and response unions of the protocol. */
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { KaspadRequestSchema, KaspadResponse } from './generated/kaspad_pb.ts';
 
@@ -8,24 +8,24 @@ type ResponsePayload = KaspadResponse['payload'];
 type RequestCase = Exclude<RequestPayload['case'], undefined>;
 type OpOf<Case> = Case extends `${infer Name}Request` ? Name : never;
 
-/** Every request the node knows, subscriptions included. */
+/** Includes subscriptions. */
 export type AnyOp = OpOf<RequestCase>;
 
 /** The requests that are calls: `getBlockDagInfo`, `submitBlock`, … */
 export type Op = Exclude<AnyOp, `notify${string}`>;
 
-/** What to pass; fields left out have their default. 64-bit integers are bigint. */
+/** Omitted fields have their default. 64-bit integers are bigint. */
 export type RequestOf<O extends AnyOp> = Extract<RequestPayload, { case: `${O}Request` }>['value'];
 
 /** A member of the response union: `getInfoResponse`, `blockAddedNotification`, … */
 export type ResponseCase = Exclude<ResponsePayload['case'], undefined>;
 
-/** What comes back; its `error` is never set: that is thrown. */
+/** `error` is never set: the client throws it. */
 export type ResponseOf<O extends AnyOp> = Extract<ResponsePayload, { case: `${O}Response` }>['value'];
 
 type TopicOf<Case> = Case extends `${infer Name}Notification` ? Name : never;
 
-/** What can be subscribed to: `virtualChainChanged`, `blockAdded`, … */
+/** The subject of a subscription: `virtualChainChanged`, `blockAdded`, … */
 export type Topic = TopicOf<ResponseCase>;
 
 export type NotificationOf<T extends Topic> = Extract<ResponsePayload, { case: `${T}Notification` }>['value'];

@@ -23,7 +23,7 @@ async function clientOf(server: { networkId?: string; hasUtxoIndex?: boolean; is
   return connect(node.url);
 }
 
-it('describes a suitable node, which may be unsynced and without an index of UTXOs', async () => {
+it('it describes a suitable node, which may be unsynced and without --utxoindex', async () => {
   const status = await checkNode(await clientOf({ isSynced: false, hasUtxoIndex: false }), { network: 'simnet' });
   expect(status).toEqual({
     network: getNetwork('simnet'),

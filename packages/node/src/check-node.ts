@@ -1,4 +1,4 @@
-/** Can this node serve us? Asked once after connecting: what is wrong here does not pass on its own. */
+/** Checks after connecting whether a node can serve the index. Retrying does not correct these errors. */
 import { findNetwork, fromHex, type Hash, type Network, type NetworkId, networks } from '@kasgres/kaspa';
 import { NodeProtocolError, NodeUnsuitableError } from './errors.ts';
 import type { CallOptions, NodeClient } from './node-client.ts';
@@ -6,16 +6,16 @@ import type { CallOptions, NodeClient } from './node-client.ts';
 export interface NodeStatus {
   network: Network;
   serverVersion: string;
-  /** False is no error: a quiet simnet says so after eleven minutes. Warn about it now and then. */
+  /** False is no error: a simnet without new blocks is not synced after eleven minutes. */
   isSynced: boolean;
   virtualDaaScore: bigint;
   sink: Hash;
-  /** Genesis as long as the node has not pruned. */
+  /** Genesis until the node prunes. */
   pruningPoint: Hash;
 }
 
 /**
- * Throws NodeUnsuitableError, with an explanation for the operator, if the node is on another network than asked for; else as `call`.
+ * Throws NodeUnsuitableError if the node is on another network than `network`; else as `call`.
  * The node needs no --utxoindex: UTXOs, balances and the supply come from the index.
  */
 export async function checkNode(

@@ -1,4 +1,4 @@
-/** Block headers from the wire to the model, by hand. Field numbers: protocol/kaspad.proto. */
+/** Decodes block headers by hand. Field numbers are those of protocol/kaspad.proto. */
 import type { Hash, Header } from '@kasgres/kaspa';
 import { NodeProtocolError } from './errors.ts';
 import type { HexReader } from './hex-reader.ts';
@@ -20,7 +20,7 @@ const HASH = bytesTag(15);
 
 const PARENT_HASHES = bytesTag(1);
 
-/** `reader` stands at the length of the message. `hash` is what the node says it is; a template has none. */
+/** `reader` is at the length of the message. The node's `hash` is not verified; a block template has none. */
 export function decodeHeader(reader: HexReader): { header: Header; hash: Hash | undefined } {
   const outerEnd = reader.enter();
   let hash: Hash | undefined;
@@ -41,7 +41,7 @@ export function decodeHeader(reader: HexReader): { header: Header; hash: Hash | 
   while (reader.more) {
     const tag = reader.tag();
     if (tag === PARENTS) {
-      // A header has up to some two hundred levels, and the upper ones repeat one another.
+      // A header has up to about two hundred levels, and most of the upper ones are equal.
       const start = reader.position;
       const lastLevel = parentsByLevel.at(-1);
       if (lastLevel !== undefined && skipCopy(reader, lastLevelStart, lastLevelEnd)) parentsByLevel.push(lastLevel);
@@ -103,7 +103,7 @@ function decodeLevelParents(reader: HexReader): Hash[] {
   return hashes;
 }
 
-/** Passes over the field at the reader if it has the same bytes, length included, as those between start and end. */
+/** Skips the field at the reader if its bytes, including the length, equal those between start and end. */
 function skipCopy(reader: HexReader, start: number, end: number): boolean {
   const { bytes, position } = reader;
   const size = end - start;
@@ -117,6 +117,6 @@ function skipCopy(reader: HexReader, start: number, end: number): boolean {
 
 /** Hex without leading zeros, of up to 192 bits, as the node writes it. */
 function decodeBlueWork(text: string): bigint {
-  if (!/^[0-9a-f]{1,48}$/i.test(text)) throw new NodeProtocolError(`blue work "${text}" is no hex number`);
+  if (!/^[0-9a-f]{1,48}$/i.test(text)) throw new NodeProtocolError(`blue work "${text}" is not a hex number`);
   return BigInt(`0x${text}`);
 }

@@ -99,20 +99,7 @@ function decodeBlockFields(reader: HexReader): RpcBlock {
   if (headerHash !== undefined && Buffer.compare(headerHash, verboseData.hash) !== 0) {
     throw new NodeProtocolError('its header and its verbose data name different hashes');
   }
-  return {
-    hash: verboseData.hash,
-    header,
-    transactions,
-    difficulty: verboseData.difficulty,
-    selectedParentHash: verboseData.selectedParentHash,
-    mergeSetBluesHashes: verboseData.mergeSetBluesHashes,
-    mergeSetRedsHashes: verboseData.mergeSetRedsHashes,
-    childrenHashes: verboseData.childrenHashes,
-    transactionIds: verboseData.transactionIds,
-    blueScore: verboseData.blueScore,
-    isHeaderOnly: verboseData.isHeaderOnly,
-    isChainBlock: verboseData.isChainBlock,
-  };
+  return { ...verboseData, header, transactions };
 }
 
 function decodeVerboseData(reader: HexReader, hasTransactions: boolean): VerboseData {
@@ -201,7 +188,7 @@ function decodeAccepted(reader: HexReader): AcceptedTransactionIds {
 
 const HEADER_HASH = bytesTag(15);
 
-/** `block` is a Block message. The hash as the node wrote it, from the header or the verbose data, whichever can be read. */
+/** Returns the hash of a Block message, from its verbose data or its header, whichever can be read. */
 export function findBlockHash(block: Uint8Array): string | undefined {
   return findText(block, BLOCK_VERBOSE_DATA, VERBOSE_HASH) ?? findText(block, BLOCK_HEADER, HEADER_HASH);
 }
@@ -223,17 +210,17 @@ function findText(message: Uint8Array, outerTag: number, innerTag: number): stri
       reader.skip(tag);
     }
   } catch {
-    // It is malformed: that is why it is being named.
+    // The block is malformed, so the hash may be unreadable too.
   }
   return undefined;
 }
 
-/** Its tag in each response message. */
+/** The tag of the error in every response message. */
 export const RPC_ERROR = bytesTag(1000);
 
 const ERROR_MESSAGE = bytesTag(1);
 
-/** `reader` stands at the length of the message. */
+/** `reader` is at the length of the message. */
 export function decodeRpcError(reader: WireReader, op: string): NodeRpcError {
   const outerEnd = reader.enter();
   let message = '';

@@ -1,4 +1,4 @@
-/** Transactions from the wire to the model, by hand: this is most of what a catch-up reads. Field numbers: protocol/kaspad.proto. */
+/** Decodes transactions by hand, since they are most of a catch-up's data. Field numbers are those of protocol/kaspad.proto. */
 import type {
   Covenant,
   Hash,
@@ -49,13 +49,13 @@ const NO_BYTES = new Uint8Array(0);
 
 export interface RpcTransaction extends Transaction {
   transactionId: Hash;
-  /** Covers signature scripts and masses, unlike the id, and so identifies a variant. */
+  /** Distinguishes the variants of a transaction: unlike the id it covers signature scripts and mass. */
   hash: Hash;
   /** Grams. */
   computeMass: bigint;
 }
 
-/** `reader` stands at the length of the message. */
+/** `reader` is at the length of the message. */
 export function decodeTransaction(reader: HexReader): RpcTransaction {
   const outerEnd = reader.enter();
   let transactionId: Uint8Array | undefined;

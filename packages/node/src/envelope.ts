@@ -1,4 +1,4 @@
-/** The envelope of every message (the id that pairs a response with its request, 0 for a notification), and the generated decoders. */
+/** Reads and writes the envelope of messages: an id, which pairs a response with its request and is 0 for notifications, and a payload. */
 import { create, type DescMessage, fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { AnyOp, RequestOf, ResponseCase, ResponseOf } from './calls.ts';
 import { KaspadRequestSchema, KaspadResponseSchema, type RpcError } from './generated/kaspad_pb.ts';
@@ -7,9 +7,9 @@ import { NodeProtocolError, NodeRpcError } from './errors.ts';
 
 export interface Envelope {
   id: number;
-  /** The field number of the payload in KaspadResponse; undefined when there is none that we could know. */
+  /** Field number of the payload in KaspadResponse; undefined if there is no payload. */
   field: number | undefined;
-  /** The payload message, not parsed yet; a view of the message that it came in. */
+  /** The encoded payload, a view of the received message. */
   body: Uint8Array;
 }
 
@@ -19,7 +19,7 @@ const WIRE_BYTES = 2;
 const NO_BODY = new Uint8Array(0);
 
 export function encodeRequest<O extends AnyOp>(id: number, op: O, request: RequestOf<O>): Uint8Array {
-  // The compiler cannot see that the case and the value of a generic op belong together; RequestOf says that they do.
+  // The compiler cannot relate the case to the value of a generic op. RequestOf does.
   const payload = { case: `${op}Request`, value: request } as never;
   return toBinary(KaspadRequestSchema, create(KaspadRequestSchema, { id: BigInt(id), payload }));
 }
@@ -42,24 +42,24 @@ export function readEnvelope(message: Uint8Array): Envelope {
   return envelope;
 }
 
-/** Field number and type of a member of KaspadResponse. */
+/** Returns field number and type of a member of KaspadResponse. */
 export function getResponseField(name: ResponseCase): { number: number; message: DescMessage } {
   const field = KaspadResponseSchema.field[name];
-  if (field.message === undefined) throw new TypeError(`${name} is no message`);
+  if (field.message === undefined) throw new TypeError(`${name} is not a message`);
   return { number: field.number, message: field.message };
 }
 
-/** `body` is the response message of the op. Throws NodeRpcError if the node responds with an error. */
+/** Decodes the response message of `op`. Throws NodeRpcError if it contains an error, or NodeProtocolError. */
 export function decodeResponse<O extends AnyOp>(op: O, body: Uint8Array): ResponseOf<O> {
   const response = parseBody(`${op}Response`, body) as { error?: RpcError };
   if (response.error !== undefined) throw new NodeRpcError(op, response.error.message);
   return response as ResponseOf<O>;
 }
 
-/** A member of KaspadResponse by its field name. Throws NodeProtocolError. */
+/** Decodes a member of KaspadResponse. Throws NodeProtocolError. */
 export function parseBody(name: ResponseCase, body: Uint8Array): unknown {
   try {
-    // Fields that we do not know would be kept as views of the body, which is not ours for long.
+    // Unknown fields would be views of the body, whose buffer is reused.
     return fromBinary(getResponseField(name).message, body, { readUnknownFields: false });
   } catch (error) {
     throw new NodeProtocolError(`malformed ${name}: ${error instanceof Error ? error.message : String(error)}`, {

@@ -1,11 +1,11 @@
 /**
- * What can go wrong with the node, by what the caller can do about it: `NodeRpcError` is the node's own refusal,
- * `NodeUnavailableError` may pass (try again), `NodeProtocolError` means that what came cannot be trusted, and
- * `NodeUnsuitableError` needs the operator. Aborting a call throws the signal's own reason instead.
+ * Errors of a node, classified by the remedy. `NodeRpcError` is an error response of the node, `NodeUnavailableError` may be retried,
+ * `NodeProtocolError` means that received data cannot be trusted, and `NodeUnsuitableError` needs the operator. An aborted call throws the
+ * reason of its signal instead.
  */
 import { FatalError } from '@kasgres/runtime';
 
-/** The node responded with an error; `message` is its text. */
+/** The node responded with an error, whose text is `message`. */
 export class NodeRpcError extends Error {
   override readonly name = 'NodeRpcError';
   readonly op: string;
@@ -18,23 +18,23 @@ export class NodeRpcError extends Error {
   }
 }
 
-/** No response: not connected, the stream was cut, or the deadline passed. The call may or may not have been carried out. */
+/** There was no response: not connected, stream lost, or deadline exceeded. The node may have executed the call. */
 export class NodeUnavailableError extends Error {
   override readonly name = 'NodeUnavailableError';
 }
 
-/** The message does not parse, is too large, or does not match its request. */
+/** A message cannot be parsed, is too large, or does not match its request. */
 export class NodeProtocolError extends Error {
   override readonly name = 'NodeProtocolError';
 }
 
 /**
- * Why a node cannot serve us: `other-chain` has not what we have; `pruned` has no more what we need; the `wrong-utxo-set` is another
- * than the header of its block commits to.
+ * `other-chain`: the node lacks blocks of the index. `pruned`: it has deleted blocks that the index needs. `wrong-utxo-set`: its UTXO set
+ * does not match the commitment in the header of its block.
  */
 export type NodeUnsuitableReason = 'wrong-network' | 'other-chain' | 'pruned' | 'wrong-utxo-set';
 
-/** The node cannot serve us as it is. Asking it again won't help; another node may, or the operator: `message` says how. */
+/** The node cannot serve the index, and a retry does not help. Another node may, or the operator: `message` says how. */
 export class NodeUnsuitableError extends FatalError {
   override readonly name = 'NodeUnsuitableError';
   readonly reason: NodeUnsuitableReason;
@@ -47,10 +47,10 @@ export class NodeUnsuitableError extends FatalError {
 
 /**
  * - `unknown-block`: the node has never seen the block, or has deleted its header.
- * - `pruned`: it has the header, and not what the request needs; or the block is older than what the node keeps.
- * - `ibd`: it is replacing its state during the initial download; wait.
- * - `busy`: it takes no block now, being not synced or overloaded; try again.
- * - `not-found`: no such transaction in the mempool, no merging block.
+ * - `pruned`: it has deleted the data of the block that the request needs.
+ * - `ibd`: it is replacing its state during the initial block download.
+ * - `busy`: it rejects the block because it is not synced, or overloaded.
+ * - `not-found`: the mempool lacks the transaction, or no block merges the block.
  * - `no-utxoindex`: it runs without --utxoindex.
  */
 export type NodeRpcErrorKind = 'unknown-block' | 'pruned' | 'ibd' | 'busy' | 'not-found' | 'no-utxoindex' | 'other';
@@ -72,12 +72,12 @@ export function rpcErrorKind(message: string): NodeRpcErrorKind {
   return kinds.find(([pattern]) => pattern.test(message))?.[1] ?? 'other';
 }
 
-/** The node has another pruning point by now: ask it which, and begin again with that one's set. */
+/** The pruning point of the node has moved: restart with the UTXO set of the new one. */
 export class PruningPointMovedError extends Error {
   override readonly name = 'PruningPointMovedError';
 }
 
-/** The node does not want us as a peer; `message` has its reason. */
+/** The node rejected this peer; `message` contains its reason. */
 export class PeerRejectedError extends Error {
   override readonly name = 'PeerRejectedError';
 }

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { NodeProtocolError } from './errors.ts';
 import { encodeFrame, FrameReader } from './grpc-frames.ts';
 
-it('messages come out as they went in, however the bytes are cut', () => {
+it('it reassembles messages from chunks of any size', () => {
   fc.assert(
     fc.property(
       fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 8 }),
@@ -23,7 +23,7 @@ it('messages come out as they went in, however the bytes are cut', () => {
   );
 });
 
-it('a message may be as large as the limit, and no larger', () => {
+it('it accepts messages up to the size limit only', () => {
   const received: number[] = [];
   const reader = new FrameReader(100, ({ length }) => received.push(length));
   reader.push(encodeFrame(Buffer.alloc(100)));

@@ -1,11 +1,11 @@
 /**
- * The framing of gRPC on an HTTP/2 stream: each message has a prefix of five bytes, a flag (1 = compressed) and the length.
- * Compressed messages are refused, since we never offer to take them.
+ * The framing of gRPC on an HTTP/2 stream: each message has a prefix of five bytes, a flag (1 = compressed) and the length. Compressed
+ * messages are errors, since this client does not offer compression.
  */
 import { NodeProtocolError } from './errors.ts';
 
 const PREFIX_BYTES = 5;
-/** A buffer larger than this is not kept for the next message. */
+/** Larger buffers are not reused. */
 const KEPT_BYTES = 64 * 1024 * 1024;
 
 export function encodeFrame(message: Uint8Array): Buffer {
@@ -17,8 +17,8 @@ export function encodeFrame(message: Uint8Array): Buffer {
 }
 
 /**
- * Puts messages together from the chunks of a stream. Each byte is copied at most once, and into one buffer that is used again
- * and again: a new one for each page of blocks would make the collector walk the whole heap every few pages.
+ * Assembles messages from the chunks of a stream. Each byte is copied at most once, into a buffer that is reused: allocating one for each
+ * page of blocks would cause a full garbage collection every few pages.
  */
 export class FrameReader {
   readonly #limitBytes: number;
@@ -26,17 +26,17 @@ export class FrameReader {
   readonly #prefix = Buffer.alloc(PREFIX_BYTES);
   #prefixFilled = 0;
   #buffer = Buffer.alloc(0);
-  /** The message being put together, a view of the buffer. */
+  /** The incomplete message, a view of the buffer. */
   #message: Buffer | undefined;
   #messageFilled = 0;
 
-  /** A message is gone when `onMessage` returns: what is to be kept of it has to be copied. */
+  /** The bytes of a message are valid only until `onMessage` returns. */
   constructor(limitBytes: number, onMessage: (message: Uint8Array) => void) {
     this.#limitBytes = limitBytes;
     this.#onMessage = onMessage;
   }
 
-  /** Throws NodeProtocolError; the stream is of no use then. */
+  /** Throws NodeProtocolError, after which the stream is unusable. */
   push(chunk: Uint8Array): void {
     let position = 0;
     while (position < chunk.length) {
@@ -58,10 +58,10 @@ export class FrameReader {
         this.#messageFilled = 0;
       }
       const message = this.#message;
-      const part = chunk.subarray(position, position + message.length - this.#messageFilled);
-      message.set(part, this.#messageFilled);
-      this.#messageFilled += part.length;
-      position += part.length;
+      const copied = chunk.subarray(position, position + message.length - this.#messageFilled);
+      message.set(copied, this.#messageFilled);
+      this.#messageFilled += copied.length;
+      position += copied.length;
       if (this.#messageFilled === message.length) {
         this.#message = undefined;
         this.#onMessage(message);
@@ -73,7 +73,7 @@ export class FrameReader {
   #readPrefix(): number {
     const length = this.#prefix.readUInt32BE(1);
     if (this.#prefix[0] === 1) throw new NodeProtocolError('the node compressed a message, which was not offered');
-    if (this.#prefix[0] !== 0) throw new NodeProtocolError('what the node sent is no gRPC message');
+    if (this.#prefix[0] !== 0) throw new NodeProtocolError('the node sent data that is not a gRPC message');
     if (length > this.#limitBytes) {
       throw new NodeProtocolError(`the node sent a message of ${length} bytes, and the limit is ${this.#limitBytes}`);
     }

@@ -1,6 +1,6 @@
 /**
- * The node sends hashes, ids and scripts as hex text. This reader puts their bytes straight into one buffer a response, the
- * arena, without making strings, and hands out views of it.
+ * The node sends hashes, ids and scripts as hex text. This reader decodes them without creating strings, into one buffer per response (the
+ * arena), and returns views of it.
  */
 import { NodeProtocolError } from './errors.ts';
 import { WireReader } from './wire-reader.ts';
@@ -23,7 +23,7 @@ export class HexReader extends WireReader {
 
   constructor(bytes: Uint8Array, position = 0, end = bytes.length) {
     super(bytes, position, end);
-    // Two characters become one byte, so this is always enough.
+    // Two characters become one byte, so the arena never overflows.
     this.#arena = new Uint8Array((end - position) >>> 1);
   }
 
@@ -57,7 +57,7 @@ export class HexReader extends WireReader {
       arena[index] = value;
       position += 2;
     }
-    if (seen >= INVALID) throw new NodeProtocolError('hex text has a character that is no hex digit');
+    if (seen >= INVALID) throw new NodeProtocolError('hex text contains a character that is not a hex digit');
     this.position = position;
     this.#used = end;
     return new Uint8Array(arena.buffer, start, end - start);

@@ -1,9 +1,16 @@
-/** kaspad over gRPC: connect, call, subscribe. The wire messages are in `protocol`, for those who build or serve them. */
+/** A gRPC client of kaspad. `protocol` contains the generated messages, for code that creates or serves them. */
 export type { AnyOp, Notification, NotificationOf, Op, RequestOf, ResponseOf, Topic } from './calls.ts';
 export { checkNode, type NodeStatus } from './check-node.ts';
-export { decodeBlockResponse, decodeBlocksResponse } from './decode-responses.ts';
-export { decodeVirtualChainResponse } from './decode-responses.ts';
-export { NodeProtocolError, NodeRpcError, NodeUnavailableError, NodeUnsuitableError } from './errors.ts';
+export { decodeBlockResponse, decodeBlocksResponse, decodeVirtualChainResponse } from './decode-responses.ts';
+export {
+  NodeProtocolError,
+  NodeRpcError,
+  type NodeRpcErrorKind,
+  NodeUnavailableError,
+  NodeUnsuitableError,
+  PeerRejectedError,
+  PruningPointMovedError,
+} from './errors.ts';
 export * as protocol from './generated/kaspad_pb.ts';
 export * as p2pProtocol from './generated/p2p_pb.ts';
 export type {
@@ -16,9 +23,7 @@ export type {
 export { nameOfNode, p2pUrlOf, parseNodeUrl, parseNodeUrls } from './node-address.ts';
 export { type CallOptions, NodeClient, type NodeClientOptions } from './node-client.ts';
 export { decodeUtxoChunk } from './p2p/decode-utxo-chunk.ts';
-export { PeerRejectedError, PruningPointMovedError } from './errors.ts';
 export { readUtxoSet, type UtxoChunk, type UtxoSetOptions } from './p2p/read-utxo-set.ts';
-export type { NodeRpcErrorKind } from './errors.ts';
 export type { SubscribeOptions, Subscription } from './subscriptions.ts';
 export {
   toHeaderMessage,

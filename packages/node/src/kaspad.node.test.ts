@@ -45,7 +45,7 @@ describe.skipIf(binary === '')(`a real node${words}`, () => {
     }
   }
 
-  it('is suitable, and says what it is', async () => {
+  it('passes the check and describes itself', async () => {
     const status = await checkNode(client, { network: 'simnet' });
     expect(status).toMatchObject({
       network: { id: 'simnet' },
@@ -54,11 +54,11 @@ describe.skipIf(binary === '')(`a real node${words}`, () => {
     expect(Buffer.from(status.pruningPoint)).toEqual(Buffer.from(genesisHash));
   });
 
-  it('of another network than wanted stops with words', async () => {
+  it('fails the check with an explanation if another network is expected', async () => {
     await expect(checkNode(client, { network: 'mainnet' })).rejects.toThrow(NodeUnsuitableError);
   });
 
-  it('takes the blocks of its templates, and gives them back with hashes that are theirs', async () => {
+  it('accepts blocks of its templates, and returns them with the computed hashes', async () => {
     await mine(30);
     const { blocks, blockHashes, wireBytes } = await client.getBlocks({
       lowHash: genesisHash,
@@ -78,7 +78,7 @@ describe.skipIf(binary === '')(`a real node${words}`, () => {
     }
   });
 
-  it('tells its chain with the accepted transactions, and any block of it', async () => {
+  it('returns its chain with accepted transactions, and each of its blocks', async () => {
     const chain = await client.getVirtualChainFromBlock({
       startHash: genesisHash,
       includeAcceptedTransactionIds: true,
@@ -104,7 +104,7 @@ describe.skipIf(binary === '')(`a real node${words}`, () => {
     expect(early.addedChainBlockHashes.length).toBe(chain.addedChainBlockHashes.length - 11);
   });
 
-  it('has a response of our description to every call that asks', async () => {
+  it('responds to every call with the described message', async () => {
     const hash = hex(
       (await client.getVirtualChainFromBlock({ startHash: genesisHash, includeAcceptedTransactionIds: false }))
         .addedChainBlockHashes[3] as Hash,
@@ -146,7 +146,7 @@ describe.skipIf(binary === '')(`a real node${words}`, () => {
     expect(error).toMatchObject({ op, kind });
   });
 
-  it('tells subscribers of what they asked for, also after it was restarted', async () => {
+  it('notifies subscribers, also after a restart', async () => {
     const received: Notification[] = [];
     const onSubscribed = vi.fn<() => void>();
     const subscription = client.subscribe(
@@ -178,7 +178,7 @@ describe.skipIf(binary === '')(`a real node${words}`, () => {
 });
 
 describe.skipIf(binary === '')(`a real node without --utxoindex${words}`, () => {
-  it('is suitable', async () => {
+  it('passes the check', async () => {
     const kaspad = await Kaspad.create(binary, { utxoindex: false });
     const client = new NodeClient({ url: kaspad.url, maxPauseMs: 300 });
     try {

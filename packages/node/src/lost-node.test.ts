@@ -29,7 +29,7 @@ const faults: [
     'sends bytes that are no gRPC',
     (stream) => stream.sendBytes(Buffer.from('HTTP/1.1 400 Bad Request')),
     NodeProtocolError,
-    /no gRPC message/,
+    /not a gRPC message/,
   ],
   [
     'sends a message that is no protobuf',
@@ -46,7 +46,7 @@ const faults: [
 ];
 
 describe.each(faults)('when the node %s', (_, fault, errorClass, message) => {
-  it('calls under way fail, and the next one succeeds on a new stream', async () => {
+  it('pending calls fail, and the next call succeeds on a new stream', async () => {
     let faulty = true;
     const node = await startNode((request, stream) => {
       if (!faulty) return respondSink(request, stream);
@@ -63,8 +63,8 @@ describe.each(faults)('when the node %s', (_, fault, errorClass, message) => {
   });
 });
 
-describe('a node that is away', () => {
-  it('makes calls fail at once, with the reason, once an attempt has failed', async () => {
+describe('an unreachable node', () => {
+  it('makes calls fail at once with the reason after a failed attempt', async () => {
     const node = await startNode(respondSink);
     const { url } = node;
     await node.stop();
@@ -76,7 +76,7 @@ describe('a node that is away', () => {
     expect(client.connected).toBe(false);
   });
 
-  it('is found again when it is back, without anybody asking', async () => {
+  it('is reconnected when it is back, without a call', async () => {
     const node = await startNode(respondSink);
     const client = connect(node.url);
     await client.waitUntilConnected();
@@ -89,7 +89,7 @@ describe('a node that is away', () => {
     expect((await client.call('getSink', {})).sink).not.toBe('');
   });
 
-  it('ends waiting when the signal is aborted or the client is closed', async () => {
+  it('rejects waitUntilConnected when the signal is aborted or the client is closed', async () => {
     const node = await startNode(respondSink);
     const { url } = node;
     await node.stop();
@@ -102,7 +102,7 @@ describe('a node that is away', () => {
     await Promise.all([expect(closed).rejects.toThrow(NodeUnavailableError), client.close()]);
   });
 
-  it('is given up when it falls silent without a word', async () => {
+  it('is disconnected when it becomes silent', async () => {
     const node = await startNode(() => undefined);
     const client = connect(node.url, { heartbeatMs: 50 });
     await client.waitUntilConnected();
@@ -125,7 +125,7 @@ describe('a node that is away', () => {
   });
 });
 
-it('a node that refuses the stream says why', async () => {
+it('it reports the reason of a node that refuses the stream', async () => {
   const node = await startNode((_, stream) => stream.refuse(8, 'full capacity'));
   node.respondsPings = false;
   await expect(connect(node.url).call('getSink', {})).rejects.toThrow(
@@ -133,7 +133,7 @@ it('a node that refuses the stream says why', async () => {
   );
 });
 
-it('what happens to the connection is logged once, not at every attempt', async () => {
+it('it logs the loss of a connection once, not at every attempt', async () => {
   const lines: { level: string; msg: string }[] = [];
   const destination = { write: (line: string) => void lines.push(JSON.parse(line) as { level: string; msg: string }) };
   const node = await startNode(respondSink);
@@ -152,7 +152,7 @@ it('what happens to the connection is logged once, not at every attempt', async 
   ]);
 });
 
-it('closing the client fails the calls under way, and it does not connect again', async () => {
+it('closing the client rejects pending calls and stops reconnecting', async () => {
   const node = await startNode(() => undefined);
   const client = connect(node.url);
   const call = client.call('getSink', {});

@@ -31,7 +31,7 @@ describe.each(Object.entries(decoders))('%s', (op, decode) => {
     .map(({ body }) => body)
     .filter(({ length }) => length > 500 && length < 50_000);
 
-  it('damaged anywhere is decoded or refused, and nothing else happens', () => {
+  it('decodes damaged bytes or throws a NodeProtocolError', () => {
     expect(bodies.length).toBeGreaterThan(0);
     let refused = 0;
     fc.assert(
@@ -48,7 +48,7 @@ describe.each(Object.entries(decoders))('%s', (op, decode) => {
     expect(refused).toBeGreaterThan(500);
   });
 
-  it('cut off anywhere is decoded or refused', () => {
+  it('decodes truncated bytes or throws a NodeProtocolError', () => {
     const body = bodies.toSorted((a, b) => a.length - b.length)[0] as Uint8Array;
     for (let length = 0; length < body.length; length++) {
       try {
@@ -60,7 +60,7 @@ describe.each(Object.entries(decoders))('%s', (op, decode) => {
   });
 });
 
-it('an envelope of random bytes is read or refused', () => {
+it('it reads an envelope of random bytes or throws a NodeProtocolError', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
       try {
@@ -72,7 +72,7 @@ it('an envelope of random bytes is read or refused', () => {
   );
 });
 
-describe('a block that does not parse is named', () => {
+describe('the error names a malformed block', () => {
   const { body } = recordedResponses('getBlock').find(({ body }) => body.length > 2_000) as { body: Uint8Array };
   const { hash, transactions, header } = decodeBlockResponse(body);
   const name = Buffer.from(hash).toString('hex');
@@ -86,19 +86,19 @@ describe('a block that does not parse is named', () => {
     return damaged;
   }
 
-  it('when a digit of a transaction id is none', () => {
+  it('if a transaction id contains an invalid digit', () => {
     const damaged = replaceHex((transactions[0] as { transactionId: Uint8Array }).transactionId, 'g');
     expect(() => decodeBlockResponse(damaged)).toThrow(
-      new NodeProtocolError(`block ${name}: hex text has a character that is no hex digit`),
+      new NodeProtocolError(`block ${name}: hex text contains a character that is not a hex digit`),
     );
   });
 
-  it('when its header does not parse', () => {
+  it('if its header is malformed', () => {
     const damaged = replaceHex(header.hashMerkleRoot, '\u00e9');
     expect(() => decodeBlockResponse(damaged)).toThrow(new RegExp(`^block ${name}: `));
   });
 
-  it('when its header names another hash than its verbose data', () => {
+  it('if its header and its verbose data contain different hashes', () => {
     const damaged = Buffer.from(replaceHex(hash, '00000000'));
     expect(() => decodeBlockResponse(damaged)).toThrow(/name different hashes$/);
   });

@@ -1,6 +1,6 @@
 /**
- * One gRPC message stream to the node, on a separate HTTP/2 connection: bytes of messages in, bytes of messages out. It
- * opens at once, ends once, and says why. Compression is not offered, since it costs the node most of its serving rate.
+ * A gRPC stream of encoded messages to the node, on a separate HTTP/2 connection. It opens at once, and closes once with a reason.
+ * Compression is not offered, since it would reduce the node's serving rate to a fraction.
  */
 import {
   type ClientHttp2Session,
@@ -17,24 +17,24 @@ const FRAME_BYTES = 1024 * 1024;
 
 export interface MessageStreamOptions {
   address: NodeAddress;
-  /** Of the service's method. */
+  /** Path of the gRPC method. */
   path: string;
-  /** How much the node may send ahead of what was read. */
+  /** How much the node may send before this side has read it. */
   windowBytes: number;
   receiveLimitBytes: number;
-  /** The message is gone when it returns. May throw NodeProtocolError, which ends the stream. */
+  /** The message is valid only until this returns. A NodeProtocolError that it throws closes the stream. */
   onMessage: (message: Uint8Array) => void;
-  /** Called once, whoever ended it, never from within the constructor. */
-  onEnd: (reason: NodeUnavailableError | NodeProtocolError) => void;
+  /** Called once, whichever side closes the stream, and never by the constructor. */
+  onClose: (reason: NodeUnavailableError | NodeProtocolError) => void;
 }
 
 export class MessageStream {
-  /** Grows with every chunk: a sign of life. */
+  /** Shows whether the node still sends. */
   bytesReceived = 0;
   readonly #options: MessageStreamOptions;
   readonly #session: ClientHttp2Session;
   readonly #stream: ClientHttp2Stream;
-  #ended = false;
+  #closed = false;
 
   constructor(options: MessageStreamOptions) {
     this.#options = options;
@@ -44,7 +44,7 @@ export class MessageStream {
     });
     this.#session = session;
     session.on('connect', () => {
-      // It is told one turn after it happened: the stream may have been ended in between.
+      // The event is emitted one turn late, and the stream may be closed by then.
       if (!session.destroyed) session.setLocalWindowSize(windowBytes);
     });
     session.on('error', (error: Error) => this.#fail(error.message));
@@ -74,12 +74,12 @@ export class MessageStream {
     stream.on('close', () => this.#fail('the stream was closed'));
   }
 
-  /** Does nothing once the stream has ended. */
+  /** Does nothing if the stream is closed. */
   send(message: Uint8Array): void {
-    if (!this.#ended) this.#stream.write(encodeFrame(message));
+    if (!this.#closed) this.#stream.write(encodeFrame(message));
   }
 
-  /** Takes nothing more from the node, which then has to wait, until `resume`. What has come in already may still be told. */
+  /** Stops reading until `resume`, which blocks the node. Messages that were already received may still be delivered. */
   pause(): void {
     this.#stream.pause();
   }
@@ -88,16 +88,16 @@ export class MessageStream {
     this.#stream.resume();
   }
 
-  end(reason: NodeUnavailableError | NodeProtocolError): void {
-    if (this.#ended) return;
-    this.#ended = true;
+  close(reason: NodeUnavailableError | NodeProtocolError): void {
+    if (this.#closed) return;
+    this.#closed = true;
     this.#session.destroy();
-    this.#options.onEnd(reason);
+    this.#options.onClose(reason);
   }
 
-  #fail(what: string): void {
+  #fail(reason: string): void {
     const { host, port } = this.#options.address;
-    this.end(new NodeUnavailableError(`the node at ${host}:${port} is out of reach: ${what}`));
+    this.close(new NodeUnavailableError(`the node at ${host}:${port} is out of reach: ${reason}`));
   }
 
   #checkHeaders(status: number | undefined, headers: IncomingHttpHeaders): void {
@@ -107,18 +107,18 @@ export class MessageStream {
   }
 
   #receive(frames: FrameReader, chunk: Buffer): void {
-    if (this.#ended) return;
+    if (this.#closed) return;
     this.bytesReceived += chunk.length;
     try {
       frames.push(chunk);
     } catch (error) {
       if (!(error instanceof NodeProtocolError)) throw error;
-      this.end(error);
+      this.close(error);
     }
   }
 }
 
-/** The end of a gRPC call, in trailers or, when nothing else was sent, in headers. */
+/** Returns the status that ended a gRPC call. It is in the trailers, or in the headers of a response without messages. */
 function describeStatus(headers: IncomingHttpHeaders): string | undefined {
   const status = headers['grpc-status'];
   if (status === undefined) return undefined;

@@ -1,7 +1,7 @@
 /**
- * What the hot calls of the node return. Blocks and transactions are the model of `@kasgres/kaspa` plus what only the node
- * says of them. The byte arrays of one response share one buffer: copy what is to outlive the batch. Equal lists (the parents of
- * neighbouring levels) and frequent values (the native subnetwork) may be one object: treat all of it as read-only.
+ * Results of the node's hot calls: blocks and transactions of `@kasgres/kaspa` with the fields that only the node adds. The byte arrays of
+ * one response share a buffer, so copy those that outlive the batch. Equal lists (parents of neighbouring levels) may be one object, so
+ * treat all data as read-only.
  */
 import type { Hash, Header } from '@kasgres/kaspa';
 import type { RpcTransaction } from './decode-transaction.ts';
@@ -11,7 +11,7 @@ export type { RpcTransaction };
 export interface RpcBlock {
   hash: Hash;
   header: Header;
-  /** Empty when they were not asked for, or when the node has only the header. */
+  /** Empty if they were not requested, or if the node has only the header. */
   transactions: RpcTransaction[];
   difficulty: number;
   selectedParentHash: Hash;
@@ -20,7 +20,7 @@ export interface RpcBlock {
   mergeSetRedsHashes: Hash[];
   /** In no fixed order. */
   childrenHashes: Hash[];
-  /** Only of a block without transactions: where these are included, their own ids speak. */
+  /** Empty if `transactions` is not. */
   transactionIds: Hash[];
   blueScore: bigint;
   isHeaderOnly: boolean;
@@ -30,18 +30,18 @@ export interface RpcBlock {
 export interface BlocksResponse {
   /** The low hash first. */
   blockHashes: Hash[];
-  /** In the order of `blockHashes`; empty unless asked for. */
+  /** In the order of `blockHashes`; empty unless requested. */
   blocks: RpcBlock[];
   /** Size of the response on the wire. */
   wireBytes: number;
 }
 
 export interface VirtualChainResponse {
-  /** From the start hash down to the chain, which it excludes. */
+  /** From the start hash down to the fork, which is excluded. */
   removedChainBlockHashes: Hash[];
-  /** From the chain, which it excludes, up to the sink. */
+  /** From the fork, which is excluded, up to the sink. */
   addedChainBlockHashes: Hash[];
-  /** One entry an added chain block, in the same order; empty unless asked for. */
+  /** One entry per added chain block, in the same order; empty unless requested. */
   acceptedTransactionIds: AcceptedTransactionIds[];
   /** Size of the response on the wire. */
   wireBytes: number;

@@ -22,7 +22,7 @@ it.each([
   );
 });
 
-it('several addresses are separated by commas', () => {
+it('it parses addresses that are separated by commas', () => {
   expect(parseNodeUrls('grpc://a:16110, b:16210')).toEqual(['grpc://a:16110', 'b:16210']);
   expect(parseNodeUrls('grpc://a:16110')).toEqual(['grpc://a:16110']);
 });
@@ -34,6 +34,6 @@ it.each([
   expect(() => parseNodeUrls(list)).toThrow(message);
 });
 
-it('a node is named by host and port alone', () => {
+it('it names a node by host and port', () => {
   expect(nameOfNode('grpc://user:secret@node.example.org:16110/')).toBe('node.example.org:16110');
 });

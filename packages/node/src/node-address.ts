@@ -1,13 +1,13 @@
-/** Where nodes are, as the operator writes it. */
+/** Addresses of nodes in the configuration. */
 import type { Network } from '@kasgres/kaspa';
 
 export interface NodeAddress {
-  /** With brackets where it is an IPv6 address. */
+  /** An IPv6 address has brackets. */
   host: string;
   port: number;
 }
 
-/** `grpc://host:port` or `host:port`. Throws TypeError that says what is wrong. */
+/** Parses `grpc://host:port` or `host:port`. Throws TypeError. */
 export function parseNodeAddress(url: string): NodeAddress {
   const address = findNodeAddress(url);
   if (address !== undefined) return address;
@@ -15,8 +15,8 @@ export function parseNodeAddress(url: string): NodeAddress {
 }
 
 /**
- * The addresses of one node or, separated by commas, of several. Throws TypeError that names everything that is wrong by its
- * place, and repeats none of it: a mistaken value may be a secret.
+ * Parses addresses that are separated by commas. Throws a TypeError with the positions of malformed ones. It does not contain the values,
+ * since a misplaced value may be a secret.
  */
 export function parseNodeUrls(list: string): string[] {
   const urls = list.split(',').map((url) => url.trim());
@@ -26,19 +26,19 @@ export function parseNodeUrls(list: string): string[] {
   throw new TypeError(`${which} must look like grpc://host:port`);
 }
 
-/** One address. Throws TypeError that repeats nothing of it. */
+/** Parses a single address. Throws a TypeError that does not contain the value. */
 export function parseNodeUrl(url: string): string {
   const urls = parseNodeUrls(url);
-  if (urls.length > 1) throw new TypeError('one address is wanted, not several');
+  if (urls.length > 1) throw new TypeError('one address is expected, not several');
   return urls[0] as string;
 }
 
-/** Where a node speaks to its peers, if it does at its network's port. */
+/** Returns the p2p address of a node that uses the default port of its network. */
 export function p2pUrlOf(nodeUrl: string, { p2pPort }: Pick<Network, 'p2pPort'>): string {
   return `grpc://${parseNodeAddress(nodeUrl).host}:${p2pPort}`;
 }
 
-/** `host:port`, as logs and metrics name a node. Throws as `parseNodeAddress`. */
+/** Returns `host:port`, the name of a node in logs and metrics. Throws as `parseNodeAddress`. */
 export function nameOfNode(url: string): string {
   const { host, port } = parseNodeAddress(url);
   return `${host}:${port}`;

@@ -20,7 +20,7 @@ describe('a call', () => {
     expect(new Set(node.requests.map(({ id }) => id)).size).toBe(5);
   });
 
-  it('throws the error that the node responded with', async () => {
+  it("throws the node's error", async () => {
     const node = await startNode((request, stream) =>
       stream.respond(request.id, {
         case: 'getBalanceByAddressResponse',
@@ -34,7 +34,7 @@ describe('a call', () => {
     expect(error).toMatchObject({ op: 'getBalanceByAddress', kind: 'no-utxoindex' });
   });
 
-  it('fails when the deadline passes, and the late response is dropped', async () => {
+  it('fails at the deadline, and ignores the late response', async () => {
     const node = await startNode((request, stream) => {
       if (node.requests.length > 1) respondSink(request, stream);
       else setTimeout(() => respondSink(request, stream), 150);
@@ -58,7 +58,7 @@ describe('a call', () => {
     expect(node.requests).toHaveLength(1);
   });
 
-  it('fails when the response is one to another operation', async () => {
+  it('fails if the response belongs to another operation', async () => {
     const node = await startNode(respondSink);
     await expect(connect(node.url).call('getInfo', {})).rejects.toThrow(NodeProtocolError);
   });
@@ -71,7 +71,7 @@ describe('a call', () => {
     expect((await connect(node.url).call('getSink', {})).sink).toMatch(/^sink of/);
   });
 
-  it('receives a huge response whole', async () => {
+  it('receives a huge response completely', async () => {
     const addresses = Array.from({ length: 200_000 }, (_, index) => ({ address: `${'a'.repeat(250)}${index}` }));
     const node = await startNode((request, stream) =>
       stream.respond(request.id, { case: 'getBalancesByAddressesResponse', value: { entries: addresses } }),
@@ -81,7 +81,7 @@ describe('a call', () => {
     expect(entries.at(-1)?.address).toBe(addresses.at(-1)?.address);
   });
 
-  it('refuses a response beyond the limit, and says both sizes', async () => {
+  it('rejects a response beyond the limit with both sizes', async () => {
     const node = await startNode((request, stream) =>
       stream.respond(request.id, { case: 'getSinkResponse', value: { sink: 'x'.repeat(5_000) } }),
     );
@@ -90,7 +90,7 @@ describe('a call', () => {
     );
   });
 
-  it('spreads over the streams, or goes to the one it names', async () => {
+  it('uses the least busy stream, or the given one', async () => {
     const node = await startNode(() => undefined);
     const client = connect(node.url, { streams: 3 });
     await vi.waitFor(() => expect(node.streams).toHaveLength(3));

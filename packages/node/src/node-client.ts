@@ -1,4 +1,4 @@
-/** The client of one node: calls, hot calls and subscriptions over several streams that reconnect on their own. */
+/** The client of one node: calls and subscriptions over streams that reconnect automatically. */
 import { type Hash, toHex } from '@kasgres/kaspa';
 import { type Logger, untilAborted } from '@kasgres/runtime';
 import type { Notification, Op, RequestOf, ResponseOf, Topic } from './calls.ts';
@@ -14,15 +14,15 @@ export interface NodeClientOptions {
   /** `grpc://host:port` or `host:port`. */
   url: string;
   /**
-   * How many streams to open, each on a separate connection (default 1). The node carries out the calls of one operation
-   * one after another on each stream.
+   * Number of streams, each on a separate connection (default 1). On one stream the node executes calls of the same operation
+   * sequentially.
    */
   streams?: number;
-  /** How long a call may take by default (30 s). */
+  /** Default time limit of a call (30 s). */
   deadlineMs?: number;
-  /** A message larger than this cuts the stream (default 1 GiB, the node's own limit). */
+  /** A larger message closes the stream (default 1 GiB, the node's own limit). */
   receiveLimitBytes?: number;
-  /** How often the node is asked for a sign of life (10 s); three without any, and the stream is given up. */
+  /** Interval of pings (10 s). After three intervals without any data the stream is reopened. */
   heartbeatMs?: number;
   /** The longest pause between attempts to connect (10 s). */
   maxPauseMs?: number;
@@ -30,10 +30,10 @@ export interface NodeClientOptions {
 }
 
 export interface CallOptions {
-  /** Aborting throws the signal's reason; a response that comes later is dropped. */
+  /** Aborting throws the signal's reason, and a later response is ignored. */
   signal?: AbortSignal;
   deadlineMs?: number;
-  /** Which stream to use, from 0; default: the one with the fewest calls under way. */
+  /** Index of the stream. Defaults to the stream with the fewest pending calls. */
   stream?: number;
 }
 
@@ -44,7 +44,7 @@ export class NodeClient {
   readonly #deadlineMs: number;
   readonly #closing = new AbortController();
 
-  /** Connects in the background at once, and again whenever a stream is lost. Throws TypeError for a malformed address. */
+  /** Connects in the background. Throws TypeError for a malformed address. */
   constructor(options: NodeClientOptions) {
     const { streams = 1, deadlineMs = 30_000, logger } = options;
     const common = {
@@ -60,35 +60,35 @@ export class NodeClient {
       onUp: () => this.#subscriptions.renew(),
       onNotification: (envelope) => this.#subscriptions.deliver(envelope),
     });
-    // These come and go with the first, which speaks for them in the log.
+    // Only the first stream logs: the others are up and lost at the same times.
     const others = Array.from({ length: streams - 1 }, () => new NodeConnection(common));
     this.#connections = [this.#first, ...others];
     this.#subscriptions = new Subscriptions(this.#first, deadlineMs, logger);
   }
 
-  /** The node responds on the first stream. */
+  /** Whether the node responds on the first stream. */
   get connected(): boolean {
     return this.#first.up;
   }
 
-  /** Throws the signal's reason when that comes first, NodeUnavailableError when the client is closed. */
+  /** Throws the signal's reason if it is aborted, and NodeUnavailableError if the client is closed. */
   async waitUntilConnected({ signal }: { signal?: AbortSignal } = {}): Promise<void> {
-    const ended = AbortSignal.any(signal === undefined ? [this.#closing.signal] : [this.#closing.signal, signal]);
-    await Promise.race([this.#first.whenUp, untilAborted(ended)]);
-    ended.throwIfAborted();
+    const stopped = AbortSignal.any(signal === undefined ? [this.#closing.signal] : [this.#closing.signal, signal]);
+    await Promise.race([this.#first.whenUp, untilAborted(stopped)]);
+    stopped.throwIfAborted();
   }
 
   /**
-   * While a connection is being made the call waits for it; when the last attempt failed it fails at once. Throws
-   * NodeRpcError, NodeUnavailableError, NodeProtocolError, or the signal's reason.
+   * Waits for a connection attempt in progress; between attempts it fails at once. Throws NodeRpcError, NodeUnavailableError,
+   * NodeProtocolError, or the signal's reason.
    */
   async call<O extends Op>(op: O, request: RequestOf<O>, options: CallOptions = {}): Promise<ResponseOf<O>> {
     return this.callRaw(op, request, (body) => decodeResponse(op, body), options);
   }
 
   /**
-   * What `use` makes of the bytes of the response message (perhaps with an `error`), which are gone when it returns: for
-   * measuring, and for decoding elsewhere. Throws as `call`, or what `use` throws.
+   * Returns the result of `use` for the encoded response message, which may contain an `error`. Its bytes are valid only until `use`
+   * returns. Throws as `call` and `use`.
    */
   async callRaw<O extends Op, T>(
     op: O,
@@ -100,7 +100,7 @@ export class NodeClient {
     return this.#choose(options.stream).request(op, request, use, { deadlineMs, signal });
   }
 
-  /** `lowHash` undefined: from genesis, which a node that has pruned must never be asked for. Throws as `call`. */
+  /** Without `lowHash` it begins at genesis, which must not be requested from a node that has pruned. Throws as `call`. */
   async getBlocks(
     request: { lowHash: Hash | undefined; includeBlocks: boolean; includeTransactions: boolean },
     options: CallOptions = {},
@@ -129,8 +129,8 @@ export class NodeClient {
   }
 
   /**
-   * Subscribes now or as soon as the node is there, and again after each reconnect. A notification only says that something
-   * happened: there is no order between topics, and what happens while the node is away is never told.
+   * Subscribes as soon as the node is connected, and again after each reconnect. Notifications are hints only: topics are not ordered, and
+   * events during a disconnect are lost.
    */
   subscribe(
     topics: readonly Topic[],
@@ -140,7 +140,7 @@ export class NodeClient {
     return this.#subscriptions.add({ ...options, topics, onNotification });
   }
 
-  /** Calls under way fail with NodeUnavailableError. */
+  /** Pending calls fail with NodeUnavailableError. */
   async close(): Promise<void> {
     this.#closing.abort(new NodeUnavailableError('the client was closed'));
     await Promise.all(this.#connections.map((connection) => connection.close()));

@@ -1,6 +1,6 @@
 /**
- * One stream to the node that is kept up: requests are matched to responses by id, and when the stream is lost every request
- * under way fails, and it is opened again after a growing pause. A heartbeat notices a peer that went away without a word.
+ * A stream to the node that reconnects with backoff. Responses are matched to requests by id. When the stream is lost, all pending requests
+ * fail. A heartbeat detects a node that vanished without closing the connection.
  */
 import { backoff, type Logger, sleep } from '@kasgres/runtime';
 import type { AnyOp, RequestOf } from './calls.ts';
@@ -9,7 +9,7 @@ import { NodeProtocolError, NodeUnavailableError } from './errors.ts';
 import { MessageStream } from './message-stream.ts';
 import type { NodeAddress } from './node-address.ts';
 
-/** Heartbeats without any byte received after which the stream is given up. */
+/** Heartbeats without any received byte after which the stream is closed. */
 const SILENT_HEARTBEATS = 3;
 const PATH = '/protowire.RPC/MessageStream';
 /** A page of blocks is tens of megabytes. */
@@ -23,7 +23,7 @@ export interface NodeConnectionOptions {
   maxPauseMs: number;
   logger?: Logger | undefined;
   onUp?: () => void;
-  /** May throw NodeProtocolError, which cuts the stream. */
+  /** A NodeProtocolError that it throws closes the stream. */
   onNotification?: (envelope: Envelope) => void;
 }
 
@@ -36,7 +36,7 @@ interface PendingRequest {
   op: AnyOp;
   responseField: number;
   settle: () => void;
-  /** Decodes the response message, which is gone when it returns. */
+  /** Decodes the response message, which is valid only until this returns. */
   resolve: (body: Uint8Array) => void;
   reject: (error: unknown) => void;
 }
@@ -45,7 +45,7 @@ export class NodeConnection {
   readonly #options: NodeConnectionOptions;
   readonly #pending = new Map<number, PendingRequest>();
   readonly #closing = new AbortController();
-  readonly #ended: Promise<void>;
+  readonly #stopped: Promise<void>;
   #stream: MessageStream | undefined;
   #up = false;
   #whenUp = Promise.withResolvers<void>();
@@ -54,10 +54,10 @@ export class NodeConnection {
 
   constructor(options: NodeConnectionOptions) {
     this.#options = options;
-    this.#ended = this.#keepUp();
+    this.#stopped = this.#keepUp();
   }
 
-  /** The node has responded on the stream that is open now. */
+  /** Whether the node has responded on the open stream. */
   get up(): boolean {
     return this.#up;
   }
@@ -67,15 +67,14 @@ export class NodeConnection {
     return this.#whenUp.promise;
   }
 
-  /** Requests under way. */
+  /** Number of pending requests. */
   get load(): number {
     return this.#pending.size;
   }
 
   /**
-   * What `decode` makes of the response message, of which it may keep no part. While the stream is being opened the request
-   * waits for it; in the pause between attempts it fails at once. Throws NodeUnavailableError, NodeProtocolError, the signal's
-   * reason, or what `decode` throws.
+   * Returns the result of `decode`, which must not keep views of the response message. Waits for a stream that is being opened; in the
+   * pause between attempts it fails at once. Throws NodeUnavailableError, NodeProtocolError, the signal's reason, or an error of `decode`.
    */
   async request<O extends AnyOp, T>(
     op: O,
@@ -114,15 +113,15 @@ export class NodeConnection {
     return promise;
   }
 
-  /** Gives the stream up and opens another. */
-  cut(reason: NodeUnavailableError | NodeProtocolError): void {
-    this.#stream?.end(reason);
+  /** Closes the stream; another is opened. */
+  reconnect(reason: NodeUnavailableError | NodeProtocolError): void {
+    this.#stream?.close(reason);
   }
 
   async close(): Promise<void> {
     this.#closing.abort();
-    this.cut(new NodeUnavailableError('the client was closed'));
-    await this.#ended;
+    this.reconnect(new NodeUnavailableError('the client was closed'));
+    await this.#stopped;
   }
 
   async #keepUp(): Promise<void> {
@@ -132,12 +131,12 @@ export class NodeConnection {
     while (!signal.aborted) {
       const wasUp = await this.#holdStream();
       if (wasUp) pauses = newPauses();
-      // Aborting only ends the pause; the loop's own condition sees it.
+      // Aborting ends the pause, and then the loop.
       await sleep(pauses.next().value, signal).catch(() => undefined);
     }
   }
 
-  /** Opens a stream and resolves when it is lost, with whether it was ever up. */
+  /** Opens a stream and waits until it is lost. Returns whether the node had responded on it. */
   async #holdStream(): Promise<boolean> {
     const { address, receiveLimitBytes, heartbeatMs } = this.#options;
     const lost = Promise.withResolvers<NodeUnavailableError | NodeProtocolError>();
@@ -147,7 +146,7 @@ export class NodeConnection {
       windowBytes: WINDOW_BYTES,
       receiveLimitBytes,
       onMessage: (message) => this.#receive(message),
-      onEnd: lost.resolve,
+      onClose: lost.resolve,
     });
     this.#stream = stream;
     void this.#greet(stream);
@@ -164,7 +163,7 @@ export class NodeConnection {
     return wasUp;
   }
 
-  /** The same failure again, every few seconds, is no news. */
+  /** Repeated failures are logged at debug level. */
   #logLoss(reason: string, wasUp: boolean): void {
     if (this.#closing.signal.aborted) return;
     if (wasUp) this.#options.logger?.warn({ reason }, 'lost the node');
@@ -172,13 +171,13 @@ export class NodeConnection {
     else this.#options.logger?.debug({ reason }, 'could not reach the node');
   }
 
-  /** The stream counts as up when the node has responded on it: that it accepted a connection says little. */
+  /** The stream is up when the node has responded on it: an accepted connection proves little. */
   async #greet(stream: MessageStream): Promise<void> {
     const { address, logger, onUp } = this.#options;
     try {
       await this.#ping();
     } catch (error) {
-      stream.end(asStreamError(error));
+      stream.close(asStreamError(error));
       return;
     }
     if (this.#stream !== stream) return;
@@ -199,9 +198,9 @@ export class NodeConnection {
       silent = stream.bytesReceived === received ? silent + 1 : 0;
       received = stream.bytesReceived;
       if (silent >= SILENT_HEARTBEATS) {
-        stream.end(new NodeUnavailableError(`the node was silent for ${silent * heartbeatMs} ms`));
+        stream.close(new NodeUnavailableError(`the node was silent for ${silent * heartbeatMs} ms`));
       } else if (this.#up) {
-        // Its response is the sign of life; its failure is that of the stream, which is told elsewhere.
+        // If it fails, the stream fails, which is handled elsewhere.
         this.#ping().catch(() => undefined);
       }
     }, heartbeatMs);
@@ -210,7 +209,7 @@ export class NodeConnection {
   #receive(message: Uint8Array): void {
     const envelope = readEnvelope(message);
     if (envelope.id === 0) return this.#options.onNotification?.(envelope);
-    // Unknown ids are responses that came after the deadline, or after an abort.
+    // Unknown ids are responses after the deadline or an abort.
     const pending = this.#take(envelope.id);
     if (pending === undefined) return;
     if (envelope.field === pending.responseField) pending.resolve(envelope.body);

@@ -46,14 +46,14 @@ const byHand = {
 describe.each(recordedFiles())('the responses of a real node in %s', (path) => {
   const calls = [...readRecordedCalls(path)].filter(({ op }) => !NOT_DESCRIBED.has(op));
 
-  it('read by the generated code have the JSON that was recorded', () => {
+  it('have the recorded JSON if decoded by the generated code', () => {
     for (const call of calls) {
       expect(jsonOfPayload(KaspadResponseSchema, call.raw, `${call.op}Response`), call.name).toEqual(call.response);
     }
     expect(calls.length).toBeGreaterThan(200);
   });
 
-  it('belong to requests that have the JSON, and come out of our encoder byte by byte as they were sent', () => {
+  it('belong to requests that the encoder reproduces byte by byte from their JSON', () => {
     for (const call of calls) {
       expect(jsonOfPayload(KaspadRequestSchema, call.requestRaw, `${call.op}Request`), call.name).toMatchObject(
         call.request as object,
@@ -65,7 +65,7 @@ describe.each(recordedFiles())('the responses of a real node in %s', (path) => {
     }
   });
 
-  it('are decoded by hand as by the generated code, field by field', () => {
+  it('are decoded equally by hand and by the generated code', () => {
     let compared = 0;
     for (const call of calls.filter(({ op }) => op in byHand)) {
       const { decode, parse, model } = byHand[call.op as keyof typeof byHand];

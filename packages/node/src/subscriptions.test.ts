@@ -21,7 +21,7 @@ function asked(requests: readonly KaspadRequest[]): string[] {
 }
 
 describe('a subscription', () => {
-  it('delivers what it asked for, and nothing else', async () => {
+  it('delivers only its topics', async () => {
     const node = await startNode(confirm);
     const client = connect(node.url);
     const onSubscribed = vi.fn<() => void>();
@@ -38,7 +38,7 @@ describe('a subscription', () => {
     expect(asked(node.requests)).toEqual(['notifyVirtualDaaScoreChanged', 'notifyNewBlockTemplate']);
   });
 
-  it('asks for accepted ids where they are wanted', async () => {
+  it('requests accepted transaction ids if a subscriber needs them', async () => {
     const node = await startNode(confirm);
     const client = connect(node.url);
     client.subscribe(['virtualChainChanged'], () => undefined, { includeAcceptedTransactionIds: true });
@@ -46,7 +46,7 @@ describe('a subscription', () => {
     expect(node.requests[0]?.payload.value).toMatchObject({ includeAcceptedTransactionIds: true });
   });
 
-  it('is made again on each new stream, and its owner is told', async () => {
+  it('is renewed on each new stream, and calls onSubscribed', async () => {
     const node = await startNode(confirm);
     const client = connect(node.url);
     const onSubscribed = vi.fn<() => void>();
@@ -59,7 +59,7 @@ describe('a subscription', () => {
     await vi.waitFor(() => expect(received).toHaveLength(1));
   });
 
-  it('that is not confirmed is tried again on a new stream', async () => {
+  it('is retried on a new stream if it is not confirmed', async () => {
     const node = await startNode((request, stream) => {
       if (node.streams.length > 1) confirm(request, stream);
     });
@@ -69,7 +69,7 @@ describe('a subscription', () => {
     expect(node.streams).toHaveLength(2);
   });
 
-  it('stops what nobody else wants when it is closed, by hand or by its signal', async () => {
+  it('stops topics without other subscribers when it is closed directly or by its signal', async () => {
     const node = await startNode(confirm);
     const client = connect(node.url);
     await client.waitUntilConnected();

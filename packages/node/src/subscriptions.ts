@@ -1,6 +1,6 @@
 /**
- * Who wants which notifications of a connection. The node forgets subscriptions with the stream, so all of them are made again
- * whenever it comes up. What is delivered is only a hint that something happened: nothing here makes up for what was missed.
+ * The subscriptions of a connection. The node forgets them with the stream, so they are renewed whenever a stream is up. Missed
+ * notifications are not replaced.
  */
 import type { Logger } from '@kasgres/runtime';
 import type { Notification, Topic } from './calls.ts';
@@ -12,7 +12,7 @@ import type { NodeConnection } from './node-connection.ts';
 export interface SubscribeOptions {
   /** For `virtualChainChanged` (default false). */
   includeAcceptedTransactionIds?: boolean;
-  /** Called each time the node has confirmed, so also after a reconnect: what happened in between was missed. */
+  /** Called at each confirmation of the node, so also after a reconnect, before which notifications may have been missed. */
   onSubscribed?: () => void;
   /** Aborting closes the subscription. */
   signal?: AbortSignal;
@@ -55,7 +55,7 @@ export class Subscriptions {
   add(subscriber: Subscriber): Subscription {
     const close = (): void => {
       subscriber.signal?.removeEventListener('abort', close);
-      if (this.#subscribers.delete(subscriber)) this.#stopUnwanted(subscriber.topics);
+      if (this.#subscribers.delete(subscriber)) this.#stopUnused(subscriber.topics);
     };
     if (subscriber.signal?.aborted === true) return { close };
     subscriber.signal?.addEventListener('abort', close, { once: true });
@@ -64,18 +64,18 @@ export class Subscriptions {
     return { close };
   }
 
-  /** To be called when the stream has come up. */
+  /** Must be called whenever the stream is up. */
   renew(): void {
     for (const subscriber of this.#subscribers) void this.#start(subscriber);
   }
 
-  /** To be called with every notification of the stream. Throws NodeProtocolError. */
+  /** Must be called with every notification of the stream. Throws NodeProtocolError. */
   deliver(envelope: Envelope): void {
     const topic = topicByField.get(envelope.field ?? 0);
-    const wanting = [...this.#subscribers].filter(({ topics }) => topic !== undefined && topics.includes(topic));
-    if (topic === undefined || wanting.length === 0) return;
+    const recipients = [...this.#subscribers].filter(({ topics }) => topic !== undefined && topics.includes(topic));
+    if (topic === undefined || recipients.length === 0) return;
     const message = parseBody(`${topic}Notification`, envelope.body);
-    for (const subscriber of wanting) {
+    for (const subscriber of recipients) {
       try {
         subscriber.onNotification({ topic, message } as Notification);
       } catch (error) {
@@ -90,19 +90,20 @@ export class Subscriptions {
       await Promise.all(topics.map((topic) => this.#command(topic, NotifyCommand.NOTIFY_START)));
     } catch (error) {
       this.#logger?.warn({ err: error, topics }, 'could not subscribe');
-      // A new stream makes every subscription again, so that none is lost. A refusal would only recur.
-      if (error instanceof NodeUnavailableError || error instanceof NodeProtocolError) this.#connection.cut(error);
+      // A new stream renews all subscriptions. An error response of the node would only recur.
+      if (error instanceof NodeUnavailableError || error instanceof NodeProtocolError)
+        this.#connection.reconnect(error);
       return;
     }
     if (this.#subscribers.has(subscriber)) onSubscribed?.();
   }
 
-  #stopUnwanted(topics: readonly Topic[]): void {
+  #stopUnused(topics: readonly Topic[]): void {
     if (!this.#connection.up) return;
-    const wanted = new Set([...this.#subscribers].flatMap((subscriber) => subscriber.topics));
+    const used = new Set([...this.#subscribers].flatMap((subscriber) => subscriber.topics));
     for (const topic of topics) {
-      // Failing does no harm: what nobody wants is not delivered.
-      if (!wanted.has(topic)) this.#command(topic, NotifyCommand.NOTIFY_STOP).catch(() => undefined);
+      // A failure is harmless: notifications without a subscriber are ignored.
+      if (!used.has(topic)) this.#command(topic, NotifyCommand.NOTIFY_STOP).catch(() => undefined);
     }
   }
 

@@ -1,4 +1,4 @@
-/** From the model to the node's messages: headers and transactions as they are submitted, without hashes and verbose data. */
+/** Converts headers and transactions to protocol messages for submission, without hashes and verbose data. */
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import {
   formatBlueWork,

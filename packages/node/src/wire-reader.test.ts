@@ -8,7 +8,7 @@ const uint64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 const uint32 = fc.integer({ min: 0, max: 2 ** 32 - 1 });
 
-describe('what protobuf-es writes is read back', () => {
+describe('it reads what protobuf-es writes', () => {
   it('numbers', () => {
     fc.assert(
       fc.property(uint64, int64, uint32, fc.double(), fc.boolean(), (u64, i64, u32, double, bool) => {
@@ -24,7 +24,7 @@ describe('what protobuf-es writes is read back', () => {
     );
   });
 
-  it('tags and texts, also from the middle of a buffer', () => {
+  it('tags and text, also from the middle of a buffer', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 2 ** 29 - 1 }), fc.string({ unit: 'binary' }), (field, text) => {
         const message = new BinaryWriter().tag(field, WireType.LengthDelimited).string(text).finish();
@@ -36,7 +36,7 @@ describe('what protobuf-es writes is read back', () => {
     );
   });
 
-  it('past fields of any type that nobody knows', () => {
+  it('and skips unknown fields of any type', () => {
     const bytes = new BinaryWriter()
       .tag(1, WireType.Varint)
       .uint64(2n ** 64n - 1n)
@@ -59,7 +59,7 @@ describe('what protobuf-es writes is read back', () => {
   });
 });
 
-it('a 32-bit field keeps the low bits of a longer number, as protobuf-es does', () => {
+it('it keeps the low bits of an overlong 32-bit field, as protobuf-es does', () => {
   fc.assert(
     fc.property(uint64, (value) => {
       const bytes = new BinaryWriter().uint64(value).finish();
@@ -68,7 +68,7 @@ it('a 32-bit field keeps the low bits of a longer number, as protobuf-es does', 
   );
 });
 
-describe('refused as malformed', () => {
+describe('it rejects', () => {
   const malformed: [string, number[], (reader: WireReader) => unknown][] = [
     ['a number of eleven bytes', Array<number>(11).fill(0x80), (reader) => reader.uint64()],
     ['a number of eleven bytes where 32 bits are wanted', Array<number>(11).fill(0x80), (reader) => reader.uint32()],

@@ -1,6 +1,6 @@
 /**
- * Reads protobuf from bytes, without a description: who calls knows which fields to expect, and skips the others. Numbers of
- * 64 bits become bigint. Truncated or overlong data throws NodeProtocolError; nothing is read beyond the bytes given.
+ * Reads protobuf without a schema: the caller knows which fields to expect, and skips the others. 64-bit integers are bigint. Throws
+ * NodeProtocolError for truncated or overlong data.
  */
 import { NodeProtocolError } from './errors.ts';
 
@@ -9,22 +9,22 @@ const WIRE_FIXED64 = 1;
 const WIRE_BYTES = 2;
 const WIRE_FIXED32 = 5;
 
-/** The tag of a varint field: integers, booleans. */
+/** Returns the tag of a varint field: integers, booleans. */
 export function varintTag(field: number): number {
   return field * 8 + WIRE_VARINT;
 }
 
-/** The tag of a field with a length: strings, messages, packed lists. */
+/** Returns the tag of a field with a length: strings, messages, packed lists. */
 export function bytesTag(field: number): number {
   return field * 8 + WIRE_BYTES;
 }
 
-/** The tag of a double. */
+/** Returns the tag of a double. */
 export function fixed64Tag(field: number): number {
   return field * 8 + WIRE_FIXED64;
 }
 
-// Two halves in, one bigint out: cheaper than BigInt arithmetic. Typed arrays are little-endian wherever Node runs.
+// Converting two 32-bit halves is faster than BigInt arithmetic. Typed arrays are little-endian on all platforms of Node.
 const halves = new Uint32Array(2);
 const unsigned = new BigUint64Array(halves.buffer);
 const signed = new BigInt64Array(halves.buffer);
@@ -32,7 +32,7 @@ const signed = new BigInt64Array(halves.buffer);
 export class WireReader {
   readonly bytes: Uint8Array;
   position: number;
-  /** Where the message being read ends. */
+  /** End of the current message. */
   end: number;
   readonly #view: DataView;
 
@@ -43,12 +43,12 @@ export class WireReader {
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
-  /** Is there another field in the message being read? */
+  /** Whether the current message has another field. */
   get more(): boolean {
     return this.position < this.end;
   }
 
-  /** Starts to read a message within this one; give the result to `leave`. */
+  /** Enters a nested message; pass the result to `leave`. */
   enter(): number {
     const outerEnd = this.end;
     const length = this.length();
@@ -61,14 +61,14 @@ export class WireReader {
     this.end = outerEnd;
   }
 
-  /** Field number and wire type of the next field, see `varintTag` and its like. */
+  /** Reads the field number and wire type of the next field (see `varintTag`). */
   tag(): number {
     const tag = this.uint32();
     if (tag < 8) throw malformed(`field number 0 at byte ${this.position}`);
     return tag;
   }
 
-  /** Of 32 bits; what a sender put above these is dropped, as protobuf has it. */
+  /** Drops higher bits, as protobuf specifies. */
   uint32(): number {
     const { bytes } = this;
     let byte = bytes[this.position++] as number;
@@ -110,7 +110,7 @@ export class WireReader {
     return Buffer.from(this.bytes.buffer, this.bytes.byteOffset + start, length).toString('utf8');
   }
 
-  /** The bytes of a field with a length: a view. */
+  /** Returns a view of the bytes of a field with a length. */
   view(): Uint8Array {
     const length = this.length();
     const start = this.position;
@@ -118,7 +118,7 @@ export class WireReader {
     return new Uint8Array(this.bytes.buffer, this.bytes.byteOffset + start, length);
   }
 
-  /** The length of a string or message, which then starts at `position` and is all there. */
+  /** Reads the length of a string or message, which begins at `position` and is complete. */
   length(): number {
     const length = this.uint32();
     if (length > this.end - this.position)
@@ -126,7 +126,7 @@ export class WireReader {
     return length;
   }
 
-  /** Passes over the field of this tag. */
+  /** Skips the field of this tag. */
   skip(tag: number): void {
     const wireType = tag & 7;
     if (wireType === WIRE_VARINT) this.#readHalves();
@@ -169,6 +169,6 @@ export class WireReader {
   }
 }
 
-function malformed(what: string): NodeProtocolError {
-  return new NodeProtocolError(`malformed message: ${what}`);
+function malformed(reason: string): NodeProtocolError {
+  return new NodeProtocolError(`malformed message: ${reason}`);
 }

@@ -1,6 +1,6 @@
 /**
- * The life of a process: runs `main`, stops it on SIGINT, SIGTERM or when the parent process is gone, closes what was opened under a
- * deadline, and says by the exit code whether a restart may help.
+ * Runs `main`, stops it on SIGINT, SIGTERM or when the parent process is gone, and closes resources before a deadline. The exit code tells
+ * whether a restart may help.
  */
 import type { Logger } from './logger.ts';
 import { isAbortError } from './sleep.ts';
@@ -130,29 +130,25 @@ export interface ShutdownProblem {
 /** The resources of a program, closed one after another in reverse order of registration. A failure does not stop the rest. */
 export class Shutdown {
   readonly #resources: { name: string; close: () => unknown }[] = [];
-  #closing: string | undefined;
+  /** The resource that is being closed, for the report at the deadline. */
+  closing: string | undefined;
 
   add(name: string, close: () => unknown): void {
     this.#resources.push({ name, close });
-  }
-
-  /** The resource being closed now, for the report when the deadline comes first. */
-  get closing(): string | undefined {
-    return this.#closing;
   }
 
   /** Closes everything. Never rejects; returns the failures. */
   async close(): Promise<ShutdownProblem[]> {
     const problems: ShutdownProblem[] = [];
     for (let resource = this.#resources.pop(); resource !== undefined; resource = this.#resources.pop()) {
-      this.#closing = resource.name;
+      this.closing = resource.name;
       try {
         await resource.close();
       } catch (error) {
         problems.push({ name: resource.name, error });
       }
     }
-    this.#closing = undefined;
+    this.closing = undefined;
     return problems;
   }
 }

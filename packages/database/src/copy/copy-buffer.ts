@@ -32,7 +32,7 @@ export type FieldType =
 /** Encodes one row: `to.row()`, then each field in the order of the columns. */
 export type RowEncoder<Row> = (to: CopyBuffer, row: Row) => void;
 
-/** Made by the `createBuffer` of a table (define-copy-table.ts). The methods that encode single fields are for its compiled encoder. */
+/** Created by the `createBuffer` of a table (define-copy-table.ts), whose compiled encoder calls the methods for single fields. */
 export class CopyBuffer<Row = never> {
   readonly table: string;
   readonly columns: readonly string[];
@@ -143,21 +143,11 @@ export class CopyBuffer<Row = never> {
 
   /** A bigint[] column from keys. */
   keys(values: readonly number[]): void {
-    const dimensions = values.length === 0 ? 0 : 1;
-    const size = 12 + dimensions * 8 + values.length * 12;
-    this.#reserve(4 + size);
-    let at = this.#buffer.writeInt32BE(size, this.#length);
-    at = this.#buffer.writeInt32BE(dimensions, at);
-    at = this.#buffer.writeInt32BE(0, at); // holds no null
-    at = this.#buffer.writeInt32BE(INT8_OID, at);
-    if (dimensions === 1) {
-      at = this.#buffer.writeInt32BE(values.length, at);
-      at = this.#buffer.writeInt32BE(1, at); // lower bound
-      for (const value of values) {
-        at = this.#buffer.writeInt32BE(8, at);
-        this.#writeKey(value, at);
-        at += 8;
-      }
+    let at = this.#beginArray(INT8_OID, values.length, values.length * 12);
+    for (const value of values) {
+      at = this.#buffer.writeInt32BE(8, at);
+      this.#writeKey(value, at);
+      at += 8;
     }
     this.#length = at;
   }
@@ -165,22 +155,29 @@ export class CopyBuffer<Row = never> {
   /** A text[] column. */
   texts(values: readonly string[]): void {
     const sizes = values.map((value) => Buffer.byteLength(value));
-    const dimensions = values.length === 0 ? 0 : 1;
-    const size = 12 + dimensions * 8 + sizes.reduce((sum, bytes) => sum + 4 + bytes, 0);
-    this.#reserve(4 + size);
-    let at = this.#buffer.writeInt32BE(size, this.#length);
-    at = this.#buffer.writeInt32BE(dimensions, at);
-    at = this.#buffer.writeInt32BE(0, at); // holds no null
-    at = this.#buffer.writeInt32BE(TEXT_OID, at);
-    if (dimensions === 1) {
-      at = this.#buffer.writeInt32BE(values.length, at);
-      at = this.#buffer.writeInt32BE(1, at); // lower bound
-      for (const [index, value] of values.entries()) {
-        at = this.#buffer.writeInt32BE(sizes[index] ?? 0, at);
-        at += this.#buffer.write(value, at);
-      }
+    let at = this.#beginArray(
+      TEXT_OID,
+      values.length,
+      sizes.reduce((sum, bytes) => sum + 4 + bytes, 0),
+    );
+    for (const [index, value] of values.entries()) {
+      at = this.#buffer.writeInt32BE(sizes[index] ?? 0, at);
+      at += this.#buffer.write(value, at);
     }
     this.#length = at;
+  }
+
+  /** Writes the header of an array and returns the position of its elements. An empty array has no dimension. */
+  #beginArray(oid: number, count: number, elementBytes: number): number {
+    const size = (count === 0 ? 12 : 20) + elementBytes;
+    this.#reserve(4 + size);
+    let at = this.#buffer.writeInt32BE(size, this.#length);
+    at = this.#buffer.writeInt32BE(count === 0 ? 0 : 1, at);
+    at = this.#buffer.writeInt32BE(0, at); // contains no null
+    at = this.#buffer.writeInt32BE(oid, at);
+    if (count === 0) return at;
+    at = this.#buffer.writeInt32BE(count, at);
+    return this.#buffer.writeInt32BE(1, at); // lower bound
   }
 
   #writeKey(value: number, at: number): void {
@@ -203,7 +200,7 @@ export async function copyRows(client: ClientBase, buffer: CopyBuffer): Promise<
   const columns = buffer.columns.map((column) => `"${column}"`).join(', ');
   const stream = client.query(copyFrom(`copy ${buffer.table} (${columns}) from stdin (format binary)`));
   const done = finished(stream);
-  // A failing COPY ends the stream while we may be waiting for it to drain; `done` carries the error.
+  // A failing COPY closes the stream, possibly while the loop waits for 'drain'. `done` rejects with the error.
   done.catch(() => undefined);
   const contents = buffer.contents();
   for (let at = 0; at < contents.length && !stream.destroyed; at += CHUNK_BYTES) {

@@ -5,7 +5,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { Database } from '../connection/connect.ts';
-import { firstDayOf, type QuotaPeriod } from './quota-period.ts';
+import { firstDayOf, type QuotaPeriod } from './usage.ts';
 
 interface KeyLimits {
   /** Request units per window. */

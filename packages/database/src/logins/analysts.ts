@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { FatalError } from '@kasgres/runtime';
 import { Client, DatabaseError, type Pool, type PoolClient } from 'pg';
 import { inTransaction } from '../connection/in-transaction.ts';
-import { scramVerifier } from './scram-verifier.ts';
+import { scramVerifier } from './read-only-login.ts';
 
 interface NewAnalyst {
   name: string;

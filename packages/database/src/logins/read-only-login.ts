@@ -2,10 +2,9 @@
  * A database user that can only read. Any statement can switch off `default_transaction_read_only`, and a session can leave a role that it
  * took with `set role`, so a read-only session must log in as a user without the right to write.
  */
-import { randomBytes } from 'node:crypto';
+import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import { Client, DatabaseError, type ClientBase } from 'pg';
 import { inTransaction } from '../connection/in-transaction.ts';
-import { scramVerifier } from './scram-verifier.ts';
 
 const PREFIX = 'kasgres_sql_';
 /** How long the login accepts connections. Sessions may last longer. */
@@ -129,4 +128,14 @@ async function removeLogins(client: ClientBase, own: string): Promise<void> {
       () => undefined,
     );
   }
+}
+
+/** Returns the verifier of a password that Postgres stores (RFC 5802). It is sent in place of the password, so that no statement log contains it. */
+export function scramVerifier(password: string): string {
+  const iterations = 4096;
+  const salt = randomBytes(16);
+  const salted = pbkdf2Sync(password, salt, iterations, 32, 'sha256');
+  const keyed = (text: string): Buffer => createHmac('sha256', salted).update(text).digest();
+  const storedKey = createHash('sha256').update(keyed('Client Key')).digest('base64');
+  return `SCRAM-SHA-256$${iterations}:${salt.toString('base64')}$${storedKey}:${keyed('Server Key').toString('base64')}`;
 }

@@ -1,7 +1,7 @@
 /** Inspects a database before anything is written to it. */
 import { FatalError } from '@kasgres/runtime';
 import type { ClientBase } from 'pg';
-import { findPending, readMigrations } from './migrations.ts';
+import { findPending, readMigrations, selectApplied } from './migrations.ts';
 
 export interface DatabaseState {
   /** Identifies the database independently of its address. */
@@ -27,13 +27,7 @@ export async function inspectDatabase(client: ClientBase): Promise<DatabaseState
   await checkServer(client);
   const hasSchema = await hasSchemaOfKasgres(client);
   const known = await readMigrations();
-  const applied = hasSchema
-    ? (
-        await client.query<{ number: number; name: string; checksum: string }>(
-          'select number, name, checksum from migrations order by number',
-        )
-      ).rows
-    : [];
+  const applied = hasSchema ? await selectApplied(client) : [];
   const pending = findPending(known, applied).map(({ name }) => name);
   await checkRights(client, applied.length > 0, pending.length > 0);
   return { id: await getId(client), pending, ...(await findContent(client, applied.length > 0)) };

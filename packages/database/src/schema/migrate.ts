@@ -6,7 +6,13 @@ import { FatalError } from '@kasgres/runtime';
 import { type ClientBase, Pool } from 'pg';
 import { SchemaError } from '../connection/errors.ts';
 import { type ExclusiveLockOptions, LockedOutError, withExclusiveLocks } from '../connection/exclusive-locks.ts';
-import { type AppliedMigration, findPending, MIGRATIONS_DIRECTORY, readMigrations } from './migrations.ts';
+import {
+  type AppliedMigration,
+  findPending,
+  MIGRATIONS_DIRECTORY,
+  readMigrations,
+  selectApplied,
+} from './migrations.ts';
 
 /** Key of the advisory lock: "kasgres" in ASCII. Advisory locks are per database. */
 const LOCK_KEY = 0x6b61736772657300n;
@@ -79,13 +85,6 @@ export async function checkSchema(pool: Pool, directory: URL = MIGRATIONS_DIRECT
         `are applied, ${pending[0]?.name} comes next. Run \`kasgres migrate\` first.`,
     );
   }
-}
-
-async function selectApplied(client: Pool | ClientBase): Promise<AppliedMigration[]> {
-  const { rows } = await client.query<AppliedMigration>(
-    'select number, name, checksum from migrations order by number',
-  );
-  return rows;
 }
 
 async function applyMigration(

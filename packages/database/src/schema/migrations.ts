@@ -1,23 +1,21 @@
 /** The numbered SQL files of `migrations/`: forward only, and never changed after they were applied, as their checksums ensure. */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
+import type { ClientBase, Pool } from 'pg';
 import { SchemaError } from '../connection/errors.ts';
 
-interface Migration {
+/** A row of the table `migrations`. */
+export interface AppliedMigration {
   /** 1, 2, 3 … without gaps. */
   number: number;
   /** File name without its extension. */
   name: string;
-  sql: string;
   /** SHA-256 of the text, in hex. */
   checksum: string;
 }
 
-/** A row of the table `migrations`. */
-export interface AppliedMigration {
-  number: number;
-  name: string;
-  checksum: string;
+interface Migration extends AppliedMigration {
+  sql: string;
 }
 
 export const MIGRATIONS_DIRECTORY: URL = new URL('../../../../migrations/', import.meta.url);
@@ -59,4 +57,11 @@ export function findPending(known: readonly Migration[], applied: readonly Appli
     }
     return before === undefined;
   });
+}
+
+export async function selectApplied(client: Pool | ClientBase): Promise<AppliedMigration[]> {
+  const { rows } = await client.query<AppliedMigration>(
+    'select number, name, checksum from migrations order by number',
+  );
+  return rows;
 }

@@ -37,7 +37,7 @@ function decodeOrRefuse(bytes: Uint8Array): void {
   }
 }
 
-test('what the generated code encodes is decoded, field by field', () => {
+test('it decodes each field that the generated code encodes', () => {
   fc.assert(
     fc.property(items, (items) => {
       expect(decodeUtxoChunk(encode(items))).toEqual(
@@ -51,7 +51,7 @@ test('what the generated code encodes is decoded, field by field', () => {
   );
 });
 
-test('cut off anywhere, or damaged, it is decoded or refused, and nothing else happens', () => {
+test('it decodes truncated or damaged bytes or throws a NodeProtocolError', () => {
   fc.assert(
     fc.property(items, fc.nat(), fc.nat(), fc.integer({ min: 1, max: 255 }), (items, cut, at, flip) => {
       const bytes = encode(items);
@@ -62,7 +62,7 @@ test('cut off anywhere, or damaged, it is decoded or refused, and nothing else h
   );
 });
 
-test('a UTXO without outpoint, entry or script is refused', () => {
+test('it rejects a UTXO without outpoint, entry or script', () => {
   const outpoint = { transactionId: { bytes: new Uint8Array(32) }, index: 0 };
   const short = { transactionId: { bytes: new Uint8Array(31) }, index: 0 };
   const entry = { amount: 1n, scriptPublicKey: { script: new Uint8Array(1), version: 0 } };

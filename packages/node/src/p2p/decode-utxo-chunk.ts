@@ -1,4 +1,4 @@
-/** A piece of the UTXO set from the wire to the model, by hand: there are tens of millions. Field numbers: protocol/p2p.proto. */
+/** Decodes tens of millions of UTXOs by hand. Field numbers are those of protocol/p2p.proto. */
 import type { Hash, Outpoint, ScriptPublicKey, Utxo } from '@kasgres/kaspa';
 import { NodeProtocolError } from '../errors.ts';
 import { bytesTag, varintTag, WireReader } from '../wire-reader.ts';
@@ -26,7 +26,7 @@ const NO_BYTES = new Uint8Array(0);
 
 type Entry = Omit<Utxo, 'outpoint'>;
 
-/** What it returns are views of `chunk`. Throws NodeProtocolError. */
+/** The byte arrays in the result are views of `chunk`. Throws NodeProtocolError. */
 export function decodeUtxoChunk(chunk: Uint8Array): Utxo[] {
   const reader = new WireReader(chunk);
   const utxos: Utxo[] = [];

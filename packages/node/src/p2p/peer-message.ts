@@ -1,4 +1,4 @@
-/** The messages of the p2p stream. Pieces of the UTXO set stay bytes, since they are decoded by hand. */
+/** Messages of the p2p stream. Chunks of the UTXO set stay encoded, since they are decoded by hand. */
 import { create, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { NodeProtocolError } from '../errors.ts';
 import { type PeerMessage, PeerMessageSchema } from '../generated/p2p_pb.ts';
@@ -18,7 +18,7 @@ export function encodePeerMessage(payload: PeerPayload): Uint8Array {
   return toBinary(PeerMessageSchema, create(PeerMessageSchema, { payload }));
 }
 
-/** Without a case: one that we have no use for. Throws NodeProtocolError. */
+/** Returns a payload without a case for an unknown message. Throws NodeProtocolError. */
 export function readPeerMessage(message: Uint8Array): ReceivedPayload {
   const chunk = findChunk(message);
   if (chunk !== undefined) return { case: CHUNK, chunk };

@@ -1,6 +1,6 @@
 /**
- * A conversation with a node as one of its peers: requests that it sends to every peer are handled here, its messages are queued until it is
- * asked for. Only a few messages wait; then the stream stands still until one is taken, and the node with it.
+ * A connection to a node as one of its peers. It handles the requests that a node sends to every peer, and queues the other messages. While
+ * the queue is full, the stream is paused, which blocks the node.
  */
 import { randomBytes } from 'node:crypto';
 import type { NetworkId } from '@kasgres/kaspa';
@@ -16,12 +16,12 @@ const ID_BYTES = 16;
 const WINDOW_BYTES = 1024 * 1024;
 /** A thousand UTXOs with the longest scripts that a block can hold. */
 const RECEIVE_LIMIT_BYTES = 2 ** 29;
-const MOST_WAITING = 4;
+const QUEUE_LIMIT = 4;
 
 export interface PeerOptions {
-  /** The node's p2p, not its RPC. */
+  /** The p2p address of the node, not its RPC. */
   url: string;
-  /** How long it may send nothing at all while something is expected of it. */
+  /** How long the node may send nothing while a message is awaited. */
   silenceMs: number;
   signal?: AbortSignal | undefined;
 }
@@ -29,10 +29,10 @@ export interface PeerOptions {
 export class Peer {
   readonly #options: PeerOptions;
   readonly #stream: MessageStream;
-  readonly #waiting: ReceivedPayload[] = [];
-  /** Resolved when a message comes or the conversation is over. */
-  #news = Promise.withResolvers<void>();
-  #over: { reason: unknown } | undefined;
+  readonly #queue: ReceivedPayload[] = [];
+  /** Resolves at the next message, or when the connection is closed. */
+  #change = Promise.withResolvers<void>();
+  #closed: { reason: unknown } | undefined;
 
   constructor(options: PeerOptions) {
     this.#options = options;
@@ -43,12 +43,12 @@ export class Peer {
       windowBytes: WINDOW_BYTES,
       receiveLimitBytes: RECEIVE_LIMIT_BYTES,
       onMessage: (message) => this.#receive(readPeerMessage(message)),
-      onEnd: (reason) => this.#end(reason),
+      onClose: (reason) => this.#fail(reason),
     });
     options.signal?.addEventListener('abort', this.#abort, { once: true });
   }
 
-  /** Resolves when both sides are ready. Throws NodeUnsuitableError where the node is of another network. */
+  /** Resolves when both sides are ready. Throws NodeUnsuitableError if the node is on another network. */
   async greet(network: NetworkId): Promise<void> {
     const { value: theirs } = await this.#until((payload) => payload.case === 'version');
     const name = `kaspa-${network}`;
@@ -69,21 +69,21 @@ export class Peer {
   }
 
   /**
-   * The next message. What came in before the end is still told. Throws NodeUnavailableError, NodeProtocolError,
+   * Returns the next message, also after the connection was closed if one is queued. Throws NodeUnavailableError, NodeProtocolError,
    * PeerRejectedError or the signal's reason.
    */
   async next(): Promise<ReceivedPayload> {
-    while (this.#waiting.length === 0) {
-      if (this.#over !== undefined) throw this.#over.reason;
-      await this.#untilNews();
+    while (this.#queue.length === 0) {
+      if (this.#closed !== undefined) throw this.#closed.reason;
+      await this.#untilChange();
     }
-    const payload = this.#waiting.shift() as ReceivedPayload;
-    if (this.#waiting.length < MOST_WAITING) this.#stream.resume();
+    const payload = this.#queue.shift() as ReceivedPayload;
+    if (this.#queue.length < QUEUE_LIMIT) this.#stream.resume();
     return payload;
   }
 
   close(): void {
-    this.#stream.end(new NodeUnavailableError('the conversation was closed'));
+    this.#stream.close(new NodeUnavailableError('the connection to the peer was closed'));
   }
 
   async #until<P extends ReceivedPayload>(isWanted: (payload: ReceivedPayload) => payload is P): Promise<P> {
@@ -93,18 +93,18 @@ export class Peer {
     }
   }
 
-  async #untilNews(): Promise<void> {
+  async #untilChange(): Promise<void> {
     const { url, silenceMs } = this.#options;
-    let heard = this.#stream.bytesReceived;
+    let received = this.#stream.bytesReceived;
     const timer = setInterval(() => {
-      // A large message on a slow line is no silence.
+      // A large message on a slow connection is not silence.
       const { bytesReceived } = this.#stream;
-      if (bytesReceived === heard) {
-        this.#stream.end(new NodeUnavailableError(`the node at ${url} was silent for ${silenceMs} ms`));
+      if (bytesReceived === received) {
+        this.#stream.close(new NodeUnavailableError(`the node at ${url} was silent for ${silenceMs} ms`));
       }
-      heard = bytesReceived;
+      received = bytesReceived;
     }, silenceMs);
-    await this.#news.promise;
+    await this.#change.promise;
     clearInterval(timer);
   }
 
@@ -114,33 +114,33 @@ export class Peer {
     if (payload.case === 'requestAddresses') return this.send({ case: 'addresses', value: {} });
     if (payload.case === 'reject') {
       const { url } = this.#options;
-      this.#end(new PeerRejectedError(`the node at ${url} does not talk to us: ${payload.value.reason}`));
+      this.#fail(new PeerRejectedError(`the node at ${url} rejected this peer: ${payload.value.reason}`));
       return this.close();
     }
-    this.#waiting.push(payload);
-    if (this.#waiting.length >= MOST_WAITING) this.#stream.pause();
-    this.#tell();
+    this.#queue.push(payload);
+    if (this.#queue.length >= QUEUE_LIMIT) this.#stream.pause();
+    this.#notify();
   }
 
   readonly #abort = (): void => {
-    this.#end(this.#options.signal?.reason);
-    this.#waiting.length = 0;
+    this.#fail(this.#options.signal?.reason);
+    this.#queue.length = 0;
     this.close();
   };
 
-  #end(reason: unknown): void {
-    this.#over ??= { reason };
+  #fail(reason: unknown): void {
+    this.#closed ??= { reason };
     this.#options.signal?.removeEventListener('abort', this.#abort);
-    this.#tell();
+    this.#notify();
   }
 
-  #tell(): void {
-    this.#news.resolve();
-    this.#news = Promise.withResolvers();
+  #notify(): void {
+    this.#change.resolve();
+    this.#change = Promise.withResolvers();
   }
 }
 
-/** The node refuses peers that speak an older version than it does; of what we say, all have the same meaning. */
+/** Repeats the node's protocol version, since it rejects older ones. The messages used here are the same in all versions. */
 function introduction({ protocolVersion, network }: PeerVersion): Extract<PeerPayload, { case: 'version' }>['value'] {
   return {
     protocolVersion,

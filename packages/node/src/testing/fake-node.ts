@@ -1,6 +1,6 @@
 /**
- * A gRPC server that plays a node badly: a test decides for each request what comes back, down to the bytes. Pings are handled
- * unless told otherwise.
+ * A gRPC server for tests, which decide the response to each request, down to the bytes. It responds to pings itself unless
+ * `respondsPings` is false.
  */
 import { once } from 'node:events';
 import { constants, createServer, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
@@ -16,7 +16,7 @@ const FRAME_LIMIT = 2 ** 20;
 
 export type { KaspadRequest } from '../generated/kaspad_pb.ts';
 
-/** Responds to getSink with a sink that names the request. */
+/** Responds to getSink with a sink that contains the id of the request. */
 export function respondSink(request: KaspadRequest, stream: FakeStream): void {
   stream.respond(request.id, { case: 'getSinkResponse', value: { sink: sinkOf(request) } });
 }
@@ -26,7 +26,7 @@ export function sinkOf({ id }: KaspadRequest): string {
 }
 
 export class FakeNode {
-  /** Requests of all streams, pings left out. */
+  /** Requests of all streams, without pings. */
   readonly requests: KaspadRequest[] = [];
   readonly streams: FakeStream[] = [];
   respondsPings = true;
@@ -74,12 +74,12 @@ export class FakeNode {
     return `grpc://127.0.0.1:${this.port}`;
   }
 
-  /** Says goodbye on every connection, as a server does that is being stopped. */
+  /** Announces the end of every connection, as a stopping server does. */
   goAway(): void {
     for (const session of this.#sessions) session.goaway();
   }
 
-  /** Cuts every connection. */
+  /** Destroys every connection. */
   disconnectAll(): void {
     for (const session of this.#sessions) session.destroy();
   }
@@ -121,7 +121,7 @@ export class FakeStream {
     this.http2Stream.close(constants.NGHTTP2_INTERNAL_ERROR);
   }
 
-  /** What a server does that refuses a stream: headers, and no message. */
+  /** Refuses the stream: sends headers and no message. */
   refuse(grpcStatus: number, message: string): void {
     this.http2Stream.respond(
       { 'content-type': 'application/grpc', 'grpc-status': grpcStatus, 'grpc-message': encodeURIComponent(message) },

@@ -7,7 +7,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
-/** The binary: `KASPAD_BIN`, or `kaspad` on the PATH. */
+/** Returns the path of `KASPAD_BIN`, or of `kaspad` on the PATH. */
 export function findKaspad(): string | undefined {
   const given = process.env['KASPAD_BIN'];
   const candidates = (process.env['PATH'] ?? '').split(delimiter).map((directory) => join(directory, 'kaspad'));
@@ -28,7 +28,7 @@ export class Kaspad {
     this.#directory = directory;
   }
 
-  /** A new chain. Whoever uses it waits until it responds. */
+  /** Starts a new chain, without waiting until the node responds. */
   static async create(binary: string, options: { utxoindex?: boolean } = {}): Promise<Kaspad> {
     const directory = await mkdtemp(join(tmpdir(), 'kasgres-kaspad-'));
     const port = await findFreePort();
@@ -54,7 +54,7 @@ export class Kaspad {
     return `grpc://127.0.0.1:${this.port}`;
   }
 
-  /** Again after `stop`, on the same chain and ports. */
+  /** Restarts after `stop`, on the same chain and ports. */
   start(): void {
     this.#process = spawn(this.#binary, this.#args, { stdio: 'ignore' });
   }

@@ -1,4 +1,4 @@
-/** The model from messages of the generated code: the plain way, which the hot decoders must agree with. */
+/** Converts messages of the generated code to the model: the oracle of the hand-written decoders. */
 import { type Covenant, fromHex, type Hash, parseBlueWork } from '@kasgres/kaspa';
 import type * as protocol from '../generated/kaspad_pb.ts';
 import type { BlocksResponse, RpcBlock, RpcTransaction, VirtualChainResponse } from '../model.ts';
@@ -97,7 +97,7 @@ function covenantOf(covenant: protocol.Covenant | undefined): Covenant | undefin
   return { authorizingInput: covenant.authorizingInput, covenantId: bytes(covenant.covenantId) };
 }
 
-/** Plain bytes, as the hot decoders make them: a Buffer would compare as something else. */
+/** Returns a Uint8Array like the decoders: Vitest does not consider a Buffer equal to it. */
 function bytes(hex: string): Hash {
   return new Uint8Array(fromHex(hex));
 }

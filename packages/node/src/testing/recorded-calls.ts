@@ -1,22 +1,21 @@
-/** Recorded calls of a real node: the small part kept here, and a whole recording where `RECORDING` names its directory. */
+/** Recorded calls of a real node: an excerpt in this repository, and a whole recording if `RECORDING` names its directory. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { type Envelope, readEnvelope } from '../envelope.ts';
 
 export interface RecordedCall {
-  /** What distinguishes it in a failure: the file's line and the operation. */
+  /** Line in the file and operation, for failure messages. */
   name: string;
   op: string;
   request: unknown;
   response: unknown;
-  /** A whole KaspadRequest. */
+  /** An encoded KaspadRequest. */
   requestRaw: Uint8Array;
-  /** A whole KaspadResponse. */
+  /** An encoded KaspadResponse. */
   raw: Uint8Array;
 }
 
-/** The paths of the files to read. */
 export function recordedFiles(): string[] {
   const small = join(import.meta.dirname, '../recorded/calls.jsonl.gz');
   const whole = process.env['RECORDING'];
@@ -33,7 +32,7 @@ export function* readRecordedCalls(path: string): Generator<RecordedCall> {
       requestRaw: string;
       raw: string;
     };
-    // A recording is divided by lines that are no calls.
+    // Lines of a recording between its parts are not calls.
     if (call.op === 'checkpoint') continue;
     yield {
       name: `line ${index + 1}, ${call.op}`,
@@ -46,7 +45,7 @@ export function* readRecordedCalls(path: string): Generator<RecordedCall> {
   }
 }
 
-/** The envelopes of the recorded responses to one operation, from the small part. */
+/** Returns the envelopes of the recorded responses to one operation, from the excerpt. */
 export function recordedResponses(op: string): Envelope[] {
   return [...readRecordedCalls(recordedFiles()[0] as string)]
     .filter((call) => call.op === op)

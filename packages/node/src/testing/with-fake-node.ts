@@ -1,4 +1,4 @@
-/** Fake nodes and clients that end with the test that made them. */
+/** Creates fake nodes and clients that are closed at the end of the test. */
 import { onTestFinished } from 'vitest';
 import { NodeClient, type NodeClientOptions } from '../node-client.ts';
 import { FakeNode, type OnRequest } from './fake-node.ts';
@@ -9,7 +9,7 @@ export async function startNode(onRequest: OnRequest, port = 0): Promise<FakeNod
   return node;
 }
 
-/** Tries again soon, so that tests are short. */
+/** Reconnects quickly, so that tests are short. */
 export function connect(url: string, options: Partial<NodeClientOptions> = {}): NodeClient {
   const client = new NodeClient({ url, deadlineMs: 5_000, maxPauseMs: 200, ...options });
   onTestFinished(() => client.close());

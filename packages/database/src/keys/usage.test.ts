@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { dayOf, endOf, firstDayOf } from './quota-period.ts';
+import { dayOf, endOf, firstDayOf } from './usage.ts';
 
 const at = (time: string) => new Date(time);
 
