@@ -17,7 +17,7 @@ import { FatalError } from '@kasgres/runtime';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { print, textTable } from '../output.ts';
 import { findTextProblem, MAX_LENGTHS } from '../tags/check-tag.ts';
-import { Problems } from '../tags/problems.ts';
+import { Problems } from '../tags/tag-file.ts';
 import { type Format, FORMATS, readTagFiles, type TagFiles } from '../tags/read-tag-files.ts';
 import { withDatabase } from '../with-database.ts';
 

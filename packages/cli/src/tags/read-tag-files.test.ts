@@ -1,6 +1,6 @@
 import { type AddressPrefix, getNetwork, scriptToAddress } from '@kasgres/kaspa';
 import { describe, expect, test } from 'vitest';
-import { Problems } from './problems.ts';
+import { Problems } from './tag-file.ts';
 import { readTagFiles, type TagFiles, type TagFilesOptions } from './read-tag-files.ts';
 
 function addressOf(number: number, prefix: AddressPrefix = 'kaspa'): string {
@@ -134,12 +134,12 @@ describe('JSON', () => {
     ['{\n"tags": 7}', ['2: tags: must be a list']],
     [
       '{"creator": 7,\n"tag": []}',
-      ['2: "tag": is not a known field', '1: creator: must be a text', '1: tags: must be a list'],
+      ['2: "tag": is not a field of a file of tags', '1: creator: must be a text', '1: tags: must be a list'],
     ],
     ['[\n7]', ['2: tags: must be objects, not 7']],
     [
       `[{"address": "${ONE}",\n"name": "A",\n"label": "B",\n"labels": [1]}]`,
-      ['3: "label": is not a field of tags', '4: labels: must be texts, not [1]'],
+      ['3: "label": is not a field of a tag', '4: labels: must be texts, not [1]'],
     ],
   ])('%j is refused with its lines', (text, words) => {
     const problems = problemsOf({ 'a.json': text });
