@@ -8,7 +8,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import type { Pool, PoolClient } from 'pg';
 import { getDatabaseUrl } from '../addresses.ts';
 import { readCliEnv } from '../env.ts';
-import { findBootstrap } from '../bootstrap.ts';
+import { findBootstrap } from '../verify/queries.ts';
 import { CatchingUpError, Exporter, type ExportOptions, findDatabase } from '../export/exporter.ts';
 import { emptyManifest, findManifest, LOCK, type Manifest } from '../export/manifest.ts';
 import { ExportProgress } from '../export/progress.ts';

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { connect, makeReader } from '@kasgres/database';
 import type { PoolClient } from 'pg';
-import { print, textTable } from '../output.ts';
+import { print, textTable } from '../command-line.ts';
 
 /** As for analysts, `blocks` is the view kaspa.blocks. The table is public.blocks. */
 const SEARCH_PATH = 'kaspa,public';

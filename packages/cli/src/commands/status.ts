@@ -3,9 +3,9 @@ import { FatalError } from '@kasgres/runtime';
 import type { StatusAddresses } from '../addresses.ts';
 import { findFullApiStatus } from '../api-status.ts';
 import { nameOfDatabase } from '../error-message.ts';
-import { print } from '../output.ts';
-import type { Queryable } from '../verify/queryable.ts';
-import { findUtxoSetLoad } from '../verify/utxo-set-load.ts';
+import { print } from '../command-line.ts';
+import type { Queryable } from '@kasgres/state';
+import { findUtxoSetLoad } from '../verify/queries.ts';
 import { withDatabaseAt } from '../with-database.ts';
 import { statusLines } from './status-lines.ts';
 
@@ -72,11 +72,6 @@ export async function statusOf(db: Queryable): Promise<Record<string, unknown>> 
   const checkpoint = await db.query<Record<string, unknown>>(CHECKPOINT);
   const starts = await db.query(STARTS);
   const gaps = await db.query(GAPS);
-  const load = await findUtxoSetLoad(db);
-  return {
-    ...checkpoint.rows[0],
-    starts: starts.rows,
-    gaps: gaps.rows,
-    utxoSetLoad: load === undefined ? null : { pruningPoint: load.pruningPoint, utxoCount: Number(load.utxoCount) },
-  };
+  const utxoSetLoad = (await findUtxoSetLoad(db)) ?? null;
+  return { ...checkpoint.rows[0], starts: starts.rows, gaps: gaps.rows, utxoSetLoad };
 }

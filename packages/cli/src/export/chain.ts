@@ -2,7 +2,7 @@
  * Positions on the chain. chain_blocks.index has no holes, and neither blue score nor chain_time decreases along the chain, so a position is
  * found by binary search in one query.
  */
-import type { Queryable } from '../verify/queryable.ts';
+import type { Queryable } from '@kasgres/state';
 
 export const DAY_MS = 86_400_000;
 

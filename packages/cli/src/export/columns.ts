@@ -1,5 +1,5 @@
 /** The exported columns of a view or table, and the query for its rows. */
-import type { Queryable } from '../verify/queryable.ts';
+import type { Queryable } from '@kasgres/state';
 import { type ColumnType, columnTypeOf } from './column-types.ts';
 
 export interface Column {

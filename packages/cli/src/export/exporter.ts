@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { inTransaction } from '@kasgres/database';
 import { FatalError } from '@kasgres/runtime';
 import type { Pool, PoolClient } from 'pg';
-import { findBootstrap } from '../bootstrap.ts';
+import { findBootstrap } from '../verify/queries.ts';
 import {
   type ChainBlock,
   dayOfTime,

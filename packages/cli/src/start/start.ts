@@ -18,7 +18,7 @@ import {
 } from '../data-dir.ts';
 import type { CliEnv } from '../env.ts';
 import { describeError } from '../error-message.ts';
-import { print } from '../output.ts';
+import { print } from '../command-line.ts';
 import { programPaths } from '../programs.ts';
 import { type StopRequests, watchStopRequests } from '../stop-requests.ts';
 import { type CheckedDatabase, openCheckedDatabase } from './checked-database.ts';

@@ -7,7 +7,7 @@
 import { toHex, workFromBits } from '@kasgres/kaspa';
 import { ColouringBounds, compareBlocks } from './ghostdag-colours.ts';
 import { type DagBlock, DagWindow, WINDOW_BLOCKS } from './ghostdag-window.ts';
-import { findCrescendo } from './queryable.ts';
+import { findCrescendo } from './queries.ts';
 import type { Queryable } from '@kasgres/state';
 import type { Since } from './since.ts';
 
@@ -86,8 +86,7 @@ class GhostdagChecker {
     const isChecked = block.blueWork >= this.#checkedFrom;
     const faults = isChecked ? [...this.#wrongParents(block), ...this.#wrongMergeSet(block)] : [];
     if (isChecked) faults.push(...this.#wrongOrder(block));
-    const forgotten = this.#window.add(block);
-    if (forgotten !== undefined) this.#colours.forget(forgotten);
+    this.#window.add(block);
     // The colours of a wrong mergeset mean nothing.
     if (faults.length === 0) {
       const wrongColours = this.#colours.add(block);

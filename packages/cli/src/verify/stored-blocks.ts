@@ -3,7 +3,7 @@
  * with the code that encoded the rows.
  */
 import { type Crescendo, type Hash, type Header, toHex, transactionHashBeforeCrescendo } from '@kasgres/kaspa';
-import { findCrescendo } from './queryable.ts';
+import { findCrescendo } from './queries.ts';
 import { pagesByKey, type Queryable } from '@kasgres/state';
 import { EVERYTHING, type From } from './since.ts';
 import { storedTransactionsOf } from './stored-transactions.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { textTable } from './output.ts';
+import { textTable } from './command-line.ts';
 
 test('pads columns, puts numbers to the right and shows bytes as Postgres does', () => {
   const rows = [
