@@ -6,7 +6,7 @@ import { getNetwork } from '@kasgres/kaspa';
 import { EXIT_CLEAN, EXIT_RETRYABLE, FatalError } from '@kasgres/runtime';
 import { Command, InvalidArgumentError } from 'commander';
 import type { Pool, PoolClient } from 'pg';
-import { getDatabaseUrl } from '../addresses.ts';
+import { getDatabase } from '../addresses.ts';
 import { readCliEnv } from '../env.ts';
 import { findBootstrap } from '../verify/queries.ts';
 import { CatchingUpError, Exporter, type ExportOptions, findDatabase } from '../export/exporter.ts';
@@ -70,7 +70,7 @@ export function exportCommand(): Command {
     .option('--until <day>', 'last day (UTC)', dayOf)
     .addHelpText('after', HELP)
     .action(async (directory: string, names: string[], options: Options) => {
-      process.exitCode = await runExport(await getDatabaseUrl(readCliEnv()), { directory, names, ...options });
+      process.exitCode = await runExport((await getDatabase(readCliEnv())).url, { directory, names, ...options });
     });
 }
 
@@ -93,7 +93,12 @@ export async function runExport(
     (processId) =>
       `Another export (process ${processId}) is writing into ${directory}. Wait until it has finished, or name another directory.`,
   );
-  const options = { url: databaseUrl, max: CONNECTIONS, settings: SETTINGS, connectTimeoutMs: CONNECT_WITHIN_MS };
+  const options = {
+    address: { url: databaseUrl },
+    max: CONNECTIONS,
+    settings: SETTINGS,
+    connectTimeoutMs: CONNECT_WITHIN_MS,
+  };
   try {
     return await withDatabase('export', ({ pool }) => exportFrom(pool, work, print), options);
   } catch (error) {

@@ -1,7 +1,7 @@
 /** `kasgres migrate` brings the schema up to date. */
 import { type BlockingSession, describeBlocking, type EndableSessions, migrate } from '@kasgres/database';
 import { Command, Option } from 'commander';
-import { getDatabaseUrl } from '../addresses.ts';
+import { getDatabase } from '../addresses.ts';
 import { describeDatabaseProblem, isDatabaseProblem } from '../error-message.ts';
 import { readCliEnv } from '../env.ts';
 import { print } from '../command-line.ts';
@@ -18,7 +18,7 @@ export function migrateCommand(): Command {
         .preset('analysts'),
     )
     .action(async ({ endBlockingSessions: endSessions = 'none' }: { endBlockingSessions?: EndableSessions }) => {
-      const url = await getDatabaseUrl(readCliEnv());
+      const { url } = await getDatabase(readCliEnv());
       const applied = await migrate(url, { endSessions, onBlocked: printBlocking }).catch((error: unknown) => {
         throw isDatabaseProblem(error) ? describeDatabaseProblem(url, error) : error;
       });

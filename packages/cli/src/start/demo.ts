@@ -58,7 +58,7 @@ export async function prepareDatabase(
     writePrivateFile(dataDir.demoKeyFile, `${key}\n`);
     return key;
   };
-  return await withDatabase('start', prepare, { url: databaseUrl });
+  return await withDatabase('start', prepare, { address: { url: databaseUrl } });
 }
 
 function sourceOf({ tags }: Demo): TagSource {

@@ -8,14 +8,7 @@ import { migrate } from '@kasgres/database';
 import { Shutdown } from '@kasgres/runtime';
 import { apiUrlOf } from '../api-status.ts';
 import { printBlocking } from '../commands/migrate.ts';
-import {
-  type DataDir,
-  findRuntimeFile,
-  isOwnDatabase,
-  makeDataDir,
-  rememberOwnDatabase,
-  writeRuntimeFile,
-} from '../data-dir.ts';
+import { type DataDir, findRuntimeFile, isOwnDatabase, makeDataDir, writeRuntimeFile } from '../data-dir.ts';
 import type { CliEnv } from '../env.ts';
 import { describeError } from '../error-message.ts';
 import { print } from '../command-line.ts';
@@ -111,8 +104,7 @@ async function run(
   else await checkNodes(nodeUrls, database, { print, signal });
 
   const { url: databaseUrl, state } = database;
-  if (state.isUnused) await rememberOwnDatabase(dataDir, state.id);
-  const isOwn = await isOwnDatabase(dataDir, state.id);
+  const isOwn = await isOwnDatabase(dataDir, state);
   const onMigration = (name: string): void => {
     if (!state.isUnused) print(`Migrating the schema of the database: ${name}.`);
   };

@@ -26,39 +26,32 @@ const UTXOS_PER_SECOND = 30_000;
 /** `utxos` at the checkpoint, or `start_utxos` at the latest bootstrap block. */
 export type UtxoSet = 'utxos' | 'start_utxos';
 
-interface SetQueries {
-  name: string;
-  commitment: string;
-  /** Missing transactions and scripts give empty values, which change the hash. */
-  utxos: string;
-}
+const NAMES: Readonly<Record<UtxoSet, string>> = {
+  utxos: 'the current UTXO set',
+  start_utxos: 'the UTXO set of the bootstrap block',
+};
 
-const SETS: Readonly<Record<UtxoSet, SetQueries>> = {
-  utxos: {
-    name: 'the current UTXO set',
-    commitment: 'select hash, utxo_commitment from checkpoint join blocks on blocks.id = checkpoint.block_id',
-    utxos: `
-      select coalesce(t.transaction_id, earlier.transaction_id, ''), u.index, u.amount, coalesce(s.version, 0), coalesce(s.script, ''),
-        u.block_daa_score, u.is_coinbase, coalesce(o.covenant_id, start.covenant_id)
-      from utxos u
-      left join transactions t on t.id = u.transaction_id
-      left join earlier_transactions earlier on earlier.id = u.transaction_id
-      left join scripts s on s.id = u.script_id
-      left join transaction_outputs o on o.transaction_id = u.transaction_id and o.index = u.index
-      left join start_utxos start on start.transaction_id = u.transaction_id and start.index = u.index`,
-  },
-  start_utxos: {
-    name: 'the UTXO set of the bootstrap block',
-    commitment: `
-      select hash, utxo_commitment from starts join blocks on blocks.id = starts.block_id order by starts.chain_index desc limit 1`,
-    utxos: `
-      select coalesce(t.transaction_id, earlier.transaction_id, ''), u.index, u.amount, coalesce(s.version, 0), coalesce(s.script, ''),
-        u.block_daa_score, u.is_coinbase, u.covenant_id
-      from start_utxos u
-      left join transactions t on t.id = u.transaction_id
-      left join earlier_transactions earlier on earlier.id = u.transaction_id
-      left join scripts s on s.id = u.script_id`,
-  },
+const SELECT_COMMITMENT: Readonly<Record<UtxoSet, string>> = {
+  utxos: 'select hash, utxo_commitment from checkpoint join blocks on blocks.id = checkpoint.block_id',
+  start_utxos: `
+    select hash, utxo_commitment from starts join blocks on blocks.id = starts.block_id order by starts.chain_index desc limit 1`,
+};
+
+/** Missing transactions and scripts give empty values, which change the hash. */
+const selectUtxos = (set: UtxoSet, covenantId: string): string => `
+  select coalesce(t.transaction_id, earlier.transaction_id, ''), u.index, u.amount, coalesce(s.version, 0), coalesce(s.script, ''),
+    u.block_daa_score, u.is_coinbase, ${covenantId}
+  from ${set} u
+  left join transactions t on t.id = u.transaction_id
+  left join earlier_transactions earlier on earlier.id = u.transaction_id
+  left join scripts s on s.id = u.script_id`;
+
+const SELECT_UTXOS: Readonly<Record<UtxoSet, string>> = {
+  utxos: `
+    ${selectUtxos('utxos', 'coalesce(o.covenant_id, start.covenant_id)')}
+    left join transaction_outputs o on o.transaction_id = u.transaction_id and o.index = u.index
+    left join start_utxos start on start.transaction_id = u.transaction_id and start.index = u.index`,
+  start_utxos: selectUtxos('start_utxos', 'u.covenant_id'),
 };
 
 /** Returns estimates from the planner's statistics, since counting the rows would take as long as some checks. */
@@ -83,14 +76,14 @@ export interface CommittedSet {
 
 /** Copies a set, inside a transaction that reads one state of the database. @returns undefined before the first bootstrap */
 export async function copyCommittedSet(client: ClientBase, set: UtxoSet): Promise<CommittedSet | undefined> {
-  const { rows } = await client.query<{ hash: Buffer; utxo_commitment: Buffer }>(SETS[set].commitment);
+  const { rows } = await client.query<{ hash: Buffer; utxo_commitment: Buffer }>(SELECT_COMMITMENT[set]);
   const [row] = rows;
   if (row === undefined) return undefined;
   const path = join(tmpdir(), `kasgres-utxos-${randomUUID()}`);
   const file = await open(path, 'wx+', 0o600);
   try {
     await rm(path);
-    const copied = client.query(copyTo(`copy (${SETS[set].utxos}) to stdout (format binary)`));
+    const copied = client.query(copyTo(`copy (${SELECT_UTXOS[set]}) to stdout (format binary)`));
     for await (const bytes of copied as AsyncIterable<Buffer>) await file.appendFile(bytes);
     return { set, block: row.hash, commitment: row.utxo_commitment, file };
   } catch (error) {
@@ -111,7 +104,7 @@ export async function checkCommittedSet(
   try {
     const hashed = await hashUtxos(file, report);
     if (Buffer.compare(hashed.commitment, commitment) === 0) return [];
-    return [`${SETS[set].name}, ${hashed.utxos} UTXOs, is not the one that block ${toHex(block)} commits to`];
+    return [`${NAMES[set]}, ${hashed.utxos} UTXOs, is not the one that block ${toHex(block)} commits to`];
   } finally {
     await file.close();
   }
@@ -122,7 +115,7 @@ export async function checkUtxoCommitment(db: Pool | PoolClient, set: UtxoSet = 
   const client = 'release' in db ? db : await db.connect();
   try {
     const committed = await copyCommittedSet(client, set);
-    return committed === undefined ? [`no block commits to ${SETS[set].name}`] : await checkCommittedSet(committed);
+    return committed === undefined ? [`no block commits to ${NAMES[set]}`] : await checkCommittedSet(committed);
   } finally {
     if (client !== db) client.release();
   }
