@@ -22,7 +22,8 @@ const RESPONSE_WITHIN_MS = 3_000;
 export async function findApiStatus(apiUrl: string): Promise<ApiStatus | undefined> {
   try {
     const response = await fetch(`${apiUrl}/v1/status`, { signal: AbortSignal.timeout(RESPONSE_WITHIN_MS) });
-    return response.ok ? apiStatus.parse(await response.json()) : undefined;
+    const status: unknown = await response.json();
+    return apiStatus.safeParse(status).success ? (status as ApiStatus) : undefined;
   } catch {
     return undefined;
   }

@@ -1,7 +1,7 @@
 import { createTestDatabase, type TestDatabase } from '@kasgres/database';
 import type { PoolClient } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { columnTypeOf } from './export/column-types.ts';
+import { columnTypeOf } from './export/columns.ts';
 import { copyOut } from './copy-rows.ts';
 
 let database: TestDatabase;
@@ -23,7 +23,7 @@ function never(): void {
 
 /** The values of one column of this type and name, as they go into a file. */
 async function valuesOf(values: string, typeName: string, { column = 'x', modifier = -1 } = {}): Promise<unknown[]> {
-  const type = columnTypeOf(column, { typeName, modifier });
+  const type = columnTypeOf(column, typeName, modifier);
   const read: unknown[] = [];
   const query = `select x${type.cast} from (values ${values}) v (x)`;
   await copyOut(

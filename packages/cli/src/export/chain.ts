@@ -18,11 +18,6 @@ export interface ChainBlock extends Position {
   chainTime: number;
 }
 
-interface ChainEnds {
-  first: ChainBlock;
-  sink: ChainBlock;
-}
-
 const CHAIN_BLOCK = `
   select c.index::float8 as index, encode(b.hash, 'hex') as hash, b.blue_score::float8 as "blueScore",
     c.chain_time::float8 as "chainTime"
@@ -34,7 +29,7 @@ export async function findChainBlock(db: Queryable, index: number): Promise<Chai
 }
 
 /** Undefined while nothing is indexed. */
-export async function findChainEnds(db: Queryable): Promise<ChainEnds | undefined> {
+export async function findChainEnds(db: Queryable): Promise<{ first: ChainBlock; sink: ChainBlock } | undefined> {
   const first = await db.query<ChainBlock>(`${CHAIN_BLOCK} order by c.index limit 1`);
   const sink = await db.query<ChainBlock>(`${CHAIN_BLOCK} order by c.index desc limit 1`);
   return first.rows[0] && sink.rows[0] && { first: first.rows[0], sink: sink.rows[0] };
@@ -54,13 +49,11 @@ export async function isBeforeGap(db: Queryable, index: number): Promise<boolean
   return rows[0]?.found === true;
 }
 
-type Measure = 'blue_score' | 'chain_time';
-
 /** Returns the last chain block of a range whose blue score or time is below a limit. */
 export async function findLastBelow(
   db: Queryable,
   { first, last }: { first: number; last: number },
-  measure: Measure,
+  measure: 'blue_score' | 'chain_time',
   limit: number,
 ): Promise<ChainBlock | undefined> {
   const { rows } = await db.query<ChainBlock>(
