@@ -1,4 +1,3 @@
-/** `/v1/status` of a running API. */
 import { z } from 'zod';
 
 const apiStatus = z.looseObject({
@@ -7,10 +6,8 @@ const apiStatus = z.looseObject({
   sink: z.string().nullable(),
   sinkBlueScore: z.string().nullable(),
   nodeSinkBlueScore: z.string().nullable(),
-  lagSeconds: z.number().nullable(),
   starts: z.array(z.looseObject({ blueScore: z.string() })),
   utxoSetLoad: z.looseObject({ utxoCount: z.number() }).nullable(),
-  nodeConnected: z.boolean(),
   nodeSynced: z.boolean().nullable(),
 });
 
@@ -29,7 +26,6 @@ export async function findApiStatus(apiUrl: string): Promise<ApiStatus | undefin
   }
 }
 
-/** Returns the URL on this machine of an API that listens on `host`. */
 export function apiUrlOf(host: string, port: number): string {
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;

@@ -52,7 +52,6 @@ function writePrivateJson(path: string, content: unknown): void {
   writePrivateFile(path, `${JSON.stringify(content, null, 2)}\n`);
 }
 
-/** Returns undefined if the file is missing or has another form. */
 async function findJson<Content>(path: string, schema: z.ZodType<Content>): Promise<Content | undefined> {
   try {
     return schema.parse(JSON.parse(await readFile(path, 'utf8')));

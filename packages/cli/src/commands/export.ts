@@ -14,17 +14,18 @@ import { findBootstrap } from '../verify/queries.ts';
 import { CatchingUpError, Exporter, findDatabase } from '../export/exporter.ts';
 import { emptyManifest, findManifest, LOCK, type Manifest } from '../export/manifest.ts';
 import { ExportProgress } from '../export/progress.ts';
-import { type Fact, type Relation, TABLES, VIEWS } from '../export/relations.ts';
+import { type Fact, REFERRED_TO, type Relation, TABLES, VIEWS } from '../export/relations.ts';
 import { takeLock } from '../start/lock.ts';
 import { withDatabase } from '../with-database.ts';
 
-/** Waits for a busy server. */
-const CONNECT_WITHIN_MS = 60_000;
-/** One reads in a long transaction. The other checks the current bootstrap block. */
-const CONNECTIONS = 2;
-
-/** Pieces must be read by index, but the planner misjudges `unnest`. */
-const SETTINGS = { enable_seqscan: 'off', random_page_cost: '1.1' };
+const CONNECTION = {
+  // A busy server may take long.
+  connectTimeoutMs: 60_000,
+  // One reads in a long transaction. The other checks the current bootstrap block.
+  max: 2,
+  // Pieces must be read by index, but the planner misjudges `unnest`.
+  settings: { enable_seqscan: 'off', random_page_cost: '1.1' },
+};
 
 const blueScore = argument(
   z
@@ -88,7 +89,6 @@ export interface ExportRequest extends Options {
   names: readonly string[];
 }
 
-/** Returns the exit code. @throws {FatalError} */
 export async function runExport(
   databaseUrl: string,
   request: ExportRequest,
@@ -102,13 +102,8 @@ export async function runExport(
     (processId) =>
       `Another export (process ${processId}) is writing into ${directory}. Wait until it has finished, or name another directory.`,
   );
-  const options = {
-    address: { url: databaseUrl },
-    max: CONNECTIONS,
-    settings: SETTINGS,
-    connectTimeoutMs: CONNECT_WITHIN_MS,
-  };
   try {
+    const options = { ...CONNECTION, address: { url: databaseUrl } };
     return await withDatabase('export', ({ pool }) => exportFrom(pool, work, print), options);
   } catch (error) {
     if (error instanceof CatchingUpError) {
@@ -131,7 +126,7 @@ export async function runExport(
 
 async function exportFrom(
   pool: Pool,
-  { directory, raw, depth, from, until, facts, states }: ExportRequest & Chosen,
+  { directory, raw, depth, from, until, facts, states }: ExportRequest & ReturnType<typeof choose>,
   print: (line: string) => void,
 ): Promise<number> {
   const client = await pool.connect();
@@ -175,16 +170,12 @@ async function openManifest(client: PoolClient, directory: string, raw: boolean)
   return manifest;
 }
 
-interface Chosen {
-  facts: Record<string, Fact>;
-  states: string[];
-}
-
-function choose({ names, raw }: ExportRequest): Chosen {
+function choose({ names, raw }: ExportRequest): { facts: Record<string, Fact>; states: string[] } {
   const known: Readonly<Record<string, Relation>> = raw === true ? TABLES : VIEWS;
   const facts: Record<string, Fact> = {};
   const states: string[] = [];
-  const wanted = names.length > 0 ? names : Object.keys(known).filter((name) => isDefault(known[name] as Relation));
+  const isDefault = (name: string): boolean => known[name]?.kind === 'fact' || known[name] === REFERRED_TO;
+  const wanted = names.length > 0 ? names : Object.keys(known).filter(isDefault);
   for (const name of new Set(wanted)) {
     const relation = known[name];
     if (relation === undefined || relation.kind === 'left out') {
@@ -197,10 +188,6 @@ function choose({ names, raw }: ExportRequest): Chosen {
     else states.push(name);
   }
   return { facts, states };
-}
-
-function isDefault(relation: Relation): boolean {
-  return relation.kind === 'fact' || (relation.kind === 'state' && relation.isReferredTo === true);
 }
 
 function listNames(relations: Readonly<Record<string, Relation>>, kind: Relation['kind']): string {

@@ -26,7 +26,6 @@ export function migrateCommand(): Command {
     });
 }
 
-/** Prints the sessions that block a migration. */
 export function printBlocking(blocking: readonly BlockingSession[], ended: readonly BlockingSession[]): void {
   print(
     `A table is in use by ${describeBlocking(blocking)}. ${ended.length > 0 ? 'Terminated' : 'Not terminated'}; retrying.`,

@@ -36,7 +36,6 @@ const loadLines = z
     ['pending bootstrap block', `${pruningPoint}, UTXOs loaded so far: ${numberText(utxoCount)}`],
   ]);
 
-/** Fields of `/v1/status` that are printed as sentences. */
 const SENTENCES: Readonly<Record<string, z.ZodType<Line[]>>> = {
   starts: z.array(bootstrapLine),
   gaps: z.array(gapLine).transform((lines) => (lines.length === 0 ? [['gaps', 'none']] : lines)),

@@ -22,7 +22,6 @@ import { withDatabase } from '../with-database.ts';
 
 /** Imports of at least this many tags print their progress. */
 const LONG_IMPORT = 50_000;
-/** Rows that a listing prints at most. */
 const MOST_LISTED = 100;
 
 interface ImportOptions {

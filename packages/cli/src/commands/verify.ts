@@ -18,7 +18,6 @@ import { withDatabase } from '../with-database.ts';
 
 /** Postgres works on two cores while the other threads hash. */
 const SESSIONS = 2;
-/** For joins and sums of whole tables. */
 const SETTINGS = { work_mem: '128MB' };
 
 const HELP = `
@@ -45,7 +44,6 @@ interface Check {
   name: string;
   /** Needs derived state, which is incomplete during the first catch-up. */
   needsState?: boolean;
-  /** The reason why it is skipped. */
   skipped?: string | undefined;
   /** Runs in a transaction with one snapshot. Returns the faults, one sentence each, or a function that finds them without the database. */
   check: (client: PoolClient) => Promise<string[] | (() => Promise<string[]>)>;
@@ -125,7 +123,6 @@ export function verifyCommand(): Command {
     });
 }
 
-/** Prints each invariant with its faults. Returns the exit code: 1 if one is broken. */
 async function runVerify(options: VerifyOptions): Promise<number> {
   return await withDatabase(
     'verify',

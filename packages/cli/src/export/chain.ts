@@ -28,7 +28,6 @@ export async function findChainBlock(db: Queryable, index: number): Promise<Chai
   return rows[0];
 }
 
-/** Undefined while nothing is indexed. */
 export async function findChainEnds(db: Queryable): Promise<{ first: ChainBlock; sink: ChainBlock } | undefined> {
   const first = await db.query<ChainBlock>(`${CHAIN_BLOCK} order by c.index limit 1`);
   const sink = await db.query<ChainBlock>(`${CHAIN_BLOCK} order by c.index desc limit 1`);
@@ -49,7 +48,6 @@ export async function isBeforeGap(db: Queryable, index: number): Promise<boolean
   return rows[0]?.found === true;
 }
 
-/** Returns the last chain block of a range whose blue score or time is below a limit. */
 export async function findLastBelow(
   db: Queryable,
   { first, last }: { first: number; last: number },
@@ -71,12 +69,10 @@ export async function findLastBelow(
   return rows[0];
 }
 
-/** YYYY-MM-DD, in UTC. */
 export function dayOfTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString().slice(0, 10);
 }
 
-/** Returns Unix milliseconds. */
 export function startOfDay(day: string): number {
   return Date.parse(`${day}T00:00:00Z`);
 }

@@ -54,7 +54,6 @@ export async function listColumns(
     .map((column) => ({ name: column.name, ...columnTypeOf(column.name, column.typeName, column.modifier) }));
 }
 
-/** Returns the description in the manifest, which must be the same for all files of a view. */
 export function describeColumns(columns: readonly Column[]): Record<string, string> {
   return Object.fromEntries(columns.map(({ name, type }) => [name, type]));
 }

@@ -43,7 +43,6 @@ export interface ExportOptions {
   states: readonly string[];
   /** Blue score below the sink at which a chain block is final. */
   depth: bigint;
-  /** First and last day, YYYY-MM-DD. */
   from?: string | undefined;
   until?: string | undefined;
   manifest: Manifest;
@@ -376,7 +375,6 @@ export async function findDatabase(
   return rows[0] && { network: rows[0].network, database: rows[0].created_at.toISOString() };
 }
 
-/** Pads an index so that names sort in chain order. */
 function padded(index: number): string {
   return String(index).padStart(12, '0');
 }

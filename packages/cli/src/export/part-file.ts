@@ -11,7 +11,6 @@ import type { PoolClient } from 'pg';
 import { copyOut } from '../copy-rows.ts';
 import type { Column, ParquetValue } from './columns.ts';
 
-/** A group ends at either limit. */
 const GROUP_ROWS = 65_536;
 const GROUP_BYTES = 32 * 1024 * 1024;
 /** Estimated memory of a value besides its bytes. */

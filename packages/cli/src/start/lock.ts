@@ -33,7 +33,6 @@ export async function takeLock(path: string, heldBy: (processId: number) => stri
   return { release: async () => file.close() };
 }
 
-/** Returns whether a process holds the lock now. */
 export async function isLockHeld(path: string): Promise<boolean> {
   if (!existsSync(path)) return false;
   try {

@@ -8,8 +8,6 @@ const status: ApiStatus = {
   sink: null,
   sinkBlueScore: '250000',
   nodeSinkBlueScore: '1000000',
-  lagSeconds: 75_000,
-  nodeConnected: true,
   nodeSynced: true,
   starts: [{ blueScore: '0' }],
   utxoSetLoad: null,

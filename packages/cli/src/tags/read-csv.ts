@@ -49,7 +49,6 @@ function separatorOf(text: string): string {
   return SEPARATORS.reduce((best, separator) => (countOf(separator) > countOf(best) ? separator : best));
 }
 
-/** Returns the field of each column. */
 function readHeader(header: Row | undefined, problems: Problems): Field[] | undefined {
   const before = problems.count;
   const report = (field: string, problem: string): void => problems.add(header?.line ?? 1, field, problem);

@@ -48,20 +48,17 @@ export class Problems {
   }
 }
 
-/** Formats a value for a problem. */
 export function quoted(value: unknown): string {
   const text = JSON.stringify(value) ?? String(value);
   return text.length > 80 ? `${text.slice(0, 77)}…` : text;
 }
 
-/** Splits at `;` and `|`. */
 export function splitLabels(text: string): string[] {
   return text.split(/[;|]/);
 }
 
 export type Path = readonly (string | number)[];
 
-/** The values of a JSON or YAML file. */
 export class Tree {
   readonly #problems: Problems;
   /** Returns the line of the first of these paths that exists. */

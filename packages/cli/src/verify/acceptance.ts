@@ -61,7 +61,6 @@ interface AcceptedRow {
   /** The transactions that a bootstrap block accepts may be pre-bootstrap. */
   is_start: boolean;
   accepted: bigint[];
-  /** Of each accepted transaction. */
   variants: number[];
 }
 
@@ -103,7 +102,6 @@ export async function checkAcceptance(db: Queryable, from: From = EVERYTHING): P
   return [...wrong.slice(0, MOST_FAULTS), ...(await findFaults(db, wrongVariants(from)))];
 }
 
-/** Finds the accepted transactions among those of the mergeset, in order. */
 function walkMergeSet(
   { index, is_start: isStart, accepted, variants }: AcceptedRow,
   carried: CarriedRow | undefined,

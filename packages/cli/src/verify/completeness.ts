@@ -242,7 +242,6 @@ const chainRows = ({ chainIndex }: From): Faults => ({
     where b.id is null or b.is_chain_block or b.merging_block_id is not null or merged.count > 1`,
 });
 
-/** A load of a UTXO set may be in progress. */
 const LOAD: Faults = {
   'the load of a UTXO set has {}': `
     select format('%s UTXOs of %s sompi, its rows are %s of %s', coalesce(l.utxos, 0), coalesce(l.sompi, 0), c.count, c.sompi)

@@ -11,14 +11,12 @@ const MOST_BLUES = 500;
 /** The least k for which a member of a mergeset is blue. */
 interface Need {
   k: number;
-  /** The blue anticone sizes of the blues in its anticone. */
   affected: ReadonlyMap<bigint, number>;
   isExact: boolean;
 }
 
 interface Bound {
   k: number;
-  /** Hash of the block that gives the bound, hex. */
   block: string;
 }
 

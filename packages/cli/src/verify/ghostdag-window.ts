@@ -29,7 +29,6 @@ export interface AnticoneSizes {
 
 interface Node {
   block: DagBlock;
-  /** Parents come first. */
   order: number;
   /** Height in the tree of selected parents above its lowest known block. */
   height: number;

@@ -52,7 +52,6 @@ export async function findBootstrap(db: Queryable): Promise<Bootstrap | undefine
 }
 
 export interface UtxoSetLoad {
-  /** Hash of the block whose set it is, in hex. */
   pruningPoint: string;
   utxoCount: number;
 }

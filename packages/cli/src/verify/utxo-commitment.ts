@@ -17,7 +17,6 @@ import { to as copyTo } from 'pg-copy-streams';
 import { cutRows } from '../copy-rows.ts';
 
 const CHUNK_BYTES = 1024 * 1024;
-/** Queued chunks per thread. */
 const CHUNKS_AHEAD = 2;
 const REPORT_EVERY_MS = 10_000;
 /** Speed of a core of common machines. */
