@@ -50,8 +50,8 @@ export function analystsCommand(): Command {
     .addHelpText('after', '\ndocs/sql.md describes what it can read, its limits, and how to connect.')
     .action((name: string, { timeout, connections }: CreateOptions) =>
       withDatabase('analysts', async ({ pool }, url) => {
-        const warn = (text: string): void => printMessage(`WARNING: ${text}`);
-        const password = await createAnalyst(pool, { name, timeoutSeconds: timeout, connections }, warn);
+        const newAnalyst = { name, timeoutSeconds: timeout, connections };
+        const password = await createAnalyst(pool, newAnalyst, (text) => printMessage(`WARNING: ${text}`));
         print(urlOfLogin(url, name, password));
       }),
     );

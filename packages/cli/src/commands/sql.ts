@@ -47,7 +47,6 @@ async function runPsql(databaseUrl: string, sql: string | undefined): Promise<nu
     stdio: 'inherit',
   });
   // Ctrl-C in psql cancels a query and must not stop this process.
-  const ignore = (): void => {};
   process.on('SIGINT', ignore);
   try {
     const [code] = (await once(psql, 'exit')) as [number | null];
@@ -59,6 +58,8 @@ async function runPsql(databaseUrl: string, sql: string | undefined): Promise<nu
     process.off('SIGINT', ignore);
   }
 }
+
+function ignore(): void {}
 
 async function runPrompt(databaseUrl: string, sql: string | undefined, isRestricted: boolean): Promise<number> {
   const database = connect({ url: databaseUrl, max: 1, applicationName: 'kasgres sql' });

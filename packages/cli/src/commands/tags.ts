@@ -162,10 +162,11 @@ async function printAttributions({ pool, kysely }: Connection, address: string):
   });
 }
 
+const sources = (conflict: { sources: string[] }): string => conflict.sources.join(', ');
+
 async function printConflicts({ pool }: Connection): Promise<void> {
   const addresses = await listConflictingAddresses(pool, MOST_LISTED);
   const clusters = await listConflictingClusters(pool, MOST_LISTED);
-  const sources = (conflict: { sources: string[] }): string => conflict.sources.join(', ');
   if (addresses.length > 0) printTable(addresses, { address: 'address', name: 'name', sources });
   if (addresses.length > 0 && clusters.length > 0) print('');
   if (clusters.length > 0) printTable(clusters, { cluster: 'address', name: 'name', addresses: 'addresses', sources });

@@ -24,11 +24,15 @@ export async function openCheckedDatabase(
       await takeWriterLock(client, lock);
       const state = await inspectDatabase(client);
       let released: Promise<void> | undefined;
-      const close = async (): Promise<void> => {
-        client.release(true);
-        await database.close();
+      const release = async (): Promise<void> => {
+        try {
+          await releaseWriterLock(client);
+        } finally {
+          client.release(true);
+          await database.close();
+        }
       };
-      return { url, state, release: () => (released ??= releaseWriterLock(client).finally(close)) };
+      return { url, state, release: () => (released ??= release()) };
     } catch (error) {
       client.release(true);
       throw error;

@@ -38,7 +38,7 @@ const CONFIDENCE_LEVELS = new Map([
 /** GraphSense's level for a TagPack without a confidence. */
 const UNKNOWN_CONFIDENCE_LEVEL = 5;
 
-const OUR_CURRENCIES = ['KAS', 'KASPA'];
+const OUR_CURRENCIES = new Set(['KAS', 'KASPA']);
 
 /** Returns what is wrong with a text, as a predicate. */
 export function findTextProblem(text: string, most: number): string | undefined {
@@ -167,5 +167,5 @@ export function findOtherCurrency({ fields }: RawTag): string | undefined {
   const currency = [fields.network, fields.currency].find((value) => typeof value === 'string' && value.trim() !== '');
   if (typeof currency !== 'string') return undefined;
   const name = currency.trim().toUpperCase();
-  return OUR_CURRENCIES.includes(name) ? undefined : name;
+  return OUR_CURRENCIES.has(name) ? undefined : name;
 }
