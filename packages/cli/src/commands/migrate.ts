@@ -26,8 +26,8 @@ export function migrateCommand(): Command {
     });
 }
 
-export function printBlocking(blocking: readonly BlockingSession[], ended: readonly BlockingSession[]): void {
+export function printBlocking(blocking: readonly BlockingSession[], terminated: readonly BlockingSession[]): void {
   print(
-    `A table is in use by ${describeBlocking(blocking)}. ${ended.length > 0 ? 'Terminated' : 'Not terminated'}; retrying.`,
+    `A table is in use by ${describeBlocking(blocking)}. ${terminated.length > 0 ? 'Terminated' : 'Not terminated'}; retrying.`,
   );
 }

@@ -55,7 +55,7 @@ interface VerifyOptions {
   since?: string;
 }
 
-/** Checks that hash on all cores come first, and run while Postgres works on the others. */
+/** Checks that hash on all cores come first, and run while Postgres works on the remaining checks. */
 function listChecks({ withoutStart, withoutUtxos }: VerifyOptions, since: Since | undefined): Check[] {
   const from = since ?? EVERYTHING;
   const history = since && '--since skips it: it needs the whole history';

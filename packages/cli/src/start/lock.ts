@@ -9,7 +9,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { FatalError } from '@kasgres/runtime';
 
 const SQLITE_BUSY = 5;
-/** Longer than the others take that only look whether the lock is held. */
+/** Longer than `isLockHeld` of another process takes. */
 const BUSY_TIMEOUT_MS = 200;
 
 interface HeldLock {

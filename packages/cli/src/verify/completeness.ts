@@ -162,7 +162,7 @@ const transactions = ({ chainIndex, transactionId }: From): Faults => ({
         -- The utxos of a start that was not the last are not kept.
         else earlier.id is null or (select count(*) from starts where utxo_count > 0) < 2
       end`,
-  'transaction {}: an input names its UTXO by a hash that has a key, or has an amount or script all the same': `
+  'transaction {}: an input names its UTXO by a hash that has a key, or still has an amount or script': `
     select encode(t.transaction_id, 'hex') from transaction_inputs i
     join transactions t on t.id = i.transaction_id
     left join transactions previous on previous.transaction_id = i.previous_transaction_hash

@@ -117,7 +117,7 @@ function unpackLevels(packed: Buffer): Hash[][] {
     const levelCount = packed.readUInt16LE(at);
     const end = at + 4 + 32 * packed.readUInt16LE(at + 2);
     for (at += 4; at < end; at += 32) parents.push(packed.subarray(at, at + 32));
-    levels.push(...Array<Hash[]>(levelCount).fill(parents));
+    for (let level = 0; level < levelCount; level += 1) levels.push(parents);
   }
   return levels;
 }
