@@ -174,7 +174,7 @@ async function runChecks(pool: Pool, checks: readonly Check[]): Promise<boolean>
       const outcome = await promise;
       const isSkipped = typeof outcome === 'string';
       isBroken ||= !isSkipped && outcome.length > 0;
-      print(`${isSkipped ? 'skipped' : outcome.length > 0 ? 'BROKEN ' : 'holds  '} ${check.name}`);
+      print(`${isSkipped ? 'skipped' : outcome.length > 0 ? 'BROKEN ' : 'holds '} ${check.name}`);
       for (const line of [outcome].flat()) print(`        ${line}`);
     }
   };
