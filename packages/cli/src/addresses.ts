@@ -11,26 +11,22 @@ import { isLockHeld } from './start/lock.ts';
 export interface DatabaseAddress {
   url: string;
   /** The DATA_DIR whose `start` wrote the address; undefined if DATABASE_URL names it. */
-  startedOn: string | undefined;
+  startedOn?: string;
 }
 
 /** @throws {FatalError} if neither the environment nor DATA_DIR names a database */
 export async function getDatabase(env: CliEnv): Promise<DatabaseAddress> {
-  if (env.DATABASE_URL !== undefined) return { url: env.DATABASE_URL, startedOn: undefined };
+  if (env.DATABASE_URL !== undefined) return { url: env.DATABASE_URL };
   const dataDir = dataDirAt(env.DATA_DIR);
   const url = (await findRuntimeFile(dataDir))?.databaseUrl;
   if (url !== undefined) return { url, startedOn: dataDir.path };
-  throw new FatalError(`DATABASE_URL is not set, and ${nothingStarted(dataDir.path)}`);
+  throw nothingStarted('DATABASE_URL is not set', dataDir.path);
 }
 
-export async function getDatabaseUrl(env: CliEnv): Promise<string> {
-  return (await getDatabase(env)).url;
-}
-
-function nothingStarted(path: string): string {
-  return (
-    `no Kasgres was started on ${path}. Start one (npm start), set DATA_DIR to where one was started, or set DATABASE_URL, such as ` +
-    'postgres://user:password@host/database.'
+function nothingStarted(reason: string, path: string): FatalError {
+  return new FatalError(
+    `${reason}, and no Kasgres was started on ${path}. Start one (npm start), set DATA_DIR to where one was started, or set ` +
+      'DATABASE_URL, such as postgres://user:password@host/database.',
   );
 }
 
@@ -43,16 +39,13 @@ export async function findUrlVariables(env: CliEnv): Promise<Record<string, stri
   const written = isNamed ? undefined : await findRuntimeFile(dataDirAt(env.DATA_DIR));
   const nodeUrl = env.NODE_URL ?? written?.nodeUrl;
   const databaseUrl = env.DATABASE_URL ?? written?.databaseUrl;
-  return {
-    ...(nodeUrl !== undefined && { NODE_URL: nodeUrl }),
-    ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
-  };
+  return { ...(nodeUrl && { NODE_URL: nodeUrl }), ...(databaseUrl && { DATABASE_URL: databaseUrl }) };
 }
 
 /** The addresses for `kasgres status`: at least one is defined. */
 export interface StatusAddresses {
-  apiUrl: string | undefined;
-  database: DatabaseAddress | undefined;
+  apiUrl?: string | undefined;
+  database?: DatabaseAddress | undefined;
   /** The status comes from the API; otherwise from the database, and only says whether the API responds. */
   isApiFirst: boolean;
 }
@@ -61,7 +54,7 @@ export interface StatusAddresses {
 export async function getStatusAddresses(env: CliEnv): Promise<StatusAddresses> {
   const namedApi = isSet('HOST') || isSet('PORT') ? apiUrlOf(env.HOST, env.PORT) : undefined;
   if (env.DATABASE_URL !== undefined) {
-    return { apiUrl: namedApi, database: { url: env.DATABASE_URL, startedOn: undefined }, isApiFirst: false };
+    return { apiUrl: namedApi, database: { url: env.DATABASE_URL }, isApiFirst: false };
   }
   const dataDir = dataDirAt(env.DATA_DIR);
   const written = await findRuntimeFile(dataDir);
@@ -74,9 +67,8 @@ export async function getStatusAddresses(env: CliEnv): Promise<StatusAddresses> 
     const isRunning = await isLockHeld(dataDir.lockFile);
     return { apiUrl: isRunning ? written.apiUrl : undefined, database, isApiFirst: isRunning };
   }
-  if (isSet('DATA_DIR'))
-    throw new FatalError(`Neither DATABASE_URL nor PORT is set, and ${nothingStarted(dataDir.path)}`);
-  return { apiUrl: apiUrlOf(env.HOST, env.PORT), database: undefined, isApiFirst: true };
+  if (isSet('DATA_DIR')) throw nothingStarted('Neither DATABASE_URL nor PORT is set', dataDir.path);
+  return { apiUrl: apiUrlOf(env.HOST, env.PORT), isApiFirst: true };
 }
 
 /** Like `readEnv`, treats an empty variable as unset. */

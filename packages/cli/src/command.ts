@@ -1,6 +1,6 @@
 /** The subcommands of `kasgres` and the text of --help. The commands are in commands/ and start/. */
 import { Command } from 'commander';
-import { findUrlVariables, getDatabaseUrl, getStatusAddresses } from './addresses.ts';
+import { findUrlVariables, getDatabase, getStatusAddresses } from './addresses.ts';
 import { exportCommand } from './commands/export.ts';
 import { clustersCommand } from './commands/clusters.ts';
 import { analystsCommand } from './commands/analysts.ts';
@@ -41,51 +41,38 @@ export function createCommand(): Command {
     .addHelpText('after', HELP)
     .showHelpAfterError('(run kasgres --help for the commands and their options)')
     .exitOverride();
-
   command
     .command('start')
     .description('start everything: indexer, API, and unless they are set, a simulated node and an embedded Postgres')
     .action(async () => exitWith(await start(readCliEnv())));
-
   command.addCommand(migrateCommand());
-
-  command
-    .command('indexer')
-    .description('run the indexer in the foreground, with JSON logs on stdout')
-    .action(async () => exitWith(await runInForeground(programPaths.indexer, await findUrlVariables(readCliEnv()))));
-
-  command
-    .command('api')
-    .description('run the HTTP API in the foreground, with JSON logs on stdout')
-    .action(async () => exitWith(await runInForeground(programPaths.api, await findUrlVariables(readCliEnv()))));
-
+  for (const [name, program] of [
+    ['indexer', 'indexer'],
+    ['api', 'HTTP API'],
+  ] as const) {
+    command
+      .command(name)
+      .description(`run the ${program} in the foreground, with JSON logs on stdout`)
+      .action(async () => exitWith(await runInForeground(programPaths[name], await findUrlVariables(readCliEnv()))));
+  }
   command.addCommand(keysCommand());
   command.addCommand(analystsCommand());
-
   command.addCommand(clustersCommand());
-
   command.addCommand(tagsCommand());
-
   command.addCommand(exportCommand());
-
   command.addCommand(verifyCommand());
-
   command
     .command('status')
     .description('print how far the index is, from the API or from the database of DATABASE_URL')
     .option('--json', 'print JSON')
-    .action(async ({ json }: { json?: true }) =>
-      exitWith(await printStatus(await getStatusAddresses(readCliEnv()), json === true)),
-    );
-
+    .action(async ({ json }: { json?: true }) => printStatus(await getStatusAddresses(readCliEnv()), json === true));
   command
     .command('sql')
     .description('open a read-only SQL session, with psql if it is installed')
     .option('-c, --command <sql>', 'run one statement and exit')
     .action(async ({ command: sql }: { command?: string }) =>
-      exitWith(await runSql(await getDatabaseUrl(readCliEnv()), sql)),
+      exitWith(await runSql((await getDatabase(readCliEnv())).url, sql)),
     );
-
   return command;
 }
 

@@ -1,7 +1,7 @@
 import { createTestDatabase, type TestDatabase } from '@kasgres/database';
 import type { PoolClient } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { columnTypeOf } from './export/column-types.ts';
+import { columnTypeOf } from './export/columns.ts';
 import { copyOut } from './copy-rows.ts';
 
 let database: TestDatabase;
@@ -23,7 +23,7 @@ function never(): void {
 
 /** The values of one column of this type and name, as they go into a file. */
 async function valuesOf(values: string, typeName: string, { column = 'x', modifier = -1 } = {}): Promise<unknown[]> {
-  const type = columnTypeOf(column, { typeName, modifier });
+  const type = columnTypeOf(column, typeName, modifier);
   const read: unknown[] = [];
   const query = `select x${type.cast} from (values ${values}) v (x)`;
   await copyOut(
@@ -35,7 +35,7 @@ async function valuesOf(values: string, typeName: string, { column = 'x', modifi
   return read;
 }
 
-test('numbers are exact up to the last digit, or refused', async () => {
+test('numbers are exact to the last digit, or rejected', async () => {
   expect(await valuesOf('(2::bigint ^ 62), (null)', 'float8')).toEqual([2 ** 62, null]);
   expect(await valuesOf('(9223372036854775807), (-9223372036854775808)', 'int8')).toEqual([
     2n ** 63n - 1n,
@@ -58,7 +58,7 @@ test('numbers are exact up to the last digit, or refused', async () => {
   expect(String(work)).toBe('6277101735386680763835789423207666416102355444464034512895');
 });
 
-test('times before 1970 and before 2000 too', async () => {
+test('it decodes times before 1970 and before 2000', async () => {
   expect(
     await valuesOf(
       `(timestamptz '2025-06-15 15:06:40.123Z'), ('1999-12-31 23:59:59.999Z'), ('1969-12-31 23:59:59.999999Z'), ('1970-01-01Z')`,
@@ -75,7 +75,7 @@ test('it exports empty lists, lists with nulls and of bytes, and unknown types a
   expect(String(interval)).toBe('1 day 02:00:00');
 });
 
-test('rows larger than what comes over the wire at once, and none', async () => {
+test('it reads rows larger than a chunk, and no rows', async () => {
   const [wide, after] = await valuesOf(`(repeat('ł', 3000000)), ('short')`, 'text');
   expect(String(wide)).toBe('ł'.repeat(3_000_000));
   expect(String(after)).toBe('short');

@@ -67,7 +67,6 @@ export function readRows(bytes: Buffer, onField: OnField, onRow: () => void): nu
   return rows;
 }
 
-/** Returns where the last whole row ends. */
 function endOfRows(bytes: Buffer): number {
   for (let at = 0; ; ) {
     const end = endOfRow(bytes, at);

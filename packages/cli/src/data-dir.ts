@@ -5,30 +5,20 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { access, constants, mkdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import type { DatabaseState } from '@kasgres/database';
 import { FatalError } from '@kasgres/runtime';
 import { z } from 'zod';
 
-export interface DataDir {
-  path: string;
-  /** JSON lines of the programs, one file each. */
-  logs: string;
-  /** The embedded Postgres, with its own log. */
-  postgres: string;
-  /** State of the simulated node. */
-  node: string;
-  runtimeFile: string;
-  /** The API key of the demo, readable. */
-  demoKeyFile: string;
-  ownDatabasesFile: string;
-  lockFile: string;
-}
+export type DataDir = ReturnType<typeof dataDirAt>;
 
-export function dataDirAt(path: string): DataDir {
+export function dataDirAt(path: string) {
   const root = resolve(path);
   return {
     path: root,
+    /** JSON lines of the programs, one file each. */
     logs: join(root, 'logs'),
     postgres: join(root, 'postgres'),
+    /** State of the simulated node. */
     node: join(root, 'node'),
     runtimeFile: join(root, 'runtime.json'),
     demoKeyFile: join(root, 'demo-key'),
@@ -62,7 +52,6 @@ function writePrivateJson(path: string, content: unknown): void {
   writePrivateFile(path, `${JSON.stringify(content, null, 2)}\n`);
 }
 
-/** Returns undefined if the file is missing or has another form. */
 async function findJson<Content>(path: string, schema: z.ZodType<Content>): Promise<Content | undefined> {
   try {
     return schema.parse(JSON.parse(await readFile(path, 'utf8')));
@@ -73,35 +62,30 @@ async function findJson<Content>(path: string, schema: z.ZodType<Content>): Prom
 
 const runtimeFile = z.object({
   nodeUrl: z.string(),
+  /** With the password. */
   databaseUrl: z.string(),
   apiUrl: z.string(),
   /** The running programs. A start after a crash waits until they have stopped. */
   processIds: z.array(z.number().int()),
 });
-type RuntimeFile = z.infer<typeof runtimeFile>;
 
-/** Writes what other commands and the next start read. It holds the password of the database. */
-export function writeRuntimeFile(dataDir: DataDir, content: RuntimeFile): void {
+/** Writes the addresses for other commands and the next start. */
+export function writeRuntimeFile(dataDir: DataDir, content: z.infer<typeof runtimeFile>): void {
   writePrivateJson(dataDir.runtimeFile, content);
 }
 
-/** Returns what the last start wrote. */
-export async function findRuntimeFile(dataDir: DataDir): Promise<RuntimeFile | undefined> {
+export async function findRuntimeFile(dataDir: DataDir): Promise<z.infer<typeof runtimeFile> | undefined> {
   return await findJson(dataDir.runtimeFile, runtimeFile);
 }
 
-/** The ids (`DatabaseState.id`) of databases that were unused before this DATA_DIR. `start` makes keys and tags in no other database. */
 const ownDatabasesFile = z.object({ ids: z.array(z.string()) });
 
-export async function isOwnDatabase(dataDir: DataDir, id: string): Promise<boolean> {
-  return (await readOwnIds(dataDir)).includes(id);
-}
-
-export async function rememberOwnDatabase(dataDir: DataDir, id: string): Promise<void> {
-  const ids = await readOwnIds(dataDir);
-  if (!ids.includes(id)) writePrivateJson(dataDir.ownDatabasesFile, { ids: [...ids, id] });
-}
-
-async function readOwnIds(dataDir: DataDir): Promise<string[]> {
-  return (await findJson(dataDir.ownDatabasesFile, ownDatabasesFile))?.ids ?? [];
+/**
+ * Returns whether a database was unused before this DATA_DIR: `start` makes keys and tags in no other one. A database that is unused now is
+ * remembered by its id.
+ */
+export async function isOwnDatabase(dataDir: DataDir, { id, isUnused }: DatabaseState): Promise<boolean> {
+  const ids = (await findJson(dataDir.ownDatabasesFile, ownDatabasesFile))?.ids ?? [];
+  if (isUnused && !ids.includes(id)) writePrivateJson(dataDir.ownDatabasesFile, { ids: [...ids, id] });
+  return isUnused || ids.includes(id);
 }

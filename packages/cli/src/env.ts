@@ -31,7 +31,6 @@ export const cliEnvSchema = z.object({
 
 export type CliEnv = z.infer<typeof cliEnvSchema>;
 
-/** @throws {EnvError} */
 export function readCliEnv(): CliEnv {
   return readEnv(cliEnvSchema, process.env);
 }

@@ -16,7 +16,6 @@ export function nameOfDatabase(url: string): string {
   return `${protocol}//${username === '' ? '' : `${username}@`}${host}${pathname}`;
 }
 
-/** By SQLSTATE or system error code. */
 const ADVICE: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'Nothing listens there: start Postgres, or correct host and port in DATABASE_URL.',
   ENOTFOUND: 'The host is not known: correct it in DATABASE_URL.',

@@ -1,4 +1,3 @@
-/** The `kasgres` command. */
 import { CommanderError } from 'commander';
 import { createCommand } from './command.ts';
 import { describeError } from './error-message.ts';

@@ -7,8 +7,9 @@ import {
   listAnalysts,
   removeAnalyst,
 } from '@kasgres/database';
-import { Command, InvalidArgumentError } from 'commander';
-import { print, textTable } from '../output.ts';
+import { Command } from 'commander';
+import { z } from 'zod';
+import { argument, print, printMessage, printTable } from '../command-line.ts';
 import { withDatabase } from '../with-database.ts';
 
 interface CreateOptions {
@@ -17,6 +18,20 @@ interface CreateOptions {
 }
 
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, min: 60, h: 3600 };
+
+const loginName = argument(
+  z.string().regex(ANALYST_NAME),
+  'lower-case letters, digits and _, not beginning with pg_ or kasgres_',
+);
+const duration = argument(
+  z
+    .string()
+    .regex(/^\d+(s|min|h)?$/)
+    .transform((text) => Number.parseInt(text, 10) * (UNIT_SECONDS[text.replace(/^\d+/, '') || 's'] as number))
+    .pipe(z.number().min(1).max(86_400)),
+  'a time from 1s to 24h, such as 60s or 5min',
+);
+const connectionCount = argument(z.coerce.number().int().min(1).max(1000), 'a whole number from 1 to 1000');
 
 export function analystsCommand(): Command {
   const analysts = new Command('analysts').description('create, list and remove SQL logins that read schema kaspa');
@@ -36,7 +51,7 @@ export function analystsCommand(): Command {
     .action((name: string, { timeout, connections }: CreateOptions) =>
       withDatabase('analysts', async ({ pool }, url) => {
         const newAnalyst = { name, timeoutSeconds: timeout, connections };
-        const password = await createAnalyst(pool, newAnalyst, warn);
+        const password = await createAnalyst(pool, newAnalyst, (text) => printMessage(`WARNING: ${text}`));
         print(urlOfLogin(url, name, password));
       }),
     );
@@ -46,13 +61,12 @@ export function analystsCommand(): Command {
     .description('list all analyst logins, including those made by hand')
     .action(() =>
       withDatabase('analysts', async ({ pool }) => {
-        const rows = (await listAnalysts(pool)).map(({ name, timeoutSeconds, connections, createdAt }) => [
-          name,
-          `${timeoutSeconds} s`,
-          connections === -1 ? 'no limit' : connections,
-          createdAt ?? 'by hand',
-        ]);
-        print(textTable(['login', 'timeout', 'connections', 'created'], rows));
+        printTable(await listAnalysts(pool), {
+          login: 'name',
+          timeout: ({ timeoutSeconds }) => `${timeoutSeconds} s`,
+          connections: ({ connections }) => (connections === -1 ? 'no limit' : connections),
+          created: ({ createdAt }) => createdAt ?? 'by hand',
+        });
       }),
     );
 
@@ -77,26 +91,4 @@ function urlOfLogin(databaseUrl: string, login: string, password: string): strin
   url.username = login;
   url.password = password;
   return url.toString();
-}
-
-function loginName(text: string): string {
-  if (ANALYST_NAME.test(text)) return text;
-  throw new InvalidArgumentError('Expected lower-case letters, digits and _, not beginning with pg_ or kasgres_.');
-}
-
-function duration(text: string): number {
-  const [, number, unit = 's'] = /^(\d+)(s|min|h)?$/.exec(text) ?? [];
-  const seconds = Number(number) * (UNIT_SECONDS[unit] ?? Number.NaN);
-  if (seconds >= 1 && seconds <= 86_400) return seconds;
-  throw new InvalidArgumentError('Expected a time from 1s to 24h, such as 60s or 5min.');
-}
-
-function connectionCount(text: string): number {
-  const count = Number(text);
-  if (Number.isInteger(count) && count >= 1 && count <= 1000) return count;
-  throw new InvalidArgumentError('Expected a whole number from 1 to 1000.');
-}
-
-function warn(text: string): void {
-  process.stderr.write(`WARNING: ${text}\n`);
 }

@@ -43,11 +43,11 @@ async function states(): Promise<string[]> {
   return rows.map(({ state }) => state);
 }
 
-test('what is held is shown by its larger cluster, with a transaction to look at', async () => {
+test('it lists held merges by their larger cluster, with a transaction to look at', async () => {
   expect(await clusters('review')).toMatch(new RegExp(`${FIRST} +2 +as configured +1 +3 +${TRANSACTION}`, 'u'));
 });
 
-test('any address of a cluster lets it grow, by as much as it needs unless a size is given', async () => {
+test('it lets a cluster grow by any of its addresses, to the needed size by default', async () => {
   expect(await clusters('approve', SECOND)).toContain(
     '2 addresses and a limit of 3 now. Held merges that the indexer will try: 1',
   );
@@ -56,7 +56,7 @@ test('any address of a cluster lets it grow, by as much as it needs unless a siz
   expect(await clusters('approve', FIRST, '--up-to', '500')).toContain('a limit of 500');
 });
 
-test('a transaction is rejected also when it was let through and not carried out yet', async () => {
+test('it rejects a transaction that was approved and not carried out yet', async () => {
   expect(await clusters('reject', TRANSACTION)).toBe('Rejected merges: 1.');
   expect(await states()).toEqual(['rejected']);
 });
@@ -70,6 +70,6 @@ test.each([
   await expect(clusters(...args)).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining(words) as string });
 });
 
-test('the help says what a limit is for', async () => {
+test('it explains the limit in --help', async () => {
   expect(await clusters('--help')).toContain('two owners mistaken for one');
 });

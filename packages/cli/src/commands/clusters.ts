@@ -2,8 +2,9 @@
 import { approveCluster, type Connection, listClustersAtLimit, rejectHeldMerges } from '@kasgres/database';
 import { addressToScript, fromHex } from '@kasgres/kaspa';
 import { FatalError } from '@kasgres/runtime';
-import { Command, InvalidArgumentError } from 'commander';
-import { print, textTable } from '../output.ts';
+import { Command } from 'commander';
+import { z } from 'zod';
+import { argument, print, printTable } from '../command-line.ts';
 import { withDatabase } from '../with-database.ts';
 
 type Kysely = Connection['kysely'];
@@ -18,6 +19,21 @@ Examples:
   kasgres clusters approve kaspa:qq… --up-to 3000000
   kasgres clusters reject 5f0c…
 `;
+
+const size = argument(
+  z
+    .string()
+    .regex(/^[1-9]\d{0,17}$/)
+    .transform(BigInt),
+  'a number of addresses',
+);
+const transactionId = argument(
+  z
+    .string()
+    .regex(/^[0-9a-f]{64}$/i)
+    .transform((text) => fromHex(text.toLowerCase())),
+  '64 hex digits',
+);
 
 export function clustersCommand(): Command {
   const clusters = new Command('clusters')
@@ -50,15 +66,14 @@ export function clustersCommand(): Command {
 async function review(db: Kysely): Promise<void> {
   const clusters = await listClustersAtLimit(db);
   if (clusters.length === 0) return print('No merge is held.');
-  const rows = clusters.map(({ address, size, sizeLimit, heldMerges, sizeWithHeld, transactionId: id }) => [
-    address ?? '(no address)',
-    size,
-    sizeLimit ?? 'as configured',
-    heldMerges,
-    sizeWithHeld,
-    id,
-  ]);
-  print(textTable(['cluster of', 'size', 'limit', 'held', 'size after merges', 'example transaction'], rows));
+  printTable(clusters, {
+    'cluster of': ({ address }) => address ?? '(no address)',
+    size: 'size',
+    limit: ({ sizeLimit }) => sizeLimit ?? 'as configured',
+    held: 'heldMerges',
+    'size after merges': 'sizeWithHeld',
+    'example transaction': 'transactionId',
+  });
 }
 
 async function approve(db: Kysely, address: string, upTo: bigint | undefined): Promise<void> {
@@ -66,9 +81,9 @@ async function approve(db: Kysely, address: string, upTo: bigint | undefined): P
   if (approval === undefined) {
     throw new FatalError(`${address} is in no cluster. Run \`kasgres clusters review\` to see held merges.`);
   }
-  const { size: members, sizeLimit, approved } = approval;
   print(
-    `The cluster has ${members} addresses and a limit of ${sizeLimit} now. Held merges that the indexer will try: ${approved}.`,
+    `The cluster has ${approval.size} addresses and a limit of ${approval.sizeLimit} now. ` +
+      `Held merges that the indexer will try: ${approval.approved}.`,
   );
 }
 
@@ -79,14 +94,4 @@ async function reject(db: Kysely, id: Uint8Array): Promise<void> {
       'No merge is held because of this transaction. Run `kasgres clusters review` to see held merges.',
     );
   print(`Rejected merges: ${rejected}.`);
-}
-
-function size(text: string): bigint {
-  if (!/^[1-9]\d{0,17}$/u.test(text)) throw new InvalidArgumentError('Expected a number of addresses.');
-  return BigInt(text);
-}
-
-function transactionId(text: string): Uint8Array {
-  if (!/^[0-9a-f]{64}$/iu.test(text)) throw new InvalidArgumentError('Expected 64 hex digits.');
-  return fromHex(text.toLowerCase());
 }

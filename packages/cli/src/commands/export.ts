@@ -4,27 +4,37 @@ import { join, resolve } from 'node:path';
 import { isDatabaseUnavailable, isRetryableDatabaseError } from '@kasgres/database';
 import { getNetwork } from '@kasgres/kaspa';
 import { EXIT_CLEAN, EXIT_RETRYABLE, FatalError } from '@kasgres/runtime';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import type { Pool, PoolClient } from 'pg';
-import { getDatabaseUrl } from '../addresses.ts';
+import { z } from 'zod';
+import { getDatabase } from '../addresses.ts';
+import { argument, printMessage } from '../command-line.ts';
 import { readCliEnv } from '../env.ts';
-import { findBootstrap } from '../bootstrap.ts';
-import { CatchingUpError, Exporter, type ExportOptions, findDatabase } from '../export/exporter.ts';
+import { findBootstrap } from '../verify/queries.ts';
+import { CatchingUpError, Exporter, findDatabase } from '../export/exporter.ts';
 import { emptyManifest, findManifest, LOCK, type Manifest } from '../export/manifest.ts';
 import { ExportProgress } from '../export/progress.ts';
-import { type Fact, type Relation, TABLES, VIEWS } from '../export/relations.ts';
+import { type Fact, REFERRED_TO, type Relation, TABLES, VIEWS } from '../export/relations.ts';
 import { takeLock } from '../start/lock.ts';
 import { withDatabase } from '../with-database.ts';
 
-/** Waits for a busy server. */
-const CONNECT_WITHIN_MS = 60_000;
-/** One reads in a long transaction. The other checks the current bootstrap block. */
-const CONNECTIONS = 2;
+const CONNECTION = {
+  // A busy server may take long.
+  connectTimeoutMs: 60_000,
+  // One reads in a long transaction. The other checks the current bootstrap block.
+  max: 2,
+  // Pieces must be read by index, but the planner misjudges `unnest`.
+  settings: { enable_seqscan: 'off', random_page_cost: '1.1' },
+};
 
-const CREATED_BY = 'kasgres export';
-
-/** Pieces must be read by index, but the planner misjudges `unnest`. */
-const SETTINGS = { enable_seqscan: 'off', random_page_cost: '1.1' };
+const blueScore = argument(
+  z
+    .string()
+    .regex(/^\d{1,15}$/)
+    .transform(BigInt),
+  'a blue score, such as 432000',
+);
+const day = argument(z.iso.date(), 'a day, such as 2025-06-01');
 
 const HELP = `
 Facts go to DIRECTORY/VIEW/day=YYYY-MM-DD/FIRST-LAST.parquet, by the day of the chain block that merges or accepts them, once
@@ -64,13 +74,13 @@ export function exportCommand(): Command {
     .option(
       '--depth <blue-score>',
       'blue score below the sink at which a block is final (default: the finality depth)',
-      depthOf,
+      blueScore,
     )
-    .option('--from <day>', 'first day (UTC), such as 2025-06-01', dayOf)
-    .option('--until <day>', 'last day (UTC)', dayOf)
+    .option('--from <day>', 'first day (UTC), such as 2025-06-01', day)
+    .option('--until <day>', 'last day (UTC)', day)
     .addHelpText('after', HELP)
     .action(async (directory: string, names: string[], options: Options) => {
-      process.exitCode = await runExport(await getDatabaseUrl(readCliEnv()), { directory, names, ...options });
+      process.exitCode = await runExport((await getDatabase(readCliEnv())).url, { directory, names, ...options });
     });
 }
 
@@ -79,11 +89,10 @@ export interface ExportRequest extends Options {
   names: readonly string[];
 }
 
-/** Returns the exit code. @throws {FatalError} */
 export async function runExport(
   databaseUrl: string,
   request: ExportRequest,
-  print: (line: string) => void = (line) => void process.stderr.write(`${line}\n`),
+  print: (line: string) => void = printMessage,
 ): Promise<number> {
   const directory = resolve(request.directory);
   const work = { ...request, ...choose(request), directory };
@@ -93,8 +102,8 @@ export async function runExport(
     (processId) =>
       `Another export (process ${processId}) is writing into ${directory}. Wait until it has finished, or name another directory.`,
   );
-  const options = { url: databaseUrl, max: CONNECTIONS, settings: SETTINGS, connectTimeoutMs: CONNECT_WITHIN_MS };
   try {
+    const options = { ...CONNECTION, address: { url: databaseUrl } };
     return await withDatabase('export', ({ pool }) => exportFrom(pool, work, print), options);
   } catch (error) {
     if (error instanceof CatchingUpError) {
@@ -117,23 +126,26 @@ export async function runExport(
 
 async function exportFrom(
   pool: Pool,
-  { directory, raw, depth, from, until, facts, states }: ExportRequest & Chosen,
+  { directory, raw, depth, from, until, facts, states }: ExportRequest & ReturnType<typeof choose>,
   print: (line: string) => void,
 ): Promise<number> {
   const client = await pool.connect();
   try {
     const manifest = await openManifest(client, directory, raw === true);
-    const options: ExportOptions = {
+    const exporter = new Exporter({
+      pool,
+      client,
       directory,
-      schema: raw === true ? 'public' : 'kaspa',
+      schema: raw ? 'public' : 'kaspa',
       facts,
       states,
       depth: depth ?? getNetwork(manifest.network).settledDepth,
       from,
       until,
-      createdBy: CREATED_BY,
-    };
-    const hasNew = await new Exporter({ pool, client }, options, manifest, new ExportProgress(print)).run();
+      manifest,
+      progress: new ExportProgress(print),
+    });
+    const hasNew = await exporter.run();
     if (!hasNew) print('Nothing new: all final rows are already exported.');
     return EXIT_CLEAN;
   } finally {
@@ -158,16 +170,12 @@ async function openManifest(client: PoolClient, directory: string, raw: boolean)
   return manifest;
 }
 
-interface Chosen {
-  facts: Record<string, Fact>;
-  states: string[];
-}
-
-function choose({ names, raw }: ExportRequest): Chosen {
+function choose({ names, raw }: ExportRequest): { facts: Record<string, Fact>; states: string[] } {
   const known: Readonly<Record<string, Relation>> = raw === true ? TABLES : VIEWS;
   const facts: Record<string, Fact> = {};
   const states: string[] = [];
-  const wanted = names.length > 0 ? names : Object.keys(known).filter((name) => isDefault(known[name] as Relation));
+  const isDefault = (name: string): boolean => known[name]?.kind === 'fact' || known[name] === REFERRED_TO;
+  const wanted = names.length > 0 ? names : Object.keys(known).filter(isDefault);
   for (const name of new Set(wanted)) {
     const relation = known[name];
     if (relation === undefined || relation.kind === 'left out') {
@@ -182,25 +190,8 @@ function choose({ names, raw }: ExportRequest): Chosen {
   return { facts, states };
 }
 
-function isDefault(relation: Relation): boolean {
-  return relation.kind === 'fact' || (relation.kind === 'state' && relation.isReferredTo === true);
-}
-
 function listNames(relations: Readonly<Record<string, Relation>>, kind: Relation['kind']): string {
   return Object.keys(relations)
     .filter((name) => relations[name]?.kind === kind)
     .join(', ');
-}
-
-function depthOf(text: string): bigint {
-  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('Expected a blue score, such as 432000.');
-  return BigInt(text);
-}
-
-function dayOf(text: string): string {
-  const time = Date.parse(`${text}T00:00:00Z`);
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || Number.isNaN(time) || !new Date(time).toISOString().startsWith(text)) {
-    throw new InvalidArgumentError('Expected a day, such as 2025-06-01.');
-  }
-  return text;
 }

@@ -12,14 +12,14 @@ beforeAll(async () => {
 });
 afterAll(async () => await database.drop());
 
-/** What the command prints; rejects with what it says when it fails. */
+/** Returns the output of the command; rejects with its error message. */
 async function keys(...args: string[]): Promise<string> {
   const env = { PATH: process.env['PATH'], DATABASE_URL: database.url };
   const { stdout } = await promisify(execFile)(process.execPath, [COMMAND, 'keys', ...args], { env });
   return stdout.trim();
 }
 
-test('a key is made with its limits, printed alone, and listed without itself', async () => {
+test('it creates a key with its limits, prints only the key, and lists it without its secret', async () => {
   const key = await keys(
     'create',
     'wallet',
@@ -50,7 +50,7 @@ test('--read-only and --concurrency are stored and listed; without them a key ma
   expect(list).toMatch(/ unrestricted .* in force +128 +all /);
 });
 
-test('a quota is one of a day unless a period is given', async () => {
+test('a quota is per day by default', async () => {
   const key = await keys('create', 'daily', '--quota', '7');
   expect(await findKey(database.kysely, hashKey(key))).toMatchObject({ quota: { ru: 7, period: 'day' } });
 });
@@ -69,7 +69,7 @@ test.each([
   await expect(keys(...args)).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining(words) as string });
 });
 
-test('of several keys with one name, the one to revoke is named by its id', async () => {
+test('it revokes one of several keys of a name by its id', async () => {
   const [old, renewed] = [await keys('create', 'twice'), await keys('create', 'twice')];
   await expect(keys('revoke', 'twice')).rejects.toMatchObject({
     stderr: expect.stringContaining('by its id') as string,
@@ -80,7 +80,7 @@ test('of several keys with one name, the one to revoke is named by its id', asyn
   expect(await findKey(database.kysely, hashKey(renewed))).toBeDefined();
 });
 
-test('use is listed by day, newest first, to the tenth', async () => {
+test('it lists usage by day, newest first, with tenths', async () => {
   const { id } = (await findKey(database.kysely, hashKey(await keys('create', 'busy')))) ?? { id: 0n };
   await addUsage(database.kysely, [
     { apiKeyId: id, day: '2026-01-30', requests: 10_000_000, ru: 1_000_000.1 },

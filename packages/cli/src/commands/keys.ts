@@ -5,17 +5,35 @@ import {
   DEFAULT_CONCURRENCY,
   DEFAULT_RATE_RU,
   type KeyRecord,
+  type KeyUsage,
   listKeys,
   listUsage,
   MAX_WINDOW_SECONDS,
   revokeKey,
 } from '@kasgres/database';
 import { FatalError } from '@kasgres/runtime';
-import { Command, InvalidArgumentError, Option } from 'commander';
-import { print, textTable } from '../output.ts';
+import { Command, Option } from 'commander';
+import { z } from 'zod';
+import { argument, print, printTable } from '../command-line.ts';
 import { withDatabase } from '../with-database.ts';
 
 type Kysely = Connection['kysely'];
+
+const positiveNumber = argument(z.coerce.number().positive(), 'a number above 0');
+const positiveInteger = argument(
+  z.coerce
+    .number()
+    .int()
+    .min(1)
+    .lt(2 ** 31),
+  'a whole number above 0',
+);
+const windowSeconds = argument(
+  z.coerce.number().int().min(1).max(MAX_WINDOW_SECONDS),
+  `whole seconds from 1 to ${MAX_WINDOW_SECONDS}; longer limits are quotas`,
+);
+const keyName = argument(z.string().regex(/\S/), 'a name that is not blank');
+const futureDate = argument(z.coerce.date().min(new Date()), 'a date in the future, such as 2030-01-31');
 
 interface CreateOptions {
   rate: number;
@@ -36,7 +54,7 @@ export function keysCommand(): Command {
     .argument(
       '<name>',
       'owner of the key; several keys may have one name, such as an old one and its replacement',
-      readableName,
+      keyName,
     )
     .option('--rate <ru>', 'request units per window', positiveNumber, DEFAULT_RATE_RU)
     .option('--window <seconds>', `length of the window, at most ${MAX_WINDOW_SECONDS}`, windowSeconds, 1)
@@ -89,25 +107,25 @@ async function create(db: Kysely, name: string, options: CreateOptions): Promise
 }
 
 async function list(db: Kysely): Promise<void> {
-  const rows = (await listKeys(db)).map((key) => [
-    key.id,
-    key.name,
-    `${key.rateRu} RU / ${key.windowSeconds} s`,
-    key.quota === undefined ? '' : `${key.quota.ru} RU / ${key.quota.period}`,
-    stateOf(key),
-    key.concurrency,
-    key.readOnly ? 'read-only' : 'all',
-    key.createdAt,
-  ]);
-  print(textTable(['id', 'name', 'rate', 'quota', 'state', 'in flight', 'scope', 'created'], rows));
+  printTable(await listKeys(db), {
+    id: 'id',
+    name: 'name',
+    rate: ({ rateRu, windowSeconds: seconds }) => `${rateRu} RU / ${seconds} s`,
+    quota: ({ quota }) => quota && `${quota.ru} RU / ${quota.period}`,
+    state: stateOf,
+    'in flight': 'concurrency',
+    scope: ({ readOnly }) => (readOnly ? 'read-only' : 'all'),
+    created: 'createdAt',
+  });
 }
 
 async function revoke(db: Kysely, nameOrId: string): Promise<void> {
   const candidates = await findKeys(db, nameOrId);
   const inForce = candidates.filter((key) => key.revokedAt === undefined);
   if (inForce.length > 1) {
-    const ids = inForce.map(({ id }) => String(id)).join(', ');
-    throw new FatalError(`Several keys are named ${nameOrId}. Revoke one by its id: ${ids}.`);
+    throw new FatalError(
+      `Several keys are named ${nameOrId}. Revoke one by its id: ${inForce.map(({ id }) => id).join(', ')}.`,
+    );
   }
   const [key] = inForce;
   if (key === undefined || !(await revokeKey(db, key.id))) throw new FatalError(`${nameOrId} is revoked already.`);
@@ -115,11 +133,10 @@ async function revoke(db: Kysely, nameOrId: string): Promise<void> {
 }
 
 async function printUsage(db: Kysely, nameOrId: string | undefined): Promise<void> {
-  const rows: unknown[][] = [];
-  for (const { id, name } of nameOrId === undefined ? await listKeys(db) : await findKeys(db, nameOrId)) {
-    for (const { day, requests, ru } of await listUsage(db, id)) rows.push([id, name, day, requests, ru]);
-  }
-  print(textTable(['id', 'name', 'day', 'requests', 'RU'], rows));
+  const keys = nameOrId === undefined ? await listKeys(db) : await findKeys(db, nameOrId);
+  const rows: (KeyUsage & Pick<KeyRecord, 'id' | 'name'>)[] = [];
+  for (const { id, name } of keys) for (const used of await listUsage(db, id)) rows.push({ id, name, ...used });
+  printTable(rows, { id: 'id', name: 'name', day: 'day', requests: 'requests', RU: 'ru' });
 }
 
 /** @throws {FatalError} if there is none */
@@ -135,35 +152,4 @@ function stateOf({ revokedAt, expiresAt }: KeyRecord): string {
   if (revokedAt !== undefined) return 'revoked';
   if (expiresAt === undefined) return 'in force';
   return expiresAt < new Date() ? 'expired' : `until ${expiresAt.toISOString()}`;
-}
-
-function positiveNumber(text: string): number {
-  const number = Number(text);
-  if (!(number > 0 && Number.isFinite(number))) throw new InvalidArgumentError('Expected a number above 0.');
-  return number;
-}
-
-function positiveInteger(text: string): number {
-  const number = Number(text);
-  if (!(Number.isInteger(number) && number >= 1 && number < 2 ** 31)) {
-    throw new InvalidArgumentError('Expected a whole number above 0.');
-  }
-  return number;
-}
-
-function windowSeconds(text: string): number {
-  const seconds = Number(text);
-  if (Number.isInteger(seconds) && seconds >= 1 && seconds <= MAX_WINDOW_SECONDS) return seconds;
-  throw new InvalidArgumentError(`Expected whole seconds from 1 to ${MAX_WINDOW_SECONDS}. Longer limits are quotas.`);
-}
-
-function readableName(text: string): string {
-  if (text.trim() === '') throw new InvalidArgumentError('Expected a name that is not blank.');
-  return text;
-}
-
-function futureDate(text: string): Date {
-  const date = new Date(text);
-  if (!(date > new Date())) throw new InvalidArgumentError('Expected a date in the future, such as 2030-01-31.');
-  return date;
 }

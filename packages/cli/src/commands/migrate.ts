@@ -1,26 +1,24 @@
 /** `kasgres migrate` brings the schema up to date. */
 import { type BlockingSession, describeBlocking, type EndableSessions, migrate } from '@kasgres/database';
-import { Command, InvalidArgumentError } from 'commander';
-import { getDatabaseUrl } from '../addresses.ts';
+import { Command, Option } from 'commander';
+import { getDatabase } from '../addresses.ts';
 import { describeDatabaseProblem, isDatabaseProblem } from '../error-message.ts';
 import { readCliEnv } from '../env.ts';
-import { print } from '../output.ts';
-
-interface Options {
-  endBlockingSessions?: EndableSessions | true;
-}
+import { print } from '../command-line.ts';
 
 export function migrateCommand(): Command {
   return new Command('migrate')
     .description('migrate the schema of the database to this version')
-    .option(
-      '--end-blocking-sessions [whose]',
-      'terminate sessions that block a migration: those of "analysts" (default) or "all"',
-      whose,
+    .addOption(
+      new Option(
+        '--end-blocking-sessions [whose]',
+        'terminate sessions that block a migration: those of "analysts" (default) or "all"',
+      )
+        .choices(['analysts', 'all'])
+        .preset('analysts'),
     )
-    .action(async ({ endBlockingSessions }: Options) => {
-      const endSessions = endBlockingSessions === true ? 'analysts' : (endBlockingSessions ?? 'none');
-      const url = await getDatabaseUrl(readCliEnv());
+    .action(async ({ endBlockingSessions: endSessions = 'none' }: { endBlockingSessions?: EndableSessions }) => {
+      const { url } = await getDatabase(readCliEnv());
       const applied = await migrate(url, { endSessions, onBlocked: printBlocking }).catch((error: unknown) => {
         throw isDatabaseProblem(error) ? describeDatabaseProblem(url, error) : error;
       });
@@ -28,14 +26,8 @@ export function migrateCommand(): Command {
     });
 }
 
-/** Prints the sessions that block a migration. */
-export function printBlocking(blocking: readonly BlockingSession[], ended: readonly BlockingSession[]): void {
+export function printBlocking(blocking: readonly BlockingSession[], terminated: readonly BlockingSession[]): void {
   print(
-    `A table is in use by ${describeBlocking(blocking)}. ${ended.length > 0 ? 'Terminated' : 'Not terminated'}; retrying.`,
+    `A table is in use by ${describeBlocking(blocking)}. ${terminated.length > 0 ? 'Terminated' : 'Not terminated'}; retrying.`,
   );
-}
-
-function whose(text: string): EndableSessions {
-  if (text === 'analysts' || text === 'all') return text;
-  throw new InvalidArgumentError('Expected "analysts" or "all".');
 }

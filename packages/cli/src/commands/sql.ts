@@ -7,24 +7,23 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { connect, makeReader } from '@kasgres/database';
 import type { PoolClient } from 'pg';
-import { print, textTable } from '../output.ts';
+import { print, printMessage, textTable } from '../command-line.ts';
 
 /** As for analysts, `blocks` is the view kaspa.blocks. The table is public.blocks. */
 const SEARCH_PATH = 'kaspa,public';
 const SETTINGS = `-c default_transaction_read_only=on -c search_path=${SEARCH_PATH}`;
 
-/** Runs one statement or a session. Returns the exit code. */
 export async function runSql(databaseUrl: string, sql: string | undefined): Promise<number> {
   const reader = await makeReader(databaseUrl);
   if (reader.mayMakeLargeObjects) {
     const database = decodeURIComponent(new URL(databaseUrl).pathname.slice(1));
-    process.stderr.write(
-      `This session can create large objects, since every user of this database may. A superuser can prevent that: psql -d ${database} -c "select admit_analysts()"\n`,
+    printMessage(
+      `This session can create large objects, since every user of this database may. A superuser can prevent that: psql -d ${database} -c "select admit_analysts()"`,
     );
   }
   try {
-    if (!reader.isRestricted) return await runPrompt(reader.url, sql, queryReadOnly);
-    return (await runPsql(reader.url, sql)) ?? (await runPrompt(reader.url, sql, queryDirectly));
+    const code = reader.isRestricted ? await runPsql(reader.url, sql) : undefined;
+    return code ?? (await runPrompt(reader.url, sql, reader.isRestricted));
   } finally {
     await reader.close();
   }
@@ -62,21 +61,21 @@ async function runPsql(databaseUrl: string, sql: string | undefined): Promise<nu
 
 function ignore(): void {}
 
-async function runPrompt(databaseUrl: string, sql: string | undefined, query: RunQuery): Promise<number> {
+async function runPrompt(databaseUrl: string, sql: string | undefined, isRestricted: boolean): Promise<number> {
   const database = connect({ url: databaseUrl, max: 1, applicationName: 'kasgres sql' });
   try {
     const client = await database.pool.connect();
     try {
       await client.query(`set default_transaction_read_only = on; set search_path = ${SEARCH_PATH}`);
-      const run = (text: string): Promise<string> => formatResults(client, query, text);
-      if (sql === undefined) return await prompt(run);
-      print(await run(sql));
+      const run = (text: string): Promise<string> => runStatements(client, text, isRestricted);
+      if (sql === undefined) await prompt(run);
+      else print(await run(sql));
       return 0;
     } finally {
       client.release();
     }
   } catch (error) {
-    process.stderr.write(`${errorText(error)}\n`);
+    printMessage(errorText(error));
     return 1;
   } finally {
     await database.close();
@@ -84,7 +83,7 @@ async function runPrompt(databaseUrl: string, sql: string | undefined, query: Ru
 }
 
 /** Reads statements that end with a semicolon, until \q or the end of the input. */
-async function prompt(run: (text: string) => Promise<string>): Promise<number> {
+async function prompt(run: (text: string) => Promise<string>): Promise<void> {
   const isTerminal = process.stdin.isTTY;
   const lines = createInterface({ input: process.stdin, ...(isTerminal && { output: process.stdout }) });
   if (isTerminal) print('Read-only SQL. End a statement with ";", and the session with \\q.');
@@ -107,7 +106,6 @@ async function prompt(run: (text: string) => Promise<string>): Promise<number> {
     showPrompt('kasgres=> ');
   }
   lines.close();
-  return 0;
 }
 
 interface Result {
@@ -116,36 +114,26 @@ interface Result {
   rows: unknown[][];
 }
 
-/** The types of pg do not have `queryMode`. */
-interface Query {
-  text: string;
-  rowMode: 'array';
-  queryMode?: 'extended';
-}
-
-type RunQuery = (client: PoolClient, text: string) => Promise<Result | Result[]>;
-
-async function queryDirectly(client: PoolClient, text: string): Promise<Result | Result[]> {
-  const config: Query = { text, rowMode: 'array' };
-  return await client.query<unknown[]>(config);
-}
-
-/** The extended protocol accepts only one statement, and a transaction cannot become writable after its first query. */
-async function queryReadOnly(client: PoolClient, text: string): Promise<Result> {
-  await client.query('begin transaction read only; select');
-  const config: Query = { text, rowMode: 'array', queryMode: 'extended' };
-  try {
+/** Returns a table for each statement. A user who may write can run only one at a time, in a read-only transaction. */
+async function runStatements(client: PoolClient, text: string, isRestricted: boolean): Promise<string> {
+  const query = async (queryMode?: 'extended'): Promise<Result | Result[]> => {
+    // The types of pg do not have `queryMode`.
+    const config: { text: string; rowMode: 'array'; queryMode?: string | undefined } = {
+      text,
+      rowMode: 'array',
+      queryMode,
+    };
     return await client.query<unknown[]>(config);
+  };
+  if (isRestricted) return [await query()].flat().map(resultText).join('\n\n');
+  await client.query('begin transaction read only; select');
+  try {
+    // The extended protocol accepts only one statement, and a transaction cannot become writable after its first query.
+    return [await query('extended')].flat().map(resultText).join('\n\n');
   } finally {
     // Commits, so that `set` has an effect. It is harmless in a failed or finished transaction.
     await client.query('commit');
   }
-}
-
-/** Returns a table for each statement. */
-async function formatResults(client: PoolClient, query: RunQuery, text: string): Promise<string> {
-  const results = [await query(client, text)].flat();
-  return results.map((result) => resultText(result)).join('\n\n');
 }
 
 function resultText({ command, fields, rows }: Result): string {

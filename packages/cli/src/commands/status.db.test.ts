@@ -17,7 +17,7 @@ async function addBlock(id: number, blueScore: number): Promise<string> {
   return hash;
 }
 
-test('nothing is known of an empty database', async () => {
+test('every value of an empty database is null or empty', async () => {
   expect(await statusOf(database.pool)).toMatchObject({
     network: null,
     sink: null,
@@ -27,7 +27,7 @@ test('nothing is known of an empty database', async () => {
   });
 });
 
-test('starts in the order of the chain, gaps with their ends, and a load that is under way', async () => {
+test('it returns bootstrap blocks in chain order, gaps with their ends, and a pending load', async () => {
   const [genesis, after, before] = [await addBlock(1, 0), await addBlock(2, 100), await addBlock(3, 500)];
   await database.pool.query(
     'insert into starts (chain_index, block_id, utxo_count, utxo_sompi) values (101, 3, 12599, 5), (0, 1, 0, 0)',

@@ -1,25 +1,25 @@
 /** `kasgres status` prints how far the index is. */
+import type { Connection } from '@kasgres/database';
 import { FatalError } from '@kasgres/runtime';
 import type { StatusAddresses } from '../addresses.ts';
-import { findFullApiStatus } from '../api-status.ts';
+import { findApiStatus } from '../api-status.ts';
 import { nameOfDatabase } from '../error-message.ts';
-import { print } from '../output.ts';
-import type { Queryable } from '../verify/queryable.ts';
-import { findUtxoSetLoad } from '../verify/utxo-set-load.ts';
-import { withDatabaseAt } from '../with-database.ts';
+import { print } from '../command-line.ts';
+import type { Queryable } from '@kasgres/state';
+import { findUtxoSetLoad } from '../verify/queries.ts';
+import { withDatabase } from '../with-database.ts';
 import { statusLines } from './status-lines.ts';
 
 type Status = Record<string, unknown>;
 
-/** Prints the status, preceded by the API or database that it comes from. Returns the exit code. */
-export async function printStatus(addresses: StatusAddresses, asJson: boolean): Promise<number> {
+/** Prints the status, preceded by the API or database that it comes from. */
+export async function printStatus(addresses: StatusAddresses, asJson: boolean): Promise<void> {
   const status = await getStatus(addresses);
   print(asJson ? JSON.stringify(status, null, 2) : statusLines(status));
-  return 0;
 }
 
 async function getStatus({ apiUrl, database, isApiFirst }: StatusAddresses): Promise<Status> {
-  const fromApi = apiUrl === undefined ? undefined : await findFullApiStatus(apiUrl);
+  const fromApi = apiUrl === undefined ? undefined : await findApiStatus(apiUrl);
   if (isApiFirst && apiUrl !== undefined && fromApi !== undefined) return { api: apiUrl, ...fromApi };
   if (database === undefined) {
     throw new FatalError(
@@ -27,11 +27,12 @@ async function getStatus({ apiUrl, database, isApiFirst }: StatusAddresses): Pro
         'DATABASE_URL to read the status from the database.',
     );
   }
-  return await withDatabaseAt(database, 'status', async ({ pool }) => ({
+  const read = async ({ pool }: Connection): Promise<Status> => ({
     ...(apiUrl !== undefined && { api: `${apiUrl} ${await describeApi(pool, fromApi)}` }),
     database: nameOfDatabase(database.url),
     ...(await statusOf(pool)),
-  }));
+  });
+  return await withDatabase('status', read, { address: database });
 }
 
 /** Describes an API that was named beside the database: only their blocks show whether it serves the same database. */
@@ -72,11 +73,6 @@ export async function statusOf(db: Queryable): Promise<Record<string, unknown>> 
   const checkpoint = await db.query<Record<string, unknown>>(CHECKPOINT);
   const starts = await db.query(STARTS);
   const gaps = await db.query(GAPS);
-  const load = await findUtxoSetLoad(db);
-  return {
-    ...checkpoint.rows[0],
-    starts: starts.rows,
-    gaps: gaps.rows,
-    utxoSetLoad: load === undefined ? null : { pruningPoint: load.pruningPoint, utxoCount: Number(load.utxoCount) },
-  };
+  const utxoSetLoad = (await findUtxoSetLoad(db)) ?? null;
+  return { ...checkpoint.rows[0], starts: starts.rows, gaps: gaps.rows, utxoSetLoad };
 }

@@ -70,7 +70,7 @@ function row(...cells: (string | number)[]): RegExp {
 }
 
 describe('import', () => {
-  test('of every format at once, and again, says what became of each source', async () => {
+  test('it imports files of every format at once, and prints the changes of each source', async () => {
     const csv = await write('desk.csv', `address,name\n${ONE},Harbour\n${TWO},Pier\n`);
     const json = await write(
       'list.json',
@@ -93,7 +93,7 @@ describe('import', () => {
     expect(await findOwnTag(database.kysely, ONE)).toMatchObject({ labels: ['exchange'] });
   });
 
-  test('of files with problems tells all of them, ends with 1 and writes nothing', async () => {
+  test('it prints all problems of files, exits with 1 and writes nothing', async () => {
     const good = await write('good.csv', `address,name\n${ONE},A\n`);
     const bad = await write(
       'bad.yaml',
@@ -111,7 +111,7 @@ describe('import', () => {
     expect((await tags('sources')).stdout).not.toContain('good.csv');
   });
 
-  test('in a dry run says what would change, and writes nothing', async () => {
+  test('in a dry run it prints the changes and writes nothing', async () => {
     const csv = await write('dry.csv', `address,name\n${ONE},A\n`);
     const { code, stdout } = await tags('import', '--dry-run', '--source', 'mine', csv);
     expect(code).toBe(0);
@@ -120,7 +120,7 @@ describe('import', () => {
     expect(await findOwnTag(database.kysely, ONE)).toBeUndefined();
   });
 
-  test('tells who waits for a large one what is being done', async () => {
+  test('it prints the progress of a large import', async () => {
     const text = `address,name\n${Array.from({ length: 50_000 }, (_, n) => `${ONE},${n}\n`).join('')}`;
     const { stderr, stdout } = await tags('import', await write('large.csv', text));
     expect(stderr).toBe('reading 50,000 tags …\nwriting 1 tag …\n');
@@ -162,13 +162,13 @@ describe('list', () => {
     );
   });
 
-  test('shows the tags', async () => {
+  test('it lists tags', async () => {
     const { stdout } = await tags('list');
     expect(stdout).toMatch(row('Harbour', ONE));
     expect(stdout).toMatch(row('Pier', TWO));
   });
 
-  test('shows all that is said of an address, what holds first', async () => {
+  test('it lists all attributions of an address, the one in force first', async () => {
     const { stdout } = await tags('list', '--address', ONE);
     expect(stdout).toMatch(/^Tag: Harbour\n/);
     expect(stdout).toMatch(/\ndesk +Harbour +90 +90\nweb +Pier +web_crawl +20\n$/);
@@ -176,7 +176,7 @@ describe('list', () => {
     expect(await tags('list', '--address', 'kaspasim:x')).toMatchObject({ code: 1 });
   });
 
-  test('shows conflicts of addresses and of clusters, with who says what', async () => {
+  test('it lists conflicts of addresses and clusters, with the sources of each name', async () => {
     await database.pool.query(
       `insert into scripts select n, 0, s, 'pubkey', a from unnest($1::int[], $2::bytea[], $3::text[]) given (n, s, a)`,
       [[1, 2, 3], [1, 2, 3].map(scriptOf), [ONE, TWO, THREE]],

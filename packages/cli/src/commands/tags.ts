@@ -10,31 +10,24 @@ import {
   listSources,
   removeSource,
   replaceSources,
-  type SourceChanges,
 } from '@kasgres/database';
 import { AddressError, addressToScript, getNetwork, type Network } from '@kasgres/kaspa';
 import { FatalError } from '@kasgres/runtime';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { print, textTable } from '../output.ts';
+import { print, printMessage, printTable } from '../command-line.ts';
 import { findTextProblem, MAX_LENGTHS } from '../tags/check-tag.ts';
-import { Problems } from '../tags/problems.ts';
+import { Problems } from '../tags/tag-file.ts';
 import { type Format, FORMATS, readTagFiles, type TagFiles } from '../tags/read-tag-files.ts';
 import { withDatabase } from '../with-database.ts';
 
 /** Imports of at least this many tags print their progress. */
 const LONG_IMPORT = 50_000;
-/** Rows that a listing prints at most. */
 const MOST_LISTED = 100;
 
 interface ImportOptions {
   source?: string;
   format?: Format;
   dryRun?: true;
-}
-
-interface ListOptions {
-  address?: string;
-  conflicts?: true;
 }
 
 export function tagsCommand(): Command {
@@ -57,7 +50,13 @@ export function tagsCommand(): Command {
     .description('list tags by name')
     .option('--address <address>', 'list what all sources say about an address')
     .option('--conflicts', 'list addresses and clusters with several names')
-    .action((options: ListOptions) => withDatabase('tags', (database) => list(database, options)));
+    .action(({ address, conflicts }: { address?: string; conflicts?: true }) =>
+      withDatabase('tags', (database) => {
+        if (address !== undefined && conflicts) throw new FatalError('--address and --conflicts cannot be combined.');
+        if (address !== undefined) return printAttributions(database, address);
+        return conflicts ? printConflicts(database) : printTags(database);
+      }),
+    );
 
   tags
     .command('sources')
@@ -83,10 +82,16 @@ async function importFiles(database: Connection, paths: readonly string[], optio
   const changes = await replaceSources(database.pool, read.sources, {
     dryRun: options.dryRun === true,
     onProgress: (step, rows) => {
-      if (count >= LONG_IMPORT) process.stderr.write(`${step} ${counted(rows, 'tag')} …\n`);
+      if (count >= LONG_IMPORT) printMessage(`${step} ${counted(rows, 'tag')} …`);
     },
   });
-  print(changesTable(changes));
+  printTable(changes, {
+    source: 'source',
+    new: 'new',
+    changed: 'changed',
+    removed: 'removed',
+    unchanged: 'unchanged',
+  });
   for (const note of notesOn(read)) print(note);
   if (options.dryRun === true) print('Nothing was written (--dry-run).');
 }
@@ -108,17 +113,6 @@ async function readTagFile(file: string): Promise<Uint8Array> {
   }
 }
 
-function changesTable(changes: readonly SourceChanges[]): string {
-  const rows = changes.map(({ source, new: added, changed, removed, unchanged }) => [
-    source,
-    added,
-    changed,
-    removed,
-    unchanged,
-  ]);
-  return textTable(['source', 'new', 'changed', 'removed', 'unchanged'], rows);
-}
-
 function notesOn({ otherCurrencies, transactionTags, merged }: TagFiles): string[] {
   const others = [...otherCurrencies].sort(([, one], [, other]) => other - one);
   return [
@@ -128,14 +122,6 @@ function notesOn({ otherCurrencies, transactionTags, merged }: TagFiles): string
       ? [`${counted(merged, 'tag')} merged with another of the same address and name. All labels are kept.`]
       : []),
   ];
-}
-
-async function list(database: Connection, { address, conflicts }: ListOptions): Promise<void> {
-  if (address !== undefined && conflicts === true)
-    throw new FatalError('--address and --conflicts cannot be combined.');
-  if (address !== undefined) await printAttributions(database, address);
-  else if (conflicts === true) await printConflicts(database);
-  else await printTags(database);
 }
 
 async function printTags({ kysely }: Connection): Promise<void> {
@@ -150,76 +136,49 @@ async function printTags({ kysely }: Connection): Promise<void> {
     .selectFrom('tags')
     .select((eb) => eb.fn.countAll<bigint>().as('count'))
     .executeTakeFirstOrThrow();
-  print(
-    textTable(
-      ['name', 'address', 'labels', 'link'],
-      rows.map(({ name, address, labels, link }) => [name, address, labels.join(', '), link]),
-    ),
-  );
+  printTable(rows, { name: 'name', address: 'address', labels: ({ labels }) => labels.join(', '), link: 'link' });
   if (count > BigInt(rows.length)) {
     print(`The first ${rows.length} of ${counted(count, 'tag')}. List all with: kasgres sql -c 'table tags'`);
   }
 }
 
 async function printAttributions({ pool, kysely }: Connection, address: string): Promise<void> {
-  const script = scriptOf(address);
+  const script = parseAddress(address);
   const said = await listAttributions(pool, address);
   const own = await findOwnTag(kysely, address);
   const ofCluster = await findClusterTag(kysely, script);
   if (own !== undefined) print(`Tag: ${own.name}`);
   else print(ofCluster === undefined ? 'No tag.' : `Tag: ${ofCluster.name}, from its cluster`);
   if (said.length === 0) return;
-  print(
-    textTable(
-      ['source', 'name', 'labels', 'category', 'confidence', 'level', 'last modified', 'link'],
-      said.map((row) => [
-        row.source,
-        row.name,
-        row.labels.join(', '),
-        row.category,
-        row.confidence,
-        row.confidenceLevel,
-        row.lastModified,
-        row.link,
-      ]),
-    ),
-  );
+  printTable(said, {
+    source: 'source',
+    name: 'name',
+    labels: ({ labels }) => labels.join(', '),
+    category: 'category',
+    confidence: 'confidence',
+    level: 'confidenceLevel',
+    'last modified': 'lastModified',
+    link: 'link',
+  });
 }
+
+const sources = (conflict: { sources: string[] }): string => conflict.sources.join(', ');
 
 async function printConflicts({ pool }: Connection): Promise<void> {
   const addresses = await listConflictingAddresses(pool, MOST_LISTED);
   const clusters = await listConflictingClusters(pool, MOST_LISTED);
-  if (addresses.length > 0) {
-    const rows = addresses.map(({ address, name, sources }) => [address, name, sources.join(', ')]);
-    print(textTable(['address', 'name', 'sources'], rows));
-  }
-  if (clusters.length > 0) {
-    const rows = clusters.map(({ address, name, addresses, sources }) => [
-      address,
-      name,
-      addresses,
-      sources.join(', '),
-    ]);
-    print(`${addresses.length > 0 ? '\n' : ''}${textTable(['cluster', 'name', 'addresses', 'sources'], rows)}`);
-  }
+  if (addresses.length > 0) printTable(addresses, { address: 'address', name: 'name', sources });
+  if (addresses.length > 0 && clusters.length > 0) print('');
+  if (clusters.length > 0) printTable(clusters, { cluster: 'address', name: 'name', addresses: 'addresses', sources });
   if (addresses.length + clusters.length === 0) print('There are no conflicts.');
-  for (const [kind, found] of [
-    ['addresses', addresses],
-    ['clusters', clusters],
-  ] as const) {
+  for (const [kind, found] of Object.entries({ addresses, clusters })) {
     if (new Set(found.map(({ address }) => address)).size === MOST_LISTED) print(`The first ${MOST_LISTED} ${kind}.`);
   }
 }
 
 async function printSources({ pool }: Connection): Promise<void> {
-  const rows = (await listSources(pool)).map(({ name, title, creator, tags, importedAt }) => [
-    name,
-    title,
-    creator,
-    tags,
-    importedAt,
-  ]);
-  print(textTable(['source', 'title', 'creator', 'tags', 'imported'], rows));
+  const sources = await listSources(pool);
+  printTable(sources, { source: 'name', title: 'title', creator: 'creator', tags: 'tags', imported: 'importedAt' });
 }
 
 async function remove({ pool }: Connection, source: string): Promise<void> {
@@ -229,12 +188,11 @@ async function remove({ pool }: Connection, source: string): Promise<void> {
   print(`Removed ${source}: ${counted(changes.removed, 'tag')}.`);
 }
 
-function scriptOf(address: string): ReturnType<typeof addressToScript> {
+function parseAddress(address: string): ReturnType<typeof addressToScript> {
   try {
     return addressToScript(address);
   } catch (error) {
-    if (error instanceof AddressError) throw new FatalError(`${address}: ${error.message}.`);
-    throw error;
+    throw error instanceof AddressError ? new FatalError(`${address}: ${error.message}.`) : error;
   }
 }
 

@@ -3,26 +3,21 @@
  * one snapshot and releases it before the next begins, so that vacuum is delayed no longer than the longest check takes.
  */
 import { inTransaction } from '@kasgres/database';
-import { verifyCurrentState } from '@kasgres/state';
+import { verifyCurrentState, verifyState } from '@kasgres/state';
 import { Command } from 'commander';
-import type { PoolClient } from 'pg';
-import { print } from '../output.ts';
-import { findBootstrap } from '../bootstrap.ts';
+import type { Pool, PoolClient } from 'pg';
+import { print, printMessage } from '../command-line.ts';
 import { checkAcceptance } from '../verify/acceptance.ts';
-import { checkInvariant4, checkInvariant12 } from '../verify/derived-state.ts';
 import { checkInvariant7 } from '../verify/completeness.ts';
 import { checkGhostdag } from '../verify/ghostdag.ts';
-import { checkBlocks, checkTransactions } from '../verify/hashes.ts';
-import { checkScripts } from '../verify/scripts.ts';
+import { checkBlocks, checkScripts, checkTransactions } from '../verify/hashes.ts';
+import { findBootstrap, findUtxoSetLoad } from '../verify/queries.ts';
 import { describeSince, EVERYTHING, findSince, type Since } from '../verify/since.ts';
-import { checkCommittedSet, copyCommittedSet, estimateHashing } from '../verify/utxo-commitment.ts';
-import type { UtxoSet } from '../verify/utxo-copy.ts';
-import { findUtxoSetLoad } from '../verify/utxo-set-load.ts';
+import { checkCommittedSet, copyCommittedSet, estimateHashing, type UtxoSet } from '../verify/utxo-commitment.ts';
 import { withDatabase } from '../with-database.ts';
 
 /** Postgres works on two cores while the other threads hash. */
 const SESSIONS = 2;
-/** For joins and sums of whole tables. */
 const SETTINGS = { work_mem: '128MB' };
 
 const HELP = `
@@ -49,7 +44,6 @@ interface Check {
   name: string;
   /** Needs derived state, which is incomplete during the first catch-up. */
   needsState?: boolean;
-  /** The reason why it is skipped. */
   skipped?: string | undefined;
   /** Runs in a transaction with one snapshot. Returns the faults, one sentence each, or a function that finds them without the database. */
   check: (client: PoolClient) => Promise<string[] | (() => Promise<string[]>)>;
@@ -61,11 +55,16 @@ interface VerifyOptions {
   since?: string;
 }
 
-/** Checks that hash on all cores come first, and run while Postgres works on the others. */
+/** Checks that hash on all cores come first, and run while Postgres works on the remaining checks. */
 function listChecks({ withoutStart, withoutUtxos }: VerifyOptions, since: Since | undefined): Check[] {
   const from = since ?? EVERYTHING;
   const history = since && '--since skips it: it needs the whole history';
-  const hashed: Check[] = [
+  const currentState: Check = {
+    name: '4: balances are those of the current UTXOs, and add up to the supply',
+    needsState: true,
+    check: verifyCurrentState,
+  };
+  return [
     {
       name: '8: the current UTXO set is the one that the header of the last chain block commits to',
       needsState: true,
@@ -77,9 +76,6 @@ function listChecks({ withoutStart, withoutUtxos }: VerifyOptions, since: Since 
       skipped: withoutStart ? 'skipped by --without-start' : history,
       check: (client) => copyToCheck(client, 'start_utxos'),
     },
-  ];
-  return [
-    ...hashed,
     {
       name: '8: ids and hashes of transactions are those of their rows',
       check: (client) => checkTransactions(client, from),
@@ -88,17 +84,9 @@ function listChecks({ withoutStart, withoutUtxos }: VerifyOptions, since: Since 
       name: '4: balances and what is counted for each script are the sums of its rows, and add up to the supply',
       needsState: true,
       skipped: history,
-      check: checkInvariant4,
+      check: (client) => verifyState(client, 4),
     },
-    ...(since === undefined
-      ? []
-      : [
-          {
-            name: '4: balances are those of the current UTXOs, and add up to the supply',
-            needsState: true,
-            check: verifyCurrentState,
-          },
-        ]),
+    ...(since === undefined ? [] : [currentState]),
     {
       name: '7: every block of every mergeset is there with its transactions, and every reference leads to a row',
       check: (client) => checkInvariant7(client, from),
@@ -118,7 +106,7 @@ function listChecks({ withoutStart, withoutUtxos }: VerifyOptions, since: Since 
     { name: '8: every script is there once, with its type and address', check: checkScripts },
     {
       name: '12: clusters are what their merges made of the scripts that accepted transactions tie, tags what their sources say',
-      check: checkInvariant12,
+      check: (client) => verifyState(client, 12),
     },
   ];
 }
@@ -135,20 +123,13 @@ export function verifyCommand(): Command {
     });
 }
 
-/** Prints each invariant with its faults. Returns the exit code: 1 if one is broken. */
 async function runVerify(options: VerifyOptions): Promise<number> {
   return await withDatabase(
     'verify',
     async ({ pool }) => {
       const since = options.since === undefined ? undefined : await findSince(pool, options.since);
       if (since !== undefined) print(`since   ${describeSince(since)}`);
-      const verification = new Verification(listChecks(options, since));
-      const sessions = Array.from({ length: SESSIONS }, async () => {
-        const client = await pool.connect();
-        await verification.work(client).finally(() => client.release());
-      });
-      await Promise.all(sessions);
-      const isBroken = await verification.end();
+      const isBroken = await runChecks(pool, listChecks(options, since));
       const load = await findUtxoSetLoad(pool);
       if (load !== undefined) {
         print(
@@ -161,98 +142,70 @@ async function runVerify(options: VerifyOptions): Promise<number> {
   );
 }
 
-/** Runs checks in several sessions and prints their outcomes in order. */
-class Verification {
-  readonly #checks: readonly Check[];
-  readonly #outcomes: string[][] = [];
-  readonly #hashing: Promise<void>[] = [];
-  #next = 0;
-  #printed = 0;
-  #isBroken = false;
+/** Faults, or the reason why a check was skipped. */
+type Outcome = string[] | string;
 
-  constructor(checks: readonly Check[]) {
-    this.#checks = checks;
-  }
-
-  /** Runs one check after the other until none is left. */
-  async work(client: PoolClient): Promise<void> {
-    for (let index = this.#next++; index < this.#checks.length; index = this.#next++) {
-      const { skipped } = this.#checks[index] as Check;
-      if (skipped !== undefined) {
-        this.#skip(index, skipped);
-        continue;
-      }
-      try {
-        await this.#check(client, index);
-      } catch (error) {
+/** Runs checks in several sessions and prints their outcomes in order. Returns whether an invariant is broken. */
+async function runChecks(pool: Pool, checks: readonly Check[]): Promise<boolean> {
+  const outcomes = checks.map((check) => ({ check, ...Promise.withResolvers<Outcome>() }));
+  // Rejections are handled where the outcomes are printed.
+  for (const { promise } of outcomes) promise.catch(() => undefined);
+  const pending = outcomes.values();
+  let hasFailed = false;
+  const work = async (): Promise<void> => {
+    const client = await pool.connect();
+    try {
+      for (const { check, resolve } of pending) {
         // The other sessions stop after their current check.
-        this.#next = this.#checks.length;
-        throw error;
+        if (hasFailed) break;
+        const found = check.skipped ?? (await runCheck(client, check));
+        resolve(typeof found === 'function' ? found() : found);
       }
+    } catch (error) {
+      hasFailed = true;
+      throw error;
+    } finally {
+      client.release();
     }
-  }
-
-  /** A new bootstrap after a gap truncates tables, which is visible to older snapshots too and invalidates the findings. */
-  async #check(client: PoolClient, index: number): Promise<void> {
-    const { needsState = false, check } = this.#checks[index] as Check;
-    const { bootstrap, found } = await inTransaction(
-      client,
-      async () => {
-        const bootstrap = await findBootstrap(client);
-        if (needsState && bootstrap?.isCatchingUp === true) return { bootstrap, found: undefined };
-        return { bootstrap, found: await check(client) };
-      },
-      { readsSnapshot: true },
-    );
-    const isStale = (await findBootstrap(client))?.id !== bootstrap?.id;
-    if (found === undefined) this.#skip(index, 'incomplete during the first catch-up');
-    else if (isStale) this.#skip(index, 'the index was bootstrapped again meanwhile; run `kasgres verify` again');
-    else if (typeof found === 'function') this.#hash(index, found());
-    else this.#report(index, found);
-  }
-
-  #skip(index: number, reason: string): void {
-    this.#settle(index, [`skipped ${(this.#checks[index] as Check).name}`, `        ${reason}`]);
-  }
-
-  /** Returns whether an invariant is broken. */
-  async end(): Promise<boolean> {
-    await Promise.all(this.#hashing);
-    return this.#isBroken;
-  }
-
-  #hash(index: number, faults: Promise<string[]>): void {
-    const hashing = faults.then((found) => this.#report(index, found));
-    // The rejection is handled where `#hashing` is awaited.
-    hashing.catch(() => undefined);
-    this.#hashing.push(hashing);
-  }
-
-  #report(index: number, faults: readonly string[]): void {
-    const { name } = this.#checks[index] as Check;
-    const isBroken = faults.length > 0;
-    this.#isBroken ||= isBroken;
-    this.#settle(index, [`${isBroken ? 'BROKEN' : 'holds'}  ${name}`, ...faults.map((fault) => `        ${fault}`)]);
-  }
-
-  #settle(index: number, lines: string[]): void {
-    this.#outcomes[index] = lines;
-    for (let next = this.#outcomes[this.#printed]; next !== undefined; next = this.#outcomes[this.#printed]) {
-      for (const line of next) print(line);
-      this.#printed += 1;
+  };
+  let isBroken = false;
+  const printOutcomes = async (): Promise<void> => {
+    for (const { check, promise } of outcomes) {
+      const outcome = await promise;
+      const isSkipped = typeof outcome === 'string';
+      isBroken ||= !isSkipped && outcome.length > 0;
+      print(`${isSkipped ? 'skipped' : outcome.length > 0 ? 'BROKEN ' : 'holds '} ${check.name}`);
+      for (const line of [outcome].flat()) print(`        ${line}`);
     }
-  }
+  };
+  await Promise.all([printOutcomes(), ...Array.from({ length: SESSIONS }, work)]);
+  return isBroken;
+}
+
+/** A new bootstrap after a gap truncates tables, which is visible to older snapshots too and invalidates the findings. */
+async function runCheck(
+  client: PoolClient,
+  { needsState = false, check }: Check,
+): Promise<Outcome | (() => Promise<string[]>)> {
+  const { bootstrap, found } = await inTransaction(
+    client,
+    async () => {
+      const bootstrap = await findBootstrap(client);
+      const isIncomplete = needsState && bootstrap?.isCatchingUp === true;
+      return { bootstrap, found: isIncomplete ? 'incomplete during the first catch-up' : await check(client) };
+    },
+    { readsSnapshot: true },
+  );
+  if (typeof found === 'string' || (await findBootstrap(client))?.id === bootstrap?.id) return found;
+  return 'the index was bootstrapped again meanwhile; run `kasgres verify` again';
 }
 
 async function copyToCheck(client: PoolClient, set: UtxoSet): Promise<string[] | (() => Promise<string[]>)> {
   const { utxos, seconds } = await estimateHashing(client, set);
-  say(`${set}: about ${Math.round(utxos)} UTXOs, about ${Math.ceil(seconds)} s to hash on all cores; copying them out`);
+  printMessage(
+    `${set}: about ${Math.round(utxos)} UTXOs, about ${Math.ceil(seconds)} s to hash on all cores; copying them out`,
+  );
   const committed = await copyCommittedSet(client, set);
   if (committed === undefined) return [`no block commits to ${set}: there is no checkpoint`];
-  return () => checkCommittedSet(committed, (hashed) => say(`${set}: ${hashed} UTXOs hashed`));
-}
-
-/** Messages go to stderr, the result to stdout. */
-function say(line: string): void {
-  process.stderr.write(`${line}\n`);
+  return () => checkCommittedSet(committed, (hashed) => printMessage(`${set}: ${hashed} UTXOs hashed`));
 }

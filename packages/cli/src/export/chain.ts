@@ -2,7 +2,7 @@
  * Positions on the chain. chain_blocks.index has no holes, and neither blue score nor chain_time decreases along the chain, so a position is
  * found by binary search in one query.
  */
-import type { Queryable } from '../verify/queryable.ts';
+import type { Queryable } from '@kasgres/state';
 
 export const DAY_MS = 86_400_000;
 
@@ -18,11 +18,6 @@ export interface ChainBlock extends Position {
   chainTime: number;
 }
 
-interface ChainEnds {
-  first: ChainBlock;
-  sink: ChainBlock;
-}
-
 const CHAIN_BLOCK = `
   select c.index::float8 as index, encode(b.hash, 'hex') as hash, b.blue_score::float8 as "blueScore",
     c.chain_time::float8 as "chainTime"
@@ -33,8 +28,7 @@ export async function findChainBlock(db: Queryable, index: number): Promise<Chai
   return rows[0];
 }
 
-/** Undefined while nothing is indexed. */
-export async function findChainEnds(db: Queryable): Promise<ChainEnds | undefined> {
+export async function findChainEnds(db: Queryable): Promise<{ first: ChainBlock; sink: ChainBlock } | undefined> {
   const first = await db.query<ChainBlock>(`${CHAIN_BLOCK} order by c.index limit 1`);
   const sink = await db.query<ChainBlock>(`${CHAIN_BLOCK} order by c.index desc limit 1`);
   return first.rows[0] && sink.rows[0] && { first: first.rows[0], sink: sink.rows[0] };
@@ -54,13 +48,10 @@ export async function isBeforeGap(db: Queryable, index: number): Promise<boolean
   return rows[0]?.found === true;
 }
 
-type Measure = 'blue_score' | 'chain_time';
-
-/** Returns the last chain block of a range whose blue score or time is below a limit. */
 export async function findLastBelow(
   db: Queryable,
   { first, last }: { first: number; last: number },
-  measure: Measure,
+  measure: 'blue_score' | 'chain_time',
   limit: number,
 ): Promise<ChainBlock | undefined> {
   const { rows } = await db.query<ChainBlock>(
@@ -78,12 +69,10 @@ export async function findLastBelow(
   return rows[0];
 }
 
-/** YYYY-MM-DD, in UTC. */
 export function dayOfTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString().slice(0, 10);
 }
 
-/** Returns Unix milliseconds. */
 export function startOfDay(day: string): number {
   return Date.parse(`${day}T00:00:00Z`);
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { inTransaction } from '@kasgres/database';
 import { FatalError } from '@kasgres/runtime';
 import type { Pool, PoolClient } from 'pg';
-import { findBootstrap } from '../bootstrap.ts';
+import { findBootstrap } from '../verify/queries.ts';
 import {
   type ChainBlock,
   dayOfTime,
@@ -34,16 +34,19 @@ const FIRST_QUERY_BLOCKS = 1_000;
 const GROWTH = 8;
 
 export interface ExportOptions {
+  /** Has a free connection besides `client`. */
+  pool: Pool;
+  client: PoolClient;
   directory: string;
   schema: Source['schema'];
   facts: Readonly<Record<string, Fact>>;
   states: readonly string[];
   /** Blue score below the sink at which a chain block is final. */
   depth: bigint;
-  /** First and last day, YYYY-MM-DD. */
   from?: string | undefined;
   until?: string | undefined;
-  createdBy: string;
+  manifest: Manifest;
+  progress: ExportProgress;
 }
 
 /** A reorg removed a chain block that this export treated as final. */
@@ -62,26 +65,27 @@ interface Target {
   end: ChainBlock;
 }
 
+/** The files of one view that an export writes. */
+interface FactExport {
+  name: string;
+  fact: Fact;
+  columns: readonly Column[];
+  files: FactFiles;
+  target: Target;
+}
+
 export class Exporter {
-  readonly #pool: Pool;
-  readonly #client: PoolClient;
   readonly #options: ExportOptions;
+  readonly #client: PoolClient;
   readonly #manifest: Manifest;
   readonly #progress: ExportProgress;
   #target: Target | undefined;
 
-  /** @param pool has a free connection besides `client` */
-  constructor(
-    { pool, client }: { pool: Pool; client: PoolClient },
-    options: ExportOptions,
-    manifest: Manifest,
-    progress: ExportProgress,
-  ) {
-    this.#pool = pool;
-    this.#client = client;
+  constructor(options: ExportOptions) {
     this.#options = options;
-    this.#manifest = manifest;
-    this.#progress = progress;
+    this.#client = options.client;
+    this.#manifest = options.manifest;
+    this.#progress = options.progress;
   }
 
   /**
@@ -91,7 +95,7 @@ export class Exporter {
   async run(): Promise<boolean> {
     const { directory, facts, states } = this.#options;
     // The manifest comes first, since files in a directory without one are treated as foreign.
-    await writeManifest(directory, this.#manifest);
+    await this.#saveManifest();
     const gone = await settle(directory, this.#manifest);
     if (gone.length > 0) this.#progress.say(`removed files of an interrupted export: ${gone.join(', ')}`);
     let hasNew = false;
@@ -151,14 +155,20 @@ export class Exporter {
     for (;;) {
       const written = await this.#inSnapshot(() => this.#writePart({ name, fact, columns, files, target }));
       if (written === undefined) break;
-      hasNew ||= written.part !== undefined;
-      files.last = written.last;
-      if (written.part !== undefined) files.files.push(written.part);
-      await writeManifest(this.#options.directory, this.#manifest);
-      if (written.part !== undefined) await giveName(join(this.#options.directory, written.part.path));
+      const { last, part } = written;
+      files.last = last;
+      if (part !== undefined) files.files.push(part);
+      await this.#saveManifest();
+      if (part === undefined) continue;
+      await giveName(join(this.#options.directory, part.path));
+      hasNew = true;
     }
     this.#progress.end();
     return hasNew;
+  }
+
+  async #saveManifest(): Promise<void> {
+    await writeManifest(this.#options.directory, this.#manifest);
   }
 
   async #findFirst({ first, end }: Target): Promise<Position> {
@@ -194,47 +204,51 @@ export class Exporter {
   }
 
   /** Writes the next file, or none if its chain blocks have no rows. Returns undefined when everything is exported. */
-  async #writePart(work: {
-    name: string;
-    fact: Fact;
-    columns: readonly Column[];
-    files: FactFiles;
-    target: Target;
-  }): Promise<{ last: Position; part?: Part } | undefined> {
+  async #writePart(work: FactExport): Promise<{ last: Position; part?: Part } | undefined> {
     const { name, fact, columns, files, target } = work;
-    await this.#checkChain(files.last, target);
+    for (const exported of [target.end, files.last]) {
+      if (exported !== null && !(await isOnChain(this.#client, exported))) throw new ChainChanged();
+    }
     const end = await this.#endOf(fact, target);
     const from = files.last === null ? files.first.index : files.last.index + 1;
     if (end === undefined || from > end.index) return undefined;
     const beginning = await this.#getChainBlock(from);
     const day = dayOfTime(beginning.chainTime);
     const endsDay = await findLastBelow(this.#client, { first: from, last: end.index }, 'chain_time', endOfDay(day));
-    const lastOfDay = (endsDay ?? beginning).index;
-
-    const { directory, createdBy } = this.#options;
+    const range = { first: from, last: (endsDay ?? beginning).index };
     const prefix = `${name}/day=${day}/${padded(from)}`;
-    const file = await PartFile.create(join(directory, `${prefix}.parquet`), columns, createdBy);
-    try {
-      const last = await this.#writeSegments(file, work, { first: from, last: lastOfDay }, day);
+    return await this.#withFile(`${prefix}.parquet`, columns, async (file) => {
+      const last = await this.#writeSegments(file, work, range, day);
       if (file.rows === 0) {
         file.discard();
         return { last };
       }
       const path = `${prefix}-${padded(last.index)}.parquet`;
-      const bytes = file.finish(join(directory, path));
-      this.#progress.wrote(bytes);
-      const part = { path, day, first: from, last: last.index, lastHash: last.hash, rows: file.rows, bytes };
-      return { last, part };
+      const bytes = this.#finish(file, path);
+      return { last, part: { path, day, first: from, last: last.index, lastHash: last.hash, rows: file.rows, bytes } };
+    });
+  }
+
+  async #withFile<T>(path: string, columns: readonly Column[], write: (file: PartFile) => Promise<T>): Promise<T> {
+    const file = await PartFile.create(join(this.#options.directory, path), columns);
+    try {
+      return await write(file);
     } catch (error) {
       file.discard();
       throw error;
     }
   }
 
+  #finish(file: PartFile, path: string): number {
+    const bytes = file.finish(join(this.#options.directory, path));
+    this.#progress.wrote(bytes);
+    return bytes;
+  }
+
   /** Writes along the chain until the day ends or the file is large enough. Returns the last chain block. */
   async #writeSegments(
     file: PartFile,
-    { name, fact, columns }: { name: string; fact: Fact; columns: readonly Column[] },
+    { name, fact, columns }: FactExport,
     range: { first: number; last: number },
     day: string,
   ): Promise<Position> {
@@ -244,11 +258,9 @@ export class Exporter {
     let size = fact.intervalMs === undefined ? FIRST_QUERY_BLOCKS : Number.POSITIVE_INFINITY;
     for (;;) {
       const last = Math.min(at + size - 1, range.last);
-      const rows = await file.addRows(
-        this.#client,
-        selectRows({ schema, name }, columns, fact.where({ first: at, last, isBeforeGap: mayRepeat })),
-        (rows) => this.#progress.add(rows, day),
-      );
+      const where = fact.where({ first: at, last, isBeforeGap: mayRepeat });
+      const query = selectRows({ schema, name }, columns, where);
+      const rows = await file.addRows(this.#client, query, (rows) => this.#progress.add(rows, day));
       if (last === range.last || file.rows >= FILE_ROWS) {
         const { index, hash } = await this.#getChainBlock(last);
         return { index, hash };
@@ -265,12 +277,6 @@ export class Exporter {
     return findLastBelow(this.#client, { first: first.index, last: end.index }, 'chain_time', over);
   }
 
-  /** Runs in the transaction of each file. */
-  async #checkChain(last: Position | null, { end }: Target): Promise<void> {
-    if (!(await isOnChain(this.#client, end))) throw new ChainChanged();
-    if (last !== null && !(await isOnChain(this.#client, last))) throw new ChainChanged();
-  }
-
   async #getChainBlock(index: number): Promise<ChainBlock> {
     const block = await findChainBlock(this.#client, index);
     if (block === undefined) throw new Error(`There is no chain block ${index}`);
@@ -281,7 +287,13 @@ export class Exporter {
   async #dropUndone(name: string): Promise<void> {
     const files = this.#manifest.facts[name];
     if (files === undefined || (await isOnChain(this.#client, files.last ?? files.first))) return;
-    if (!(await this.#isSameDatabase())) throw new FatalError(this.#otherChain(name, files));
+    if ((await findDatabase(this.#client))?.database !== this.#manifest.database) {
+      const { index, hash } = files.last ?? files.first;
+      throw new FatalError(
+        `${name} was exported up to chain block ${index}, ${hash}, which is not at that index in this database: it has another chain, or ` +
+          'another bootstrap block. Export into another directory, or set DATABASE_URL to the database of this export.',
+      );
+    }
     while (files.files.length > 0) {
       const { last: index, lastHash: hash } = files.files.at(-1) as Part;
       if (await isOnChain(this.#client, { index, hash })) break;
@@ -291,22 +303,10 @@ export class Exporter {
     if (kept !== undefined) files.last = { index: kept.last, hash: kept.lastHash };
     else if (await isOnChain(this.#client, files.first)) files.last = null;
     else delete this.#manifest.facts[name];
-    await writeManifest(this.#options.directory, this.#manifest);
+    await this.#saveManifest();
     const gone = await settle(this.#options.directory, this.#manifest);
     this.#progress.say(
       `${name}: a reorg removed exported chain blocks; exporting again from ${kept === undefined ? 'the beginning' : `chain block ${kept.last + 1}`} (removed: ${gone.join(', ') || 'no file'})`,
-    );
-  }
-
-  async #isSameDatabase(): Promise<boolean> {
-    return (await findDatabase(this.#client))?.database === this.#manifest.database;
-  }
-
-  #otherChain(name: string, files: FactFiles): string {
-    const { index, hash } = files.last ?? files.first;
-    return (
-      `${name} was exported up to chain block ${index}, ${hash}, which is not at that index in this database: it has another chain, or ` +
-      'another bootstrap block. Export into another directory, or set DATABASE_URL to the database of this export.'
     );
   }
 
@@ -335,37 +335,25 @@ export class Exporter {
 
   /** Writes a new file, and drops a previous one of the same blue score. */
   async #exportState(name: string, { hash, blueScore }: ChainBlock, bootstrap: string): Promise<void> {
-    const { directory, schema, createdBy } = this.#options;
+    const { pool, directory, schema } = this.#options;
     const columns = await listColumns(this.#client, { schema, name });
     this.#checkColumns(name, columns, this.#manifest.states[name]?.columns);
     const takenAt = new Date();
     const folder = `${name}/snapshot=${blueScore}/`;
     const path = `${folder}${takenAt.getTime()}.parquet`;
-    const file = await PartFile.create(join(directory, `${folder}draft.parquet`), columns, createdBy);
-    try {
+    const written = await this.#withFile(`${folder}draft.parquet`, columns, async (file) => {
       await file.addRows(this.#client, selectRows({ schema, name }, columns), (rows) => this.#progress.add(rows));
-      await this.#checkBootstrap(bootstrap);
-      const bytes = file.finish(join(directory, path));
-      this.#progress.wrote(bytes);
-      const state = (this.#manifest.states[name] ??= { columns: describeColumns(columns), snapshots: [] });
-      state.snapshots = [
-        ...state.snapshots.filter((other) => !other.path.startsWith(folder)),
-        { path, sink: hash, blueScore, takenAt: takenAt.toISOString(), rows: file.rows, bytes },
-      ];
-    } catch (error) {
-      file.discard();
-      throw error;
-    }
-    await writeManifest(directory, this.#manifest);
+      // The end of a catch-up truncates the tables of states, which empties them even for older snapshots.
+      if ((await findBootstrap(pool))?.id !== bootstrap) throw new BootstrapChanged();
+      return { bytes: this.#finish(file, path), rows: file.rows };
+    });
+    const state = (this.#manifest.states[name] ??= { columns: describeColumns(columns), snapshots: [] });
+    state.snapshots = [
+      ...state.snapshots.filter((other) => !other.path.startsWith(folder)),
+      { path, sink: hash, blueScore, takenAt: takenAt.toISOString(), ...written },
+    ];
+    await this.#saveManifest();
     await settle(directory, this.#manifest);
-  }
-
-  /**
-   * The end of a catch-up truncates the tables of states, which empties them even for older snapshots. So the rows that were read are
-   * valid only if another transaction still finds the same bootstrap.
-   */
-  async #checkBootstrap(bootstrap: string): Promise<void> {
-    if ((await findBootstrap(this.#pool))?.id !== bootstrap) throw new BootstrapChanged();
   }
 
   /** @param read gets the id of the bootstrap that its transaction sees */
@@ -387,7 +375,6 @@ export async function findDatabase(
   return rows[0] && { network: rows[0].network, database: rows[0].created_at.toISOString() };
 }
 
-/** Pads an index so that names sort in chain order. */
 function padded(index: number): string {
   return String(index).padStart(12, '0');
 }

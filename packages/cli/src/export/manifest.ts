@@ -3,7 +3,7 @@
  * manifest has dropped it. So `settle` can repair the directory after an export that died at any moment.
  */
 import { readdirSync } from 'node:fs';
-import { open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { FatalError } from '@kasgres/runtime';
 import { z } from 'zod';
@@ -17,13 +17,11 @@ const position = z.object({ index: z.number().int(), hash: z.string() });
 const columns = z.record(z.string(), z.string());
 
 const part = z.object({
-  /** Below the directory. */
   path: z.string(),
   day: z.string(),
   /** chain_blocks.index of the first and the last chain block whose rows it contains. */
   first: z.number().int(),
   last: z.number().int(),
-  /** Hash of the last chain block. */
   lastHash: z.string(),
   rows: z.number().int(),
   bytes: z.number().int(),
@@ -101,45 +99,32 @@ async function refuseOthers(directory: string): Promise<void> {
 export async function writeManifest(directory: string, content: Manifest): Promise<void> {
   const path = join(directory, MANIFEST);
   const draft = path + DRAFT_SUFFIX;
-  const file = await open(draft, 'w');
-  try {
-    await file.writeFile(`${JSON.stringify(content, null, 1)}\n`);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+  await writeFile(draft, `${JSON.stringify(content, null, 1)}\n`, { flush: true });
   await rename(draft, path);
   await syncFolder(directory);
 }
 
-/** Renames a draft that the manifest lists. */
 export async function giveName(path: string): Promise<void> {
   await rename(path + DRAFT_SUFFIX, path);
   await syncFolder(dirname(path));
 }
 
-/**
- * Repairs the directory after an export that died: renames drafts that the manifest lists, and deletes other drafts and files.
- * @returns the deleted files
- */
+/** Repairs the directory after an export that died: names drafts that the manifest lists, and deletes and returns other drafts and files. */
 export async function settle(directory: string, content: Manifest): Promise<string[]> {
-  const known = new Set(
-    [
-      ...Object.values(content.facts).flatMap(({ files }) => files),
-      ...Object.values(content.states).flatMap(({ snapshots }) => snapshots),
-    ].map(({ path }) => path),
-  );
+  const files = Object.values(content.facts).flatMap(({ files }) => files);
+  const snapshots = Object.values(content.states).flatMap(({ snapshots }) => snapshots);
+  const known = new Set([...files, ...snapshots].map(({ path }) => path));
   const gone: string[] = [];
   await rm(join(directory, MANIFEST + DRAFT_SUFFIX), { force: true });
   for (const path of listParquet(directory)) {
-    const isDraft = path.endsWith(DRAFT_SUFFIX);
-    const name = isDraft ? path.slice(0, -DRAFT_SUFFIX.length) : path;
-    if (isDraft && known.has(name)) {
+    if (known.has(path)) continue;
+    const name = path.endsWith(DRAFT_SUFFIX) ? path.slice(0, -DRAFT_SUFFIX.length) : path;
+    if (known.has(name)) {
       await giveName(join(directory, name));
-    } else if (!known.has(path)) {
-      await rm(join(directory, path));
-      gone.push(path);
+      continue;
     }
+    await rm(join(directory, path));
+    gone.push(path);
   }
   return gone;
 }
@@ -154,10 +139,6 @@ function listParquet(directory: string): string[] {
 /** Makes a rename in the folder survive a power loss. Windows has no such call. */
 async function syncFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return;
-  const folder = await open(path);
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
+  await using folder = await open(path);
+  await folder.sync();
 }

@@ -2,17 +2,15 @@
  * A Parquet file while it is written, as NAME.tmp: it gets its name after the manifest lists it (manifest.ts). Rows are written in groups,
  * so that memory holds one group. docs/export.md has the reason for hyparquet-writer.
  */
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { closeSync, fstatSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { constants, zstdCompressSync } from 'node:zlib';
 import { fileWriter, ParquetWriter } from 'hyparquet-writer';
 import type { PoolClient } from 'pg';
-import type { ParquetValue } from './column-types.ts';
 import { copyOut } from '../copy-rows.ts';
-import type { Column } from './columns.ts';
+import type { Column, ParquetValue } from './columns.ts';
 
-/** A group ends at either limit. */
 const GROUP_ROWS = 65_536;
 const GROUP_BYTES = 32 * 1024 * 1024;
 /** Estimated memory of a value besides its bytes. */
@@ -30,34 +28,31 @@ export class PartFile {
   rows = 0;
 
   /** Overwrites an existing draft of this path. */
-  static async create(path: string, columns: readonly Column[], createdBy: string): Promise<PartFile> {
+  static async create(path: string, columns: readonly Column[]): Promise<PartFile> {
     await mkdir(dirname(path), { recursive: true });
-    return new PartFile(path, columns, createdBy);
+    return new PartFile(path, columns);
   }
 
-  private constructor(path: string, columns: readonly Column[], createdBy: string) {
+  private constructor(path: string, columns: readonly Column[]) {
     this.#draft = path + DRAFT_SUFFIX;
     this.#columns = columns;
-    this.#group = emptyGroup(columns);
+    this.#group = columns.map(() => []);
     this.#writer = new ParquetWriter({
       writer: fileWriter(this.#draft),
       schema: [
         { name: 'schema', num_children: columns.length },
-        ...columns.flatMap(({ name, type }) => type.schemaOf(name)),
+        ...columns.flatMap(({ name, schemaOf }) => schemaOf(name)),
       ],
       codec: 'ZSTD',
       compressors: { ZSTD: compress },
-      createdBy,
+      createdBy: 'kasgres export',
     });
   }
 
-  /**
-   * Adds the rows of a query for these columns, in this order. Calls `onRows` from time to time with the number of new rows.
-   * @returns the number of rows
-   */
+  /** Adds the rows of a query for these columns and returns their number. Calls `onRows` from time to time with the number of new ones. */
   async addRows(client: PoolClient, query: string, onRows: (rows: number) => void): Promise<number> {
     let reported = 0;
-    const decoders = this.#columns.map(({ type }) => type.decode);
+    const decoders = this.#columns.map(({ decode }) => decode);
     const onField = (column: number, bytes: Buffer | undefined): void => {
       const value = bytes === undefined ? null : (decoders[column] as (typeof decoders)[number])(bytes);
       (this.#group[column] as ParquetValue[]).push(value);
@@ -83,10 +78,11 @@ export class PartFile {
     void this.#writer.finish();
     const file = openSync(this.#draft, 'r+');
     fsyncSync(file);
+    const { size } = fstatSync(file);
     closeSync(file);
     renameSync(this.#draft, path + DRAFT_SUFFIX);
     this.#draft = path + DRAFT_SUFFIX;
-    return statSync(this.#draft).size;
+    return size;
   }
 
   discard(): void {
@@ -97,14 +93,10 @@ export class PartFile {
     if (this.#groupRows === 0) return;
     const columnData = this.#columns.map(({ name }, i) => ({ name, data: this.#group[i] as ParquetValue[] }));
     void this.#writer.write({ columnData, rowGroupSize: this.#groupRows });
-    this.#group = emptyGroup(this.#columns);
+    this.#group = this.#columns.map(() => []);
     this.#groupRows = 0;
     this.#groupBytes = 0;
   }
-}
-
-function emptyGroup(columns: readonly Column[]): ParquetValue[][] {
-  return columns.map(() => []);
 }
 
 /** Higher levels take longer and save little on hashes. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ExportProgress } from './progress.ts';
 
-test('says how far it is every few seconds, and what came out at the end', () => {
+test('it prints progress every few seconds, and totals at the end', () => {
   const lines: string[] = [];
   let now = 0;
   const progress = new ExportProgress(
@@ -24,7 +24,7 @@ test('says how far it is every few seconds, and what came out at the end', () =>
   ]);
 });
 
-test('says that there was nothing', () => {
+test('it reports an export without new rows', () => {
   const lines: string[] = [];
   const progress = new ExportProgress((line) => lines.push(line));
   progress.begin('tags');

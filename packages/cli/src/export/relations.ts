@@ -27,18 +27,7 @@ export interface Fact {
   without?: readonly string[];
 }
 
-interface State {
-  kind: 'state';
-  /** Exported by default, since facts refer to it. */
-  isReferredTo?: boolean;
-}
-
-interface Left {
-  kind: 'left out';
-  reason: string;
-}
-
-export type Relation = Fact | State | Left;
+export type Relation = Fact | { kind: 'state' } | { kind: 'left out'; reason: string };
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
@@ -85,9 +74,10 @@ const byStart = (intervalMs: number): Fact =>
     (from, to) => `r.start between to_timestamp(${from} / 1000.0) and to_timestamp(${to} / 1000.0)`,
   );
 
-const state: State = { kind: 'state' };
-const referredTo: State = { kind: 'state', isReferredTo: true };
-const left = (reason: string): Left => ({ kind: 'left out', reason });
+const state: Relation = { kind: 'state' };
+/** Exported by default, since facts refer to it. */
+export const REFERRED_TO: Relation = { kind: 'state' };
+const left = (reason: string): Relation => ({ kind: 'left out', reason });
 
 /** Views of schema kaspa. */
 export const VIEWS: Readonly<Record<string, Relation>> = {
@@ -137,14 +127,14 @@ export const TABLES: Readonly<Record<string, Relation>> = {
     (from, to) =>
       `r.length = any (enum_range(null::public.interval_length)) and r.start >= ${from} and r.start < ${to} + ${DAY_MS}`,
   ),
-  scripts: referredTo,
-  subnetworks: referredTo,
-  earlier_transactions: referredTo,
-  earlier_blocks: referredTo,
-  starts: referredTo,
-  start_utxos: referredTo,
-  start_balances: referredTo,
-  gaps: referredTo,
+  scripts: REFERRED_TO,
+  subnetworks: REFERRED_TO,
+  earlier_transactions: REFERRED_TO,
+  earlier_blocks: REFERRED_TO,
+  starts: REFERRED_TO,
+  start_utxos: REFERRED_TO,
+  start_balances: REFERRED_TO,
+  gaps: REFERRED_TO,
   meta: state,
   earlier_times: state,
   checkpoint: state,

@@ -12,28 +12,19 @@ export interface CheckedDatabase {
   release: () => Promise<void>;
 }
 
-interface CheckOptions {
-  signal: AbortSignal;
-  /** How long to wait for an indexer that holds the lock. `onWait` is called before. */
-  patienceMs: number;
-  onWait: () => void;
-}
-
 /** @throws {FatalError} if it cannot be reached or used, or if an indexer writes to it */
 export async function openCheckedDatabase(
   url: string,
-  { signal, patienceMs, onWait }: CheckOptions,
+  lock: Parameters<typeof takeWriterLock>[1],
 ): Promise<CheckedDatabase> {
   const database = connect({ url, max: 1, applicationName: 'kasgres start' });
   try {
     const client = await database.pool.connect();
     try {
-      await takeWriterLock(client, { signal, patienceMs, onWait });
+      await takeWriterLock(client, lock);
       const state = await inspectDatabase(client);
-      let isReleased = false;
+      let released: Promise<void> | undefined;
       const release = async (): Promise<void> => {
-        if (isReleased) return;
-        isReleased = true;
         try {
           await releaseWriterLock(client);
         } finally {
@@ -41,14 +32,14 @@ export async function openCheckedDatabase(
           await database.close();
         }
       };
-      return { url, state, release };
+      return { url, state, release: () => (released ??= release()) };
     } catch (error) {
       client.release(true);
       throw error;
     }
   } catch (error) {
     await database.close();
-    signal.throwIfAborted();
+    lock.signal.throwIfAborted();
     throw describeDatabaseProblem(url, error);
   }
 }

@@ -1,16 +1,7 @@
 /** The simulated node of the demo, the tags that it gives some of its addresses, and an API key that stays the same at every start. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  type Connection,
-  createKey,
-  findKey,
-  hashKey,
-  replaceSources,
-  type Tag,
-  type TagSource,
-  toAttribution,
-} from '@kasgres/database';
+import { type Connection, createKey, findKey, hashKey, replaceSources, toAttribution } from '@kasgres/database';
 import { untilAborted } from '@kasgres/runtime';
 import { z } from 'zod';
 import { type DataDir, writePrivateFile } from '../data-dir.ts';
@@ -24,53 +15,34 @@ const demoFile = z.object({
   tags: z.array(z.object({ address: z.string(), name: z.string(), link: z.string(), labels: z.array(z.string()) })),
 });
 
-export interface Demo {
-  tags: Tag[];
-}
+export type Demo = z.infer<typeof demoFile>;
 
-/** Reads what the simulated node wrote about its chain. */
 export async function readDemo(dataDir: DataDir): Promise<Demo> {
   return demoFile.parse(JSON.parse(await readFile(join(dataDir.node, 'demo.json'), 'utf8')));
 }
 
-interface PrepareOptions {
-  dataDir: DataDir;
-  demo: Demo | undefined;
-  /** The database was unused before this DATA_DIR, so a key and tags may be written to it. */
-  isOwn: boolean;
-}
-
 /**
- * Returns the key in DATA_DIR/demo-key if it is valid in this database. To a database that belongs to this DATA_DIR it writes the demo's
- * tags, and a new key if the old one is no longer valid.
+ * Returns the key in DATA_DIR/demo-key if it is valid in this database. To an own database, which was unused before this DATA_DIR, it writes
+ * the demo's tags, and a new key if the old one is no longer valid.
  */
 export async function prepareDatabase(
   databaseUrl: string,
-  { dataDir, demo, isOwn }: PrepareOptions,
+  { dataDir, demo, isOwn }: { dataDir: DataDir; demo: Demo | undefined; isOwn: boolean },
 ): Promise<string | undefined> {
   const prepare = async ({ pool, kysely }: Connection): Promise<string | undefined> => {
-    const stored = await findStoredKey(dataDir);
+    const stored = (await readFile(dataDir.demoKeyFile, 'utf8').catch(() => undefined))?.trim();
     const isValid = stored !== undefined && (await findKey(kysely, hashKey(stored))) !== undefined;
     if (!isOwn && !isValid) return undefined;
-    if (demo !== undefined) await replaceSources(pool, [sourceOf(demo)]);
+    if (demo !== undefined) {
+      const attributions = demo.tags.map(toAttribution);
+      await replaceSources(pool, [{ name: 'demo', title: 'The simulated chain', creator: 'kasgres', attributions }]);
+    }
     if (isValid) return stored;
     const { key } = await createKey(kysely, { name: 'demo' });
     writePrivateFile(dataDir.demoKeyFile, `${key}\n`);
     return key;
   };
-  return await withDatabase('start', prepare, { url: databaseUrl });
-}
-
-function sourceOf({ tags }: Demo): TagSource {
-  return { name: 'demo', title: 'The simulated chain', creator: 'kasgres', attributions: tags.map(toAttribution) };
-}
-
-async function findStoredKey(dataDir: DataDir): Promise<string | undefined> {
-  try {
-    return (await readFile(dataDir.demoKeyFile, 'utf8')).trim();
-  } catch {
-    return undefined;
-  }
+  return await withDatabase('start', prepare, { address: { url: databaseUrl } });
 }
 
 /** Starts the simulated node and waits until it announces its URL. Its port stays the same when it is restarted. */

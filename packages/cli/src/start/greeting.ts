@@ -10,9 +10,7 @@ interface GreetingFacts {
   /** The command that runs kasgres in a shell, such as `npx kasgres`. */
   command: string;
   logs: string;
-  /** Undefined if no key was made. */
   apiKey: string | undefined;
-  /** Undefined on a real chain. */
   demo: Demo | undefined;
 }
 

@@ -19,7 +19,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true }));
 
-test('a second start on the same folder is told which process holds the lock', async () => {
+test('a second start on the same folder fails with the process that holds the lock', async () => {
   expect(await isLockHeld(path)).toBe(false);
   const lock = await takeLock(path, heldBy);
   expect(await isLockHeld(path)).toBe(true);
@@ -29,7 +29,7 @@ test('a second start on the same folder is told which process holds the lock', a
   await (await takeLock(path, heldBy)).release();
 });
 
-test('of many starts at once one gets the lock', async () => {
+test('one of many simultaneous starts takes the lock', async () => {
   const attempts = await Promise.allSettled(Array.from({ length: 5 }, () => takeLock(path, heldBy)));
   expect(attempts.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
 });

@@ -9,7 +9,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { FatalError } from '@kasgres/runtime';
 
 const SQLITE_BUSY = 5;
-/** Longer than the others take that only look whether the lock is held. */
+/** Longer than `isLockHeld` of another process takes. */
 const BUSY_TIMEOUT_MS = 200;
 
 interface HeldLock {
@@ -33,7 +33,6 @@ export async function takeLock(path: string, heldBy: (processId: number) => stri
   return { release: async () => file.close() };
 }
 
-/** Returns whether a process holds the lock now. */
 export async function isLockHeld(path: string): Promise<boolean> {
   if (!existsSync(path)) return false;
   try {

@@ -1,21 +1,15 @@
 /** Checks the nodes of NODE_URL against the database before anything is written to it. */
-import type { DatabaseState } from '@kasgres/database';
 import { NodeClient, NodeRpcError } from '@kasgres/node';
 import { backoff, FatalError, sleep } from '@kasgres/runtime';
 import { nameOfDatabase } from '../error-message.ts';
+import type { CheckedDatabase } from './checked-database.ts';
 import { findNodeProblems } from './node-problem.ts';
 
-interface Database {
-  url: string;
-  state: DatabaseState;
-}
+type Database = Pick<CheckedDatabase, 'url' | 'state'>;
 
 const SIMULATED_NETWORK = 'simnet';
 
-/**
- * Checks what can be checked before the simulated node runs.
- * @throws {FatalError} if the database holds another chain
- */
+/** @throws {FatalError} if the database holds another chain, as far as it shows before the simulated node runs */
 export function checkFitsSimulatedNode({ url, state }: Database, hasSimulatedChain: boolean): void {
   const { network } = state;
   if (network === undefined) return;
@@ -50,8 +44,7 @@ function otherChain(url: string): FatalError {
 }
 
 /**
- * Checks that a node is of the network in the database. Waits for one that is unreachable only if a migration would be written before
- * it could be checked.
+ * Waits for a node that is unreachable only if a migration would be written before its network could be checked.
  * @throws {FatalError} if none of the nodes can be followed
  */
 export async function checkNodes(

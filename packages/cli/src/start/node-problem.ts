@@ -6,7 +6,6 @@ const RESPONSE_WITHIN_MS = 3_000;
 export interface NodeProblem {
   /** One or two sentences that begin with the address. */
   message: string;
-  /** Waiting does not help. */
   isFinal: boolean;
 }
 
@@ -20,7 +19,6 @@ export async function findNodeProblems(
   return found.length < urls.length ? undefined : found;
 }
 
-/** Returns undefined if the node can be followed now. */
 export async function findNodeProblem(url: string, network: string | undefined): Promise<NodeProblem | undefined> {
   const name = nameOfNode(url);
   const client = new NodeClient({ url });
@@ -41,7 +39,6 @@ export async function findNodeProblem(url: string, network: string | undefined):
   }
 }
 
-/** Errors of a connection, and what to do about them. */
 const REASONS: readonly (readonly [RegExp, string])[] = [
   [
     /ECONNREFUSED/,

@@ -4,7 +4,6 @@ import { type AddressInfo, createServer } from 'node:net';
 import { FatalError } from '@kasgres/runtime';
 import type { CliEnv } from '../env.ts';
 
-/** @throws {FatalError} unless a program could listen there now */
 async function checkPortIsFree(variable: string, host: string, port: number): Promise<void> {
   const server = createServer();
   try {
@@ -38,15 +37,10 @@ export async function findFreePorts(count: number, taken: readonly number[]): Pr
   return ports.filter((port) => !taken.includes(port)).slice(0, count);
 }
 
-export interface Ports {
-  apiMetrics: number;
-  indexerMetrics: number;
-  postgres: number;
-  node: number;
-}
+export type Ports = Awaited<ReturnType<typeof choosePorts>>;
 
 /** Returns the ports of the environment, which must be free, and free ones for the rest, so that two demos do not collide. */
-export async function choosePorts(env: CliEnv): Promise<Ports> {
+export async function choosePorts(env: CliEnv) {
   await checkPortIsFree('PORT', env.HOST, env.PORT);
   const metrics = env.METRICS_PORT === undefined ? [] : [env.METRICS_PORT, env.METRICS_PORT + 1];
   for (const port of metrics) await checkPortIsFree('METRICS_PORT', '127.0.0.1', port);

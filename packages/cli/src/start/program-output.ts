@@ -2,9 +2,10 @@
  * The output of a program: its log as lines of JSON, and plain lines when it fails early. Everything goes to the log file of the
  * program, warnings and errors also to the terminal. The last error explains why the program exited.
  */
-import { closeSync, openSync, renameSync, statSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { z } from 'zod';
 
 const LOG_FILE_BYTES = 64 * 2 ** 20;
 const SAME_WARNING_MS = 60_000;
@@ -15,9 +16,7 @@ const PLAIN_LINES_KEPT = 12;
 interface ProgramOutputOptions {
   name: string;
   logPath: string;
-  /** Prints a line on the terminal. */
   print: (line: string) => void;
-  /** Called with each line of output. */
   onLine?: ((line: string) => void) | undefined;
 }
 
@@ -32,7 +31,7 @@ export class ProgramOutput {
   constructor(options: ProgramOutputOptions) {
     this.#options = options;
     this.#file = openSync(options.logPath, 'a');
-    this.#fileBytes = statSync(options.logPath).size;
+    this.#fileBytes = fstatSync(this.#file).size;
   }
 
   read(stream: Readable): void {
@@ -41,7 +40,6 @@ export class ProgramOutput {
     createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY }).on('line', (line) => this.#readLine(line));
   }
 
-  /** Forgets the errors of the previous run. */
   reset(): void {
     this.#lastError = undefined;
     this.#plainLines = [];
@@ -92,17 +90,20 @@ export class ProgramOutput {
   }
 }
 
-/** Returns undefined for a line that is not JSON. */
+const logEntry = z.object({
+  level: z.string().catch(''),
+  msg: z.string().catch(''),
+  reason: z.string().optional().catch(undefined),
+  err: z.object({ message: z.string() }).optional().catch(undefined),
+});
+
 function parseLogEntry(line: string): { level: string; message: string } | undefined {
   if (!line.startsWith('{')) return undefined;
-  let value: { level?: unknown; msg?: unknown; reason?: unknown; err?: { message?: unknown } };
   try {
-    value = JSON.parse(line) as typeof value;
+    const { level, msg, reason, err } = logEntry.parse(JSON.parse(line));
+    const cause = err?.message ?? reason ?? '';
+    return { level, message: msg.includes(cause) ? msg : [msg, cause].filter(Boolean).join(': ') };
   } catch {
     return undefined;
   }
-  const text = typeof value.msg === 'string' ? value.msg : '';
-  const cause = [value.err?.message, value.reason].find((reason) => typeof reason === 'string') ?? '';
-  const message = text.includes(cause) ? text : [text, cause].filter(Boolean).join(': ');
-  return { level: typeof value.level === 'string' ? value.level : '', message };
 }

@@ -8,28 +8,26 @@ const status: ApiStatus = {
   sink: null,
   sinkBlueScore: '250000',
   nodeSinkBlueScore: '1000000',
-  lagSeconds: 75_000,
-  nodeConnected: true,
   nodeSynced: true,
   starts: [{ blueScore: '0' }],
   utxoSetLoad: null,
 };
 
-test('says how far, how fast and how long yet', () => {
+test('it prints progress, rate and remaining time', () => {
   expect(progressLine(status, 2_500)).toBe(
     'Catching up: 250,000 of 1,000,000 blocks (25.0 %), 2,500 blocks/s, about 5 min left.',
   );
 });
 
-test('says no rate before it knows one', () => {
+test('it prints no rate before one is known', () => {
   expect(progressLine({ ...status, sinkBlueScore: null }, 0)).toBe('Catching up: 0 of 1,000,000 blocks (0.0 %).');
 });
 
-test('says when the node does not respond', () => {
+test('it reports a node that does not respond', () => {
   expect(progressLine({ ...status, nodeSinkBlueScore: null }, 0)).toBe('Waiting for the node to respond.');
 });
 
-test('says a new reason at once, and the same one again after growing pauses', () => {
+test('it prints a new reason at once, and the same one after growing pauses', () => {
   let now = 0;
   const reminder = new Reminder(() => now);
   const said: number[] = [];
@@ -39,12 +37,12 @@ test('says a new reason at once, and the same one again after growing pauses', (
   expect(reminder.isDue('timeout')).toBe(false);
 });
 
-test('counts from the start', () => {
+test('it counts blocks from the bootstrap block', () => {
   const starts = [{ blueScore: '0' }, { blueScore: '200000' }];
   expect(progressLine({ ...status, starts }, 0)).toBe('Catching up: 50,000 of 800,000 blocks (6.2 %).');
 });
 
-test('says how far the UTXO set of a start is', () => {
+test('it prints the progress of loading a UTXO set', () => {
   expect(progressLine({ ...status, starts: [], utxoSetLoad: { utxoCount: 1_250_000 } }, 0)).toBe(
     "Loading the UTXO set of the node's pruning point: 1,250,000 UTXOs.",
   );

@@ -6,6 +6,8 @@ import { findNodeProblems } from './node-problem.ts';
 
 const POLL_EVERY_MS = 500;
 const PRINT_EVERY_MS = 5_000;
+/** The rate is that of the last 30 seconds. */
+const RATE_POINTS = 60;
 const RECHECK_EVERY_MS = 15_000;
 const API_STARTS_WITHIN_MS = 20_000;
 /** A catch-up is nearly over when fewer blocks are left. */
@@ -13,7 +15,6 @@ const BEHIND_BLOCKS = 200n;
 
 interface ProgressOptions {
   apiUrl: string;
-  /** Path of the API's log. */
   apiLog: string;
   nodeUrls: readonly string[];
   print: (line: string) => void;
@@ -21,23 +22,17 @@ interface ProgressOptions {
 }
 
 /** Waits until there is a block; with `everything`, until no request is refused because the index is not synced. */
-export async function waitUntilUsable(
-  options: ProgressOptions,
-  { everything }: { everything: boolean },
-): Promise<ApiStatus> {
-  return printProgressUntil(options, (status) => (everything ? status.synced : status.sink !== null));
+export async function waitUntilUsable(options: ProgressOptions, everything: boolean): Promise<ApiStatus> {
+  return printProgressUntil(options, ({ synced, sink }) => (everything ? synced : sink !== null));
 }
 
-/** Prints progress until it is aborted. */
 export async function followIndex(options: ProgressOptions, status: ApiStatus): Promise<never> {
-  let isSynced = status.synced;
-  for (;;) {
-    if (!isSynced) {
+  for (let { synced } = status; ; synced = (await findApiStatus(options.apiUrl))?.synced ?? true) {
+    if (!synced) {
       await printProgressUntil(options, (status) => status.synced);
       options.print('In sync with the node.');
     }
     await sleep(RECHECK_EVERY_MS, options.signal);
-    isSynced = (await findApiStatus(options.apiUrl))?.synced ?? true;
   }
 }
 
@@ -47,31 +42,38 @@ async function printProgressUntil(
 ): Promise<ApiStatus> {
   const { apiUrl, print, signal } = options;
   const startedAt = performance.now();
-  const rate = new Rate();
   const reminder = new Reminder();
+  let points: { at: number; blueScore: number }[] = [];
   let lastLine = '';
-  let printedAt = performance.now();
+  let printedAt = startedAt;
   for (;;) {
     signal.throwIfAborted();
     const status = await findApiStatus(apiUrl);
+    const now = performance.now();
     if (status !== undefined) {
       if (isEnough(status)) return status;
-      rate.add(status);
+      points = [...points, { at: now, blueScore: Number(status.sinkBlueScore ?? 0) }].slice(-RATE_POINTS);
     }
-    if (performance.now() - printedAt > PRINT_EVERY_MS) {
-      printedAt = performance.now();
-      const isStarting = status === undefined && performance.now() - startedAt < API_STARTS_WITHIN_MS;
+    if (now - printedAt > PRINT_EVERY_MS) {
+      printedAt = now;
+      const isStarting = status === undefined && now - startedAt < API_STARTS_WITHIN_MS;
       const waiting = isStarting ? undefined : await waitingLine(status, options);
-      if (waiting !== undefined) {
-        if (reminder.isDue(waiting)) print(waiting);
-      } else if (status !== undefined) {
-        const line = progressLine(status, rate.blocksPerSecond);
+      if (waiting !== undefined && reminder.isDue(waiting)) print(waiting);
+      if (waiting === undefined && status !== undefined) {
+        const line = progressLine(status, rateOf(points));
         if (line !== lastLine) print(line);
         lastLine = line;
       }
     }
     await sleep(POLL_EVERY_MS, signal);
   }
+}
+
+/** Returns the blue score gained per second. */
+function rateOf(points: readonly { at: number; blueScore: number }[]): number {
+  const [first, last] = [points[0], points.at(-1)];
+  if (first === undefined || last === undefined || last.at === first.at) return 0;
+  return ((last.blueScore - first.blueScore) * 1000) / (last.at - first.at);
 }
 
 /** Returns why the index does not progress: an address, the reason and what to do. Undefined while it does. */
@@ -102,12 +104,9 @@ export class Reminder {
   }
 
   isDue(line: string): boolean {
-    if (line !== this.#line) {
-      this.#pauses = reminderPauses();
-      this.#line = line;
-    } else if (this.#now() < this.#dueAt) {
-      return false;
-    }
+    if (line === this.#line && this.#now() < this.#dueAt) return false;
+    if (line !== this.#line) this.#pauses = reminderPauses();
+    this.#line = line;
     this.#dueAt = this.#now() + this.#pauses.next().value;
     return true;
   }
@@ -117,7 +116,6 @@ function reminderPauses(): Iterator<number, number> {
   return backoff({ firstMs: 30_000, maxMs: 600_000, random: () => 1 });
 }
 
-/** Describes an index that is not in sync with the node. */
 export function progressLine(status: ApiStatus, blocksPerSecond: number): string {
   if (status.utxoSetLoad !== null) {
     return `Loading the UTXO set of the node's pruning point: ${status.utxoSetLoad.utxoCount.toLocaleString('en')} UTXOs.`;
@@ -134,7 +132,6 @@ export function progressLine(status: ApiStatus, blocksPerSecond: number): string
   return `${far}, ${Math.round(blocksPerSecond).toLocaleString('en')} blocks/s, about ${duration(Number(left) / blocksPerSecond)} left.`;
 }
 
-/** Blocks before the bootstrap block are not indexed. */
 function bootstrapBlueScore(status: ApiStatus): bigint {
   return BigInt(status.starts.at(-1)?.blueScore ?? 0);
 }
@@ -147,21 +144,4 @@ function duration(seconds: number): string {
   if (seconds < 90) return `${Math.ceil(seconds)} s`;
   if (seconds < 5_400) return `${Math.round(seconds / 60)} min`;
   return `${(seconds / 3_600).toFixed(1)} h`;
-}
-
-/** Blue score gained per second, over the last 30 seconds. */
-class Rate {
-  #points: { at: number; blueScore: number }[] = [];
-
-  add(status: ApiStatus): void {
-    const blueScore = Number(status.sinkBlueScore ?? 0);
-    this.#points = [...this.#points, { at: performance.now(), blueScore }].slice(-60);
-  }
-
-  get blocksPerSecond(): number {
-    const first = this.#points[0];
-    const last = this.#points.at(-1);
-    if (first === undefined || last === undefined || last.at === first.at) return 0;
-    return ((last.blueScore - first.blueScore) * 1000) / (last.at - first.at);
-  }
 }

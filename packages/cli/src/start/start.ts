@@ -8,17 +8,10 @@ import { migrate } from '@kasgres/database';
 import { Shutdown } from '@kasgres/runtime';
 import { apiUrlOf } from '../api-status.ts';
 import { printBlocking } from '../commands/migrate.ts';
-import {
-  type DataDir,
-  findRuntimeFile,
-  isOwnDatabase,
-  makeDataDir,
-  rememberOwnDatabase,
-  writeRuntimeFile,
-} from '../data-dir.ts';
+import { type DataDir, findRuntimeFile, isOwnDatabase, makeDataDir, writeRuntimeFile } from '../data-dir.ts';
 import type { CliEnv } from '../env.ts';
 import { describeError } from '../error-message.ts';
-import { print } from '../output.ts';
+import { print } from '../command-line.ts';
 import { programPaths } from '../programs.ts';
 import { type StopRequests, watchStopRequests } from '../stop-requests.ts';
 import { type CheckedDatabase, openCheckedDatabase } from './checked-database.ts';
@@ -102,7 +95,13 @@ async function run(
     if (given !== undefined) checkFitsSimulatedNode(given, hasSimulatedChain);
     if (!hasSimulatedChain) print('Simulating a chain with a past. This takes a moment.');
   }
-  const opening = given ?? startPostgres(dataDir, ports.postgres, shutdown, requests).then(open);
+  const startPostgres = (): Promise<string> => {
+    const postgres = new SupervisedPostgres(dataDir.postgres, ports.postgres, print);
+    shutdown.add('Postgres', () => postgres.stop({ immediate: false }));
+    requests.immediate.addEventListener('abort', () => void postgres.stop({ immediate: true }));
+    return postgres.url;
+  };
+  const opening = given ?? startPostgres().then(open);
   shutdown.add('the programs', () => supervisor.stop());
   const node = env.NODE_URL ?? startSimulatedNode(supervisor, dataDir, ports.node, signal);
   const [database, nodeUrl] = await Promise.all([opening, node]);
@@ -111,8 +110,7 @@ async function run(
   else await checkNodes(nodeUrls, database, { print, signal });
 
   const { url: databaseUrl, state } = database;
-  if (state.isUnused) await rememberOwnDatabase(dataDir, state.id);
-  const isOwn = await isOwnDatabase(dataDir, state.id);
+  const isOwn = await isOwnDatabase(dataDir, state);
   const onMigration = (name: string): void => {
     if (!state.isUnused) print(`Migrating the schema of the database: ${name}.`);
   };
@@ -127,10 +125,9 @@ async function run(
     writeRuntimeFile(dataDir, { nodeUrl, databaseUrl, apiUrl, processIds: supervisor.processIds() });
 
   startPrograms(env, supervisor, ports, nodeUrl, databaseUrl);
-  // A simulated chain is short, so `start` waits until it is indexed. A real chain takes hours.
-  const everything = env.NODE_URL === undefined;
   const progress = { apiUrl, apiLog: join(dataDir.logs, 'api.log'), nodeUrls, print, signal };
-  const status = await waitUntilUsable(progress, { everything });
+  // A simulated chain is short, so `start` waits until it is indexed. A real chain takes hours.
+  const status = await waitUntilUsable(progress, env.NODE_URL === undefined);
   const command = commandInShell(env);
   for (const line of greetingLines({ apiUrl, status, command, logs: dataDir.logs, apiKey, demo })) print(line);
   await followIndex(progress, status);
@@ -138,37 +135,24 @@ async function run(
 
 function startPrograms(env: CliEnv, supervisor: Supervisor, ports: Ports, nodeUrl: string, databaseUrl: string): void {
   const shared = { NODE_URL: nodeUrl, DATABASE_URL: databaseUrl, LOG_LEVEL: env.LOG_LEVEL };
+  const { indexer, api } = programPaths;
   supervisor.start({
     name: 'indexer',
-    path: programPaths.indexer,
+    path: indexer,
     env: { ...shared, METRICS_PORT: String(ports.indexerMetrics) },
   });
-  // This API is called on this machine, by a name that no certificate contains, so it does not serve HTTPS.
-  const plain = { TLS_CERT_FILE: '', TLS_KEY_FILE: '' };
-  const corsOrigins = process.env['CORS_ORIGINS'] || (env.NODE_URL === undefined ? DEMO_CORS_ORIGINS : '');
   supervisor.start({
     name: 'api',
-    path: programPaths.api,
+    path: api,
     env: {
       ...shared,
-      ...plain,
-      CORS_ORIGINS: corsOrigins,
+      // This API is called on this machine, by a name that no certificate contains, so it does not serve HTTPS.
+      TLS_CERT_FILE: '',
+      TLS_KEY_FILE: '',
+      CORS_ORIGINS: process.env['CORS_ORIGINS'] || (env.NODE_URL === undefined ? DEMO_CORS_ORIGINS : ''),
       HOST: env.HOST,
       PORT: String(env.PORT),
       METRICS_PORT: String(ports.apiMetrics),
     },
   });
-}
-
-/** Starts an embedded Postgres, keeps it running, and returns its address once it is ready. */
-async function startPostgres(
-  dataDir: DataDir,
-  port: number,
-  shutdown: Shutdown,
-  requests: StopRequests,
-): Promise<string> {
-  const postgres = new SupervisedPostgres(dataDir.postgres, port, print);
-  shutdown.add('Postgres', () => postgres.stop({ immediate: false }));
-  requests.immediate.addEventListener('abort', () => void postgres.stop({ immediate: true }));
-  return postgres.url;
 }

@@ -31,20 +31,16 @@ export class SupervisedPostgres {
   async #supervise(): Promise<void> {
     const { signal } = this.#stopping;
     const delays = backoff({ firstMs: 500 });
-    let postgres = await this.#running;
+    let code = await (await this.#running).exited;
     while (!signal.aborted) {
-      const code = await postgres.exited;
-      while (!signal.aborted) {
-        const delayMs = delays.next().value;
-        this.#print(`postgres exited (${code ?? 'by a signal'}); restarting in ${(delayMs / 1000).toFixed(1)} s`);
-        await sleep(delayMs, signal);
-        this.#running = startEmbeddedPostgres(this.#options);
-        try {
-          postgres = await this.#running;
-          break;
-        } catch (error) {
-          this.#print(`postgres: ${error instanceof Error ? error.message : String(error)}`);
-        }
+      const delayMs = delays.next().value;
+      this.#print(`postgres exited (${code ?? 'by a signal'}); restarting in ${(delayMs / 1000).toFixed(1)} s`);
+      await sleep(delayMs, signal);
+      this.#running = startEmbeddedPostgres(this.#options);
+      try {
+        code = await (await this.#running).exited;
+      } catch (error) {
+        this.#print(`postgres: ${error instanceof Error ? error.message : String(error)}`);
       }
     }
   }

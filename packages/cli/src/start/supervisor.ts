@@ -17,21 +17,18 @@ const OUTPUT_CLOSES_WITHIN_MS = 500;
 
 export interface Program {
   name: string;
-  /** Path of the TypeScript file to run. */
+  /** Path of its TypeScript file. */
   path: string;
-  args?: string[];
   env?: Record<string, string>;
-  /** Called with each line that it prints. */
   onLine?: (line: string) => void;
 }
 
-/** Starts programs in order and stops them in reverse order. */
 export class Supervisor {
   readonly #logs: string;
   readonly #print: (line: string) => void;
   readonly #programs: SupervisedProgram[] = [];
   readonly #failure = new AbortController();
-  /** Called whenever a program got a new process. */
+  /** Called when a program got a new process. */
   onProcess: () => void = () => {};
 
   constructor(logs: string, print: (line: string) => void) {
@@ -79,7 +76,6 @@ interface SupervisedProgramOptions {
 export class SupervisedProgram {
   readonly #program: Program;
   readonly #options: SupervisedProgramOptions;
-  readonly #output: ProgramOutput;
   readonly #stopping = new AbortController();
   readonly #stopped: Promise<void>;
   #process: ChildProcess | undefined;
@@ -87,8 +83,6 @@ export class SupervisedProgram {
   constructor(program: Program, options: SupervisedProgramOptions) {
     this.#program = program;
     this.#options = options;
-    const { name, onLine } = program;
-    this.#output = new ProgramOutput({ name, logPath: options.logPath, print: options.print, onLine });
     this.#stopped = this.#keepRunning();
   }
 
@@ -108,7 +102,6 @@ export class SupervisedProgram {
     clearTimeout(deadline);
   }
 
-  /** Kills the program and its process group. */
   kill(): void {
     this.#stopping.abort();
     const id = this.#process?.pid;
@@ -122,39 +115,37 @@ export class SupervisedProgram {
 
   async #keepRunning(): Promise<void> {
     const { signal } = this.#stopping;
-    const { name } = this.#program;
-    let delays = restartDelays();
+    const { name, onLine } = this.#program;
+    const { logPath, print, onFailure } = this.#options;
+    const output = new ProgramOutput({ name, logPath, print, onLine });
+    let delays = backoff({ firstMs: 500 });
     while (!signal.aborted) {
       const startedAt = performance.now();
-      this.#output.reset();
-      const exit = await this.#runOnce();
+      output.reset();
+      const exit = await this.#runOnce(output);
       if (signal.aborted) break;
-      const reason = this.#output.lastError();
+      const reason = output.lastError();
       if (exit === EXIT_FATAL) {
-        this.#options.onFailure(new FatalError(`${name} stopped: ${reason || 'it gave no reason'}`));
+        onFailure(new FatalError(`${name} stopped: ${reason || 'it gave no reason'}`));
         break;
       }
-      if (performance.now() - startedAt > STABLE_AFTER_MS) delays = restartDelays();
+      if (performance.now() - startedAt > STABLE_AFTER_MS) delays = backoff({ firstMs: 500 });
       const delayMs = delays.next().value;
-      this.#options.print(
-        `${name} exited (${exit})${reason && `: ${reason}`}; restarting in ${(delayMs / 1000).toFixed(1)} s`,
-      );
+      print(`${name} exited (${exit})${reason && `: ${reason}`}; restarting in ${(delayMs / 1000).toFixed(1)} s`);
       await sleep(delayMs, signal).catch(() => {});
     }
-    this.#output.close();
+    output.close();
   }
 
-  /** Runs the program until it exits. Returns its exit code, or the signal that killed it. */
-  async #runOnce(): Promise<number | NodeJS.Signals> {
-    const { path, args = [], env = {} } = this.#program;
-    const child = spawn(process.execPath, [path, ...args], {
-      env: { ...process.env, ...env },
+  /** Returns the exit code, or the signal that killed the program. */
+  async #runOnce(output: ProgramOutput): Promise<number | NodeJS.Signals> {
+    const child = spawn(process.execPath, [this.#program.path], {
+      env: { ...process.env, ...this.#program.env },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       detached: true,
     });
     this.#process = child;
-    if (child.stdout) this.#output.read(child.stdout);
-    if (child.stderr) this.#output.read(child.stderr);
+    for (const stream of [child.stdout, child.stderr]) if (stream) output.read(stream);
     this.#options.onProcess();
     const closed = once(child, 'close').catch(() => {});
     try {
@@ -166,10 +157,6 @@ export class SupervisedProgram {
       this.#process = undefined;
     }
   }
-}
-
-function restartDelays(): Iterator<number, number> {
-  return backoff({ firstMs: 500, maxMs: 30_000 });
 }
 
 const WAIT_AT_MOST_MS = 15_000;
@@ -184,18 +171,13 @@ export async function waitForExit(
   signal: AbortSignal,
 ): Promise<void> {
   const giveUpAt = performance.now() + WAIT_AT_MOST_MS;
-  let hasPrinted = false;
-  while (processIds.some(exists) && performance.now() < giveUpAt) {
-    if (!hasPrinted) print('Waiting for the programs of the previous start to exit.');
-    hasPrinted = true;
-    await sleep(100, signal);
-  }
+  if (processIds.some(exists)) print('Waiting for the programs of the previous start to exit.');
+  while (processIds.some(exists) && performance.now() < giveUpAt) await sleep(100, signal);
 }
 
 function exists(processId: number): boolean {
   try {
-    process.kill(processId, 0);
-    return true;
+    return process.kill(processId, 0);
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }

@@ -1,8 +1,8 @@
 /** Checks a tag before it is written: its address, texts, link, confidence and date. */
-import type { Attribution } from '@kasgres/database';
+import { DEFAULT_CONFIDENCE_LEVEL } from '@kasgres/database';
 import { AddressError, decodeAddress, type Network } from '@kasgres/kaspa';
-import { type Problems, quoted } from './problems.ts';
-import type { Field, RawFile, RawTag } from './raw-tag.ts';
+import { z } from 'zod';
+import { quoted, type RawTag } from './tag-file.ts';
 
 /** Maximum lengths in characters. The longest label of GraphSense's public TagPacks has 214. */
 export const MAX_LENGTHS = {
@@ -10,196 +10,162 @@ export const MAX_LENGTHS = {
   address: 200,
   name: 300,
   label: 100,
-  labels: 50,
   link: 500,
   category: 100,
   source: 200,
   creator: 200,
-} as const;
+};
+const MAX_LABELS = 50;
 
 /** GraphSense's taxonomy of confidence (graphsense-tagpack-tool, src/tagpack/db/confidence.csv), as levels from 0 to 100. */
-const CONFIDENCE_LEVELS: Readonly<Record<string, number>> = {
-  override: 100,
-  ownership: 100,
-  ledger_immanent: 100,
-  manual_transaction: 90,
-  service_api: 70,
-  forensic_investigation: 70,
-  authority_data: 60,
-  trusted_provider: 50,
-  service_data: 50,
-  forensic: 50,
-  untrusted_transaction: 40,
-  web_crawl: 20,
-  heuristic: 10,
-  unknown: 5,
-};
+const CONFIDENCE_LEVELS = new Map([
+  ['override', 100],
+  ['ownership', 100],
+  ['ledger_immanent', 100],
+  ['manual_transaction', 90],
+  ['service_api', 70],
+  ['forensic_investigation', 70],
+  ['authority_data', 60],
+  ['trusted_provider', 50],
+  ['service_data', 50],
+  ['forensic', 50],
+  ['untrusted_transaction', 40],
+  ['web_crawl', 20],
+  ['heuristic', 10],
+  ['unknown', 5],
+]);
 
 /** GraphSense's level for a TagPack without a confidence. */
-export const UNKNOWN_CONFIDENCE_LEVEL = 5;
-
-/** Returns undefined for a text that is neither one of the ids nor a whole number from 0 to 100. */
-function findConfidenceLevel(text: string): number | undefined {
-  if (/^\d{1,3}$/.test(text)) return Number(text) <= 100 ? Number(text) : undefined;
-  return Object.hasOwn(CONFIDENCE_LEVELS, text) ? CONFIDENCE_LEVELS[text] : undefined;
-}
+const UNKNOWN_CONFIDENCE_LEVEL = 5;
 
 const OUR_CURRENCIES = new Set(['KAS', 'KASPA']);
 
-/** Returns the currency of a tag of another chain. The address decides for a tag without a currency. */
-export function findOtherCurrency({ fields }: RawTag): string | undefined {
-  const currency = [fields.network, fields.currency].find((text) => typeof text === 'string' && text.trim() !== '');
-  if (typeof currency !== 'string') return undefined;
-  const name = currency.trim().toUpperCase();
-  return OUR_CURRENCIES.has(name) ? undefined : name;
-}
-
-/** Returns undefined if there is a problem. */
-export function checkTag(file: RawFile, tag: RawTag, network: Network, problems: Problems): Attribution | undefined {
-  const before = problems.count;
-  const check = new TagCheck(file, tag, problems);
-  const address = check.address(network);
-  const name = check.name();
-  const link = check.link();
-  const labels = check.labels();
-  const category = check.text('category', MAX_LENGTHS.category);
-  const confidence = check.confidence();
-  const lastModified = check.date();
-  if (problems.count > before) return undefined;
-  return {
-    address,
-    name,
-    link,
-    labels,
-    category: category === '' ? undefined : category,
-    confidence: confidence.text === '' ? undefined : confidence.text,
-    confidenceLevel: confidence.level,
-    lastModified,
-  };
-}
-
-/** Checks a text that is not a field of a tag, such as the title of a file. */
+/** Returns what is wrong with a text, as a predicate. */
 export function findTextProblem(text: string, most: number): string | undefined {
   if (/\p{Cc}/u.test(text)) return `must not contain control characters: ${quoted(text)}`;
   if (Array.from(text).length > most) return `must not be longer than ${most} characters: ${quoted(text)}`;
   return undefined;
 }
 
-class TagCheck {
-  readonly #file: RawFile;
-  readonly #tag: RawTag;
-  readonly #problems: Problems;
+type TextField = Exclude<keyof typeof MAX_LENGTHS, 'title' | 'label'>;
 
-  constructor(file: RawFile, tag: RawTag, problems: Problems) {
-    this.#file = file;
-    this.#tag = tag;
-    this.#problems = problems;
-  }
+/** A trimmed text, empty if it is missing. `findProblem` runs on a text without control characters that is not too long. */
+const text = (field: TextField, findProblem: (text: string) => string | undefined = () => undefined) =>
+  z
+    .string({ error: ({ input }) => `must be a text, not ${quoted(input)}` })
+    .trim()
+    .superRefine((value, context) => {
+      const problem = findTextProblem(value, MAX_LENGTHS[field]) ?? findProblem(value);
+      if (problem !== undefined) context.addIssue(problem);
+    })
+    .prefault('');
 
-  report(field: Field, what: string): void {
-    this.#problems.add(this.#tag.positionOf(field), this.#file.nameOf(field), what);
-  }
-
-  /** Returns the trimmed text; empty if it is missing. */
-  text(field: Field, most: number): string {
-    const value = this.#tag.fields[field] ?? '';
-    if (typeof value !== 'string') {
-      this.report(field, `must be a text, not ${quoted(value)}`);
-      return '';
+const labels = z
+  .custom<string[]>((value) => Array.isArray(value) && value.every((label) => typeof label === 'string'), {
+    error: ({ input }) => `must be texts, not ${quoted(input)}`,
+  })
+  .transform((texts, context) => {
+    const distinct = [...new Set(texts.map((label) => label.trim()).filter(Boolean))];
+    for (const label of distinct) {
+      const problem = findTextProblem(label, MAX_LENGTHS.label);
+      if (problem !== undefined) context.addIssue(problem);
     }
-    return this.#checked(field, value, most);
-  }
-
-  name(): string {
-    const before = this.#problems.count;
-    const name = this.text('name', MAX_LENGTHS.name);
-    if (name === '' && this.#problems.count === before) this.report('name', 'is missing; it must name the owner');
-    return name;
-  }
-
-  address(network: Network): string {
-    const before = this.#problems.count;
-    const address = this.text('address', MAX_LENGTHS.address);
-    if (this.#problems.count > before) return '';
-    if (address === '') {
-      this.report('address', `is missing; expected an address of ${network.name}`);
-      return '';
-    }
-    try {
-      const { prefix } = decodeAddress(address);
-      if (prefix !== network.addressPrefix) {
-        this.report(
-          'address',
-          `is not an address of ${network.name}, which begins with ${network.addressPrefix}: ${quoted(address)}`,
-        );
-      }
-    } catch (error) {
-      if (!(error instanceof AddressError)) throw error;
-      const reason = error.message.charAt(0).toLowerCase() + error.message.slice(1);
-      this.report('address', `is not an address of ${network.name} (${reason}): ${quoted(address)}`);
-    }
-    return address;
-  }
-
-  link(): string {
-    const link = this.text('link', MAX_LENGTHS.link);
-    if (link === '' || isWebAddress(link)) return link;
-    if (this.#file.linksAreUrls)
-      this.report('link', `must be a URL that begins with http:// or https://: ${quoted(link)}`);
-    return '';
-  }
-
-  labels(): string[] {
-    const value = this.#tag.fields.labels ?? [];
-    if (!Array.isArray(value) || value.some((label) => typeof label !== 'string')) {
-      this.report('labels', `must be texts, not ${quoted(value)}`);
-      return [];
-    }
-    const labels = (value as string[])
-      .map((label) => this.#checked('labels', label, MAX_LENGTHS.label))
-      .filter(Boolean);
-    const distinct = [...new Set(labels)];
-    if (distinct.length > MAX_LENGTHS.labels)
-      this.report('labels', `must be at most ${MAX_LENGTHS.labels}, not ${distinct.length}`);
+    if (distinct.length > MAX_LABELS) context.addIssue(`must be at most ${MAX_LABELS}, not ${distinct.length}`);
     return distinct;
-  }
+  })
+  .prefault([]);
 
-  confidence(): { text: string; level: number } {
-    const value = this.#tag.fields.confidence ?? '';
-    const text = typeof value === 'number' ? String(value) : value;
-    const level = typeof text === 'string' ? findConfidenceLevel(text.trim()) : undefined;
-    if (typeof text === 'string' && level !== undefined) return { text: text.trim(), level };
-    if (text !== '') {
-      this.report(
-        'confidence',
-        `must be a whole number from 0 to 100 or one of GraphSense's ids, such as service_data: ${quoted(value)}`,
-      );
-    }
-    return { text: '', level: this.#file.defaultConfidenceLevel };
-  }
+const describeConfidence = ({ input }: { input?: unknown }): string =>
+  `must be a whole number from 0 to 100 or one of GraphSense's ids, such as service_data: ${quoted(input)}`;
 
-  /** Returns the day of a date or a time, as `2026-01-31`. */
-  date(): string | undefined {
-    const value = this.#tag.fields.lastmod ?? '';
+const confidence = z
+  .union([z.string().trim(), z.number().transform(String)], { error: describeConfidence })
+  .refine((id) => id === '' || findConfidenceLevel(id) !== undefined, { error: describeConfidence })
+  .prefault('');
+
+/** Returns undefined for a text that is neither one of the ids nor a whole number from 0 to 100. */
+function findConfidenceLevel(id: string): number | undefined {
+  if (/^\d{1,3}$/.test(id)) return Number(id) <= 100 ? Number(id) : undefined;
+  return CONFIDENCE_LEVELS.get(id);
+}
+
+/** The day of a date or a time, as `2026-01-31`. */
+const date = z
+  .unknown()
+  .transform((value, context) => {
     if (value === '') return undefined;
-    const [, year = '', month = '', day = ''] =
+    const [, ...parts] =
       (typeof value === 'string' && /^(\d{4})-(\d{1,2})-(\d{1,2})(?:$|[Tt\s])/.exec(value.trim())) || [];
-    const date = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
-    const time = Date.parse(`${date}T00:00:00Z`);
-    if (Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== date) {
-      this.report('lastmod', `must be a date, such as 2026-01-31: ${quoted(value)}`);
-    }
-    return date;
-  }
+    const day = parts.map((part) => part.padStart(2, '0')).join('-');
+    if (!z.iso.date().safeParse(day).success) context.addIssue(`must be a date, such as 2026-01-31: ${quoted(value)}`);
+    return day;
+  })
+  .prefault('');
 
-  #checked(field: Field, value: string, most: number): string {
-    const text = value.trim();
-    const problem = findTextProblem(text, most);
-    if (problem !== undefined) this.report(field, problem);
-    return text;
+const FIELDS = {
+  address: text('address'),
+  name: text('name', (name) => (name === '' ? 'is missing; it must name the owner' : undefined)),
+  link: text('link'),
+  labels,
+  category: text('category'),
+  confidence,
+  source: text('source'),
+  creator: text('creator'),
+  lastmod: date,
+  currency: z.unknown().optional(),
+  network: z.unknown().optional(),
+};
+
+export type Field = keyof typeof FIELDS;
+export const FIELD_NAMES = Object.keys(FIELDS) as Field[];
+
+/** Returns the schema of a tag: an attribution, and the source and creator if the tag names them. */
+export function tagSchema(network: Network, isTagPack: boolean) {
+  const defaultLevel = isTagPack ? UNKNOWN_CONFIDENCE_LEVEL : DEFAULT_CONFIDENCE_LEVEL;
+  return z
+    .object({
+      ...FIELDS,
+      address: text('address', (address) => findAddressProblem(address, network)),
+      // GraphSense allows any text as a link, such as a book or a person.
+      link: text('link', (link) => (isTagPack ? undefined : findLinkProblem(link))),
+    })
+    .transform(({ address, name, link, labels, source, creator, ...rest }) => ({
+      source,
+      creator,
+      attribution: {
+        address,
+        name,
+        link: findLinkProblem(link) === undefined ? link : '',
+        labels,
+        category: rest.category || undefined,
+        confidence: rest.confidence || undefined,
+        confidenceLevel: findConfidenceLevel(rest.confidence) ?? defaultLevel,
+        lastModified: rest.lastmod,
+      },
+    }));
+}
+
+function findAddressProblem(address: string, { name, addressPrefix }: Network): string | undefined {
+  if (address === '') return `is missing; expected an address of ${name}`;
+  try {
+    if (decodeAddress(address).prefix === addressPrefix) return undefined;
+    return `is not an address of ${name}, which begins with ${addressPrefix}: ${quoted(address)}`;
+  } catch (error) {
+    if (!(error instanceof AddressError)) throw error;
+    const reason = error.message.charAt(0).toLowerCase() + error.message.slice(1);
+    return `is not an address of ${name} (${reason}): ${quoted(address)}`;
   }
 }
 
-function isWebAddress(text: string): boolean {
-  return /^https?:\/\//i.test(text) && URL.canParse(text);
+function findLinkProblem(link: string): string | undefined {
+  if (link === '' || (/^https?:\/\//i.test(link) && URL.canParse(link))) return undefined;
+  return `must be a URL that begins with http:// or https://: ${quoted(link)}`;
+}
+
+/** Returns the currency of a tag of another chain. The address decides for a tag without a currency. */
+export function findOtherCurrency({ fields }: RawTag): string | undefined {
+  const currency = [fields.network, fields.currency].find((value) => typeof value === 'string' && value.trim() !== '');
+  if (typeof currency !== 'string') return undefined;
+  const name = currency.trim().toUpperCase();
+  return OUR_CURRENCIES.has(name) ? undefined : name;
 }

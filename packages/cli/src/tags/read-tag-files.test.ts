@@ -1,6 +1,6 @@
 import { type AddressPrefix, getNetwork, scriptToAddress } from '@kasgres/kaspa';
 import { describe, expect, test } from 'vitest';
-import { Problems } from './problems.ts';
+import { Problems } from './tag-file.ts';
 import { readTagFiles, type TagFiles, type TagFilesOptions } from './read-tag-files.ts';
 
 function addressOf(number: number, prefix: AddressPrefix = 'kaspa'): string {
@@ -117,7 +117,7 @@ describe('JSON', () => {
     ]);
   });
 
-  test('an object that says whose they are', () => {
+  test('an object with source, title and creator', () => {
     const tags = [{ address: ONE, name: 'A' }];
     expect(
       read({ 'a.json': JSON.stringify({ source: 'desk', title: 'Our desk', creator: 'Ann', tags }) }).sources,
@@ -134,12 +134,12 @@ describe('JSON', () => {
     ['{\n"tags": 7}', ['2: tags: must be a list']],
     [
       '{"creator": 7,\n"tag": []}',
-      ['2: "tag": is not a known field', '1: creator: must be a text', '1: tags: must be a list'],
+      ['2: "tag": is not a field of a file of tags', '1: creator: must be a text', '1: tags: must be a list'],
     ],
     ['[\n7]', ['2: tags: must be objects, not 7']],
     [
       `[{"address": "${ONE}",\n"name": "A",\n"label": "B",\n"labels": [1]}]`,
-      ['3: "label": is not a field of tags', '4: labels: must be texts, not [1]'],
+      ['3: "label": is not a field of a tag', '4: labels: must be texts, not [1]'],
     ],
   ])('%j is refused with its lines', (text, words) => {
     const problems = problemsOf({ 'a.json': text });
@@ -151,7 +151,7 @@ describe('JSON', () => {
 describe('TagPack', () => {
   const HEADER = 'title: Test pack\ncreator: A team\n';
 
-  test('fields of the header are inherited, those of a tag hold', () => {
+  test('tags inherit fields of the header and override them', () => {
     const text = `---
 title: Harbour wallets
 creator: A team
@@ -232,7 +232,7 @@ tags:
     }
   });
 
-  test('one that does not say how sure it is counts as unknown, as with GraphSense', () => {
+  test('a TagPack without a confidence has the level of `unknown`, as in GraphSense', () => {
     const { sources } = read({ 'pack.yml': `${HEADER}label: A\ntags:\n- address: ${ONE}\n` });
     expect(sources[0]?.attributions[0]).toMatchObject({ confidence: undefined, confidenceLevel: 5 });
   });
@@ -264,12 +264,12 @@ tags:
     expect(transactionTags).toBe(1);
   });
 
-  test('one of another chain alone is a source that says nothing', () => {
+  test('a TagPack of another chain is a source without attributions', () => {
     const { sources } = read({ 'pack.yaml': `${HEADER}label: A\ncurrency: BTC\ntags:\n- address: 1Archive\n` });
     expect(sources).toMatchObject([{ name: 'Test pack (A team)', attributions: [] }]);
   });
 
-  test('the header may stand nested below a key', () => {
+  test('the header may be nested below `header`', () => {
     const text = `header:\n  title: T\n  creator: C\n  label: A\nlastmod: 2021-11-12\ntags:\n- address: ${ONE}\n`;
     expect(read({ 'pack.yaml': text }).sources).toMatchObject([
       { name: 'T (C)', attributions: [{ name: 'A', lastModified: '2021-11-12' }] },
@@ -306,7 +306,7 @@ function packWith(address: string): string {
   return `title: T\ncreator: C\nlabel: A\ntags:\n- address: ${address}\n`;
 }
 
-describe('of any format', () => {
+describe('any format', () => {
   const csv = (fields: Record<string, string>): Files => {
     const tag = { address: ONE, name: 'A', ...fields };
     return { 'a.csv': `${Object.keys(tag).join()}\n${Object.values(tag).join()}\n` };
@@ -341,7 +341,7 @@ describe('of any format', () => {
     expect(problemsOf(csv(fields))[0]).toContain(`a.csv:2: ${words}`);
   });
 
-  test('what is just short enough is taken', () => {
+  test('it accepts texts of the maximum length', () => {
     const fields = {
       name: '€'.repeat(300),
       labels: Array.from({ length: 50 }, (_, n) => `${n}`.padStart(100, 'x')).join(';'),
@@ -349,19 +349,19 @@ describe('of any format', () => {
     expect(read(csv(fields)).sources[0]?.attributions[0]?.labels).toHaveLength(50);
   });
 
-  test('a problem in one of several files is one of all, and every problem is told', () => {
+  test('a problem in one file fails all, and every problem is listed', () => {
     const files = { 'good.csv': `address,name\n${ONE},A\n`, 'bad.csv': `address,name\nnone,A\n${ONE},\n` };
     expect(problemsOf(files)).toHaveLength(2);
   });
 
-  test('of very many problems the first hundred are listed, and all are counted', () => {
+  test('it lists the first hundred problems and counts all', () => {
     const found = readAll({ 'a.csv': `address,name\n${'none,A\n'.repeat(1234)}` });
     const lines = found instanceof Problems ? found.report().split('\n') : [];
     expect(lines).toHaveLength(102);
     expect(lines.slice(-2)).toEqual(['… and 1,134 more', '1,234 problems. Nothing was written.']);
   });
 
-  test('what a source says twice of an address and name is merged', () => {
+  test('it merges attributions of the same source, address and name', () => {
     const tags = [
       {
         address: ONE,
@@ -391,12 +391,12 @@ describe('of any format', () => {
     ]);
   });
 
-  test('several files of one source are one set', () => {
+  test('several files of one source are one source', () => {
     const { sources } = read({ 'part1.yaml': packWith(ONE), 'part2.yaml': packWith(TWO) });
     expect(sources.map(({ name, attributions }) => [name, attributions.length])).toEqual([['T (C)', 2]]);
   });
 
-  test('a given source is that of everything', () => {
+  test('--source applies to all tags', () => {
     const files = {
       'a.csv': `address,name,source\n${ONE},A,one\n`,
       'b.json': JSON.stringify([{ address: TWO, name: 'B' }]),
@@ -409,16 +409,16 @@ describe('of any format', () => {
     ['names', `[{"address": "${ONE}", "name": "A"}]`],
     ['names', packWith(ONE)],
     ['NAMES.TSV', `address\tname\n${ONE}\tA\n`],
-  ])('the format of %s is seen: %j', (file, text) => {
+  ])('it detects the format of %s: %j', (file, text) => {
     expect(read({ [file]: text }).sources[0]?.attributions).toMatchObject([{ address: ONE, name: 'A' }]);
   });
 
-  test('a given format holds', () => {
+  test('--format overrides the detected format', () => {
     expect(problemsOf({ 'a.csv': '[]' }, { format: 'json' })).toEqual([]);
     expect(problemsOf({ 'a.json': '[]' }, { format: 'csv' })).not.toEqual([]);
   });
 
-  test('what is no UTF-8 is refused', () => {
+  test('it rejects files that are not UTF-8', () => {
     expect(problemsOf({ 'a.csv': Uint8Array.of(0xff, 0xfe, 0x41, 0x00) })).toEqual([
       'a.csv:1: file: must be UTF-8 text',
     ]);

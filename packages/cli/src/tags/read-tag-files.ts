@@ -1,13 +1,12 @@
 /** Reads tag files and groups the tags by source: checks every tag, skips those of other chains, and merges duplicates. */
-import { extname } from 'node:path';
+import { basename, extname } from 'node:path';
 import type { Attribution, TagSource } from '@kasgres/database';
 import type { Network } from '@kasgres/kaspa';
-import { checkTag, findOtherCurrency, findTextProblem, MAX_LENGTHS } from './check-tag.ts';
-import { Problems } from './problems.ts';
-import type { RawFile, RawTag } from './raw-tag.ts';
+import { type Field, findOtherCurrency, findTextProblem, MAX_LENGTHS, tagSchema } from './check-tag.ts';
 import { readCsv } from './read-csv.ts';
 import { readJson } from './read-json.ts';
-import { readTagPack } from './read-tagpack.ts';
+import { namesOf, readTagPack } from './read-tagpack.ts';
+import { Problems } from './tag-file.ts';
 
 export const FORMATS = ['csv', 'json', 'tagpack'] as const;
 export type Format = (typeof FORMATS)[number];
@@ -35,48 +34,83 @@ export interface TagFiles {
   merged: number;
 }
 
+interface SourceDraft {
+  title: string;
+  creators: Set<string>;
+  attributions: Map<string, Attribution>;
+}
+
 const READERS = { csv: readCsv, json: readJson, tagpack: readTagPack };
 
 /** Returns the problems of all files instead of the tags if there are any. */
 export function readTagFiles(files: readonly TagFile[], options: TagFilesOptions): TagFiles | Problems {
   const problems = new Problems();
-  const sources = new Map<string, SourceBuilder>();
-  const result = { otherCurrencies: new Map<string, number>(), transactionTags: 0 };
+  const drafts = new Map<string, SourceDraft>();
+  const otherCurrencies = new Map<string, number>();
+  let transactionTags = 0;
+  let merged = 0;
   for (const { file, contents } of files) {
-    const text = readText(file, contents, problems);
+    problems.file = file;
+    const text = readText(contents, problems);
     if (text === undefined) continue;
-    const raw = READERS[options.format ?? formatOf(file, text)](file, text, problems);
-    result.transactionTags += raw.transactionTags;
-    const problem = findTextProblem(raw.title, MAX_LENGTHS.title);
-    if (problem !== undefined) problems.add({ file, line: 1 }, 'title', problem);
+    const format = options.format ?? formatOf(file, text);
+    const raw = READERS[format](text, problems);
+    const source = raw.source || basename(file);
+    for (const [field, value] of Object.entries({
+      source: options.source ?? source,
+      title: raw.title,
+      creator: raw.creator,
+    })) {
+      const problem = findTextProblem(value, MAX_LENGTHS[field as keyof typeof MAX_LENGTHS]);
+      if (problem !== undefined) problems.add(1, field, problem);
+    }
+    transactionTags += raw.transactionTags;
+    const draftOf = (tag: { source: string; creator: string }): SourceDraft => {
+      const name = options.source ?? (tag.source || source);
+      const draft = drafts.get(name) ?? { title: raw.title, creators: new Set(), attributions: new Map() };
+      drafts.set(name, draft);
+      draft.creators.add(tag.creator || raw.creator);
+      return draft;
+    };
     // A file without tags still names a source, whose tags are then removed.
-    const isNamed =
-      problems.count === 0 && !raw.tags.some(({ fields }) => fields.source !== undefined && fields.source !== '');
-    if (isNamed) sourceOf(sources, raw, undefined, options, problems);
+    if (!raw.tags.some(({ fields }) => fields.source)) draftOf(raw);
+    const schema = tagSchema(options.network, format === 'tagpack');
     for (const tag of raw.tags) {
-      const other = findOtherCurrency(tag);
-      if (other !== undefined) {
-        result.otherCurrencies.set(other, (result.otherCurrencies.get(other) ?? 0) + 1);
+      const currency = findOtherCurrency(tag);
+      if (currency !== undefined) {
+        otherCurrencies.set(currency, (otherCurrencies.get(currency) ?? 0) + 1);
         continue;
       }
-      const attribution = checkTag(raw, tag, options.network, problems);
-      if (attribution !== undefined) sourceOf(sources, raw, tag, options, problems)?.add(attribution);
+      const given = Object.entries(tag.fields).filter(([, value]) => value !== null);
+      const checked = schema.safeParse(Object.fromEntries(given));
+      for (const { path, message } of checked.error?.issues ?? []) {
+        const field = path[0] as Field;
+        problems.add(() => tag.lineOf(field), (format === 'tagpack' && namesOf(field)[0]) || field, message);
+      }
+      if (checked.data === undefined) continue;
+      const { attributions } = draftOf(checked.data);
+      const { attribution } = checked.data;
+      const key = `${attribution.address} ${attribution.name}`;
+      const other = attributions.get(key);
+      if (other !== undefined) merged += 1;
+      attributions.set(key, other === undefined ? attribution : merge(other, attribution));
     }
   }
   if (problems.count > 0) return problems;
-  const builders = [...sources.values()];
-  return {
-    ...result,
-    sources: builders.map((source) => source.finish()),
-    merged: builders.reduce((sum, { merged }) => sum + merged, 0),
-  };
+  const sources = [...drafts].map(([name, { title, creators, attributions }]) => ({
+    name,
+    title,
+    creator: [...creators].filter(Boolean).join(', '),
+    attributions: [...attributions.values()],
+  }));
+  return { sources, otherCurrencies, transactionTags, merged };
 }
 
-function readText(file: string, contents: Uint8Array, problems: Problems): string | undefined {
+function readText(contents: Uint8Array, problems: Problems): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(contents);
   } catch {
-    problems.add({ file, line: 1 }, 'file', 'must be UTF-8 text');
+    problems.add(1, 'file', 'must be UTF-8 text');
     return undefined;
   }
 }
@@ -89,69 +123,6 @@ function formatOf(file: string, text: string): Format {
   if (ending === '.yaml' || ending === '.yml') return 'tagpack';
   if (/^\s*[[{]/.test(text)) return 'json';
   return /^\s*(%YAML|---|#|\w+:(\s|$))/.test(text) ? 'tagpack' : 'csv';
-}
-
-class SourceBuilder {
-  readonly name: string;
-  readonly #title: string;
-  readonly #creators = new Set<string>();
-  readonly #attributions = new Map<string, Attribution>();
-  merged = 0;
-
-  constructor(name: string, title: string) {
-    this.name = name;
-    this.#title = title;
-  }
-
-  addCreator(creator: string): void {
-    if (creator !== '') this.#creators.add(creator);
-  }
-
-  add(attribution: Attribution): void {
-    const key = `${attribution.address} ${attribution.name}`;
-    const other = this.#attributions.get(key);
-    if (other !== undefined) this.merged += 1;
-    this.#attributions.set(key, other === undefined ? attribution : merge(other, attribution));
-  }
-
-  finish(): TagSource {
-    return {
-      name: this.name,
-      title: this.#title,
-      creator: [...this.#creators].join(', '),
-      attributions: [...this.#attributions.values()],
-    };
-  }
-}
-
-function sourceOf(
-  sources: Map<string, SourceBuilder>,
-  raw: RawFile,
-  tag: RawTag | undefined,
-  options: TagFilesOptions,
-  problems: Problems,
-): SourceBuilder | undefined {
-  const before = problems.count;
-  const textOf = (field: 'source' | 'creator', otherwise: string): string => {
-    const value = tag?.fields[field] ?? '';
-    const text = typeof value === 'string' ? value.trim() : '';
-    const position = (): { file: string; line: number } => tag?.positionOf(field) ?? { file: raw.file, line: 1 };
-    if (typeof value !== 'string') problems.add(position(), field, 'must be a text');
-    const found = text === '' ? otherwise : text;
-    const problem = findTextProblem(found, MAX_LENGTHS[field]);
-    if (problem !== undefined) problems.add(position(), field, problem);
-    return found;
-  };
-  const name = options.source ?? textOf('source', raw.source);
-  const creator = textOf('creator', raw.creator);
-  if (problems.count > before) return undefined;
-  let source = sources.get(name);
-  if (source === undefined) {
-    source = new SourceBuilder(name, raw.title);
-    sources.set(name, source);
-  }
-  source.addCreator(creator);
-  return source;
 }
 
 /** Keeps the labels of both, and other fields of the more confident one if it has them. */

@@ -5,6 +5,7 @@
  * The accepted variant is one that the mergeset carries, and is known if there is only one.
  */
 import type { Queryable } from '@kasgres/state';
+import { type Faults, findFaults } from './queries.ts';
 import { EVERYTHING, type From } from './since.ts';
 
 const PAGE = 500;
@@ -42,23 +43,24 @@ const SELECT_PREVIOUS = `
   select transaction_id, array_agg(previous_transaction_id) as previous from transaction_inputs
   where transaction_id = any ($1) and previous_transaction_id is not null group by transaction_id`;
 
-const SELECT_WRONG_VARIANTS = `
-  select encode(t.transaction_id, 'hex') as name, t.accepted_body as variant, t.accepting_block_id is not null as is_accepted
-  from transactions t
-  where t.id >= $1 and t.accepted_body is not null and (
-    t.accepting_block_id is null
-    or t.accepted_body < 0
-    or t.accepted_body > 0
-      and not exists (select from transaction_bodies b where b.transaction_id = t.id and b.body = t.accepted_body)
-  )
-  limit ${MOST_FAULTS}`;
+const wrongVariants = ({ transactionId }: From): Faults => ({
+  'transaction {}': `
+    select format('%s has variant %s accepted, %s', encode(t.transaction_id, 'hex'), t.accepted_body,
+      case when t.accepting_block_id is null then 'and is not accepted' else 'which is not stored' end)
+    from transactions t
+    where t.id >= ${transactionId} and t.accepted_body is not null and (
+      t.accepting_block_id is null
+      or t.accepted_body < 0
+      or t.accepted_body > 0
+        and not exists (select from transaction_bodies b where b.transaction_id = t.id and b.body = t.accepted_body)
+    )`,
+});
 
 interface AcceptedRow {
   index: bigint;
   /** The transactions that a bootstrap block accepts may be pre-bootstrap. */
   is_start: boolean;
   accepted: bigint[];
-  /** Of each accepted transaction. */
   variants: number[];
 }
 
@@ -78,11 +80,6 @@ interface Skipped {
   later: ReadonlySet<bigint>;
 }
 
-interface Walk {
-  faults: string[];
-  skipped: Skipped[];
-}
-
 /** Returns the faults, one sentence each (the first 20 of a kind). */
 export async function checkAcceptance(db: Queryable, from: From = EVERYTHING): Promise<string[]> {
   const wrong: string[] = [];
@@ -92,33 +89,23 @@ export async function checkAcceptance(db: Queryable, from: From = EVERYTHING): P
     if (first === undefined || last === undefined) break;
     const carried = await db.query<CarriedRow>(SELECT_CARRIED, [first.index, last.index]);
     const byIndex = new Map(carried.rows.map((row) => [row.index, row]));
-    const skipped: Skipped[] = [];
-    for (const row of rows) {
-      const walk = walkMergeSet(row, byIndex.get(row.index));
-      wrong.push(...walk.faults);
-      skipped.push(...walk.skipped);
-    }
-    wrong.push(...(await skippedWithoutReason(db, skipped)));
+    const walks = rows.map((row) => walkMergeSet(row, byIndex.get(row.index)));
+    wrong.push(...walks.flatMap(({ faults }) => faults));
+    wrong.push(
+      ...(await skippedWithoutReason(
+        db,
+        walks.flatMap(({ skipped }) => skipped),
+      )),
+    );
     after = last.index;
   }
-  const { rows: variants } = await db.query<{ name: string; variant: number; is_accepted: boolean }>(
-    SELECT_WRONG_VARIANTS,
-    [from.transactionId],
-  );
-  return [
-    ...wrong.slice(0, MOST_FAULTS),
-    ...variants.map(
-      ({ name, variant, is_accepted: isAccepted }) =>
-        `transaction ${name} has variant ${variant} accepted, ${isAccepted ? 'which is not stored' : 'and is not accepted'}`,
-    ),
-  ];
+  return [...wrong.slice(0, MOST_FAULTS), ...(await findFaults(db, wrongVariants(from)))];
 }
 
-/** Finds the accepted transactions among those of the mergeset, in order. */
 function walkMergeSet(
   { index, is_start: isStart, accepted, variants }: AcceptedRow,
   carried: CarriedRow | undefined,
-): Walk {
+): { faults: string[]; skipped: Skipped[] } {
   const faults: string[] = [];
   const skipped: Skipped[] = [];
   const positionOf = new Map(accepted.map((id, position) => [id, position]));

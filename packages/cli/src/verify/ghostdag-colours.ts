@@ -3,29 +3,20 @@
  * network may override it: each blue gives a lower bound of k, each red an upper bound, and bounds must not contradict each other. Crescendo
  * changed k, so blocks with a selected parent before its activation have separate bounds.
  */
-import type { DagBlock, DagWindow } from './ghostdag-window.ts';
+import type { AnticoneSizes, DagBlock, DagWindow } from './ghostdag-window.ts';
 
 /** A late block with thousands of blues in its anticone is red for any k and gives no bound. */
 const MOST_BLUES = 500;
 
-/** The blue anticone sizes that changed with the mergeset of a block. */
-interface AnticoneSizes {
-  sizes: Map<bigint, number>;
-  /** False if blocks of the past are unknown, so that there may be more. */
-  isExact: boolean;
-}
-
 /** The least k for which a member of a mergeset is blue. */
 interface Need {
   k: number;
-  /** The blue anticone sizes of the blues in its anticone. */
   affected: ReadonlyMap<bigint, number>;
   isExact: boolean;
 }
 
 interface Bound {
   k: number;
-  /** Hash of the block that gives the bound, hex. */
   block: string;
 }
 
@@ -41,7 +32,6 @@ const unbounded = (): Bounds => ({ least: { k: 0, block: '' }, limit: { k: Numbe
 export class ColouringBounds {
   readonly #window: DagWindow;
   readonly #activationDaaScore: bigint;
-  readonly #sizes = new Map<bigint, AnticoneSizes>();
   readonly #before = unbounded();
   readonly #since = unbounded();
 
@@ -52,9 +42,10 @@ export class ColouringBounds {
   }
 
   /** Returns contradictions to the colours of lower blocks. The block must be in the window. */
-  add({ id, hash, selectedParent, blues, reds }: DagBlock): string[] {
+  add(added: DagBlock): string[] {
+    const { hash, selectedParent, blues, reds } = added;
     const own: AnticoneSizes = { sizes: new Map(), isExact: selectedParent === undefined };
-    this.#sizes.set(id, own);
+    added.anticoneSizes = own;
     const parent = selectedParent === undefined ? undefined : this.#window.get(selectedParent);
     if (selectedParent === undefined || parent === undefined) return [];
     const bounds = parent.daaScore < this.#activationDaaScore ? this.#before : this.#since;
@@ -64,8 +55,9 @@ export class ColouringBounds {
     const faults: string[] = [];
     const isRed = new Set(reds);
     const members = [...blues.slice(1), ...reds];
-    own.isExact = members.every((member) => this.#window.get(member) !== undefined);
-    for (const member of this.#inOrder(members)) {
+    const known = members.flatMap((member) => this.#window.get(member) ?? []);
+    own.isExact = known.length === members.length;
+    for (const { id: member } of known.toSorted(compareBlocks)) {
       const need = this.#needOf(member, colouring);
       if (isRed.has(member)) {
         if (need.isExact && need.k < bounds.limit.k) bounds.limit = { k: need.k, block };
@@ -88,16 +80,6 @@ export class ColouringBounds {
       }
     }
     return faults;
-  }
-
-  forget({ id }: DagBlock): void {
-    this.#sizes.delete(id);
-  }
-
-  /** Leaves out unknown members. */
-  #inOrder(members: readonly bigint[]): bigint[] {
-    const known = members.flatMap((id) => this.#window.get(id) ?? []);
-    return known.toSorted(compareBlocks).map(({ id }) => id);
   }
 
   /** Walks down the selected chain until a chain block is in the member's past, where all further blues are, too. */
@@ -132,14 +114,12 @@ export class ColouringBounds {
 
   /** Returns the blue anticone size as the nearest block down the selected chain has it; undefined if none does. */
   #sizeOf(blue: bigint, selectedParent: bigint, own: AnticoneSizes): number | undefined {
-    let known: AnticoneSizes | undefined = own;
-    let chainBlock: bigint | undefined = selectedParent;
-    while (known !== undefined) {
+    let chainBlock = this.#window.get(selectedParent);
+    for (let known: AnticoneSizes | undefined = own; known !== undefined; ) {
       const size = known.sizes.get(blue);
       if (size !== undefined) return known.isExact ? size : undefined;
-      if (chainBlock === undefined) return undefined;
-      known = this.#sizes.get(chainBlock);
-      chainBlock = this.#window.get(chainBlock)?.selectedParent;
+      known = chainBlock?.anticoneSizes;
+      chainBlock = chainBlock?.selectedParent === undefined ? undefined : this.#window.get(chainBlock.selectedParent);
     }
     return undefined;
   }

@@ -17,11 +17,18 @@ export interface DagBlock {
   /** Selected parent first. */
   readonly blues: readonly bigint[];
   readonly reds: readonly bigint[];
+  anticoneSizes?: AnticoneSizes;
+}
+
+/** The blue anticone sizes that changed with the mergeset of a block. */
+export interface AnticoneSizes {
+  sizes: Map<bigint, number>;
+  /** False if blocks of the past are unknown, so that there may be more. */
+  isExact: boolean;
 }
 
 interface Node {
   block: DagBlock;
-  /** Parents come first. */
   order: number;
   /** Height in the tree of selected parents above its lowest known block. */
   height: number;
@@ -44,8 +51,8 @@ export class DagWindow {
     return this.#nodes.get(id)?.block;
   }
 
-  /** Adds a block; its parents were added before, as far as they are known. @returns the block that is forgotten for it */
-  add(block: DagBlock): DagBlock | undefined {
+  /** Adds a block, and forgets the oldest of too many. Its parents were added before, as far as they are known. */
+  add(block: DagBlock): void {
     const { id, selectedParent } = block;
     const node: Node = { block, order: this.#next++, height: 0, jump: undefined, isRoot: false, mergedBy: [] };
     const parent = selectedParent === undefined ? undefined : this.#nodes.get(selectedParent);
@@ -59,10 +66,8 @@ export class DagWindow {
       if (merged?.mergedBy.some((other) => this.#isChainAncestor(other, id) === true) === false)
         merged.mergedBy.push(id);
     }
-    if (this.#nodes.size <= WINDOW_BLOCKS) return undefined;
-    const [oldest] = this.#nodes.values();
-    if (oldest !== undefined) this.#nodes.delete(oldest.block.id);
-    return oldest?.block;
+    const [oldest] = this.#nodes.keys();
+    if (oldest !== undefined && this.#nodes.size > WINDOW_BLOCKS) this.#nodes.delete(oldest);
   }
 
   /** Whether a block equals another or is in its past; undefined if that depends on unknown blocks. */

@@ -5,39 +5,33 @@
  * blocks below the window, or on pre-bootstrap ones, are left out.
  */
 import { toHex, workFromBits } from '@kasgres/kaspa';
+import type { Queryable } from '@kasgres/state';
 import { ColouringBounds, compareBlocks } from './ghostdag-colours.ts';
 import { type DagBlock, DagWindow, WINDOW_BLOCKS } from './ghostdag-window.ts';
-import { findCrescendo } from './queryable.ts';
-import type { Queryable } from '@kasgres/state';
+import { findCrescendo } from './queries.ts';
 import type { Since } from './since.ts';
 
 const PAGE = 2_000;
 const MOST_FAULTS = 20;
 
 const SELECT = `
-  select b.id, b.hash, b.blue_work, b.blue_score, b.daa_score, b.bits, b.selected_parent_id, b.merge_set_blues, b.merge_set_reds,
+  select b.id, b.hash, b.blue_work as "blueWork", b.blue_score as "blueScore", b.daa_score as "daaScore", b.bits,
+    b.selected_parent_id as "selectedParent", b.merge_set_blues as blues, b.merge_set_reds as reds,
     array(select p.parent_id from block_parents p where p.block_id = b.id order by p.index) as parents
   from blocks b where (b.blue_work, b.hash) > ($1, $2) order by b.blue_work, b.hash limit ${PAGE}`;
 
-interface BlockRow {
-  id: bigint;
-  hash: Buffer;
-  blue_work: string;
-  blue_score: bigint;
-  daa_score: bigint;
+interface BlockRow extends Omit<DagBlock, 'blueWork' | 'work' | 'selectedParent' | 'anticoneSizes'> {
+  blueWork: string;
   bits: bigint;
-  selected_parent_id: bigint | null;
-  merge_set_blues: bigint[];
-  merge_set_reds: bigint[];
-  parents: bigint[];
+  selectedParent: bigint | null;
 }
 
 /** The blocks below, so that the mergesets of the first checked blocks are known. */
 const SELECT_BEFORE = `
-  select blue_work, hash from blocks where (blue_work, hash) < ($1, $2) order by blue_work desc, hash desc
+  select blue_work as "blueWork", hash from blocks where (blue_work, hash) < ($1, $2) order by blue_work desc, hash desc
   offset ${WINDOW_BLOCKS - 1} limit 1`;
 
-type Position = Pick<BlockRow, 'blue_work' | 'hash'>;
+type Position = Pick<BlockRow, 'blueWork' | 'hash'>;
 
 /**
  * Returns the faults, one sentence each (the first 20).
@@ -51,13 +45,13 @@ export async function checkGhostdag(
 ): Promise<string[]> {
   const activation = activationDaaScore ?? (await findCrescendo(db))?.activationDaaScore ?? 0n;
   const checker = new GhostdagChecker(since === undefined ? -1n : BigInt(since.blueWork), activation);
-  let after: Position = { blue_work: '-1', hash: Buffer.alloc(0) };
+  let after: Position = { blueWork: '-1', hash: Buffer.alloc(0) };
   if (since !== undefined) {
     const { rows } = await db.query<Position>(SELECT_BEFORE, [since.blueWork, Buffer.from(since.hash, 'hex')]);
     after = rows[0] ?? after;
   }
   while (checker.faults.length < MOST_FAULTS) {
-    const { rows }: { rows: BlockRow[] } = await db.query<BlockRow>(SELECT, [after.blue_work, after.hash]);
+    const { rows }: { rows: BlockRow[] } = await db.query<BlockRow>(SELECT, [after.blueWork, after.hash]);
     for (const row of rows) checker.add(row);
     const last = rows.at(-1);
     if (last === undefined) break;
@@ -73,9 +67,9 @@ class GhostdagChecker {
 
   /** By key of a block that was referred to before it came: the hash of a referring block, hex. Most are pre-bootstrap and never come. */
   readonly #awaited = new Map<bigint, string>();
+  /** The least blue work of checked blocks. Others only fill the window. */
   readonly #checkedFrom: bigint;
 
-  /** @param checkedFrom the least blue work of checked blocks; others only fill the window */
   constructor(checkedFrom: bigint, activationDaaScore: bigint) {
     this.#checkedFrom = checkedFrom;
     this.#colours = new ColouringBounds(this.#window, activationDaaScore);
@@ -84,10 +78,10 @@ class GhostdagChecker {
   add(row: BlockRow): void {
     const block = toDagBlock(row);
     const isChecked = block.blueWork >= this.#checkedFrom;
-    const faults = isChecked ? [...this.#wrongParents(block), ...this.#wrongMergeSet(block)] : [];
-    if (isChecked) faults.push(...this.#wrongOrder(block));
-    const forgotten = this.#window.add(block);
-    if (forgotten !== undefined) this.#colours.forget(forgotten);
+    const faults = isChecked
+      ? [...this.#wrongParents(block), ...this.#wrongMergeSet(block), ...this.#wrongOrder(block)]
+      : [];
+    this.#window.add(block);
     // The colours of a wrong mergeset mean nothing.
     if (faults.length === 0) {
       const wrongColours = this.#colours.add(block);
@@ -110,11 +104,8 @@ class GhostdagChecker {
     if (!parents.includes(selectedParent)) yield 'its selected parent is not among its parents';
     const selected = this.#window.get(selectedParent);
     if (selected === undefined) return;
-    const better = parents.find((id) => {
-      const parent = this.#window.get(id);
-      return parent !== undefined && compareBlocks(parent, selected) > 0;
-    });
-    if (better !== undefined) yield `block ${better} is a parent of more blue work than its selected parent`;
+    const better = this.#known(parents).find((parent) => compareBlocks(parent, selected) > 0);
+    if (better !== undefined) yield `block ${better.id} is a parent of more blue work than its selected parent`;
   }
 
   *#wrongMergeSet(block: DagBlock): Generator<string> {
@@ -130,7 +121,7 @@ class GhostdagChecker {
     if (selected === undefined) return;
     if (block.blueScore !== selected.blueScore + BigInt(blues.length))
       yield 'its blue score does not follow from the number of its blues';
-    const known = blues.map((id) => this.#window.get(id)).filter((blue) => blue !== undefined);
+    const known = this.#known(blues);
     if (known.length === blues.length) {
       const work = known.reduce((sum, blue) => sum + blue.work, selected.blueWork);
       if (work !== block.blueWork) yield 'its blue work does not follow from its blues';
@@ -148,15 +139,13 @@ class GhostdagChecker {
   *#wrongMembers({ selectedParent, parents }: DagBlock, merged: ReadonlySet<bigint>): Generator<string> {
     const others = [...merged].filter((id) => id !== selectedParent);
     const reached = new Set(parents);
-    for (const id of others) for (const parent of this.#window.get(id)?.parents ?? []) reached.add(parent);
-    for (const id of others) {
-      const member = this.#window.get(id);
-      if (member === undefined) continue;
+    for (const member of this.#known(others)) for (const parent of member.parents) reached.add(parent);
+    for (const { id, parents: parentsOfMember } of this.#known(others)) {
       if (!reached.has(id)) yield `it merges block ${id}, which is not in its past`;
       if (this.#window.isInPast(id, selectedParent as bigint) === true) {
         yield `it merges block ${id}, which is in the past of its selected parent`;
       }
-      const missing = member.parents.find((parent) => {
+      const missing = parentsOfMember.find((parent) => {
         return !merged.has(parent) && this.#window.isInPast(parent, selectedParent as bigint) === false;
       });
       if (missing !== undefined) yield `it merges block ${id} but not its parent ${missing}`;
@@ -164,24 +153,16 @@ class GhostdagChecker {
   }
 
   #isAscending(ids: readonly bigint[]): boolean {
-    const blocks = ids.map((id) => this.#window.get(id)).filter((block) => block !== undefined);
-    return blocks.every(
-      (block, position) => position === 0 || compareBlocks(blocks[position - 1] as DagBlock, block) < 0,
-    );
+    const blocks = this.#known(ids);
+    return blocks.every((block, i) => i === 0 || compareBlocks(blocks[i - 1] as DagBlock, block) < 0);
+  }
+
+  #known(ids: readonly bigint[]): DagBlock[] {
+    return ids.flatMap((id) => this.#window.get(id) ?? []);
   }
 }
 
-function toDagBlock(row: BlockRow): DagBlock {
-  return {
-    id: row.id,
-    hash: row.hash,
-    blueWork: BigInt(row.blue_work),
-    blueScore: row.blue_score,
-    daaScore: row.daa_score,
-    work: workFromBits(Number(row.bits)),
-    parents: row.parents,
-    selectedParent: row.selected_parent_id ?? undefined,
-    blues: row.merge_set_blues,
-    reds: row.merge_set_reds,
-  };
+function toDagBlock({ blueWork, bits, selectedParent, ...row }: BlockRow): DagBlock {
+  const work = workFromBits(Number(bits));
+  return { ...row, blueWork: BigInt(blueWork), work, selectedParent: selectedParent ?? undefined };
 }

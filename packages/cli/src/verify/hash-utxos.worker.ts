@@ -1,8 +1,8 @@
-/** A worker thread that computes the MuHash product of rows from utxo-copy.ts. */
+/** A worker thread that computes the MuHash product of rows from utxo-commitment.ts. */
 import { MuHash } from '@kasgres/kaspa';
 import { serveJobs } from '@kasgres/runtime/worker-pool';
 import { readRows } from '../copy-rows.ts';
-import type { HashedRows, HashJob } from './utxo-copy.ts';
+import type { HashedRows, HashJob } from './utxo-commitment.ts';
 
 const EMPTY = Buffer.alloc(0);
 

@@ -1,7 +1,17 @@
 /** Invariant 8: ids, hashes, merkle roots, and types and addresses of scripts recomputed from stored rows equal the stored ones. */
-import { computeMass, headerHash, merkleRoot, toHex, transactionHash, transactionId } from '@kasgres/kaspa';
-import type { Queryable } from '@kasgres/state';
-import { checkScripts } from './scripts.ts';
+import {
+  classifyScript,
+  computeMass,
+  findNetwork,
+  headerHash,
+  merkleRoot,
+  scriptToAddress,
+  toHex,
+  transactionHash,
+  transactionId,
+} from '@kasgres/kaspa';
+import { pagesByKey, type Queryable } from '@kasgres/state';
+import { findFaults, findNetworkName } from './queries.ts';
 import { EVERYTHING, type From } from './since.ts';
 import { storedBlocks } from './stored-blocks.ts';
 import { storedTransactions } from './stored-transactions.ts';
@@ -43,4 +53,38 @@ export async function checkBlocks(db: Queryable, from: From = EVERYTHING): Promi
 
 function equal(left: Uint8Array, right: Uint8Array): boolean {
   return Buffer.compare(left, right) === 0;
+}
+
+const SELECT_SCRIPTS = 'select id, version, script, type, address from scripts where id > $1 order by id limit 20000';
+
+interface ScriptRow {
+  id: bigint;
+  version: number;
+  script: Buffer;
+  type: string;
+  address: string | null;
+}
+
+/** Checks that each script has one row. Returns the faults, one sentence each (the first 20 of a kind). */
+export async function checkScripts(db: Queryable): Promise<string[]> {
+  const name = await findNetworkName(db);
+  const network = findNetwork(name ?? '');
+  if (network === undefined) return [`the network ${JSON.stringify(name)} of the database is unknown`];
+  const wrong: string[] = [];
+  for await (const rows of pagesByKey<ScriptRow>(db, SELECT_SCRIPTS, -1n)) {
+    for (const { id, version, script, type, address } of rows) {
+      const expectedType = classifyScript({ version, script });
+      const expected = scriptToAddress({ version, script }, network.addressPrefix) ?? null;
+      if (type !== expectedType) wrong.push(`script ${id} has type ${type} instead of ${expectedType}`);
+      if (address !== expected) wrong.push(`script ${id} has address ${address} instead of ${expected}`);
+    }
+    if (wrong.length >= MOST_FAULTS) break;
+  }
+  const duplicates = await findFaults(db, {
+    // Groups by a hash, since scripts may have any length.
+    'scripts {} are the same script': `
+      select array_agg(id order by id) from scripts
+      group by hashtextextended(encode(script, 'hex'), 0), version, script having count(*) > 1`,
+  });
+  return [...wrong.slice(0, MOST_FAULTS), ...duplicates];
 }

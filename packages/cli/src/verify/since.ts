@@ -10,18 +10,15 @@ export interface Since {
   blockId: bigint;
   /** Of the block's coinbase. */
   transactionId: bigint;
-  /** Hex. */
   hash: string;
   blueWork: string;
   daaScore: bigint;
-  /** Unix milliseconds: chain_blocks.chain_time. */
   time: bigint;
 }
 
 /** Below every key, including those of tests and benchmarks. */
 const LOWEST = -(2n ** 62n);
 
-/** From the first row on. */
 export const EVERYTHING: Pick<Since, 'chainIndex' | 'blockId' | 'transactionId'> = {
   chainIndex: LOWEST,
   blockId: LOWEST,

@@ -3,8 +3,8 @@
  * with the code that encoded the rows.
  */
 import { type Crescendo, type Hash, type Header, toHex, transactionHashBeforeCrescendo } from '@kasgres/kaspa';
-import { findCrescendo } from './queryable.ts';
 import { pagesByKey, type Queryable } from '@kasgres/state';
+import { findCrescendo } from './queries.ts';
 import { EVERYTHING, type From } from './since.ts';
 import { storedTransactionsOf } from './stored-transactions.ts';
 
@@ -112,15 +112,11 @@ function toStoredBlock(row: BlockRow, leaves: ReadonlyMap<string, Hash>): Stored
 /** Runs of: number of levels, number of parents (both u16 LE), the parents' hashes. */
 function unpackLevels(packed: Buffer): Hash[][] {
   const levels: Hash[][] = [];
-  let at = 0;
-  while (at < packed.length) {
+  for (let at = 0; at < packed.length; ) {
+    const parents: Hash[] = [];
     const levelCount = packed.readUInt16LE(at);
-    const parentCount = packed.readUInt16LE(at + 2);
-    at += 4;
-    const parents = Array.from({ length: parentCount }, (_, index) =>
-      packed.subarray(at + 32 * index, at + 32 * (index + 1)),
-    );
-    at += 32 * parentCount;
+    const end = at + 4 + 32 * packed.readUInt16LE(at + 2);
+    for (at += 4; at < end; at += 32) parents.push(packed.subarray(at, at + 32));
     for (let level = 0; level < levelCount; level += 1) levels.push(parents);
   }
   return levels;

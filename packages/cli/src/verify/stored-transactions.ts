@@ -89,50 +89,42 @@ const SELECT_PRE_BOOTSTRAP_PAGE = `
    order by id limit ${PAGE}`;
 
 export async function* storedTransactions(db: Queryable, from: From): AsyncGenerator<StoredTransaction> {
-  yield* readPages(db, pagesByKey(db, SELECT_PAGE, from.transactionId - 1n));
+  const read = (rows: { id: bigint }[]): AsyncGenerator<StoredTransaction> =>
+    storedTransactionsOf(
+      db,
+      rows.map(({ id }) => id),
+    );
+  for await (const rows of pagesByKey(db, SELECT_PAGE, from.transactionId - 1n)) yield* read(rows);
   if (from === EVERYTHING) return;
   const bounds = [from.transactionId, from.blockId];
-  yield* readPages(db, pagesByKey(db, SELECT_PRE_BOOTSTRAP_PAGE, EVERYTHING.transactionId, bounds));
-}
-
-async function* readPages(db: Queryable, pages: AsyncIterable<{ id: bigint }[]>): AsyncGenerator<StoredTransaction> {
-  for await (const rows of pages) {
-    const ids = rows.map(({ id }) => id);
-    yield* read(db, ids);
-  }
+  for await (const rows of pagesByKey(db, SELECT_PRE_BOOTSTRAP_PAGE, EVERYTHING.transactionId, bounds))
+    yield* read(rows);
 }
 
 /** Yields every variant of transactions. */
 export async function* storedTransactionsOf(db: Queryable, keys: readonly bigint[]): AsyncGenerator<StoredTransaction> {
-  for (let start = 0; start < keys.length; start += PAGE) yield* read(db, keys.slice(start, start + PAGE));
-}
-
-async function* read(db: Queryable, ids: readonly bigint[]): AsyncGenerator<StoredTransaction> {
-  const { rows: variants } = await db.query<VariantRow>(SELECT_VARIANTS, [ids]);
-  const { rows: inputRows } = await db.query<InputRow>(SELECT_INPUTS, [ids]);
-  const { rows: variantRows } = await db.query<VariantInputRow>(SELECT_VARIANT_INPUTS, [ids]);
-  const { rows: outputRows } = await db.query<OutputRow>(SELECT_OUTPUTS, [ids]);
-  const inputs = Map.groupBy(inputRows, ({ id }) => id);
-  const outputs = Map.groupBy(outputRows, ({ id }) => id);
-  const ofVariants = new Map(variantRows.map((row) => [`${row.id}:${row.variant}:${row.index}`, row]));
-  for (const row of variants) {
-    const inputsOfRow = (inputs.get(row.id) ?? []).map((input) => {
-      return row.variant === 0 ? input : { ...input, ...ofVariants.get(`${row.id}:${row.variant}:${input.index}`) };
-    });
-    yield toStoredTransaction(row, inputsOfRow, outputs.get(row.id) ?? []);
+  for (let start = 0; start < keys.length; start += PAGE) {
+    const ids = keys.slice(start, start + PAGE);
+    const { rows: variants } = await db.query<VariantRow>(SELECT_VARIANTS, [ids]);
+    const { rows: inputRows } = await db.query<InputRow>(SELECT_INPUTS, [ids]);
+    const { rows: variantInputs } = await db.query<VariantInputRow>(SELECT_VARIANT_INPUTS, [ids]);
+    const { rows: outputRows } = await db.query<OutputRow>(SELECT_OUTPUTS, [ids]);
+    const inputs = Map.groupBy(inputRows, ({ id }) => id);
+    const outputs = Map.groupBy(outputRows, ({ id }) => id);
+    const ofVariants = new Map(variantInputs.map((row) => [`${row.id}:${row.variant}:${row.index}`, row]));
+    for (const { id, transactionId, variant, hash, computeMass, lockTime, gas, ...rest } of variants) {
+      const transaction = {
+        ...rest,
+        lockTime: BigInt(lockTime),
+        gas: BigInt(gas),
+        inputs: (inputs.get(id) ?? []).map((input) =>
+          toInput({ ...input, ...(variant > 0 && ofVariants.get(`${id}:${variant}:${input.index}`)) }),
+        ),
+        outputs: (outputs.get(id) ?? []).map(toOutput),
+      };
+      yield { transactionId, variant, hash, computeMass, transaction };
+    }
   }
-}
-
-function toStoredTransaction(row: VariantRow, inputs: InputRow[], outputs: OutputRow[]): StoredTransaction {
-  const { transactionId, variant, hash, computeMass, lockTime, gas, ...rest } = row;
-  const transaction = {
-    ...rest,
-    lockTime: BigInt(lockTime),
-    gas: BigInt(gas),
-    inputs: inputs.map(toInput),
-    outputs: outputs.map(toOutput),
-  };
-  return { transactionId, variant, hash, computeMass, transaction };
 }
 
 function toInput({ previousTransactionId, previousIndex, sequence, ...rest }: InputRow): TransactionInput {
@@ -142,9 +134,6 @@ function toInput({ previousTransactionId, previousIndex, sequence, ...rest }: In
 
 function toOutput({ amount, version, script, authorizingInput, covenantId }: OutputRow): TransactionOutput {
   const hasCovenant = authorizingInput !== null && covenantId !== null;
-  return {
-    amount,
-    scriptPublicKey: { version, script },
-    covenant: hasCovenant ? { authorizingInput, covenantId } : undefined,
-  };
+  const covenant = hasCovenant ? { authorizingInput, covenantId } : undefined;
+  return { amount, scriptPublicKey: { version, script }, covenant };
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { textTable } from './output.ts';
+import { textTable } from './command-line.ts';
 
-test('pads columns, puts numbers to the right and shows bytes as Postgres does', () => {
+test('it pads columns, aligns numbers right and prints bytes like Postgres', () => {
   const rows = [
     [1n, 'a', new Uint8Array([1, 255])],
     [200n, null, { amounts: [5n] }],
@@ -13,6 +13,6 @@ test('pads columns, puts numbers to the right and shows bytes as Postgres does',
   );
 });
 
-test('is only a head without rows', () => {
+test('it prints only the header without rows', () => {
   expect(textTable(['id'], [])).toBe('id\n--');
 });
