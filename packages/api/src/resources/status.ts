@@ -1,13 +1,14 @@
 /** GET /v1/status: the progress of the index and the state of the node. Needs no key. */
+import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import packageJson from '../../package.json' with { type: 'json' };
-import { findReplicaLag, findUtxoSetLoad, type UtxoSetLoad } from '../index-state/progress.ts';
+import { findReplicaLag, findUtxoSetLoad } from '../index-state/progress.ts';
 import { type Db, hex, text, textOrNull } from '../index-state/sql.ts';
 import type { IndexState } from '../index-state/state.ts';
 import type { NodeState } from '../node-status.ts';
 import { route } from '../route.ts';
 import { count, decimal, hash, timestamp } from '../schemas/values.ts';
-import { findFirstBlockHash } from './chain/segments.ts';
+import { findLowestBlock } from './chain/segments.ts';
 
 const SYNCED_WITHIN_SECONDS = 10;
 
@@ -70,46 +71,42 @@ const status = z
 
 export type StatusJson = z.infer<typeof status>;
 
-interface IndexStatus {
-  state: IndexState | undefined;
-  replicaLag: number | null;
-  firstBlock: string | undefined;
-  starts: z.infer<typeof start>[];
-  gaps: z.infer<typeof gap>[];
-  utxoSetLoad: UtxoSetLoad | undefined;
-  allIndexesBuilt: boolean;
-}
+/** Selects a time or a number that a double holds. */
+const number = (column: string): RawBuilder<number> => sql<number>`${sql.ref(column)}::float8`;
 
-async function getIndexStatus(db: Db, state: IndexState | undefined): Promise<IndexStatus> {
+const numberOrNull = (column: string): RawBuilder<number | null> => number(column);
+
+async function readIndexStatus(db: Db, state: IndexState | undefined) {
+  const load = await findUtxoSetLoad(db);
+  const replicaLag = await findReplicaLag(db);
   const deferred = await db.selectFrom('deferred_indexes').select('name').limit(1).execute();
   return {
     state,
-    replicaLag: await findReplicaLag(db),
-    firstBlock: await findFirstBlockHash(db),
+    isCaughtUp: state !== undefined && !state.firstCatchUp && deferred.length === 0,
+    replicaLagSeconds: replicaLag === null ? null : Math.round(replicaLag),
+    firstBlock: (await findLowestBlock(db))?.hash ?? null,
     starts: await listStarts(db),
     gaps: await listGaps(db),
-    utxoSetLoad: await findUtxoSetLoad(db),
-    allIndexesBuilt: deferred.length === 0,
+    utxoSetLoad: load === undefined ? null : { pruningPoint: load.blockHash, utxoCount: Number(load.utxos) },
   };
 }
 
-async function listStarts(db: Db): Promise<IndexStatus['starts']> {
-  const rows = await db
+function listStarts(db: Db): Promise<z.infer<typeof start>[]> {
+  return db
     .selectFrom('starts')
     .innerJoin('blocks', 'blocks.id', 'starts.block_id')
     .select([
       hex('blocks.hash').as('hash'),
       text('blocks.blue_score').as('blueScore'),
       text('blocks.daa_score').as('daaScore'),
-      'blocks.timestamp',
-      'starts.utxo_count as utxoCount',
+      number('blocks.timestamp').as('timestamp'),
+      number('starts.utxo_count').as('utxoCount'),
     ])
     .orderBy('starts.chain_index')
     .execute();
-  return rows.map((row) => ({ ...row, timestamp: Number(row.timestamp), utxoCount: Number(row.utxoCount) }));
 }
 
-async function listGaps(db: Db): Promise<IndexStatus['gaps']> {
+async function listGaps(db: Db): Promise<z.infer<typeof gap>[]> {
   const rows = await db
     .selectFrom('gaps')
     .leftJoin('blocks as after', 'after.hash', 'gaps.after_block_hash')
@@ -120,43 +117,13 @@ async function listGaps(db: Db): Promise<IndexStatus['gaps']> {
       'reason',
       textOrNull('after.blue_score').as('afterBlueScore'),
       textOrNull('before.blue_score').as('beforeBlueScore'),
-      'after.timestamp as afterTimestamp',
-      'before.timestamp as beforeTimestamp',
+      numberOrNull('after.timestamp').as('afterTimestamp'),
+      numberOrNull('before.timestamp').as('beforeTimestamp'),
       'recorded_at as recordedAt',
     ])
     .orderBy('gaps.id')
     .execute();
-  return rows.map((row) => ({
-    ...row,
-    afterTimestamp: numberOrNull(row.afterTimestamp),
-    beforeTimestamp: numberOrNull(row.beforeTimestamp),
-    recordedAt: row.recordedAt.getTime(),
-  }));
-}
-
-const numberOrNull = (value: bigint | null): number | null => (value === null ? null : Number(value));
-
-function toStatus(index: IndexStatus, node: NodeState): StatusJson {
-  const { state, replicaLag, firstBlock, starts, gaps, utxoSetLoad, allIndexesBuilt } = index;
-  const lagSeconds = state === undefined ? null : lagOf(state, node);
-  const caughtUp = state !== undefined && !state.firstCatchUp && allIndexesBuilt;
-  return {
-    network: state?.network.id ?? null,
-    synced: caughtUp && lagSeconds !== null && lagSeconds < SYNCED_WITHIN_SECONDS,
-    sink: state?.sinkHash ?? null,
-    sinkBlueScore: state?.sinkBlueScore.toString() ?? null,
-    nodeSinkBlueScore: node.sinkBlueScore?.toString() ?? null,
-    lagSeconds,
-    replicaLagSeconds: replicaLag === null ? null : Math.round(replicaLag),
-    firstBlock: firstBlock ?? null,
-    starts,
-    gaps,
-    utxoSetLoad:
-      utxoSetLoad === undefined ? null : { pruningPoint: utxoSetLoad.blockHash, utxoCount: Number(utxoSetLoad.utxos) },
-    nodeConnected: node.connected,
-    nodeSynced: node.synced ?? null,
-    version: packageJson.version,
-  };
+  return rows.map((row) => ({ ...row, recordedAt: row.recordedAt.getTime() }));
 }
 
 /** The age of the sink is no lag if the node has no higher one, as in a network without new blocks. */
@@ -175,5 +142,21 @@ export const getStatus = route(
     response: status,
   },
   ({ services: { status, statusIndex, nodeStatus } }) =>
-    status.get(async () => toStatus(await statusIndex.readIfAny(getIndexStatus), await nodeStatus.get())),
+    status.get(async () => {
+      const { state, isCaughtUp, ...index } = await statusIndex.readIfAny(readIndexStatus);
+      const node = await nodeStatus.get();
+      const lagSeconds = state === undefined ? null : lagOf(state, node);
+      return {
+        network: state?.network.id ?? null,
+        synced: isCaughtUp && lagSeconds !== null && lagSeconds < SYNCED_WITHIN_SECONDS,
+        sink: state?.sinkHash ?? null,
+        sinkBlueScore: state?.sinkBlueScore.toString() ?? null,
+        nodeSinkBlueScore: node.sinkBlueScore?.toString() ?? null,
+        lagSeconds,
+        ...index,
+        nodeConnected: node.connected,
+        nodeSynced: node.synced ?? null,
+        version: packageJson.version,
+      };
+    }),
 );

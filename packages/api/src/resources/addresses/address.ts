@@ -1,13 +1,15 @@
-/** GET /v1/addresses/{address}: the balance and the activity of an address. */
+/** GET /v1/addresses/{address}, and its tag alone. */
+import { findClusterTag, findOwnTag, type Tag } from '@kasgres/database';
+import { addressToScript } from '@kasgres/kaspa';
 import { sql } from 'kysely';
 import { z } from 'zod';
+import { notFound } from '../../http/errors.ts';
 import type { Db } from '../../index-state/sql.ts';
-import type { Reading } from '../../index-state/state.ts';
+import { type Reading, requireCaughtUp } from '../../index-state/state.ts';
 import { indexRoute } from '../../route.ts';
-import { addressTag, automaticLabels, findScriptOfRequest } from '../../schemas/address.ts';
+import { addressTag, automaticLabels, findScriptOfRequest, requireNetwork } from '../../schemas/address.ts';
 import { address, addressInput, count, sompi, timestamp } from '../../schemas/values.ts';
 import { loadRestTransactions } from '../transactions/rest/load-rest-transactions.ts';
-import { findTag } from './tag.ts';
 
 const addressDetails = z
   .object({
@@ -38,46 +40,22 @@ function findBalance(db: Db, scriptId: bigint) {
     .executeTakeFirst();
 }
 
-/** Finds the key of the first or last transaction of the script. */
-async function findTransactionKey(db: Db, scriptId: bigint, end: 'first' | 'last'): Promise<bigint | undefined> {
-  const row = await db
-    .selectFrom('address_transactions')
-    .select('transaction_id')
-    .where('script_id', '=', scriptId)
-    .orderBy('transaction_id', end === 'first' ? 'asc' : 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  return row?.transaction_id;
+/** Returns the times of the first and the last transaction of a script, or none. */
+async function listActivity(reading: Reading, scriptId: bigint): Promise<number[]> {
+  const { rows } = await sql<{ first: bigint | null; last: bigint | null }>`
+    select min(transaction_id) as first, max(transaction_id) as last from address_transactions
+    where script_id = ${scriptId}`.execute(reading.db);
+  const keys = rows.flatMap(({ first, last }) => (first === null || last === null ? [] : [first, last]));
+  const transactions = await loadRestTransactions(reading, keys, { includePayload: false });
+  return transactions.map(({ blockTime }) => blockTime);
 }
 
-interface Activity {
-  firstSeen: number | null;
-  lastSeen: number | null;
-}
-
-async function findActivity(reading: Reading, scriptId: bigint): Promise<Activity> {
-  const firstKey = await findTransactionKey(reading.db, scriptId, 'first');
-  const lastKey = await findTransactionKey(reading.db, scriptId, 'last');
-  if (firstKey === undefined || lastKey === undefined) return { firstSeen: null, lastSeen: null };
-  const [first, last] = await loadRestTransactions(reading, [firstKey, lastKey], { includePayload: false });
-  return { firstSeen: first?.blockTime ?? null, lastSeen: last?.blockTime ?? null };
-}
-
-async function getDetails(reading: Reading, address: string): Promise<z.infer<typeof addressDetails>> {
-  const { db } = reading;
-  const scriptId = await findScriptOfRequest(reading, address);
-  const balance = scriptId === undefined ? undefined : await findBalance(db, scriptId);
-  const activity = scriptId === undefined ? undefined : await findActivity(reading, scriptId);
-  return {
-    address,
-    balance: String(balance?.balance ?? 0n),
-    utxoCount: Number(balance?.utxo_count ?? 0n),
-    transactionCount: Number(balance?.transaction_count ?? 0n),
-    firstSeen: activity?.firstSeen ?? null,
-    lastSeen: activity?.lastSeen ?? null,
-    tag: (await findTag(reading, address)) ?? null,
-    automaticLabels: balance?.automatic_labels ?? [],
-  };
+async function findTag({ db, state }: Reading, address: string): Promise<Tag | undefined> {
+  const own = await findOwnTag(db, address);
+  if (own !== undefined) return own;
+  requireCaughtUp(state);
+  const ofCluster = await findClusterTag(db, addressToScript(address));
+  return ofCluster && { ...ofCluster, address };
 }
 
 export const getAddress = indexRoute(
@@ -92,5 +70,42 @@ export const getAddress = indexRoute(
     params: z.strictObject({ address: addressInput }),
     response: z.object({ address: addressDetails }),
   },
-  async (reading, { params }) => ({ address: await getDetails(reading, params.address) }),
+  async (reading, { params: { address } }) => {
+    const scriptId = await findScriptOfRequest(reading, address);
+    const balance = scriptId === undefined ? undefined : await findBalance(reading.db, scriptId);
+    const [firstSeen = null, lastSeen = null] = scriptId === undefined ? [] : await listActivity(reading, scriptId);
+    return {
+      address: {
+        address,
+        balance: String(balance?.balance ?? 0n),
+        utxoCount: Number(balance?.utxo_count ?? 0n),
+        transactionCount: Number(balance?.transaction_count ?? 0n),
+        firstSeen,
+        lastSeen,
+        tag: (await findTag(reading, address)) ?? null,
+        automaticLabels: balance?.automatic_labels ?? [],
+      },
+    };
+  },
+);
+
+export const getAddressTag = indexRoute(
+  {
+    method: 'GET',
+    url: '/v1/addresses/:address/tag',
+    operationId: 'getAddressTag',
+    summary: 'Tag of an address, else of its cluster',
+    tag: 'Address',
+    cost: 0.1,
+    tagOf: 'content',
+    params: z.strictObject({ address: addressInput }),
+    response: z.object({ tag: addressTag }),
+    errors: [404],
+  },
+  async (reading, { params: { address } }) => {
+    requireNetwork(reading.state.network, address, 'address');
+    const tag = await findTag(reading, address);
+    if (tag === undefined) throw notFound('This address has no tag');
+    return { tag };
+  },
 );

@@ -73,7 +73,7 @@ function listDeltas(db: Db, scriptId: bigint, fromHour: number): Promise<Balance
 }
 
 /** Returns the balance at the sink, and the chain time of the sink, whose hour is the last one. */
-async function getLatest({ db, state }: Reading, scriptId: bigint): Promise<{ balance: bigint; chain_time: bigint }> {
+function getLatest({ db, state }: Reading, scriptId: bigint) {
   return db
     .selectFrom('balances')
     .innerJoin('chain_blocks', (join) => join.on('chain_blocks.index', '=', state.sinkChainIndex))
@@ -133,33 +133,6 @@ export function toHistory({ interval, first, last, deltas, balance, gaps }: Hist
 
 const sumOf = (deltas: readonly BalanceDelta[]): bigint => deltas.reduce((sum, { change }) => sum + change, 0n);
 
-/** Computes backwards from the balance now, so that no delta before the first interval is read. */
-async function getHistory(
-  reading: Reading,
-  address: string,
-  interval: Interval,
-): Promise<z.infer<typeof balanceHistory>> {
-  const { db } = reading;
-  const scriptId = await findScriptOfRequest(reading, address);
-  const firstHour = scriptId === undefined ? undefined : await findFirstHour(db, scriptId);
-  if (scriptId === undefined || firstHour === undefined) return { history: [] };
-
-  const { numberOf, firstHourOf } = numberings[interval];
-  const { balance, chain_time } = await getLatest(reading, scriptId);
-  const last = numberOf(Number(chain_time / BigInt(HOUR_MS)));
-  const first = Math.max(numberOf(firstHour), last - MAX_INTERVALS + 1);
-  const deltas = await listDeltas(db, scriptId, firstHourOf(first));
-  const startTime = toMilliseconds(firstHourOf(first));
-  const gaps = (await listGaps(reading)).filter(({ before }) => before.chainTime > startTime);
-  const chainTimes = gaps.map(({ after, before }) => ({ from: Number(after.chainTime), to: Number(before.chainTime) }));
-  return {
-    history: toHistory({ interval, first, last, deltas, balance, gaps: chainTimes }),
-    ...(gaps.length > 0 && {
-      gaps: gaps.map(({ after, before }) => ({ from: Number(after.timestamp), to: Number(before.timestamp) })),
-    }),
-  };
-}
-
 export const getAddressBalanceHistory = indexRoute(
   {
     method: 'GET',
@@ -172,5 +145,25 @@ export const getAddressBalanceHistory = indexRoute(
     query: z.strictObject({ interval: z.enum(INTERVALS).default('day').meta({ description: 'In UTC' }) }),
     response: balanceHistory,
   },
-  (reading, { params, query }) => getHistory(reading, params.address, query.interval),
+  async (reading, { params: { address }, query: { interval } }) => {
+    const { db } = reading;
+    const scriptId = await findScriptOfRequest(reading, address);
+    const firstHour = scriptId === undefined ? undefined : await findFirstHour(db, scriptId);
+    if (scriptId === undefined || firstHour === undefined) return { history: [] };
+
+    const { numberOf, firstHourOf } = numberings[interval];
+    const { balance, chain_time } = await getLatest(reading, scriptId);
+    const last = numberOf(Number(chain_time / BigInt(HOUR_MS)));
+    const first = Math.max(numberOf(firstHour), last - MAX_INTERVALS + 1);
+    // The history is computed backwards from the balance now, so that no delta before the first interval is read.
+    const deltas = await listDeltas(db, scriptId, firstHourOf(first));
+    const startTime = toMilliseconds(firstHourOf(first));
+    const gaps = (await listGaps(reading)).filter(({ before }) => before.chainTime > startTime);
+    const toPeriods = (time: 'chainTime' | 'timestamp') =>
+      gaps.map(({ after, before }) => ({ from: Number(after[time]), to: Number(before[time]) }));
+    return {
+      history: toHistory({ interval, first, last, deltas, balance, gaps: toPeriods('chainTime') }),
+      ...(gaps.length > 0 && { gaps: toPeriods('timestamp') }),
+    };
+  },
 );

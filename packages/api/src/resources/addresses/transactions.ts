@@ -2,7 +2,6 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../../index-state/sql.ts';
-import type { Reading } from '../../index-state/state.ts';
 import { pageMetadata, pageQuery } from '../../pages/page-query.ts';
 import { type Listing, listKeys, readPage } from '../../pages/read-page.ts';
 import { indexRoute } from '../../route.ts';
@@ -10,14 +9,7 @@ import { findScriptOfRequest } from '../../schemas/address.ts';
 import { addressInput, hashInput, sompi, sompiDelta } from '../../schemas/values.ts';
 import { isAccepted } from '../transactions/pre-bootstrap.ts';
 import { loadRestTransactions } from '../transactions/rest/load-rest-transactions.ts';
-import {
-  acceptedOnly,
-  includePayload,
-  type RestTransactionJson,
-  restTransaction,
-} from '../transactions/rest/schemas.ts';
-
-const query = pageQuery(hashInput, { accepted_only: acceptedOnly, include_payload: includePayload });
+import { type RestTransactionJson, restTransaction, transactionFlags } from '../transactions/rest/schemas.ts';
 
 const addressTransaction = restTransaction
   .extend({
@@ -28,13 +20,6 @@ const addressTransaction = restTransaction
     }),
   })
   .meta({ id: 'AddressTransaction' });
-
-type AddressTransactionJson = z.infer<typeof addressTransaction>;
-
-const page = z.object({
-  transactions: z.array(addressTransaction).meta({ description: 'Newest first' }),
-  metadata: pageMetadata,
-});
 
 /** Finds the key of a transaction that touches the script. */
 async function findPosition(db: Db, scriptId: bigint, transactionId: Uint8Array): Promise<bigint | undefined> {
@@ -68,7 +53,7 @@ function listingOf(db: Db, scriptId: bigint | undefined, onlyAccepted: boolean):
 }
 
 /** Sums up the inputs and outputs shown, in which the amounts of UTXOs that do not exist are null. */
-function toAddressTransaction(transaction: RestTransactionJson, address: string): AddressTransactionJson {
+function toAddressTransaction(transaction: RestTransactionJson, address: string) {
   const spent = transaction.inputs.map((input) => input.previousOutput);
   const sent = sumOf(spent.filter((utxo) => utxo.scriptPublicKeyAddress === address));
   const received = sumOf(transaction.outputs.filter((utxo) => utxo.scriptPublicKeyAddress === address));
@@ -83,18 +68,6 @@ function toAddressTransaction(transaction: RestTransactionJson, address: string)
 const sumOf = (utxos: readonly { amount: string | null }[]): bigint =>
   utxos.reduce((sum, { amount }) => sum + BigInt(amount ?? 0), 0n);
 
-async function getPage(
-  reading: Reading,
-  address: string,
-  request: z.infer<typeof query>,
-): Promise<z.infer<typeof page>> {
-  const { db } = reading;
-  const scriptId = await findScriptOfRequest(reading, address);
-  const { rows, metadata } = await readPage(request, listingOf(db, scriptId, request.accepted_only));
-  const transactions = await loadRestTransactions(reading, rows, { includePayload: request.include_payload });
-  return { transactions: transactions.map((transaction) => toAddressTransaction(transaction, address)), metadata };
-}
-
 export const listAddressTransactions = indexRoute(
   {
     method: 'GET',
@@ -104,9 +77,17 @@ export const listAddressTransactions = indexRoute(
     tag: 'Address',
     cost: 0.5,
     params: z.strictObject({ address: addressInput }),
-    query,
-    response: page,
+    query: pageQuery(hashInput, transactionFlags),
+    response: z.object({
+      transactions: z.array(addressTransaction).meta({ description: 'Newest first' }),
+      metadata: pageMetadata,
+    }),
     errors: [404],
   },
-  (reading, { params, query }) => getPage(reading, params.address, query),
+  async (reading, { params: { address }, query }) => {
+    const scriptId = await findScriptOfRequest(reading, address);
+    const { rows, metadata } = await readPage(query, listingOf(reading.db, scriptId, query.accepted_only));
+    const transactions = await loadRestTransactions(reading, rows, { includePayload: query.include_payload });
+    return { transactions: transactions.map((transaction) => toAddressTransaction(transaction, address)), metadata };
+  },
 );

@@ -6,6 +6,7 @@ import { type Reading, requireCaughtUp } from '../../index-state/state.ts';
 import { indexRoute } from '../../route.ts';
 import { uint64Input } from '../../schemas/values.ts';
 import { findFirstBlock, listGaps } from '../chain/segments.ts';
+import { groupRows } from '../shared.ts';
 import { loadRestTransactions } from '../transactions/rest/load-rest-transactions.ts';
 import { restTransaction } from '../transactions/rest/schemas.ts';
 import { loadRestBlocks, restBlock } from './rest-blocks.ts';
@@ -25,13 +26,6 @@ const params = z
     // Invalid scores have their own message, and are not compared.
     when: ({ issues }) => issues.length === 0,
   });
-
-const scoreRange = z.object({
-  blocks: z.array(restBlock).meta({ description: 'Ascending by DAA score and hash' }),
-  transactions: z
-    .array(restTransaction)
-    .meta({ description: 'The transactions of these blocks, each once, in the order of its first block' }),
-});
 
 type Scores = z.output<typeof params>;
 
@@ -58,8 +52,7 @@ async function listContainedKeys(db: Db, blockIds: readonly bigint[]): Promise<b
     .orderBy('block_id')
     .orderBy('index')
     .execute();
-  const byBlock = Map.groupBy(rows, (row) => row.block_id);
-  return [...new Set(blockIds.flatMap((id) => byBlock.get(id) ?? []).map((row) => row.transaction_id))];
+  return [...new Set(blockIds.flatMap(groupRows(rows, (row) => row.block_id)).map((row) => row.transaction_id))];
 }
 
 /** @throws HttpError 409 if blocks with these scores are not indexed */
@@ -68,14 +61,13 @@ async function requireIndexed(reading: Reading, { start, end }: Scores): Promise
   if (first !== undefined && start < first.daaScore) {
     throw conflict(`The first indexed block, ${first.hash}, has DAA score ${first.daaScore}: start there or above`);
   }
-  const gap = (await listGaps(reading)).find(
-    ({ after, before }) => end > after.daaScore && start < before.daaScore && before.daaScore - after.daaScore > 1n,
-  );
-  if (gap === undefined) return;
-  const { after, before } = gap;
-  throw conflict(
-    `The chain is not indexed between ${after.hash}, at DAA score ${after.daaScore}, and ${before.hash}, at DAA score ${before.daaScore}`,
-  );
+  for (const { after, before } of await listGaps(reading)) {
+    if (end > after.daaScore && start < before.daaScore && before.daaScore - after.daaScore > 1n) {
+      throw conflict(
+        `The chain is not indexed between ${after.hash}, at DAA score ${after.daaScore}, and ${before.hash}, at DAA score ${before.daaScore}`,
+      );
+    }
+  }
 }
 
 export const getBlocksByDaaScore = indexRoute(
@@ -88,7 +80,12 @@ export const getBlocksByDaaScore = indexRoute(
     tag: 'Block',
     cost: 0.5,
     params,
-    response: scoreRange,
+    response: z.object({
+      blocks: z.array(restBlock).meta({ description: 'Ascending by DAA score and hash' }),
+      transactions: z
+        .array(restTransaction)
+        .meta({ description: 'The transactions of these blocks, each once, in the order of its first block' }),
+    }),
     errors: [409],
   },
   async (reading, { params: scores }) => {

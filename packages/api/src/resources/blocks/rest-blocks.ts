@@ -2,8 +2,8 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { anyOf, type Db, hex, hexOrNull, text } from '../../index-state/sql.ts';
-import { block } from '../../schemas/block.ts';
 import { count, decimal, hash, timestamp } from '../../schemas/values.ts';
+import { indexRows } from '../shared.ts';
 
 export const restBlock = z
   .object({
@@ -23,72 +23,51 @@ export const restBlock = z
   })
   .meta({ id: 'RestBlock' });
 
-type RestBlockJson = z.infer<typeof restBlock>;
-
-export const blockDetails = z
-  .object({
-    ...block.shape,
-    ...restBlock.shape,
-    confirmations: count.meta({
-      description:
-        'Blue score of the sink less that of the block, if it is a chain block, else of its merging block; 0 if not merged',
-    }),
-  })
-  .meta({ id: 'BlockDetails' });
-
 export async function findBlockId(db: Db, hash: Uint8Array): Promise<bigint | undefined> {
   const row = await db.selectFrom('blocks').select('id').where('hash', '=', Buffer.from(hash)).executeTakeFirst();
   return row?.id;
 }
 
-export type RestBlockRow = Awaited<ReturnType<typeof listRestBlocks>>[number];
+type RestBlockRow = Awaited<ReturnType<typeof listRestBlocks>>[number];
 
-/** Lists blocks in any order. The transactions of a block are numbered without holes, so the last index gives their number. */
+/**
+ * Lists blocks in any order. The transactions of a block are numbered without holes, so the last index gives their number. A block became
+ * effective with itself, if it is on the chain, or with its merging block.
+ */
 export function listRestBlocks(db: Db, ids: readonly bigint[]) {
   return db
     .selectFrom('blocks as block')
     .leftJoin('blocks as merging', 'merging.id', 'block.merging_block_id')
-    .select((eb) => [
+    .select([
       'block.id',
       hex('block.hash').as('hash'),
-      text('block.blue_score').as('blue_score'),
-      text('block.daa_score').as('daa_score'),
-      'block.timestamp',
-      'block.is_chain_block',
-      'block.is_blue',
-      hexOrNull('merging.hash').as('merging_block_hash'),
-      text('merging.blue_score').as('merging_block_blue_score'),
-      eb
-        .selectFrom('block_transactions as contained')
-        .select(sql<number>`contained.index + 1`.as('count'))
-        .whereRef('contained.block_id', '=', 'block.id')
-        .orderBy('contained.index', 'desc')
-        .limit(1)
-        .as('transaction_count'),
+      text('block.blue_score').as('blueScore'),
+      text('block.daa_score').as('daaScore'),
+      sql<number>`block.timestamp::float8`.as('timestamp'),
+      'block.is_chain_block as isChainBlock',
+      sql<'blue' | 'red' | null>`case when block.is_blue then 'blue' when not block.is_blue then 'red' end`.as('color'),
+      hexOrNull('merging.hash').as('mergingBlockHash'),
+      sql<number>`coalesce((
+        select contained.index + 1 from block_transactions contained
+        where contained.block_id = block.id order by contained.index desc limit 1), 0)`.as('transactionCount'),
+      sql<bigint | null>`case when block.is_chain_block then block.blue_score else merging.blue_score end`.as(
+        'effectiveBlueScore',
+      ),
     ])
     .where('block.id', '=', anyOf(ids))
     .execute();
 }
 
-export function toRestBlock(row: RestBlockRow): RestBlockJson {
-  return {
-    hash: row.hash,
-    blueScore: row.blue_score,
-    daaScore: row.daa_score,
-    timestamp: Number(row.timestamp),
-    isChainBlock: row.is_chain_block,
-    color: row.is_blue === null ? null : row.is_blue ? 'blue' : 'red',
-    mergingBlockHash: row.merging_block_hash,
-    transactionCount: row.transaction_count ?? 0,
-  };
+export function toRestBlock({
+  id: _id,
+  effectiveBlueScore: _score,
+  ...block
+}: RestBlockRow): z.infer<typeof restBlock> {
+  return block;
 }
 
 /** Returns blocks in the order of the ids. */
-export async function loadRestBlocks(db: Db, ids: readonly bigint[]): Promise<RestBlockJson[]> {
-  const rows = new Map((await listRestBlocks(db, ids)).map((row) => [row.id, row]));
-  return ids.map((id) => {
-    const row = rows.get(id);
-    if (row === undefined) throw new Error(`block ${id} has no row`);
-    return toRestBlock(row);
-  });
+export async function loadRestBlocks(db: Db, ids: readonly bigint[]): Promise<z.infer<typeof restBlock>[]> {
+  const rowOf = indexRows(await listRestBlocks(db, ids));
+  return ids.map((id) => toRestBlock(rowOf(id)));
 }

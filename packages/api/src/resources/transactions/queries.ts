@@ -20,18 +20,6 @@ export const transactionColumns = [
 
 export type ContainedRow = Awaited<ReturnType<typeof listContained>>[number];
 
-/** Lists the ids of the transactions in blocks, in the order of each block. */
-export function listContainedIds(db: Db, blockIds: readonly bigint[]) {
-  return db
-    .selectFrom('block_transactions as contained')
-    .innerJoin('transactions', 'transactions.id', 'contained.transaction_id')
-    .select(['contained.block_id', hex('transactions.transaction_id').as('hash')])
-    .where('contained.block_id', '=', anyOf(blockIds))
-    .orderBy('contained.block_id')
-    .orderBy('contained.index')
-    .execute();
-}
-
 /** Lists the first variants of the transactions in blocks, in the order of each block, with the number of the variant in the block. */
 export function listContained(db: Db, blockIds: readonly bigint[]) {
   return db
@@ -45,14 +33,9 @@ export function listContained(db: Db, blockIds: readonly bigint[]) {
     .execute();
 }
 
-export type InputRow = Awaited<ReturnType<typeof listInputs>>[number];
+export type InputRow = Awaited<ReturnType<ReturnType<typeof selectInputs>['execute']>>[number];
 
-/** Lists the inputs of first variants in order. */
-export function listInputs(db: Db, transactionIds: readonly bigint[]) {
-  return selectInputs(db, transactionIds).execute();
-}
-
-/** Builds the query of `listInputs`: the transaction of the spent UTXO is `previous`, or `earlier` if it is pre-bootstrap. */
+/** Selects the inputs of first variants in order: the transaction of the spent UTXO is `previous`, or `earlier` if it is pre-bootstrap. */
 export function selectInputs(db: Db, transactionIds: readonly bigint[]) {
   return db
     .selectFrom('transaction_inputs as input')
@@ -95,5 +78,70 @@ export function listOutputs(db: Db, transactionIds: readonly bigint[]) {
     .where('output.transaction_id', '=', anyOf(transactionIds))
     .orderBy('output.transaction_id')
     .orderBy('output.index')
+    .execute();
+}
+
+/** Identifies a variant of a transaction id (docs/architecture.md): 0 is the first. */
+interface VariantKey {
+  id: bigint;
+  body: number;
+}
+
+type VariantRow = Awaited<ReturnType<typeof listVariants>>[number];
+type VariantInputRow = Awaited<ReturnType<typeof listVariantInputs>>[number];
+
+/** Replaces fields of the first variant by those in which the variant that `row` identifies differs. */
+type ToVariant = <Row extends VariantRow, Input extends Omit<VariantInputRow, keyof VariantKey>>(
+  row: Row,
+  inputs: readonly Input[],
+) => { row: Row; inputs: readonly Input[] };
+
+/** Loads the variants with these keys. Rows of first variants are read for every transaction. */
+export async function loadVariants(db: Db, keys: readonly VariantKey[]): Promise<ToVariant> {
+  const ids = [...new Set(keys.filter(({ body }) => body > 0).map(({ id }) => id))];
+  if (ids.length === 0) return (row, inputs) => ({ row, inputs });
+  const nameOf = ({ id, body }: VariantKey): string => `${id} ${body}`;
+  const variants = new Map((await listVariants(db, ids)).map((variant) => [nameOf(variant), variant]));
+  const variantInputs = Map.groupBy(await listVariantInputs(db, ids), nameOf);
+  return (row, inputs) => {
+    const variant = variants.get(nameOf(row));
+    if (variant === undefined) return { row, inputs };
+    const ownInputs = variantInputs.get(nameOf(row)) ?? [];
+    return {
+      row: { ...row, ...variant },
+      inputs: inputs.map((input, index) => ({ ...input, ...ownInputs[index] })),
+    };
+  };
+}
+
+function listVariants(db: Db, transactionIds: readonly bigint[]) {
+  return db
+    .selectFrom('transaction_bodies')
+    .select([
+      'transaction_id as id',
+      'body',
+      hex('hash').as('hash'),
+      text('storage_mass').as('storage_mass'),
+      text('compute_mass').as('compute_mass'),
+    ])
+    .where('transaction_id', '=', anyOf(transactionIds))
+    .execute();
+}
+
+/** Lists the inputs of variants in order. */
+function listVariantInputs(db: Db, transactionIds: readonly bigint[]) {
+  return db
+    .selectFrom('transaction_body_inputs')
+    .select([
+      'transaction_id as id',
+      'body',
+      hex('signature_script').as('signature_script'),
+      'sig_op_count',
+      'compute_budget',
+    ])
+    .where('transaction_id', '=', anyOf(transactionIds))
+    .orderBy('transaction_id')
+    .orderBy('body')
+    .orderBy('index')
     .execute();
 }

@@ -12,8 +12,6 @@ export const MAX_ATTRIBUTIONS = 20;
 export const MAX_LINKS = 1000;
 export const MAX_CHANGE_SUGGESTIONS = 100;
 
-export const params = z.strictObject({ address: addressInput });
-
 export const query = pageQuery(addressInput, {
   evidence_for: addressInput.optional().meta({
     description:
@@ -115,8 +113,8 @@ export const clusterPage = z.object({
   }),
 });
 
-export type ClusterPageJson = z.infer<typeof clusterPage>;
+export type AttributionJson = z.infer<typeof attribution>;
+export type ChangeSuggestionJson = z.infer<typeof changeSuggestion>;
 export type ClusterJson = z.infer<typeof cluster>;
 export type ClusterMemberJson = z.infer<typeof member>;
-export type ClusterNameJson = z.infer<typeof clusterName>;
 export type EvidenceJson = z.infer<typeof evidence>;

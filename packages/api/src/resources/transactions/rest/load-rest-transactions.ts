@@ -4,15 +4,10 @@ import { sql } from 'kysely';
 import { anyOf, type Db, hex, hexOrNull, textOrNull } from '../../../index-state/sql.ts';
 import type { Reading } from '../../../index-state/state.ts';
 import { getBootstrapBlueScore, isAccepted } from '../pre-bootstrap.ts';
-import { listOutputs, selectInputs, transactionColumns } from '../queries.ts';
-import { loadVariants } from '../variants.ts';
+import { groupRows, indexRows } from '../../shared.ts';
+import { listOutputs, loadVariants, selectInputs, transactionColumns } from '../queries.ts';
 import type { RestTransactionJson } from './schemas.ts';
 import { toRestTransaction } from './to-rest-transaction.ts';
-
-export async function findTransactionKey(db: Db, transactionId: Uint8Array): Promise<bigint | undefined> {
-  const [key] = await findTransactionKeys(db, [transactionId]);
-  return key;
-}
 
 /** Returns keys in the order of the ids, without unknown ones. */
 export async function findTransactionKeys(db: Db, transactionIds: readonly Uint8Array[]): Promise<bigint[]> {
@@ -104,30 +99,19 @@ export async function loadRestTransactions(
   { includePayload }: { includePayload: boolean },
 ): Promise<RestTransactionJson[]> {
   if (keys.length === 0) return [];
-  const rows = new Map((await listRestTransactions(db, keys, includePayload)).map((row) => [row.id, row]));
-  const toVariant = await loadVariants(db, [...rows.values()]);
-  const inputs = Map.groupBy(await listSpendingInputs(db, keys), (row) => row.transaction_id);
-  const outputs = Map.groupBy(await listOutputs(db, keys), (row) => row.transaction_id);
-  const spenders = Map.groupBy(await listSpenders(db, keys), (row) => row.transaction_id);
-  const blocks = Map.groupBy(await listContainingBlocks(db, keys), (row) => row.transaction_id);
-  const includesPreBootstrap = [...rows.values()].some(isPreBootstrap);
+  const rows = await listRestTransactions(db, keys, includePayload);
+  const rowOf = indexRows(rows);
+  const toVariant = await loadVariants(db, rows);
+  const inputsOf = groupRows(await listSpendingInputs(db, keys), (row) => row.transaction_id);
+  const outputsOf = groupRows(await listOutputs(db, keys), (row) => row.transaction_id);
+  const spendersOf = groupRows(await listSpenders(db, keys), (row) => row.transaction_id);
+  const blocksOf = groupRows(await listContainingBlocks(db, keys), (row) => row.transaction_id);
+  const includesPreBootstrap = rows.some((row) => row.is_accepted && row.accepting_block_id === null);
   const bootstrapBlueScore = includesPreBootstrap ? await getBootstrapBlueScore(db) : undefined;
 
   return slices.map(keys, (key) => {
-    const found = rows.get(key);
-    if (found === undefined) throw new Error(`transaction ${key} has no row`);
-    const variant = toVariant(found, inputs.get(key) ?? []);
-    return toRestTransaction(
-      variant.row,
-      {
-        blocks: blocks.get(key) ?? [],
-        inputs: variant.inputs,
-        outputs: outputs.get(key) ?? [],
-        spenders: spenders.get(key) ?? [],
-      },
-      { sinkBlueScore: state.sinkBlueScore, bootstrapBlueScore },
-    );
+    const { row, inputs } = toVariant(rowOf(key), inputsOf(key));
+    const related = { blocks: blocksOf(key), inputs, outputs: outputsOf(key), spenders: spendersOf(key) };
+    return toRestTransaction(row, related, { sinkBlueScore: state.sinkBlueScore, bootstrapBlueScore });
   });
 }
-
-const isPreBootstrap = (row: RestTransactionRow): boolean => row.is_accepted && row.accepting_block_id === null;

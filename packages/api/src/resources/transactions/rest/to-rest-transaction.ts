@@ -13,7 +13,7 @@ export interface RelatedRows {
   spenders: readonly SpenderRow[];
 }
 
-export interface BlueScores {
+interface BlueScores {
   sinkBlueScore: bigint;
   /** Blue score of the latest bootstrap block; undefined if no pre-bootstrap transaction is shown. */
   bootstrapBlueScore: bigint | undefined;
@@ -22,10 +22,11 @@ export interface BlueScores {
 export function toRestTransaction(
   row: RestTransactionRow,
   related: RelatedRows,
-  blueScores: BlueScores,
+  { sinkBlueScore, bootstrapBlueScore }: BlueScores,
 ): RestTransactionJson {
   const { transaction_id: transactionId, accepting_block_blue_score: acceptingBlueScore } = row;
-  const isAccepted = row.is_accepted;
+  // Pre-bootstrap transactions have at least the confirmations since the bootstrap block.
+  const confirmations = sinkBlueScore - (acceptingBlueScore ?? bootstrapBlueScore ?? sinkBlueScore);
   const inputs = related.inputs.map((input, index) => toInput(row, input, index));
   const spentBy = new Map(related.spenders.map((spender) => [Number(spender.index), spender.spent_by]));
   return {
@@ -41,29 +42,22 @@ export function toRestTransaction(
     gas: row.gas,
     ...(row.payload !== undefined && { payload: toPayload(row.payload) }),
     blockHashes: related.blocks.map((block) => block.hash),
-    isAccepted,
+    isAccepted: row.is_accepted,
     acceptingBlockHash: row.accepting_block_hash,
     acceptingBlockBlueScore: acceptingBlueScore === null ? null : String(acceptingBlueScore),
-    confirmations: isAccepted ? countConfirmations(acceptingBlueScore, blueScores) : 0,
+    confirmations: row.is_accepted ? Number(confirmations) : 0,
     inputs,
     outputs: related.outputs.map((output, index) => toOutput(transactionId, output, index, spentBy.get(index) ?? null)),
   };
-}
-
-/** Pre-bootstrap transactions have at least the confirmations since the bootstrap block. */
-function countConfirmations(
-  acceptingBlueScore: bigint | null,
-  { sinkBlueScore, bootstrapBlueScore }: BlueScores,
-): number {
-  return Number(sinkBlueScore - (acceptingBlueScore ?? bootstrapBlueScore ?? sinkBlueScore));
 }
 
 /** Uses the blocks that the accepting block merges, since the transaction was accepted from one of them; all blocks if that is unknown. */
 function toBlockTime(row: RestTransactionRow, blocks: readonly ContainingBlockRow[]): number {
   const isSource = (block: ContainingBlockRow) => block.merging_block_id === row.accepting_block_id;
   const earliest = row.accepting_block_id === null ? blocks[0] : blocks.find(isSource);
-  if (earliest === undefined)
+  if (earliest === undefined) {
     throw new Error(`transaction ${row.transaction_id} is in no block from which it could be accepted`);
+  }
   return Number(earliest.timestamp);
 }
 

@@ -1,0 +1,21 @@
+/** Pieces that several resources share. */
+
+/** Returns the common fields of the operations under /v1/rpc, which have the names of calls of the node. */
+export const rpc = <Method extends 'GET' | 'POST'>(method: Method, operationId: string) =>
+  ({ method, url: `/v1/rpc/${operationId}`, operationId, tag: 'Node RPC Proxy', cost: 0.1 }) as const;
+
+/** Returns a function from a key to its rows in the given order. */
+export function groupRows<Row, Key>(rows: readonly Row[], keyOf: (row: Row) => Key): (key: Key) => Row[] {
+  const groups = Map.groupBy(rows, keyOf);
+  return (key) => groups.get(key) ?? [];
+}
+
+/** Returns a function from an id to its row, which throws if there is none. */
+export function indexRows<Row extends { id: bigint }>(rows: readonly Row[]): (id: bigint) => Row {
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return (id) => {
+    const row = byId.get(id);
+    if (row === undefined) throw new Error(`no row has the id ${id}`);
+    return row;
+  };
+}
