@@ -4,6 +4,16 @@
 export const rpc = <Method extends 'GET' | 'POST'>(method: Method, operationId: string) =>
   ({ method, url: `/v1/rpc/${operationId}`, operationId, tag: 'Node RPC Proxy', cost: 0.1 }) as const;
 
+type Tag = 'Address' | 'Block' | 'Transaction';
+
+/** Returns the common fields of operations that read one item. */
+export const lookUp = (tag: Tag, url: string, operationId: string) =>
+  ({ method: 'GET', url, operationId, tag, cost: 0.1 }) as const;
+
+/** Returns the common fields of listings, where an unknown cursor is a 404. */
+export const listing = (tag: Tag, url: string, operationId: string) =>
+  ({ method: 'GET', url, operationId, tag, cost: 0.5, errors: [404] }) as const;
+
 /** Returns a function from a key to its rows in the given order. */
 export function groupRows<Row, Key>(rows: readonly Row[], keyOf: (row: Row) => Key): (key: Key) => Row[] {
   const groups = Map.groupBy(rows, keyOf);

@@ -8,6 +8,7 @@ import { directionOf, readPage, type Slice } from '../pages/read-page.ts';
 import { indexRoute } from '../route.ts';
 import { addressTag, requireNetworkOfCursor } from '../schemas/address.ts';
 import { addressInput } from '../schemas/values.ts';
+import { listing } from './shared.ts';
 
 /** Text in Postgres cannot contain the character 0. */
 const labelInput = z
@@ -44,19 +45,14 @@ async function listPage(db: Db, slice: Slice<Position>, label: string | undefine
 
 export const listTags = indexRoute(
   {
-    method: 'GET',
-    url: '/v1/tags',
-    operationId: 'listTags',
+    ...listing('Address', '/v1/tags', 'listTags'),
     summary: 'Tags of addresses, by name',
-    tag: 'Address',
-    cost: 0.5,
     tagOf: 'content',
     query: pageQuery(addressInput, { label: labelInput.optional() }),
     response: z.object({
       tags: z.array(addressTag).meta({ description: 'By name, then by address, in byte order' }),
       metadata: pageMetadata,
     }),
-    errors: [404],
   },
   async ({ db, state }, { query }) => {
     requireNetworkOfCursor(state.network, query);

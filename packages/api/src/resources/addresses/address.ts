@@ -9,6 +9,7 @@ import { type Reading, requireCaughtUp } from '../../index-state/state.ts';
 import { indexRoute } from '../../route.ts';
 import { addressTag, automaticLabels, findScriptOfRequest, requireNetwork } from '../../schemas/address.ts';
 import { address, addressInput, count, sompi, timestamp } from '../../schemas/values.ts';
+import { lookUp } from '../shared.ts';
 import { loadRestTransactions } from '../transactions/rest/load-rest-transactions.ts';
 
 const addressDetails = z
@@ -27,17 +28,12 @@ const addressDetails = z
   .meta({ id: 'AddressDetails' });
 
 /** Returns undefined for a script that no transaction touches. */
-function findBalance(db: Db, scriptId: bigint) {
-  return db
-    .selectFrom('balances')
-    .select([
-      'balance',
-      'utxo_count',
-      'transaction_count',
-      sql<string[]>`automatic_labels(script_id)`.as('automatic_labels'),
-    ])
-    .where('script_id', '=', scriptId)
-    .executeTakeFirst();
+async function findBalance(db: Db, scriptId: bigint) {
+  const { rows } = await sql<{ balance: string; utxoCount: number; transactionCount: number; labels: string[] }>`
+    select balance::text as balance, utxo_count::float8 as "utxoCount", transaction_count::float8 as "transactionCount",
+      automatic_labels(script_id) as labels
+    from balances where script_id = ${scriptId}`.execute(db);
+  return rows[0];
 }
 
 /** Returns the times of the first and the last transaction of a script, or none. */
@@ -60,30 +56,26 @@ async function findTag({ db, state }: Reading, address: string): Promise<Tag | u
 
 export const getAddress = indexRoute(
   {
-    method: 'GET',
-    url: '/v1/addresses/:address',
-    operationId: 'getAddress',
+    ...lookUp('Address', '/v1/addresses/:address', 'getAddress'),
     summary: 'Balance, activity, tag and labels of an address',
-    tag: 'Address',
-    cost: 0.1,
     tagOf: 'content',
     params: z.strictObject({ address: addressInput }),
     response: z.object({ address: addressDetails }),
   },
   async (reading, { params: { address } }) => {
     const scriptId = await findScriptOfRequest(reading, address);
-    const balance = scriptId === undefined ? undefined : await findBalance(reading.db, scriptId);
+    const found = scriptId === undefined ? undefined : await findBalance(reading.db, scriptId);
     const [firstSeen = null, lastSeen = null] = scriptId === undefined ? [] : await listActivity(reading, scriptId);
     return {
       address: {
         address,
-        balance: String(balance?.balance ?? 0n),
-        utxoCount: Number(balance?.utxo_count ?? 0n),
-        transactionCount: Number(balance?.transaction_count ?? 0n),
+        balance: found?.balance ?? '0',
+        utxoCount: found?.utxoCount ?? 0,
+        transactionCount: found?.transactionCount ?? 0,
         firstSeen,
         lastSeen,
         tag: (await findTag(reading, address)) ?? null,
-        automaticLabels: balance?.automatic_labels ?? [],
+        automaticLabels: found?.labels ?? [],
       },
     };
   },
@@ -91,12 +83,8 @@ export const getAddress = indexRoute(
 
 export const getAddressTag = indexRoute(
   {
-    method: 'GET',
-    url: '/v1/addresses/:address/tag',
-    operationId: 'getAddressTag',
+    ...lookUp('Address', '/v1/addresses/:address/tag', 'getAddressTag'),
     summary: 'Tag of an address, else of its cluster',
-    tag: 'Address',
-    cost: 0.1,
     tagOf: 'content',
     params: z.strictObject({ address: addressInput }),
     response: z.object({ tag: addressTag }),

@@ -10,6 +10,7 @@ import { directionOf, readPage, type Slice } from '../../pages/read-page.ts';
 import { indexRoute } from '../../route.ts';
 import { addressTag, requireNetwork } from '../../schemas/address.ts';
 import { address, addressInput, sompi } from '../../schemas/values.ts';
+import { listing } from '../shared.ts';
 
 /** Above any balance, and below the largest `bigint` of Postgres. */
 const MAX_SOMPI = 10n ** 19n / 2n;
@@ -91,12 +92,8 @@ async function listHolders(db: Db, slice: Slice<Position>, taggedOnly: boolean) 
 
 export const listAddresses = indexRoute(
   {
-    method: 'GET',
-    url: '/v1/addresses',
-    operationId: 'listAddresses',
+    ...listing('Address', '/v1/addresses', 'listAddresses'),
     summary: 'Addresses by balance, largest first',
-    tag: 'Address',
-    cost: 0.5,
     tagOf: 'content',
     query: pageQuery(cursorInput, {
       tagged_only: queryFlag.meta({ description: 'Only addresses with a tag, or in a cluster with a tag' }),

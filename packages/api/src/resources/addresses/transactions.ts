@@ -7,6 +7,7 @@ import { type Listing, listKeys, readPage } from '../../pages/read-page.ts';
 import { indexRoute } from '../../route.ts';
 import { findScriptOfRequest } from '../../schemas/address.ts';
 import { addressInput, hashInput, sompi, sompiDelta } from '../../schemas/values.ts';
+import { listing } from '../shared.ts';
 import { isAccepted } from '../transactions/pre-bootstrap.ts';
 import { loadRestTransactions } from '../transactions/rest/load-rest-transactions.ts';
 import { type RestTransactionJson, restTransaction, transactionFlags } from '../transactions/rest/schemas.ts';
@@ -70,19 +71,14 @@ const sumOf = (utxos: readonly { amount: string | null }[]): bigint =>
 
 export const listAddressTransactions = indexRoute(
   {
-    method: 'GET',
-    url: '/v1/addresses/:address/transactions',
-    operationId: 'listAddressTransactions',
+    ...listing('Address', '/v1/addresses/:address/transactions', 'listAddressTransactions'),
     summary: 'Transactions that spend from or pay to an address, newest first',
-    tag: 'Address',
-    cost: 0.5,
     params: z.strictObject({ address: addressInput }),
     query: pageQuery(hashInput, transactionFlags),
     response: z.object({
       transactions: z.array(addressTransaction).meta({ description: 'Newest first' }),
       metadata: pageMetadata,
     }),
-    errors: [404],
   },
   async (reading, { params: { address }, query }) => {
     const scriptId = await findScriptOfRequest(reading, address);

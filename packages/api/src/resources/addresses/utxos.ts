@@ -11,7 +11,7 @@ import { indexRoute } from '../../route.ts';
 import { findScriptOfRequest, requireNetworkOfAll } from '../../schemas/address.ts';
 import { outpoint } from '../../schemas/transaction.ts';
 import { address, addressesInput, addressInput, count, decimal, hash, hexBytes, sompi } from '../../schemas/values.ts';
-import { rpc } from '../shared.ts';
+import { listing, rpc } from '../shared.ts';
 import { toScriptPublicKey } from '../transactions/load-transactions.ts';
 import { tableOfAddresses } from './balances.ts';
 
@@ -100,19 +100,14 @@ async function listUtxos(db: Db, scriptId: bigint, slice: Slice<Position>) {
 
 export const listAddressUtxos = indexRoute(
   {
-    method: 'GET',
-    url: '/v1/addresses/:address/utxos',
-    operationId: 'listAddressUtxos',
+    ...listing('Address', '/v1/addresses/:address/utxos', 'listAddressUtxos'),
     summary: 'UTXOs of an address at the sink, newest transaction first',
-    tag: 'Address',
-    cost: 0.5,
     params: z.strictObject({ address: addressInput }),
     query: pageQuery(outpointInput, {}),
     response: z.object({
       utxos: z.array(restUtxo).meta({ description: 'Newest transaction first' }),
       metadata: pageMetadata,
     }),
-    errors: [404],
   },
   async (reading, { params: { address }, query }) => {
     const { db } = reading;
@@ -144,12 +139,12 @@ const addressUtxo = z
 
 interface UtxoOfAddress {
   address: string;
-  transaction_id: string;
+  transactionId: string;
   index: number;
   amount: string;
-  block_daa_score: string;
-  is_coinbase: boolean;
-  covenant_id: string | null;
+  blockDaaScore: string;
+  isCoinbase: boolean;
+  covenantId: string | null;
 }
 
 /**
@@ -165,31 +160,17 @@ async function listUtxosOfAll(db: Db, addresses: readonly string[], limit: numbe
       cross join lateral (select * from utxos where script_id = s.id limit ${limit}) u
       limit ${limit}
     )
-    select utxo.address, encode(coalesce(t.transaction_id, e.transaction_id), 'hex') as transaction_id, utxo.index::int as index, utxo.amount::text as amount,
-      utxo.block_daa_score::text as block_daa_score, utxo.is_coinbase,
+    select utxo.address, encode(coalesce(t.transaction_id, e.transaction_id), 'hex') as "transactionId", utxo.index::int as index,
+      utxo.amount::text as amount, utxo.block_daa_score::text as "blockDaaScore", utxo.is_coinbase as "isCoinbase",
       encode(coalesce(
         (select o.covenant_id from transaction_outputs o where o.transaction_id = utxo.transaction_id and o.index = utxo.index),
         (select o.covenant_id from start_utxos o where o.transaction_id = utxo.transaction_id and o.index = utxo.index)
-      ), 'hex') as covenant_id
+      ), 'hex') as "covenantId"
     from utxo
     left join transactions t on t.id = utxo.transaction_id
     left join earlier_transactions e on e.id = utxo.transaction_id
     order by utxo.position, utxo.transaction_id, utxo.index`.execute(db);
   return rows;
-}
-
-function toAddressUtxo(row: UtxoOfAddress, scriptPublicKey: string): z.infer<typeof addressUtxo> {
-  return {
-    address: row.address,
-    outpoint: { transactionId: row.transaction_id, index: row.index },
-    utxoEntry: {
-      amount: row.amount,
-      scriptPublicKey,
-      blockDaaScore: row.block_daa_score,
-      isCoinbase: row.is_coinbase,
-      ...(row.covenant_id !== null && { covenantId: row.covenant_id }),
-    },
-  };
 }
 
 export const getUtxosByAddresses = indexRoute(
@@ -219,6 +200,17 @@ export const getUtxosByAddresses = indexRoute(
       const { version, script } = addressToScript(address);
       scripts.set(address, toScriptPublicKey(version, toHex(script)));
     }
-    return { entries: await slices.map(rows, (row) => toAddressUtxo(row, scripts.get(row.address) ?? '')) };
+    const entries = await slices.map(rows, ({ address, transactionId, index, amount, ...utxo }) => ({
+      address,
+      outpoint: { transactionId, index },
+      utxoEntry: {
+        amount,
+        scriptPublicKey: scripts.get(address) ?? '',
+        blockDaaScore: utxo.blockDaaScore,
+        isCoinbase: utxo.isCoinbase,
+        ...(utxo.covenantId !== null && { covenantId: utxo.covenantId }),
+      },
+    }));
+    return { entries };
   },
 );

@@ -6,7 +6,7 @@ import { indexRoute } from '../../route.ts';
 import { block, type BlockJson } from '../../schemas/block.ts';
 import { count, flag, hashInput } from '../../schemas/values.ts';
 import { unknownItem } from '../chain/segments.ts';
-import { indexRows, rpc } from '../shared.ts';
+import { indexRows, lookUp, rpc } from '../shared.ts';
 import { loadBlocks } from './load-blocks.ts';
 import { findBlockId, listRestBlocks, restBlock, toRestBlock } from './rest-blocks.ts';
 
@@ -30,12 +30,8 @@ async function loadBlock(reading: Reading, hash: Uint8Array, withTransactions: b
 
 export const getBlockDetails = indexRoute(
   {
-    method: 'GET',
-    url: '/v1/blocks/:hash',
-    operationId: 'getBlockDetails',
+    ...lookUp('Block', '/v1/blocks/:hash', 'getBlockDetails'),
     summary: 'One block by its hash, with its position relative to the chain',
-    tag: 'Block',
-    cost: 0.1,
     params: z.strictObject({ hash: hashInput }),
     query: z.strictObject({
       include_transactions: queryFlag.meta({ description: 'Include whole transactions, not only their ids' }),

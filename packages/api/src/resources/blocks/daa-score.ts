@@ -6,7 +6,7 @@ import { type Reading, requireCaughtUp } from '../../index-state/state.ts';
 import { indexRoute } from '../../route.ts';
 import { uint64Input } from '../../schemas/values.ts';
 import { findFirstBlock, listGaps } from '../chain/segments.ts';
-import { groupRows } from '../shared.ts';
+import { groupRows, lookUp } from '../shared.ts';
 import { loadRestTransactions } from '../transactions/rest/load-rest-transactions.ts';
 import { restTransaction } from '../transactions/rest/schemas.ts';
 import { loadRestBlocks, restBlock } from './rest-blocks.ts';
@@ -72,12 +72,9 @@ async function requireIndexed(reading: Reading, { start, end }: Scores): Promise
 
 export const getBlocksByDaaScore = indexRoute(
   {
-    method: 'GET',
-    url: '/v1/blocks/daa-score/:start/:end',
-    operationId: 'getBlocksByDaaScore',
+    ...lookUp('Block', '/v1/blocks/daa-score/:start/:end', 'getBlocksByDaaScore'),
     summary: 'Blocks of up to 101 DAA scores, and their transactions',
     description: 'Scores before the first indexed block, if that is not genesis, or in a gap are a 409.',
-    tag: 'Block',
     cost: 0.5,
     params,
     response: z.object({

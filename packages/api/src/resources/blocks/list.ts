@@ -4,6 +4,7 @@ import { pageMetadata, pageQuery, queryFlag } from '../../pages/page-query.ts';
 import { listKeys, readPage } from '../../pages/read-page.ts';
 import { indexRoute } from '../../route.ts';
 import { hashInput } from '../../schemas/values.ts';
+import { listing } from '../shared.ts';
 import { findBlockId, loadRestBlocks, restBlock } from './rest-blocks.ts';
 
 const ALL_BLOCKS = { table: 'blocks', column: 'id' };
@@ -12,12 +13,8 @@ const CHAIN_BLOCKS = { table: 'chain_blocks', column: 'block_id' };
 
 export const listBlocks = indexRoute(
   {
-    method: 'GET',
-    url: '/v1/blocks',
-    operationId: 'listBlocks',
+    ...listing('Block', '/v1/blocks', 'listBlocks'),
     summary: 'Blocks, newest first',
-    tag: 'Block',
-    cost: 0.5,
     query: pageQuery(hashInput, {
       chain_only: queryFlag.meta({ description: 'Only blocks of the virtual selected parent chain' }),
     }),
@@ -25,7 +22,6 @@ export const listBlocks = indexRoute(
       blocks: z.array(restBlock).meta({ description: 'Newest first' }),
       metadata: pageMetadata,
     }),
-    errors: [404],
   },
   async ({ db }, { query }) => {
     const { rows, metadata } = await readPage(query, {

@@ -7,7 +7,7 @@ import { requireCaughtUp } from '../../index-state/state.ts';
 import { indexRoute } from '../../route.ts';
 import { list } from '../../schemas/list.ts';
 import { count, hash, hashInput } from '../../schemas/values.ts';
-import { findPreBootstrapIds, getBootstrapBlueScore } from './pre-bootstrap.ts';
+import { bootstrapBlueScore } from './pre-bootstrap.ts';
 
 const MAX_IDS = 500;
 
@@ -34,15 +34,17 @@ interface AcceptedRow {
   blue_score: bigint;
 }
 
-/** Lists accepted transactions with their accepting blocks; pre-bootstrap ones with the blue score of the bootstrap block. */
+/** Lists accepted transactions. Those with an indexed accepting block are last, since that takes precedence over a bootstrap block. */
 async function listAccepted(db: Db, transactionIds: readonly Uint8Array[]): Promise<AcceptedRow[]> {
-  const ids = await findPreBootstrapIds(db, transactionIds);
-  const bootstrap = ids.size === 0 ? undefined : { hash: null, blue_score: await getBootstrapBlueScore(db) };
   const { rows } = await sql<AcceptedRow>`
-    select encode(t.transaction_id, 'hex') as transaction_id, encode(b.hash, 'hex') as hash, b.blue_score
+    select encode(transaction_id, 'hex') as transaction_id, null as hash, ${bootstrapBlueScore} as blue_score
+    from earlier_transactions where transaction_id = any(${transactionIds}::bytea[])
+    union all
+    select encode(t.transaction_id, 'hex'), encode(b.hash, 'hex'), b.blue_score
     from transactions t join blocks b on b.id = t.accepting_block_id
-    where t.transaction_id = any(${transactionIds}::bytea[])`.execute(db);
-  return [...(bootstrap ? [...ids].map((transaction_id) => ({ transaction_id, ...bootstrap })) : []), ...rows];
+    where t.transaction_id = any(${transactionIds}::bytea[])
+    order by hash nulls first`.execute(db);
+  return rows;
 }
 
 export const getTransactionsAcceptance = indexRoute(

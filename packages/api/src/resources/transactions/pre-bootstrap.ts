@@ -23,14 +23,6 @@ export async function findPreBootstrapIds(db: Db, transactionIds: readonly Uint8
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Returns the blue score of the latest bootstrap block: an upper bound for accepting blocks of pre-bootstrap transactions. */
-export async function getBootstrapBlueScore(db: Db): Promise<bigint> {
-  const { blue_score } = await db
-    .selectFrom('starts')
-    .innerJoin('blocks', 'blocks.id', 'starts.block_id')
-    .select('blocks.blue_score')
-    .orderBy('starts.chain_index', 'desc')
-    .limit(1)
-    .executeTakeFirstOrThrow();
-  return blue_score;
-}
+/** Selects the blue score of the latest bootstrap block: an upper bound for accepting blocks of pre-bootstrap transactions. */
+export const bootstrapBlueScore = sql<bigint>`(
+  select blocks.blue_score from starts join blocks on blocks.id = starts.block_id order by starts.chain_index desc limit 1)`;

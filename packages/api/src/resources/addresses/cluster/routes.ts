@@ -6,7 +6,7 @@ import { type Page, readPage } from '../../../pages/read-page.ts';
 import { indexRoute } from '../../../route.ts';
 import { requireNetwork, requireNetworkOfCursor } from '../../../schemas/address.ts';
 import { addressInput } from '../../../schemas/values.ts';
-import { groupRows } from '../../shared.ts';
+import { groupRows, lookUp } from '../../shared.ts';
 import { findLinks } from './find-links.ts';
 import {
   findCluster,
@@ -107,11 +107,8 @@ async function getEvidence(db: Db, { address, scriptId: from, rootId }: Subject,
 
 export const getAddressCluster = indexRoute(
   {
-    method: 'GET',
-    url: '/v1/addresses/:address/cluster',
-    operationId: 'getAddressCluster',
+    ...lookUp('Address', '/v1/addresses/:address/cluster', 'getAddressCluster'),
     summary: 'Cluster of an address by common inputs: names, members and evidence',
-    tag: 'Address',
     cost: 0.5,
     tagOf: 'content',
     params: z.strictObject({ address: addressInput }),

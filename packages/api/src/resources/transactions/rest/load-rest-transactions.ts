@@ -3,7 +3,7 @@ import { toHex } from '@kasgres/kaspa';
 import { sql } from 'kysely';
 import { anyOf, type Db, hex, hexOrNull, textOrNull } from '../../../index-state/sql.ts';
 import type { Reading } from '../../../index-state/state.ts';
-import { getBootstrapBlueScore, isAccepted } from '../pre-bootstrap.ts';
+import { bootstrapBlueScore, isAccepted } from '../pre-bootstrap.ts';
 import { groupRows, indexRows } from '../../shared.ts';
 import { listOutputs, loadVariants, selectInputs, transactionColumns } from '../queries.ts';
 import type { RestTransactionJson } from './schemas.ts';
@@ -21,7 +21,7 @@ export async function findTransactionKeys(db: Db, transactionIds: readonly Uint8
 
 export type RestTransactionRow = Awaited<ReturnType<typeof listRestTransactions>>[number];
 
-/** Lists transactions in any order, with the accepting block and the number of the accepted variant. */
+/** Lists transactions in any order. For pre-bootstrap transactions, `acceptance_blue_score` is an upper bound. */
 function listRestTransactions(db: Db, ids: readonly bigint[], includePayload: boolean) {
   return db
     .selectFrom('transactions')
@@ -35,6 +35,7 @@ function listRestTransactions(db: Db, ids: readonly bigint[], includePayload: bo
       isAccepted().as('is_accepted'),
       hexOrNull('accepting.hash').as('accepting_block_hash'),
       'accepting.blue_score as accepting_block_blue_score',
+      sql<bigint>`coalesce(accepting.blue_score, ${bootstrapBlueScore})`.as('acceptance_blue_score'),
     ])
     .$if(includePayload, (query) => query.select(hex('transactions.payload').as('payload')))
     .where('transactions.id', '=', anyOf(ids))
@@ -106,12 +107,9 @@ export async function loadRestTransactions(
   const outputsOf = groupRows(await listOutputs(db, keys), (row) => row.transaction_id);
   const spendersOf = groupRows(await listSpenders(db, keys), (row) => row.transaction_id);
   const blocksOf = groupRows(await listContainingBlocks(db, keys), (row) => row.transaction_id);
-  const includesPreBootstrap = rows.some((row) => row.is_accepted && row.accepting_block_id === null);
-  const bootstrapBlueScore = includesPreBootstrap ? await getBootstrapBlueScore(db) : undefined;
-
   return slices.map(keys, (key) => {
     const { row, inputs } = toVariant(rowOf(key), inputsOf(key));
     const related = { blocks: blocksOf(key), inputs, outputs: outputsOf(key), spenders: spendersOf(key) };
-    return toRestTransaction(row, related, { sinkBlueScore: state.sinkBlueScore, bootstrapBlueScore });
+    return toRestTransaction(row, related, state.sinkBlueScore);
   });
 }

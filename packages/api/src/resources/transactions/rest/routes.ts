@@ -7,6 +7,7 @@ import { listKeys, readPage } from '../../../pages/read-page.ts';
 import { indexRoute } from '../../../route.ts';
 import { list } from '../../../schemas/list.ts';
 import { flag, hashInput } from '../../../schemas/values.ts';
+import { listing, lookUp } from '../../shared.ts';
 import { unknownItem } from '../../chain/segments.ts';
 import { findPreBootstrapIds, isAccepted } from '../pre-bootstrap.ts';
 import { findTransactionKeys, loadRestTransactions } from './load-rest-transactions.ts';
@@ -25,18 +26,13 @@ async function findTransactions(
 
 export const listTransactions = indexRoute(
   {
-    method: 'GET',
-    url: '/v1/transactions',
-    operationId: 'listTransactions',
+    ...listing('Transaction', '/v1/transactions', 'listTransactions'),
     summary: 'Transactions, newest first',
-    tag: 'Transaction',
-    cost: 0.5,
     query: pageQuery(hashInput, transactionFlags),
     response: z.object({
       transactions: z.array(restTransaction).meta({ description: 'Newest first' }),
       metadata: pageMetadata,
     }),
-    errors: [404],
   },
   async (reading, { query }) => {
     const { db, state } = reading;
@@ -54,12 +50,8 @@ export const listTransactions = indexRoute(
 
 export const getTransaction = indexRoute(
   {
-    method: 'GET',
-    url: '/v1/transactions/:transactionId',
-    operationId: 'getTransaction',
+    ...lookUp('Transaction', '/v1/transactions/:transactionId', 'getTransaction'),
     summary: 'One transaction by its id',
-    tag: 'Transaction',
-    cost: 0.1,
     params: z.strictObject({ transactionId: hashInput }),
     query: z.strictObject({ include_payload: includePayload }),
     response: z.object({ transaction: restTransaction }),

@@ -22,6 +22,7 @@ const accepted: RestTransactionRow = {
   accepting_block_id: 9n,
   accepting_block_hash: '09'.repeat(32),
   accepting_block_blue_score: 100n,
+  acceptance_blue_score: 100n,
   is_accepted: true,
 };
 const refused: RestTransactionRow = {
@@ -29,6 +30,7 @@ const refused: RestTransactionRow = {
   accepting_block_id: null,
   accepting_block_hash: null,
   accepting_block_blue_score: null,
+  acceptance_blue_score: START_BLUE_SCORE,
   is_accepted: false,
 };
 const block = (id: number, timestamp: bigint, mergedBy: bigint | null): ContainingBlockRow => ({
@@ -66,7 +68,7 @@ const show = (row: RestTransactionRow, parts: Partial<RelatedRows> = {}) =>
   toRestTransaction(
     row,
     { blocks: [block(1, 1000n, 9n)], inputs: [], outputs: [], spenders: [], ...parts },
-    { sinkBlueScore: SINK_BLUE_SCORE, bootstrapBlueScore: START_BLUE_SCORE },
+    SINK_BLUE_SCORE,
   );
 
 it('converts an accepted transaction', () => {

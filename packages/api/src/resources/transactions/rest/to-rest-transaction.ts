@@ -13,20 +13,12 @@ export interface RelatedRows {
   spenders: readonly SpenderRow[];
 }
 
-interface BlueScores {
-  sinkBlueScore: bigint;
-  /** Blue score of the latest bootstrap block; undefined if no pre-bootstrap transaction is shown. */
-  bootstrapBlueScore: bigint | undefined;
-}
-
 export function toRestTransaction(
   row: RestTransactionRow,
   related: RelatedRows,
-  { sinkBlueScore, bootstrapBlueScore }: BlueScores,
+  sinkBlueScore: bigint,
 ): RestTransactionJson {
   const { transaction_id: transactionId, accepting_block_blue_score: acceptingBlueScore } = row;
-  // Pre-bootstrap transactions have at least the confirmations since the bootstrap block.
-  const confirmations = sinkBlueScore - (acceptingBlueScore ?? bootstrapBlueScore ?? sinkBlueScore);
   const inputs = related.inputs.map((input, index) => toInput(row, input, index));
   const spentBy = new Map(related.spenders.map((spender) => [Number(spender.index), spender.spent_by]));
   return {
@@ -45,7 +37,7 @@ export function toRestTransaction(
     isAccepted: row.is_accepted,
     acceptingBlockHash: row.accepting_block_hash,
     acceptingBlockBlueScore: acceptingBlueScore === null ? null : String(acceptingBlueScore),
-    confirmations: row.is_accepted ? Number(confirmations) : 0,
+    confirmations: row.is_accepted ? Number(sinkBlueScore - row.acceptance_blue_score) : 0,
     inputs,
     outputs: related.outputs.map((output, index) => toOutput(transactionId, output, index, spentBy.get(index) ?? null)),
   };
