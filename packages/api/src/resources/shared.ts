@@ -1,4 +1,6 @@
 /** Pieces that several resources share. */
+import { z } from 'zod';
+import { pageMetadata } from '../pages/page-query.ts';
 
 /** Returns the common fields of the operations under /v1/rpc, which have the names of calls of the node. */
 export const rpc = <Method extends 'GET' | 'POST'>(method: Method, operationId: string) =>
@@ -13,6 +15,9 @@ export const lookUp = (tag: Tag, url: string, operationId: string) =>
 /** Returns the common fields of listings, where an unknown cursor is a 404. */
 export const listing = (tag: Tag, url: string, operationId: string) =>
   ({ method: 'GET', url, operationId, tag, cost: 0.5, errors: [404] }) as const;
+
+/** Makes the response of a listing. */
+export const page = <Items extends z.ZodRawShape>(items: Items) => z.object({ ...items, metadata: pageMetadata });
 
 /** Returns a function from a key to its rows in the given order. */
 export function groupRows<Row, Key>(rows: readonly Row[], keyOf: (row: Row) => Key): (key: Key) => Row[] {

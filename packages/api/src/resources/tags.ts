@@ -3,12 +3,12 @@ import type { Tag } from '@kasgres/database';
 import { sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../index-state/sql.ts';
-import { pageMetadata, pageQuery } from '../pages/page-query.ts';
+import { pageQuery } from '../pages/page-query.ts';
 import { directionOf, readPage, type Slice } from '../pages/read-page.ts';
 import { indexRoute } from '../route.ts';
 import { addressTag, requireNetworkOfCursor } from '../schemas/address.ts';
 import { addressInput } from '../schemas/values.ts';
-import { listing } from './shared.ts';
+import { listing, page } from './shared.ts';
 
 /** Text in Postgres cannot contain the character 0. */
 const labelInput = z
@@ -17,14 +17,12 @@ const labelInput = z
   .refine((text) => !text.includes('\0'), 'must not contain the character 0')
   .meta({ description: 'Only tags with this label' });
 
-type Position = Pick<Tag, 'name' | 'address'>;
-
-async function findPosition(db: Db, cursor: string): Promise<Position | undefined> {
-  return await db.selectFrom('tags').select(['name', 'address']).where('address', '=', cursor).executeTakeFirst();
-}
-
 /** Reads a range of the index tags_name, or of the primary key of tag_labels. Statements must name their collation. */
-async function listPage(db: Db, slice: Slice<Position>, label: string | undefined): Promise<Tag[]> {
+async function listPage(
+  db: Db,
+  slice: Slice<Pick<Tag, 'name' | 'address'>>,
+  label: string | undefined,
+): Promise<Tag[]> {
   const { from, limit } = slice;
   const { behind, order } = directionOf(slice, 'asc');
   const [source, name, address] =
@@ -49,15 +47,13 @@ export const listTags = indexRoute(
     summary: 'Tags of addresses, by name',
     tagOf: 'content',
     query: pageQuery(addressInput, { label: labelInput.optional() }),
-    response: z.object({
-      tags: z.array(addressTag).meta({ description: 'By name, then by address, in byte order' }),
-      metadata: pageMetadata,
-    }),
+    response: page({ tags: z.array(addressTag).meta({ description: 'By name, then by address, in byte order' }) }),
   },
   async ({ db, state }, { query }) => {
     requireNetworkOfCursor(state.network, query);
     const { rows, metadata } = await readPage(query, {
-      findPosition: (cursor) => findPosition(db, cursor),
+      findPosition: (cursor) =>
+        db.selectFrom('tags').select(['name', 'address']).where('address', '=', cursor).executeTakeFirst(),
       list: (slice) => listPage(db, slice, query.label),
     });
     return { tags: rows, metadata };

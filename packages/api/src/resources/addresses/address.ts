@@ -28,7 +28,7 @@ const addressDetails = z
   .meta({ id: 'AddressDetails' });
 
 /** Returns undefined for a script that no transaction touches. */
-async function findBalance(db: Db, scriptId: bigint) {
+async function findBalance(db: Db, scriptId: bigint | null) {
   const { rows } = await sql<{ balance: string; utxoCount: number; transactionCount: number; labels: string[] }>`
     select balance::text as balance, utxo_count::float8 as "utxoCount", transaction_count::float8 as "transactionCount",
       automatic_labels(script_id) as labels
@@ -37,7 +37,7 @@ async function findBalance(db: Db, scriptId: bigint) {
 }
 
 /** Returns the times of the first and the last transaction of a script, or none. */
-async function listActivity(reading: Reading, scriptId: bigint): Promise<number[]> {
+async function listActivity(reading: Reading, scriptId: bigint | null): Promise<number[]> {
   const { rows } = await sql<{ first: bigint | null; last: bigint | null }>`
     select min(transaction_id) as first, max(transaction_id) as last from address_transactions
     where script_id = ${scriptId}`.execute(reading.db);
@@ -63,9 +63,10 @@ export const getAddress = indexRoute(
     response: z.object({ address: addressDetails }),
   },
   async (reading, { params: { address } }) => {
-    const scriptId = await findScriptOfRequest(reading, address);
-    const found = scriptId === undefined ? undefined : await findBalance(reading.db, scriptId);
-    const [firstSeen = null, lastSeen = null] = scriptId === undefined ? [] : await listActivity(reading, scriptId);
+    // Without a script, no row matches.
+    const scriptId = (await findScriptOfRequest(reading, address)) ?? null;
+    const found = await findBalance(reading.db, scriptId);
+    const [firstSeen = null, lastSeen = null] = await listActivity(reading, scriptId);
     return {
       address: {
         address,

@@ -5,12 +5,12 @@ import { z } from 'zod';
 import { conflict } from '../../http/errors.ts';
 import { type Db, findScriptId } from '../../index-state/sql.ts';
 import { requireCaughtUp } from '../../index-state/state.ts';
-import { pageMetadata, pageQuery, queryFlag } from '../../pages/page-query.ts';
+import { pageQuery, queryFlag } from '../../pages/page-query.ts';
 import { directionOf, readPage, type Slice } from '../../pages/read-page.ts';
 import { indexRoute } from '../../route.ts';
 import { addressTag, requireNetwork } from '../../schemas/address.ts';
 import { address, addressInput, sompi } from '../../schemas/values.ts';
-import { listing } from '../shared.ts';
+import { listing, page } from '../shared.ts';
 
 /** Above any balance, and below the largest `bigint` of Postgres. */
 const MAX_SOMPI = 10n ** 19n / 2n;
@@ -98,9 +98,8 @@ export const listAddresses = indexRoute(
     query: pageQuery(cursorInput, {
       tagged_only: queryFlag.meta({ description: 'Only addresses with a tag, or in a cluster with a tag' }),
     }),
-    response: z.object({
+    response: page({
       addresses: z.array(restAddress).meta({ description: 'Addresses with a balance, largest first' }),
-      metadata: pageMetadata,
     }),
     errors: [404, 409],
   },

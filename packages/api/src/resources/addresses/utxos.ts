@@ -5,13 +5,13 @@ import { z } from 'zod';
 import { badRequest } from '../../http/errors.ts';
 import type { Db } from '../../index-state/sql.ts';
 import { requireCaughtUp } from '../../index-state/state.ts';
-import { pageMetadata, pageQuery } from '../../pages/page-query.ts';
+import { pageQuery } from '../../pages/page-query.ts';
 import { directionOf, readPage, type Slice } from '../../pages/read-page.ts';
 import { indexRoute } from '../../route.ts';
 import { findScriptOfRequest, requireNetworkOfAll } from '../../schemas/address.ts';
 import { outpoint } from '../../schemas/transaction.ts';
 import { address, addressesInput, addressInput, count, decimal, hash, hexBytes, sompi } from '../../schemas/values.ts';
-import { listing, rpc } from '../shared.ts';
+import { listing, page, rpc } from '../shared.ts';
 import { toScriptPublicKey } from '../transactions/load-transactions.ts';
 import { tableOfAddresses } from './balances.ts';
 
@@ -54,7 +54,7 @@ interface Position {
  */
 async function findPosition(
   db: Db,
-  scriptId: bigint,
+  scriptId: bigint | null,
   { transactionId, index }: Outpoint,
 ): Promise<Position | undefined> {
   const { rows } = await sql<Position>`
@@ -77,7 +77,7 @@ async function findPosition(
  * Reads a range of the index utxos_script_id. The script is a range, not an equality, so that no other index has this order: for an address with a
  * large share of all UTXOs, Postgres would otherwise scan the primary key, or join with all transactions in their order.
  */
-async function listUtxos(db: Db, scriptId: bigint, slice: Slice<Position>) {
+async function listUtxos(db: Db, scriptId: bigint | null, slice: Slice<Position>) {
   const { from, isBackward, limit } = slice;
   const { behind, order } = directionOf(slice, 'desc');
   const start = from
@@ -104,17 +104,15 @@ export const listAddressUtxos = indexRoute(
     summary: 'UTXOs of an address at the sink, newest transaction first',
     params: z.strictObject({ address: addressInput }),
     query: pageQuery(outpointInput, {}),
-    response: z.object({
-      utxos: z.array(restUtxo).meta({ description: 'Newest transaction first' }),
-      metadata: pageMetadata,
-    }),
+    response: page({ utxos: z.array(restUtxo).meta({ description: 'Newest transaction first' }) }),
   },
   async (reading, { params: { address }, query }) => {
     const { db } = reading;
-    const scriptId = await findScriptOfRequest(reading, address);
+    // Without a script, no row matches.
+    const scriptId = (await findScriptOfRequest(reading, address)) ?? null;
     const { rows, metadata } = await readPage(query, {
-      findPosition: async (cursor) => (scriptId === undefined ? undefined : await findPosition(db, scriptId, cursor)),
-      list: async (slice) => (scriptId === undefined ? [] : await listUtxos(db, scriptId, slice)),
+      findPosition: (cursor) => findPosition(db, scriptId, cursor),
+      list: (slice) => listUtxos(db, scriptId, slice),
     });
     const scriptPublicKey = toHex(addressToScript(address).script);
     return { utxos: rows.map((row) => ({ ...row, scriptPublicKey })), metadata };

@@ -16,41 +16,41 @@ import { rpc } from '../shared.ts';
 const MAX_SCORES = 1000;
 const MAX_INT64 = 2n ** 63n - 1n;
 
+/** A DAA score and a timestamp. */
+type Point = [bigint, bigint];
+
 /** The chain blocks at, below and above a score; null without one. */
 interface AroundRow {
-  at_timestamp: bigint | null;
-  below_daa_score: bigint | null;
-  below_timestamp: bigint | null;
-  above_daa_score: bigint | null;
-  above_timestamp: bigint | null;
+  exact: bigint | null;
+  below: Point | null;
+  above: Point | null;
 }
 
 /** Returns rows in the order of the scores. Genesis shares its score with the next chain block: like the node, this uses genesis. */
 async function listAround(db: Db, scores: readonly bigint[]): Promise<AroundRow[]> {
   const withinBigint = scores.map((score) => (score > MAX_INT64 ? MAX_INT64 : score));
   const { rows } = await sql<AroundRow>`
-    select at.timestamp as at_timestamp, below.daa_score as below_daa_score, below.timestamp as below_timestamp,
-      above.daa_score as above_daa_score, above.timestamp as above_timestamp
+    select at.timestamp as exact, below.point as below, above.point as above
     from unnest(${withinBigint}::bigint[]) with ordinality as requested (score, position)
     left join lateral (
       select timestamp from chain_blocks where daa_score = requested.score order by index limit 1
     ) at on true
     left join lateral (
-      select daa_score, timestamp from chain_blocks where daa_score < requested.score order by daa_score desc, index desc limit 1
+      select array[daa_score, timestamp] as point from chain_blocks
+      where daa_score < requested.score order by daa_score desc, index desc limit 1
     ) below on true
     left join lateral (
-      select daa_score, timestamp from chain_blocks where daa_score > requested.score order by daa_score, index limit 1
+      select array[daa_score, timestamp] as point from chain_blocks
+      where daa_score > requested.score order by daa_score, index limit 1
     ) above on true
     order by requested.position`.execute(db);
   return rows;
 }
 
 /** Returns the blocks around a score, ascending, or none if the score is before the first indexed block. */
-function toPoints({ below_daa_score, below_timestamp, above_daa_score, above_timestamp }: AroundRow): DaaTimestamp[] {
-  if (below_daa_score === null || below_timestamp === null) return [];
-  const below = { daaScore: below_daa_score, timestamp: below_timestamp };
-  if (above_daa_score === null || above_timestamp === null) return [below];
-  return [below, { daaScore: above_daa_score, timestamp: above_timestamp }];
+function toPoints({ below, above }: AroundRow): DaaTimestamp[] {
+  const around = below === null ? [] : above === null ? [below] : [below, above];
+  return around.map(([daaScore, timestamp]) => ({ daaScore, timestamp }));
 }
 
 /** Lists the known times of the network, from the node, and of the first indexed block, ascending. */
@@ -86,12 +86,12 @@ export const getDaaScoreTimestampEstimate = indexRoute(
   async ({ db, state }, { body: { daaScores } }) => {
     // During the first catch-up, scores above the sink are in the past, and must not be extrapolated.
     if (daaScores.some((score) => score > state.sinkDaaScore)) requireCaughtUp(state);
-    const around = (await listAround(db, daaScores)).map((row) => ({ exact: row.at_timestamp, points: toPoints(row) }));
-    const isSomeBeforeIndex = around.some(({ exact, points }) => exact === null && points.length === 0);
+    const around = await listAround(db, daaScores);
+    const isSomeBeforeIndex = around.some(({ exact, below }) => exact === null && below === null);
     const beforeIndex = isSomeBeforeIndex ? await listPointsBeforeIndex(db, state) : [];
-    const timestamps = around.map(({ exact, points }, index) => {
-      const known = points.length > 0 ? points : beforeIndex;
-      return String(exact ?? estimateTimestamp(daaScores[index] as bigint, known, state.network));
+    const timestamps = around.map((row, index) => {
+      const points = row.below === null ? beforeIndex : toPoints(row);
+      return String(row.exact ?? estimateTimestamp(daaScores[index] as bigint, points, state.network));
     });
     return { timestamps };
   },

@@ -11,23 +11,19 @@ import { indexRoute } from '../../route.ts';
 import { decimal, hashInput } from '../../schemas/values.ts';
 import { rpc } from '../shared.ts';
 import { getPathToChain, isPreBootstrap } from './path-to-chain.ts';
-import { findSegmentStart, notConnected, type SegmentEnd } from './segments.ts';
+import { findSegmentStart, notConnected } from './segments.ts';
 
 const MIN_WINDOW = 1000;
 const MAX_WINDOW = 10_000;
 
-/** The past of a block: the blocks merged up to a chain block, and more blocks with the blue score of the block that merges each. */
-interface Past {
-  chainIndex: bigint;
-  /** Blue work of the chain block. All blocks in its past have less. */
-  blueWork: string;
-  more: readonly { id: bigint; mergingBlueScore: bigint }[];
-  /** Where the indexed part of the past begins; undefined if all of it is indexed. */
-  start: SegmentEnd | undefined;
-}
+type Past = Awaited<ReturnType<typeof getPast>>;
 
-/** Returns the past of a block, or that of the virtual block, which includes the sink and the blocks that are not merged yet. */
-async function getPast(reading: Reading, startHash: Uint8Array | undefined): Promise<Past> {
+/**
+ * Returns the past of a block, or that of the virtual block, which includes the sink and the blocks that are not merged yet: the blocks merged up
+ * to a chain block, whose blue work is higher than that of any of them, and more blocks with the blue score of the block that merges each.
+ * `start` is the first indexed block of the segment; undefined if all of the past is indexed.
+ */
+async function getPast(reading: Reading, startHash: Uint8Array | undefined) {
   const { db, state } = reading;
   if (startHash === undefined || isVirtual(startHash)) {
     const mergingBlueScore = state.sinkBlueScore + 1n;

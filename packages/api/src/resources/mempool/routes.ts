@@ -107,39 +107,34 @@ const tooLarge = (size: string) =>
     RETRY_AFTER_SECONDS,
   );
 
-/** Shares listings of whole pools among clients. */
-class SharedListings {
-  readonly #reads = new Map<string, { read: SharedRead<Buffer>; timer: NodeJS.Timeout | undefined }>();
-
-  send(context: RequestContext, { includeOrphanPool, filterTransactionPool }: Pools) {
-    const pools = { includeOrphanPool, filterTransactionPool };
-    const name = JSON.stringify(pools);
-    const shared = this.#reads.get(name) ?? { read: new SharedRead<Buffer>(SHARED), timer: undefined };
-    this.#reads.set(name, shared);
-    // Megabytes are not kept without requests.
-    clearTimeout(shared.timer);
-    shared.timer = setTimeout(() => shared.read.forget(), 2 * SHARED.lifeMs).unref();
-    return send(
-      context,
-      shared.read.get(() => this.#read(context, pools)),
-    );
-  }
-
-  async #read({ services: { nodeCalls, turns } }: RequestContext, pools: Pools): Promise<Buffer> {
-    // The size is read first, since a mempool that is too large would have to be received and decoded to find out.
-    const { mempoolSize } = await nodeCalls.of(FOR_ALL).call('getInfo', {});
-    if (mempoolSize > MAX_ENTRIES) throw tooLarge(`${mempoolSize} transactions of at most ${MAX_ENTRIES}`);
-    return nodeCalls.list(FOR_ALL, async (node) => {
-      const { entries } = await node.call('getMempoolEntries', pools);
-      return toListing(entries, new Slices(turns, FOR_ALL), tooLarge);
-    });
-  }
+async function readPools({ services: { nodeCalls, turns } }: RequestContext, pools: Pools): Promise<Buffer> {
+  // The size is read first, since a mempool that is too large would have to be received and decoded to find out.
+  const { mempoolSize } = await nodeCalls.of(FOR_ALL).call('getInfo', {});
+  if (mempoolSize > MAX_ENTRIES) throw tooLarge(`${mempoolSize} transactions of at most ${MAX_ENTRIES}`);
+  return nodeCalls.list(FOR_ALL, async (node) => {
+    const { entries } = await node.call('getMempoolEntries', pools);
+    return toListing(entries, new Slices(turns, FOR_ALL), tooLarge);
+  });
 }
 
 const SHARED_DESCRIPTION = 'Under load it is read once per second for all clients: a response may be one second old.';
 
 export const mempoolListings: ApiPlugin = async (app, services) => {
-  const shared = new SharedListings();
+  const reads = new Map<string, { shared: SharedRead<Buffer>; timer?: NodeJS.Timeout }>();
+
+  /** Shares listings of whole pools among clients. Megabytes are not kept without requests. */
+  const sendPools = (context: RequestContext, pools: Pools) => {
+    const name = JSON.stringify(pools);
+    const read = reads.get(name) ?? { shared: new SharedRead<Buffer>(SHARED) };
+    reads.set(name, read);
+    clearTimeout(read.timer);
+    read.timer = setTimeout(() => read.shared.forget(), 2 * SHARED.lifeMs).unref();
+    return send(
+      context,
+      read.shared.get(() => readPools(context, pools)),
+    );
+  };
+
   const getMempoolEntries = route(
     {
       ...rpc('GET', 'getMempoolEntries'),
@@ -147,7 +142,7 @@ export const mempoolListings: ApiPlugin = async (app, services) => {
       description: SHARED_DESCRIPTION,
       response: listing,
     },
-    (context) => shared.send(context, { includeOrphanPool: false, filterTransactionPool: false }),
+    (context) => sendPools(context, { includeOrphanPool: false, filterTransactionPool: false }),
   );
   const getMempoolEntriesOfPools = route(
     {
@@ -158,7 +153,7 @@ export const mempoolListings: ApiPlugin = async (app, services) => {
       body: withPools({}),
       response: listing,
     },
-    (context, { body }) => shared.send(context, body),
+    (context, { body }) => sendPools(context, body),
   );
   await app.register(getMempoolEntries, services);
   await app.register(getMempoolEntriesOfPools, services);

@@ -11,7 +11,7 @@ import {
   type TransactionOutput,
 } from '@kasgres/kaspa';
 import { NodeRpcError } from '@kasgres/node';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { badRequest } from '../../../http/errors.ts';
 import type { Db } from '../../../index-state/sql.ts';
 import type { Reading } from '../../../index-state/state.ts';
@@ -74,21 +74,18 @@ interface UtxoRow {
 
 /** Lists indexed outputs, and UTXOs of the latest bootstrap block. */
 async function listUtxos(db: Db, outpoints: readonly Outpoint[]): Promise<UtxoRow[]> {
-  const spent = sql`unnest(
-    ${outpoints.map((outpoint) => outpoint.transactionId)}::bytea[], ${outpoints.map((outpoint) => outpoint.index)}::bigint[]
-  ) as spent (transaction_id, index)`;
+  const from = (transactions: RawBuilder<unknown>, outputs: RawBuilder<unknown>) => sql`
+    select t.transaction_id, o.index::int as index, o.amount, s.version, s.script, o.covenant_id
+    from unnest(
+      ${outpoints.map((outpoint) => outpoint.transactionId)}::bytea[], ${outpoints.map((outpoint) => outpoint.index)}::bigint[]
+    ) as spent (transaction_id, index)
+    join ${transactions} t on t.transaction_id = spent.transaction_id
+    join ${outputs} o on o.transaction_id = t.id and o.index = spent.index
+    join scripts s on s.id = o.script_id`;
   const { rows } = await sql<UtxoRow>`
-    select t.transaction_id, o.index::int as index, o.amount, s.version, s.script, o.covenant_id
-    from ${spent}
-    join transactions t on t.transaction_id = spent.transaction_id
-    join transaction_outputs o on o.transaction_id = t.id and o.index = spent.index
-    join scripts s on s.id = o.script_id
-    union all
-    select t.transaction_id, o.index::int as index, o.amount, s.version, s.script, o.covenant_id
-    from ${spent}
-    join earlier_transactions t on t.transaction_id = spent.transaction_id
-    join start_utxos o on o.transaction_id = t.id and o.index = spent.index
-    join scripts s on s.id = o.script_id`.execute(db);
+    ${from(sql`transactions`, sql`transaction_outputs`)} union all ${from(sql`earlier_transactions`, sql`start_utxos`)}`.execute(
+    db,
+  );
   return rows;
 }
 

@@ -2,12 +2,12 @@
 import { z } from 'zod';
 import { notFound } from '../../../http/errors.ts';
 import { type Reading, requireCaughtUp } from '../../../index-state/state.ts';
-import { pageMetadata, pageQuery } from '../../../pages/page-query.ts';
+import { pageQuery } from '../../../pages/page-query.ts';
 import { listKeys, readPage } from '../../../pages/read-page.ts';
 import { indexRoute } from '../../../route.ts';
 import { list } from '../../../schemas/list.ts';
 import { flag, hashInput } from '../../../schemas/values.ts';
-import { listing, lookUp } from '../../shared.ts';
+import { listing, lookUp, page } from '../../shared.ts';
 import { unknownItem } from '../../chain/segments.ts';
 import { findPreBootstrapIds, isAccepted } from '../pre-bootstrap.ts';
 import { findTransactionKeys, loadRestTransactions } from './load-rest-transactions.ts';
@@ -29,10 +29,7 @@ export const listTransactions = indexRoute(
     ...listing('Transaction', '/v1/transactions', 'listTransactions'),
     summary: 'Transactions, newest first',
     query: pageQuery(hashInput, transactionFlags),
-    response: z.object({
-      transactions: z.array(restTransaction).meta({ description: 'Newest first' }),
-      metadata: pageMetadata,
-    }),
+    response: page({ transactions: z.array(restTransaction).meta({ description: 'Newest first' }) }),
   },
   async (reading, { query }) => {
     const { db, state } = reading;
