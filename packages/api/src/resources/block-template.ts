@@ -54,14 +54,6 @@ const blockTemplate = z
   })
   .meta({ id: 'BlockTemplate' });
 
-function toHeader(header: protocol.Header): z.infer<typeof templateHeader> {
-  return toJson(templateHeader, {
-    ...header,
-    parentsByLevel: header.parents.map((level) => level.parentHashes),
-    blueWork: parseBlueWork(header.blueWork),
-  });
-}
-
 function toTemplateTransaction(transaction: protocol.Transaction): z.infer<typeof templateTransaction> {
   const hasBudgets = hasComputeBudgets(transaction);
   return {
@@ -97,10 +89,15 @@ export const getBlockTemplate = route(
   },
   async ({ services, node }, { body }) => {
     requireNetwork(await services.index.getNetwork(), body.payAddress, 'payAddress');
-    const { block } = await node.call('getBlockTemplate', body);
-    const { header, transactions } = required(block, 'block');
+    const response = await node.call('getBlockTemplate', body);
+    const block = required(response.block, 'block');
+    const header = required(block.header, 'header');
+    const parentsByLevel = header.parents.map((level) => level.parentHashes);
     return {
-      block: { header: toHeader(required(header, 'header')), transactions: transactions.map(toTemplateTransaction) },
+      block: {
+        header: toJson(templateHeader, { ...header, parentsByLevel, blueWork: parseBlueWork(header.blueWork) }),
+        transactions: block.transactions.map(toTemplateTransaction),
+      },
     };
   },
 );

@@ -34,3 +34,8 @@ export function indexRows<Row extends { id: bigint }>(rows: readonly Row[]): (id
     return row;
   };
 }
+
+const MAX_STORED_SCORE = 2n ** 63n - 1n;
+
+/** Scores are unsigned 64-bit numbers on the network, and signed ones in Postgres. No block has the highest one. */
+export const toStoredScore = (score: bigint): bigint => (score > MAX_STORED_SCORE ? MAX_STORED_SCORE : score);

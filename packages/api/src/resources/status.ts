@@ -1,5 +1,5 @@
 /** GET /v1/status: the progress of the index and the state of the node. Needs no key. */
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import { z } from 'zod';
 import packageJson from '../../package.json' with { type: 'json' };
 import { findReplicaLag, findUtxoSetLoad } from '../index-state/progress.ts';
@@ -11,30 +11,6 @@ import { count, decimal, hash, timestamp } from '../schemas/values.ts';
 import { findLowestBlock } from './chain/segments.ts';
 
 const SYNCED_WITHIN_SECONDS = 10;
-
-const start = z.object({
-  hash,
-  blueScore: decimal,
-  daaScore: decimal,
-  timestamp,
-  utxoCount: count.meta({ description: 'Size of its UTXO set; 0 at genesis' }),
-});
-
-const gap = z.object({
-  afterBlock: hash.meta({ description: 'Last chain block before the gap' }),
-  beforeBlock: hash.meta({ description: 'First chain block after the gap, which is in `starts`' }),
-  reason: z.string(),
-  afterBlueScore: decimal.nullable(),
-  beforeBlueScore: decimal.nullable(),
-  afterTimestamp: timestamp.nullable(),
-  beforeTimestamp: timestamp.nullable(),
-  recordedAt: timestamp,
-});
-
-const utxoSetLoad = z.object({
-  pruningPoint: hash,
-  utxoCount: count.meta({ description: 'UTXOs loaded so far' }),
-});
 
 const status = z
   .object({
@@ -51,15 +27,41 @@ const status = z
       description: 'Lag of the replica that responses are read from; null if they are read from the primary',
     }),
     firstBlock: hash.nullable().meta({ description: 'First indexed chain block' }),
-    starts: z.array(start).meta({
-      description:
-        'The bootstrap blocks of the index, each with its UTXO set, in the order of the chain. Of blocks before the first one, only their UTXOs are indexed; UTXOs and balances count from the last one',
-    }),
-    gaps: z.array(gap).meta({ description: 'Stretches of the chain that are not indexed' }),
-    utxoSetLoad: utxoSetLoad.nullable().meta({
-      description:
-        'Progress of loading the UTXO set of the next bootstrap block; null if none is being loaded, and on a replica',
-    }),
+    starts: z
+      .array(
+        z.object({
+          hash,
+          blueScore: decimal,
+          daaScore: decimal,
+          timestamp,
+          utxoCount: count.meta({ description: 'Size of its UTXO set; 0 at genesis' }),
+        }),
+      )
+      .meta({
+        description:
+          'The bootstrap blocks of the index, each with its UTXO set, in the order of the chain. Of blocks before the first one, only their UTXOs are indexed; UTXOs and balances count from the last one',
+      }),
+    gaps: z
+      .array(
+        z.object({
+          afterBlock: hash.meta({ description: 'Last chain block before the gap' }),
+          beforeBlock: hash.meta({ description: 'First chain block after the gap, which is in `starts`' }),
+          reason: z.string(),
+          afterBlueScore: decimal.nullable(),
+          beforeBlueScore: decimal.nullable(),
+          afterTimestamp: timestamp.nullable(),
+          beforeTimestamp: timestamp.nullable(),
+          recordedAt: timestamp,
+        }),
+      )
+      .meta({ description: 'Stretches of the chain that are not indexed' }),
+    utxoSetLoad: z
+      .object({ pruningPoint: hash, utxoCount: count.meta({ description: 'UTXOs loaded so far' }) })
+      .nullable()
+      .meta({
+        description:
+          'Progress of loading the UTXO set of the next bootstrap block; null if none is being loaded, and on a replica',
+      }),
     nodeConnected: z.boolean(),
     nodeSynced: z
       .boolean()
@@ -71,10 +73,7 @@ const status = z
 
 export type StatusJson = z.infer<typeof status>;
 
-/** Selects a time or a number that a double holds. */
-const number = (column: string): RawBuilder<number> => sql<number>`${sql.ref(column)}::float8`;
-
-const numberOrNull = (column: string): RawBuilder<number | null> => number(column);
+const number = (column: string) => sql<number>`${sql.ref(column)}::float8`;
 
 async function readIndexStatus(db: Db, state: IndexState | undefined) {
   const load = await findUtxoSetLoad(db);
@@ -91,7 +90,7 @@ async function readIndexStatus(db: Db, state: IndexState | undefined) {
   };
 }
 
-function listStarts(db: Db): Promise<z.infer<typeof start>[]> {
+function listStarts(db: Db) {
   return db
     .selectFrom('starts')
     .innerJoin('blocks', 'blocks.id', 'starts.block_id')
@@ -106,7 +105,7 @@ function listStarts(db: Db): Promise<z.infer<typeof start>[]> {
     .execute();
 }
 
-async function listGaps(db: Db): Promise<z.infer<typeof gap>[]> {
+async function listGaps(db: Db) {
   const rows = await db
     .selectFrom('gaps')
     .leftJoin('blocks as after', 'after.hash', 'gaps.after_block_hash')
@@ -117,8 +116,8 @@ async function listGaps(db: Db): Promise<z.infer<typeof gap>[]> {
       'reason',
       textOrNull('after.blue_score').as('afterBlueScore'),
       textOrNull('before.blue_score').as('beforeBlueScore'),
-      numberOrNull('after.timestamp').as('afterTimestamp'),
-      numberOrNull('before.timestamp').as('beforeTimestamp'),
+      number('after.timestamp').as('afterTimestamp'),
+      number('before.timestamp').as('beforeTimestamp'),
       'recorded_at as recordedAt',
     ])
     .orderBy('gaps.id')

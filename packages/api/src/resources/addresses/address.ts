@@ -42,7 +42,7 @@ async function listActivity(reading: Reading, scriptId: bigint | null): Promise<
     select min(transaction_id) as first, max(transaction_id) as last from address_transactions
     where script_id = ${scriptId}`.execute(reading.db);
   const keys = rows.flatMap(({ first, last }) => (first === null || last === null ? [] : [first, last]));
-  const transactions = await loadRestTransactions(reading, keys, { includePayload: false });
+  const transactions = await loadRestTransactions(reading, keys);
   return transactions.map(({ blockTime }) => blockTime);
 }
 

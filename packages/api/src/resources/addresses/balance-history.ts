@@ -47,10 +47,7 @@ interface HistoryRow {
   balance: string;
 }
 
-/**
- * Lists the balances at the ends of intervals (UTC), oldest first. They are computed backwards from the balance now, so that no change before the
- * first interval is read.
- */
+/** Lists balances, oldest first, computed backwards from the balance now, so that no change before the first interval is read. */
 async function listBalances({ db, state }: Reading, scriptId: bigint, unit: z.infer<typeof interval>) {
   const step = sql`${`1 ${unit}`}::interval`;
   const startOf = (seconds: RawBuilder<unknown>) =>

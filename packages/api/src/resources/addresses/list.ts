@@ -72,10 +72,7 @@ async function findPosition(db: Db, { address, balance }: Cursor): Promise<Posit
   );
 }
 
-/**
- * The conditions match the indexes balances_balance and balances_tagged, which have the order of the listing. Scripts without an address are
- * skipped with a look-up for each; few of them have a large balance.
- */
+/** The conditions match the indexes balances_balance and balances_tagged. Few scripts without an address, which are skipped, have a large balance. */
 async function listHolders(db: Db, slice: Slice<Position>, taggedOnly: boolean) {
   const { from, limit } = slice;
   const { behind, order } = directionOf(slice, 'desc');
@@ -115,9 +112,6 @@ export const listAddresses = indexRoute(
     });
     const scriptIds = rows.map((row) => row.script_id);
     const tags = await listTagsOfScripts(db, scriptIds);
-    const addresses = rows.map(({ script_id, address, balance }) => {
-      return { address, balance, tag: tags.get(script_id) ?? null };
-    });
-    return { addresses, metadata };
+    return { addresses: rows.map(({ script_id, ...row }) => ({ ...row, tag: tags.get(script_id) ?? null })), metadata };
   },
 );

@@ -7,7 +7,7 @@ import { indexRoute } from '../../route.ts';
 import { findScriptOfRequest } from '../../schemas/address.ts';
 import { addressInput, hashInput, sompi, sompiDelta } from '../../schemas/values.ts';
 import { listing, page } from '../shared.ts';
-import { isAccepted } from '../transactions/pre-bootstrap.ts';
+import { isAccepted } from '../transactions/queries.ts';
 import { loadRestTransactions } from '../transactions/rest/load-rest-transactions.ts';
 import { type RestTransactionJson, restTransaction, transactionFlags } from '../transactions/rest/schemas.ts';
 
@@ -62,7 +62,7 @@ export const listAddressTransactions = indexRoute(
       },
       list: (slice) => listKeys(db, { table: 'address_transactions', column: 'transaction_id', where }, slice),
     });
-    const transactions = await loadRestTransactions(reading, rows, { includePayload: query.include_payload });
+    const transactions = await loadRestTransactions(reading, rows, query.include_payload);
     return { transactions: transactions.map((transaction) => toAddressTransaction(transaction, address)), metadata };
   },
 );

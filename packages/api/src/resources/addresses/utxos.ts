@@ -48,10 +48,7 @@ interface Position {
   index: bigint;
 }
 
-/**
- * Finds any output that pays the script, spent or not, accepted or not: indexed outputs, UTXOs of the latest bootstrap block, and other
- * pre-bootstrap UTXOs that an indexed transaction spends.
- */
+/** Finds any output that pays the script, spent or not, accepted or not: indexed, in the bootstrap UTXO set, or pre-bootstrap and spent later. */
 async function findPosition(
   db: Db,
   scriptId: bigint | null,
@@ -74,8 +71,8 @@ async function findPosition(
 }
 
 /**
- * Reads a range of the index utxos_script_id. The script is a range, not an equality, so that no other index has this order: for an address with a
- * large share of all UTXOs, Postgres would otherwise scan the primary key, or join with all transactions in their order.
+ * Reads a range of the index utxos_script_id. With an equality of the script, other indexes would have this order, and Postgres would scan them for
+ * an address with a large share of all UTXOs.
  */
 async function listUtxos(db: Db, scriptId: bigint | null, slice: Slice<Position>) {
   const { from, isBackward, limit } = slice;
@@ -145,10 +142,7 @@ interface UtxoOfAddress {
   covenantId: string | null;
 }
 
-/**
- * Reads any `limit` UTXOs and sorts only these. Covenants are subqueries, since a join might scan all outputs of a transaction for each of its
- * UTXOs.
- */
+/** Reads any `limit` UTXOs and sorts only these. Covenants are subqueries, since a join might scan all outputs of a transaction for each UTXO. */
 async function listUtxosOfAll(db: Db, addresses: readonly string[], limit: number): Promise<UtxoOfAddress[]> {
   const { rows } = await sql<UtxoOfAddress>`
     with utxo as (

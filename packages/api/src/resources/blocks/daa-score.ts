@@ -6,14 +6,12 @@ import { type Reading, requireCaughtUp } from '../../index-state/state.ts';
 import { indexRoute } from '../../route.ts';
 import { uint64Input } from '../../schemas/values.ts';
 import { findFirstBlock, listGaps } from '../chain/segments.ts';
-import { groupRows, lookUp } from '../shared.ts';
+import { groupRows, lookUp, toStoredScore } from '../shared.ts';
 import { loadRestTransactions } from '../transactions/rest/load-rest-transactions.ts';
 import { restTransaction } from '../transactions/rest/schemas.ts';
 import { loadRestBlocks, restBlock } from './rest-blocks.ts';
 
 const MAX_SPAN = 100n;
-/** Scores are unsigned 64-bit numbers on the network, and signed ones in Postgres. */
-const MAX_STORED_SCORE = 2n ** 63n - 1n;
 
 const params = z
   .strictObject({
@@ -30,13 +28,11 @@ const params = z
 type Scores = z.output<typeof params>;
 
 async function listBlockIds(db: Db, { start, end }: Scores): Promise<bigint[]> {
-  if (start > MAX_STORED_SCORE) return [];
-  const highest = end > MAX_STORED_SCORE ? MAX_STORED_SCORE : end;
   const rows = await db
     .selectFrom('blocks')
     .select('id')
-    .where('daa_score', '>=', start)
-    .where('daa_score', '<=', highest)
+    .where('daa_score', '>=', toStoredScore(start))
+    .where('daa_score', '<=', toStoredScore(end))
     .orderBy('daa_score')
     .orderBy('hash')
     .execute();
@@ -93,7 +89,7 @@ export const getBlocksByDaaScore = indexRoute(
     const keys = await listContainedKeys(db, blockIds);
     return {
       blocks: await loadRestBlocks(db, blockIds),
-      transactions: await loadRestTransactions(reading, keys, { includePayload: false }),
+      transactions: await loadRestTransactions(reading, keys),
     };
   },
 );

@@ -7,8 +7,15 @@ import type { Reading } from '../../index-state/state.ts';
 import { indexRoute } from '../../route.ts';
 import { block } from '../../schemas/block.ts';
 import { flag, hash, hashOrEmptyInput } from '../../schemas/values.ts';
-import { getPathToChain } from '../chain/path-to-chain.ts';
-import { cannotCross, findLowestBlock, type Gap, gapAbove, listGaps, type SegmentEnd } from '../chain/segments.ts';
+import {
+  cannotCross,
+  findLowestBlock,
+  type Gap,
+  gapAbove,
+  getPathToChain,
+  listGaps,
+  type SegmentEnd,
+} from '../chain/segments.ts';
 import { indexRows, rpc } from '../shared.ts';
 import { loadBlocks } from './load-blocks.ts';
 
@@ -76,7 +83,6 @@ async function* mergeSetsAbove(db: Db, aboveIndex: bigint, gap: Gap | undefined)
   if (last !== undefined) yield* mergeSetsAbove(db, last.index, gap);
 }
 
-/** Returns hashes in the order of the ids. */
 async function listHashes(db: Db, ids: readonly bigint[]): Promise<string[]> {
   const rows = await db
     .selectFrom('blocks')

@@ -1,9 +1,15 @@
-/** Blocks in the form of listings and look-ups: with their position relative to the chain. */
+/** GET /v1/blocks/{hash}, getBlock, and blocks in the form of listings: with their position relative to the chain. */
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { anyOf, type Db, hex, hexOrNull, text } from '../../index-state/sql.ts';
-import { count, decimal, hash, timestamp } from '../../schemas/values.ts';
-import { indexRows } from '../shared.ts';
+import type { Reading } from '../../index-state/state.ts';
+import { queryFlag } from '../../pages/page-query.ts';
+import { indexRoute } from '../../route.ts';
+import { block, type BlockJson } from '../../schemas/block.ts';
+import { count, decimal, flag, hash, hashInput, timestamp } from '../../schemas/values.ts';
+import { unknownItem } from '../chain/segments.ts';
+import { indexRows, lookUp, rpc } from '../shared.ts';
+import { loadBlocks } from './load-blocks.ts';
 
 export const restBlock = z
   .object({
@@ -30,11 +36,8 @@ export async function findBlockId(db: Db, hash: Uint8Array): Promise<bigint | un
 
 type RestBlockRow = Awaited<ReturnType<typeof listRestBlocks>>[number];
 
-/**
- * Lists blocks in any order. The transactions of a block are numbered without holes, so the last index gives their number. A block became
- * effective with itself, if it is on the chain, or with its merging block.
- */
-export function listRestBlocks(db: Db, ids: readonly bigint[]) {
+/** The last index gives the number of transactions. A block becomes effective with itself, if it is on the chain, or with its merging block. */
+function listRestBlocks(db: Db, ids: readonly bigint[]) {
   return db
     .selectFrom('blocks as block')
     .leftJoin('blocks as merging', 'merging.id', 'block.merging_block_id')
@@ -58,11 +61,7 @@ export function listRestBlocks(db: Db, ids: readonly bigint[]) {
     .execute();
 }
 
-export function toRestBlock({
-  id: _id,
-  effectiveBlueScore: _score,
-  ...block
-}: RestBlockRow): z.infer<typeof restBlock> {
+function toRestBlock({ id: _id, effectiveBlueScore: _score, ...block }: RestBlockRow): z.infer<typeof restBlock> {
   return block;
 }
 
@@ -71,3 +70,56 @@ export async function loadRestBlocks(db: Db, ids: readonly bigint[]): Promise<z.
   const rowOf = indexRows(await listRestBlocks(db, ids));
   return ids.map((id) => toRestBlock(rowOf(id)));
 }
+
+const blockDetails = z
+  .object({
+    ...block.shape,
+    ...restBlock.shape,
+    confirmations: count.meta({
+      description:
+        'Blue score of the sink less that of the block, if it is a chain block, else of its merging block; 0 if not merged',
+    }),
+  })
+  .meta({ id: 'BlockDetails' });
+
+async function loadBlock(reading: Reading, hash: Uint8Array, withTransactions: boolean) {
+  const id = await findBlockId(reading.db, hash);
+  if (id === undefined) throw await unknownItem(reading, 'block');
+  const [block] = await loadBlocks(reading, [id], withTransactions);
+  return { id, block: block as BlockJson };
+}
+
+export const getBlockDetails = indexRoute(
+  {
+    ...lookUp('Block', '/v1/blocks/:hash', 'getBlockDetails'),
+    summary: 'One block by its hash, with its position relative to the chain',
+    params: z.strictObject({ hash: hashInput }),
+    query: z.strictObject({
+      include_transactions: queryFlag.meta({ description: 'Include whole transactions, not only their ids' }),
+    }),
+    response: z.object({ block: blockDetails }),
+    errors: [404],
+  },
+  async (reading, { params, query }) => {
+    const { id, block } = await loadBlock(reading, params.hash, query.include_transactions);
+    const row = indexRows(await listRestBlocks(reading.db, [id]))(id);
+    const { sinkBlueScore } = reading.state;
+    const confirmations = Number(sinkBlueScore - (row.effectiveBlueScore ?? sinkBlueScore));
+    return { block: { ...block, ...toRestBlock(row), confirmations } };
+  },
+);
+
+export const getBlock = indexRoute(
+  {
+    ...rpc('POST', 'getBlock'),
+    summary: 'One block by its hash',
+    tagOf: 'content',
+    body: z.strictObject({ hash: hashInput, includeTransactions: flag }),
+    response: z.object({ block }),
+    errors: [404],
+  },
+  async (reading, { body }) => {
+    const { block } = await loadBlock(reading, body.hash, body.includeTransactions);
+    return { block };
+  },
+);

@@ -11,15 +11,14 @@ import { type IndexState, requireCaughtUp } from '../../index-state/state.ts';
 import { indexRoute } from '../../route.ts';
 import { list } from '../../schemas/list.ts';
 import { milliseconds, uint64Input } from '../../schemas/values.ts';
-import { rpc } from '../shared.ts';
+import { rpc, toStoredScore } from '../shared.ts';
 
 const MAX_SCORES = 1000;
-const MAX_INT64 = 2n ** 63n - 1n;
 
 /** A DAA score and a timestamp. */
 type Point = [bigint, bigint];
 
-/** The chain blocks at, below and above a score; null without one. */
+/** The time of the chain block with a score, and the chain blocks around it. */
 interface AroundRow {
   exact: bigint | null;
   below: Point | null;
@@ -28,10 +27,9 @@ interface AroundRow {
 
 /** Returns rows in the order of the scores. Genesis shares its score with the next chain block: like the node, this uses genesis. */
 async function listAround(db: Db, scores: readonly bigint[]): Promise<AroundRow[]> {
-  const withinBigint = scores.map((score) => (score > MAX_INT64 ? MAX_INT64 : score));
   const { rows } = await sql<AroundRow>`
     select at.timestamp as exact, below.point as below, above.point as above
-    from unnest(${withinBigint}::bigint[]) with ordinality as requested (score, position)
+    from unnest(${scores.map(toStoredScore)}::bigint[]) with ordinality as requested (score, position)
     left join lateral (
       select timestamp from chain_blocks where daa_score = requested.score order by index limit 1
     ) at on true
@@ -47,13 +45,12 @@ async function listAround(db: Db, scores: readonly bigint[]): Promise<AroundRow[
   return rows;
 }
 
-/** Returns the blocks around a score, ascending, or none if the score is before the first indexed block. */
 function toPoints({ below, above }: AroundRow): DaaTimestamp[] {
   const around = below === null ? [] : above === null ? [below] : [below, above];
   return around.map(([daaScore, timestamp]) => ({ daaScore, timestamp }));
 }
 
-/** Lists the known times of the network, from the node, and of the first indexed block, ascending. */
+/** Lists known points up to the first indexed block, ascending. */
 async function listPointsBeforeIndex(db: Db, { network }: IndexState): Promise<DaaTimestamp[]> {
   const { daaTimestamps, genesisDaaScore, genesisTimestamp } = network;
   const first = await db

@@ -10,8 +10,7 @@ import type { Reading } from '../../index-state/state.ts';
 import { indexRoute } from '../../route.ts';
 import { decimal, hashInput } from '../../schemas/values.ts';
 import { rpc } from '../shared.ts';
-import { getPathToChain, isPreBootstrap } from './path-to-chain.ts';
-import { findSegmentStart, notConnected } from './segments.ts';
+import { findSegmentStart, getPathToChain, isPreBootstrap, notConnected } from './segments.ts';
 
 const MIN_WINDOW = 1000;
 const MAX_WINDOW = 10_000;

@@ -9,8 +9,7 @@ import type { Reading } from '../../index-state/state.ts';
 import { indexRoute } from '../../route.ts';
 import { hash, hashInput } from '../../schemas/values.ts';
 import { rpc } from '../shared.ts';
-import { getPathToChain } from './path-to-chain.ts';
-import { cannotCross, type Gap, gapAbove, listGaps } from './segments.ts';
+import { cannotCross, type Gap, gapAbove, getPathToChain, listGaps } from './segments.ts';
 
 /** The limit of the node at ten blocks per second: merged blocks if ids are requested, else chain blocks. */
 const MAX_ADDED = 2480;

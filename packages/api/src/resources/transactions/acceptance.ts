@@ -7,7 +7,7 @@ import { requireCaughtUp } from '../../index-state/state.ts';
 import { indexRoute } from '../../route.ts';
 import { list } from '../../schemas/list.ts';
 import { count, hash, hashInput } from '../../schemas/values.ts';
-import { bootstrapBlueScore } from './pre-bootstrap.ts';
+import { bootstrapBlueScore } from './queries.ts';
 
 const MAX_IDS = 500;
 

@@ -1,9 +1,18 @@
-/**
- * Queries of transactions: one for each kind of row. Postgres converts numbers that JSON shows as strings, since pages of
- * blocks have tens of thousands of rows.
- */
-import { sql } from 'kysely';
+/** Queries of transactions. Postgres converts numbers that JSON shows as strings, since pages of blocks have tens of thousands of rows. */
+import { type RawBuilder, sql } from 'kysely';
 import { anyOf, type Db, hex, hexOrNull, text } from '../../index-state/sql.ts';
+
+/** Tests a column with the key of a transaction. `offset 0` keeps Postgres from hashing the whole table if it expects many rows. */
+const isPreBootstrap = (id: string): RawBuilder<boolean> =>
+  sql<boolean>`exists (select from earlier_transactions where earlier_transactions.id = ${sql.ref(id)} offset 0)`;
+
+/** Tests whether a row of `transactions` is accepted, by an indexed block or before a bootstrap block. */
+export const isAccepted = (transactions = 'transactions'): RawBuilder<boolean> =>
+  sql<boolean>`(${sql.ref(`${transactions}.accepting_block_id`)} is not null or ${isPreBootstrap(`${transactions}.id`)})`;
+
+/** Selects the blue score of the latest bootstrap block: an upper bound for accepting blocks of pre-bootstrap transactions. */
+export const bootstrapBlueScore = sql<bigint>`(
+  select blocks.blue_score from starts join blocks on blocks.id = starts.block_id order by starts.chain_index desc limit 1)`;
 
 /** Columns of a transaction and its first variant, joined with `subnetworks`. */
 export const transactionColumns = [
@@ -60,7 +69,6 @@ export function selectInputs(db: Db, transactionIds: readonly bigint[]) {
 
 export type OutputRow = Awaited<ReturnType<typeof listOutputs>>[number];
 
-/** Lists outputs in order. */
 export function listOutputs(db: Db, transactionIds: readonly bigint[]) {
   return db
     .selectFrom('transaction_outputs as output')
@@ -87,61 +95,40 @@ interface VariantKey {
   body: number;
 }
 
-type VariantRow = Awaited<ReturnType<typeof listVariants>>[number];
-type VariantInputRow = Awaited<ReturnType<typeof listVariantInputs>>[number];
+/** The fields in which a variant differs from the first. */
+interface VariantFields {
+  hash: string;
+  storage_mass: string;
+  compute_mass: string;
+}
 
-/** Replaces fields of the first variant by those in which the variant that `row` identifies differs. */
-type ToVariant = <Row extends VariantRow, Input extends Omit<VariantInputRow, keyof VariantKey>>(
+type VariantInput = Pick<InputRow, 'signature_script' | 'sig_op_count' | 'compute_budget'>;
+
+type ToVariant = <Row extends VariantKey & VariantFields, Input extends VariantInput>(
   row: Row,
   inputs: readonly Input[],
 ) => { row: Row; inputs: readonly Input[] };
 
-/** Loads the variants with these keys. Rows of first variants are read for every transaction. */
+/** Returns a function that replaces fields of a first variant by those of the variant that `row` identifies. */
 export async function loadVariants(db: Db, keys: readonly VariantKey[]): Promise<ToVariant> {
   const ids = [...new Set(keys.filter(({ body }) => body > 0).map(({ id }) => id))];
   if (ids.length === 0) return (row, inputs) => ({ row, inputs });
+  const { rows } = await sql<VariantKey & VariantFields & { inputs: VariantInput[] | null }>`
+    select variant.transaction_id as id, variant.body, encode(variant.hash, 'hex') as hash,
+      variant.storage_mass::text as storage_mass, variant.compute_mass::text as compute_mass, (
+        select json_agg(json_build_object('signature_script', encode(input.signature_script, 'hex'),
+          'sig_op_count', input.sig_op_count, 'compute_budget', input.compute_budget) order by input.index)
+        from transaction_body_inputs input
+        where input.transaction_id = variant.transaction_id and input.body = variant.body) as inputs
+    from transaction_bodies variant where variant.transaction_id = ${anyOf(ids)}`.execute(db);
   const nameOf = ({ id, body }: VariantKey): string => `${id} ${body}`;
-  const variants = new Map((await listVariants(db, ids)).map((variant) => [nameOf(variant), variant]));
-  const variantInputs = Map.groupBy(await listVariantInputs(db, ids), nameOf);
+  const variants = new Map(rows.map(({ inputs, ...fields }) => [nameOf(fields), { inputs, fields }]));
   return (row, inputs) => {
     const variant = variants.get(nameOf(row));
     if (variant === undefined) return { row, inputs };
-    const ownInputs = variantInputs.get(nameOf(row)) ?? [];
     return {
-      row: { ...row, ...variant },
-      inputs: inputs.map((input, index) => ({ ...input, ...ownInputs[index] })),
+      row: { ...row, ...variant.fields },
+      inputs: inputs.map((input, index) => ({ ...input, ...variant.inputs?.[index] })),
     };
   };
-}
-
-function listVariants(db: Db, transactionIds: readonly bigint[]) {
-  return db
-    .selectFrom('transaction_bodies')
-    .select([
-      'transaction_id as id',
-      'body',
-      hex('hash').as('hash'),
-      text('storage_mass').as('storage_mass'),
-      text('compute_mass').as('compute_mass'),
-    ])
-    .where('transaction_id', '=', anyOf(transactionIds))
-    .execute();
-}
-
-/** Lists the inputs of variants in order. */
-function listVariantInputs(db: Db, transactionIds: readonly bigint[]) {
-  return db
-    .selectFrom('transaction_body_inputs')
-    .select([
-      'transaction_id as id',
-      'body',
-      hex('signature_script').as('signature_script'),
-      'sig_op_count',
-      'compute_budget',
-    ])
-    .where('transaction_id', '=', anyOf(transactionIds))
-    .orderBy('transaction_id')
-    .orderBy('body')
-    .orderBy('index')
-    .execute();
 }

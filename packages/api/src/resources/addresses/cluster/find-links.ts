@@ -5,13 +5,12 @@
  * Every merge joins two separate parts, so there is only one path.
  */
 
-/** A member with the merge that put it below its parent. The root has neither. */
+/** A member with the merge that put it below its parent; the root has none. */
 export interface Member {
   scriptId: bigint;
   parentId: bigint | null;
   /** cluster_merges.id: younger merges have higher ones. */
   mergeId: bigint | null;
-  /** transactions.id */
   transactionId: bigint | null;
   /** Script of the input in the part whose root stayed a root. */
   stayedScriptId: bigint | null;
@@ -25,7 +24,7 @@ export interface Link {
   scriptIds: readonly [bigint, bigint];
 }
 
-/** A stretch of the path whose links are not known yet. */
+/** A part of the path whose links are not known yet. */
 interface Stretch {
   from: bigint;
   to: bigint;

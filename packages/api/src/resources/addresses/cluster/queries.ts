@@ -16,9 +16,9 @@ import {
   MAX_TAGS_OF_NAME,
 } from './schemas.ts';
 
+type AttributionRow = AttributionJson & { tagName: string };
 type ClusterRow = Omit<ClusterJson, 'names' | 'clusteredTo'> & { rootId: bigint };
 
-/** Finds the cluster of a script, with the key of its root. */
 export async function findCluster(db: Db, scriptId: bigint): Promise<ClusterRow | undefined> {
   const { rows } = await sql<ClusterRow>`
     select c.id as "rootId", s.address as id, c.size::int as size, c.balance::text as balance, c.name, c.link, c.labels
@@ -123,9 +123,6 @@ export async function listNamedMembers(db: Db, rootId: bigint, names: readonly N
   return rows;
 }
 
-/** An attribution, with the name in the tag of its addresses. */
-type AttributionRow = AttributionJson & { tagName: string };
-
 /** Lists the attributions of addresses, the most frequent first. */
 export async function listAttributions(db: Db, named: readonly NamedAddress[]): Promise<AttributionRow[]> {
   const { rows } = await sql<AttributionRow>`
@@ -173,7 +170,6 @@ export async function loadMembers(db: Db, scriptIds: readonly bigint[]): Promise
   return rows;
 }
 
-/** Loads the ids and addresses of links. */
 export async function loadLinks(db: Db, links: readonly Link[]): Promise<EvidenceJson['links']> {
   const { rows } = await sql<EvidenceJson['links'][number]>`
     select encode(t.transaction_id, 'hex') as "transactionId", array[near.address, far.address] as addresses,
@@ -189,10 +185,7 @@ export async function loadLinks(db: Db, links: readonly Link[]): Promise<Evidenc
   return rows;
 }
 
-/**
- * Lists the newest transactions in which the script is the assumed sender or change. The conditions are ranges, not equalities, so that only one
- * index has the order: for a script with most of the links, Postgres would otherwise scan those of others.
- */
+/** Lists the newest transactions in which the script is the assumed sender or change. The ranges leave Postgres only one index for the order. */
 export async function listChangeLinks(db: Db, scriptId: bigint): Promise<ChangeSuggestionJson[]> {
   const { rows } = await sql<ChangeSuggestionJson>`
     select encode(t.transaction_id, 'hex') as "transactionId", s.address, supposed.is_change as "isChange"

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type Db, findScriptId } from '../../../index-state/sql.ts';
 import { requireCaughtUp } from '../../../index-state/state.ts';
-import { type Page, readPage } from '../../../pages/read-page.ts';
+import { readPage } from '../../../pages/read-page.ts';
 import { indexRoute } from '../../../route.ts';
 import { requireNetwork, requireNetworkOfCursor } from '../../../schemas/address.ts';
 import { addressInput } from '../../../schemas/values.ts';
@@ -21,27 +21,13 @@ import {
   loadLinks,
   loadMembers,
 } from './queries.ts';
-import {
-  type ClusterJson,
-  type ClusterMemberJson,
-  type ClusterQuery,
-  clusterPage,
-  type EvidenceJson,
-  MAX_LINKS,
-  query,
-} from './schemas.ts';
+import { type ClusterJson, type ClusterQuery, clusterPage, type EvidenceJson, MAX_LINKS, query } from './schemas.ts';
 
-/** The requested address, with its script and the root of its cluster if it has any. */
 interface Subject {
   address: string;
   scriptId: bigint | undefined;
+  /** The root of its cluster, if it has one. */
   rootId?: bigint;
-}
-
-interface ClusterWithMembers {
-  cluster: Omit<ClusterJson, 'clusteredTo'>;
-  members: Page<ClusterMemberJson>;
-  subject: Subject;
 }
 
 async function describeNames(
@@ -57,7 +43,7 @@ async function describeNames(
   }));
 }
 
-async function describeCluster(db: Db, address: string, request: ClusterQuery): Promise<ClusterWithMembers> {
+async function describeCluster(db: Db, address: string, request: ClusterQuery) {
   const scriptId = await findScriptId(db, address);
   const found = scriptId === undefined ? undefined : await findCluster(db, scriptId);
   if (found === undefined) return await describeUnclustered(db, { address, scriptId }, request);
@@ -74,7 +60,7 @@ async function describeCluster(db: Db, address: string, request: ClusterQuery): 
 }
 
 /** Describes an address without a cluster as a cluster of one member, which has no rows. */
-async function describeUnclustered(db: Db, subject: Subject, request: ClusterQuery): Promise<ClusterWithMembers> {
+async function describeUnclustered(db: Db, subject: Subject, request: ClusterQuery) {
   const { address, scriptId } = subject;
   const member = await getUnclustered(db, address, scriptId);
   const { balance, tag } = member;
@@ -95,7 +81,6 @@ async function describeUnclustered(db: Db, subject: Subject, request: ClusterQue
   };
 }
 
-/** Lists the transactions that link two addresses of a cluster, each with inputs of both its ends. */
 async function getEvidence(db: Db, { address, scriptId: from, rootId }: Subject, other: string): Promise<EvidenceJson> {
   const evidence = { address: other, isSameCluster: true, links: [], truncated: false };
   if (other === address) return evidence;

@@ -5,9 +5,7 @@ import { addressTag, automaticLabels } from '../../../schemas/address.ts';
 import { address, addressInput, count, decimal, hash, sompi } from '../../../schemas/values.ts';
 
 export const MAX_NAMES = 20;
-/** Tags of each name whose sources are looked up. */
 export const MAX_TAGS_OF_NAME = 50;
-/** Per name. */
 export const MAX_ATTRIBUTIONS = 20;
 export const MAX_LINKS = 1000;
 export const MAX_CHANGE_SUGGESTIONS = 100;

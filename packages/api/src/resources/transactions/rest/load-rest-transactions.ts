@@ -3,11 +3,18 @@ import { toHex } from '@kasgres/kaspa';
 import { sql } from 'kysely';
 import { anyOf, type Db, hex, hexOrNull, textOrNull } from '../../../index-state/sql.ts';
 import type { Reading } from '../../../index-state/state.ts';
-import { bootstrapBlueScore, isAccepted } from '../pre-bootstrap.ts';
 import { groupRows, indexRows } from '../../shared.ts';
-import { listOutputs, loadVariants, selectInputs, transactionColumns } from '../queries.ts';
-import type { RestTransactionJson } from './schemas.ts';
-import { toRestTransaction } from './to-rest-transaction.ts';
+import { hasComputeBudgets, toCovenant, toPayload } from '../load-transactions.ts';
+import {
+  bootstrapBlueScore,
+  isAccepted,
+  listOutputs,
+  loadVariants,
+  type OutputRow,
+  selectInputs,
+  transactionColumns,
+} from '../queries.ts';
+import type { RestInputJson, RestOutputJson, RestTransactionJson } from './schemas.ts';
 
 /** Returns keys in the order of the ids, without unknown ones. */
 export async function findTransactionKeys(db: Db, transactionIds: readonly Uint8Array[]): Promise<bigint[]> {
@@ -44,7 +51,6 @@ function listRestTransactions(db: Db, ids: readonly bigint[], includePayload: bo
 
 export type ContainingBlockRow = Awaited<ReturnType<typeof listContainingBlocks>>[number];
 
-/** Lists the blocks that contain transactions, earliest first. */
 function listContainingBlocks(db: Db, transactionIds: readonly bigint[]) {
   return db
     .selectFrom('block_transactions as contained')
@@ -59,7 +65,6 @@ function listContainingBlocks(db: Db, transactionIds: readonly bigint[]) {
 
 export type SpendingInputRow = Awaited<ReturnType<typeof listSpendingInputs>>[number];
 
-/** Lists the inputs of first variants with the UTXOs that they spend, in order. */
 function listSpendingInputs(db: Db, transactionIds: readonly bigint[]) {
   return selectInputs(db, transactionIds)
     .leftJoin('scripts', 'scripts.id', 'input.script_id')
@@ -73,7 +78,7 @@ function listSpendingInputs(db: Db, transactionIds: readonly bigint[]) {
     .execute();
 }
 
-export type SpenderRow = Awaited<ReturnType<typeof listSpenders>>[number];
+type SpenderRow = Awaited<ReturnType<typeof listSpenders>>[number];
 
 /** Lists the accepted transactions that spend outputs: at most one for each output. */
 function listSpenders(db: Db, transactionIds: readonly bigint[]) {
@@ -90,14 +95,11 @@ function listSpenders(db: Db, transactionIds: readonly bigint[]) {
     .execute();
 }
 
-/**
- * Loads transactions in the order of the keys (`transactions.id`), which must exist. Must be called after `requireCaughtUp`: before, indexes for
- * these look-ups may be missing.
- */
+/** Returns transactions in the order of the keys. Must be called after `requireCaughtUp`, since indexes may be missing before. */
 export async function loadRestTransactions(
   { db, state, slices }: Reading,
   keys: readonly bigint[],
-  { includePayload }: { includePayload: boolean },
+  includePayload = false,
 ): Promise<RestTransactionJson[]> {
   if (keys.length === 0) return [];
   const rows = await listRestTransactions(db, keys, includePayload);
@@ -112,4 +114,88 @@ export async function loadRestTransactions(
     const related = { blocks: blocksOf(key), inputs, outputs: outputsOf(key), spenders: spendersOf(key) };
     return toRestTransaction(row, related, state.sinkBlueScore);
   });
+}
+
+/** Rows of a transaction beside its own. */
+export interface RelatedRows {
+  /** Earliest first. */
+  blocks: readonly ContainingBlockRow[];
+  inputs: readonly SpendingInputRow[];
+  outputs: readonly OutputRow[];
+  spenders: readonly SpenderRow[];
+}
+
+export function toRestTransaction(
+  row: RestTransactionRow,
+  related: RelatedRows,
+  sinkBlueScore: bigint,
+): RestTransactionJson {
+  const { transaction_id: transactionId, accepting_block_blue_score: acceptingBlueScore } = row;
+  const inputs = related.inputs.map((input, index) => toInput(row, input, index));
+  const spentBy = new Map(related.spenders.map((spender) => [Number(spender.index), spender.spent_by]));
+  return {
+    transactionId,
+    version: row.version,
+    blockTime: toBlockTime(row, related.blocks),
+    subnetworkId: row.subnetwork_id,
+    hash: row.hash,
+    mass: row.storage_mass,
+    computeMass: row.compute_mass,
+    fee: inputs.some((input) => input.previousOutput.amount === null) ? null : row.fee,
+    lockTime: row.lock_time,
+    gas: row.gas,
+    ...(row.payload !== undefined && { payload: toPayload(row.payload) }),
+    blockHashes: related.blocks.map((block) => block.hash),
+    isAccepted: row.is_accepted,
+    acceptingBlockHash: row.accepting_block_hash,
+    acceptingBlockBlueScore: acceptingBlueScore === null ? null : String(acceptingBlueScore),
+    confirmations: row.is_accepted ? Number(sinkBlueScore - row.acceptance_blue_score) : 0,
+    inputs,
+    outputs: related.outputs.map((output, index) => toOutput(transactionId, output, index, spentBy.get(index) ?? null)),
+  };
+}
+
+/** Uses the blocks that the accepting block merges, since the transaction was accepted from one of them; all blocks if that is unknown. */
+function toBlockTime(row: RestTransactionRow, blocks: readonly ContainingBlockRow[]): number {
+  const isSource = (block: ContainingBlockRow) => block.merging_block_id === row.accepting_block_id;
+  const earliest = row.accepting_block_id === null ? blocks[0] : blocks.find(isSource);
+  if (earliest === undefined) {
+    throw new Error(`transaction ${row.transaction_id} is in no block from which it could be accepted`);
+  }
+  return Number(earliest.timestamp);
+}
+
+/** A UTXO whose transaction is not accepted does not exist, and a transaction that spends it is not accepted either. */
+function toInput(transaction: RestTransactionRow, row: SpendingInputRow, index: number): RestInputJson {
+  const exists = transaction.is_accepted || row.is_previous_accepted;
+  return {
+    transactionId: transaction.transaction_id,
+    index,
+    signatureScript: row.signature_script,
+    sequence: row.sequence,
+    sigOpCount: row.sig_op_count,
+    ...(hasComputeBudgets(transaction) && { computeBudget: row.compute_budget }),
+    previousOutput: {
+      transactionId: row.previous_transaction_id,
+      index: Number(row.previous_index),
+      amount: exists ? row.amount : null,
+      scriptPublicKey: exists ? row.script : null,
+      scriptPublicKeyAddress: exists ? row.address : null,
+      scriptPublicKeyType: exists ? row.type : null,
+    },
+  };
+}
+
+function toOutput(transactionId: string, row: OutputRow, index: number, spentBy: string | null): RestOutputJson {
+  const covenant = toCovenant(row);
+  return {
+    transactionId,
+    index,
+    amount: row.amount,
+    scriptPublicKey: row.script,
+    scriptPublicKeyAddress: row.address,
+    scriptPublicKeyType: row.type,
+    ...(covenant && { covenant }),
+    spentBy,
+  };
 }

@@ -1,4 +1,5 @@
 /** GET /v1/transactions, and look-ups of transactions by id. */
+import { sql } from 'kysely';
 import { z } from 'zod';
 import { notFound } from '../../../http/errors.ts';
 import { type Reading, requireCaughtUp } from '../../../index-state/state.ts';
@@ -9,19 +10,15 @@ import { list } from '../../../schemas/list.ts';
 import { flag, hashInput } from '../../../schemas/values.ts';
 import { listing, lookUp, page } from '../../shared.ts';
 import { unknownItem } from '../../chain/segments.ts';
-import { findPreBootstrapIds, isAccepted } from '../pre-bootstrap.ts';
+import { isAccepted } from '../queries.ts';
 import { findTransactionKeys, loadRestTransactions } from './load-rest-transactions.ts';
-import { includePayload, type RestTransactionJson, restTransaction, transactionFlags } from './schemas.ts';
+import { includePayload, restTransaction, transactionFlags } from './schemas.ts';
 
 const MAX_IDS = 500;
 
-async function findTransactions(
-  reading: Reading,
-  transactionIds: readonly Uint8Array[],
-  includePayload: boolean,
-): Promise<RestTransactionJson[]> {
+async function findTransactions(reading: Reading, transactionIds: readonly Uint8Array[], includePayload: boolean) {
   requireCaughtUp(reading.state);
-  return loadRestTransactions(reading, await findTransactionKeys(reading.db, transactionIds), { includePayload });
+  return loadRestTransactions(reading, await findTransactionKeys(reading.db, transactionIds), includePayload);
 }
 
 export const listTransactions = indexRoute(
@@ -40,7 +37,7 @@ export const listTransactions = indexRoute(
       findPosition: async (transactionId) => (await findTransactionKeys(db, [transactionId]))[0],
       list: (slice) => listKeys(db, source, slice),
     });
-    const transactions = await loadRestTransactions(reading, rows, { includePayload: query.include_payload });
+    const transactions = await loadRestTransactions(reading, rows, query.include_payload);
     return { transactions, metadata };
   },
 );
@@ -55,10 +52,11 @@ export const getTransaction = indexRoute(
     errors: [404],
   },
   async (reading, { params: { transactionId }, query }) => {
+    const { db } = reading;
     const [transaction] = await findTransactions(reading, [transactionId], query.include_payload);
     if (transaction !== undefined) return { transaction };
-    const preBootstrapIds = await findPreBootstrapIds(reading.db, [transactionId]);
-    if (preBootstrapIds.size === 0) throw await unknownItem(reading, 'transaction');
+    const { rows } = await sql`select from earlier_transactions where transaction_id = ${transactionId}`.execute(db);
+    if (rows.length === 0) throw await unknownItem(reading, 'transaction');
     throw notFound('The transaction was accepted before the indexed blocks: only UTXOs of it are known');
   },
 );

@@ -1,7 +1,12 @@
 import { expect, it } from 'vitest';
 import type { OutputRow } from '../queries.ts';
-import type { ContainingBlockRow, RestTransactionRow, SpendingInputRow } from './load-rest-transactions.ts';
-import { type RelatedRows, toRestTransaction } from './to-rest-transaction.ts';
+import {
+  type ContainingBlockRow,
+  type RelatedRows,
+  type RestTransactionRow,
+  type SpendingInputRow,
+  toRestTransaction,
+} from './load-rest-transactions.ts';
 
 const ID = '05'.repeat(32);
 const SINK_BLUE_SCORE = 120n;
