@@ -27,23 +27,25 @@ const addressDetails = z
   })
   .meta({ id: 'AddressDetails' });
 
-/** Returns undefined for a script that no transaction touches. */
-async function findBalance(db: Db, scriptId: bigint | null) {
-  const { rows } = await sql<{ balance: string; utxoCount: number; transactionCount: number; labels: string[] }>`
-    select balance::text as balance, utxo_count::float8 as "utxoCount", transaction_count::float8 as "transactionCount",
-      automatic_labels(script_id) as labels
-    from balances where script_id = ${scriptId}`.execute(db);
-  return rows[0];
+interface BalanceRow {
+  balance: string;
+  utxoCount: number;
+  transactionCount: number;
+  labels: string[];
+  /** Keys of the first and the last transaction; null if only the bootstrap UTXO set has the script. */
+  first: bigint | null;
+  last: bigint | null;
 }
 
-/** Returns the times of the first and the last transaction of a script, or none. */
-async function listActivity(reading: Reading, scriptId: bigint | null): Promise<number[]> {
-  const { rows } = await sql<{ first: bigint | null; last: bigint | null }>`
-    select min(transaction_id) as first, max(transaction_id) as last from address_transactions
-    where script_id = ${scriptId}`.execute(reading.db);
-  const keys = rows.flatMap(({ first, last }) => (first === null || last === null ? [] : [first, last]));
-  const transactions = await loadRestTransactions(reading, keys);
-  return transactions.map(({ blockTime }) => blockTime);
+/** Returns undefined for a script that was never seen. */
+async function findBalance(db: Db, scriptId: bigint | undefined): Promise<BalanceRow | undefined> {
+  const { rows } = await sql<BalanceRow>`
+    select balance::text as balance, utxo_count::float8 as "utxoCount", transaction_count::float8 as "transactionCount",
+      automatic_labels(script_id) as labels,
+      (select min(transaction_id) from address_transactions a where a.script_id = balances.script_id) as first,
+      (select max(transaction_id) from address_transactions a where a.script_id = balances.script_id) as last
+    from balances where script_id = ${scriptId ?? null}`.execute(db);
+  return rows[0];
 }
 
 async function findTag({ db, state }: Reading, address: string): Promise<Tag | undefined> {
@@ -63,18 +65,17 @@ export const getAddress = indexRoute(
     response: z.object({ address: addressDetails }),
   },
   async (reading, { params: { address } }) => {
-    // Without a script, no row matches.
-    const scriptId = (await findScriptOfRequest(reading, address)) ?? null;
-    const found = await findBalance(reading.db, scriptId);
-    const [firstSeen = null, lastSeen = null] = await listActivity(reading, scriptId);
+    const found = await findBalance(reading.db, await findScriptOfRequest(reading, address));
+    const keys = [found?.first, found?.last].filter((key) => typeof key === 'bigint');
+    const [first, last] = await loadRestTransactions(reading, keys);
     return {
       address: {
         address,
         balance: found?.balance ?? '0',
         utxoCount: found?.utxoCount ?? 0,
         transactionCount: found?.transactionCount ?? 0,
-        firstSeen,
-        lastSeen,
+        firstSeen: first?.blockTime ?? null,
+        lastSeen: last?.blockTime ?? null,
         tag: (await findTag(reading, address)) ?? null,
         automaticLabels: found?.labels ?? [],
       },

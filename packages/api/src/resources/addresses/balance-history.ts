@@ -40,20 +40,13 @@ const balanceHistory = z.object({
     }),
 });
 
-interface HistoryRow {
-  /** Start and end of the interval, in Unix milliseconds. */
-  start: number;
-  end: number;
-  balance: string;
-}
-
-/** Lists balances, oldest first, computed backwards from the balance now, so that no change before the first interval is read. */
+/** Lists the balances at the ends of intervals. They are computed backwards from the balance now, without any change before the first interval. */
 async function listBalances({ db, state }: Reading, scriptId: bigint, unit: z.infer<typeof interval>) {
   const step = sql`${`1 ${unit}`}::interval`;
   const startOf = (seconds: RawBuilder<unknown>) =>
     sql`date_trunc(${unit}, to_timestamp(${seconds}) at time zone 'UTC')`;
   const toSeconds = (time: RawBuilder<unknown>) => sql`extract(epoch from (${time}) at time zone 'UTC')`;
-  const { rows } = await sql<HistoryRow>`
+  const { rows } = await sql<{ start: number; end: number; balance: string }>`
     with latest as (
       select balances.balance, ${startOf(sql`chain_time / 1000`)} as start
       from balances join chain_blocks on chain_blocks.index = ${state.sinkChainIndex}

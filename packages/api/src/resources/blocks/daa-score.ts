@@ -1,12 +1,13 @@
 /** GET /v1/blocks/daa-score/{start}/{end}: all blocks in a range of DAA scores, and their transactions. */
+import { sql } from 'kysely';
 import { z } from 'zod';
 import { conflict } from '../../http/errors.ts';
-import { anyOf, type Db } from '../../index-state/sql.ts';
+import type { Db } from '../../index-state/sql.ts';
 import { type Reading, requireCaughtUp } from '../../index-state/state.ts';
 import { indexRoute } from '../../route.ts';
 import { uint64Input } from '../../schemas/values.ts';
 import { findFirstBlock, listGaps } from '../chain/segments.ts';
-import { groupRows, lookUp, toStoredScore } from '../shared.ts';
+import { lookUp, toStoredScore } from '../shared.ts';
 import { loadRestTransactions } from '../transactions/rest/load-rest-transactions.ts';
 import { restTransaction } from '../transactions/rest/schemas.ts';
 import { loadRestBlocks, restBlock } from './rest-blocks.ts';
@@ -41,14 +42,12 @@ async function listBlockIds(db: Db, { start, end }: Scores): Promise<bigint[]> {
 
 /** Returns the keys of the transactions in blocks, in the order of the blocks, each at its first position. */
 async function listContainedKeys(db: Db, blockIds: readonly bigint[]): Promise<bigint[]> {
-  const rows = await db
-    .selectFrom('block_transactions')
-    .select(['block_id', 'transaction_id'])
-    .where('block_id', '=', anyOf(blockIds))
-    .orderBy('block_id')
-    .orderBy('index')
-    .execute();
-  return [...new Set(blockIds.flatMap(groupRows(rows, (row) => row.block_id)).map((row) => row.transaction_id))];
+  const { rows } = await sql<{ key: bigint }>`
+    select contained.transaction_id as key
+    from unnest(${blockIds}::bigint[]) with ordinality as block (id, position)
+    join block_transactions contained on contained.block_id = block.id
+    order by block.position, contained.index`.execute(db);
+  return [...new Set(rows.map(({ key }) => key))];
 }
 
 /** @throws HttpError 409 if blocks with these scores are not indexed */

@@ -2,7 +2,7 @@
 import { fromHex } from '@kasgres/kaspa';
 import { sql } from 'kysely';
 import { z } from 'zod';
-import { anyOf, type Db, hex } from '../../index-state/sql.ts';
+import { anyOf, type Db } from '../../index-state/sql.ts';
 import type { Reading } from '../../index-state/state.ts';
 import { indexRoute } from '../../route.ts';
 import { block } from '../../schemas/block.ts';
@@ -16,7 +16,7 @@ import {
   listGaps,
   type SegmentEnd,
 } from '../chain/segments.ts';
-import { indexRows, rpc } from '../shared.ts';
+import { rpc } from '../shared.ts';
 import { loadBlocks } from './load-blocks.ts';
 
 /** Total compute mass of the transactions of a response: about 16,000 ordinary transactions, or 50 MB of JSON. */
@@ -84,13 +84,11 @@ async function* mergeSetsAbove(db: Db, aboveIndex: bigint, gap: Gap | undefined)
 }
 
 async function listHashes(db: Db, ids: readonly bigint[]): Promise<string[]> {
-  const rows = await db
-    .selectFrom('blocks')
-    .select(['id', hex('hash').as('hash')])
-    .where('id', '=', anyOf(ids))
-    .execute();
-  const rowOf = indexRows(rows);
-  return ids.map((id) => rowOf(id).hash);
+  const { rows } = await sql<{ hash: string }>`
+    select encode(blocks.hash, 'hex') as hash
+    from unnest(${ids}::bigint[]) with ordinality as listed (id, position) join blocks on blocks.id = listed.id
+    order by listed.position`.execute(db);
+  return rows.map(({ hash }) => hash);
 }
 
 /** Returns the longest prefix with at most MAX_MASS of compute mass that ends with a chain block, or the shortest one. */

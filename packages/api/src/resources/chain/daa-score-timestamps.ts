@@ -53,20 +53,14 @@ function toPoints({ below, above }: AroundRow): DaaTimestamp[] {
 /** Lists known points up to the first indexed block, ascending. */
 async function listPointsBeforeIndex(db: Db, { network }: IndexState): Promise<DaaTimestamp[]> {
   const { daaTimestamps, genesisDaaScore, genesisTimestamp } = network;
-  const first = await db
-    .selectFrom('chain_blocks')
-    .select(['daa_score as daaScore', 'timestamp'])
-    .orderBy('index')
-    .limit(1)
-    .executeTakeFirstOrThrow();
-  const fromNode = await db
-    .selectFrom('earlier_times')
-    .select(['daa_score as daaScore', 'timestamp'])
-    .orderBy('daa_score')
-    .execute();
+  const { rows } = await sql<DaaTimestamp>`
+    (select daa_score as "daaScore", timestamp from earlier_times)
+    union all (select daa_score, timestamp from chain_blocks order by index limit 1)
+    order by "daaScore"`.execute(db);
+  const first = rows.at(-1) as DaaTimestamp;
   // Genesis is the last of the known times of a network.
   const known = daaTimestamps.length > 0 ? daaTimestamps : [{ daaScore: genesisDaaScore, timestamp: genesisTimestamp }];
-  return [...known.filter(({ daaScore }) => daaScore < first.daaScore), ...fromNode, first];
+  return [...known.filter(({ daaScore }) => daaScore < first.daaScore), ...rows];
 }
 
 export const getDaaScoreTimestampEstimate = indexRoute(

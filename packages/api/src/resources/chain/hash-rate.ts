@@ -1,6 +1,4 @@
-/**
- * estimateNetworkHashesPerSecond: the formula of the node, over the blocks with the most blue work in the past of a block or of the virtual block.
- */
+/** estimateNetworkHashesPerSecond: the formula of the node, over the blocks with the most blue work in the past of a block. */
 import { type Network, networkHashesPerSecond } from '@kasgres/kaspa';
 import { sql } from 'kysely';
 import { z } from 'zod';
@@ -14,6 +12,8 @@ import { findSegmentStart, getPathToChain, isPreBootstrap, notConnected } from '
 
 const MIN_WINDOW = 1000;
 const MAX_WINDOW = 10_000;
+
+type Window = { blocks: bigint; minBlueWork: string; maxBlueWork: string; minTimestamp: bigint; maxTimestamp: bigint };
 
 type Past = Awaited<ReturnType<typeof getPast>>;
 
@@ -42,23 +42,15 @@ async function getPast(reading: Reading, startHash: Uint8Array | undefined) {
 /** The node uses a hash of all ones for its virtual block. */
 const isVirtual = (hash: Uint8Array): boolean => hash.every((byte) => byte === 0xff);
 
-interface WindowRow {
-  blocks: bigint;
-  minBlueWork: string;
-  maxBlueWork: string;
-  minTimestamp: bigint;
-  maxTimestamp: bigint;
-}
-
 /**
  * Returns the extremes of a window. Blocks that are not indexed are in the past of the first block of the segment, and have less blue work: a
  * window that is filled with blocks of at least as much is exact. `offset 0` keeps Postgres from turning the look-up of the merging block into a
  * join, so that the index on blue work is read only as far as the window needs.
  */
-async function getWindow(db: Db, past: Past, network: Network, size: number): Promise<WindowRow> {
+async function getWindow(db: Db, past: Past, network: Network, size: number) {
   const mergedWithin = network.difficultyWindowBlueScores;
   const { index: lowestIndex, blueWork: leastBlueWork } = past.start ?? { index: -1n, blueWork: '0' };
-  const { rows } = await sql<WindowRow>`
+  const { rows } = await sql<Window>`
     with merged as (
       select b.blue_work, b.hash, b.timestamp
       from blocks b
@@ -85,7 +77,7 @@ async function getWindow(db: Db, past: Past, network: Network, size: number): Pr
     select count(*) as blocks, min(blue_work) as "minBlueWork", max(blue_work) as "maxBlueWork",
       min(timestamp) as "minTimestamp", max(timestamp) as "maxTimestamp"
     from top`.execute(db);
-  return rows[0] as WindowRow;
+  return rows[0] as Window;
 }
 
 export const estimateNetworkHashesPerSecond = indexRoute(

@@ -72,7 +72,6 @@ export async function findLowestBlock(db: Db): Promise<SegmentEnd | undefined> {
   return rows[0];
 }
 
-/** Makes a 409 for a request that would have to cross a gap. */
 export const cannotCross = ({ after, before }: Gap): HttpError =>
   conflict(`The chain is not indexed between ${after.hash} and ${before.hash}: continue from the latter`);
 
@@ -109,18 +108,12 @@ interface PathBlock {
   index: bigint | null;
 }
 
-export interface PathToChain {
-  startId: bigint;
-  /**
-   * From the start downwards; empty if the start is on the chain. The mergesets are the past of the start without that of the chain block.
-   */
-  offChain: readonly PathBlock[];
-  /** The highest chain block among the start and its ancestors by selected parents. */
-  chainBlock: PathBlock & { index: bigint };
-}
-
-/** @throws HttpError 404 if the block is unknown, 409 if it is before the first indexed block or in a gap */
-export async function getPathToChain(reading: Reading, startHash: Uint8Array): Promise<PathToChain> {
+/**
+ * Follows selected parents down to the chain: `offChain` is empty if the start is on it, and else has the past of the start without that of the
+ * chain block, in mergesets.
+ * @throws HttpError 404 if the block is unknown, 409 if it is before the first indexed block or in a gap
+ */
+export async function getPathToChain(reading: Reading, startHash: Uint8Array) {
   const path = await listPath(reading.db, startHash);
   const [start] = path;
   if (start === undefined) {
@@ -132,7 +125,6 @@ export async function getPathToChain(reading: Reading, startHash: Uint8Array): P
   return { startId: start.id, offChain: path, chainBlock: { ...last, index: last.index } };
 }
 
-/** Lists the start and its selected ancestors down to the chain. */
 async function listPath(db: Db, startHash: Uint8Array): Promise<PathBlock[]> {
   const { rows } = await sql<PathBlock>`
     with recursive path as (

@@ -1,7 +1,4 @@
-/**
- * getVirtualChainFromBlock: the chain blocks that a client which knows the chain up to a block must remove and add to reach the sink. It has the
- * semantics of the node, over the whole indexed history.
- */
+/** getVirtualChainFromBlock: the changes of the chain from a block to the sink, as the node returns them, over the whole indexed history. */
 import { sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../../index-state/sql.ts';
@@ -38,7 +35,6 @@ async function listChain(db: Db, aboveIndex: bigint, gap: Gap | undefined): Prom
   return rows;
 }
 
-/** Returns how many of these blocks together merge at most MAX_ADDED blocks. */
 function countWithinLimit(added: readonly AddedRow[]): number {
   let merged = 0;
   const end = added.findIndex((row) => (merged += row.merged) > MAX_ADDED);

@@ -1,4 +1,4 @@
-/** Operations on the mempool of the node: one transaction, all of them, or those of some addresses. */
+/** Operations on the mempool of the node. */
 import { toHex } from '@kasgres/kaspa';
 import type { protocol } from '@kasgres/node';
 import { z } from 'zod';
@@ -28,22 +28,16 @@ const poolFlags = {
   filterTransactionPool: flag.meta({ description: 'Exclude the pool of other transactions' }),
 };
 
+type Pools = Record<keyof typeof poolFlags, boolean>;
+
 /** The node refuses flags that exclude both pools. */
 const withPools = <Shape extends z.ZodRawShape>(shape: Shape) =>
-  z.strictObject({ ...shape, ...poolFlags }).refine(includesPool, {
-    path: ['filterTransactionPool'],
-    message: 'excludes all pools without includeOrphanPool',
-  });
-
-const includesPool = (flags: object): boolean => {
-  const { includeOrphanPool, filterTransactionPool } = flags as Pools;
-  return includeOrphanPool || !filterTransactionPool;
-};
-
-interface Pools {
-  includeOrphanPool: boolean;
-  filterTransactionPool: boolean;
-}
+  z
+    .strictObject({ ...shape, ...poolFlags })
+    .refine((flags) => (flags as Pools).includeOrphanPool || !(flags as Pools).filterTransactionPool, {
+      path: ['filterTransactionPool'],
+      message: 'excludes all pools without includeOrphanPool',
+    });
 
 const listing = z.object({ entries: z.array(mempoolEntry) });
 
@@ -70,12 +64,10 @@ function flatten(
   found: readonly protocol.AddressMempoolEntries[],
 ): protocol.MempoolEntry[] {
   const entriesOf = new Map(found.map((entries) => [entries.address, [...entries.sending, ...entries.receiving]]));
-  const byId = new Map<string, protocol.MempoolEntry>();
-  for (const entry of addresses.flatMap((address) => entriesOf.get(address) ?? [])) {
-    const { transactionId } = required(entry.transaction?.verboseData, 'verbose data of a transaction');
-    if (!byId.has(transactionId)) byId.set(transactionId, entry);
-  }
-  return [...byId.values()];
+  const entries = addresses.flatMap((address) => entriesOf.get(address) ?? []);
+  const idOf = (entry: protocol.MempoolEntry) =>
+    required(entry.transaction?.verboseData, 'verbose data of a transaction').transactionId;
+  return [...new Map(entries.map((entry) => [idOf(entry), entry])).values()];
 }
 
 /** Sends the text of a listing. Each takes a turn, since hundreds of clients may wait for the same one. */

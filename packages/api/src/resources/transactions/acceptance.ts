@@ -1,8 +1,6 @@
 /** POST /v1/transactions/acceptance: whether transactions are accepted, by which chain block, and with how many confirmations. */
-import { toHex } from '@kasgres/kaspa';
 import { sql } from 'kysely';
 import { z } from 'zod';
-import type { Db } from '../../index-state/sql.ts';
 import { requireCaughtUp } from '../../index-state/state.ts';
 import { indexRoute } from '../../route.ts';
 import { list } from '../../schemas/list.ts';
@@ -28,24 +26,7 @@ const transactionAcceptance = z
   })
   .meta({ id: 'TransactionAcceptance' });
 
-interface AcceptedRow {
-  transaction_id: string;
-  hash: string | null;
-  blue_score: bigint;
-}
-
-/** Lists accepted transactions. Those with an indexed accepting block are last, since that takes precedence over a bootstrap block. */
-async function listAccepted(db: Db, transactionIds: readonly Uint8Array[]): Promise<AcceptedRow[]> {
-  const { rows } = await sql<AcceptedRow>`
-    select encode(transaction_id, 'hex') as transaction_id, null as hash, ${bootstrapBlueScore} as blue_score
-    from earlier_transactions where transaction_id = any(${transactionIds}::bytea[])
-    union all
-    select encode(t.transaction_id, 'hex'), encode(b.hash, 'hex'), b.blue_score
-    from transactions t join blocks b on b.id = t.accepting_block_id
-    where t.transaction_id = any(${transactionIds}::bytea[])
-    order by hash nulls first`.execute(db);
-  return rows;
-}
+type AcceptanceJson = z.infer<typeof transactionAcceptance>;
 
 export const getTransactionsAcceptance = indexRoute(
   {
@@ -62,16 +43,17 @@ export const getTransactionsAcceptance = indexRoute(
   },
   async ({ db, state }, { body }) => {
     requireCaughtUp(state);
-    const rows = new Map((await listAccepted(db, body.transactionIds)).map((row) => [row.transaction_id, row]));
-    const transactions = body.transactionIds.map(toHex).map((transactionId) => {
-      const row = rows.get(transactionId);
-      return {
-        transactionId,
-        isAccepted: row !== undefined,
-        acceptingBlockHash: row?.hash ?? null,
-        confirmations: row === undefined ? 0 : Number(state.sinkBlueScore - row.blue_score),
-      };
-    });
-    return { transactions };
+    const { rows } = await sql<AcceptanceJson>`
+      select encode(requested.id, 'hex') as "transactionId", accepting.id is not null or earlier.id is not null as "isAccepted",
+        encode(accepting.hash, 'hex') as "acceptingBlockHash",
+        case when accepting.id is not null or earlier.id is not null
+          then (${state.sinkBlueScore}::bigint - coalesce(accepting.blue_score, ${bootstrapBlueScore}))::float8 else 0
+        end as confirmations
+      from unnest(${body.transactionIds}::bytea[]) with ordinality as requested (id, position)
+      left join transactions on transactions.transaction_id = requested.id
+      left join blocks accepting on accepting.id = transactions.accepting_block_id
+      left join earlier_transactions earlier on earlier.transaction_id = requested.id
+      order by requested.position`.execute(db);
+    return { transactions: rows };
   },
 );

@@ -50,7 +50,6 @@ export async function completeStorageMasses(
   return complete;
 }
 
-/** Returns undefined if a UTXO is not known. */
 function massFromUtxos(
   { inputs, outputs }: SubmittedTransaction,
   utxos: ReadonlyMap<string, TransactionOutput>,

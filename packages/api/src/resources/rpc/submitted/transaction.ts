@@ -1,7 +1,4 @@
-/**
- * Schemas of submitted transactions and blocks, in the form of blocks and mempool entries or of block templates (api-spec.md §2). They become the
- * types of packages/kaspa, except for a storage mass that is absent.
- */
+/** Schemas of submitted transactions and blocks (api-spec.md §2): the forms of blocks, mempool entries and block templates. */
 import { z } from 'zod';
 import { list } from '../../../schemas/list.ts';
 import { hashInput } from '../../../schemas/values.ts';
@@ -57,7 +54,7 @@ export const submittedTransaction = z
   })
   .transform(({ mass, ...transaction }) => ({ ...transaction, storageMass: mass }));
 
-/** The storage mass is undefined if it is absent, as in a block template. */
+/** A transaction of packages/kaspa, whose storage mass is absent in a block template. */
 export type SubmittedTransaction = z.output<typeof submittedTransaction>;
 
 const header = z.strictObject({

@@ -1,7 +1,4 @@
-/**
- * Limits and values of submitted blocks and transactions, in every form that the API itself emits: 64-bit numbers as decimal digits or as numbers
- * (in block templates), bytes with or without `0x`. The ranges are those of the node's types.
- */
+/** Limits and values of submitted blocks and transactions, in every form that the API itself emits. The ranges are those of the node's types. */
 import { fromHex, SUBNETWORK_ID_BYTES } from '@kasgres/kaspa';
 import { z } from 'zod';
 import { withoutMark } from '../../../http/exact-integers.ts';
@@ -82,7 +79,6 @@ export const blueWorkInput = wholeOf(192n);
 /** No script or payload is larger than the transactions of a block together. Includes `0x` and the version of a script. */
 const MAX_HEX_DIGITS = 2 * MAX_BYTES + 6;
 
-/** Becomes bytes. */
 export const hexInput = z
   .string()
   .max(MAX_HEX_DIGITS)

@@ -1,5 +1,4 @@
 /** Finds and loads transactions in the form of listings and look-ups: one query for each kind of row, by key only. */
-import { toHex } from '@kasgres/kaspa';
 import { sql } from 'kysely';
 import { anyOf, type Db, hex, hexOrNull, textOrNull } from '../../../index-state/sql.ts';
 import type { Reading } from '../../../index-state/state.ts';
@@ -18,12 +17,12 @@ import type { RestInputJson, RestOutputJson, RestTransactionJson } from './schem
 
 /** Returns keys in the order of the ids, without unknown ones. */
 export async function findTransactionKeys(db: Db, transactionIds: readonly Uint8Array[]): Promise<bigint[]> {
-  const { rows } = await sql<{ id: bigint; transaction_id: string }>`
-    select id, encode(transaction_id, 'hex') as transaction_id
-    from transactions
-    where transaction_id = any(${transactionIds}::bytea[])`.execute(db);
-  const keys = new Map(rows.map((row) => [row.transaction_id, row.id]));
-  return transactionIds.flatMap((id) => keys.get(toHex(id)) ?? []);
+  const { rows } = await sql<{ key: bigint }>`
+    select transactions.id as key
+    from unnest(${transactionIds}::bytea[]) with ordinality as requested (id, position)
+    join transactions on transactions.transaction_id = requested.id
+    order by requested.position`.execute(db);
+  return rows.map(({ key }) => key);
 }
 
 export type RestTransactionRow = Awaited<ReturnType<typeof listRestTransactions>>[number];
