@@ -32,12 +32,11 @@ interface BalanceRow {
   utxoCount: number;
   transactionCount: number;
   labels: string[];
-  /** Keys of the first and the last transaction; null if only the bootstrap UTXO set has the script. */
+  /** Keys of the first and last transactions; null if only the bootstrap UTXO set has the script. */
   first: bigint | null;
   last: bigint | null;
 }
 
-/** Returns undefined for a script that was never seen. */
 async function findBalance(db: Db, scriptId: bigint | undefined): Promise<BalanceRow | undefined> {
   const { rows } = await sql<BalanceRow>`
     select balance::text as balance, utxo_count::float8 as "utxoCount", transaction_count::float8 as "transactionCount",

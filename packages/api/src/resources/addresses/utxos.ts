@@ -15,16 +15,11 @@ import { listing, page, rpc } from '../shared.ts';
 import { toScriptPublicKey } from '../transactions/load-transactions.ts';
 import { tableOfAddresses } from './balances.ts';
 
-interface Outpoint {
-  transactionId: Uint8Array;
-  index: bigint;
-}
-
 /** Ten digits may exceed an unsigned 32-bit index; such outpoints are unknown. */
 const outpointInput = z
   .string()
   .regex(/^(?:0x)?[0-9a-fA-F]{64}:\d{1,10}$/, 'must be a transaction id, a colon and an index')
-  .transform((text): Outpoint => {
+  .transform((text) => {
     const [id = '', index = ''] = text.split(':');
     return { transactionId: fromHex(id.slice(-64)), index: BigInt(index) };
   })
@@ -43,6 +38,8 @@ const restUtxo = z
   })
   .meta({ id: 'RestUtxo' });
 
+type UtxoRow = Omit<z.infer<typeof restUtxo>, 'scriptPublicKey'>;
+
 interface Position {
   transaction_id: bigint;
   index: bigint;
@@ -52,7 +49,7 @@ interface Position {
 async function findPosition(
   db: Db,
   scriptId: bigint | null,
-  { transactionId, index }: Outpoint,
+  { transactionId, index }: z.output<typeof outpointInput>,
 ): Promise<Position | undefined> {
   const { rows } = await sql<Position>`
     select o.transaction_id, o.index::bigint
@@ -80,7 +77,7 @@ async function listUtxos(db: Db, scriptId: bigint | null, slice: Slice<Position>
   const start = from
     ? sql`(script_id, transaction_id, index) ${behind} (${scriptId}, ${from.transaction_id}, ${from.index})`
     : sql`script_id <= ${scriptId}`;
-  const { rows } = await sql<Omit<z.infer<typeof restUtxo>, 'scriptPublicKey'>>`
+  const { rows } = await sql<UtxoRow>`
     select encode(coalesce(t.transaction_id, e.transaction_id), 'hex') as "transactionId", u.index::float8 as index,
       u.amount::text as amount, u.block_daa_score::text as "blockDaaScore", u.is_coinbase as "isCoinbase"
     from (
@@ -132,15 +129,7 @@ const addressUtxo = z
   })
   .meta({ id: 'AddressUtxo' });
 
-interface UtxoOfAddress {
-  address: string;
-  transactionId: string;
-  index: number;
-  amount: string;
-  blockDaaScore: string;
-  isCoinbase: boolean;
-  covenantId: string | null;
-}
+type UtxoOfAddress = UtxoRow & { address: string; covenantId: string | null };
 
 /** Reads any `limit` UTXOs and sorts only these. Covenants are subqueries, since a join might scan all outputs of a transaction for each UTXO. */
 async function listUtxosOfAll(db: Db, addresses: readonly string[], limit: number): Promise<UtxoOfAddress[]> {

@@ -26,19 +26,13 @@ const MAX_MERGED = 249;
 /** Every mergeset has at least one block, so that one read is mostly enough. */
 const CHAIN_BLOCKS_PER_READ = 250n;
 
-interface SelectedBlocks {
-  /** In the order of the response. */
-  ids: bigint[];
-  /** Lengths of shorter responses that end with a chain block, too. Ascending. */
-  shorterLengths: number[];
-}
-
 /**
  * Selects blocks by the rule of the node: upwards from the highest chain ancestor of the low block, the mergeset of each chain block; then the
  * last of these chain blocks, and at the sink the blocks that the virtual block would merge. Stops at a gap of the index.
+ * @returns ids in the order of the response, and ascending lengths of shorter responses that end with a chain block, too
  * @throws HttpError 409 if a gap begins right above the low block
  */
-async function selectBlocks(reading: Reading, lowHash: Uint8Array): Promise<SelectedBlocks> {
+async function selectBlocks(reading: Reading, lowHash: Uint8Array) {
   const { db, state } = reading;
   const { startId, offChain, chainBlock } = await getPathToChain(reading, lowHash);
   const gap = gapAbove(await listGaps(reading), chainBlock.index);
@@ -92,7 +86,7 @@ async function listHashes(db: Db, ids: readonly bigint[]): Promise<string[]> {
 }
 
 /** Returns the longest prefix with at most MAX_MASS of compute mass that ends with a chain block, or the shortest one. */
-async function withinMass(db: Db, { ids, shorterLengths }: SelectedBlocks): Promise<bigint[]> {
+async function withinMass(db: Db, ids: bigint[], shorterLengths: readonly number[]): Promise<bigint[]> {
   const rows = await db
     .selectFrom('block_transactions as contained')
     .innerJoin('transactions', 'transactions.id', 'contained.transaction_id')
@@ -137,7 +131,7 @@ export const getBlocks = indexRoute(
     // The checkpoint is a chain block, so there is a lowest one.
     const start = lowHash ?? fromHex(((await findLowestBlock(db)) as SegmentEnd).hash);
     const selected = await selectBlocks(reading, start);
-    const ids = includeTransactions ? await withinMass(db, selected) : selected.ids;
+    const ids = includeTransactions ? await withinMass(db, selected.ids, selected.shorterLengths) : selected.ids;
     if (!includeBlocks) return { blockHashes: await listHashes(db, ids), blocks: [] };
     const blocks = await loadBlocks(reading, ids, includeTransactions);
     return { blockHashes: blocks.map(({ header }) => header.hash), blocks };

@@ -18,15 +18,9 @@ const acceptedTransactionIds = z
   .object({ acceptingBlockHash: hash, acceptedTransactionIds: z.array(hash) })
   .meta({ id: 'AcceptedTransactionIds' });
 
-interface AddedRow {
-  index: bigint;
-  hash: string;
-  merged: number;
-}
-
 /** Lists at most MAX_ADDED chain blocks above an index, up to the gap, with the number of blocks that each merges. */
-async function listChain(db: Db, aboveIndex: bigint, gap: Gap | undefined): Promise<AddedRow[]> {
-  const { rows } = await sql<AddedRow>`
+async function listChain(db: Db, aboveIndex: bigint, gap: Gap | undefined) {
+  const { rows } = await sql<{ index: bigint; hash: string; merged: number }>`
     select c.index, encode(b.hash, 'hex') as hash, cardinality(b.merge_set_blues) + cardinality(b.merge_set_reds) as merged
     from chain_blocks c join blocks b on b.id = c.block_id
     where c.index > ${aboveIndex} ${gap ? sql`and c.index <= ${gap.after.index}` : sql``}
@@ -35,7 +29,7 @@ async function listChain(db: Db, aboveIndex: bigint, gap: Gap | undefined): Prom
   return rows;
 }
 
-function countWithinLimit(added: readonly AddedRow[]): number {
+function countWithinLimit(added: readonly { merged: number }[]): number {
   let merged = 0;
   const end = added.findIndex((row) => (merged += row.merged) > MAX_ADDED);
   return end === -1 ? added.length : end;

@@ -121,10 +121,8 @@ export const mempoolListings: ApiPlugin = async (app, services) => {
     reads.set(name, read);
     clearTimeout(read.timer);
     read.timer = setTimeout(() => read.shared.forget(), 2 * SHARED.lifeMs).unref();
-    return send(
-      context,
-      read.shared.get(() => readPools(context, pools)),
-    );
+    const text = read.shared.get(() => readPools(context, pools));
+    return send(context, text);
   };
 
   const getMempoolEntries = route(

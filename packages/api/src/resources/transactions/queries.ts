@@ -90,18 +90,10 @@ export function listOutputs(db: Db, transactionIds: readonly bigint[]) {
 }
 
 /** Identifies a variant of a transaction id (docs/architecture.md): 0 is the first. */
-interface VariantKey {
-  id: bigint;
-  body: number;
-}
+type VariantKey = Pick<ContainedRow, 'id' | 'body'>;
 
-/** The fields in which a variant differs from the first. */
-interface VariantFields {
-  hash: string;
-  storage_mass: string;
-  compute_mass: string;
-}
-
+/** The fields in which variants differ. */
+type VariantFields = Pick<ContainedRow, 'hash' | 'storage_mass' | 'compute_mass'>;
 type VariantInput = Pick<InputRow, 'signature_script' | 'sig_op_count' | 'compute_budget'>;
 
 type ToVariant = <Row extends VariantKey & VariantFields, Input extends VariantInput>(

@@ -65,11 +65,8 @@ async function describeUnclustered(db: Db, subject: Subject, request: ClusterQue
   const member = await getUnclustered(db, address, scriptId);
   const { balance, tag } = member;
   const tags = tag === null ? [] : [tag];
-  const names = await describeNames(
-    db,
-    tags.map(({ name }) => ({ name, addresses: 1 })),
-    tags,
-  );
+  const ownName = tags.map(({ name }) => ({ name, addresses: 1 }));
+  const names = await describeNames(db, ownName, tags);
   const { name = null, link = '', labels = [] } = tag ?? {};
   return {
     cluster: { id: address, size: 1, balance, name, link, labels, names },

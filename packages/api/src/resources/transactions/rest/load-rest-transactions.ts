@@ -115,9 +115,7 @@ export async function loadRestTransactions(
   });
 }
 
-/** Rows of a transaction beside its own. */
 export interface RelatedRows {
-  /** Earliest first. */
   blocks: readonly ContainingBlockRow[];
   inputs: readonly SpendingInputRow[];
   outputs: readonly OutputRow[];
