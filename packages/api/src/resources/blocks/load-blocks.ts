@@ -123,7 +123,7 @@ export async function loadBlocks(
   withTransactions: boolean,
 ): Promise<BlockJson[]> {
   const rows = await listBlocks(db, ids, !withTransactions);
-  const rowOf = indexRows(rows);
+  const rowOf = indexRows('block', rows);
   const transactions = withTransactions ? await loadTransactions({ db, slices }, rows) : undefined;
   return slices.map(ids, (id) => toBlock(rowOf(id), transactions && (transactions.get(id) ?? [])));
 }

@@ -67,7 +67,7 @@ function toRestBlock({ id: _id, effectiveBlueScore: _score, ...block }: RestBloc
 
 /** Returns blocks in the order of the ids. */
 export async function loadRestBlocks(db: Db, ids: readonly bigint[]): Promise<z.infer<typeof restBlock>[]> {
-  const rowOf = indexRows(await listRestBlocks(db, ids));
+  const rowOf = indexRows('block', await listRestBlocks(db, ids));
   return ids.map((id) => toRestBlock(rowOf(id)));
 }
 
@@ -102,7 +102,7 @@ export const getBlockDetails = indexRoute(
   },
   async (reading, { params, query }) => {
     const { id, block } = await loadBlock(reading, params.hash, query.include_transactions);
-    const row = indexRows(await listRestBlocks(reading.db, [id]))(id);
+    const row = indexRows('block', await listRestBlocks(reading.db, [id]))(id);
     const { sinkBlueScore } = reading.state;
     const confirmations = Number(sinkBlueScore - (row.effectiveBlueScore ?? sinkBlueScore));
     return { block: { ...block, ...toRestBlock(row), confirmations } };

@@ -102,7 +102,7 @@ export async function loadRestTransactions(
 ): Promise<RestTransactionJson[]> {
   if (keys.length === 0) return [];
   const rows = await listRestTransactions(db, keys, includePayload);
-  const rowOf = indexRows(rows);
+  const rowOf = indexRows('transaction', rows);
   const toVariant = await loadVariants(db, rows);
   const inputsOf = groupRows(await listSpendingInputs(db, keys), (row) => row.transaction_id);
   const outputsOf = groupRows(await listOutputs(db, keys), (row) => row.transaction_id);
