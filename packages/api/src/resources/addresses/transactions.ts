@@ -47,7 +47,7 @@ export const listAddressTransactions = indexRoute(
   },
   async (reading, { params: { address }, query }) => {
     const { db } = reading;
-    // Without a script, no row matches.
+    // A null script matches no row.
     const ofScript = sql`script_id = ${(await findScriptOfRequest(reading, address)) ?? null}`;
     // `offset 0` keeps Postgres from turning the look-up into a join, so that reading stops with the page. Few transactions are not accepted.
     const accepted = sql`exists (

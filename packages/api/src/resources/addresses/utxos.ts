@@ -102,7 +102,7 @@ export const listAddressUtxos = indexRoute(
   },
   async (reading, { params: { address }, query }) => {
     const { db } = reading;
-    // Without a script, no row matches.
+    // A null script matches no row.
     const scriptId = (await findScriptOfRequest(reading, address)) ?? null;
     const { rows, metadata } = await readPage(query, {
       findPosition: (cursor) => findPosition(db, scriptId, cursor),
