@@ -40,12 +40,13 @@ const balanceHistory = z.object({
     }),
 });
 
+const toSeconds = (time: RawBuilder<unknown>) => sql`extract(epoch from (${time}) at time zone 'UTC')`;
+
 /** Lists the balances at the ends of intervals. They are computed backwards from the balance now, without any change before the first interval. */
 async function listBalances({ db, state }: Reading, scriptId: bigint, unit: z.infer<typeof interval>) {
   const step = sql`${`1 ${unit}`}::interval`;
   const startOf = (seconds: RawBuilder<unknown>) =>
     sql`date_trunc(${unit}, to_timestamp(${seconds}) at time zone 'UTC')`;
-  const toSeconds = (time: RawBuilder<unknown>) => sql`extract(epoch from (${time}) at time zone 'UTC')`;
   const { rows } = await sql<{ start: number; end: number; balance: string }>`
     with latest as (
       select balances.balance, ${startOf(sql`chain_time / 1000`)} as start

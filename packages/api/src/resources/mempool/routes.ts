@@ -58,6 +58,9 @@ async function toListing(
   return Buffer.concat([...pieces, Buffer.from(']}')]);
 }
 
+const idOf = (entry: protocol.MempoolEntry): string =>
+  required(entry.transaction?.verboseData, 'verbose data of a transaction').transactionId;
+
 /** Returns each transaction once: for each address in the given order, what spends from it, then what pays to it. */
 function flatten(
   addresses: readonly string[],
@@ -65,8 +68,6 @@ function flatten(
 ): protocol.MempoolEntry[] {
   const entriesOf = new Map(found.map((entries) => [entries.address, [...entries.sending, ...entries.receiving]]));
   const entries = addresses.flatMap((address) => entriesOf.get(address) ?? []);
-  const idOf = (entry: protocol.MempoolEntry) =>
-    required(entry.transaction?.verboseData, 'verbose data of a transaction').transactionId;
   return [...new Map(entries.map((entry) => [idOf(entry), entry])).values()];
 }
 
